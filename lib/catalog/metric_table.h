@@ -179,6 +179,7 @@ METRIC(CRC_ERRORS, "crc_errors", "count", "frames with a wrong checksum") \
 METRIC(RX_ERRORS, "rx_errors", "count", "errors of reception") \
 METRIC(TX_ERRORS, "tx_errors", "count", "errors of transmission") \
 METRIC(CHECKSUM_ERRORS, "checksum_errors", "count", "TCP segments with a wrong checksum") \
+METRIC(SOCKET_DROPS, "socket_drops", "count", "TCP segments that arrived and found no room in their socket") \
 METRIC(RX_DROPPED, "rx_dropped", "count", "frames that were dropped for want of room") \
 METRIC(RX_MISSED, "rx_missed", "count", "frames that the host had no buffer for") \
 METRIC(TX_DISCARDS, "tx_discards", "count", "frames that a congested port threw away") \

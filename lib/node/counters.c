@@ -175,19 +175,36 @@ void counters_read_pci(const char *root, const char *pci, struct counters *count
     counters->pcie_fatal = read_total(root, pci, "aer_dev_fatal");
 }
 
-/* Two lines that begin with "Tcp:": names, and numbers in the same order. */
-void counters_read_tcp(const char *root, struct counters *counters)
+/* Adds up those that are named of a file of names and numbers: a line "Tcp: NAME ...", then a line
+ * "Tcp: NUMBER ...". */
+static uint64_t protocol_sum(const char *root, const char *path, const char *protocol,
+                             const char *const *wanted)
 {
-    char *text = sysfs_file(root, 16384, "proc/self/net/snmp");
-    char *names = text ? strstr(text, "Tcp: ") : NULL;
-    char *numbers = names ? strstr(names + 1, "Tcp: ") : NULL;
+    char *text = sysfs_file(root, 16384, "%s", path);
+    char *names = text ? strstr(text, protocol) : NULL;
+    char *numbers = names ? strstr(names + 1, protocol) : NULL;
     char *rest_of_names, *rest_of_numbers;
+    uint64_t sum = 0;
 
     for (char *name = names ? strtok_r(names, " \n", &rest_of_names) : NULL,
               *number = numbers ? strtok_r(numbers, " \n", &rest_of_numbers) : NULL;
          name && number && name < numbers; name = strtok_r(NULL, " \n", &rest_of_names),
               number = strtok_r(NULL, " \n", &rest_of_numbers))
-        if (strcmp(name, "InCsumErrors") == 0)
-            counters->checksum_errors += strtoull(number, NULL, 10);
+        for (size_t i = 0; wanted[i]; i++)
+            if (strcmp(name, wanted[i]) == 0)
+                sum += strtoull(number, NULL, 10);
     free(text);
+    return sum;
+}
+
+void counters_read_tcp(const char *root, struct counters *counters)
+{
+    /* Linux, Documentation/networking/snmp_counter.rst: each a packet that had arrived */
+    static const char *const damaged[] = {"InCsumErrors", NULL}, *const dropped[] = {
+                                                                     "TCPBacklogDrop",
+                                                                     "TCPRcvQDrop", "RcvPruned",
+                                                                     "PFMemallocDrop", NULL};
+
+    counters->checksum_errors += protocol_sum(root, "proc/self/net/snmp", "Tcp: ", damaged);
+    counters->socket_drops += protocol_sum(root, "proc/self/net/netstat", "TcpExt: ", dropped);
 }

@@ -25,6 +25,7 @@ struct counters {
     uint64_t rdma_marked;      /* packets that arrived with ECN's mark of congestion */
     uint64_t rdma_slowed;      /* notifications of congestion (CNP) on which the port slowed down */
     uint64_t checksum_errors;  /* of TCP, of the whole host: counters_read_tcp() */
+    uint64_t socket_drops;     /* likewise */
     uint64_t pauses_sent, pauses_received; /* of PFC: dcb_count_pauses() of lib/netif/dcb.h */
     uint64_t pcie_correctable, pcie_nonfatal, pcie_fatal; /* counters_read_pci() */
 };
@@ -34,7 +35,8 @@ struct counters {
 int counters_read(const char *root, const char *netdev, const char *rdma_device, int rdma_port,
                   struct counters *counters);
 
-/* Adds how many segments TCP threw away because their checksum was wrong, on any interface. */
+/* Adds how many segments TCP threw away, of any interface: because their checksum was wrong, and
+ * because a socket had no room for them, as its process or the host was too slow. */
 void counters_read_tcp(const char *root, struct counters *counters);
 
 /* Adds what a PCI device has counted of errors on its PCIe link (AER), replays among the

@@ -93,6 +93,12 @@ int main(void)
              "Tcp: 200 5 7 3\nUdp: InDatagrams InCsumErrors\nUdp: 4 88\n");
     counters_read_tcp(root, &counters);
     is_int(counters.checksum_errors, 7, "segments of TCP with a wrong checksum");
+    tree_put(root, "proc/self/net/netstat",
+             "TcpExt: SyncookiesSent RcvPruned TCPBacklogDrop TCPRcvQDrop\nTcpExt: 9 1 20 300\n"
+             "IpExt: InNoRoutes\nIpExt: 5\n");
+    counters_read_tcp(root, &counters);
+    is_int(counters.socket_drops, 321, "... and those that a socket had no room for");
+    counters.checksum_errors = 7;
     tree_put(root, "proc/self/net/snmp", "Tcp: InCsumErrors\n");
     counters_read_tcp(root, &counters);
     is_int(counters.checksum_errors, 7, "... a file that is cut off has none");

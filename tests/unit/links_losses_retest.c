@@ -18,6 +18,7 @@ static int leaves[] = {0, 0, 1, 1};
 
 struct network {
     double sends, receives; /* of n2's eth1, to others and from them: lost of SENT */
+    double dropped;         /* by n2 itself, of what eth1 receives */
     double uplink, all;     /* between the leaf switches, everywhere */
     double stalled;
 };
@@ -55,6 +56,8 @@ static void add_pair_run(int from, int to)
 
         lost += rail == 0 && from == 1 ? now->sends : 0;
         lost += rail == 0 && to == 1 ? now->receives : 0;
+        if (rail == 0 && to == 1 && now->dropped > 0) /* told before */
+            add("socket_drops", to, from, rail, now->dropped, 0);
         add("bandwidth", from, to, rail, 196, 8);
         add("lost_segments", from, to, rail, lost, SENT);
     }
@@ -132,7 +135,10 @@ static const char *found(const struct network *once, const struct network *then)
 static const struct network well = {0}, lossy = {.sends = 20, .receives = 20},
                             lossy_sends = {.sends = 20}, lossy_uplink = {.uplink = 20},
                             busy = {.sends = 20, .receives = 20, .stalled = 0.4},
-                            busy_well = {.stalled = 0.4}, lossy_all = {.all = 20};
+                            busy_well = {.stalled = 0.4}, lossy_all = {.all = 20},
+                            lossy_receives = {.receives = 20},
+                            slow_receiver = {.receives = 20, .dropped = 20},
+                            both = {.receives = 40, .dropped = 20};
 
 int main(void)
 {
@@ -162,6 +168,12 @@ int main(void)
            "an uplink is no node's");
     is_int(measured, 0, "... and no node is asked about it");
     is_str(found(&lossy_all, &lossy_all), "fail all eth1;fail all eth2", "what all lose neither");
+    is_str(found(&slow_receiver, &slow_receiver), "",
+           "what the receiver dropped itself was not lost on the way");
+    is_int(measured, 0, "... and no node is asked about it");
+    is_str(found(&lossy_receives, &slow_receiver), "unknown n2 eth1 receives",
+           "... in a retest neither");
+    is_str(found(&both, &both), "fail n2 eth1 receives", "what was lost besides is");
     trial_clear(&trial);
     records_clear(&records);
     return tap_done();

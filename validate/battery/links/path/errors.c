@@ -72,7 +72,10 @@ static const struct {
      "a switch on the way marked them as damaged: not this link"},
     {"rdma_retransmits", offsetof(struct counters, rdma_retransmits), FAULT_NONE, NULL, NULL},
     /* of congestion */
-    {"rx_dropped", offsetof(struct counters, rx_dropped), FAULT_NONE, NULL, NULL},
+    {"rx_dropped", offsetof(struct counters, rx_dropped), FAULT_NONE, rx_way,
+     "they had arrived: this host was too slow for them, or had no use for them"},
+    {"socket_drops", offsetof(struct counters, socket_drops), FAULT_NONE, rx_way,
+     "they had arrived: the process that receives, or this host, was too slow for them"},
     {"tx_discards", offsetof(struct counters, tx_discards), FAULT_NONE, tx_way,
      "the port was held back for too long: what is behind it is congested"},
     {"rdma_not_ready", offsetof(struct counters, rdma_not_ready), FAULT_NONE, NULL,

@@ -10,7 +10,7 @@
 
 /* The errors that a rail's NIC and its PCIe link count while they are used. Travels as it is. */
 
-enum { ERROR_KINDS = 27 };
+enum { ERROR_KINDS = 28 };
 
 struct errors {
     double counts[ERROR_KINDS]; /* more than before */

@@ -10,14 +10,15 @@
  * A fault of a rail shows with each of its partners; one between two nodes, or two leaf switches,
  * does not. So a rail is at fault only if it loses more than the limit with two partners or more,
  * and hardly any partner shows that it does not. What most nodes have alike, of the network or of
- * one leaf switch, is no node's. A node is failed for it only where a retest agrees:
- * losses_confirm(). */
+ * one leaf switch, is no node's. What a busy receiver dropped itself had not been lost on the way.
+ * A node is failed for it only where a retest agrees: losses_confirm(). */
 
 /* One measurement, or several added up: what `from` sent to `to` on a rail. */
 struct loss_sample {
     int from, to, rail; /* indices */
     double sent, lost;  /* segments */
     double damaged;     /* packets that `to` received with a wrong CRC or checksum */
+    double dropped;     /* packets that reached `to`, and were dropped there for want of room */
     double mbps;        /* its bandwidth; NAN: none. See losses_is_congested() */
     bool is_stalled;    /* an end was not scheduled for a part of the time, or it is not known */
     bool is_isolated;   /* of a retest: alone on the network, by turns with a control pair */

@@ -50,7 +50,7 @@ struct loss_pair *loss_pairs_pool(const struct loss_data *data, bool is_retest, 
                                           .to = sample->to,
                                           .rail = sample->rail,
                                           .sent = sample->sent,
-                                          .lost = sample->lost,
+                                          .lost = sample->lost - sample->dropped,
                                           .damaged = sample->damaged,
                                           .stalled = sample->is_stalled ? sample->lost : 0};
     }
@@ -67,6 +67,10 @@ struct loss_pair *loss_pairs_pool(const struct loss_data *data, bool is_retest, 
         last->lost += pairs[i].lost;
         last->damaged += pairs[i].damaged;
         last->stalled += pairs[i].stalled;
+    }
+    for (size_t i = 0; i < *count; i++) {
+        pairs[i].lost = fmax(pairs[i].lost, 0);
+        pairs[i].stalled = fmin(pairs[i].stalled, pairs[i].lost);
     }
     return pairs;
 }

@@ -10,8 +10,8 @@
 /* All samples of one direction of a pair on a rail. */
 struct loss_pair {
     int from, to, rail;
-    double sent, lost, damaged;
-    double stalled; /* of lost: while an end was not scheduled */
+    double sent, lost, damaged; /* lost: without what the receiver dropped itself */
+    double stalled;             /* of lost: while an end was not scheduled */
 };
 
 /* One way of a node's rail. */

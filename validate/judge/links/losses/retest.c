@@ -87,18 +87,22 @@ static void sample_add(struct reading *reading, size_t i, const struct record *b
                                  .is_isolated = i >= reading->trial->again};
     bool is_damage = is_metric(record, "checksum_errors") || is_metric(record, "crc_errors") ||
                      is_metric(record, "port_rcv_errors");
-    bool is_stream = is_metric(record, "lost_segments");
+    bool is_drop = is_metric(record, "rx_dropped") || is_metric(record, "rx_missed") ||
+                   is_metric(record, "socket_drops");
+    bool is_stream = is_metric(record, "lost_segments"), is_at_receiver = is_damage || is_drop;
 
-    if (!is_damage && !is_stream && !is_metric(record, "lost_pings"))
+    if (!is_at_receiver && !is_stream && !is_metric(record, "lost_pings"))
         return;
-    /* damage is counted where it arrives */
-    sample.from = node_of(reading, is_damage ? record->peer : record->node);
-    sample.to = node_of(reading, is_damage ? record->node : record->peer);
+    sample.from = node_of(reading, is_at_receiver ? record->peer : record->node);
+    sample.to = node_of(reading, is_at_receiver ? record->node : record->peer);
     if (sample.from < 0 || sample.to < 0 || sample.rail < 0 || !(record->value >= 0) ||
         (is_stream && losses_is_congested(sample.mbps, reading->medians[sample.rail])))
         return;
     if (is_damage) {
         sample.damaged = record->value;
+    } else if (is_drop) {
+        sample.dropped = record->value;
+        sample.is_stalled = false; /* nothing that speaks against anybody */
     } else {
         sample.sent = record->samples;
         sample.lost = record->value;
