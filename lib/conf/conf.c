@@ -121,7 +121,8 @@ static const struct conf_key keys[] = {
     {"LeafConcurrency", KIND_INTEGER, AT(leaf_concurrency), 1, 100000, "all",
      "Of these, pairs within one leaf switch.", "all", 0},
     {"UplinkConcurrency", KIND_INTEGER, AT(uplink_concurrency), 1, 100000, "auto",
-     "Of these, pairs across the uplinks of one leaf switch. auto: as few as the rounds allow.",
+     "Of these, pairs across the uplinks of one leaf switch. auto: as few as the rounds allow, and "
+     "beside jobs a quarter of its nodes.",
      "auto", 0},
     {"ClockOffsetMs", KIND_DECIMAL, AT(clock_offset_ms), 0.001, 3.6e6, "1000",
      "How far the clocks of two nodes may be apart, in milliseconds."},

@@ -29,6 +29,42 @@ is "$(of '.metric == "bandwidth_uplink" and .node' .node .part .peer | wc -l)" 8
 is "$(of '.metric == "bandwidth_bisection" and not .node and not 330 <= .value <= 406' .part .value)" \
     '' 'bisection: the sum of half of the nodes to the others'
 
+# What certification may take of uplinks that jobs use too, by the counters of both switches' ports:
+# the highest rate of both directions over a quarter of a second, in Mb/s.
+peak_mbps() {
+    ip netns exec "muster-$name-fabric" python3 - "$work/stop" <<'END'
+import os, sys, time
+def read():
+    return time.monotonic(), sum(int(open(f"/sys/class/net/uplink{end}/statistics/tx_bytes").read())
+                                 for end in (1, 2))
+window, peak = [read()], 0
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.025)
+    window = (window + [read()])[-11:]
+    if len(window) == 11:
+        peak = max(peak, (window[-1][1] - window[0][1]) * 8e-6 / (window[-1][0] - window[0][0]))
+print(round(peak))
+END
+}
+
+across_uplink() { # OPTION...
+    rm -f "$work/stop"
+    peak_mbps >"$work/peak" &
+    battery 1 muster-links --quick --passes pairs "$@"
+    touch "$work/stop"
+    wait $!
+    peak=$(cat "$work/peak")
+}
+
+across_uplink
+ok "no leaf is known: the uplinks carry $peak Mb/s, more than a pair's 200" test "$peak" -gt 240
+across_uplink --uplink-concurrency 1 --blocks "$blocks"
+is "$status" 0 '--uplink-concurrency 1: all is measured'
+is "$(of '.metric == "bandwidth" and .value >= 150' .node .part | sort -u | wc -l)" 8 \
+    '... each rail at its full speed'
+ok "... and the uplinks carry no more than a pair does: $peak Mb/s" \
+    test "$peak" -gt 100 -a "$peak" -le 220
+
 battery 1 muster-links --quick --passes pairs,together --rounds 1
 is "$(of '.metric == "rounds"' .part .limit)" $'pairs 1\ntogether 1' '--rounds holds for each pass'
 battery 1 muster-links --quick --passes uplinks

@@ -96,6 +96,35 @@ static void mean_clusters(void)
     is_int(cluster_meant("western,wes", "west", &err), -1, "names that are alike are others");
 }
 
+static void uplinks_beside_jobs(void)
+{
+    struct cluster_node nodes[12] = {0};
+    struct cluster cluster = {.nodes = nodes, .node_count = 12, .leaf_count = 2};
+    struct hostlist run;
+    struct error err;
+
+    for (int i = 0; i < 12; i++) { /* eight on one leaf, four on the other */
+        nodes[i].name = names[i];
+        snprintf(names[i], sizeof names[i], "m%d", i);
+        nodes[i].leaf = i >= 8;
+    }
+    hostlist_expand("m[0-5]", &run, &err);
+    is_int(cluster_uplink_pairs(&cluster, &run), 0, "no job: no limit");
+    nodes[0].is_allocated = true;
+    is_int(cluster_uplink_pairs(&cluster, &run), 0, "a job on a node of the run is the run");
+    nodes[9].is_allocated = true;
+    is_int(cluster_uplink_pairs(&cluster, &run), 0, "a job on a leaf that is not measured");
+    nodes[7].is_allocated = true;
+    is_int(cluster_uplink_pairs(&cluster, &run), 2, "a job beside: a quarter of a leaf of eight");
+    hostlist_clear(&run);
+    hostlist_expand("m[0-5],m8", &run, &err);
+    is_int(cluster_uplink_pairs(&cluster, &run), 1, "... of several leaves the smallest's");
+    for (int i = 0; i < 12; i++)
+        nodes[i].leaf = -1;
+    is_int(cluster_uplink_pairs(&cluster, &run), 0, "no topology is known: no limit");
+    hostlist_clear(&run);
+}
+
 int main(void)
 {
     struct cluster cluster = {.nodes = calloc(NODES, sizeof *cluster.nodes), .node_count = NODES};
@@ -116,5 +145,6 @@ int main(void)
     free(cluster.nodes);
     states();
     mean_clusters();
+    uplinks_beside_jobs();
     return tap_done();
 }

@@ -93,3 +93,40 @@ int cluster_meant(const char *clusters, const char *name, struct error *err)
         "a host of that cluster, or unset SLURM_CLUSTERS",
         clusters, name);
 }
+
+enum { UPLINK_NODES_PER_PAIR = 4 };
+
+int cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *run)
+{
+    struct leaf {
+        int nodes;
+        bool is_run, has_jobs; /* beside */
+    } *leaves = calloc(cluster->leaf_count + 1, sizeof *leaves);
+    struct hostlist_set names = {0};
+    int pairs = 0;
+
+    if (!leaves || hostlist_set_make(run, &names) != 0)
+        pairs = 1; /* nobody's job is disturbed by what is not known */
+    for (size_t i = 0; pairs == 0 && i < cluster->node_count; i++) {
+        const struct cluster_node *node = &cluster->nodes[i];
+
+        if (node->leaf < 0)
+            continue;
+        leaves[node->leaf].nodes++;
+        if (hostlist_set_contains(&names, node->name))
+            leaves[node->leaf].is_run = true;
+        else if (node->is_allocated)
+            leaves[node->leaf].has_jobs = true;
+    }
+    for (size_t i = 0; leaves && i < cluster->leaf_count; i++) {
+        int share = leaves[i].nodes / UPLINK_NODES_PER_PAIR;
+
+        if (share < 1)
+            share = 1;
+        if (leaves[i].is_run && leaves[i].has_jobs && (pairs == 0 || share < pairs))
+            pairs = share;
+    }
+    hostlist_set_clear(&names);
+    free(leaves);
+    return pairs;
+}

@@ -86,7 +86,7 @@ static void elsewhere_tell(const struct cluster_partition *partition, const stru
     if (partition && certify->partition)
         certify_note(certify,
                      "not tested: %s, as a run is in one partition, here %s; next: "
-                     "muster certify -p %s",
+                     "muster certify -p %s, or --campaign NAME for all partitions",
                      folded ? folded : "some nodes", certify->partition, partition->name);
     else
         certify_note(certify, "not tested: %s, %s", folded ? folded : "some nodes", text);

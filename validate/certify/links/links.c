@@ -50,32 +50,43 @@ static char *blocks_text(const struct certify *certify, const struct hostlist *n
     return NULL;
 }
 
-/* Whether the site limits how many pairs run at once: then nothing is measured by all at once. */
-static bool is_limited(const struct certify *certify)
+/* The site's limits of how many pairs run at once, or what jobs beside leave of the uplinks. With
+ * any nothing is measured by all at once. */
+struct concurrency {
+    int pairs, leaf_pairs, uplink_pairs; /* 0: no limit */
+    bool is_any;
+};
+
+static struct concurrency concurrency_of(const struct certify *certify,
+                                         const struct hostlist *names)
 {
-    return certify->conf.concurrency > 0 || certify->conf.leaf_concurrency > 0 ||
-           certify->conf.uplink_concurrency > 0;
+    struct concurrency most = {.pairs = certify->conf.concurrency,
+                               .leaf_pairs = certify->conf.leaf_concurrency,
+                               .uplink_pairs = certify->conf.uplink_concurrency};
+
+    if (most.uplink_pairs == 0)
+        most.uplink_pairs = cluster_uplink_pairs(&certify->cluster, names);
+    most.is_any = most.pairs > 0 || most.leaf_pairs > 0 || most.uplink_pairs > 0;
+    return most;
 }
 
-static void concurrency_add(const struct certify *certify, struct arguments *program)
+static void concurrency_add(const struct concurrency *most, struct arguments *program)
 {
-    const struct conf *conf = &certify->conf;
-
-    if (conf->concurrency > 0)
-        arguments_add(program, "--concurrency=%d", conf->concurrency);
-    if (conf->leaf_concurrency > 0)
-        arguments_add(program, "--leaf-concurrency=%d", conf->leaf_concurrency);
-    if (conf->uplink_concurrency > 0)
-        arguments_add(program, "--uplink-concurrency=%d", conf->uplink_concurrency);
+    if (most->pairs > 0)
+        arguments_add(program, "--concurrency=%d", most->pairs);
+    if (most->leaf_pairs > 0)
+        arguments_add(program, "--leaf-concurrency=%d", most->leaf_pairs);
+    if (most->uplink_pairs > 0)
+        arguments_add(program, "--uplink-concurrency=%d", most->uplink_pairs);
 }
 
 /* All pairs in turn; then all rails of a pair at once; then all that an uplink is there for; and
  * RDMA ports by libibverbs itself. */
-static void passes_add(const struct certify *certify, bool has_blocks, bool has_rdma,
-                       struct arguments *program)
+static void passes_add(const struct certify *certify, bool is_limited, bool has_blocks,
+                       bool has_rdma, struct arguments *program)
 {
     enum certify_level level = certify->options.level;
-    bool is_for_all = level == LEVEL_FULL && !is_limited(certify);
+    bool is_for_all = level == LEVEL_FULL && !is_limited;
 
     arguments_add(program, "--passes=pairs,together%s%s%s",
                   is_for_all && has_blocks ? ",uplinks" : "", is_for_all ? ",bisection" : "",
@@ -97,6 +108,7 @@ static void links_arguments(const struct certify *certify, const struct hostlist
                             double limit_s, const struct retry *retry, struct arguments *program)
 {
     char path[4096], *blocks = retry ? NULL : blocks_text(certify, names);
+    struct concurrency most = concurrency_of(certify, names);
 
     step_program_path("muster-links", path, sizeof path);
     arguments_add(program, "%s", path);
@@ -116,9 +128,10 @@ static void links_arguments(const struct certify *certify, const struct hostlist
         arguments_add(program, "--times=%d", certify_link_times(certify, names->count));
         if (confidence > 0)
             arguments_add(program, "--confidence=%.15g", confidence);
-        passes_add(certify, blocks != NULL, certify_has_verbs(certify, names), program);
+        passes_add(certify, most.is_any, blocks != NULL, certify_has_verbs(certify, names),
+                   program);
     }
-    concurrency_add(certify, program);
+    concurrency_add(&most, program);
     if (blocks)
         arguments_add(program, "--blocks=%s", blocks);
     free(blocks);
