@@ -17,6 +17,14 @@ compare
 is "$status" 0 'four equal nodes' || diag "$words"
 like "$words" '^4 nodes, [0-9]+ facts, 1 group$' '... were all asked'
 unlike "$words" '^fail' '... and differ in nothing that breaks jobs'
+words=$(lab run "$muster" doctor 2>&1 </dev/null)
+is "$? $(grep -c '^fail\|^unknown' <<<"$words")" '0 0' 'muster doctor finds all that it needs' || diag "$words"
+like "$words" '^pass +user +head,n\[1-4\]: muster, UID ' '... and tells hosts that say the same in one line'
+lab on n2 sed -i 's/^muster:x:[0-9]*:/muster:x:7799:/' /etc/passwd
+words=$(lab run "$muster" doctor 2>&1 </dev/null)
+is $? 1 '... another UID of BatteryUser is found'
+like "$words" '^fail +user +n2: muster, UID 7799; elsewhere: muster, UID ' '... on its node'
+lab on n2 sed -i 's/^muster:x:7799:/muster:x:7711:/' /etc/passwd
 ok '--save-golden writes what they are' lab run "$muster" compare --save-golden "$work/golden"
 
 lab fault wrong-mtu n3 eth1 1400 >/dev/null

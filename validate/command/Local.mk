@@ -22,6 +22,11 @@ muster_SOURCES = \
 	validate/command/certificate/renew.c \
 	validate/command/certificate/revoke.c \
 	validate/command/certificate/revoke_nodes.c \
+	validate/command/doctor/doctor.c validate/command/doctor/doctor.h \
+	validate/command/doctor/bundle.c \
+	validate/command/doctor/cluster.c \
+	validate/command/doctor/findings.c \
+	validate/command/doctor/node.c \
 	validate/command/explain/explain.c validate/command/explain/explain.h \
 	validate/command/explain/task.c \
 	validate/command/history/history.c validate/command/history/history.h \
@@ -38,7 +43,8 @@ muster_SOURCES = \
 	validate/command/topology/fabric.c validate/command/topology/fabric.h \
 	validate/command/topology/neighbours.c \
 	# end of muster_SOURCES
-muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS)
+muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS) \
+	-DMUSTER_SLURMPLUGINDIR='"$(slurmplugindir)"'
 muster_LDADD = \
 	validate/checks/libchecks.la \
 	validate/claims/libclaims.la \

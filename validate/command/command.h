@@ -18,6 +18,7 @@ int command_check(int argc, char **argv);
 int command_claim(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_configuration(int argc, char **argv);
+int command_doctor(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_history(int argc, char **argv);
 int command_interfaces(int argc, char **argv);

@@ -20,6 +20,7 @@ static const struct command commands[] = {
     {"claim", "what users' preflights hold against nodes", command_claim},
     {"compare", "which nodes differ from the others, and in what", command_compare},
     {"conf", "the configuration in force, or whether a file is good", command_configuration},
+    {"doctor", "all that muster needs, where it lacks, and the cure", command_doctor},
     {"explain", "the environment that tasks get on this node, and why", command_explain},
     {"history", "what earlier certifications found", command_history},
     {"interfaces", "the settings of this node's interfaces that jobs get", command_interfaces},

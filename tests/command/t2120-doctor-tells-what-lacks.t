@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# muster doctor --here tells of a made-up node what muster lacks there, with a cure, and its bundle has
+# no secret in it.
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=$(cd "${top_builddir:-.}" && pwd)
+. "$top_srcdir/tests/tap.sh"
+muster=$top_builddir/muster
+[ -x "$muster" ] || skip_all 'no muster'
+unset MUSTER_CONF SLURM_CONF
+root=$(mktemp -d)
+tap_cleanup() { rm -rf "$root"; }
+
+value() { sed -n "s/^$1 = //p" "$top_builddir/Makefile" | head -n 1; }
+bin=$(value prefix)/bin
+mkdir -p "$root"/{etc/slurm/plugstack.conf.d,opt/plugins,var/lib/muster,spool,sys/class/net,proc} "$root$bin"
+for program in launch links collectives; do
+    install -m 755 /dev/null "$root$bin/muster-$program"
+done
+cat >"$root/etc/slurm/slurm.conf" <<'END'
+ClusterName=made
+SlurmdSpoolDir=/spool
+PluginDir=/opt/plugins
+AccountingStoragePass=hunter2
+END
+echo 'include /etc/slurm/plugstack.conf.d/*.conf' >"$root/etc/slurm/plugstack.conf"
+echo '#optional spank_muster.so' >"$root/etc/slurm/plugstack.conf.d/muster.conf"
+: >"$root/opt/plugins/spank_muster.so"
+echo muster:x:77:77::/:/usr/sbin/nologin >"$root/etc/passwd"
+
+doctor() {
+    status=0
+    page=$("$muster" doctor --here --root "$root" "$@" 2>&1) || status=$?
+}
+doctor
+like "$page" '^pass +version +[^ ]+: muster [0-9]' 'its version'
+like "$page" '^pass +slurm ' 'slurm.conf is there'
+like "$page" '^warn +plugin +[^ ]+: off: ' 'a plugin whose line is a comment is off'
+like "$page" '^ +cure: .*make its line in plugstack.conf active' '... with the cure'
+like "$page" '^pass +battery ' 'the battery'
+like "$page" '^pass +user +[^ ]+: muster, UID 77' 'its user'
+like "$page" '^pass +spool ' 'the spool'
+
+sed -i 's/^#//' "$root/etc/slurm/plugstack.conf.d/muster.conf"
+doctor
+like "$page" '^pass +plugin +[^ ]+: optional by /etc/slurm/plugstack.conf' 'an active line is found in what is included'
+rm -r "$root/opt/plugins/spank_muster.so" "$root/etc/passwd" "$root$bin/muster-links" "$root/spool"
+doctor
+is "$status" 1 'what lacks fails'
+like "$page" '^fail +plugin +[^ ]+: optional by .*, not in /opt/plugins' '... a plugin that is not there'
+like "$page" '^fail +user +[^ ]+: no user muster' '... no user'
+like "$page" '^fail +battery .*/muster-links: No such file' '... a program of the battery'
+like "$page" '^fail +spool +[^ ]+: /spool: No such file' '... the spool'
+rm "$root/etc/slurm/slurm.conf"
+doctor
+like "$page" '^fail +slurm ' '... no slurm.conf'
+
+echo AccountingStoragePass=hunter2 >"$root/etc/slurm/slurm.conf"
+doctor --json --bundle "$root/bundle.tar"
+like "$page" '^\{"host":"[^"]+","precondition":"user","state":"fail","found":"no user muster",.*"cure":"[^"]+"\}$' \
+    'JSON, an object for each finding'
+is "$(tar -tf "$root/bundle.tar" | grep -cE 'page.txt|findings.jsonl|slurm/slurm.conf|plugstack.conf$')" 4 \
+    'the bundle is a tar'
+is "$(tar -xOf "$root/bundle.tar" muster-doctor/slurm/slurm.conf)" 'AccountingStoragePass=[left out]' \
+    '... without secrets'
+is "$(stat -c %a "$root/bundle.tar")" 600 '... that is its owner'"'"'s'
+doctor --bundle "$root/bundle.tar"
+like "$page" 'bundle.tar: File exists' '... and overwrites nothing'
+is "$("$muster" doctor --root "$root" 2>&1 | head -n 1)" \
+    'muster doctor: --root goes with --here: a tree has no controller' 'a tree has no controller'
+done_testing

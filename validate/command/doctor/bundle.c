@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/command/doctor/doctor.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A member of a tar, as POSIX has them ("ustar", pax(1)). */
+struct header {
+    char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type, link[100];
+    char magic[6], version[2], user[32], group[32], major[8], minor[8], prefix[155], rest[12];
+};
+_Static_assert(sizeof(struct header) == 512, "a tar is made of blocks of 512 bytes");
+
+static void member_write(FILE *tar, const char *name, const char *text, size_t size)
+{
+    struct header header = {.type = '0', .magic = "ustar", .version = {'0', '0'}};
+    static const char zeros[512];
+    unsigned sum = 0;
+
+    snprintf(header.name, sizeof header.name, "muster-doctor/%s", name);
+    snprintf(header.mode, sizeof header.mode, "%07o", 0600);
+    snprintf(header.uid, sizeof header.uid, "%07o", 0);
+    snprintf(header.gid, sizeof header.gid, "%07o", 0);
+    snprintf(header.size, sizeof header.size, "%011zo", size);
+    snprintf(header.mtime, sizeof header.mtime, "%011lo", (unsigned long)time(NULL));
+    memset(header.sum, ' ', sizeof header.sum);
+    for (size_t i = 0; i < sizeof header; i++)
+        sum += ((const unsigned char *)&header)[i];
+    snprintf(header.sum, sizeof header.sum, "%06o", sum);
+    fwrite(&header, 1, sizeof header, tar);
+    fwrite(text, 1, size, tar);
+    fwrite(zeros, 1, (512 - size % 512) % 512, tar);
+}
+
+/* Whether a line may tell a secret: of slurm.conf StoragePass, AuthAltParameters and the like, of
+ * muster.conf variables of tokens. */
+static bool may_be_secret(const char *line)
+{
+    static const char *const words[] = {"pass", "secret", "token", "key", "credential", "authalt"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(line, words[i]))
+            return true;
+    return false;
+}
+
+/* The text with all but the first word of such lines left out. */
+static void secrets_leave_out(FILE *stream, char *text)
+{
+    char *rest = text, *line;
+
+    while ((line = strsep(&rest, "\n"))) {
+        size_t start = strspn(line, " \t"), length = start + strcspn(line + start, "= \t");
+
+        if (may_be_secret(line))
+            fprintf(stream, "%.*s=[left out]\n", (int)length, line);
+        else if (*line || rest)
+            fprintf(stream, "%s\n", line);
+    }
+}
+
+static void file_add(FILE *tar, const struct doctor_site *site, const char *path, const char *name)
+{
+    struct error err;
+    char whole[1200], *text = NULL, *kept = NULL;
+    size_t size = 0;
+    FILE *stream;
+
+    snprintf(whole, sizeof whole, "%s%s", site->root, path);
+    if (conf_load(whole, &text, &err) == 0 && (stream = open_memstream(&kept, &size))) {
+        secrets_leave_out(stream, text);
+        if (fclose(stream) == 0)
+            member_write(tar, name, kept, size);
+    }
+    free(kept);
+    free(text);
+}
+
+int doctor_bundle(const char *path, const struct doctor_site *site, const struct findings *findings,
+                  struct error *err)
+{
+    static const char *const files[] = {"slurm.conf",     "gres.conf",
+                                        "cgroup.conf",    "topology.conf",
+                                        "plugstack.conf", "plugstack.conf.d/muster.conf"};
+    static const char zeros[1024];
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *tar = fd >= 0 ? fdopen(fd, "w") : NULL, *stream;
+    char *text = NULL, name[600], member[80];
+    size_t size = 0;
+
+    if (!tar) {
+        error_set(err, "%s: %m", path);
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    if ((stream = open_memstream(&text, &size))) {
+        doctor_print(stream, findings, false);
+        if (fclose(stream) == 0)
+            member_write(tar, "page.txt", text, size);
+        free(text);
+    }
+    if ((stream = open_memstream(&text, &size))) {
+        for (size_t i = 0; i < findings->count; i++)
+            doctor_give(stream, &findings->items[i]);
+        if (fclose(stream) == 0)
+            member_write(tar, "findings.jsonl", text, size);
+        free(text);
+    }
+    file_add(tar, site, conf_default_path(), "muster.conf");
+    for (size_t i = 0; *site->slurm_directory && i < sizeof files / sizeof *files; i++) {
+        snprintf(name, sizeof name, "%s/%s", site->slurm_directory, files[i]);
+        snprintf(member, sizeof member, "slurm/%s", files[i]);
+        file_add(tar, site, name, member);
+    }
+    fwrite(zeros, 1, sizeof zeros, tar);
+    if (fclose(tar) != 0)
+        return error_set(err, "%s: %m", path);
+    return 0;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/command/doctor/doctor.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/record.h"
+
+void doctor_add(struct findings *findings, const char *host, const char *name, enum verdict verdict,
+                const char *found)
+{
+    struct finding *items =
+        reallocarray(findings->items, findings->count + 1, sizeof *findings->items);
+    struct finding *finding;
+
+    if (items)
+        findings->items = items;
+    if (!items || !(finding = &items[findings->count], finding->host = strdup(host))) {
+        findings->out_of_memory = true;
+        return;
+    }
+    finding->name = name;
+    finding->verdict = verdict;
+    snprintf(finding->found, sizeof finding->found, "%s", found);
+    findings->count++;
+}
+
+void doctor_clear(struct findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        free(findings->items[i].host);
+    free(findings->items);
+    *findings = (struct findings){0};
+}
+
+void doctor_give(FILE *stream, const struct finding *finding)
+{
+    const struct precondition *precondition = precondition_find(finding->name);
+    json_t *line =
+        json_pack("{ss ss ss ss sf}", "host", finding->host, "precondition", finding->name, "state",
+                  verdict_name(finding->verdict), "found", finding->found, "time", record_now_s());
+    char *text;
+
+    if (line && finding->verdict > VERDICT_SKIP && precondition)
+        json_object_set_new(line, "cure", json_string(precondition->cure));
+    text = line ? json_dumps(line, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
+    if (text)
+        fprintf(stream, "%s\n", text);
+    free(text);
+    json_decref(line);
+}
+
+/* A clock that is this far from the head's, once what the job took to tell is left aside. */
+enum { TIME_S = 60 };
+
+int doctor_take(struct findings *findings, const char *line, double now_s)
+{
+    json_t *object = json_loads(line, 0, NULL);
+    const char *host = "", *name = "", *state = "", *found = "";
+    const struct precondition *precondition = NULL;
+    double time_s = NAN;
+    int verdict = -1;
+
+    if (object && json_unpack(object, "{ss ss ss ss sF}", "host", &host, "precondition", &name,
+                              "state", &state, "found", &found, "time", &time_s) == 0) {
+        precondition = precondition_find(name);
+        verdict = verdict_parse(state);
+    }
+    if (precondition && verdict >= 0) {
+        char text[DOCTOR_FOUND];
+        bool is_off = !(fabs(now_s - time_s) < TIME_S);
+
+        doctor_add(findings, host, precondition->name, (enum verdict)verdict, found);
+        if (strcmp(name, "version") == 0) { /* once a node */
+            snprintf(text, sizeof text,
+                     is_off ? "its clock is %.0f s from this host's"
+                            : "its clock is within a minute of this host's",
+                     time_s - now_s);
+            doctor_add(findings, host, "time", is_off ? VERDICT_FAIL : VERDICT_PASS, text);
+        }
+    }
+    json_decref(object);
+    return precondition && verdict >= 0 ? 0 : -1;
+}
+
+/* Most of the hosts are right, of two kinds as frequent the one that comes first: the head's. */
+static const struct finding *usual(const struct findings *findings, const char *name)
+{
+    const struct finding *best = NULL;
+    size_t most = 0;
+
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *one = &findings->items[i];
+        size_t alike = 0;
+
+        if (one->name != name || one->verdict != VERDICT_PASS)
+            continue;
+        for (size_t k = 0; k < findings->count; k++)
+            alike += findings->items[k].name == name &&
+                     strcmp(findings->items[k].found, one->found) == 0;
+        if (alike > most) {
+            most = alike;
+            best = one;
+        }
+        if (alike > findings->count / 2)
+            break;
+    }
+    return best;
+}
+
+void doctor_compare(struct findings *findings)
+{
+    for (size_t i = 0; i < precondition_count; i++) {
+        const struct precondition *each = &precondition_table[i];
+        const struct finding *right = each->sameness ? usual(findings, each->name) : NULL;
+        char expected[DOCTOR_FOUND];
+
+        if (!right)
+            continue;
+        snprintf(expected, sizeof expected, "%s", right->found);
+        for (size_t k = 0; k < findings->count; k++) {
+            struct finding *one = &findings->items[k];
+            char text[2 * DOCTOR_FOUND];
+
+            if (one->name != each->name || one->verdict != VERDICT_PASS ||
+                strcmp(one->found, expected) == 0)
+                continue;
+            snprintf(text, sizeof text, "%.140s; elsewhere: %.140s", one->found, expected);
+            snprintf(one->found, sizeof one->found, "%s", text);
+            one->verdict = each->sameness == SAME_ON_NODES && strcmp(one->host, "head") == 0
+                               ? VERDICT_WARN
+                               : VERDICT_FAIL;
+        }
+    }
+}
+
+void doctor_print(FILE *stream, const struct findings *findings, bool has_colour)
+{
+    bool *is_told = calloc(findings->count + 1, sizeof *is_told);
+
+    for (size_t i = 0; is_told && i < precondition_count; i++) {
+        const char *name = precondition_table[i].name;
+        bool needs_cure = false;
+
+        for (size_t k = 0; k < findings->count; k++) {
+            const struct finding *one = &findings->items[k];
+            struct hostlist hosts = {0};
+            char *folded;
+
+            if (one->name != name || is_told[k])
+                continue;
+            for (size_t m = k; m < findings->count; m++) {
+                const struct finding *other = &findings->items[m];
+
+                if (other->name == name && other->verdict == one->verdict &&
+                    strcmp(other->found, one->found) == 0) {
+                    is_told[m] = true;
+                    hostlist_append(&hosts, other->host);
+                }
+            }
+            folded = hostlist_fold(&hosts);
+            command_print_verdict(stream, one->verdict, has_colour);
+            fprintf(stream, "  %-13s  %s: %s\n", name, folded ? folded : one->host, one->found);
+            needs_cure = needs_cure || one->verdict > VERDICT_SKIP;
+            free(folded);
+            hostlist_clear(&hosts);
+        }
+        if (needs_cure)
+            fprintf(stream, "%9s%-13s  cure: %s\n", "", "", precondition_table[i].cure);
+    }
+    free(is_told);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/command/doctor/doctor.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "lib/base/sha256.h"
+#include "validate/checks/checks.h"
+#include "validate/history/history.h"
+#include "validate/slurm/process.h"
+
+#define SAY(...) snprintf(found, DOCTOR_FOUND, __VA_ARGS__)
+
+enum { STATE_MB = 64, SPOOL_MB = 100 };
+
+static const char *path_below(const struct doctor_site *site, const char *path)
+{
+    static char whole[1200];
+
+    snprintf(whole, sizeof whole, "%s%s", site->root, path);
+    return whole;
+}
+
+static enum verdict look_version(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    (void)site;
+    SAY("muster " PACKAGE_VERSION);
+    return VERDICT_PASS;
+}
+
+static enum verdict look_slurm(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    if (!*site->slurm_directory) {
+        SAY("%s", site->slurm_error.text);
+        return VERDICT_FAIL;
+    }
+    SAY("%s/slurm.conf", site->slurm_directory);
+    return VERDICT_PASS;
+}
+
+/* The sum of a file's bytes stands for what it says: nodes with another one differ. */
+static enum verdict look_configuration(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    const char *path = conf_default_path();
+    struct error err;
+    struct sha256 sum;
+    unsigned char digest[32];
+    char *text = NULL;
+    int rv = conf_load(path_below(site, path), &text, &err);
+
+    if (rv == 1) {
+        SAY("no %s: the defaults are in force", path);
+        return VERDICT_PASS;
+    }
+    if (rv != 0) {
+        SAY("%s", err.text);
+        return VERDICT_FAIL;
+    }
+    sha256_start(&sum);
+    sha256_add(&sum, text, strlen(text));
+    sha256_end(&sum, digest);
+    free(text);
+    SAY("%s is good, sum %02x%02x%02x%02x", path, digest[0], digest[1], digest[2], digest[3]);
+    return VERDICT_PASS;
+}
+
+/* Whether a file of plugstack.conf's form, or one that it includes, has an active line of the
+ * plugin's: its first word in *need. */
+static bool stack_has_plugin(const struct doctor_site *site, const char *path, int depth,
+                             char need[16])
+{
+    FILE *file = fopen(path_below(site, path), "re");
+    bool has_plugin = false;
+    char line[1024], second[512];
+
+    while (file && !has_plugin && fgets(line, sizeof line, file)) {
+        glob_t names = {0};
+
+        if (sscanf(line, " %15[a-z] %511s", need, second) != 2)
+            continue;
+        if (strcmp(need, "include") == 0 && depth < 3 &&
+            glob(path_below(site, second), 0, NULL, &names) == 0)
+            for (size_t i = 0; !has_plugin && i < names.gl_pathc; i++)
+                has_plugin =
+                    stack_has_plugin(site, names.gl_pathv[i] + strlen(site->root), depth + 1, need);
+        else
+            has_plugin = strcmp(need, "include") != 0 && strstr(second, "spank_muster");
+        globfree(&names);
+    }
+    if (file)
+        fclose(file);
+    return has_plugin;
+}
+
+static enum verdict look_plugin(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    char stack[1024], directory[512], need[16], path[1024];
+    bool is_there;
+
+    if (!slurm_lines_value(&site->slurm, "PlugStackConfig", stack, sizeof stack))
+        snprintf(stack, sizeof stack, "%s/plugstack.conf",
+                 *site->slurm_directory ? site->slurm_directory : "/etc/slurm");
+    if (!slurm_lines_value(&site->slurm, "PluginDir", directory, sizeof directory))
+        snprintf(directory, sizeof directory, "%s", MUSTER_SLURMPLUGINDIR);
+    directory[strcspn(directory, ":")] = '\0';
+    snprintf(path, sizeof path, "%s/spank_muster.so", directory);
+    is_there = access(path_below(site, path), R_OK) == 0;
+    if (!stack_has_plugin(site, stack, 0, need)) {
+        SAY("off: no line of %s loads spank_muster.so, which is %sin %s", stack,
+            is_there ? "" : "not ", directory);
+        return is_there ? VERDICT_WARN : VERDICT_FAIL;
+    }
+    SAY("%s by %s, %sin %s", need, stack, is_there ? "" : "not ", directory);
+    return is_there ? VERDICT_PASS : VERDICT_FAIL;
+}
+
+static enum verdict look_battery(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    static const char *const programs[] = {"muster-launch", "muster-links", "muster-collectives"};
+    char path[512];
+
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        snprintf(path, sizeof path, "%s/%s", MUSTER_BINDIR, programs[i]);
+        if (access(path_below(site, path), X_OK) != 0) {
+            SAY("%s: %s", path, strerror(errno));
+            return VERDICT_FAIL;
+        }
+    }
+    SAY("its programs are in %s", MUSTER_BINDIR);
+    return VERDICT_PASS;
+}
+
+static enum verdict look_user(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    const char *name = site->conf->battery_user;
+    FILE *file = *site->root ? fopen(path_below(site, "/etc/passwd"), "re") : NULL;
+    const struct passwd *user = NULL;
+
+    if (!*site->root)
+        user = getpwnam(name);
+    while (file && (user = fgetpwent(file)) && strcmp(user->pw_name, name) != 0)
+        ;
+    if (user)
+        SAY("%s, UID %u", name, (unsigned)user->pw_uid);
+    else
+        SAY("no user %s", name);
+    if (file)
+        fclose(file);
+    return user ? VERDICT_PASS : VERDICT_FAIL;
+}
+
+struct worst {
+    enum verdict verdict;
+    char *found;
+};
+
+static void hear(const struct record *record, void *context)
+{
+    struct worst *worst = context;
+
+    if (record->verdict >= worst->verdict && record->message)
+        snprintf(worst->found, DOCTOR_FOUND, "%s", record->message);
+    if (record->verdict > worst->verdict)
+        worst->verdict = record->verdict;
+}
+
+/* What a test of muster check says, the worst of it. */
+static enum verdict look_check(const struct doctor_site *site, const char *test,
+                               char found[DOCTOR_FOUND])
+{
+    struct worst worst = {VERDICT_NONE, found};
+    const struct checks checks = {.root = site->root,
+                                  .node = "",
+                                  .conf = site->conf,
+                                  .inventory = site->inventory,
+                                  .fabric = site->fabric,
+                                  .sink = hear,
+                                  .context = &worst};
+
+    for (size_t i = 0; i < check_count; i++)
+        if (strcmp(check_table[i].name, test) == 0)
+            check_table[i].run(&checks, test);
+    return worst.verdict;
+}
+
+static enum verdict look_munge(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    return look_check(site, "host.munge", found);
+}
+
+static enum verdict look_clock(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    return look_check(site, "host.clock", found);
+}
+
+static enum verdict look_limits(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    return look_check(site, "host.limits", found);
+}
+
+static enum verdict look_space(const struct doctor_site *site, const char *path, double least_MB,
+                               char found[DOCTOR_FOUND])
+{
+    struct statvfs space;
+    double free_MB;
+
+    if (statvfs(path_below(site, path), &space) != 0) {
+        SAY("%s: %s", path, strerror(errno));
+        return VERDICT_FAIL;
+    }
+    free_MB = (double)space.f_bavail * (double)space.f_frsize / 1e6;
+    if (free_MB >= least_MB)
+        SAY("%s has room", path);
+    else
+        SAY("%s has %.0f MB left, expected %.0f", path, free_MB, least_MB);
+    return free_MB >= least_MB ? VERDICT_PASS : VERDICT_FAIL;
+}
+
+static enum verdict look_state(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    char path[sizeof site->conf->certificate_path], *slash;
+
+    snprintf(path, sizeof path, "%s", site->conf->certificate_path);
+    slash = strrchr(path, '/');
+    if (slash)
+        *slash = '\0';
+    return look_space(site, path, STATE_MB, found);
+}
+
+static enum verdict look_spool(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    char path[512];
+
+    if (!slurm_lines_value(&site->slurm, "SlurmdSpoolDir", path, sizeof path))
+        snprintf(path, sizeof path, "/var/spool/slurmd");
+    path[strcspn(path, "%")] = '\0'; /* one a node, by its name */
+    return look_space(site, path, SPOOL_MB, found);
+}
+
+static enum verdict look_health(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    char program[512];
+
+    if (!slurm_lines_value(&site->slurm, "HealthCheckProgram", program, sizeof program)) {
+        SAY("slurm.conf has no HealthCheckProgram");
+        return VERDICT_WARN;
+    }
+    SAY("HealthCheckProgram=%s", program);
+    return VERDICT_PASS;
+}
+
+static enum verdict look_timer(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    static const char link[] = "/etc/systemd/system/timers.target.wants/muster-certify.timer";
+
+    if (access(path_below(site, link), F_OK) != 0) {
+        SAY("muster-certify.timer is not enabled on this host: certificates end unrenewed");
+        return VERDICT_WARN;
+    }
+    SAY("muster-certify.timer is enabled");
+    return VERDICT_PASS;
+}
+
+static void hear_type(const char *line, bool is_error, void *context)
+{
+    char *found = context, *word, *rest, text[200];
+    size_t length = strlen(found);
+
+    (void)is_error; /* srun of 22.05 tells the list as errors */
+    snprintf(text, sizeof text, "%s", line);
+    for (word = strtok_r(text, " \t:,", &rest); word; word = strtok_r(NULL, " \t:,", &rest))
+        if (strncmp(word, "pm", 2) == 0 || strcmp(word, "cray_shasta") == 0)
+            length +=
+                (size_t)snprintf(found + length, length < DOCTOR_FOUND ? DOCTOR_FOUND - length : 0,
+                                 "%s%s", length ? " " : "", word);
+}
+
+static enum verdict look_mpi(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    static char srun[] = "srun", list[] = "--mpi=list", *argv[] = {srun, list, NULL};
+    char standard[64], types[DOCTOR_FOUND] = "";
+    struct process_result result;
+    struct error err;
+
+    slurm_lines_value(&site->slurm, "MpiDefault", standard, sizeof standard);
+    if (*site->root) {
+        SAY("srun is not asked about a recorded tree");
+        return VERDICT_SKIP;
+    }
+    if (process_run(&(struct process){.argv = argv,
+                                      .deadline_s = 10,
+                                      .grace_s = 1,
+                                      .on_line = hear_type,
+                                      .context = types},
+                    &result, &err) != 0) {
+        SAY("%s", err.text);
+        return VERDICT_UNKNOWN;
+    }
+    SAY("srun has %.200s; MpiDefault is %s", *types ? types : "no PMI type",
+        *standard ? standard : "not set");
+    return !*types                                           ? VERDICT_FAIL
+           : !*standard || strcasecmp(standard, "none") == 0 ? VERDICT_WARN
+           : strstr(types, standard)                         ? VERDICT_PASS
+                                                             : VERDICT_FAIL;
+}
+
+static enum verdict look_last_run(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    struct history_run run;
+    struct error err = {""};
+    char text[192];
+    int rv = history_run_find(path_below(site, site->conf->history_path), "last", &run, text, &err);
+
+    if (rv == 1)
+        SAY("%s ended with %d", run.run, run.status);
+    else
+        SAY("%s", rv == 0 ? "nothing was certified from this host" : err.text);
+    return rv == 1 ? VERDICT_PASS : rv == 0 ? VERDICT_WARN : VERDICT_UNKNOWN;
+}
+
+const struct precondition precondition_table[] = {
+    {"version", look_version, "install the same package on head and nodes", SAME, true, true},
+    {"slurm", look_slurm, "install Slurm's configuration, or name it in SLURM_CONF", MAY_DIFFER,
+     true, true},
+    {"configuration", look_configuration,
+     "mend the line (muster conf --check), and copy the file to head and nodes", SAME_ON_NODES,
+     true, true},
+    {"plugin", look_plugin,
+     "install libspank-muster for this Slurm, and make its line in plugstack.conf active",
+     MAY_DIFFER, false, true},
+    {"battery", look_battery, "install the package muster, or make install", MAY_DIFFER, false,
+     true},
+    {"user", look_user, "make BatteryUser with one UID on head and nodes (operations.md, 1)", SAME,
+     true, true},
+    {"munge", look_munge, "start munged, and copy the same munge.key to head and nodes", MAY_DIFFER,
+     true, true},
+    {"clock", look_clock, "run chrony or another NTP client", MAY_DIFFER, true, true},
+    {"limits", look_limits, "raise slurmd's limits (systemctl edit slurmd)", MAY_DIFFER, false,
+     true},
+    {"state", look_state, "make the folder of CertificateFile, root's, or free space there",
+     MAY_DIFFER, true, true},
+    {"spool", look_spool, "free space in SlurmdSpoolDir", MAY_DIFFER, false, true},
+    {"health", look_health, "HealthCheckProgram in slurm.conf (operations.md, 9)", MAY_DIFFER, true,
+     false},
+    {"timer", look_timer, "systemctl enable --now muster-certify.timer, on one host", MAY_DIFFER,
+     true, false},
+    {"mpi", look_mpi, "set MpiDefault in slurm.conf to what starts the MPI, or certify --mpi TYPE",
+     MAY_DIFFER, true, false},
+    {"last-run", look_last_run, "muster certify", MAY_DIFFER, true, false},
+    /* about the cluster, asked by doctor_cluster() */
+    {"controller", NULL, "start slurmctld, and see that this host reaches it", MAY_DIFFER, false,
+     false},
+    {"slurmd", NULL, "start slurmd, open its port to this host", MAY_DIFFER, false, false},
+    {"answer", NULL, "muster doctor --here on the node says what it finds", MAY_DIFFER, false,
+     false},
+    {"time", NULL, "run chrony or another NTP client on head and node", MAY_DIFFER, false, false},
+};
+const size_t precondition_count = sizeof precondition_table / sizeof *precondition_table;
+
+const struct precondition *precondition_find(const char *name)
+{
+    for (size_t i = 0; i < precondition_count; i++)
+        if (strcmp(precondition_table[i].name, name) == 0)
+            return &precondition_table[i];
+    return NULL;
+}
+
+void doctor_host(const struct doctor_site *site, const char *host, bool is_head,
+                 struct findings *findings)
+{
+    for (size_t i = 0; i < precondition_count; i++) {
+        const struct precondition *each = &precondition_table[i];
+        char found[DOCTOR_FOUND] = "";
+        enum verdict verdict;
+
+        if (!each->look || !(is_head ? each->is_heads : each->is_nodes))
+            continue;
+        verdict = each->look(site, found);
+        doctor_add(findings, host, each->name, verdict, found);
+    }
+}
