@@ -22,5 +22,5 @@ tests_rdma_completions_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
 tests_rdma_completions_LDADD = validate/battery/verbs/libverbs.la validate/battery/libbattery.la $(IBVERBS_LIBS)
 endif HAVE_IBVERBS
 
-EXTRA_DIST += tests/tap.sh tests/run
+EXTRA_DIST += tests/tap.sh tests/run tests/commit-subject
 EXTRA_DIST += tests/gpu/README.md
