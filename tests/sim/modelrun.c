@@ -11,7 +11,7 @@
 #include "validate/diagnose/diagnose.h"
 #include "validate/diagnose/places.h"
 
-enum { LOOKS = 6, PAIRS = 24 };
+enum { LOOKS = 6, PAIRS = 32 };
 
 static int number_of(const char *name, const char *prefix)
 {
@@ -190,7 +190,6 @@ void model_hold(struct trial *trial, int nodes, int rails)
     struct diagnosis diagnosis = {0};
     double nominal_mbps = 1;
     int leaves = 0, *placed = sim_allocate((size_t)nodes + 1, sizeof *placed);
-    size_t beside;
 
     for (int i = 0; i < nodes; i++)
         leaves = trial->source.leaves[i] >= leaves ? trial->source.leaves[i] + 1 : leaves;
@@ -220,13 +219,13 @@ void model_hold(struct trial *trial, int nodes, int rails)
                                      pairs[i].low + 1, pairs[i].high + 1);
         trial->measure(trial->context, trial->source.names, text, true, &first);
     }
-    beside = trial->count;
-    trial->count += diagnosis.count;
-    trial->findings = realloc(trial->findings, (trial->count + 1) * sizeof *trial->findings);
+    trial->findings =
+        realloc(trial->findings, (trial->count + diagnosis.count + 1) * sizeof *trial->findings);
     if (!trial->findings)
         exit(3);
     for (size_t i = 0; i < diagnosis.count; i++)
-        trial->findings[beside + i] = finding_of(&diagnosis.items[i]);
+        if (diagnosis.items[i].probability > model_value(MODEL_CLEARED))
+            trial->findings[trial->count++] = finding_of(&diagnosis.items[i]);
     diagnosis_clear(&diagnosis);
     free(placed);
 }

@@ -3,6 +3,7 @@
 #include "tests/unit/tap.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,6 +275,57 @@ static void check_believe(void)
     free(liars);
 }
 
+/* A path among many nodes is met once: what that says is asked for, though it is not in doubt. */
+static void check_next_of_path(void)
+{
+    struct suspicion item = {
+        .part = {.type = DIAGNOSE_PATH, .place = 2, .peer = 9, .ways = DIAGNOSE_BOTH, .depth = 10},
+        .probability = 5e-4,
+        .runs = 1,
+        .rivals = {{.probability = 1}},
+        .rival_count = 1};
+    struct diagnosis diagnosis = {.items = &item, .count = 1};
+    struct node_pair pairs[8];
+
+    make(12);
+    ok(diagnose_next(&network, &diagnosis, true, pairs, 8) > 0 && pairs[0].low == 2 &&
+           pairs[0].high == 9,
+       "a path that was measured once is asked for at first");
+    is_int((int)diagnose_next(&network, &diagnosis, false, pairs, 8), 0, "... and only then");
+    item.runs = 2;
+    is_int((int)diagnose_next(&network, &diagnosis, true, pairs, 8), 0,
+           "... not when it was measured again already");
+}
+
+/* Pairs that share what two leaves have between them meet on its cables or do not. */
+static void check_shared_at_times(void)
+{
+    struct diagnosis diagnosis;
+    bool is_at_times = false;
+
+    make(12);
+    for (int pair = 0; pair < 12 * 12; pair++) {
+        int a = pair / 12, b = pair % 12;
+
+        if (a >= b)
+            continue;
+        meet(a, b, healthy, 0);
+        for (size_t i = count - 8; i < count; i++) {
+            samples[i].shared = leaves[a] != leaves[b] ? 4 : 1;
+            if (leaves[a] == 0 && leaves[b] == 1 && samples[i].rail == 0 && uniform() < 0.5)
+                samples[i].rate *= 0.3;
+        }
+    }
+    ok(diagnose(&network, samples, count, &diagnosis) == 0, "shared at times: diagnosed");
+    for (size_t i = 0; i < diagnosis.count; i++) {
+        const struct part *part = &diagnosis.items[i].part;
+
+        is_at_times |= part->type == DIAGNOSE_UPLINK && part->peer >= 0 && part->duty > 0;
+    }
+    ok(!is_at_times, "... what is between two leaves at times is not told by those that share it");
+    diagnosis_clear(&diagnosis);
+}
+
 /* Uplinks carry a quarter. slow: share of what those of node 5 have. */
 static void meet_oversubscribed(int node, int leaf_of_node, double slow)
 {
@@ -324,14 +376,38 @@ static void check_constants(void)
             ok(false, "the middle of bin %d is in it", bin);
 }
 
+/* The page has the constants as they are. */
+static void check_page(void)
+{
+    const char *top = getenv("top_srcdir");
+    static char page[65536];
+    char path[4096], row[256];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/validate/diagnose/model.md", top ? top : ".");
+    file = fopen(path, "r");
+    if (!ok(file && fread(page, 1, sizeof page - 1, file) > 0, "%s is there", path))
+        return;
+    fclose(file);
+    for (int i = 0; i < MODEL_CONSTANTS; i++) {
+        const struct model_row *one = model_row((enum model_constant)i);
+
+        snprintf(row, sizeof row, "| %g | %s | %s |", one->value, one->unit, one->origin);
+        ok(strstr(page, row) != NULL, "model.md has %s", row);
+    }
+}
+
 int main(void)
 {
     check_constants();
+    check_page();
     check_nothing();
     check_parts();
     check_busy();
     check_two_nodes();
     check_next();
+    check_next_of_path();
+    check_shared_at_times();
     check_believe();
     check_places();
     return tap_done();

@@ -13,3 +13,4 @@ validate_diagnose_libdiagnose_la_SOURCES = \
 	validate/diagnose/parts.c validate/diagnose/parts.h \
 	# end of validate_diagnose_libdiagnose_la_SOURCES
 validate_diagnose_libdiagnose_la_LIBADD = -lm
+EXTRA_DIST += validate/diagnose/model.md

@@ -12,11 +12,11 @@
  * the best does not matter. */
 enum { BEGINNINGS = 10, REVISIONS = 3 };
 static const double negligible = 16;
-/* What many nodes share has no rival that reaches less than that share of what it gains, were it
- * true of several parts that each gain what they gain alone. */
+/* A part has no rival that reaches less than that share of what it gains, were it true of several
+ * parts that each gain what they gain alone. */
 static const double hopeful = 0.7;
 /* Log odds of a part that need not be known exactly. */
-static const double doubtful = -6;
+static const double doubtful = -10;
 /* When less than that share of the dips is left unexplained, another search may see more. */
 enum { ROUNDS = 3 };
 static const double clearer = 0.6;
@@ -147,10 +147,12 @@ static struct weighed *heap_of(const struct candidate *candidates, size_t count)
 static long low_runs_of(struct search *search, const struct part *part)
 {
     const struct observations *observations = &search->observations;
-    long count = part_runs(observations, part, &search->low_runs, &search->low_size);
+    long count = part_runs(observations, part, &search->low_runs, &search->low_size), low = 0;
 
-    return count < 0 ? -1
-                     : (long)part_low_first(observations, part, search->low_runs, (size_t)count);
+    for (long i = 0; i < count; i++)
+        if (part_is_low(observations, part, &observations->runs[search->low_runs[i]]))
+            search->low_runs[low++] = search->low_runs[i];
+    return count < 0 ? -1 : low;
 }
 
 /* Explanations of the same samples. */
@@ -173,11 +175,37 @@ static void note_rival(struct rivals *rivals, const struct explanation *explanat
     rivals->items[rivals->count++].count = count;
 }
 
-static int by_value(const void *left, const void *right)
+/* Takes from the heap, which is of bounds, up to so many that explain at least so much by
+ * themselves, the best first. Returns how many, or -1 when memory is out. */
+static int pick_beginnings(struct search *search, struct weighed *heap, size_t *count, double least,
+                           struct weighed *picked)
 {
-    const struct weighed *a = left, *b = right;
+    int found = 0;
 
-    return (a->value < b->value) - (a->value > b->value);
+    for (size_t i = *count; i-- > 0;)
+        sift_down(heap, *count, i);
+    while (*count > 0 && found < BEGINNINGS && heap[0].value > least) {
+        struct weighed *best = &heap[0];
+
+        if (best->stamp >= 0) {
+            picked[found++] = *best;
+            *best = heap[--*count];
+        } else {
+            double next = least;
+
+            for (size_t i = 1; i < 3 && i < *count; i++)
+                next = fmax(next, heap[i].stamp >= 0 ? heap[i].value : next);
+            best->value = explanation_weigh(&search->explanation, &best->part, next);
+            if (isnan(best->value))
+                return -1;
+            best->stamp = best->value < next ? -1 : (long)search->explanation.count;
+            if (best->value < least)
+                *best = heap[--*count];
+        }
+        if (*count > 0)
+            sift_down(heap, *count, 0);
+    }
+    return found;
 }
 
 /* With the part taken out, with which the score was that: what explains its low samples else. What
@@ -186,50 +214,54 @@ static int find_rivals(struct search *search, const struct part *part, double sc
                        struct rivals *rivals)
 {
     struct explanation *explanation = &search->explanation;
-    size_t base = explanation->count, kept = 0, beginnings;
+    size_t base = explanation->count, kept = 0;
     long low = low_runs_of(search, part), found;
     struct candidate *candidates = NULL;
-    struct weighed *others = NULL, *heap = NULL;
-    double needed = -INFINITY, most = 0;
-    int status = -1;
+    struct weighed *others = NULL, *heap = NULL, picked[BEGINNINGS];
+    double needed;
+    int status = -1, beginnings;
 
     rivals->count = 0;
     note_rival(rivals, explanation, base);
-    if (part_is_large(part))
-        needed = hopeful * (score - rivals->items[0].score - negligible);
+    needed = hopeful * (score - rivals->items[0].score - negligible);
+    if (low >= 0)
+        explanation_ask(explanation, search->low_runs, (size_t)low);
     found = low < 0 ? -1
                     : part_candidates(&search->observations, search->low_runs, (size_t)low,
                                       &candidates);
     if (found < 0)
         return -1;
     others = heap_of(candidates, (size_t)found);
-    heap = malloc(((size_t)found + 1) * sizeof *heap);
+    heap = malloc(((size_t)found + BEGINNINGS) * sizeof *heap);
     if (!others || !heap)
         goto done;
     for (long i = 0; i < found; i++)
         if (!part_is_same(&others[i].part, part) && !has(explanation, &others[i].part))
             others[kept++] = others[i];
-    for (size_t i = 0; i < kept; i++) {
-        others[i].value = explanation_weigh(explanation, &others[i].part, -negligible);
-        others[i].stamp = (long)base;
-        if (isnan(others[i].value))
-            goto done;
-    }
-    qsort(others, kept, sizeof *others, by_value);
-    beginnings = kept < BEGINNINGS ? kept : BEGINNINGS;
-    for (size_t i = 0; i < kept && i < DIAGNOSE_RIVAL_PARTS - 1; i++)
-        most += fmax(others[i].value, 0);
-    for (size_t i = 0;
-         i < beginnings && others[i].value > -negligible && others[i].value + most >= needed; i++) {
+    /* each of the parts that come after one explains less */
+    beginnings = pick_beginnings(search, others, &kept,
+                                 fmax(needed / DIAGNOSE_RIVAL_PARTS, -negligible), picked);
+    if (beginnings < 0)
+        goto done;
+    for (int i = 0; i < beginnings; i++) {
+        double most = picked[i].value;
         size_t count = 0;
 
+        for (int k = i + 1; k < beginnings && k < i + DIAGNOSE_RIVAL_PARTS; k++)
+            most += fmax(picked[k].value, 0);
+        if (most < needed)
+            break;
+        /* those that began before have had what they explain together */
+        for (int k = i + 1; k < beginnings; k++)
+            heap[count++] = picked[k];
         for (size_t k = 0; k < kept; k++)
-            if (k != i && (part_is_large(part) || !part_is_large(&others[k].part)))
-                heap[count++] = others[k];
-        if (explanation_put(explanation, &others[i].part) != 0)
-            goto done;
-        if (complete(search, heap, &count, part, DIAGNOSE_RIVAL_PARTS - 1,
-                     needed - others[i].value) != 0)
+            heap[count++] = others[k];
+        for (size_t k = count; k-- > 0;)
+            if (!part_is_large(part) && part_is_large(&heap[k].part))
+                heap[k] = heap[--count];
+        if (explanation_put(explanation, &picked[i].part) != 0 ||
+            complete(search, heap, &count, part, DIAGNOSE_RIVAL_PARTS - 1,
+                     needed - picked[i].value) != 0)
             goto done;
         note_rival(rivals, explanation, base);
         while (explanation->count > base)
@@ -238,6 +270,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     }
     status = 0;
 done:
+    explanation_ask(explanation, NULL, 0);
     free(candidates);
     free(others);
     free(heap);
@@ -341,9 +374,10 @@ static int measure_item(struct search *search, struct suspicion *item)
         free(bins);
         return -1;
     }
-    item->low = item->all = 0;
+    item->low = item->all = item->runs = 0;
     for (long i = 0; i < count; i++) {
         const struct run *run = &observations->runs[search->low_runs[i]];
+        unsigned before = item->all;
 
         for (unsigned k = run->begin; k < run->end; k++)
             if (part_passes(observations->network, &item->part, run, &observations->items[k])) {
@@ -351,6 +385,7 @@ static int measure_item(struct search *search, struct suspicion *item)
                 if (observations->items[k].is_low)
                     bins[item->low++] = observations->items[k].bin;
             }
+        item->runs += item->all > before;
     }
     qsort(bins, item->low, sizeof *bins, by_y);
     item->level = item->low ? exp(model_bin_y(bins[item->low / 2])) : 1;
@@ -469,11 +504,11 @@ static int tell_likely(struct search *search)
         const struct weighed *one = &search->left[i];
         struct suspicion item = {.part = one->part, .rival_count = 1};
 
-        if (one->value <= log(model_value(MODEL_CLEARED)) || has(explanation, &one->part))
+        if (one->value <= log(model_value(MODEL_ASKED)) || has(explanation, &one->part))
             continue;
         item.probability = 1 / (1 + exp(-explanation_weigh(explanation, &item.part, doubtful)));
         item.rivals[0].probability = 1 - item.probability;
-        if (item.probability > model_value(MODEL_CLEARED) &&
+        if (item.probability > model_value(MODEL_ASKED) &&
             (measure_item(search, &item) != 0 || add_item(search->diagnosis, &item) != 0))
             return -1;
     }
@@ -576,7 +611,7 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
     diagnosis->busy = model_rate(search.explanation.rate);
     search_clear(&search);
     for (size_t i = 0; i < diagnosis->count; i++)
-        if (diagnosis->items[i].probability > model_value(MODEL_CLEARED))
+        if (diagnosis->items[i].probability > model_value(MODEL_ASKED))
             diagnosis->items[kept++] = diagnosis->items[i];
     diagnosis->count = kept;
     if (kept > 0)

@@ -24,14 +24,14 @@ struct rival {
 struct suspicion {
     struct part part;
     double probability;
-    unsigned low, all;                    /* samples that pass it: low ones, all */
+    unsigned low, all, runs;              /* samples that pass it: low ones, all; their pair runs */
     double level;                         /* median of the low ones, share of what they should be */
     struct rival rivals[DIAGNOSE_RIVALS]; /* the likeliest first */
     int rival_count;
 };
 
 struct diagnosis {
-    struct suspicion *items; /* the likeliest first; none below MODEL_CLEARED */
+    struct suspicion *items; /* the likeliest first; none below MODEL_ASKED */
     size_t count;
     double busy; /* share of pair runs in which machines were busy */
 };
@@ -47,8 +47,9 @@ struct node_pair {
 
 /* The pairs whose samples, alone on the network, tell the suspicions' explanations apart best, by
  * the Jensen-Shannon divergence of what these predict; at most `most`, the most telling first. A
- * suspicion that is sure is confirmed by pairs as well the first time (is_first). Returns how many.
- */
+ * suspicion that is sure is confirmed by pairs as well the first time (is_first), and one that is
+ * not in doubt is asked for then if it was measured once, as a path among many nodes. Returns how
+ * many. */
 size_t diagnose_next(const struct diagnose_network *network, const struct diagnosis *diagnosis,
                      bool is_first, struct node_pair *pairs, size_t most);
 

@@ -26,6 +26,16 @@ struct explanation {
     int link_count, link_size, link_free;
     unsigned *scratch; /* runs of a part */
     size_t scratch_size;
+    /* of these, what is computed once: runs of a kind that have the same sides of the same parts */
+    struct explanation_alike {
+        unsigned long long key;
+        unsigned run, count;
+    } * alike;
+    unsigned *alike_of; /* by place in scratch */
+    unsigned *alike_slots;
+    size_t alike_count, alike_size;
+    bool *asked; /* [run] the samples that are to be explained are of it, if is_asked */
+    bool is_asked;
 };
 
 /* Of no part. hiccup_share: of the runs have one. Returns 0, or -1 when memory is out; to be
@@ -37,6 +47,11 @@ void explanation_clear(struct explanation *explanation);
 /* The log odds of the explanation with the part against that without, or, below `least`, more than
  * these; depth, duty and prior of the part are set to their likeliest. NAN: memory is out. */
 double explanation_weigh(struct explanation *explanation, struct part *part, double least);
+
+/* From now on what is weighed is to explain the low samples of these runs: it gains nothing from
+ * others, which the explanation has or leaves to chance, so that what is sound elsewhere is enough
+ * to tell that it is not worth it. NULL: all again. */
+void explanation_ask(struct explanation *explanation, const unsigned *runs, size_t count);
 
 /* Puts in a part that was weighed; takes out the one at that place, which the last one
  * takes. Return 0, or -1 when memory is out. */

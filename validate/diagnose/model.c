@@ -32,6 +32,7 @@ static const struct model_row rows[MODEL_CONSTANTS] = {
     [MODEL_PRIOR_PATH_ONE_WAY] = {6e-4, "over nodes - 1", "chosen"},
     [MODEL_PRIOR_PATH_RAILS] = {3e-4, "over nodes - 1", "chosen"},
     [MODEL_SURE] = {0.999, "probability", "of a part that fails; one of 1000 wrong"},
+    [MODEL_ASKED] = {1e-4, "probability", "a part below is not measured once more; chosen"},
     [MODEL_CLEARED] = {0.01, "probability", "a part below is not in doubt; chosen"},
 };
 static const double rates[MODEL_RATES] = {0.003, 0.05, 0.2, 0.5, 0.9};
@@ -88,6 +89,24 @@ int model_steps(double times)
 double model_log_prior(int duty, bool is_large)
 {
     return log((is_large ? duty_priors_large : duty_priors)[duty] / MODEL_DEPTHS);
+}
+
+/* log(1 - duty + duty * exp(gain)) by steps of the gain. */
+enum { MIXTURE_STEPS = 512 };
+static const double mixture_step = 0.05;
+
+double model_log_mixture(int duty, double gain)
+{
+    static _Thread_local float known[MODEL_DUTIES][MIXTURE_STEPS];
+    int step = gain < mixture_step * (MIXTURE_STEPS - 1) ? (int)ceil(gain / mixture_step) : 0;
+
+    if (gain <= 0)
+        return 0;
+    if (step == 0)
+        return gain;
+    if (known[duty][step] == 0)
+        known[duty][step] = (float)log1p(model_duties[duty] * expm1(mixture_step * step));
+    return known[duty][step];
 }
 
 double model_add(double a, double b)

@@ -46,6 +46,7 @@ enum model_constant {
     MODEL_PRIOR_PATH_RAILS,
     MODEL_SURE,
     MODEL_CLEARED,
+    MODEL_ASKED,
     MODEL_CONSTANTS,
 };
 struct model_row {
@@ -94,6 +95,10 @@ void model_table(int scale, const struct model_dips *dips, struct model_table *t
 /* Finer where most samples are. */
 int model_bin(double y);
 double model_bin_y(int bin); /* its middle */
+
+/* What samples gain, of which a part that is there for a share of the time explains all or none: no
+ * less than that, gain being that of a part that is there. */
+double model_log_mixture(int duty, double gain);
 
 /* ln(exp(a) + exp(b)) */
 double model_add(double a, double b);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Suspicions that are looked at in one go, and nodes that measure with a suspect at most. */
-enum { ITEMS_MOST = 8, OTHERS_MOST = 12, PAIRS_OF_ITEM = 2, MEMBERS = 3 };
+enum { ITEMS_MOST = 8, ITEMS_FIRST = 16, OTHERS_MOST = 12, PAIRS_OF_ITEM = 2, MEMBERS = 3 };
 static const double flattened = 0.4;  /* exponent of weights: what could overturn the best counts */
 static const double surprise = 0.05;  /* a prediction may be wrong */
 static const double confirming = 0.1; /* weight of "nothing" beside a part that is sure */
@@ -154,14 +154,16 @@ size_t diagnose_next(const struct diagnose_network *network, const struct diagno
 {
     char *dirty = calloc(network->node_count + 1, 1);
     size_t count = 0;
-    int items = 0, control = -1;
+    int items = 0, control = -1, items_most = is_first ? ITEMS_FIRST : ITEMS_MOST;
 
-    for (size_t i = 0; i < diagnosis->count && dirty; i++)
+    for (size_t i = 0; i < diagnosis->count && dirty && i < ITEMS_FIRST; i++)
         mark(network, &diagnosis->items[i].part, dirty);
-    for (size_t i = 0; i < diagnosis->count && dirty && items < ITEMS_MOST; i++) {
+    for (size_t i = 0; i < diagnosis->count && dirty && items < items_most; i++) {
         const struct suspicion *item = &diagnosis->items[i];
 
         if (item->probability >= model_value(MODEL_SURE) && !is_first)
+            continue;
+        if (item->probability < model_value(MODEL_CLEARED) && (!is_first || item->runs > 1))
             continue;
         count = choose(network, item, dirty, pairs, count, most);
         items++;

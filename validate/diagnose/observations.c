@@ -15,6 +15,10 @@ static const double mad_scale = 1.4826;
 static const double scale_most = 0.1;
 static const double upper_share = 0.9;
 static const float dead_y = -4;
+/* What is no lower counts as what it should be, and what is lower than that by steps of so many
+ * bins: then many runs are of a kind. */
+static const float plain_y = -0.03F, coarse_y = -0.12F, coarse_end = -1;
+enum { COARSE = 4 };
 
 static bool is_shared(const struct diagnose_network *network, const struct diagnose_sample *sample)
 {
@@ -140,6 +144,17 @@ static int fit_classes(const struct diagnose_network *network, struct observatio
     return status;
 }
 
+static unsigned short bin_of(float y)
+{
+    int bin = model_bin(y);
+
+    if (y >= plain_y)
+        bin = model_bin(0);
+    else if (y < coarse_y && y > coarse_end)
+        bin = bin - bin % COARSE + COARSE / 2;
+    return (unsigned short)bin;
+}
+
 static void take(struct observations *observations, const struct diagnose_sample *sample,
                  const struct model_table *table, double location)
 {
@@ -148,7 +163,7 @@ static void take(struct observations *observations, const struct diagnose_sample
 
     observations->items[observations->count++] = (struct observation){
         .table = table,
-        .bin = (unsigned short)model_bin(y),
+        .bin = bin_of(y),
         .rail = (unsigned short)sample->rail,
         .is_up = sample->from == run->low,
         .is_together = sample->is_together,
@@ -157,6 +172,102 @@ static void take(struct observations *observations, const struct diagnose_sample
         .is_relative = location < log(sound),
     };
     run->end = observations->count;
+}
+
+static bool is_same(const struct observation *a, const struct observation *b)
+{
+    return a->table == b->table && a->bin == b->bin && a->rail == b->rail &&
+           a->shared == b->shared && a->is_up == b->is_up && a->is_together == b->is_together &&
+           a->is_low == b->is_low && a->is_seen == b->is_seen && a->is_relative == b->is_relative;
+}
+
+static bool are_same(const struct observations *observations, const struct run *a,
+                     const struct run *b)
+{
+    unsigned count = a->end - a->begin;
+    bool are = b->end - b->begin == count;
+
+    for (unsigned i = 0; i < count && are; i++)
+        are = is_same(&observations->items[a->begin + i], &observations->items[b->begin + i]);
+    return are;
+}
+
+static size_t hash_of(const struct observations *observations, const struct run *run)
+{
+    size_t hash = 0;
+
+    for (unsigned i = run->begin; i < run->end; i++) {
+        const struct observation *one = &observations->items[i];
+
+        hash ^= (size_t)one->bin << 32 ^ (size_t)one->rail << 16 ^ (size_t)one->shared << 5 ^
+                (size_t)(one->is_up + 2 * one->is_together + 4 * one->is_seen);
+        hash *= 0x9e3779b97f4a7c15;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+/* Numbers the kinds of runs. */
+static int find_kinds(struct observations *observations)
+{
+    size_t size = 1;
+    unsigned *slots; /* 1 + a run of the kind */
+
+    while (size < 2 * (size_t)observations->run_count + 1)
+        size *= 2;
+    slots = calloc(size, sizeof *slots);
+    if (!slots)
+        return -1;
+    for (unsigned i = 0; i < observations->run_count; i++) {
+        struct run *run = &observations->runs[i];
+        size_t at = hash_of(observations, run) & (size - 1);
+
+        while (slots[at] && !are_same(observations, &observations->runs[slots[at] - 1], run))
+            at = (at + 1) & (size - 1);
+        run->kind = slots[at] ? observations->runs[slots[at] - 1].kind : observations->kind_count++;
+        if (!slots[at])
+            slots[at] = i + 1;
+    }
+    free(slots);
+    return 0;
+}
+
+struct meeting {
+    int other;
+    unsigned run;
+};
+
+static int by_other(const void *left, const void *right)
+{
+    const struct meeting *a = left, *b = right;
+
+    return a->other != b->other ? (a->other > b->other) - (a->other < b->other)
+                                : (a->run > b->run) - (a->run < b->run);
+}
+
+/* Puts the runs of each node in the order of the other end. */
+static int sort_runs(struct observations *observations)
+{
+    struct meeting *meetings = malloc((observations->run_count + 1) * sizeof *meetings);
+
+    if (!meetings)
+        return -1;
+    for (size_t node = 0; node < observations->network->node_count; node++) {
+        unsigned begin = observations->node_begin[node];
+        unsigned count = observations->node_begin[node + 1] - begin;
+
+        for (unsigned i = 0; i < count; i++) {
+            const struct run *run = &observations->runs[observations->node_runs[begin + i]];
+
+            meetings[i] = (struct meeting){run->low == (int)node ? run->high : run->low,
+                                           observations->node_runs[begin + i]};
+        }
+        qsort(meetings, count, sizeof *meetings, by_other);
+        for (unsigned i = 0; i < count; i++)
+            observations->node_runs[begin + i] = meetings[i].run;
+    }
+    free(meetings);
+    return 0;
 }
 
 static int index_runs(struct observations *observations)
@@ -203,7 +314,7 @@ static int index_runs(struct observations *observations)
         observations->leaf_begin[i] += observations->leaf_begin[i - 1];
     for (size_t i = 0; i < nodes && network->leaf_count > 0; i++)
         observations->members[observations->leaf_begin[network->leaves[i] + 1]++] = (int)i;
-    return 0;
+    return sort_runs(observations) == 0 ? find_kinds(observations) : -1;
 }
 
 static bool is_same_pair(const struct diagnose_sample *a, const struct diagnose_sample *b)

@@ -38,15 +38,16 @@ struct observation {
 struct run {
     int low, high;       /* nodes, low < high */
     unsigned begin, end; /* observations */
+    unsigned kind;       /* runs of a kind have the same observations */
 };
 
 struct observations {
     const struct diagnose_network *network;
     struct observation *items;
     struct run *runs;
-    unsigned count, run_count;
+    unsigned count, run_count, kind_count;
     unsigned *node_begin;                  /* [nodes + 1] of node_runs */
-    unsigned *node_runs;                   /* run numbers, by node */
+    unsigned *node_runs;                   /* run numbers, by node, then by the other end */
     unsigned *node_across, *node_together; /* [nodes] runs across leaves; with all rails together */
     unsigned *leaf_begin;                  /* [leaves + 1] of members */
     int *members;                          /* nodes, by leaf */

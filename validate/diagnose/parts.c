@@ -50,6 +50,17 @@ bool part_passes(const struct diagnose_network *network, const struct part *part
            (receives && (part->ways & DIAGNOSE_RECEIVES));
 }
 
+unsigned part_sides(const struct diagnose_network *network, const struct part *part,
+                    const struct run *run)
+{
+    if (part->type == DIAGNOSE_FABRIC)
+        return 0;
+    if (part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK)
+        return (unsigned)(network->leaves[run->low] == part->place) +
+               2 * (unsigned)(network->leaves[run->high] == part->place);
+    return (unsigned)(run->low == part->place) + 2 * (unsigned)(run->high == part->place);
+}
+
 struct part_share part_share(const struct diagnose_network *network, const struct part *part,
                              const struct observation *sample)
 {
@@ -67,25 +78,14 @@ struct part_share part_share(const struct diagnose_network *network, const struc
     return (struct part_share){-model_steps(rails), model_steps(streams / (double)rails), others};
 }
 
-size_t part_low_first(const struct observations *observations, const struct part *part,
-                      unsigned *runs, size_t count)
+bool part_is_low(const struct observations *observations, const struct part *part,
+                 const struct run *run)
 {
-    size_t low = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct run *run = &observations->runs[runs[i]];
-
-        for (unsigned k = run->begin; k < run->end; k++)
-            if (observations->items[k].is_low &&
-                part_passes(observations->network, part, run, &observations->items[k])) {
-                unsigned number = runs[i];
-
-                runs[i] = runs[low];
-                runs[low++] = number;
-                break;
-            }
-    }
-    return low;
+    for (unsigned i = run->begin; i < run->end; i++)
+        if (observations->items[i].is_low &&
+            part_passes(observations->network, part, run, &observations->items[i]))
+            return true;
+    return false;
 }
 
 static int append(unsigned **runs, size_t *size, size_t count, unsigned run)
@@ -103,6 +103,35 @@ static int append(unsigned **runs, size_t *size, size_t count, unsigned run)
     return 0;
 }
 
+static int other_of(const struct observations *observations, int node, unsigned place)
+{
+    const struct run *run = &observations->runs[observations->node_runs[place]];
+
+    return run->low == node ? run->high : run->low;
+}
+
+/* The runs of a pair. */
+static long add_pair(const struct observations *observations, int node, int peer, unsigned **runs,
+                     size_t *size)
+{
+    unsigned first = observations->node_begin[node], last = observations->node_begin[node + 1];
+    unsigned end = last;
+    long count = 0;
+
+    while (first < last) {
+        unsigned middle = first + (last - first) / 2;
+
+        if (other_of(observations, node, middle) < peer)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    for (; first < end && other_of(observations, node, first) == peer; first++, count++)
+        if (append(runs, size, (size_t)count, observations->node_runs[first]) != 0)
+            return -1;
+    return count;
+}
+
 /* Of the node's runs those that are to be had of it and not of another member of its leaf. */
 static long add_node(const struct observations *observations, const struct part *part, int node,
                      unsigned **runs, size_t *size, long count)
@@ -111,11 +140,8 @@ static long add_node(const struct observations *observations, const struct part 
     bool is_leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK;
 
     for (unsigned i = observations->node_begin[node]; i < observations->node_begin[node + 1]; i++) {
-        const struct run *run = &observations->runs[observations->node_runs[i]];
-        int other = run->low == node ? run->high : run->low;
+        int other = other_of(observations, node, i);
 
-        if (part->type == DIAGNOSE_PATH && other != part->peer)
-            continue;
         if (is_leaf && leaves[other] == part->place &&
             (part->type == DIAGNOSE_UPLINK || other < node))
             continue;
@@ -145,6 +171,8 @@ long part_runs(const struct observations *observations, const struct part *part,
             if (append(runs, size, (size_t)count, i) != 0)
                 return -1;
         return count;
+    case DIAGNOSE_PATH:
+        return add_pair(observations, part->place, part->peer, runs, size);
     default:
         return add_node(observations, part, part->place, runs, size, 0);
     }
@@ -184,15 +212,11 @@ double part_log_prior(const struct diagnose_network *network, const struct part 
 struct slot {
     struct candidate candidate;
     unsigned last_run; /* 1 + the last one that was counted */
-    long row;          /* of slots.gains; -1: none */
 };
 
 struct slots {
     struct slot *items;
     size_t size, count;
-    /* by depth, what the low samples would gain at most, of those that are worth it; NULL: they are
-     * being looked for */
-    float (*gains)[MODEL_DEPTHS];
 };
 
 static size_t hash_of(const struct part *part)
@@ -239,23 +263,6 @@ static struct slot *slot_of(struct slots *slots, const struct part *part)
     return &slots->items[at];
 }
 
-/* Adds what the sample gains at most of the part, by depth. */
-static void add_most(const struct diagnose_network *network, const struct part *part,
-                     const struct observation *sample, float *gains)
-{
-    const float *row = sample->table->most_at[sample->is_seen][sample->bin];
-    struct part_share share = part_share(network, part, sample);
-
-    for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
-        int at = part_deeper(depth, share.all);
-
-        if (part->type == DIAGNOSE_UPLINK) /* it may be shared in any way */
-            gains[depth] += sample->table->most[sample->is_seen][sample->bin];
-        else if (at >= 0)
-            gains[depth] += row[at];
-    }
-}
-
 /* A low sample passes the part. */
 static int count_low(const struct diagnose_network *network, struct slots *slots, struct part part,
                      int rail, unsigned run, const struct observation *sample)
@@ -268,11 +275,6 @@ static int count_low(const struct diagnose_network *network, struct slots *slots
     slot = slot_of(slots, &part);
     if (!slot)
         return -1;
-    if (slots->gains) {
-        if (slot->row >= 0)
-            add_most(network, &part, sample, slots->gains[slot->row]);
-        return 0;
-    }
     slot->candidate.bound += sample->table->most[sample->is_seen][sample->bin];
     if (slot->last_run != run + 1) {
         slot->last_run = run + 1;
@@ -398,59 +400,34 @@ static int take_runs(const struct observations *observations, const unsigned *am
     return 0;
 }
 
-/* What the part would gain at most, all depths being as likely. */
-static double bound_of(const float *gains)
-{
-    double sum = gains[0];
-
-    for (int depth = 1; depth < MODEL_DEPTHS; depth++)
-        sum = model_add(sum, gains[depth]);
-    return sum - log(MODEL_DEPTHS);
-}
-
 long part_candidates(const struct observations *observations, const unsigned *among, size_t count,
                      struct candidate **candidates)
 {
     struct slots slots = {0};
     double least_cost = -log1p(-model_duties[MODEL_DUTIES - 1]);
-    size_t runs = among ? count : observations->run_count;
-    long rows = 0, found = -1;
+    long found = -1;
 
     *candidates = NULL;
-    if (take_runs(observations, among, runs, &slots) != 0)
+    if (take_runs(observations, among, among ? count : observations->run_count, &slots) != 0)
         goto done;
-    for (size_t i = 0; i < slots.size; i++) {
-        struct slot *slot = &slots.items[i];
-        struct candidate *one = &slot->candidate;
-        double others = part_log_prior(observations->network, &one->part);
-
-        slot->row = -1;
-        if (!one->part.ways)
-            continue;
-        /* in each run without a low sample it was not there, which has its probability */
-        if (!among)
-            others -= fmax(runs_of(observations, &one->part) - one->low_runs, 0) * least_cost;
-        if (one->bound + others > 0)
-            slot->row = rows++;
-        one->bound = others;
-    }
-    slots.gains = calloc((size_t)rows + 1, sizeof *slots.gains);
-    *candidates = malloc(((size_t)rows + 1) * sizeof **candidates);
-    if (!slots.gains || !*candidates || take_runs(observations, among, runs, &slots) != 0)
+    *candidates = malloc((slots.count + 1) * sizeof **candidates);
+    if (!*candidates)
         goto done;
     found = 0;
     for (size_t i = 0; i < slots.size; i++) {
-        struct slot *slot = &slots.items[i];
+        struct candidate one = slots.items[i].candidate;
 
-        if (!slot->candidate.part.ways || slot->row < 0)
+        if (!one.part.ways)
             continue;
-        slot->candidate.bound += bound_of(slots.gains[slot->row]);
-        if (slot->candidate.bound > 0)
-            (*candidates)[found++] = slot->candidate;
+        one.bound += part_log_prior(observations->network, &one.part);
+        /* in each run without a low sample it was not there, which has its probability */
+        if (!among)
+            one.bound -= fmax(runs_of(observations, &one.part) - one.low_runs, 0) * least_cost;
+        if (one.bound > 0)
+            (*candidates)[found++] = one;
     }
     qsort(*candidates, (size_t)found, sizeof **candidates, by_bound);
 done:
     free(slots.items);
-    free(slots.gains);
     return found;
 }

@@ -65,9 +65,14 @@ static inline int part_deeper(int depth, int steps)
 long part_runs(const struct observations *observations, const struct part *part, unsigned **runs,
                size_t *size);
 
-/* Moves those of the runs in which low samples pass the part to the front. Returns how many. */
-size_t part_low_first(const struct observations *observations, const struct part *part,
-                      unsigned *runs, size_t count);
+/* Whether a low sample of the run passes it. */
+bool part_is_low(const struct observations *observations, const struct part *part,
+                 const struct run *run);
+
+/* Which of its two nodes the run has on the part's side: of two runs of a kind that have the same
+ * the same samples pass. */
+unsigned part_sides(const struct diagnose_network *network, const struct part *part,
+                    const struct run *run);
 
 /* Whether they are the same but for ways and state. */
 bool part_is_same(const struct part *a, const struct part *b);
