@@ -5,6 +5,7 @@ noinst_LTLIBRARIES += validate/diagnose/libdiagnose.la
 validate_diagnose_libdiagnose_la_SOURCES = \
 	validate/diagnose/diagnose.c validate/diagnose/diagnose.h \
 	validate/diagnose/explanation.c validate/diagnose/explanation.h \
+	validate/diagnose/likelihood.c validate/diagnose/likelihood.h \
 	validate/diagnose/model.c validate/diagnose/model.h \
 	validate/diagnose/believe.c validate/diagnose/believe.h \
 	validate/diagnose/next.c \
