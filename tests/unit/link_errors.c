@@ -57,7 +57,7 @@ static void names_what_moves(void)
         {STATISTIC("rx_missed_errors"), "rx_missed 3 nic_overrun in what it received"},
         {PORT("hw_counters/out_of_buffer"), "rdma_discards 3 nic_overrun"},
         /* of the network, not of this node */
-        {STATISTIC("rx_dropped"), "rx_dropped 3 "},
+        {STATISTIC("rx_dropped"), "rx_dropped 3  in what it received"},
         {STATISTIC("tx_aborted_errors"), "tx_discards 3  in what it sent"},
         {PORT("counters/port_rcv_remote_physical_errors"), "remote_errors 3  in what it received"},
         {PORT("hw_counters/np_ecn_marked_roce_packets"), "rdma_marked 3 "},
