@@ -36,6 +36,7 @@ dist_man_MANS += \
 	doc/muster-launch.1 \
 	doc/muster-links.1 \
 	doc/muster-collectives.1 \
+	doc/muster-gpu.1 \
 	doc/muster-preflight.1 \
 	doc/muster-train.1 \
 	# end of the battery's manual pages

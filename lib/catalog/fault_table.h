@@ -175,6 +175,36 @@ FAULT(GPU_DRIVER_MISMATCH, "gpu_driver_mismatch", FAIL, CERTIFY, REBOOT, \
 FAULT(GPU_UNHEALTHY, "gpu_unhealthy", FAIL, HEALTH, RESET_GPU, \
     "Reset the GPU; replace it when the fault comes back.", \
     "a GPU is not healthy") \
+FAULT(GPU_SLOW, "gpu_slow", FAIL, CERTIFY, CHECK_LOG, \
+    "Look for throttling, power limit and temperature with nvidia-smi -q; reset the GPU, replace it when it stays slow.", \
+    "a GPU computes slower than its peers") \
+FAULT(GPU_MEMORY_SLOW, "gpu_memory_slow", FAIL, CERTIFY, RESET_GPU, \
+    "Compare memory clock and ECC state with its peers; reset the GPU, replace it when it stays slow.", \
+    "memory of a GPU is slower than that of its peers") \
+FAULT(GPU_RESULT_WRONG, "gpu_result_wrong", FAIL, CERTIFY, CALL_VENDOR, \
+    "Run the command of the message again; have the GPU replaced.", \
+    "a GPU computed a wrong result") \
+FAULT(GPU_MEMORY_WRONG, "gpu_memory_wrong", FAIL, CERTIFY, CALL_VENDOR, \
+    "Run the vendor's field diagnosis; have the GPU replaced.", \
+    "memory of a GPU did not keep what was written") \
+FAULT(GPU_HUNG, "gpu_hung", FAIL, CERTIFY, RESET_GPU, \
+    "Read the kernel log; reset the GPU, or reboot the node when its process cannot be ended.", \
+    "work on a GPU did not end") \
+FAULT(GPU_FAILED, "gpu_failed", FAIL, CERTIFY, CHECK_LOG, \
+    "Read the kernel log for an Xid of that time; reset the GPU.", \
+    "a GPU's driver reported an error during a test") \
+FAULT(GPU_PEER_SLOW, "gpu_peer_slow", FAIL, CERTIFY, CALL_VENDOR, \
+    "Check the links between the two GPUs (nvidia-smi nvlink -s, nvidia-smi topo -m); reset all GPUs of the node.", \
+    "the path from one GPU to another is slower than its peers") \
+FAULT(GPU_PEER_DAMAGED, "gpu_peer_damaged", FAIL, CERTIFY, CALL_VENDOR, \
+    "Check IOMMU and ACS settings; reset all GPUs of the node, have the baseboard replaced when it stays.", \
+    "data were damaged on the way between two GPUs") \
+FAULT(GPU_NO_PEER_ACCESS, "gpu_no_peer_access", WARN, NEVER, FIX_CONFIG, \
+    "Compare nvidia-smi topo -p2p with that of another node; check IOMMU and ACS settings.", \
+    "two GPUs cannot reach each other's memory, though others of the node can") \
+FAULT(GPU_HOST_PATH_SLOW, "gpu_host_path_slow", WARN, NEVER, RESEAT, \
+    "Compare PCIe speed and width of the GPU with its peers; reseat it or its riser.", \
+    "copies between a GPU and host memory are slower than those of its peers") \
 FAULT(GPU_HOST_COPIES, "gpu_host_copies", WARN, NEVER, UPDATE_SOFTWARE, \
     "Load the peer memory module of the GPU driver.", \
     "data of GPUs goes through host memory instead of directly to the NIC") \

@@ -203,6 +203,27 @@ METRIC(PAUSES_SENT, "pauses_sent", "count", "pause frames sent") \
 METRIC(PCIE_CORRECTABLE, "pcie_correctable", "count", "correctable errors of a PCIe link") \
 METRIC(PCIE_NONFATAL, "pcie_nonfatal", "count", "non-fatal errors of a PCIe link") \
 METRIC(PCIE_FATAL, "pcie_fatal", "count", "fatal errors of a PCIe link") \
+/* GPUs under load */ \
+METRIC(RATE_FP32, "rate_fp32", "GFLOP/s", "single-precision products on a GPU, by muster's own kernel") \
+METRIC(RATE_FP32_TOGETHER, "rate_fp32_together", "GFLOP/s", "the same with all GPUs of the node at work") \
+METRIC(RATE_FP64, "rate_fp64", "GFLOP/s", "double-precision products on a GPU, by muster's own kernel") \
+METRIC(RATE_FP64_TOGETHER, "rate_fp64_together", "GFLOP/s", "the same with all GPUs of the node at work") \
+METRIC(MEMORY_COPY, "memory_copy", "GB/s", "copies within a GPU's memory, read and written bytes") \
+METRIC(MEMORY_COPY_TOGETHER, "memory_copy_together", "GB/s", "the same with all GPUs of the node at work") \
+METRIC(MEMORY_READ, "memory_read", "GB/s", "reads of a GPU's memory") \
+METRIC(MEMORY_WRITE, "memory_write", "GB/s", "writes to a GPU's memory") \
+METRIC(MEMORY_TRIAD, "memory_triad", "GB/s", "STREAM's triad in a GPU's memory") \
+METRIC(TO_DEVICE, "to_device", "GB/s", "copies from pinned host memory to a GPU") \
+METRIC(TO_DEVICE_TOGETHER, "to_device_together", "GB/s", "the same to all GPUs of the node at once") \
+METRIC(TO_HOST, "to_host", "GB/s", "copies from a GPU to pinned host memory") \
+METRIC(TO_HOST_TOGETHER, "to_host_together", "GB/s", "the same from all GPUs of the node at once") \
+METRIC(TO_DEVICE_PAGEABLE, "to_device_pageable", "GB/s", "copies from pageable host memory to a GPU") \
+METRIC(TO_HOST_PAGEABLE, "to_host_pageable", "GB/s", "copies from a GPU to pageable host memory") \
+METRIC(TO_PEER, "to_peer", "GB/s", "copies from one GPU to another") \
+METRIC(PRODUCTS, "products", "count", "products of matrices that were made and compared") \
+METRIC(TESTED, "tested", "MB", "memory of a GPU that was tested with patterns") \
+METRIC(WRONG, "wrong", "count", "wrong elements of results, of memory or of copies on a GPU") \
+METRIC(DEVICE, "device", "", "whether a GPU could be tested") \
 /* collectives and training */ \
 METRIC(MISMATCHES, "mismatches", "count", "wrong results of a collective") \
 METRIC(CORRUPT, "corrupt", "count", "wrong results that a rank explains") \

@@ -12,6 +12,10 @@ TEST(NET_ADDRESSES, "net.addresses", ADDRESS_DUPLICATE, "no two hosts have the s
 TEST(NET_TOPOLOGY, "net.topology", NODE_MISPLACED, "switches and cables against topology.conf and each other") \
 TEST(GPU_ENUMERATE, "gpu.enumerate", GPU_MISSING, "GPUs on the PCI bus against the configuration") \
 TEST(GPU_HEALTH, "gpu.health", GPU_UNHEALTHY, "GPU memory errors, state, PCIe width") \
+TEST(GPU_COMPUTE, "gpu.compute", GPU_SLOW, "each GPU computes as fast as its peers, alone and all at once") \
+TEST(GPU_REPEATABLE, "gpu.repeatable", GPU_RESULT_WRONG, "the same product over and over on each GPU, bit for bit") \
+TEST(GPU_MEMORY, "gpu.memory", GPU_MEMORY_SLOW, "bandwidth of GPU memory, and patterns in all that is free") \
+TEST(GPU_PATHS, "gpu.paths", GPU_PEER_SLOW, "copies between GPU and host, and from each GPU to each other") \
 TEST(GPU_AFFINITY, "gpu.affinity", CONFIG_DIFFERS, "which NIC is nearest to which GPU") \
 TEST(SLURM_GRES, "slurm.gres", GRES_MISMATCH, "gres.conf and slurm.conf against the node's devices") \
 TEST(SLURM_GATE, "slurm.gate", GATE_REFUSED, "the last job that the node's prolog refused") \
@@ -57,6 +61,7 @@ SUITE(CHECK, "check") \
 SUITE(CLAIM, "claim") \
 SUITE(COLLECTIVES, "collectives") \
 SUITE(COMPARE, "compare") \
+SUITE(GPU, "gpu") \
 SUITE(HISTORY, "history") \
 SUITE(INTERFACES, "interfaces") \
 SUITE(LAUNCH, "launch") \

@@ -35,6 +35,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2501-records-that-are-lost-are-no-pass.t \
 	tests/command/t2510-links-say-what-they-do-not-measure.t \
 	tests/command/t2520-sigterm-ends-every-program.t \
+	tests/command/t2530-gpu-names-each-fault.t \
 	tests/command/t2900-preflight-names-bad-usage.t \
 	tests/command/t2901-claims-are-left-and-read.t \
 	# end of the battery

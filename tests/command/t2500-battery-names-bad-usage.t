@@ -28,7 +28,7 @@ refused() { # PROGRAM OPTION... -- LINE
     is "$text" "$program: $2 (--help lists the options)" '... in one clear line'
 }
 
-for program in muster-launch muster-links muster-collectives muster-preflight; do
+for program in muster-launch muster-links muster-collectives muster-gpu muster-preflight; do
     help=$("$top_builddir/$program" --help </dev/null)
     is "$?" 0 "$program --help succeeds"
     like "$help" "^Usage: srun .* $program" '... and tells its usage'

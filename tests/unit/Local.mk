@@ -19,6 +19,21 @@ tests_gpu_nvml_old_la_SOURCES = tests/gpu/nvml.c tests/gpu/state.h
 tests_gpu_nvml_old_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTAND_IN_OLD
 tests_gpu_nvml_old_la_LDFLAGS = $(gpu_stand_in_ldflags)
 
+check_LTLIBRARIES += tests/gpu/cuda.la tests/gpu/cuda-old.la tests/gpu/nvrtc.la
+tests_gpu_cuda_la_SOURCES = tests/gpu/cuda.c tests/gpu/state.h
+tests_gpu_cuda_la_LDFLAGS = $(gpu_stand_in_ldflags)
+tests_gpu_cuda_la_LIBADD = -ldl
+tests_gpu_cuda_old_la_SOURCES = tests/gpu/cuda.c tests/gpu/state.h
+tests_gpu_cuda_old_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTAND_IN_OLD
+tests_gpu_cuda_old_la_LDFLAGS = $(gpu_stand_in_ldflags)
+tests_gpu_cuda_old_la_LIBADD = -ldl
+tests_gpu_nvrtc_la_SOURCES = tests/gpu/nvrtc.c tests/gpu/state.h
+tests_gpu_nvrtc_la_LDFLAGS = $(gpu_stand_in_ldflags)
+
+check_PROGRAMS += tests/unit/gpu_evaluate.t
+tests_unit_gpu_evaluate_t_SOURCES = tests/unit/gpu_evaluate.c
+tests_unit_gpu_evaluate_t_LDADD = validate/battery/gpu/libgpu.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/accelerator.t
 tests_unit_accelerator_t_SOURCES = tests/unit/accelerator.c
 tests_unit_accelerator_t_LDADD = validate/accelerator/libaccelerator.la $(unit_libs)

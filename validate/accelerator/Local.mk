@@ -11,3 +11,20 @@ validate_accelerator_libaccelerator_la_SOURCES = \
 	validate/accelerator/read.c \
 	validate/accelerator/values.c \
 	# end of validate_accelerator_libaccelerator_la_SOURCES
+
+# What computes on accelerators, and the kernels, whose text is compiled at run time.
+noinst_LTLIBRARIES += validate/accelerator/libdevice.la
+validate_accelerator_libdevice_la_SOURCES = \
+	validate/accelerator/device/device.c validate/accelerator/device/device.h \
+	# end of validate_accelerator_libdevice_la_SOURCES
+nodist_validate_accelerator_libdevice_la_SOURCES = validate/accelerator/device/source.c
+validate_accelerator_libdevice_la_LIBADD = -ldl
+EXTRA_DIST += validate/accelerator/device/kernels.c
+CLEANFILES += validate/accelerator/device/source.c
+validate/accelerator/device/source.c: validate/accelerator/device/kernels.c
+	$(AM_V_GEN)$(MKDIR_P) validate/accelerator/device && { \
+	    echo '#include "validate/accelerator/device/device.h"'; \
+	    echo 'const char kernels_source[] = {'; \
+	    LC_ALL=C od -An -v -tu1 $(srcdir)/validate/accelerator/device/kernels.c | \
+	        $(SED) 's/[0-9][0-9]*/&,/g'; \
+	    echo '0};'; } >$@.new && mv $@.new $@

@@ -55,6 +55,15 @@ verbs_libs =
 endif
 EXTRA_DIST += validate/battery/verbs/absent.c
 
+# What drives accelerators needs no MPI either.
+noinst_LTLIBRARIES += validate/battery/gpu/libgpu.la
+validate_battery_gpu_libgpu_la_SOURCES = \
+	validate/battery/gpu/crew.c \
+	validate/battery/gpu/evaluate.c validate/battery/gpu/evaluate.h \
+	validate/battery/gpu/worker.c validate/battery/gpu/worker.h \
+	# end of validate_battery_gpu_libgpu_la_SOURCES
+validate_battery_gpu_libgpu_la_LIBADD = validate/accelerator/libdevice.la lib/libmuster.la lib/libstatistics.la -lm
+
 if BUILD_BATTERY
 bin_PROGRAMS += muster-launch
 battery_cppflags = $(AM_CPPFLAGS) $(MPI_CFLAGS)
@@ -120,6 +129,16 @@ muster_collectives_SOURCES = \
 muster_collectives_CPPFLAGS = $(battery_cppflags)
 muster_collectives_CFLAGS = $(battery_cflags)
 muster_collectives_LDADD = collectives/libmustercollmpi.la $(battery_libs)
+
+bin_PROGRAMS += muster-gpu
+muster_gpu_SOURCES = \
+	validate/battery/gpu/gpu.c \
+	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
+	validate/battery/program.c validate/battery/program.h validate/battery/program_wait.c \
+	# end of muster_gpu_SOURCES
+muster_gpu_CPPFLAGS = $(battery_cppflags)
+muster_gpu_CFLAGS = $(battery_cflags)
+muster_gpu_LDADD = validate/battery/gpu/libgpu.la $(battery_libs) -ldl
 
 bin_PROGRAMS += muster-preflight
 muster_preflight_SOURCES = \

@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster-gpu on the stand-ins of libcuda and NVRTC (tests/gpu): healthy devices pass, without races,
+# and each fault is named with its device.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=$(cd "${top_builddir:-.}" && pwd)
+. "$top_srcdir/tests/tap.sh"
+
+program=$top_builddir/muster-gpu
+[ -x "$program" ] || skip_all 'the battery is not built'
+[ -e "$top_builddir/tests/gpu/.libs/cuda.so" ] || skip_all 'the stand-ins are not built'
+unset PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID CUDA_VISIBLE_DEVICES
+mpi_environment
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+mkdir "$work/new" "$work/old" "$work/driver"
+ln -s "$top_builddir/tests/gpu/.libs/cuda.so" "$work/new/libcuda.so.1"
+ln -s "$top_builddir/tests/gpu/.libs/nvrtc.so" "$work/new/libnvrtc.so.12"
+ln -s "$top_builddir/tests/gpu/.libs/cuda-old.so" "$work/old/libcuda.so.1"
+ln -s "$top_builddir/tests/gpu/.libs/cuda.so" "$work/driver/libcuda.so.1"
+export MUSTER_GPU_STATE=$work/state MUSTER_CONF=$work/conf
+
+gpu() { # LIBRARIES STATE OPTION...: records in json, "VERDICT CODE TEST METRIC PART" of what is no pass in text
+    printf '%s\n' "GpuLibraryPath=$work/$1" "GpuDeadline=${deadline:-60}s" >"$work/conf"
+    printf '%s\n' 'devices 3' "$2" >"$work/state"
+    timeout 180 "$program" --json --quick --time-limit=170 "${@:3}" >"$work/json" 2>"$work/err" </dev/null
+    status=$?
+    text=$(jq -r 'select(.verdict and .verdict != "pass") | "\(.code // "-") \(.test) \(.metric) \(.part // "-")"' \
+        "$work/json" | sort -u)
+}
+
+finds() { # STATE TEXT NAME OPTION...
+    gpu new "$1" "${@:4}"
+    is "$text" "$2" "$3"
+}
+
+command -v jq >/dev/null || skip_all 'no jq(1)'
+gpu new 'races 1'
+is "$status/$text" 0/ 'healthy devices pass, and no two threads of a kernel touch the same element'
+is "$(jq -r 'select(.part == "gpu2") | .metric' "$work/json" | sort | tr '\n' ' ')" \
+    'memory_copy memory_copy_together memory_read memory_triad memory_write products rate_fp32 rate_fp32_together rate_fp64 rate_fp64_together tested to_device to_device_pageable to_device_together to_host to_host_pageable to_host_together ' \
+    '... in all figures'
+is "$(jq -r 'select(.metric == "to_peer") | .part' "$work/json" | wc -l)" 6 '... and each pair in both directions'
+ok '... records as doc/records.md says' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$work/json"
+
+finds 'gpu1.slow_clock 0.7' $'gpu_slow gpu.compute rate_fp32 gpu1\ngpu_slow gpu.compute rate_fp32_together gpu1\ngpu_slow gpu.compute rate_fp64 gpu1\ngpu_slow gpu.compute rate_fp64_together gpu1' \
+    'a slow clock' --tests=compute
+is "$status" 1 '... is a failure'
+finds 'gpu2.slow_memory 0.8' $'gpu_memory_slow gpu.memory memory_copy gpu2\ngpu_memory_slow gpu.memory memory_copy_together gpu2\ngpu_memory_slow gpu.memory memory_read gpu2\ngpu_memory_slow gpu.memory memory_triad gpu2\ngpu_memory_slow gpu.memory memory_write gpu2' \
+    'slow memory' --tests=memory
+finds 'gpu0.wrong_every 30' 'gpu_result_wrong gpu.repeatable wrong gpu0' 'a wrong bit now and then' --tests=repeatable
+like "$(cat "$work/json")" 'muster-gpu --devices=0 --tests=repeatable' '... with the command that repeats it'
+finds 'gpu1.stuck_bit 4104' 'gpu_memory_wrong gpu.memory wrong gpu1' 'a bit that is stuck' --tests=memory
+like "$(cat "$work/json")" 'the first one at byte 0x1008: bits 0x10 differ' '... with address and bit'
+finds 'gpu0.slow_link.2 0.4' 'gpu_peer_slow gpu.paths to_peer gpu0 gpu2' 'a slow path between two' --tests=paths
+finds 'gpu1.bad_link.0 1' $'gpu_peer_damaged gpu.paths to_peer gpu0 gpu1\ngpu_peer_damaged gpu.paths to_peer gpu1 gpu0' \
+    'a path that damages data, by what went there and back' --tests=paths
+finds 'gpu1.no_peer.2 1' 'gpu_no_peer_access gpu.paths to_peer gpu1 gpu2' 'peer access that is missing' --tests=paths
+is "$status" 0 '... is a warning'
+finds 'gpu1.slow_host 0.5' $'gpu_host_path_slow gpu.paths to_device gpu1\ngpu_host_path_slow gpu.paths to_host gpu1' \
+    'a slow path to the host' --tests=paths
+deadline=5 finds 'gpu1.hang_kernel 20' 'gpu_hung gpu.repeatable device gpu1' 'a kernel that hangs' --tests=repeatable
+finds 'gpu1.memory_usable 2048' 'not_measured gpu.memory device gpu1' 'memory that others hold is not tested' --tests=repeatable
+is "$status" 3 '... and unknown'
+finds 'gpu2.lost 1' 'gpu_failed gpu.compute device gpu2' 'a lost device' --tests=repeatable
+finds 'return.cuInit 803' 'gpu_driver_mismatch gpu.compute device -' 'versions that do not fit'
+finds 'crash cuLaunchKernel' $'gpu_library_crashed gpu.repeatable device gpu0\ngpu_library_crashed gpu.repeatable device gpu1\ngpu_library_crashed gpu.repeatable device gpu2' \
+    'a driver that crashes' --tests=repeatable
+finds 'devices 0' '- gpu.compute device -' 'no device is nothing to be tested'
+is "$status" 0 '... and no fault'
+for libraries in old:'libcuda.so.1 is too old: it has no cuDevicePrimaryCtxSetFlags_v2' \
+    driver:'libnvrtc.so.13 or .12 not found; set GpuLibraryPath'; do
+    gpu "${libraries%%:*}" ''
+    is "$status/$text" '0/- gpu.compute device -' "libraries ${libraries%%:*}: not looked at"
+    like "$(cat "$work/json")" "${libraries#*:}" '... and why'
+done
+CUDA_VISIBLE_DEVICES='' gpu new ''
+is "$status/$text" '0/- gpu.compute device -' 'a job without devices has none to test'
+gpu new '' --devices=1 --tests=repeatable
+is "$(jq -r '.part // empty' "$work/json" | sort -u)" gpu1 'one device, one test'
+for option in devices=x:'expected numbers from 0 to 15, such as 0-3,6, found "x"' \
+    tests=fast:'expected some of compute,repeatable,memory,paths, found "fast"'; do
+    like "$("$program" "--${option%%:*}" 2>&1)" "^muster-gpu: option --${option%%=*}: ${option#*:} " "--${option%%:*} is refused"
+done
+done_testing

@@ -1,0 +1,638 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stand-in of libcuda.so.1: devices whose kernels run on the processor, one thread of a block
+ * after the other, as compiled by the stand-in of NVRTC (nvrtc.c). A device has a time of its own:
+ * events tell what a launch took by its basic blocks and the bytes that it read and wrote, or a
+ * copy by its bytes, whatever this machine is busy with. Prototypes and numbers by cuda.h of CUDA
+ * 12. The state's keys: README.md. A kernel has one argument, of 64 bytes. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "tests/gpu/state.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum {
+    OK = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NOT_INITIALIZED = 3,
+    NO_DEVICE = 100,
+    INVALID_DEVICE = 101,
+    INVALID_IMAGE = 200,
+    INVALID_CONTEXT = 201,
+    PEER_ACCESS_UNSUPPORTED = 217,
+    NOT_FOUND = 500,
+    NOT_READY = 600,
+    ILLEGAL_ADDRESS = 700,
+    PEER_ACCESS_ALREADY_ENABLED = 704,
+    UNKNOWN = 999
+};
+
+enum { DEVICES = 16, ALLOCATIONS = 256 };
+
+/* What the model of a device takes: ns. */
+static const double launch_ns = 5000, block_ns = 400, byte_ns = 100, link_ns = 50, host_ns = 500,
+                    pageable_ns = 1000;
+
+struct arguments {
+    uint64_t words[8];
+};
+
+struct dim {
+    unsigned x, y, z;
+};
+
+struct touch { /* of four bytes: by which thread of which launch */
+    uint32_t launch, thread, wrote;
+};
+
+static struct device {
+    int index;
+    bool is_hung, has_peer[DEVICES];
+    int error; /* sticky, as in CUDA */
+    double ns;
+    uint32_t launches;
+    size_t used;
+} devices[DEVICES], *current;
+
+static struct allocation {
+    char *memory;
+    size_t size;
+    struct device *device;
+    struct touch *touches;
+} allocations[ALLOCATIONS];
+
+struct event {
+    struct device *device;
+    double ns;
+    bool is_recorded, never;
+};
+
+struct module {
+    void *handle;
+    struct dim *block, *thread, *block_size, *grid;
+    uint64_t *blocks;
+    void (**access)(void *, unsigned, int);
+};
+
+struct function {
+    struct module *module;
+    void (*run)(struct arguments);
+};
+
+static bool is_initialized;
+
+static double factor(int device, const char *key, double standard)
+{
+    const char *text = state_text(device, key, NULL);
+
+    return text ? strtod(text, NULL) : standard;
+}
+
+static double link_factor(int from, const char *key, int to, double standard)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s.%d", key, to);
+    return factor(from, name, standard);
+}
+
+static int enter(int device, const char *function)
+{
+    int rv = state_enter(device, function);
+
+    if (rv != 0)
+        return rv;
+    if (!is_initialized && strcmp(function, "cuInit") != 0)
+        return NOT_INITIALIZED;
+    if (device >= 0 && state_number(device, "lost", 0) != 0)
+        return UNKNOWN;
+    return device >= 0 ? devices[device].error : OK;
+}
+
+/* The beginning of a function on any device, on one, on the current one. */
+#define ENTER(device)                                                                              \
+    do {                                                                                           \
+        int rv_ = enter(device, __func__);                                                         \
+        if (rv_ != OK)                                                                             \
+            return rv_;                                                                            \
+    } while (0)
+#define ENTER_CURRENT                                                                              \
+    do {                                                                                           \
+        if (!current)                                                                              \
+            return INVALID_CONTEXT;                                                                \
+        ENTER(current->index);                                                                     \
+    } while (0)
+
+static int device_count(void)
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    int count = (int)state_number(-1, "devices", 8);
+
+    if (visible && !*visible)
+        return 0;
+    return count > DEVICES ? DEVICES : count;
+}
+
+EXPORT int cuInit(unsigned flags);
+int cuInit(unsigned flags)
+{
+    ENTER(-1);
+    if (flags != 0)
+        return INVALID_VALUE;
+    if (access(state_path(), R_OK) != 0 || device_count() == 0)
+        return NO_DEVICE;
+    is_initialized = true;
+    for (int i = 0; i < DEVICES; i++)
+        devices[i].index = i;
+    return OK;
+}
+
+EXPORT int cuDriverGetVersion(int *version);
+int cuDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return OK;
+}
+
+EXPORT int cuGetErrorName(int error, const char **name);
+int cuGetErrorName(int error, const char **name)
+{
+    static const struct {
+        int error;
+        const char *name;
+    } names[] = {
+        {OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+        {NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
+        {ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+        {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+        {UNKNOWN, "CUDA_ERROR_UNKNOWN"},
+    };
+
+    *name = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].error == error)
+            *name = names[i].name;
+    return *name ? OK : INVALID_VALUE;
+}
+
+EXPORT int cuDeviceGetCount(int *count);
+int cuDeviceGetCount(int *count)
+{
+    ENTER(-1);
+    *count = device_count();
+    return OK;
+}
+
+EXPORT int cuDeviceGet(int *device, int ordinal);
+int cuDeviceGet(int *device, int ordinal)
+{
+    if (ordinal < 0 || ordinal >= device_count())
+        return INVALID_DEVICE;
+    ENTER(ordinal);
+    *device = ordinal;
+    return OK;
+}
+
+EXPORT int cuDeviceGetName(char *name, int size, int device);
+int cuDeviceGetName(char *name, int size, int device)
+{
+    ENTER(device);
+    snprintf(name, (size_t)size, "%s", state_text(device, "model", "NVIDIA H100 80GB HBM3"));
+    return OK;
+}
+
+EXPORT int cuDeviceGetPCIBusId(char *id, int size, int device);
+int cuDeviceGetPCIBusId(char *id, int size, int device)
+{
+    static const unsigned buses[] = {0x1b, 0x43, 0x52, 0x5d, 0x9d, 0xc3, 0xd1, 0xdf};
+
+    ENTER(device);
+    snprintf(id, (size_t)size, "0000:%02X:00.0",
+             device < 8 ? buses[device] : 0xe0U + (unsigned)device);
+    return OK;
+}
+
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device);
+int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    ENTER(device);
+    *value = attribute == 16 ? 1 : attribute == 39 ? 64 : attribute == 75 ? 9 : 0;
+    return OK;
+}
+
+EXPORT int cuDeviceCanAccessPeer(int *can, int device, int peer);
+int cuDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    ENTER(device);
+    *can = link_factor(device, "no_peer", peer, 0) == 0;
+    return OK;
+}
+
+#ifndef STAND_IN_OLD
+EXPORT int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);
+int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
+{
+    ENTER(device);
+    return flags <= 4 ? OK : INVALID_VALUE;
+}
+#endif
+
+EXPORT int cuDevicePrimaryCtxRetain(struct device **context, int device);
+int cuDevicePrimaryCtxRetain(struct device **context, int device)
+{
+    ENTER(device);
+    *context = &devices[device];
+    return OK;
+}
+
+EXPORT int cuCtxSetCurrent(struct device *context);
+int cuCtxSetCurrent(struct device *context)
+{
+    current = context;
+    return OK;
+}
+
+EXPORT int cuCtxEnablePeerAccess(const struct device *peer, unsigned flags);
+int cuCtxEnablePeerAccess(const struct device *peer, unsigned flags)
+{
+    ENTER_CURRENT;
+    if (flags != 0)
+        return INVALID_VALUE;
+    if (link_factor(current->index, "no_peer", peer->index, 0) != 0)
+        return PEER_ACCESS_UNSUPPORTED;
+    if (current->has_peer[peer->index])
+        return PEER_ACCESS_ALREADY_ENABLED;
+    current->has_peer[peer->index] = true;
+    return OK;
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static size_t memory_size(void)
+{
+    return (size_t)state_number(current->index, "memory_usable", 512 << 10);
+}
+
+EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *total);
+int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+{
+    ENTER_CURRENT;
+    *total = 512 << 10;
+    *free_bytes = memory_size() > current->used ? memory_size() - current->used : 0;
+    return OK;
+}
+
+EXPORT int cuMemAlloc_v2(uint64_t *address, size_t size);
+int cuMemAlloc_v2(uint64_t *address, size_t size)
+{
+    ENTER_CURRENT;
+    if (current->used + size > memory_size())
+        return OUT_OF_MEMORY;
+    for (int i = 0; i < ALLOCATIONS; i++)
+        if (!allocations[i].memory) {
+            allocations[i] = (struct allocation){aligned_alloc(256, (size + 255) / 256 * 256), size,
+                                                 current, NULL};
+            if (state_number(-1, "races", 0))
+                allocations[i].touches = calloc(size / 4 + 1, sizeof(struct touch));
+            current->used += size;
+            *address = (uintptr_t)allocations[i].memory;
+            return allocations[i].memory ? OK : OUT_OF_MEMORY;
+        }
+    return OUT_OF_MEMORY;
+}
+
+static struct allocation *find(const void *address, size_t size)
+{
+    static struct allocation *last = allocations;
+
+    if ((const char *)address >= last->memory && last->memory &&
+        (const char *)address + size <= last->memory + last->size)
+        return last;
+    for (int i = 0; i < ALLOCATIONS; i++)
+        if (allocations[i].memory && (const char *)address >= allocations[i].memory &&
+            (const char *)address + size <= allocations[i].memory + allocations[i].size)
+            return last = &allocations[i];
+    return NULL;
+}
+
+EXPORT int cuMemFree_v2(uint64_t address);
+int cuMemFree_v2(uint64_t address)
+{
+    struct allocation *allocation = find((void *)(uintptr_t)address, 1);
+
+    ENTER_CURRENT;
+    if (!allocation || allocation->memory != (char *)(uintptr_t)address)
+        return INVALID_VALUE;
+    allocation->device->used -= allocation->size;
+    free(allocation->memory);
+    free(allocation->touches);
+    *allocation = (struct allocation){NULL, 0, NULL, NULL};
+    return OK;
+}
+
+enum { PINNED = 64 };
+static char *pinned[PINNED];
+static size_t pinned_size[PINNED];
+
+EXPORT int cuMemHostAlloc(void **memory, size_t size, unsigned flags);
+int cuMemHostAlloc(void **memory, size_t size, unsigned flags)
+{
+    ENTER_CURRENT;
+    (void)flags;
+    for (int i = 0; i < PINNED; i++)
+        if (!pinned[i]) {
+            *memory = pinned[i] = malloc(size);
+            pinned_size[i] = size;
+            return *memory ? OK : OUT_OF_MEMORY;
+        }
+    return OUT_OF_MEMORY;
+}
+
+EXPORT int cuMemFreeHost(void *memory);
+int cuMemFreeHost(void *memory)
+{
+    ENTER_CURRENT;
+    for (int i = 0; i < PINNED; i++)
+        if (pinned[i] == memory)
+            pinned[i] = NULL;
+    free(memory);
+    return OK;
+}
+
+static double host_cost(const void *memory)
+{
+    for (int i = 0; i < PINNED; i++)
+        if (pinned[i] && (const char *)memory >= pinned[i] &&
+            (const char *)memory < pinned[i] + pinned_size[i])
+            return host_ns / factor(current->index, "slow_host", 1);
+    return pageable_ns / factor(current->index, "slow_host", 1);
+}
+
+EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream);
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream)
+{
+    ENTER_CURRENT;
+    (void)stream;
+    if (!find((void *)(uintptr_t)to, size))
+        return INVALID_VALUE;
+    memcpy((void *)(uintptr_t)to, from, size);
+    current->ns += (double)size * host_cost(from);
+    return OK;
+}
+
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream);
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream)
+{
+    ENTER_CURRENT;
+    (void)stream;
+    if (!find((void *)(uintptr_t)from, size))
+        return INVALID_VALUE;
+    memcpy(to, (void *)(uintptr_t)from, size);
+    current->ns += (double)size * host_cost(to);
+    return OK;
+}
+
+EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream);
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream)
+{
+    const struct allocation *source = find((void *)(uintptr_t)from, size),
+                            *target = find((void *)(uintptr_t)to, size);
+    double ns;
+
+    ENTER_CURRENT;
+    (void)stream;
+    if (!source || !target)
+        return INVALID_VALUE;
+    ns = source->device == target->device ? 2 * byte_ns : link_ns;
+    if (source->device != target->device) {
+        if (!source->device->has_peer[target->device->index])
+            ns = 4 * host_ns; /* by way of the host */
+        ns /= link_factor(source->device->index, "slow_link", target->device->index, 1);
+    }
+    memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, size);
+    if (size > 0 && source->device != target->device &&
+        link_factor(source->device->index, "bad_link", target->device->index, 0) != 0)
+        ((char *)(uintptr_t)to)[size / 2] ^= 4;
+    current->ns += (double)size * ns;
+    return OK;
+}
+
+/* ---------------------------------------------------------------- kernels */
+
+EXPORT int cuModuleLoadData(struct module **module, const void *image);
+int cuModuleLoadData(struct module **module, const void *image)
+{
+    const Elf64_Ehdr *header = image;
+    struct module *loaded;
+    size_t size;
+    char path[64];
+    int fd;
+
+    ENTER_CURRENT;
+    if (memcmp(image, ELFMAG, SELFMAG) != 0)
+        return INVALID_IMAGE;
+    size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+    fd = memfd_create("kernels", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    loaded = calloc(1, sizeof *loaded);
+    if (fd < 0 || !loaded || write(fd, image, size) != (ssize_t)size)
+        return OUT_OF_MEMORY;
+    loaded->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!loaded->handle) {
+        fprintf(stderr, "stand-in of libcuda: %s\n", dlerror());
+        return INVALID_IMAGE;
+    }
+    loaded->block = dlsym(loaded->handle, "blockIdx");
+    loaded->thread = dlsym(loaded->handle, "threadIdx");
+    loaded->block_size = dlsym(loaded->handle, "blockDim");
+    loaded->grid = dlsym(loaded->handle, "gridDim");
+    loaded->blocks = dlsym(loaded->handle, "standin_blocks");
+    loaded->access = dlsym(loaded->handle, "standin_access");
+    *module = loaded; /* fd stays open: another module must not get its path */
+    return OK;
+}
+
+EXPORT int cuModuleGetFunction(struct function **function, struct module *module, const char *name);
+int cuModuleGetFunction(struct function **function, struct module *module, const char *name)
+{
+    void *symbol = dlsym(module->handle, name);
+
+    ENTER_CURRENT;
+    *function = symbol ? calloc(1, sizeof **function) : NULL;
+    if (!*function)
+        return NOT_FOUND;
+    (*function)->module = module;
+    memcpy(&(*function)->run, &symbol, sizeof symbol);
+    return OK;
+}
+
+/* What runs now. */
+static struct {
+    uint32_t thread, writes;
+    void *last_written;
+    const char *stack;
+    uint64_t *stuck, bytes;
+    const struct module *module;
+    int error;
+} run;
+
+static void touch(struct allocation *allocation, const char *address, unsigned size, int is_write)
+{
+    size_t first = (size_t)(address - allocation->memory) / 4;
+
+    for (size_t i = first; i < first + (size + 3) / 4; i++) {
+        struct touch *last = &allocation->touches[i];
+        bool is_same = last->launch == current->launches;
+
+        if (is_same && last->thread != run.thread && (is_write || last->wrote)) {
+            fprintf(stderr, "stand-in of libcuda: race of threads %u and %u\n", last->thread,
+                    run.thread);
+            run.error = ILLEGAL_ADDRESS;
+        }
+        *last = (struct touch){current->launches, run.thread, is_write || (is_same && last->wrote)};
+    }
+}
+
+/* blockIdx and its like, which are variables here */
+static bool is_index(const void *address)
+{
+    const struct dim *all[] = {run.module->block, run.module->thread, run.module->block_size,
+                               run.module->grid};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if ((const char *)address >= (const char *)all[i] &&
+            (const char *)address < (const char *)(all[i] + 1))
+            return true;
+    return false;
+}
+
+static void on_access(void *address, unsigned size, int is_write)
+{
+    struct allocation *allocation = find(address, size);
+
+    if (!allocation) {
+        if (!is_index(address) &&
+            labs((const char *)address - run.stack) > 1 << 16) /* no local variable */
+            run.error = ILLEGAL_ADDRESS;
+        return;
+    }
+    run.bytes += size;
+    if (allocation->touches)
+        touch(allocation, address, size, is_write);
+    if (is_write) {
+        run.writes++;
+        run.last_written = address;
+    } else if (run.stuck && (char *)run.stuck >= (char *)address &&
+               (char *)run.stuck < (char *)address + size) {
+        *run.stuck |= 16;
+    }
+}
+
+static void run_kernel(const struct function *function, unsigned blocks, unsigned threads,
+                       const struct arguments *arguments)
+{
+    const struct module *module = function->module;
+    double compute, memory;
+
+    *module->grid = (struct dim){blocks, 1, 1};
+    *module->block_size = (struct dim){threads, 1, 1};
+    *module->access = on_access;
+    *module->blocks = 0;
+    run.module = module;
+    run.bytes = 0;
+    for (unsigned block = 0; block < blocks && run.error == OK; block++)
+        for (unsigned thread = 0; thread < threads; thread++) {
+            *module->block = (struct dim){block, 0, 0};
+            *module->thread = (struct dim){thread, 0, 0};
+            run.thread = block * threads + thread;
+            function->run(*arguments);
+        }
+    compute = (double)*module->blocks * block_ns / factor(current->index, "slow_clock", 1);
+    memory = (double)run.bytes * byte_ns / factor(current->index, "slow_memory", 1);
+    current->ns += launch_ns + (compute > memory ? compute : memory);
+}
+
+EXPORT int cuLaunchKernel(struct function *function, unsigned grid_x, unsigned grid_y,
+                          unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                          unsigned shared, void *stream, struct arguments **arguments,
+                          void **extra);
+int cuLaunchKernel(struct function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                   void *stream, struct arguments **arguments, void **extra)
+{
+    long long wrong_every, stuck, hang;
+    uint32_t bits;
+    char here;
+
+    ENTER_CURRENT;
+    if (grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1 || shared || stream || extra)
+        return INVALID_VALUE;
+    current->launches++;
+    wrong_every = state_number(current->index, "wrong_every", 0);
+    stuck = state_number(current->index, "stuck_bit", -1);
+    hang = state_number(current->index, "hang_kernel", 0);
+    current->is_hung = current->is_hung || (hang && current->launches >= hang);
+    if (current->is_hung)
+        return OK;
+    run.error = OK;
+    run.writes = 0;
+    run.stack = &here;
+    run.stuck = NULL;
+    for (int i = 0; stuck >= 0 && i < ALLOCATIONS; i++) /* counted over what is allocated */
+        if (allocations[i].memory && allocations[i].device == current) {
+            if ((size_t)stuck + 8 <= allocations[i].size && allocations[i].size > 1 << 18)
+                run.stuck = (uint64_t *)(allocations[i].memory + stuck / 8 * 8);
+        }
+    run_kernel(function, grid_x, block_x, *arguments);
+    if (wrong_every && current->launches % wrong_every == 0 && run.writes >= 64) {
+        memcpy(&bits, run.last_written, sizeof bits);
+        bits ^= 1 << 22;
+        memcpy(run.last_written, &bits, sizeof bits);
+    }
+    current->error = run.error;
+    return OK; /* the error comes with what waits for the kernel */
+}
+
+/* ---------------------------------------------------------------- events */
+
+EXPORT int cuEventCreate(struct event **event, unsigned flags);
+int cuEventCreate(struct event **event, unsigned flags)
+{
+    ENTER_CURRENT;
+    (void)flags;
+    *event = calloc(1, sizeof **event);
+    return *event ? OK : OUT_OF_MEMORY;
+}
+
+EXPORT int cuEventRecord(struct event *event, void *stream);
+int cuEventRecord(struct event *event, void *stream)
+{
+    ENTER_CURRENT;
+    (void)stream;
+    *event = (struct event){current, current->ns, true, current->is_hung};
+    return OK;
+}
+
+EXPORT int cuEventQuery(struct event *event);
+int cuEventQuery(struct event *event)
+{
+    ENTER_CURRENT;
+    return event->never ? NOT_READY : OK;
+}
+
+EXPORT int cuEventElapsedTime(float *ms, struct event *begin, struct event *end);
+int cuEventElapsedTime(float *ms, struct event *begin, struct event *end)
+{
+    ENTER_CURRENT;
+    if (!begin->is_recorded || !end->is_recorded || begin->never || end->never)
+        return INVALID_VALUE;
+    *ms = (float)((end->ns - begin->ns) / 1e6);
+    return OK;
+}

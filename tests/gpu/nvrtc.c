@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stand-in of libnvrtc.so.12: kernels are compiled by the C compiler, as C, into a shared object,
+ * which takes the cubin's place. Each read and write of a kernel becomes a call (as for a thread
+ * sanitizer), and each basic block counts: the stand-in of libcuda has its time from these, and
+ * sees races and accesses out of bounds. Prototypes by nvrtc.h of CUDA 12. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/gpu/state.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { OK, OUT_OF_MEMORY, PROGRAM_CREATION_FAILURE, INVALID_INPUT, COMPILATION = 6 };
+
+struct program {
+    char *source, *code;
+    size_t size;
+    char log[2048];
+};
+
+static const char before[] =
+    "typedef struct { unsigned x, y, z; } standin_dim;\n"
+    "extern standin_dim blockIdx, threadIdx, blockDim, gridDim;\n"
+    "typedef struct { float x, y, z, w; } __attribute__((aligned(16))) float4;\n"
+    "unsigned long long atomicAdd(unsigned long long *, unsigned long long);\n"
+    "#define __global__\n"
+    "#define __device__\n"
+    "#line 1 \"kernels\"\n";
+
+static const char runtime[] =
+    "typedef unsigned long long word;\n"
+    "struct { unsigned x, y, z; } blockIdx, threadIdx, blockDim, gridDim;\n"
+    "word standin_blocks;\n"
+    "void (*standin_access)(void *, unsigned, int);\n"
+    "void __sanitizer_cov_trace_pc(void) { standin_blocks++; }\n"
+    "void __tsan_init(void) {}\n"
+    "void __tsan_func_entry(void *a) { (void)a; }\n"
+    "void __tsan_func_exit(void) {}\n"
+    "static void hook(void *a, unsigned n, int w) { standin_access(a, n, w); }\n"
+    "#define BOTH(n) void __tsan_read##n(void *a) { hook(a, n, 0); }\\\n"
+    "    void __tsan_write##n(void *a) { hook(a, n, 1); }\n"
+    "BOTH(1) BOTH(2) BOTH(4) BOTH(8) BOTH(16)\n"
+    "void __tsan_unaligned_read16(void *a) { hook(a, 16, 0); }\n"
+    "void __tsan_unaligned_write16(void *a) { hook(a, 16, 1); }\n"
+    "void __tsan_read_range(void *a, word n) { hook(a, n, 0); }\n"
+    "void __tsan_write_range(void *a, word n) { hook(a, n, 1); }\n"
+    "word atomicAdd(word *a, word b) { word old = *a; *a += b; return old; }\n";
+
+EXPORT int nvrtcCreateProgram(struct program **program, const char *source, const char *name,
+                              int header_count, const char *const *headers,
+                              const char *const *names);
+int nvrtcCreateProgram(struct program **program, const char *source, const char *name,
+                       int header_count, const char *const *headers, const char *const *names)
+{
+    (void)name;
+    (void)headers;
+    (void)names;
+    if (header_count != 0)
+        return INVALID_INPUT;
+    *program = calloc(1, sizeof **program);
+    if (!*program)
+        return OUT_OF_MEMORY;
+    (*program)->source = strdup(source);
+    return (*program)->source ? OK : OUT_OF_MEMORY;
+}
+
+static int put(const char *directory, const char *name, const char *head, const char *text)
+{
+    char path[256];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    file = fopen(path, "we");
+    return file && fputs(head, file) >= 0 && fputs(text, file) >= 0 && fclose(file) == 0 ? 0 : -1;
+}
+
+/* The whole file, NUL-terminated; NULL when there is none. */
+static char *get(const char *directory, const char *name, size_t *size)
+{
+    char path[256], *text = NULL;
+    FILE *file;
+    long length;
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    file = fopen(path, "re");
+    if (!file)
+        return NULL;
+    if (fseek(file, 0, SEEK_END) == 0 && (length = ftell(file)) >= 0) {
+        rewind(file);
+        text = calloc(1, (size_t)length + 1);
+        *size = text ? fread(text, 1, (size_t)length, file) : 0;
+    }
+    fclose(file);
+    return text;
+}
+
+EXPORT int nvrtcCompileProgram(struct program *program, int count, const char *const *options);
+int nvrtcCompileProgram(struct program *program, int count, const char *const *options)
+{
+    char directory[] = "/tmp/muster-nvrtc-XXXXXX", command[1024], *log;
+    size_t size = 0;
+    int rv = (int)state_number(-1, "return.nvrtcCompileProgram", 0);
+
+    for (int i = 0; i < count; i++)
+        if (strncmp(options[i], "--gpu-architecture=sm_", 22) != 0 &&
+            strcmp(options[i], "--std=c++17") != 0)
+            return INVALID_INPUT;
+    if (rv != 0 || !mkdtemp(directory))
+        return rv ? rv : PROGRAM_CREATION_FAILURE;
+    if (put(directory, "kernels.c", before, program->source) == 0 &&
+        put(directory, "runtime.c", "", runtime) == 0) {
+        snprintf(command, sizeof command,
+                 "cd %s && unset LD_PRELOAD && { cc -std=gnu11 -O1 -fPIC -fsanitize=thread "
+                 "-fsanitize-coverage=trace-pc -c kernels.c && "
+                 "cc -O1 -fPIC -shared -o code kernels.o runtime.c; } >log 2>&1 </dev/null",
+                 directory);
+        rv = system(command) == 0 ? OK : COMPILATION;
+    }
+    program->code = get(directory, "code", &program->size);
+    log = get(directory, "log", &size);
+    snprintf(program->log, sizeof program->log, "%s", log ? log : "");
+    free(log);
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command) == 0 && program->code ? rv : COMPILATION;
+}
+
+EXPORT int nvrtcGetProgramLogSize(struct program *program, size_t *size);
+int nvrtcGetProgramLogSize(struct program *program, size_t *size)
+{
+    *size = strlen(program->log) + 1;
+    return OK;
+}
+
+EXPORT int nvrtcGetProgramLog(struct program *program, char *log);
+int nvrtcGetProgramLog(struct program *program, char *log)
+{
+    memcpy(log, program->log, strlen(program->log) + 1);
+    return OK;
+}
+
+#ifndef STAND_IN_OLD /* since 11.1 */
+EXPORT int nvrtcGetCUBINSize(struct program *program, size_t *size);
+int nvrtcGetCUBINSize(struct program *program, size_t *size)
+{
+    *size = program->size;
+    return program->code ? OK : INVALID_INPUT;
+}
+
+EXPORT int nvrtcGetCUBIN(struct program *program, char *code);
+int nvrtcGetCUBIN(struct program *program, char *code)
+{
+    memcpy(code, program->code, program->size);
+    return OK;
+}
+#endif
+
+EXPORT int nvrtcDestroyProgram(struct program **program);
+int nvrtcDestroyProgram(struct program **program)
+{
+    free((*program)->source);
+    free((*program)->code);
+    free(*program);
+    *program = NULL;
+    return OK;
+}

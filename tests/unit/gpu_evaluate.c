@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/tap.h"
+#include "validate/battery/gpu/evaluate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nodes of made-up devices, and what is said of them: lines "CODE NODE PART METRIC". */
+enum { NODES = 4, DEVICES = 4 };
+static struct gpu_node nodes[NODES];
+static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
+static char said[4096];
+
+static void healthy(int count)
+{
+    memset(nodes, 0, sizeof nodes);
+    for (int i = 0; i < NODES; i++) {
+        nodes[i].count = count;
+        for (int k = 0; k < count; k++) {
+            struct gpu_device *device = &nodes[i].devices[k];
+
+            snprintf(device->model, sizeof device->model, "H100");
+            device->ordinal = device->part = k;
+            for (int figure = 0; figure < FIGURES; figure++)
+                device->best[figure] = device->lowest[figure] = 100 + (float)((i + k) % 3);
+            for (int to = 0; to < count; to++) {
+                device->to_peer[to] = to != k ? 300 : 0;
+                device->is_direct[to] = to != k;
+            }
+        }
+    }
+}
+
+static void hear(struct record *record, void *context)
+{
+    size_t length = strlen(said);
+
+    (void)context;
+    if (record->verdict != VERDICT_PASS)
+        snprintf(said + length, sizeof said - length, "%s %s %s %s\n",
+                 catalog_fault(record->code)->name, record->node, record->part, record->metric);
+}
+
+static const char *evaluated(size_t count)
+{
+    said[0] = '\0';
+    gpu_evaluate(nodes, count, names, hear, NULL);
+    return said;
+}
+
+static void rates(void)
+{
+    healthy(DEVICES);
+    is_str(evaluated(NODES), "", "healthy devices of four nodes");
+    nodes[2].devices[1].best[FIGURE_FP32] = 80;
+    is_str(evaluated(NODES), "gpu_slow n3 gpu1 rate_fp32\n", "a slow device among many");
+    ok(gpu_is_low(nodes, NODES, 2, 1, FIGURE_FP32), "... is to be measured again");
+    ok(!gpu_is_low(nodes, NODES, 2, 0, FIGURE_FP32), "... and no other");
+    healthy(1);
+    nodes[0].devices[0].best[FIGURE_COPY] = 50;
+    is_str(evaluated(2), "gpu_memory_slow n1 gpu0 memory_copy\n", "the slower of two");
+    is_str(evaluated(1), "", "one alone has nobody to be held against");
+    healthy(DEVICES);
+    for (int k = 0; k < DEVICES; k++)
+        snprintf(nodes[1].devices[k].model, sizeof nodes[1].devices[k].model, "A100");
+    for (int k = 0; k < DEVICES; k++)
+        nodes[1].devices[k].best[FIGURE_FP32] = 30;
+    is_str(evaluated(NODES), "", "devices of another model have their own measure");
+    healthy(DEVICES);
+    nodes[0].devices[2].best[FIGURE_TO_HOST] = 20;
+    is_str(evaluated(NODES), "gpu_host_path_slow n1 gpu2 to_host\n", "a slow path to the host");
+    nodes[0].devices[2].best[FIGURE_TO_HOST] = 0;
+    is_str(evaluated(NODES), "", "what was not measured is not slow");
+}
+
+static void paths(void)
+{
+    healthy(DEVICES);
+    nodes[3].devices[1].to_peer[2] = 100;
+    is_str(evaluated(NODES), "gpu_peer_slow n4 gpu1 gpu2 to_peer\n", "a slow path, by other nodes");
+    ok(gpu_is_peer_low(nodes, NODES, 3, 1, 2), "... is to be measured again");
+    nodes[0] = nodes[3];
+    is_str(evaluated(1), "gpu_peer_slow n1 gpu1 gpu2 to_peer\n",
+           "... and by the node's other paths");
+    for (int i = 0; i < DEVICES; i++) /* pairs on a switch, and pairs over the sockets */
+        for (int k = 0; k < DEVICES; k++)
+            nodes[0].devices[i].to_peer[k] = i == k ? 0 : i / 2 == k / 2 ? 300 : 100;
+    is_str(evaluated(1), "", "paths of several kinds are not compared");
+    for (int n = 0; n < NODES; n++)
+        nodes[n] = nodes[0];
+    nodes[1].devices[0].to_peer[3] = 50;
+    is_str(evaluated(NODES), "gpu_peer_slow n2 gpu0 gpu3 to_peer\n",
+           "... but with the same path of other nodes");
+    healthy(DEVICES);
+    nodes[1].devices[0].is_direct[1] = false;
+    is_str(evaluated(NODES), "gpu_no_peer_access n2 gpu0 gpu1 to_peer\n", "no peer access");
+    for (int i = 0; i < DEVICES; i++)
+        for (int k = 0; k < DEVICES; k++)
+            nodes[1].devices[i].is_direct[k] = false;
+    is_str(evaluated(NODES), "", "... where no pair has it, it is no fault");
+    nodes[0].devices[2].wrong_from_peer[1] = 3;
+    is_str(evaluated(NODES), "gpu_peer_damaged n1 gpu2 gpu1 to_peer\n", "damaged copies");
+}
+
+static void outcomes(void)
+{
+    static const struct {
+        enum worker_outcome outcome;
+        int error;
+        const char *code, *text;
+    } rows[] = {
+        {WORKER_HUNG, 0, "gpu_hung", "a hanging kernel"},
+        {WORKER_SLOW, 0, "not_measured", "a slow host is no hang"},
+        {WORKER_DIED, 0, "gpu_library_crashed", "a library that crashes"},
+        {WORKER_ERROR, 719, "gpu_failed", "an error of the device"},
+        {WORKER_ERROR, 46, "not_measured", "a device that another has for itself"},
+        {WORKER_ERROR, 803, "gpu_driver_mismatch", "versions that do not fit"},
+    };
+    char expected[128];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        healthy(DEVICES);
+        nodes[1].devices[3].outcome = rows[i].outcome;
+        nodes[1].devices[3].error = rows[i].error;
+        nodes[1].devices[3].peer = -1;
+        snprintf(expected, sizeof expected, "%s n2 gpu3 device\n", rows[i].code);
+        is_str(evaluated(NODES), expected, "%s", rows[i].text);
+    }
+    healthy(DEVICES);
+    nodes[0].devices[0].wrong_products.count = 1;
+    nodes[0].devices[1].wrong_memory.count = 1;
+    is_str(evaluated(NODES), "gpu_result_wrong n1 gpu0 wrong\ngpu_memory_wrong n1 gpu1 wrong\n",
+           "wrong results and wrong memory are told apart");
+}
+
+int main(void)
+{
+    rates();
+    paths();
+    outcomes();
+    return tap_done();
+}

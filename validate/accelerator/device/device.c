@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/accelerator/device/device.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Numbers of cuda.h: CUdevice_attribute, CUctx_flags */
+enum {
+    ATTRIBUTE_MULTIPROCESSORS = 16,
+    ATTRIBUTE_THREADS_PER_MULTIPROCESSOR = 39,
+    ATTRIBUTE_MAJOR = 75,
+    ATTRIBUTE_MINOR = 76,
+    CONTEXT_BLOCKING_SYNC = 4, /* waits sleep and do not take a core */
+    BLOCK = 64,                /* threads */
+    POLL_FIRST_US = 20,
+    POLL_MOST_US = 1000
+};
+
+static const char *const kernel_names[KERNELS] = {
+    "fill_factors_fp32", "fill_factors_fp64", "product_fp32",  "product_fp64",
+    "verify_fp32",       "verify_fp64",       "memory_copy",   "memory_read",
+    "memory_write",      "memory_triad",      "pattern_write", "pattern_verify",
+};
+
+int device_error(const struct device_library *library, int ordinal, const char *what, int status,
+                 struct error *err)
+{
+    const char *name = NULL;
+
+    if (!library->call.error_name || library->call.error_name(status, &name) != 0 || !name)
+        name = "error";
+    if (ordinal < 0)
+        error_set(err, "%s: %s (%d)", what, name, status);
+    else
+        error_set(err, "%s of device %d: %s (%d)", what, ordinal, name, status);
+    return status;
+}
+
+/* ---------------------------------------------------------------- libraries */
+
+static void *open_library(const char *path, const char *name, struct error *err)
+{
+    char file[512];
+    const char *reason;
+    void *library;
+
+    snprintf(file, sizeof file, "%s%s%s", path, *path ? "/" : "", name);
+    library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        reason = dlerror();
+        error_set(err, "%s", reason ? reason : file);
+    }
+    return library;
+}
+
+struct symbol {
+    const char *name;
+    size_t offset; /* in struct device_functions */
+};
+
+static int find_symbols(void *library, const struct symbol *symbols, size_t count,
+                        struct device_functions *functions, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *function = dlsym(library, symbols[i].name);
+
+        if (!function)
+            return error_set(err, "it has no %s", symbols[i].name);
+        memcpy((char *)functions + symbols[i].offset, &function, sizeof function);
+    }
+    return 0;
+}
+
+#define FUNCTION(member, name, arguments) {name, offsetof(struct device_functions, member)},
+static const struct symbol driver_symbols[] = {DEVICE_DRIVER_FUNCTIONS(FUNCTION)};
+static const struct symbol compiler_symbols[] = {DEVICE_COMPILER_FUNCTIONS(FUNCTION)};
+#undef FUNCTION
+
+static enum device_outcome load_driver(const char *path, struct device_library *library,
+                                       struct error *err)
+{
+    static const char name[] = "libcuda.so.1";
+    void *handle = open_library(path, name, err);
+    int status;
+
+    if (!handle && *path)
+        handle = open_library("", name, err); /* the driver's lies elsewhere than the others */
+    if (!handle)
+        return DEVICE_NO_DRIVER;
+    if (find_symbols(handle, driver_symbols, sizeof driver_symbols / sizeof *driver_symbols,
+                     &library->call, err) != 0) {
+        error_prefix(err, "%s is too old", name);
+        return DEVICE_TOO_OLD;
+    }
+    status = library->call.init(0);
+    if (status == DEVICE_OK)
+        status = library->call.count(&library->count);
+    if (status == DEVICE_NONE || (status == DEVICE_OK && library->count == 0)) {
+        error_set(err, "the driver has no device for this process");
+        return DEVICE_NO_DRIVER;
+    }
+    if (status != DEVICE_OK) {
+        library->error = device_error(library, -1, "cuInit", status, err);
+        return DEVICE_FAILED;
+    }
+    library->call.driver_version(&library->driver_version);
+    return DEVICE_USABLE;
+}
+
+static enum device_outcome load_compiler(const char *path, struct device_library *library,
+                                         struct error *err)
+{
+    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
+    void *handle = NULL;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names && !handle; i++) {
+        handle = open_library(path, names[i], err);
+        snprintf(library->compiler, sizeof library->compiler, "%s", names[i]);
+    }
+    if (!handle) {
+        error_set(err, "libnvrtc.so.13 or .12 not found; set GpuLibraryPath, or run inside of the "
+                       "job's container");
+        return DEVICE_NO_COMPILER;
+    }
+    if (find_symbols(handle, compiler_symbols, sizeof compiler_symbols / sizeof *compiler_symbols,
+                     &library->call, err) != 0) {
+        error_prefix(err, "%s is too old", library->compiler);
+        return DEVICE_TOO_OLD;
+    }
+    return DEVICE_USABLE;
+}
+
+enum device_outcome device_load(const char *path, struct device_library *library, struct error *err)
+{
+    enum device_outcome outcome;
+
+    *library = (struct device_library){.count = 0};
+    outcome = load_driver(path, library, err);
+    return outcome == DEVICE_USABLE ? load_compiler(path, library, err) : outcome;
+}
+
+/* ---------------------------------------------------------------- a device */
+
+#define CALL(device, function, ...)                                                                \
+    do {                                                                                           \
+        int status_ = (device)->library->call.function(__VA_ARGS__);                               \
+        if (status_ != DEVICE_OK)                                                                  \
+            return device_error((device)->library, (device)->ordinal, #function, status_, err);    \
+    } while (0)
+
+/* The last line of the compiler's log says what was wrong. */
+static int compile_error(const struct device *device, void *program, int status, struct error *err)
+{
+    char log[4096] = "";
+    size_t size = 0;
+
+    if (program && device->library->call.log_size(program, &size) == 0 && size > 0 &&
+        size <= sizeof log)
+        device->library->call.log(program, log);
+    log[strcspn(log, "\n")] = '\0';
+    return error_set(err, "%s cannot compile the kernels for sm_%d%d: error %d%s%s",
+                     device->library->compiler, device->major, device->minor, status,
+                     *log ? ": " : "", log);
+}
+
+int device_load_kernels(struct device *device, struct error *err)
+{
+    const struct device_functions *call = &device->library->call;
+    char architecture[64], *image = NULL;
+    const char *options[] = {architecture, "--std=c++17"};
+    void *program = NULL, *module = NULL;
+    size_t size = 0;
+    int status;
+
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d%d", device->major,
+             device->minor);
+    status = call->program_create(&program, kernels_source, "muster.cu", 0, NULL, NULL);
+    if (status == 0)
+        status = call->compile(program, 2, options);
+    if (status == 0)
+        status = call->code_size(program, &size);
+    if (status != 0)
+        return compile_error(device, program, status, err);
+    image = malloc(size + 1);
+    if (!image)
+        return error_set(err, "memory for the kernels: %m");
+    status = call->code(program, image);
+    call->program_destroy(&program);
+    if (status == 0)
+        status = call->module_load(&module, image);
+    free(image);
+    if (status != 0)
+        return device_error(device->library, device->ordinal, "cuModuleLoadData", status, err);
+    for (int i = 0; i < KERNELS; i++)
+        CALL(device, module_function, &device->kernels[i], module, kernel_names[i]);
+    CALL(device, allocate, &device->errors, sizeof(struct kernel_errors));
+    return DEVICE_OK;
+}
+
+int device_open(const struct device_library *library, int ordinal, struct device *device,
+                struct error *err)
+{
+    size_t free_bytes;
+    int number;
+
+    *device = (struct device){.library = library, .ordinal = ordinal};
+    CALL(device, get, &number, ordinal);
+    CALL(device, name, device->name, sizeof device->name, number);
+    CALL(device, pci, device->pci, sizeof device->pci, number);
+    for (char *c = device->pci; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    CALL(device, attribute, &device->multiprocessors, ATTRIBUTE_MULTIPROCESSORS, number);
+    CALL(device, attribute, &device->threads_each, ATTRIBUTE_THREADS_PER_MULTIPROCESSOR, number);
+    CALL(device, attribute, &device->major, ATTRIBUTE_MAJOR, number);
+    CALL(device, attribute, &device->minor, ATTRIBUTE_MINOR, number);
+    library->call.context_flags(number, CONTEXT_BLOCKING_SYNC); /* a wish */
+    CALL(device, context_retain, &device->context, number);
+    CALL(device, context_set, device->context);
+    CALL(device, memory_info, &free_bytes, &device->memory_bytes);
+    CALL(device, event_create, &device->begin, 0);
+    CALL(device, event_create, &device->end, 0);
+    return DEVICE_OK;
+}
+
+int device_use(struct device *device, struct error *err)
+{
+    CALL(device, context_set, device->context);
+    return DEVICE_OK;
+}
+
+int device_begin(struct device *device, struct error *err)
+{
+    CALL(device, event_record, device->begin, NULL);
+    return DEVICE_OK;
+}
+
+/* Asks again and again, in longer and longer intervals: a synchronizing call may spin. */
+int device_end(struct device *device, float *ms, struct error *err)
+{
+    int status;
+
+    CALL(device, event_record, device->end, NULL);
+    for (useconds_t us = POLL_FIRST_US;; us = us * 2 < POLL_MOST_US ? us * 2 : POLL_MOST_US) {
+        status = device->library->call.event_query(device->end);
+        if (status != DEVICE_NOT_READY)
+            break;
+        usleep(us);
+    }
+    if (status != DEVICE_OK)
+        return device_error(device->library, device->ordinal, "a kernel or copy", status, err);
+    if (ms)
+        CALL(device, event_ms, ms, device->begin, device->end);
+    return DEVICE_OK;
+}
+
+int device_run(struct device *device, enum kernel kernel, unsigned blocks, unsigned count,
+               const struct kernel_work *work, float *ms, struct error *err)
+{
+    struct kernel_work argument = *work;
+    void *arguments[] = {&argument};
+    int status = device_begin(device, err);
+
+    if (status != DEVICE_OK)
+        return status;
+    for (unsigned i = 0; i < count; i++)
+        CALL(device, launch, device->kernels[kernel], blocks, 1, 1, BLOCK, 1, 1, 0, NULL, arguments,
+             NULL);
+    return device_end(device, ms, err);
+}

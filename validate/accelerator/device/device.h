@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_ACCELERATOR_DEVICE_H
+#define MUSTER_ACCELERATOR_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+
+/* Accelerators that compute: the driver's interface by dlopen, through one table of functions, and
+ * our kernels (kernels.c) compiled for the device at run time. Nothing of a vendor's is needed to
+ * build. Seen on stand-ins of the libraries only (tests/gpu).
+ *
+ * The functions are those of CUDA's driver interface, by the names that its header gives them in
+ * CUDA 12 and 13 (cuda.h defines cuMemAlloc as cuMemAlloc_v2, and so on: a library has both, the
+ * older with 32-bit sizes). HIP's have the same arguments, a hipDeviceptr_t for a CUdeviceptr:
+ * another column of this table. All handles are pointers, a device is an int, an address 64 bits.
+ *
+ * A driver that hangs hangs its caller for ever: all this runs in a worker process that is killed
+ * at a deadline (validate/battery/gpu). A process that has called cuInit must not fork and go on;
+ * the worker is a program of its own. It uses the device's primary context, which also works in
+ * compute mode "exclusive process" and under MPS; CUDA_VISIBLE_DEVICES, as Slurm sets it, numbers
+ * the devices. A MIG instance is a device like others. Modules may be loaded lazily
+ * (CUDA_MODULE_LOADING): each kernel runs once before it is timed. */
+
+typedef unsigned long long device_address;
+
+/* FUNCTION(member, name in libcuda.so.1, arguments) */
+#define DEVICE_DRIVER_FUNCTIONS(FUNCTION)                                                          \
+    FUNCTION(init, "cuInit", (unsigned flags))                                                     \
+    FUNCTION(driver_version, "cuDriverGetVersion", (int *version))                                 \
+    FUNCTION(error_name, "cuGetErrorName", (int error, const char **name))                         \
+    FUNCTION(count, "cuDeviceGetCount", (int *count))                                              \
+    FUNCTION(get, "cuDeviceGet", (int *device, int ordinal))                                       \
+    FUNCTION(name, "cuDeviceGetName", (char *name, int size, int device))                          \
+    FUNCTION(pci, "cuDeviceGetPCIBusId", (char *id, int size, int device))                         \
+    FUNCTION(attribute, "cuDeviceGetAttribute", (int *value, int attribute, int device))           \
+    FUNCTION(can_access_peer, "cuDeviceCanAccessPeer", (int *can, int device, int peer))           \
+    FUNCTION(context_flags, "cuDevicePrimaryCtxSetFlags_v2", (int device, unsigned flags))         \
+    FUNCTION(context_retain, "cuDevicePrimaryCtxRetain", (void **context, int device))             \
+    FUNCTION(context_set, "cuCtxSetCurrent", (void *context))                                      \
+    FUNCTION(enable_peer, "cuCtxEnablePeerAccess", (void *context, unsigned flags))                \
+    FUNCTION(memory_info, "cuMemGetInfo_v2", (size_t * free, size_t * total))                      \
+    FUNCTION(allocate, "cuMemAlloc_v2", (device_address * address, size_t size))                   \
+    FUNCTION(release, "cuMemFree_v2", (device_address address))                                    \
+    FUNCTION(allocate_pinned, "cuMemHostAlloc", (void **memory, size_t size, unsigned flags))      \
+    FUNCTION(release_pinned, "cuMemFreeHost", (void *memory))                                      \
+    FUNCTION(to_device, "cuMemcpyHtoDAsync_v2",                                                    \
+             (device_address to, const void *from, size_t size, void *stream))                     \
+    FUNCTION(to_host, "cuMemcpyDtoHAsync_v2",                                                      \
+             (void *to, device_address from, size_t size, void *stream))                           \
+    FUNCTION(copy, "cuMemcpyDtoDAsync_v2",                                                         \
+             (device_address to, device_address from, size_t size, void *stream))                  \
+    FUNCTION(module_load, "cuModuleLoadData", (void **module, const void *image))                  \
+    FUNCTION(module_function, "cuModuleGetFunction",                                               \
+             (void **function, void *module, const char *name))                                    \
+    FUNCTION(launch, "cuLaunchKernel",                                                             \
+             (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
+              unsigned block_y, unsigned block_z, unsigned shared_bytes, void *stream,             \
+              void **arguments, void **extra))                                                     \
+    FUNCTION(event_create, "cuEventCreate", (void **event, unsigned flags))                        \
+    FUNCTION(event_record, "cuEventRecord", (void *event, void *stream))                           \
+    FUNCTION(event_query, "cuEventQuery", (void *event))                                           \
+    FUNCTION(event_ms, "cuEventElapsedTime", (float *ms, void *begin, void *end))
+
+/* The compiler, libnvrtc.so.13 or .12. A cubin, not PTX, is taken from it: a driver refuses the PTX
+ * of a compiler that is newer than itself. */
+#define DEVICE_COMPILER_FUNCTIONS(FUNCTION)                                                        \
+    FUNCTION(program_create, "nvrtcCreateProgram",                                                 \
+             (void **program, const char *source, const char *name, int header_count,              \
+              const char *const *headers, const char *const *header_names))                        \
+    FUNCTION(compile, "nvrtcCompileProgram",                                                       \
+             (void *program, int option_count, const char *const *options))                        \
+    FUNCTION(log_size, "nvrtcGetProgramLogSize", (void *program, size_t *size))                    \
+    FUNCTION(log, "nvrtcGetProgramLog", (void *program, char *log))                                \
+    FUNCTION(code_size, "nvrtcGetCUBINSize", (void *program, size_t *size))                        \
+    FUNCTION(code, "nvrtcGetCUBIN", (void *program, char *code))                                   \
+    FUNCTION(program_destroy, "nvrtcDestroyProgram", (void **program))
+
+struct device_functions {
+#define FUNCTION(member, name, arguments) int(*member) arguments;
+    DEVICE_DRIVER_FUNCTIONS(FUNCTION)
+    DEVICE_COMPILER_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+};
+
+enum device_status {
+    DEVICE_OK = 0,
+    DEVICE_OUT_OF_MEMORY = 2,    /* CUDA_ERROR_OUT_OF_MEMORY */
+    DEVICE_NONE = 100,           /* CUDA_ERROR_NO_DEVICE */
+    DEVICE_NOT_READY = 600,      /* CUDA_ERROR_NOT_READY: an event that is not reached yet */
+    DEVICE_ALREADY_ENABLED = 704 /* CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED */
+};
+
+/* Why devices cannot be used. */
+enum device_outcome {
+    DEVICE_USABLE,
+    DEVICE_NO_DRIVER,   /* no library of the driver, or it finds no device */
+    DEVICE_NO_COMPILER, /* the driver's library alone is here */
+    DEVICE_TOO_OLD,     /* a library lacks a function */
+    DEVICE_FAILED,      /* an error of the driver */
+};
+
+struct device_library {
+    struct device_functions call;
+    int driver_version; /* 13000: CUDA 13.0 */
+    int count;          /* devices that this process may use */
+    int error;          /* of DEVICE_FAILED: the driver's number */
+    char compiler[256]; /* "libnvrtc.so.12" or its path */
+};
+
+/* Loads the libraries as dlopen finds them or from the directory path ("": none) and starts the
+ * driver. Returns what came of it; err says why it is not DEVICE_USABLE. */
+enum device_outcome device_load(const char *path, struct device_library *library,
+                                struct error *err);
+
+enum kernel {
+    KERNEL_FILL_FACTORS_FP32,
+    KERNEL_FILL_FACTORS_FP64,
+    KERNEL_PRODUCT_FP32,
+    KERNEL_PRODUCT_FP64,
+    KERNEL_VERIFY_FP32,
+    KERNEL_VERIFY_FP64,
+    KERNEL_MEMORY_COPY,
+    KERNEL_MEMORY_READ,
+    KERNEL_MEMORY_WRITE,
+    KERNEL_MEMORY_TRIAD,
+    KERNEL_PATTERN_WRITE,
+    KERNEL_PATTERN_VERIFY,
+    KERNELS
+};
+
+/* The argument of all kernels: kernels.c has the same. All members are 8 bytes long. */
+struct kernel_work {
+    device_address to, from, other, errors;
+    unsigned long long count, seed, pattern, base;
+};
+
+/* What the kernels that verify leave at errors: how many wrong elements there are, and of the first
+ * ones that were found index, value found and value expected. To be zeroed before. */
+enum { KERNEL_ERRORS = 16 };
+struct kernel_errors {
+    unsigned long long count;
+    struct {
+        unsigned long long index, found, expected;
+    } first[KERNEL_ERRORS];
+};
+
+struct device {
+    const struct device_library *library;
+    int ordinal;
+    char name[96], pci[16]; /* pci as the kernel writes it: "0000:1a:00.0" */
+    int multiprocessors, threads_each, major, minor;
+    size_t memory_bytes;
+    void *context;
+    void *kernels[KERNELS];
+    void *begin, *end; /* events */
+    device_address errors;
+};
+
+/* Opens a device: its context and events, for copies. Returns a device_status, or -1 for what is no
+ * error of the driver, with err, as all below. The context lives as long as the process. The device
+ * opened last is the one that is used; device_use() chooses another. */
+int device_open(const struct device_library *library, int ordinal, struct device *device,
+                struct error *err);
+int device_use(struct device *device, struct error *err);
+
+/* Compiles our kernels for the device (0.3 to 1 s) and loads them. */
+int device_load_kernels(struct device *device, struct error *err);
+
+/* Starts the kernel count times, on blocks of 64 threads, and waits. ms: of the device, NULL: not
+ * asked. */
+int device_run(struct device *device, enum kernel kernel, unsigned blocks, unsigned count,
+               const struct kernel_work *work, float *ms, struct error *err);
+
+/* Between the two the device's time is taken; the end waits. */
+int device_begin(struct device *device, struct error *err);
+int device_end(struct device *device, float *ms, struct error *err);
+
+/* The status as an error: "cuMemAlloc_v2 of device 3: CUDA_ERROR_OUT_OF_MEMORY (2)"; returns it. */
+int device_error(const struct device_library *library, int ordinal, const char *what, int status,
+                 struct error *err);
+
+/* The source of the kernels (kernels.c), a text. */
+extern const char kernels_source[];
+
+#endif

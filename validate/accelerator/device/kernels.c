@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels of muster-gpu. This text is compiled at run time: as C++ by NVRTC for a device, and
+ * as C by the stand-in (tests/gpu), which has a loop over the threads. No thread waits for another
+ * or reads what another wrote in the same launch; each writes elements of its own, but for the list
+ * of errors, whose entries are drawn by an atomic counter. */
+
+#ifdef __cplusplus
+#define KERNEL extern "C" __global__
+#else
+#define KERNEL __global__
+#endif
+
+typedef unsigned long long word;
+
+/* struct kernel_work of device.h */
+struct work {
+    void *to;
+    const void *from, *other;
+    word *errors;
+    word count, seed, pattern, base;
+};
+
+#define THREAD ((word)blockIdx.x * blockDim.x + threadIdx.x)
+#define THREADS ((word)gridDim.x * blockDim.x)
+
+__device__ static word mixed(word value)
+{
+    value = (value ^ (value >> 31)) * 0x9e3779b97f4a7c15ull;
+    value = (value ^ (value >> 29)) * 0xbf58476d1ce4e5b9ull;
+    return value ^ (value >> 32);
+}
+
+__device__ static void wrong(word *errors, word index, word found, word expected)
+{
+    word slot = atomicAdd(errors, 1ull);
+
+    if (slot < 16) {
+        errors[1 + 3 * slot] = index;
+        errors[2 + 3 * slot] = found;
+        errors[3 + 3 * slot] = expected;
+    }
+}
+
+/* Two matrices whose product is known: A[i][k] = u(i) s(k), B[k][j] = s(k) v(j), so that
+ * C[i][j] = u(i) v(j) S with S the sum of s(k)^2. u and v are whole numbers from 1 to 15 with a
+ * sign, s from 1 to 3 with a sign: all partial sums are whole and below 2^24 up to 8192 columns,
+ * and so exact in whatever order they are added. Each precision has the same numbers. */
+__device__ static int factor(word seed, word index)
+{
+    word bits = mixed(seed + index);
+
+    return (bits & 16 ? -1 : 1) * (int)(1 + bits % 15);
+}
+
+__device__ static int inner(word seed, word index)
+{
+    word bits = mixed(seed + (index << 20) + 77);
+
+    return (bits & 16 ? -1 : 1) * (int)(1 + bits % 3);
+}
+
+__device__ static word inner_sum(word seed, word count)
+{
+    word sum = 0;
+
+    for (word k = 0; k < count; k++)
+        sum += (word)(inner(seed, k) * inner(seed, k));
+    return sum;
+}
+
+/* Factors: to is A, by columns, other is B, by rows (written here all the same). Product: count a
+ * multiple of 8; a thread has 8 by 8 elements of C. */
+#define PRODUCT(type, precision)                                                                   \
+    KERNEL void fill_factors_##precision(struct work work)                                         \
+    {                                                                                              \
+        type *a = (type *)work.to, *b = (type *)work.other;                                        \
+                                                                                                   \
+        for (word i = THREAD; i < work.count * work.count; i += THREADS) {                         \
+            word k = i / work.count, j = i % work.count;                                           \
+                                                                                                   \
+            a[i] = (type)(inner(work.seed, k) * factor(work.seed, j));                             \
+            b[i] = (type)(inner(work.seed, k) * factor(work.seed, j + work.count));                \
+        }                                                                                          \
+    }                                                                                              \
+    KERNEL void product_##precision(struct work work)                                              \
+    {                                                                                              \
+        const word n = work.count, tiles = n / 8;                                                  \
+        const type *a = (const type *)work.from, *b = (const type *)work.other;                    \
+        type *c = (type *)work.to;                                                                 \
+                                                                                                   \
+        if (THREAD < tiles * tiles) {                                                              \
+            const word row = THREAD / tiles * 8, column = THREAD % tiles * 8;                      \
+            type sums[8][8];                                                                       \
+                                                                                                   \
+            for (int i = 0; i < 8; i++)                                                            \
+                for (int j = 0; j < 8; j++)                                                        \
+                    sums[i][j] = 0;                                                                \
+            for (word k = 0; k < n; k++) {                                                         \
+                type left[8], right[8];                                                            \
+                                                                                                   \
+                for (int i = 0; i < 8; i++) {                                                      \
+                    left[i] = a[k * n + row + i];                                                  \
+                    right[i] = b[k * n + column + i];                                              \
+                }                                                                                  \
+                for (int i = 0; i < 8; i++)                                                        \
+                    for (int j = 0; j < 8; j++)                                                    \
+                        sums[i][j] += left[i] * right[j];                                          \
+            }                                                                                      \
+            for (int i = 0; i < 8; i++)                                                            \
+                for (int j = 0; j < 8; j++)                                                        \
+                    c[(row + i) * n + column + j] = sums[i][j];                                    \
+        }                                                                                          \
+    }                                                                                              \
+    KERNEL void verify_##precision(struct work work)                                               \
+    {                                                                                              \
+        const type *c = (const type *)work.from;                                                   \
+        const long long sum = (long long)inner_sum(work.seed, work.count);                         \
+                                                                                                   \
+        for (word i = THREAD; i < work.count * work.count; i += THREADS) {                         \
+            long long expected = sum * factor(work.seed, i / work.count) *                         \
+                                 factor(work.seed, i % work.count + work.count);                   \
+                                                                                                   \
+            if (c[i] != (type)expected)                                                            \
+                wrong(work.errors, i, (word)(long long)c[i], (word)expected);                      \
+        }                                                                                          \
+    }
+
+PRODUCT(float, fp32)
+PRODUCT(double, fp64)
+
+/* count: quadruples of floats */
+KERNEL void memory_copy(struct work work)
+{
+    float4 *to = (float4 *)work.to;
+    const float4 *from = (const float4 *)work.from;
+
+    for (word i = THREAD; i < work.count; i += THREADS)
+        to[i] = from[i];
+}
+
+/* Writes only if the sum is one that nobody expects, which the compiler cannot know. */
+KERNEL void memory_read(struct work work)
+{
+    const float4 *from = (const float4 *)work.from;
+    float sum = 0;
+
+    for (word i = THREAD; i < work.count; i += THREADS) {
+        float4 four = from[i];
+
+        sum += four.x + four.y + four.z + four.w;
+    }
+    if (sum == -1.25e37f)
+        ((float *)work.to)[THREAD] = sum;
+}
+
+KERNEL void memory_write(struct work work)
+{
+    float4 *to = (float4 *)work.to;
+    float4 four;
+
+    four.x = four.y = four.z = four.w = (float)work.seed;
+    for (word i = THREAD; i < work.count; i += THREADS)
+        to[i] = four;
+}
+
+KERNEL void memory_triad(struct work work)
+{
+    float4 *to = (float4 *)work.to;
+    const float4 *from = (const float4 *)work.from, *other = (const float4 *)work.other;
+
+    for (word i = THREAD; i < work.count; i += THREADS) {
+        float4 left = from[i], right = other[i];
+
+        left.x += 3 * right.x;
+        left.y += 3 * right.y;
+        left.z += 3 * right.z;
+        left.w += 3 * right.w;
+        to[i] = left;
+    }
+}
+
+/* What the word of that index should be: 0 its own place, 1 the complement of it, 2 one bit that
+ * walks, 3 its complement, 4 random bits, 5 their complement. */
+__device__ static word pattern_of(const struct work *work, word index)
+{
+    word value = work->base + index;
+
+    if (work->pattern / 2 == 1)
+        value = 1ull << (value + work->seed) % 64;
+    else if (work->pattern / 2 == 2)
+        value = mixed(value + work->seed);
+    return work->pattern % 2 ? ~value : value;
+}
+
+/* count: words */
+KERNEL void pattern_write(struct work work)
+{
+    word *to = (word *)work.to;
+
+    for (word i = THREAD; i < work.count; i += THREADS)
+        to[i] = pattern_of(&work, i);
+}
+
+KERNEL void pattern_verify(struct work work)
+{
+    const word *from = (const word *)work.from;
+
+    for (word i = THREAD; i < work.count; i += THREADS) {
+        word found = from[i], expected = pattern_of(&work, i);
+
+        if (found != expected)
+            wrong(work.errors, i, found, expected);
+    }
+}

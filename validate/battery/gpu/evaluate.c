@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/gpu/evaluate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/statistics.h"
+
+const struct figure_spec figure_specs[FIGURES] = {
+    [FIGURE_FP32] = {TASK_COMPUTE, PRECISION_FP32, false, "gpu.compute", "rate_fp32", "GFLOP/s",
+                     0.85, FAULT_GPU_SLOW},
+    [FIGURE_FP64] = {TASK_COMPUTE, PRECISION_FP64, false, "gpu.compute", "rate_fp64", "GFLOP/s",
+                     0.85, FAULT_GPU_SLOW},
+    [FIGURE_COPY] = {TASK_MEMORY, ACCESS_COPY, false, "gpu.memory", "memory_copy", "GB/s", 0.9,
+                     FAULT_GPU_MEMORY_SLOW},
+    [FIGURE_READ] = {TASK_MEMORY, ACCESS_READ, false, "gpu.memory", "memory_read", "GB/s", 0.9,
+                     FAULT_GPU_MEMORY_SLOW},
+    [FIGURE_WRITE] = {TASK_MEMORY, ACCESS_WRITE, false, "gpu.memory", "memory_write", "GB/s", 0.9,
+                      FAULT_GPU_MEMORY_SLOW},
+    [FIGURE_TRIAD] = {TASK_MEMORY, ACCESS_TRIAD, false, "gpu.memory", "memory_triad", "GB/s", 0.9,
+                      FAULT_GPU_MEMORY_SLOW},
+    [FIGURE_TO_DEVICE] = {TASK_HOST, COPY_TO_DEVICE, false, "gpu.paths", "to_device", "GB/s", 0.7,
+                          FAULT_GPU_HOST_PATH_SLOW},
+    [FIGURE_TO_HOST] = {TASK_HOST, COPY_TO_HOST, false, "gpu.paths", "to_host", "GB/s", 0.7,
+                        FAULT_GPU_HOST_PATH_SLOW},
+    [FIGURE_TO_DEVICE_PAGEABLE] = {TASK_HOST, COPY_TO_DEVICE_PAGEABLE, false, "gpu.paths",
+                                   "to_device_pageable", "GB/s", 0, FAULT_NONE},
+    [FIGURE_TO_HOST_PAGEABLE] = {TASK_HOST, COPY_TO_HOST_PAGEABLE, false, "gpu.paths",
+                                 "to_host_pageable", "GB/s", 0, FAULT_NONE},
+    [FIGURE_FP32_TOGETHER] = {TASK_COMPUTE, PRECISION_FP32, true, "gpu.compute",
+                              "rate_fp32_together", "GFLOP/s", 0.8, FAULT_GPU_SLOW},
+    [FIGURE_FP64_TOGETHER] = {TASK_COMPUTE, PRECISION_FP64, true, "gpu.compute",
+                              "rate_fp64_together", "GFLOP/s", 0.8, FAULT_GPU_SLOW},
+    [FIGURE_COPY_TOGETHER] = {TASK_MEMORY, ACCESS_COPY, true, "gpu.memory", "memory_copy_together",
+                              "GB/s", 0.85, FAULT_GPU_MEMORY_SLOW},
+    /* devices share switches and sockets: not the same for all */
+    [FIGURE_TO_DEVICE_TOGETHER] = {TASK_HOST, COPY_TO_DEVICE, true, "gpu.paths",
+                                   "to_device_together", "GB/s", 0, FAULT_NONE},
+    [FIGURE_TO_HOST_TOGETHER] = {TASK_HOST, COPY_TO_HOST, true, "gpu.paths", "to_host_together",
+                                 "GB/s", 0, FAULT_NONE},
+};
+
+/* ---------------------------------------------------------------- references */
+
+/* The better of two; NAN of fewer. */
+static double middle(const double *samples, size_t count)
+{
+    if (count == 2)
+        return fmax(samples[0], samples[1]);
+    return count > 2 ? statistics_median(samples, count) : NAN;
+}
+
+double gpu_reference(const struct gpu_node *nodes, size_t count, const char *model,
+                     enum figure figure)
+{
+    double *samples = malloc((count * WORKERS + 1) * sizeof *samples), reference;
+    size_t found = 0;
+
+    for (size_t i = 0; samples && i < count; i++)
+        for (int k = 0; k < nodes[i].count; k++)
+            if (nodes[i].devices[k].best[figure] > 0 &&
+                strcmp(nodes[i].devices[k].model, model) == 0)
+                samples[found++] = nodes[i].devices[k].best[figure];
+    reference = samples ? middle(samples, found) : NAN;
+    free(samples);
+    return reference;
+}
+
+static size_t add_pair(const struct gpu_node *node, int from, int to, double *samples, size_t found)
+{
+    if (from < node->count && to < node->count && node->devices[from].to_peer[to] > 0)
+        samples[found++] = node->devices[from].to_peer[to];
+    return found;
+}
+
+/* The median where three quarters of the samples are within a fifth of it. */
+static double common(const double *samples, size_t count)
+{
+    double reference = middle(samples, count);
+    size_t near = 0;
+
+    for (size_t i = 0; i < count; i++)
+        near += fabs(samples[i] - reference) <= 0.2 * reference;
+    return count == 2 || 4 * near >= 3 * count ? reference : NAN;
+}
+
+double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from, int to)
+{
+    size_t size = 2 * count > WORKERS * WORKERS ? 2 * count : WORKERS * WORKERS, found = 0;
+    double *samples = malloc(size * sizeof *samples), reference;
+    const char *model = nodes[node].devices[from].model;
+
+    if (!samples)
+        return NAN;
+    for (size_t i = 0; i < count; i++)
+        if (nodes[i].count == nodes[node].count &&
+            strcmp(nodes[i].devices[from].model, model) == 0) {
+            found = add_pair(&nodes[i], from, to, samples, found);
+            found = add_pair(&nodes[i], to, from, samples, found);
+        }
+    if (found < 6) {
+        found = 0;
+        for (int i = 0; i < nodes[node].count; i++)
+            for (int k = 0; k < nodes[node].count; k++)
+                found = add_pair(&nodes[node], i, k, samples, found);
+        reference = common(samples, found);
+    } else {
+        reference = middle(samples, found);
+    }
+    free(samples);
+    return reference;
+}
+
+bool gpu_is_low(const struct gpu_node *nodes, size_t count, size_t node, int device,
+                enum figure figure)
+{
+    const struct gpu_device *own = &nodes[node].devices[device];
+    double least = figure_specs[figure].least;
+
+    return own->best[figure] > 0 && least > 0 &&
+           own->best[figure] < least * gpu_reference(nodes, count, own->model, figure);
+}
+
+bool gpu_is_peer_low(const struct gpu_node *nodes, size_t count, size_t node, int from, int to)
+{
+    const struct gpu_device *own = &nodes[node].devices[from];
+
+    return own->to_peer[to] > 0 &&
+           own->to_peer[to] < GPU_PEER_LEAST * gpu_peer_reference(nodes, count, node, from, to);
+}
+
+/* ---------------------------------------------------------------- records */
+
+struct reporter {
+    const struct gpu_node *nodes;
+    size_t count, node;
+    const char *name;
+    gpu_report_fn *report;
+    void *context;
+    char part[32], message[320];
+};
+
+/* code: FAULT_NONE: pass. Of a fault the verdict is the catalogue's. */
+static void say(struct reporter *reporter, const char *test, const char *metric, double value,
+                const char *unit, enum fault_code code, struct record *rest)
+{
+    rest->test = test;
+    rest->metric = metric;
+    rest->node = reporter->name;
+    rest->part = reporter->part;
+    rest->value = value;
+    rest->unit = unit;
+    rest->code = code;
+    if (rest->verdict == VERDICT_NONE)
+        rest->verdict = code == FAULT_NONE ? VERDICT_PASS : catalog_fault(code)->severity;
+    rest->message = reporter->message;
+    reporter->report(rest, reporter->context);
+    reporter->message[0] = '\0';
+}
+
+static const char *test_of(enum worker_task task)
+{
+    switch (task) {
+    case TASK_REPEAT:
+        return "gpu.repeatable";
+    case TASK_MEMORY:
+    case TASK_PATTERN:
+        return "gpu.memory";
+    case TASK_HOST:
+    case TASK_PEER:
+        return "gpu.paths";
+    case TASK_OPEN:
+    case TASK_COMPUTE:
+        break;
+    }
+    return "gpu.compute";
+}
+
+/* What an error of the driver (cuda.h) says of the node: 46 a device that others have for
+ * themselves, 802 a fabric manager that is not there yet, 803 versions that do not fit. */
+static enum fault_code code_of(enum worker_outcome outcome, int error)
+{
+    switch (outcome) {
+    case WORKER_HUNG:
+        return FAULT_GPU_HUNG;
+    case WORKER_DIED:
+        return FAULT_GPU_LIBRARY_CRASHED;
+    case WORKER_ERROR:
+        return error == 46 || error == 802 ? FAULT_NOT_MEASURED
+               : error == 803              ? FAULT_GPU_DRIVER_MISMATCH
+                                           : FAULT_GPU_FAILED;
+    case WORKER_DONE:
+    case WORKER_WRONG:
+    case WORKER_NOT_TESTED:
+    case WORKER_NO_DEVICE:
+    case WORKER_SLOW:
+        break;
+    }
+    return FAULT_NOT_MEASURED;
+}
+
+static void report_given_up(struct reporter *reporter, const struct gpu_device *device)
+{
+    struct record record = RECORD_INIT;
+    char peer[32] = "";
+
+    if (device->outcome == WORKER_DONE)
+        return;
+    if (device->task == TASK_PEER && device->peer >= 0)
+        snprintf(peer, sizeof peer, " with gpu%d",
+                 reporter->nodes[reporter->node].devices[device->peer].part);
+    if (device->outcome == WORKER_NOT_TESTED)
+        record.verdict = VERDICT_SKIP;
+    snprintf(reporter->message, sizeof reporter->message, "%s%s: %s", device->model, peer,
+             device->text);
+    say(reporter, test_of(device->task), "device", NAN, NULL,
+        device->outcome == WORKER_NOT_TESTED ? FAULT_NONE : code_of(device->outcome, device->error),
+        &record);
+}
+
+static void report_figure(struct reporter *reporter, const struct gpu_device *device,
+                          enum figure figure, double reference)
+{
+    const struct figure_spec *spec = &figure_specs[figure];
+    struct record record = RECORD_INIT;
+    bool is_low = spec->least > 0 && device->best[figure] < spec->least * reference;
+
+    if (device->best[figure] <= 0)
+        return;
+    record.low = device->lowest[figure];
+    record.high = device->best[figure];
+    record.samples = (unsigned)device->samples[figure];
+    if (isfinite(reference) && spec->least > 0) {
+        record.limit = spec->least * reference;
+        record.limit_source = "peers";
+    }
+    if (is_low)
+        snprintf(reporter->message, sizeof reporter->message,
+                 "%s reaches %.4g of its peers' %.4g %s", device->model,
+                 (double)device->best[figure], reference, spec->unit);
+    say(reporter, spec->test, spec->metric, device->best[figure], spec->unit,
+        is_low ? spec->code : FAULT_NONE, &record);
+}
+
+static void report_contents(struct reporter *reporter, const struct gpu_device *device)
+{
+    const struct gpu_wrong *wrong = &device->wrong_products;
+    struct record record = RECORD_INIT;
+
+    if (wrong->count > 0) {
+        snprintf(reporter->message, sizeof reporter->message,
+                 "%llu wrong elements in %.0f products on %s, the first one %llu: found %lld, "
+                 "expected %lld; repeat with muster-gpu --devices=%d --tests=repeatable",
+                 wrong->count, (double)device->products, device->model, wrong->index,
+                 (long long)wrong->found, (long long)wrong->expected, device->ordinal);
+        say(reporter, "gpu.repeatable", "wrong", (double)wrong->count, "count",
+            FAULT_GPU_RESULT_WRONG, &record);
+    } else if (device->products > 0) {
+        say(reporter, "gpu.repeatable", "products", device->products, "count", FAULT_NONE, &record);
+    }
+    wrong = &device->wrong_memory;
+    record = (struct record)RECORD_INIT;
+    if (wrong->count > 0) {
+        snprintf(
+            reporter->message, sizeof reporter->message,
+            "%llu wrong words in %.0f MB of %s, the first one at byte 0x%llx: bits 0x%llx differ; "
+            "repeat with muster-gpu --devices=%d --tests=memory",
+            wrong->count, (double)device->tested_mb, device->model, 8 * wrong->index,
+            wrong->found ^ wrong->expected, device->ordinal);
+        say(reporter, "gpu.memory", "wrong", (double)wrong->count, "count", FAULT_GPU_MEMORY_WRONG,
+            &record);
+    } else if (device->tested_mb > 0) {
+        say(reporter, "gpu.memory", "tested", device->tested_mb, "MB", FAULT_NONE, &record);
+    }
+    if (device->is_memory_short) {
+        record = (struct record)RECORD_INIT;
+        snprintf(reporter->message, sizeof reporter->message, "%s: not all was tested: %s",
+                 device->model, device->text);
+        say(reporter, "gpu.memory", "device", NAN, NULL, FAULT_NOT_MEASURED, &record);
+    }
+}
+
+/* Whether some devices of the node reach others directly: then all should. */
+static bool has_direct_paths(const struct gpu_node *node)
+{
+    for (int i = 0; i < node->count; i++)
+        for (int k = 0; k < node->count; k++)
+            if (node->devices[i].is_direct[k])
+                return true;
+    return false;
+}
+
+static void report_peers(struct reporter *reporter, int from)
+{
+    const struct gpu_node *node = &reporter->nodes[reporter->node];
+    const struct gpu_device *device = &node->devices[from];
+    bool has_direct = has_direct_paths(node);
+
+    for (int to = 0; to < node->count; to++) {
+        struct record record = RECORD_INIT;
+        double reference, value = device->to_peer[to];
+        enum fault_code code = FAULT_NONE;
+
+        if (value <= 0)
+            continue;
+        reference = gpu_peer_reference(reporter->nodes, reporter->count, reporter->node, from, to);
+        snprintf(reporter->part, sizeof reporter->part, "gpu%d gpu%d", device->part,
+                 node->devices[to].part);
+        if (isfinite(reference)) {
+            record.limit = GPU_PEER_LEAST * reference;
+            record.limit_source = "peers";
+        }
+        if (device->wrong_from_peer[to] > 0) {
+            code = FAULT_GPU_PEER_DAMAGED;
+            snprintf(reporter->message, sizeof reporter->message,
+                     "%u words were damaged on the way there and back",
+                     device->wrong_from_peer[to]);
+        } else if (has_direct && !device->is_direct[to]) {
+            code = FAULT_GPU_NO_PEER_ACCESS;
+            snprintf(reporter->message, sizeof reporter->message,
+                     "the driver has no peer access between the two, as others of the node have");
+        } else if (value < GPU_PEER_LEAST * reference) {
+            code = FAULT_GPU_PEER_SLOW;
+            snprintf(reporter->message, sizeof reporter->message,
+                     "reaches %.4g of its peers' %.4g GB/s", value, reference);
+        }
+        say(reporter, "gpu.paths", "to_peer", value, "GB/s", code, &record);
+    }
+}
+
+static void report_node(struct reporter *reporter)
+{
+    const struct gpu_node *node = &reporter->nodes[reporter->node];
+    struct record record = RECORD_INIT;
+
+    reporter->part[0] = '\0';
+    if (node->outcome != WORKER_DONE) {
+        if (node->outcome == WORKER_NOT_TESTED || node->outcome == WORKER_NO_DEVICE)
+            record.verdict = VERDICT_SKIP;
+        snprintf(reporter->message, sizeof reporter->message, "not looked at: %s", node->text);
+        say(reporter, "gpu.compute", "device", NAN, NULL,
+            record.verdict == VERDICT_SKIP ? FAULT_NONE : code_of(node->outcome, node->error),
+            &record);
+    }
+}
+
+/* References change with the model only. */
+static void find_references(const struct reporter *reporter, const char *model,
+                            double references[FIGURES])
+{
+    for (int figure = 0; figure < FIGURES; figure++)
+        references[figure] =
+            gpu_reference(reporter->nodes, reporter->count, model, (enum figure)figure);
+}
+
+void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const *names,
+                  gpu_report_fn *report, void *context)
+{
+    struct reporter reporter = {
+        .nodes = nodes, .count = count, .report = report, .context = context};
+    const char *model = NULL;
+    double references[FIGURES];
+
+    for (size_t i = 0; i < count; i++) {
+        reporter.node = i;
+        reporter.name = names[i];
+        report_node(&reporter);
+        for (int k = 0; k < nodes[i].count; k++) {
+            const struct gpu_device *device = &nodes[i].devices[k];
+
+            if (!model || strcmp(model, device->model) != 0)
+                find_references(&reporter, device->model, references);
+            model = device->model;
+            snprintf(reporter.part, sizeof reporter.part, "gpu%d", device->part);
+            report_given_up(&reporter, device);
+            for (int figure = 0; figure < FIGURES; figure++)
+                report_figure(&reporter, device, (enum figure)figure, references[figure]);
+            report_contents(&reporter, device);
+            report_peers(&reporter, k);
+        }
+    }
+}

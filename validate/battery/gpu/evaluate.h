@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_GPU_EVALUATE_H
+#define MUSTER_GPU_EVALUATE_H
+
+#include <stddef.h>
+
+#include "lib/base/record.h"
+#include "validate/battery/gpu/worker.h"
+
+/* What the nodes' devices measured, and who of them is at fault. Pure. */
+
+enum figure {
+    FIGURE_FP32,
+    FIGURE_FP64,
+    FIGURE_COPY,
+    FIGURE_READ,
+    FIGURE_WRITE,
+    FIGURE_TRIAD,
+    FIGURE_TO_DEVICE,
+    FIGURE_TO_HOST,
+    FIGURE_TO_DEVICE_PAGEABLE,
+    FIGURE_TO_HOST_PAGEABLE,
+    FIGURE_FP32_TOGETHER,
+    FIGURE_FP64_TOGETHER,
+    FIGURE_COPY_TOGETHER,
+    FIGURE_TO_DEVICE_TOGETHER,
+    FIGURE_TO_HOST_TOGETHER,
+    FIGURES
+};
+
+struct figure_spec {
+    enum worker_task task;
+    int kind;
+    bool is_together; /* measured on all devices of the node at once */
+    const char *test, *metric, *unit;
+    double least; /* share of the peers' median below which a device is at fault */
+    enum fault_code code;
+};
+
+/* The limits: devices of one model differ by 5 to 10 % in clock under a power limit (an A100 system
+ * by Sinha et al., SC'22, "Not all GPUs are created equal": up to 9 %, outliers beyond); memory
+ * does not. Of what all devices do at once less is asked. */
+extern const struct figure_spec figure_specs[FIGURES];
+
+struct gpu_wrong {
+    unsigned long long count, index, found, expected; /* of the first one */
+};
+
+struct gpu_device {
+    enum worker_outcome outcome; /* WORKER_DONE, or why it was given up, at which task */
+    enum worker_task task;
+    int peer; /* of TASK_PEER */
+    int error;
+    int ordinal, part; /* in the driver's order, and "gpuN" by the node's inventory */
+    char model[64], text[160];
+    float best[FIGURES], lowest[FIGURES]; /* 0: not measured */
+    int samples[FIGURES];
+    struct gpu_wrong wrong_products, wrong_memory;
+    float products, tested_mb;
+    bool is_memory_short; /* something was not tested for want of memory */
+    float to_peer[WORKERS];
+    bool is_direct[WORKERS];
+    unsigned wrong_from_peer[WORKERS];
+};
+
+struct gpu_node {
+    enum worker_outcome outcome; /* WORKER_DONE, or why no device was looked at, in text */
+    int error;
+    char text[200];
+    int count;
+    struct gpu_device devices[WORKERS];
+};
+
+/* What that figure should be: the median over all devices of that model; of two devices the better
+ * one; NAN of one alone. */
+double gpu_reference(const struct gpu_node *nodes, size_t count, const char *model,
+                     enum figure figure);
+
+/* What the path between two devices should carry: of three nodes and more the median over the same
+ * pair and its reverse; else, where most pairs of the node are alike, the median of them; of two
+ * devices the better direction; NAN where it cannot be told. */
+double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from,
+                          int to);
+
+/* Paths that carry less than this share of their reference are at fault. */
+#define GPU_PEER_LEAST 0.7
+
+/* What device of which node is low in that figure, or towards that peer, and is to be measured
+ * again. */
+bool gpu_is_low(const struct gpu_node *nodes, size_t count, size_t node, int device,
+                enum figure figure);
+bool gpu_is_peer_low(const struct gpu_node *nodes, size_t count, size_t node, int from, int to);
+
+/* A record for each that was measured. */
+typedef void gpu_report_fn(struct record *record, void *context);
+void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const *names,
+                  gpu_report_fn *report, void *context);
+
+#endif

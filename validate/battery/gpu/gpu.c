@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* muster-gpu: does each accelerator of a node compute right and as fast as its peers, does its
+ * memory keep what is written, and do its paths to the host and to the others carry what they
+ * should? One rank of each node drives a worker process for each device (worker.h). */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/ranges.h"
+#include "validate/battery/gpu/evaluate.h"
+#include "validate/battery/program.h"
+
+/* OPEN_LIMIT: the libraries may come from a slow file system, so many times the deadline. */
+enum { OPEN_LIMIT = 3, AGAIN = 3 };
+
+enum test {
+    TEST_SET_COMPUTE = 1,
+    TEST_SET_REPEATABLE = 2,
+    TEST_SET_MEMORY = 4,
+    TEST_SET_PATHS = 8
+};
+
+struct gpu_options {
+    bool is_quick;
+    unsigned tests;   /* 0: all */
+    unsigned devices; /* a bit each; 0: all */
+};
+
+struct crew {
+    struct program *program;
+    const struct gpu_options *options;
+    struct worker workers[WORKERS];
+    struct gpu_node *node; /* of this rank */
+    double deadline_s;
+};
+
+/* ---------------------------------------------------------------- answers */
+
+/* The device is not asked any more. */
+static void lose(struct crew *crew, int index, const struct worker_request *request,
+                 const struct worker_answer *answer)
+{
+    struct gpu_device *device = &crew->node->devices[index];
+
+    device->outcome = answer->outcome;
+    device->error = answer->error;
+    device->task = request->task;
+    device->peer = request->peer;
+    if (answer->outcome == WORKER_HUNG)
+        snprintf(device->text, sizeof device->text, "did not end in %g s", crew->deadline_s);
+    else if (answer->outcome == WORKER_SLOW)
+        snprintf(device->text, sizeof device->text,
+                 "no answer in time, but the process was at work or kept from it");
+    else if (answer->outcome == WORKER_DIED)
+        snprintf(device->text, sizeof device->text, "its process %.140s", answer->text);
+    else
+        snprintf(device->text, sizeof device->text, "%.159s", answer->text);
+    worker_end(&crew->workers[index]);
+}
+
+static void add_wrong(struct gpu_wrong *wrong, const struct worker_answer *answer)
+{
+    if (wrong->count == 0)
+        *wrong = (struct gpu_wrong){0, answer->index, answer->found, answer->expected};
+    wrong->count += answer->wrong;
+}
+
+static void take(struct crew *crew, int index, const struct worker_request *request,
+                 const struct worker_answer *answer)
+{
+    struct gpu_device *device = &crew->node->devices[index];
+    float value = (float)answer->value;
+
+    if (answer->outcome == WORKER_NOT_TESTED && request->task != TASK_OPEN) { /* want of memory */
+        device->is_memory_short = true;
+        snprintf(device->text, sizeof device->text, "%.159s", answer->text);
+        return;
+    }
+    if (answer->outcome != WORKER_DONE && answer->outcome != WORKER_WRONG) {
+        lose(crew, index, request, answer);
+        return;
+    }
+    switch (request->task) {
+    case TASK_OPEN:
+        break;
+    case TASK_COMPUTE:
+    case TASK_MEMORY:
+    case TASK_HOST:
+        if (answer->outcome == WORKER_WRONG)
+            add_wrong(&device->wrong_products, answer);
+        break;
+    case TASK_REPEAT:
+        device->products += value;
+        if (answer->outcome == WORKER_WRONG)
+            add_wrong(&device->wrong_products, answer);
+        break;
+    case TASK_PATTERN:
+        device->tested_mb = value;
+        if (answer->outcome == WORKER_WRONG)
+            add_wrong(&device->wrong_memory, answer);
+        break;
+    case TASK_PEER:
+        if (value > device->to_peer[request->peer])
+            device->to_peer[request->peer] = value;
+        device->is_direct[request->peer] = answer->is_direct;
+        device->wrong_from_peer[request->peer] += (unsigned)answer->wrong;
+        break;
+    }
+}
+
+/* Asks the devices of the set, a bit each, and waits for all. The answers of a figure go there. */
+static void ask(struct crew *crew, unsigned set, const struct worker_request *request,
+                const enum figure *figure)
+{
+    struct worker_answer answer;
+    struct worker_request own = *request;
+    int index, count = crew->node->count;
+
+    for (int i = 0; i < count; i++) {
+        if (!(set >> i & 1) || crew->workers[i].fd < 0)
+            continue;
+        own.device = crew->node->devices[i].ordinal;
+        own.numa_node = -1;
+        for (size_t k = 0; crew->program->inventory && k < crew->program->inventory->gpu_count; k++)
+            if ((int)k == crew->node->devices[i].part)
+                own.numa_node = crew->program->inventory->gpus[k].location.numa_node;
+        worker_ask(&crew->workers[i], &own,
+                   crew->deadline_s * (request->task == TASK_OPEN ? OPEN_LIMIT : 1));
+    }
+    while ((index = worker_wait(crew->workers, count, &answer)) != -2) {
+        program_step(crew->program);
+        if (index < 0)
+            continue;
+        take(crew, index, request, &answer);
+        if (figure && (answer.outcome == WORKER_DONE || answer.outcome == WORKER_WRONG)) {
+            struct gpu_device *device = &crew->node->devices[index];
+            float value = (float)answer.value;
+
+            if (value > device->best[*figure])
+                device->best[*figure] = value;
+            if (device->samples[*figure]++ == 0 || value < device->lowest[*figure])
+                device->lowest[*figure] = value;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- what is measured */
+
+static void measure(struct crew *crew, enum figure figure, unsigned set)
+{
+    const struct figure_spec *spec = &figure_specs[figure];
+    struct worker_request request = {.task = spec->task, .kind = spec->kind};
+
+    if (spec->is_together) {
+        ask(crew, ~0U, &request, &figure);
+        return;
+    }
+    for (int i = 0; i < crew->node->count; i++)
+        if (set >> i & 1)
+            ask(crew, 1U << i, &request, &figure);
+}
+
+static unsigned tests_of(enum worker_task task)
+{
+    switch (task) {
+    case TASK_COMPUTE:
+        return TEST_SET_COMPUTE;
+    case TASK_REPEAT:
+        return TEST_SET_REPEATABLE;
+    case TASK_MEMORY:
+    case TASK_PATTERN:
+        return TEST_SET_MEMORY;
+    case TASK_HOST:
+    case TASK_PEER:
+        return TEST_SET_PATHS;
+    case TASK_OPEN:
+        break;
+    }
+    return 0;
+}
+
+static bool is_wanted(const struct crew *crew, enum worker_task task)
+{
+    return !crew->options->tests || (crew->options->tests & tests_of(task));
+}
+
+static void measure_peers(struct crew *crew)
+{
+    for (int i = 0; i < crew->node->count; i++)
+        for (int k = 0; k < crew->node->count; k++) {
+            struct worker_request request = {.task = TASK_PEER,
+                                             .peer = crew->node->devices[k].ordinal};
+
+            if (i != k && crew->workers[i].fd >= 0 && crew->workers[k].fd >= 0)
+                ask(crew, 1U << i, &request, NULL);
+        }
+}
+
+static void measure_all(struct crew *crew)
+{
+    int rounds = crew->options->is_quick ? 2 : 5;
+
+    for (int round = 0; round < rounds; round++) {
+        program_phase(crew->program, "rates, round %d of %d", round + 1, rounds);
+        for (int figure = 0; figure < FIGURES; figure++)
+            if (is_wanted(crew, figure_specs[figure].task))
+                measure(crew, (enum figure)figure, ~0U);
+    }
+    if (is_wanted(crew, TASK_REPEAT)) {
+        program_phase(crew->program, "products");
+        /* in parts: each has its own deadline */
+        for (int i = 0; i < (crew->options->is_quick ? 1 : 40); i++)
+            ask(crew, ~0U, &(struct worker_request){.task = TASK_REPEAT, .amount = 50}, NULL);
+    }
+    if (is_wanted(crew, TASK_PATTERN)) {
+        program_phase(crew->program, "memory patterns");
+        ask(crew, ~0U,
+            &(struct worker_request){.task = TASK_PATTERN,
+                                     .amount = crew->options->is_quick ? 3 : 6},
+            NULL);
+    }
+    if (is_wanted(crew, TASK_PEER)) {
+        program_phase(crew->program, "paths between devices");
+        measure_peers(crew);
+    }
+}
+
+/* What is low by the figures of all nodes is measured again; the best counts. */
+static void measure_again(struct crew *crew, const struct gpu_node *nodes)
+{
+    size_t count = (size_t)crew->program->node_count, own = (size_t)crew->program->node;
+
+    program_phase(crew->program, "low rates again");
+    for (int k = 0; k < crew->node->count; k++) {
+        for (int figure = 0; figure < FIGURES; figure++)
+            if (gpu_is_low(nodes, count, own, k, (enum figure)figure))
+                for (int i = 0; i < AGAIN; i++)
+                    measure(crew, (enum figure)figure, 1U << k);
+        for (int to = 0; to < crew->node->count; to++)
+            for (int i = 0; i < AGAIN && gpu_is_peer_low(nodes, count, own, k, to); i++)
+                ask(crew, 1U << k, &(struct worker_request){.task = TASK_PEER, .peer = to}, NULL);
+    }
+}
+
+/* ---------------------------------------------------------------- devices */
+
+static int part_of(const struct inventory *inventory, const char *pci, int ordinal)
+{
+    for (size_t i = 0; inventory && i < inventory->gpu_count; i++)
+        if (strcmp(inventory->gpus[i].location.pci, pci) == 0)
+            return (int)i;
+    return ordinal;
+}
+
+/* A worker for one more device opens it. Returns how many devices the driver has; 0 where it told
+ * none. */
+static int open_device(struct crew *crew, int index, struct worker_answer *answer)
+{
+    struct worker_request request = {.task = TASK_OPEN, .device = index, .peer = -1};
+    struct gpu_device *device = &crew->node->devices[index];
+    int rv;
+
+    device->ordinal = device->part = index;
+    if (worker_start(&crew->workers[index], crew->program->conf.gpu_library_path) != 0) {
+        *answer = (struct worker_answer){.outcome = WORKER_DIED};
+        snprintf(answer->text, sizeof answer->text, "could not be started: %s", strerror(errno));
+    } else {
+        worker_ask(&crew->workers[index], &request, OPEN_LIMIT * crew->deadline_s);
+        while ((rv = worker_wait(crew->workers, index + 1, answer)) == -1)
+            program_step(crew->program);
+    }
+    program_step(crew->program);
+    snprintf(device->model, sizeof device->model, "%s", answer->model);
+    if (*answer->pci)
+        device->part = part_of(crew->program->inventory, answer->pci, index);
+    if (answer->outcome != WORKER_DONE)
+        lose(crew, index, &request, answer);
+    return answer->device_count;
+}
+
+static void open_devices(struct crew *crew)
+{
+    struct gpu_node *node = crew->node;
+    struct worker_answer answer;
+    int count;
+
+    program_phase(crew->program, "opening devices");
+    count = open_device(crew, 0, &answer);
+    if (count == 0) {
+        node->outcome = answer.outcome;
+        node->error = answer.error;
+        snprintf(node->text, sizeof node->text, "%.199s",
+                 *node->devices[0].text ? node->devices[0].text : answer.text);
+        return;
+    }
+    node->count = count > WORKERS ? WORKERS : count;
+    for (int i = 1; i < node->count; i++)
+        open_device(crew, i, &answer);
+    for (int i = 0; i < node->count; i++)
+        if (crew->options->devices && !(crew->options->devices >> i & 1))
+            worker_end(&crew->workers[i]);
+}
+
+/* One line for what all devices of the node have alike: no compiler, say. */
+static void fold_node(struct gpu_node *node)
+{
+    const struct gpu_device *first = &node->devices[0];
+
+    for (int i = 0; i < node->count; i++)
+        if (node->devices[i].outcome != WORKER_NOT_TESTED ||
+            strcmp(node->devices[i].text, first->text) != 0)
+            return;
+    if (node->count == 0)
+        return;
+    node->outcome = first->outcome;
+    snprintf(node->text, sizeof node->text, "%s", first->text);
+    node->count = 0;
+}
+
+/* ---------------------------------------------------------------- the program */
+
+static int take_quick(const char *value, void *context, struct error *err)
+{
+    (void)value;
+    (void)err;
+    ((struct gpu_options *)context)->is_quick = true;
+    return 0;
+}
+
+static int take_devices(const char *value, void *context, struct error *err)
+{
+    struct gpu_options *options = context;
+    const char *rest = value;
+    struct range range;
+    int rv;
+
+    while ((rv = range_next(&rest, &range)) == 1 && range.last < WORKERS)
+        for (long i = range.first; i <= range.last; i++)
+            options->devices |= 1U << i;
+    if (rv != 0 || !options->devices)
+        return error_set(err, "expected numbers from 0 to %d, such as 0-3,6, found \"%s\"",
+                         WORKERS - 1, value);
+    return 0;
+}
+
+static int take_tests(const char *value, void *context, struct error *err)
+{
+    static const char *const names[] = {"compute", "repeatable", "memory", "paths"};
+    struct gpu_options *options = context;
+
+    for (const char *word = value; word; word = strchr(word, ',')) {
+        size_t length, i;
+
+        word += *word == ',';
+        length = strcspn(word, ",");
+        for (i = 0; i < sizeof names / sizeof *names; i++)
+            if (strlen(names[i]) == length && strncmp(names[i], word, length) == 0)
+                break;
+        if (i == sizeof names / sizeof *names)
+            return error_set(err, "expected some of compute,repeatable,memory,paths, found \"%s\"",
+                             value);
+        options->tests |= 1U << i;
+    }
+    return 0;
+}
+
+static const struct option_spec option_table[] = {
+    {"quick", NULL, "fewer rounds, products and patterns", take_quick},
+    {"devices", "LIST", "only these devices of each node, as the driver numbers them: 0-3,6",
+     take_devices},
+    {"tests", "LIST", "only these of compute,repeatable,memory,paths", take_tests},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct program_spec spec = {
+    "muster-gpu", "gpu",
+    "Loads the accelerators of each node: rates, repeatable results, memory, paths to the host\n"
+    "and to each other.",
+    option_table, true};
+
+static void print_record(struct record *record, void *context)
+{
+    (void)context;
+    output_record(record);
+}
+
+static void run_node(struct program *program, const struct gpu_options *options)
+{
+    struct gpu_node *nodes = calloc((size_t)program->node_count, sizeof *nodes);
+    struct gpu_node *own = calloc(1, sizeof *own);
+    struct crew crew = {.program = program,
+                        .options = options,
+                        .node = own,
+                        .deadline_s = program->conf.gpu_deadline_s};
+
+    if (!nodes || !own)
+        watch_fault("out of memory");
+    for (int i = 0; i < WORKERS; i++)
+        crew.workers[i].fd = -1;
+    open_devices(&crew);
+    measure_all(&crew);
+    program_allgather(program, own, nodes, sizeof *own, program->leaders);
+    measure_again(&crew, nodes);
+    fold_node(own);
+    program_allgather(program, own, nodes, sizeof *own, program->leaders);
+    for (int i = 0; i < WORKERS; i++)
+        worker_end(&crew.workers[i]);
+    if (program->rank == 0)
+        gpu_evaluate(nodes, (size_t)program->node_count, program->node_name, print_record, NULL);
+    free(nodes);
+    free(own);
+}
+
+int main(int argc, char **argv)
+{
+    struct gpu_options options = {0};
+    struct program program;
+
+    if (argc == 3 && strcmp(argv[1], "--worker") == 0)
+        return worker_main(argv[2]);
+    program_start(&program, &spec, &options, argc, argv);
+    if (program.is_leader)
+        run_node(&program, &options);
+    return program_finish(&program);
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/gpu/worker.h"
+
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/ranges.h"
+#include "lib/base/sysfs.h"
+#include "validate/accelerator/device/device.h"
+
+/* TIMED_MS: of the device, for one figure; times come from its own events. */
+enum { TIMED_MS = 20, LAUNCHES_MOST = 200, THREADS = 64, SEED = 4711, PATTERNS = 6 };
+
+static struct {
+    struct device_library library;
+    struct device device, peers[16];
+    bool is_peer_open[16];
+    struct worker_answer answer;
+    struct error err;
+} worker;
+
+static const struct {
+    enum kernel fill, product, verify;
+    size_t size;
+} precisions[PRECISIONS] = {
+    {KERNEL_FILL_FACTORS_FP32, KERNEL_PRODUCT_FP32, KERNEL_VERIFY_FP32, 4},
+    {KERNEL_FILL_FACTORS_FP64, KERNEL_PRODUCT_FP64, KERNEL_VERIFY_FP64, 8},
+};
+
+/* moved: bytes for each byte of a buffer */
+static const struct {
+    enum kernel kernel;
+    int moved;
+} accesses[ACCESSES] = {
+    {KERNEL_MEMORY_COPY, 2},
+    {KERNEL_MEMORY_READ, 1},
+    {KERNEL_MEMORY_WRITE, 1},
+    {KERNEL_MEMORY_TRIAD, 3},
+};
+
+static int call_failed(const char *what, int status)
+{
+    return device_error(&worker.library, worker.device.ordinal, what, status, &worker.err);
+}
+
+static int allocate(size_t size, device_address *address)
+{
+    int status = worker.library.call.allocate(address, size);
+
+    return status == DEVICE_OK ? 0 : call_failed("cuMemAlloc_v2", status);
+}
+
+static void release(const device_address *addresses, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (addresses[i])
+            worker.library.call.release(addresses[i]);
+}
+
+static int run(enum kernel kernel, unsigned blocks, unsigned count, const struct kernel_work *work,
+               float *ms)
+{
+    return device_run(&worker.device, kernel, blocks, count, work, ms, &worker.err);
+}
+
+/* Enough threads to fill the device. */
+static unsigned all_blocks(void)
+{
+    return (unsigned)(worker.device.multiprocessors * worker.device.threads_each / THREADS);
+}
+
+/* How often something that takes ms is done for one figure. */
+static unsigned times_of(float ms)
+{
+    double times = ms > 0 ? TIMED_MS / ms : LAUNCHES_MOST;
+
+    return times < 1 ? 1 : times > LAUNCHES_MOST ? LAUNCHES_MOST : (unsigned)times;
+}
+
+/* Runs a kernel that verifies and adds up what it found; the first error is kept. */
+static int verify(enum kernel kernel, struct kernel_work work)
+{
+    static const struct kernel_errors none;
+    struct kernel_errors errors = none;
+    const struct device_functions *call = &worker.library.call;
+    int status;
+
+    work.errors = worker.device.errors;
+    status = call->to_device(work.errors, &none, sizeof none, NULL);
+    if (status != DEVICE_OK)
+        return call_failed("cuMemcpyHtoDAsync_v2", status);
+    status = run(kernel, all_blocks(), 1, &work, NULL);
+    if (status != DEVICE_OK)
+        return status;
+    status = call->to_host(&errors, work.errors, sizeof errors, NULL);
+    if (status != DEVICE_OK)
+        return call_failed("cuMemcpyDtoHAsync_v2", status);
+    status = device_begin(&worker.device, &worker.err);
+    if (status == DEVICE_OK)
+        status = device_end(&worker.device, NULL, &worker.err);
+    if (status == DEVICE_OK && errors.count > 0) {
+        if (worker.answer.wrong == 0) {
+            worker.answer.index = errors.first[0].index;
+            worker.answer.found = errors.first[0].found;
+            worker.answer.expected = errors.first[0].expected;
+        }
+        worker.answer.wrong += errors.count;
+        worker.answer.outcome = WORKER_WRONG;
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------- products */
+
+struct product {
+    device_address memory[3]; /* of A, B, C */
+    struct kernel_work fill, multiply, verify;
+    unsigned blocks;
+};
+
+/* As many columns as give each thread that fits on the device its 8 by 8 elements. */
+static int product_begin(enum precision precision, struct product *product)
+{
+    double threads = (double)worker.device.multiprocessors * worker.device.threads_each;
+    unsigned long long n = (unsigned long long)sqrt(threads * 64) / 64 * 64;
+    size_t size;
+    int status = 0;
+
+    n = n < 64 ? 64 : n > 8192 ? 8192 : n;
+    size = n * n * precisions[precision].size;
+    *product = (struct product){.blocks = (unsigned)((n / 8 * (n / 8) + THREADS - 1) / THREADS)};
+    for (int i = 0; i < 3 && status == 0; i++)
+        status = allocate(size, &product->memory[i]);
+    if (status != 0)
+        return status;
+    product->fill = (struct kernel_work){
+        .to = product->memory[0], .other = product->memory[1], .count = n, .seed = SEED};
+    product->multiply = (struct kernel_work){.to = product->memory[2],
+                                             .from = product->memory[0],
+                                             .other = product->memory[1],
+                                             .count = n};
+    product->verify = (struct kernel_work){.from = product->memory[2], .count = n, .seed = SEED};
+    return run(precisions[precision].fill, all_blocks(), 1, &product->fill, NULL);
+}
+
+static int compute(const struct worker_request *request)
+{
+    enum precision precision = (enum precision)request->kind;
+    struct product product;
+    float ms = 0;
+    unsigned times;
+    int status = product_begin(precision, &product);
+    double n = (double)product.multiply.count;
+
+    if (status == 0)
+        status = run(precisions[precision].product, product.blocks, 1, &product.multiply, &ms);
+    times = times_of(ms);
+    if (status == 0)
+        status = run(precisions[precision].product, product.blocks, times, &product.multiply, &ms);
+    if (status == 0)
+        status = verify(precisions[precision].verify, product.verify);
+    release(product.memory, 3);
+    worker.answer.value = 2 * n * n * n * times / ms / 1e6;
+    return status;
+}
+
+static int repeat(const struct worker_request *request)
+{
+    struct product product;
+    int status = product_begin(PRECISION_FP32, &product);
+
+    for (int i = 0; i < request->amount && status == 0; i++) {
+        status = run(KERNEL_PRODUCT_FP32, product.blocks, 1, &product.multiply, NULL);
+        if (status == 0)
+            status = verify(KERNEL_VERIFY_FP32, product.verify);
+        worker.answer.value = i + 1;
+    }
+    release(product.memory, 3);
+    return status;
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static int memory(const struct worker_request *request)
+{
+    size_t size = worker.device.memory_bytes / 256 / 1024 * 1024;
+    device_address buffers[3] = {0};
+    struct kernel_work work;
+    enum kernel kernel = accesses[request->kind].kernel;
+    float ms = 0;
+    unsigned times;
+    int status = 0;
+
+    for (int i = 0; i < 3 && status == 0; i++)
+        status = allocate(size, &buffers[i]);
+    work = (struct kernel_work){.to = buffers[0], .count = size / 16, .seed = 1};
+    for (int i = 0; i < 3 && status == 0; i++) { /* no NaN, whose sums are NaN */
+        work.to = buffers[i];
+        status = run(KERNEL_MEMORY_WRITE, all_blocks(), 1, &work, NULL);
+    }
+    work = (struct kernel_work){
+        .to = buffers[0], .from = buffers[1], .other = buffers[2], .count = size / 16, .seed = 1};
+    if (status == 0)
+        status = run(kernel, all_blocks(), 1, &work, &ms);
+    times = times_of(ms);
+    if (status == 0)
+        status = run(kernel, all_blocks(), times, &work, &ms);
+    release(buffers, 3);
+    worker.answer.value = (double)size * accesses[request->kind].moved * times / ms / 1e6;
+    return status;
+}
+
+/* As much as is free, but for a sixteenth of all; less where that cannot be had in one piece. */
+static int pattern(const struct worker_request *request)
+{
+    static const int order[PATTERNS] = {0, 1, 4, 2, 3, 5};
+    size_t size, total;
+    device_address buffer = 0;
+    struct kernel_work work;
+    int status = worker.library.call.memory_info(&size, &total);
+
+    if (status != DEVICE_OK)
+        return call_failed("cuMemGetInfo_v2", status);
+    size = size > total / 16 ? (size - total / 16) / 4096 * 4096 : 0;
+    status = DEVICE_OUT_OF_MEMORY;
+    for (; size >= total / 64 && status == DEVICE_OUT_OF_MEMORY; size /= 2) {
+        status = worker.library.call.allocate(&buffer, size);
+        if (status == DEVICE_OK)
+            break;
+    }
+    if (status != DEVICE_OK)
+        return call_failed("cuMemAlloc_v2", status);
+    for (int i = 0; i < request->amount && i < PATTERNS && status == 0; i++) {
+        work = (struct kernel_work){.to = buffer,
+                                    .from = buffer,
+                                    .count = size / 8,
+                                    .seed = SEED,
+                                    .pattern = (unsigned long long)order[i]};
+        status = run(KERNEL_PATTERN_WRITE, all_blocks(), 1, &work, NULL);
+        if (status == 0)
+            status = verify(KERNEL_PATTERN_VERIFY, work);
+    }
+    release(&buffer, 1);
+    worker.answer.value = (double)size / 1e6;
+    return status;
+}
+
+/* ---------------------------------------------------------------- copies */
+
+static size_t copy_size(void)
+{
+    size_t size = worker.device.memory_bytes / 512 / 512 * 512;
+
+    return size > 256 << 20 ? 256 << 20 : size;
+}
+
+/* From here on memory of this process comes from that NUMA node, where it may run there. */
+static void go_near(int numa_node)
+{
+    char line[1024];
+    const char *rest = line;
+    struct range cpus;
+    cpu_set_t set, allowed;
+
+    if (numa_node < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0 ||
+        sysfs_line("", line, sizeof line, "sys/devices/system/node/node%d/cpulist", numa_node) < 0)
+        return;
+    CPU_ZERO(&set);
+    while (range_next(&rest, &cpus) == 1)
+        for (long cpu = cpus.first; cpu <= cpus.last && cpu < CPU_SETSIZE; cpu++)
+            if (CPU_ISSET((size_t)cpu, &allowed))
+                CPU_SET((size_t)cpu, &set);
+    if (CPU_COUNT(&set) > 0)
+        sched_setaffinity(0, sizeof set, &set);
+}
+
+/* One copy of the host's memory or to another device, how often, and the device's time. */
+static int copy_times(int kind, device_address near, void *host, device_address far, size_t size,
+                      unsigned times, float *ms)
+{
+    const struct device_functions *call = &worker.library.call;
+    int status = device_begin(&worker.device, &worker.err);
+
+    for (unsigned i = 0; i < times && status == 0; i++) {
+        if (!host)
+            status = call->copy(far, near, size, NULL);
+        else if (kind == COPY_TO_DEVICE || kind == COPY_TO_DEVICE_PAGEABLE)
+            status = call->to_device(near, host, size, NULL);
+        else
+            status = call->to_host(host, near, size, NULL);
+        if (status != 0)
+            return call_failed("a copy", status);
+    }
+    return status ? status : device_end(&worker.device, ms, &worker.err);
+}
+
+static int copy_timed(int kind, device_address near, void *host, device_address far, size_t size)
+{
+    float ms = 0;
+    int status = copy_times(kind, near, host, far, size, 1, &ms);
+    unsigned times = times_of(ms);
+
+    if (status == 0)
+        status = copy_times(kind, near, host, far, size, times, &ms);
+    worker.answer.value = (double)size * times / ms / 1e6;
+    return status;
+}
+
+static int host(const struct worker_request *request)
+{
+    const struct device_functions *call = &worker.library.call;
+    bool is_pinned = request->kind == COPY_TO_DEVICE || request->kind == COPY_TO_HOST;
+    size_t size = copy_size();
+    device_address buffer = 0;
+    void *host_memory = NULL;
+    int status;
+
+    go_near(request->numa_node);
+    status = allocate(size, &buffer);
+    if (status != 0)
+        return status;
+    if (is_pinned) {
+        status = call->allocate_pinned(&host_memory, size, 0);
+        if (status != DEVICE_OK)
+            call_failed("cuMemHostAlloc", status);
+    } else {
+        host_memory = malloc(size);
+        status = host_memory ? 0 : error_set(&worker.err, "memory of the host: %m");
+    }
+    if (status == 0) {
+        memset(host_memory, 1, size);
+        status = copy_timed(request->kind, buffer, host_memory, 0, size);
+    }
+    if (is_pinned && host_memory)
+        call->release_pinned(host_memory);
+    else
+        free(host_memory);
+    release(&buffer, 1);
+    return status;
+}
+
+static int open_peer(int peer)
+{
+    const struct device_functions *call = &worker.library.call;
+    int status, here, there, can = 0;
+
+    if (!worker.is_peer_open[peer])
+        status = device_open(&worker.library, peer, &worker.peers[peer], &worker.err);
+    else
+        status = 0;
+    if (status == 0)
+        status = device_use(&worker.device, &worker.err);
+    if (status != 0)
+        return status;
+    worker.is_peer_open[peer] = true;
+    status = call->get(&here, worker.device.ordinal);
+    if (status == 0)
+        status = call->get(&there, peer);
+    if (status == 0)
+        status = call->can_access_peer(&can, here, there);
+    if (status != 0)
+        return call_failed("cuDeviceCanAccessPeer", status);
+    status = can ? call->enable_peer(worker.peers[peer].context, 0) : 0;
+    if (status != 0 && status != DEVICE_ALREADY_ENABLED)
+        return call_failed("cuCtxEnablePeerAccess", status);
+    worker.answer.is_direct = can;
+    return 0;
+}
+
+/* There and back: what comes back must be what went. */
+static int peer(const struct worker_request *request)
+{
+    size_t size = copy_size();
+    device_address here[2] = {0}, there = 0;
+    struct kernel_work work;
+    int status = request->peer >= 0 && request->peer < 16 ? open_peer(request->peer) : -1;
+
+    for (int i = 0; i < 2 && status == 0; i++)
+        status = allocate(size, &here[i]);
+    if (status == 0)
+        status = device_use(&worker.peers[request->peer], &worker.err);
+    if (status == 0)
+        status = allocate(size, &there);
+    device_use(&worker.device, &worker.err);
+    work = (struct kernel_work){.to = here[0],
+                                .from = here[1],
+                                .count = size / 8,
+                                .seed = SEED + (unsigned)request->peer,
+                                .pattern = 4};
+    if (status == 0)
+        status = run(KERNEL_PATTERN_WRITE, all_blocks(), 1, &work, NULL);
+    if (status == 0)
+        status = copy_timed(0, here[0], NULL, there, size);
+    if (status == 0)
+        status = copy_times(0, there, NULL, here[1], size, 1, NULL);
+    if (status == 0)
+        status = verify(KERNEL_PATTERN_VERIFY, work);
+    release(here, 2);
+    release(&there, 1);
+    return status;
+}
+
+/* ---------------------------------------------------------------- the process */
+
+static int open_device(const char *path, const struct worker_request *request)
+{
+    enum device_outcome outcome = device_load(path, &worker.library, &worker.err);
+    int status = outcome == DEVICE_FAILED ? worker.library.error : -1;
+
+    worker.answer.device_count = worker.library.count;
+    worker.answer.outcome = outcome == DEVICE_USABLE || outcome == DEVICE_FAILED ? WORKER_ERROR
+                            : outcome == DEVICE_NO_DRIVER                        ? WORKER_NO_DEVICE
+                                                          : WORKER_NOT_TESTED;
+    if (outcome == DEVICE_USABLE)
+        status = device_open(&worker.library, request->device, &worker.device, &worker.err);
+    snprintf(worker.answer.model, sizeof worker.answer.model, "%.63s", worker.device.name);
+    snprintf(worker.answer.pci, sizeof worker.answer.pci, "%s", worker.device.pci);
+    if (status == 0)
+        status = device_load_kernels(&worker.device, &worker.err);
+    if (status < 0 && outcome == DEVICE_USABLE)
+        worker.answer.outcome = WORKER_NOT_TESTED; /* the compiler's */
+    if (status == 0)
+        worker.answer.outcome = WORKER_DONE;
+    return status;
+}
+
+static int do_task(const char *path, const struct worker_request *request)
+{
+    switch (request->task) {
+    case TASK_OPEN:
+        return open_device(path, request);
+    case TASK_COMPUTE:
+        return compute(request);
+    case TASK_REPEAT:
+        return repeat(request);
+    case TASK_MEMORY:
+        return memory(request);
+    case TASK_PATTERN:
+        return pattern(request);
+    case TASK_HOST:
+        return host(request);
+    case TASK_PEER:
+        return peer(request);
+    }
+    return error_set(&worker.err, "no such task");
+}
+
+int worker_main(const char *path)
+{
+    struct worker_request request;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
+    if (getppid() == 1)
+        return 3;
+    while (recv(WORKER_FD, &request, sizeof request, 0) == (ssize_t)sizeof request) {
+        int status;
+
+        worker.answer = (struct worker_answer){.outcome = WORKER_DONE};
+        worker.err.text[0] = '\0';
+        status = do_task(path, &request);
+        if (status != 0 && request.task != TASK_OPEN)
+            worker.answer.outcome =
+                status == DEVICE_OUT_OF_MEMORY || status < 0 ? WORKER_NOT_TESTED : WORKER_ERROR;
+        worker.answer.error = status;
+        snprintf(worker.answer.text, sizeof worker.answer.text, "%.255s", worker.err.text);
+        if (send(WORKER_FD, &worker.answer, sizeof worker.answer, MSG_NOSIGNAL) < 0)
+            return 3;
+    }
+    return 0;
+}

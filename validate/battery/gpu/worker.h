@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_GPU_WORKER_H
+#define MUSTER_GPU_WORKER_H
+
+#include <stdbool.h>
+
+/* A process for each device, in which alone the driver's libraries are loaded: one that hangs in
+ * the driver is killed, or left behind, and costs its own device. Requests and answers are
+ * datagrams of these structures, one answer to each request. */
+
+enum { WORKER_FD = 3 /* of its end */, WORKERS = 16 /* of a node, at most */ };
+
+enum worker_task {
+    TASK_OPEN,
+    TASK_COMPUTE, /* kind: enum precision; value: GFLOP/s */
+    TASK_REPEAT,  /* amount: products; value: how many were made */
+    TASK_MEMORY,  /* kind: enum memory_access; value: GB/s */
+    TASK_PATTERN, /* amount: patterns, 1 to 6; value: MB tested */
+    TASK_HOST,    /* kind: enum host_copy; value: GB/s */
+    TASK_PEER,    /* peer: the other device; value: GB/s to it */
+};
+
+enum precision { PRECISION_FP32, PRECISION_FP64, PRECISIONS };
+enum memory_access { ACCESS_COPY, ACCESS_READ, ACCESS_WRITE, ACCESS_TRIAD, ACCESSES };
+enum host_copy { COPY_TO_DEVICE, COPY_TO_HOST, COPY_TO_DEVICE_PAGEABLE, COPY_TO_HOST_PAGEABLE };
+
+struct worker_request {
+    enum worker_task task;
+    int device, kind, peer, amount;
+    int numa_node; /* of host memory; -1: any */
+};
+
+enum worker_outcome {
+    WORKER_DONE,
+    WORKER_WRONG,      /* the data were wrong: wrong, index, found, expected */
+    WORKER_NOT_TESTED, /* text says why: want of memory, no library */
+    WORKER_ERROR,      /* the driver's, in text */
+    WORKER_NO_DEVICE,  /* no driver, or no device: nothing to be tested */
+    WORKER_HUNG,       /* by the parent: no answer within the limit, and it slept all the time */
+    WORKER_SLOW,       /* by the parent: no answer, but it worked or waited for a processor, or was
+                          still loading its libraries */
+    WORKER_DIED,       /* by the parent: text says of what */
+};
+
+struct worker_answer {
+    enum worker_outcome outcome;
+    int error; /* WORKER_ERROR: the driver's number */
+    double value;
+    unsigned long long wrong;                  /* elements */
+    unsigned long long index, found, expected; /* of the first one */
+    bool is_direct;                            /* TASK_PEER: the driver says peer access */
+    int device_count;                          /* TASK_OPEN */
+    char model[64], pci[16];
+    char text[256];
+};
+
+/* The process: loads the libraries from path ("": as usual), answers until its parent is gone. */
+int worker_main(const char *path);
+
+/* ---------------------------------------------------------------- the parent's side */
+
+struct worker {
+    int pid, fd; /* fd -1: there is none, or it was given up */
+    bool is_busy;
+    enum worker_task task;
+    double deadline_s;       /* clock_s() of the request that is not answered */
+    unsigned looks, at_work; /* how often it was looked at since, and found running or ready to */
+};
+
+/* Starts one, with path for the libraries. Returns 0, or -1 with errno. */
+int worker_start(struct worker *worker, const char *path);
+
+/* Sends the request; the answer must come within limit_s. A worker that was given up answers
+ * WORKER_DIED. */
+void worker_ask(struct worker *worker, const struct worker_request *request, double limit_s);
+
+/* Waits up to 200 ms for an answer of any of the workers that are asked. Returns the index of one
+ * that has answered, or was given up in its stead; -1: none yet; -2: no one is asked. */
+int worker_wait(struct worker *workers, int count, struct worker_answer *answer);
+
+void worker_end(struct worker *worker);
+
+#endif
