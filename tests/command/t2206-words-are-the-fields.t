@@ -60,9 +60,7 @@ tests/lab/
 tests/report/
 tests/sim/
 tests/unit/
-trainer/comm/world.c
 validate/act/
-validate/battery/
 validate/certify/
 validate/checks/
 validate/command/

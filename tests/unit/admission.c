@@ -13,12 +13,12 @@
 
 #include "lib/base/clock.h"
 #include "tests/unit/tap.h"
-#include "validate/battery/watch/beat.h"
+#include "validate/battery/watch/heartbeat.h"
 
 enum { RANKS = 8, SILENT = 200 };
 
 static struct admission admission;
-static struct beat_endpoint endpoint;
+static struct heartbeat_endpoint endpoint;
 static unsigned char key[SHA256_BYTES];
 static struct sockaddr_in where = {.sin_family = AF_INET};
 
@@ -100,9 +100,9 @@ static void check_callers(void)
     status_of(pid);
 
     setenv("MUSTER_SECRET", "00112233445566778899aabbccddeeff", 1);
-    beat_take_secret();
+    heartbeat_read_secret();
     ok(getenv("MUSTER_SECRET") == NULL, "the secret of the run is taken out of the environment");
-    beat_key(&endpoint, environment);
+    heartbeat_key(&endpoint, environment);
     ok(!sha256_equal(environment, key), "... and is part of the key");
 }
 
@@ -182,7 +182,7 @@ static void check_silent(void)
 int main(void)
 {
     struct error err;
-    int listener = beat_listen("", false, &endpoint, &err);
+    int listener = heartbeat_listen("", false, &endpoint, &err);
     struct sockaddr_storage bound;
     socklen_t size = sizeof bound;
 
@@ -191,7 +191,7 @@ int main(void)
         tap_skip_all("%s", err.text);
     where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     where.sin_port = endpoint.addresses[0].sin6_port;
-    beat_key(&endpoint, key);
+    heartbeat_key(&endpoint, key);
     admission_open(&admission, listener, key, RANKS);
     check_callers();
     check_replay();

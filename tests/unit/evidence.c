@@ -6,7 +6,7 @@ enum { SIZE = 8 };
 
 static struct evidence items[4096];
 static int item_count, case_count, shift;
-static struct culprit culprits[CULPRITS];
+static struct faulty_rank faulty_ranks[FAULTY_RANKS];
 
 static void see(enum evidence_kind kind, int observer, int source)
 {
@@ -81,7 +81,7 @@ static void lie_sometimes(int rank, int is_sender, unsigned seed)
 
 static int attribute(void)
 {
-    int found = evidence_attribute(items, item_count, SIZE, culprits);
+    int found = evidence_attribute(items, item_count, SIZE, faulty_ranks);
 
     item_count = case_count = 0;
     return found;
@@ -95,44 +95,44 @@ int main(void)
     for (int rank = 0; rank < SIZE; rank++) {
         send_damaged(rank);
         is_int(attribute(), 1, "rank %d sends damaged data: one culprit", rank);
-        ok(culprits[0].rank == rank && culprits[0].sends && culprits[0].rivals == 0,
+        ok(faulty_ranks[0].rank == rank && faulty_ranks[0].sends && faulty_ranks[0].rivals == 0,
            "... it is named, as sender, without rivals");
-        is_int(culprits[0].cases, 5, "... for all cases");
+        is_int(faulty_ranks[0].cases, 5, "... for all cases");
         receive_damaged(rank);
         is_int(attribute(), 1, "rank %d receives damaged data: one culprit", rank);
-        ok(culprits[0].rank == rank && !culprits[0].sends && culprits[0].rivals == 0,
+        ok(faulty_ranks[0].rank == rank && !faulty_ranks[0].sends && faulty_ranks[0].rivals == 0,
            "... it is named, as receiver, without rivals");
     }
     for (unsigned seed = 0; seed < 50; seed++)
         for (int rank = 0; rank < SIZE; rank++)
             for (int is_sender = 0; is_sender < 2; is_sender++) {
                 lie_sometimes(rank, is_sender, seed);
-                if (attribute() != 1 || culprits[0].rank != rank || culprits[0].rivals > 0 ||
-                    culprits[0].sends != is_sender)
+                if (attribute() != 1 || faulty_ranks[0].rank != rank ||
+                    faulty_ranks[0].rivals > 0 || faulty_ranks[0].sends != is_sender)
                     missed++;
             }
     is_int(missed, 0, "a rank that lies in one case of eight is named by four rounds");
     send_damaged(2);
     receive_damaged(6);
     is_int(attribute(), 2, "a sender and a receiver: two culprits");
-    ok(culprits[0].rank == 2 && culprits[1].rank == 6, "... both named");
+    ok(faulty_ranks[0].rank == 2 && faulty_ranks[1].rank == 6, "... both named");
 
     case_count++;
     for (int i = 0; i < SIZE; i++)
         see(EVIDENCE_SHARED, i, -1);
     is_int(attribute(), 1, "a sum wrong everywhere, and no more");
-    ok(culprits[0].rivals == SIZE - 1, "... may be anybody's");
+    ok(faulty_ranks[0].rivals == SIZE - 1, "... may be anybody's");
 
     case_count++;
     see(EVIDENCE_SHARED, 1, -1);
     see(EVIDENCE_SHARED, 4, -1);
     is_int(attribute(), 1, "a sum wrong on two of eight");
-    is_int(culprits[0].rank, -1, "... is explained by no single rank");
-    is_int(culprits[0].cases, 1, "... one case");
+    is_int(faulty_ranks[0].rank, -1, "... is explained by no single rank");
+    is_int(faulty_ranks[0].cases, 1, "... one case");
 
     case_count++;
     see(EVIDENCE_PERSONAL, 3, 5);
     is_int(attribute(), 1, "one block from 5 to 3");
-    is_int(culprits[0].rivals, 1, "... is one of the two");
+    is_int(faulty_ranks[0].rivals, 1, "... is one of the two");
     return tap_done();
 }

@@ -124,20 +124,20 @@ static void run_case(const struct algorithm *algorithm, int ranks, int root, int
 /* Every algorithm, each rank as root in turn. */
 static void look_at(int ranks, int liar)
 {
-    struct culprit culprits[CULPRITS];
+    struct faulty_rank faulty_ranks[FAULTY_RANKS];
     int found;
 
     item_count = case_count = 0;
     for (const struct algorithm *a = algorithms; a->name; a++)
         for (int root = 0; root < ranks; root++)
             run_case(a, ranks, root, liar);
-    found = evidence_attribute(items, item_count, ranks, culprits);
-    ok(found == 1 && culprits[0].rank == liar && culprits[0].rivals == 0,
+    found = evidence_attribute(items, item_count, ranks, faulty_ranks);
+    ok(found == 1 && faulty_ranks[0].rank == liar && faulty_ranks[0].rivals == 0,
        "%d ranks: %d, whose messages are damaged, is named by %d wrong blocks, and nobody else",
        ranks, liar, item_count);
     for (int i = 0; i < found; i++)
-        tap_diag("rank %d (%d), %d cases, %d rivals", culprits[i].rank, culprits[i].sends,
-                 culprits[i].cases, culprits[i].rivals);
+        tap_diag("rank %d (%d), %d cases, %d rivals", faulty_ranks[i].rank, faulty_ranks[i].sends,
+                 faulty_ranks[i].cases, faulty_ranks[i].rivals);
 }
 
 /* Of broadcasts from other ranks alone no contribution of the liar's is seen: it is the one that
@@ -145,7 +145,7 @@ static void look_at(int ranks, int liar)
  * data before it, in chains and trees, whoever is root. */
 static void look_at_broadcasts(int ranks, int liar)
 {
-    struct culprit culprits[CULPRITS];
+    struct faulty_rank faulty_ranks[FAULTY_RANKS];
     int found;
 
     item_count = case_count = 0;
@@ -157,12 +157,12 @@ static void look_at_broadcasts(int ranks, int liar)
                     run_case(a, ranks, root, liar);
     }
     is_reversed = false;
-    found = evidence_attribute(items, item_count, ranks, culprits);
-    ok(found > 0 && culprits[0].rank == liar && culprits[0].rivals == 0,
+    found = evidence_attribute(items, item_count, ranks, faulty_ranks);
+    ok(found > 0 && faulty_ranks[0].rank == liar && faulty_ranks[0].rivals == 0,
        "%d ranks: %d is named by broadcasts that it passed on", ranks, liar);
     for (int i = 0; i < found; i++)
-        tap_diag("rank %d (%d), %d cases, %d rivals", culprits[i].rank, culprits[i].sends,
-                 culprits[i].cases, culprits[i].rivals);
+        tap_diag("rank %d (%d), %d cases, %d rivals", faulty_ranks[i].rank, faulty_ranks[i].sends,
+                 faulty_ranks[i].cases, faulty_ranks[i].rivals);
 }
 
 int main(void)

@@ -8,12 +8,12 @@
 
 enum { WORKING = STALL_WORKING };
 
-static int culprits[48];
+static int faulty_ranks[48];
 static size_t found;
 
 static enum stall_kind find(const struct stall_rank *ranks, size_t count)
 {
-    return stall_find(ranks, count, 10, culprits, &found);
+    return stall_find(ranks, count, 10, faulty_ranks, &found);
 }
 
 /* All had 12 s of the 12 s in which nothing moved. */
@@ -31,12 +31,12 @@ static void check_scheduled(void)
 
     is_int(find(in_collective, 4), STALL_HUNG, "one is outside of MPI");
     is_int(found, 1, "... one culprit");
-    is_int(culprits[0], 2, "... and it is the one");
+    is_int(faulty_ranks[0], 2, "... and it is the one");
     is_int(find(chain, 4), STALL_PAIR, "two wait for each other");
     is_int(found, 2, "... two culprits");
-    ok(culprits[0] == 2 && culprits[1] == 3, "... those, not the ones that wait for them");
+    ok(faulty_ranks[0] == 2 && faulty_ranks[1] == 3, "... those, not the ones that wait for them");
     is_int(find(behind, 4), STALL_HUNG, "one is behind");
-    ok(found == 1 && culprits[0] == 3, "... it is named");
+    ok(found == 1 && faulty_ranks[0] == 3, "... it is named");
     is_int(find(equal, 3), STALL_UNKNOWN, "all wait alike: nobody is accused");
     is_int(found, 0, "... no culprit");
     is_int(find(all_work, 2), STALL_UNKNOWN, "all work: nobody is accused");
@@ -66,9 +66,9 @@ static void check_busy(void)
     is_int(found, 0, "... nobody is named");
     is_int(find(slow_worker, 3), STALL_SLOW, "one that works and was not scheduled is slow");
     is_int(find(one_hangs, 3), STALL_HUNG, "one that slept hangs, however busy those that wait");
-    ok(found == 1 && culprits[0] == 1, "... it is named");
+    ok(found == 1 && faulty_ranks[0] == 1, "... it is named");
     is_int(find(one_hangs_one_slow, 3), STALL_HUNG, "one sleeps, one is not scheduled");
-    ok(found == 1 && culprits[0] == 1, "... the one that slept is named alone");
+    ok(found == 1 && faulty_ranks[0] == 1, "... the one that slept is named alone");
     is_int(find(one_pair_slow, 4), STALL_PAIRS, "... also when only one was scheduled");
     is_int(find(behind, 3), STALL_SLOW, "one is behind, and may wait for one that is slow");
     is_int(find(not_told, 2), STALL_SLOW, "a kernel that does not tell: nobody is named");

@@ -128,7 +128,7 @@ static void go_on(const char *plot, int rank)
         printf("rank 1 saw %d %d\n", watch_is_lost(2), watch_is_lost(3));
     fflush(stdout);
     if (rank == 0)
-        watch_say_over();
+        watch_send_over();
     else
         watch_wait_over();
     watch_stop();
@@ -152,7 +152,8 @@ static bool writes_to_nobody(void)
     return is_told;
 }
 
-static void play(const char *plot, int rank, int listener, const struct beat_endpoint *endpoint)
+static void runner(const char *plot, int rank, int listener,
+                   const struct heartbeat_endpoint *endpoint)
 {
     struct watch_config config = {"test", rank, RANKS, nodes, 4, NULL};
     struct error err = {""};
@@ -160,11 +161,11 @@ static void play(const char *plot, int rank, int listener, const struct beat_end
 
     output_start("test", "launch", true);
     if (rank == 0) {
-        failed = watch_start_warden(&config, listener, endpoint, &err);
+        failed = watch_start_monitor(&config, listener, endpoint, &err);
         usleep(200000); /* in MPI a barrier */
         watch_all_joined();
     } else {
-        int fd = beat_connect(endpoint, rank, 1000, 4000, &err);
+        int fd = heartbeat_connect(endpoint, rank, 1000, 4000, &err);
 
         failed = fd < 0 || watch_start_member(&config, fd, &err) != 0;
         usleep(200000);
@@ -199,10 +200,10 @@ static double now(void)
 /* Plays a plot to its end; the exit status of rank 0. signalled: sent to rank 1 after a while. */
 static int stage(const char *plot, int signalled)
 {
-    struct beat_endpoint endpoint;
+    struct heartbeat_endpoint endpoint;
     struct error err;
     FILE *out = tmpfile(), *complaints = tmpfile();
-    int listener = beat_listen("", false, &endpoint, &err), statuses[RANKS];
+    int listener = heartbeat_listen("", false, &endpoint, &err), statuses[RANKS];
     double begin = now();
 
     fflush(NULL);
@@ -212,7 +213,7 @@ static int stage(const char *plot, int signalled)
             alarm(ALARM_S);
             dup2(fileno(out), STDOUT_FILENO);
             dup2(fileno(complaints), STDERR_FILENO);
-            play(plot, rank, listener, &endpoint);
+            runner(plot, rank, listener, &endpoint);
         }
     }
     close(listener);
@@ -248,18 +249,18 @@ static int stage(const char *plot, int signalled)
     return WIFEXITED(statuses[0]) ? WEXITSTATUS(statuses[0]) : -1;
 }
 
-/* How many of the ranks that have all called before the warden looks up are taken in.
+/* How many of the ranks that have all called before the monitor looks up are taken in.
  * is_second: each has called before, on a connection that it has given up. */
 static int crowd(int size, bool is_second)
 {
     const char **names = calloc((size_t)size, sizeof *names);
     int *fds = calloc((size_t)size, sizeof *fds), greeted = 0;
     struct watch_config config = {"test", 0, size, names, 60, NULL};
-    struct beat_endpoint endpoint;
+    struct heartbeat_endpoint endpoint;
     struct error err;
-    int listener = beat_listen("", false, &endpoint, &err);
+    int listener = heartbeat_listen("", false, &endpoint, &err);
     unsigned char key[SHA256_BYTES];
-    pid_t warden;
+    pid_t monitor;
 
     for (int rank = 0; rank < size; rank++)
         names[rank] = "n1";
@@ -276,22 +277,22 @@ static int crowd(int size, bool is_second)
                 close(fds[rank]);
         }
     fflush(NULL);
-    warden = fork();
-    if (warden == 0) {
+    monitor = fork();
+    if (monitor == 0) {
         alarm(ALARM_S);
         dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
         output_start("test", "launch", true);
-        watch_start_warden(&config, listener, &endpoint, &err);
+        watch_start_monitor(&config, listener, &endpoint, &err);
         pause();
     }
     close(listener);
-    beat_key(&endpoint, key);
+    heartbeat_key(&endpoint, key);
     for (int rank = 1; rank < size; rank++)
         greeted += admission_call(fds[rank], key, rank, 4000) == 0;
     for (int rank = 1; rank < size; rank++)
         close(fds[rank]);
-    kill(warden, SIGKILL);
-    waitpid(warden, NULL, 0);
+    kill(monitor, SIGKILL);
+    waitpid(monitor, NULL, 0);
     free(names);
     free(fds);
     return greeted;

@@ -108,13 +108,13 @@ static void start_watch(const struct world *world, double limit_s)
                                   .time_limit_s = limit_s,
                                   .patience_s = PATIENCE_S,
                                   .abort_job = abort_job};
-    struct beat_endpoint endpoint = {.address_count = 0};
+    struct heartbeat_endpoint endpoint = {.address_count = 0};
     struct error err = {""};
     int socket = -1;
 
     if (world->rank == 0) {
-        socket = beat_listen(NULL, false, &endpoint, &err);
-        if (socket < 0 || watch_start_warden(&config, socket, &endpoint, &err) != 0) {
+        socket = heartbeat_listen(NULL, false, &endpoint, &err);
+        if (socket < 0 || watch_start_monitor(&config, socket, &endpoint, &err) != 0) {
             fprintf(stderr, "muster-train: no watch over the ranks: %s\n", err.text);
             endpoint.address_count = 0;
         }
@@ -122,7 +122,8 @@ static void start_watch(const struct world *world, double limit_s)
     MPI_Bcast(&endpoint, sizeof endpoint, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (world->rank != 0) {
         if (endpoint.address_count > 0)
-            socket = beat_connect(&endpoint, world->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS, &err);
+            socket =
+                heartbeat_connect(&endpoint, world->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS, &err);
         watch_start_member(&config, socket, &err);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -165,7 +166,7 @@ int world_init(bool is_json, double limit_s, struct world *world, struct error *
 {
     struct sigaction interrupt, terminate;
 
-    beat_take_secret();
+    heartbeat_read_secret();
     peers_take_environment();
     *world = (struct world){.ranks = 1, .has_mpi = launcher_has_mpi(), .is_json = is_json};
     output_start("muster-train", "train", is_json);

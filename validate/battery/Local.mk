@@ -4,10 +4,10 @@
 noinst_LTLIBRARIES += validate/battery/libbattery.la
 validate_battery_libbattery_la_SOURCES = \
 	validate/battery/watch/admission.c validate/battery/watch/admission.h \
-	validate/battery/watch/beat.c validate/battery/watch/beat.h \
+	validate/battery/watch/heartbeat.c validate/battery/watch/heartbeat.h \
 	validate/battery/watch/peers.c validate/battery/watch/peers.h \
-	validate/battery/watch/guests.h \
-	validate/battery/watch/inquest.c validate/battery/watch/inquest.h \
+	validate/battery/watch/members.h \
+	validate/battery/watch/hang_diagnosis.c validate/battery/watch/hang_diagnosis.h \
 	validate/battery/collectives/amount.c validate/battery/collectives/amount.h \
 	validate/battery/collectives/effort.c validate/battery/collectives/effort.h \
 	validate/battery/collectives/evidence.c validate/battery/collectives/evidence.h \
@@ -25,7 +25,7 @@ validate_battery_libbattery_la_SOURCES = \
 	validate/battery/watch/sockets.c validate/battery/watch/sockets.h \
 	validate/battery/watch/stall.c validate/battery/watch/stall.h \
 	validate/battery/collectives/values.c validate/battery/collectives/values.h \
-	validate/battery/watch/warden.c validate/battery/watch/warden.h \
+	validate/battery/watch/monitor.c validate/battery/watch/monitor.h \
 	validate/battery/watch/watch.c validate/battery/watch/watch.h \
 	validate/battery/watch/watchdog.c validate/battery/watch/watchdog.h \
 	# end of validate_battery_libbattery_la_SOURCES
@@ -45,12 +45,12 @@ validate_battery_verbs_libverbs_la_SOURCES = \
 validate_battery_verbs_libverbs_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
 validate_battery_verbs_libverbs_la_LIBADD = $(IBVERBS_LIBS)
 verbs_sources = \
-	validate/battery/verbs/bout.c validate/battery/verbs/bout.h \
+	validate/battery/verbs/verbs_pair.c validate/battery/verbs/verbs_pair.h \
 	validate/battery/verbs/local.c \
 	# end of verbs_sources
 verbs_libs = validate/battery/verbs/libverbs.la
 else
-verbs_sources = validate/battery/verbs/absent.c validate/battery/verbs/bout.h
+verbs_sources = validate/battery/verbs/absent.c validate/battery/verbs/verbs_pair.h
 verbs_libs =
 endif
 EXTRA_DIST += validate/battery/verbs/absent.c
@@ -88,10 +88,10 @@ muster_launch_LDADD = $(battery_libs)
 
 links_sources = \
 	validate/battery/links/sub_rounds.c validate/battery/links/sub_rounds.h \
-	validate/battery/links/course.c validate/battery/links/course.h \
-	validate/battery/links/meeting/lines.c validate/battery/links/meeting/lines.h \
-	validate/battery/links/meeting/meeting.c validate/battery/links/meeting/meeting.h \
-	validate/battery/links/meeting/overlap.c validate/battery/links/meeting/overlap.h \
+	validate/battery/links/pass_schedule.c validate/battery/links/pass_schedule.h \
+	validate/battery/links/pair/control.c validate/battery/links/pair/control.h \
+	validate/battery/links/pair/pair_run.c validate/battery/links/pair/pair_run.h \
+	validate/battery/links/pair/overlap.c validate/battery/links/pair/overlap.h \
 	validate/battery/links/path/channel.c validate/battery/links/path/channel.h \
 	validate/battery/links/path/path.c validate/battery/links/path/path.h \
 	validate/battery/links/path/probe.c validate/battery/links/path/probe.h \

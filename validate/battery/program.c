@@ -149,14 +149,14 @@ static void start_watch(struct program *program)
                                   .nodes = program->name_of,
                                   .time_limit_s = program->common.time_limit_s,
                                   .abort_job = abort_job};
-    struct beat_endpoint endpoint = {.address_count = 0};
+    struct heartbeat_endpoint endpoint = {.address_count = 0};
     struct error err = {""};
     int socket = -1, result = 0;
 
     if (program->rank == 0) {
-        socket = beat_listen(program->conf.management_interface, true, &endpoint, &err);
+        socket = heartbeat_listen(program->conf.management_interface, true, &endpoint, &err);
         if (socket >= 0)
-            result = watch_start_warden(&config, socket, &endpoint, &err);
+            result = watch_start_monitor(&config, socket, &endpoint, &err);
         if (socket < 0 || result != 0) {
             fprintf(stderr, "%s: no watch over the ranks: %s\n", program->spec->name, err.text);
             endpoint.address_count = 0;
@@ -165,8 +165,8 @@ static void start_watch(struct program *program)
     program_bcast(program, &endpoint, sizeof endpoint, 0, MPI_COMM_WORLD);
     if (program->rank != 0) {
         if (endpoint.address_count > 0)
-            socket =
-                beat_connect(&endpoint, program->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS, &err);
+            socket = heartbeat_connect(&endpoint, program->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS,
+                                       &err);
         watch_start_member(&config, socket, &err);
     }
     program_barrier(program, MPI_COMM_WORLD);
@@ -260,7 +260,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     int provided;
 
     *program = (struct program){.spec = spec, .process_start = launcher_process_start()};
-    beat_take_secret();
+    heartbeat_read_secret();
     peers_take_environment();
     parse(program, context, argc, argv);
     privileges_give_up(spec->name, launcher_rank() == 0);
@@ -373,7 +373,7 @@ static void finish_without_mpi(struct program *program)
 {
     program_phase(program, "end");
     if (program->rank == 0)
-        watch_say_over();
+        watch_send_over();
     else
         watch_wait_over();
     watch_stop();

@@ -30,10 +30,10 @@ struct worst {
     bool differs; /* ranks that should hold the same bits do not */
 };
 
-struct trial {
+struct check {
     const struct bench *bench; /* for --inject=lie */
     struct program *program;
-    const struct team *team;
+    const struct comm *comm;
     const struct algorithm *algorithm; /* NULL: MPI's own */
     enum collective_kind kind;
     enum element_type type;
@@ -79,231 +79,231 @@ static double get(enum element_type type, const char *buffer, size_t i)
 
 /* Element i of what a rank gives to another, or to a sum: of either sign and of eight magnitudes,
  * as the type holds it. */
-static double given(const struct trial *trial, int from, int to, size_t i)
+static double given(const struct check *check, int from, int to, size_t i)
 {
-    uint64_t word = pattern_mix(trial->seed << 32 ^ (uint64_t)from << 16 ^ (uint64_t)to, i);
+    uint64_t word = pattern_mix(check->seed << 32 ^ (uint64_t)from << 16 ^ (uint64_t)to, i);
     char buffer[sizeof(double)];
 
-    put(trial->type, buffer, 0,
-        ldexp((double)(int64_t)word, -63 - (int)(word & 7)) * sum_most / trial->team->size);
-    return get(trial->type, buffer, 0);
+    put(check->type, buffer, 0,
+        ldexp((double)(int64_t)word, -63 - (int)(word & 7)) * sum_most / check->comm->size);
+    return get(check->type, buffer, 0);
 }
 
-static void lie(const struct trial *trial, char *buffer)
+static void corrupt(const struct check *check, char *buffer)
 {
-    if (!trial->bench->lies_sometimes || trial->seed % LIE_EVERY == 0)
-        put(trial->type, buffer, 0, get(trial->type, buffer, 0) + 2 * sum_most);
+    if (!check->bench->lies_sometimes || check->seed % LIE_EVERY == 0)
+        put(check->type, buffer, 0, get(check->type, buffer, 0) + 2 * sum_most);
 }
 
-static void fill(const struct trial *trial, char *buffer, int to, size_t offset)
+static void fill(const struct check *check, char *buffer, int to, size_t offset)
 {
-    for (size_t i = 0; i < (size_t)trial->count; i++)
-        put(trial->type, buffer, i, given(trial, trial->team->rank, to, offset + i));
-    if (trial->bench->lies_sending)
-        lie(trial, buffer);
+    for (size_t i = 0; i < (size_t)check->count; i++)
+        put(check->type, buffer, i, given(check, check->comm->rank, to, offset + i));
+    if (check->bench->corrupts_sending)
+        corrupt(check, buffer);
 }
 
 /* ----------------------------------------------------------------------------------------- bounds
  */
 
 /* How far a result may be off that is a sum, or a number that came as it was. */
-static double bound_of(const struct trial *trial, double magnitudes)
+static double bound_of(const struct check *check, double magnitudes)
 {
-    unsigned additions = collective_kind_reduces(trial->kind) ? (unsigned)trial->team->size - 1 : 0;
-    struct plan_shape shape = {.kind = trial->kind, .ranks = trial->team->size};
-    bool is_lossy = wire_is_lossy(trial->wire);
+    unsigned additions = collective_kind_reduces(check->kind) ? (unsigned)check->comm->size - 1 : 0;
+    struct plan_shape shape = {.kind = check->kind, .ranks = check->comm->size};
+    bool is_lossy = wire_is_lossy(check->wire);
     unsigned roundings = 0;
 
     if (is_lossy) {
-        shape.topology = collective_topology(trial->team->ours);
-        roundings = trial->algorithm->roundings(&shape);
+        shape.topology = collective_topology(check->comm->ours);
+        roundings = check->algorithm->roundings(&shape);
     }
-    if (trial->type == ELEMENT_FP64) /* what is expected is not exact either */
+    if (check->type == ELEMENT_FP64) /* what is expected is not exact either */
         return additions * (0x1p-53 + (double)LDBL_EPSILON) * 1.01 * magnitudes;
-    if (is_lossy && trial->wire == WIRE_INT8) {
-        double most = collective_kind_reduces(trial->kind) ? sum_most : sum_most / shape.ranks;
+    if (is_lossy && check->wire == WIRE_INT8) {
+        double most = collective_kind_reduces(check->kind) ? sum_most : sum_most / shape.ranks;
 
         /* half a step of 1 / 127 of the greatest of its block, which grows by as much */
         return expm1(roundings * log1p(precision_bound_int8(1.0f / 127))) * most +
                precision_bound(PRECISION_BF16, 0, additions, magnitudes);
     }
     if (is_lossy)
-        return precision_bound(wire_precision(trial->wire), roundings, additions, magnitudes);
-    if (trial->type == ELEMENT_FP32)
+        return precision_bound(wire_precision(check->wire), roundings, additions, magnitudes);
+    if (check->type == ELEMENT_FP32)
         return precision_bound(PRECISION_BF16, 0, additions, magnitudes);
-    return precision_bound(trial->type == ELEMENT_BF16 ? PRECISION_BF16 : PRECISION_FP16, additions,
+    return precision_bound(check->type == ELEMENT_BF16 ? PRECISION_BF16 : PRECISION_FP16, additions,
                            additions, magnitudes);
 }
 
-static void hold_against(struct trial *trial, size_t i, double expected, double magnitudes)
+static void hold_against(struct check *check, size_t i, double expected, double magnitudes)
 {
-    double found = get(trial->type, trial->out, i), off = fabs(found - expected);
-    double bound = bound_of(trial, magnitudes), ratio;
+    double found = get(check->type, check->out, i), off = fabs(found - expected);
+    double bound = bound_of(check, magnitudes), ratio;
 
     if (off == 0)
         ratio = 0;
     else
         ratio = off <= bound || off > bound ? off / bound : (double)INFINITY;
-    if (ratio <= trial->worst.ratio)
+    if (ratio <= check->worst.ratio)
         return;
-    trial->worst.ratio = ratio;
-    trial->worst.found = found;
-    trial->worst.expected = expected;
-    trial->worst.bound = bound;
-    trial->worst.rank = trial->team->rank;
-    trial->worst.element = (int)i;
-    trial->worst.type = (int)trial->type;
-    trial->worst.wire = (int)trial->wire;
+    check->worst.ratio = ratio;
+    check->worst.found = found;
+    check->worst.expected = expected;
+    check->worst.bound = bound;
+    check->worst.rank = check->comm->rank;
+    check->worst.element = (int)i;
+    check->worst.type = (int)check->type;
+    check->worst.wire = (int)check->wire;
 }
 
-static void hold_sums(struct trial *trial, size_t offset)
+static void hold_sums(struct check *check, size_t offset)
 {
-    for (size_t i = 0; i < (size_t)trial->count; i++) {
+    for (size_t i = 0; i < (size_t)check->count; i++) {
         long double sum = 0;
         double magnitudes = 0;
 
-        for (int rank = 0; rank < trial->team->size; rank++) {
-            double more = given(trial, rank, 0, offset + i);
+        for (int rank = 0; rank < check->comm->size; rank++) {
+            double more = given(check, rank, 0, offset + i);
 
             sum += (long double)more;
             magnitudes += fabs(more);
         }
-        hold_against(trial, i, (double)sum, magnitudes);
+        hold_against(check, i, (double)sum, magnitudes);
     }
 }
 
 /* The block of `out` that came from a rank, which gave it to `to`. */
-static void hold_block(struct trial *trial, int block, int from, int to)
+static void hold_block(struct check *check, int block, int from, int to)
 {
-    for (size_t i = 0; i < (size_t)trial->count; i++) {
-        double expected = given(trial, from, to, i);
+    for (size_t i = 0; i < (size_t)check->count; i++) {
+        double expected = given(check, from, to, i);
 
-        hold_against(trial, (size_t)block * (size_t)trial->count + i, expected, fabs(expected));
+        hold_against(check, (size_t)block * (size_t)check->count + i, expected, fabs(expected));
     }
 }
 
 /* ------------------------------------------------------------------------------------------ cases
  */
 
-static char *block_at(const struct trial *trial, char *buffer, int block)
+static char *block_at(const struct check *check, char *buffer, int block)
 {
-    return buffer + (size_t)block * (size_t)trial->count * element_bytes(trial->type);
+    return buffer + (size_t)block * (size_t)check->count * element_bytes(check->type);
 }
 
-static void fill_all(const struct trial *trial)
+static void fill_all(const struct check *check)
 {
-    int size = trial->team->size;
+    int size = check->comm->size;
 
-    switch (trial->kind) {
+    switch (check->kind) {
     case COLLECTIVE_BROADCAST:
-        if (trial->team->rank == trial->root)
-            fill(trial, trial->out, 0, 0);
+        if (check->comm->rank == check->root)
+            fill(check, check->out, 0, 0);
         break;
     case COLLECTIVE_ALL_TO_ALL:
         for (int to = 0; to < size; to++)
-            fill(trial, block_at(trial, trial->in, to), to, 0);
+            fill(check, block_at(check, check->in, to), to, 0);
         break;
     case COLLECTIVE_REDUCE_SCATTER:
         for (int to = 0; to < size; to++)
-            fill(trial, block_at(trial, trial->in, to), 0, (size_t)to * (size_t)trial->count);
+            fill(check, block_at(check, check->in, to), 0, (size_t)to * (size_t)check->count);
         break;
     default:
-        fill(trial, trial->in, 0, 0);
+        fill(check, check->in, 0, 0);
     }
 }
 
-static void hold_all(struct trial *trial)
+static void hold_all(struct check *check)
 {
-    int rank = trial->team->rank;
+    int rank = check->comm->rank;
 
-    if (trial->bench->lies_receiving)
-        lie(trial, trial->out);
-    switch (trial->kind) {
+    if (check->bench->corrupts_receiving)
+        corrupt(check, check->out);
+    switch (check->kind) {
     case COLLECTIVE_BROADCAST:
-        hold_block(trial, 0, trial->root, 0);
+        hold_block(check, 0, check->root, 0);
         break;
     case COLLECTIVE_ALL_GATHER:
     case COLLECTIVE_ALL_TO_ALL:
-        for (int from = 0; from < trial->team->size; from++)
-            hold_block(trial, from, from, trial->kind == COLLECTIVE_ALL_TO_ALL ? rank : 0);
+        for (int from = 0; from < check->comm->size; from++)
+            hold_block(check, from, from, check->kind == COLLECTIVE_ALL_TO_ALL ? rank : 0);
         break;
     case COLLECTIVE_REDUCE_SCATTER:
-        hold_sums(trial, (size_t)rank * (size_t)trial->count);
+        hold_sums(check, (size_t)rank * (size_t)check->count);
         break;
     default:
-        if (trial->kind != COLLECTIVE_REDUCE || rank == trial->root)
-            hold_sums(trial, 0);
+        if (check->kind != COLLECTIVE_REDUCE || rank == check->root)
+            hold_sums(check, 0);
     }
 }
 
 /* Of what all ranks get alike. */
-static void compare_bits(struct trial *trial)
+static void compare_bits(struct check *check)
 {
-    size_t bytes = (size_t)trial->count * element_bytes(trial->type);
+    size_t bytes = (size_t)check->count * element_bytes(check->type);
     uint64_t least, most, hash = 0;
 
-    if (trial->kind == COLLECTIVE_ALL_GATHER)
-        bytes *= (size_t)trial->team->size;
-    else if (trial->kind != COLLECTIVE_ALLREDUCE && trial->kind != COLLECTIVE_BROADCAST)
+    if (check->kind == COLLECTIVE_ALL_GATHER)
+        bytes *= (size_t)check->comm->size;
+    else if (check->kind != COLLECTIVE_ALLREDUCE && check->kind != COLLECTIVE_BROADCAST)
         return;
     for (size_t i = 0; i < bytes; i++)
-        hash = pattern_mix(hash, (unsigned char)trial->out[i]);
-    MPI_Allreduce(&hash, &least, 1, MPI_UINT64_T, MPI_MIN, trial->team->comm);
-    MPI_Allreduce(&hash, &most, 1, MPI_UINT64_T, MPI_MAX, trial->team->comm);
-    trial->worst.differs = trial->worst.differs || least != most;
+        hash = pattern_mix(hash, (unsigned char)check->out[i]);
+    MPI_Allreduce(&hash, &least, 1, MPI_UINT64_T, MPI_MIN, check->comm->mpi);
+    MPI_Allreduce(&hash, &most, 1, MPI_UINT64_T, MPI_MAX, check->comm->mpi);
+    check->worst.differs = check->worst.differs || least != most;
 }
 
-static void run_mpi(const struct trial *trial)
+static void run_mpi(const struct check *check)
 {
-    MPI_Datatype type = trial->type == ELEMENT_FP64 ? MPI_DOUBLE : MPI_FLOAT;
-    MPI_Comm comm = trial->team->comm;
+    MPI_Datatype type = check->type == ELEMENT_FP64 ? MPI_DOUBLE : MPI_FLOAT;
+    MPI_Comm mpi = check->comm->mpi;
 
-    if (trial->kind == COLLECTIVE_ALLREDUCE)
-        MPI_Allreduce(trial->in, trial->out, trial->count, type, MPI_SUM, comm);
-    else if (trial->kind == COLLECTIVE_REDUCE)
-        MPI_Reduce(trial->in, trial->out, trial->count, type, MPI_SUM, trial->root, comm);
+    if (check->kind == COLLECTIVE_ALLREDUCE)
+        MPI_Allreduce(check->in, check->out, check->count, type, MPI_SUM, mpi);
+    else if (check->kind == COLLECTIVE_REDUCE)
+        MPI_Reduce(check->in, check->out, check->count, type, MPI_SUM, check->root, mpi);
     else
-        MPI_Reduce_scatter_block(trial->in, trial->out, trial->count, type, MPI_SUM, comm);
+        MPI_Reduce_scatter_block(check->in, check->out, check->count, type, MPI_SUM, mpi);
 }
 
-static void run_ours(const struct trial *trial, const struct collective_call *call)
+static void run_ours(const struct check *check, const struct collective_call *call)
 {
     struct error err;
 
-    if (collective_run(trial->team->ours, call, &err) < 0)
+    if (collective_run(check->comm->ours, call, &err) < 0)
         watch_fault("%s", err.text);
 }
 
-static void run_case(struct trial *trial)
+static void run_case(struct check *check)
 {
     struct collective_call call = {
-        .kind = trial->kind,
-        .type = trial->type,
+        .kind = check->kind,
+        .type = check->type,
         .op = REDUCE_SUM,
-        .in = trial->kind == COLLECTIVE_BROADCAST ? trial->out : trial->in,
-        .out = trial->out,
-        .count = (size_t)trial->count,
-        .algorithm = trial->algorithm,
-        .wire = trial->wire,
+        .in = check->kind == COLLECTIVE_BROADCAST ? check->out : check->in,
+        .out = check->out,
+        .count = (size_t)check->count,
+        .algorithm = check->algorithm,
+        .wire = check->wire,
     };
 
-    trial->root = (int)(trial->seed % (uint64_t)trial->team->size);
-    call.root = trial->root;
-    if (trial->algorithm && !collective_algorithm(trial->team->ours, &call, NULL, NULL))
+    check->root = (int)(check->seed % (uint64_t)check->comm->size);
+    call.root = check->root;
+    if (check->algorithm && !collective_algorithm(check->comm->ours, &call, NULL, NULL))
         return; /* it does not do this, on any rank */
-    fill_all(trial);
+    fill_all(check);
     watch_waits_for(-1);
-    if (trial->algorithm)
-        run_ours(trial, &call);
+    if (check->algorithm)
+        run_ours(check, &call);
     else
-        run_mpi(trial);
-    hold_all(trial);
-    if (trial->algorithm) /* MPI promises no more than the same on each rank by itself */
-        compare_bits(trial);
+        run_mpi(check);
+    hold_all(check);
+    if (check->algorithm) /* MPI promises no more than the same on each rank by itself */
+        compare_bits(check);
     watch_works();
     watch_step();
-    trial->worst.cases++;
-    trial->seed++;
+    check->worst.cases++;
+    check->seed++;
 }
 
 /* ----------------------------------------------------------------------------------------- report
@@ -322,13 +322,13 @@ static void name_numbers(const struct worst *worst, char *text, size_t size)
         snprintf(text, size, "%s as %s", type, wire_name(wire));
 }
 
-static void report(const struct trial *trial, const struct worst *worst)
+static void report(const struct check *check, const struct worst *worst)
 {
     struct record record = RECORD_INIT;
     char part[64], message[300], numbers[40];
 
-    snprintf(part, sizeof part, "%s%s%s", collective_kind_name(trial->kind),
-             trial->algorithm ? " by " : "", trial->algorithm ? trial->algorithm->name : "");
+    snprintf(part, sizeof part, "%s%s%s", collective_kind_name(check->kind),
+             check->algorithm ? " by " : "", check->algorithm ? check->algorithm->name : "");
     name_numbers(worst, numbers, sizeof numbers);
     record.test = "collectives.bound";
     record.metric = "error";
@@ -345,7 +345,7 @@ static void report(const struct trial *trial, const struct worst *worst)
         record.verdict = VERDICT_FAIL;
         snprintf(message, sizeof message,
                  "%s of %s: element %d on rank %d on %s is %.9g, expected %.9g, %.3g off at most",
-                 part, numbers, worst->element, worst->rank, trial->program->name_of[worst->rank],
+                 part, numbers, worst->element, worst->rank, check->program->name_of[worst->rank],
                  worst->found, worst->expected, worst->bound);
     } else if (worst->differs) {
         record.verdict = VERDICT_FAIL;
@@ -363,83 +363,83 @@ static void report(const struct trial *trial, const struct worst *worst)
 }
 
 /* Rank 0 hears of every rank's worst and keeps the worst of them. */
-static void find_worst(struct trial *trial)
+static void find_worst(struct check *check)
 {
     struct worst other;
 
-    if (trial->program->rank != 0) {
-        program_send(trial->program, &trial->worst, sizeof trial->worst, 0, TAG_WORST);
+    if (check->program->rank != 0) {
+        program_send(check->program, &check->worst, sizeof check->worst, 0, TAG_WORST);
         return;
     }
-    for (int rank = 1; rank < trial->program->size; rank++) {
-        program_receive(trial->program, &other, sizeof other, rank, TAG_WORST);
-        if (other.ratio > trial->worst.ratio) {
-            other.differs = other.differs || trial->worst.differs;
-            trial->worst = other;
+    for (int rank = 1; rank < check->program->size; rank++) {
+        program_receive(check->program, &other, sizeof other, rank, TAG_WORST);
+        if (other.ratio > check->worst.ratio) {
+            other.differs = other.differs || check->worst.differs;
+            check->worst = other;
         }
     }
-    report(trial, &trial->worst);
+    report(check, &check->worst);
 }
 
 /* Whether there is time for it. */
-static bool begin(struct trial *trial, enum collective_kind kind, const struct algorithm *algorithm)
+static bool begin(struct check *check, enum collective_kind kind, const struct algorithm *algorithm)
 {
-    struct program *program = trial->program;
+    struct program *program = check->program;
 
-    if (!verdict_say(program, program->rank == 0 && !watch_time_is_up(1)))
+    if (!verdict_broadcast(program, program->rank == 0 && !watch_time_is_up(1)))
         return false;
     program_phase(program, "random numbers, %s%s%s", collective_kind_name(kind),
                   algorithm ? " by " : "", algorithm ? algorithm->name : "");
-    trial->kind = kind;
-    trial->algorithm = algorithm;
-    trial->worst = (struct worst){.type = ELEMENT_FP32};
+    check->kind = kind;
+    check->algorithm = algorithm;
+    check->worst = (struct worst){.type = ELEMENT_FP32};
     return true;
 }
 
-static bool check_mpi(struct trial *trial)
+static bool check_mpi(struct check *check)
 {
     const enum collective_kind kinds[] = {COLLECTIVE_ALLREDUCE, COLLECTIVE_REDUCE,
                                           COLLECTIVE_REDUCE_SCATTER};
 
-    trial->wire = WIRE_AS_IS;
+    check->wire = WIRE_AS_IS;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (!begin(trial, kinds[i], NULL))
+        if (!begin(check, kinds[i], NULL))
             return false;
-        for (trial->type = ELEMENT_FP32; trial->type <= ELEMENT_FP64; trial->type++)
-            run_case(trial);
-        find_worst(trial);
+        for (check->type = ELEMENT_FP32; check->type <= ELEMENT_FP64; check->type++)
+            run_case(check);
+        find_worst(check);
     }
     return true;
 }
 
-static bool check_ours(struct trial *trial)
+static bool check_ours(struct check *check)
 {
     for (const struct algorithm *a = algorithms; a->name; a++) {
-        if (!begin(trial, a->kind, a))
+        if (!begin(check, a->kind, a))
             return false;
-        for (trial->type = 0; trial->type < ELEMENT_TYPES; trial->type++)
-            for (trial->wire = 0; trial->wire < WIRE_FORMATS; trial->wire++)
-                if (element_is_float(trial->type) && wire_applies(trial->wire, trial->type))
-                    run_case(trial);
-        find_worst(trial);
+        for (check->type = 0; check->type < ELEMENT_TYPES; check->type++)
+            for (check->wire = 0; check->wire < WIRE_FORMATS; check->wire++)
+                if (element_is_float(check->type) && wire_applies(check->wire, check->type))
+                    run_case(check);
+        find_worst(check);
     }
     return true;
 }
 
-bool bound_check(const struct bench *bench, const struct team *team)
+bool bound_check(const struct bench *bench, const struct comm *comm)
 {
-    struct trial trial = {.bench = bench, .program = bench->program, .team = team, .seed = 1};
+    struct check check = {.bench = bench, .program = bench->program, .comm = comm, .seed = 1};
     bool is_complete;
     size_t room;
 
-    trial.count = team->size < MANY_RANKS ? ELEMENTS : FEW_ELEMENTS;
-    room = (size_t)team->size * (size_t)trial.count * sizeof(double);
-    trial.in = malloc(room);
-    trial.out = malloc(room);
-    if (!trial.in || !trial.out)
+    check.count = comm->size < MANY_RANKS ? ELEMENTS : FEW_ELEMENTS;
+    room = (size_t)comm->size * (size_t)check.count * sizeof(double);
+    check.in = malloc(room);
+    check.out = malloc(room);
+    if (!check.in || !check.out)
         watch_fault("out of memory");
-    is_complete = check_mpi(&trial) && (!team->ours || check_ours(&trial));
-    free(trial.in);
-    free(trial.out);
+    is_complete = check_mpi(&check) && (!comm->ours || check_ours(&check));
+    free(check.in);
+    free(check.out);
     return is_complete;
 }

@@ -37,8 +37,8 @@ static void read_lie(struct bench *bench, const char *where)
         watch_fault("--inject: expected lie:RANK, or behind it :send, :recv, :send-sometimes or "
                     ":recv-sometimes, found :%s",
                     where);
-    bench->lies_receiving = which % 2;
-    bench->lies_sending = !bench->lies_receiving;
+    bench->corrupts_receiving = which % 2;
+    bench->corrupts_sending = !bench->corrupts_receiving;
     bench->lies_sometimes = which >= 2;
 }
 
@@ -67,12 +67,12 @@ void bench_close(struct bench *bench)
     free(bench->evidence);
 }
 
-/* The rank of the world at a place of the team. */
-static int world_rank(const struct team *team, int place)
+/* The rank of the world at a place of the communicator. */
+static int world_rank(const struct comm *comm, int place)
 {
-    if (team->is_reversed)
-        return team->first + team->size - 1 - place;
-    return team->first + (place + team->shift) % team->size;
+    if (comm->is_reversed)
+        return comm->first + comm->size - 1 - place;
+    return comm->first + (place + comm->shift) % comm->size;
 }
 
 static char *at(const struct bench *bench, char *buffer, size_t element)
@@ -95,27 +95,27 @@ void bench_fill_moved(const struct bench *bench, char *block, int from, int to, 
     for (int i = 0; i < count; i++)
         value_put(bench->type, block, (size_t)i,
                   value_moved(bench->type, bench->seed, from, to, (size_t)i));
-    if (bench->lies_sending)
+    if (bench->corrupts_sending)
         damage(bench, block, count);
 }
 
 static int64_t contribution(const struct bench *bench, int place, size_t i)
 {
-    return value_contributed(bench->type, bench->op, bench->seed, place, bench->team->size, i);
+    return value_contributed(bench->type, bench->op, bench->seed, place, bench->comm->size, i);
 }
 
 /* This rank's own, elements 0 to count - 1. */
 void bench_fill_contribution(const struct bench *bench, char *block, int count)
 {
     for (int i = 0; i < count; i++)
-        value_put(bench->type, block, (size_t)i, contribution(bench, bench->team->rank, (size_t)i));
-    if (bench->lies_sending)
+        value_put(bench->type, block, (size_t)i, contribution(bench, bench->comm->rank, (size_t)i));
+    if (bench->corrupts_sending)
         damage(bench, block, count);
 }
 
 void bench_note(struct bench *bench, int source, int64_t index, int64_t found, int64_t expected)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
 
     bench->mismatches++;
     if (bench->evidence_count == bench->evidence_size) {
@@ -131,10 +131,10 @@ void bench_note(struct bench *bench, int source, int64_t index, int64_t found, i
                                                                  bench->kind,
                                                                  bench->program->rank,
                                                                  source,
-                                                                 team->first,
-                                                                 team->size,
-                                                                 team->is_reversed,
-                                                                 team->shift,
+                                                                 comm->first,
+                                                                 comm->size,
+                                                                 comm->is_reversed,
+                                                                 comm->shift,
                                                                  index,
                                                                  found,
                                                                  expected};
@@ -142,7 +142,7 @@ void bench_note(struct bench *bench, int source, int64_t index, int64_t found, i
 
 void bench_check_moved(struct bench *bench, char *block, int from, int to, int count)
 {
-    if (bench->lies_receiving)
+    if (bench->corrupts_receiving)
         damage(bench, block, count);
     bench->checked += (uint64_t)count;
     for (int i = 0; i < count; i++) {
@@ -150,7 +150,7 @@ void bench_check_moved(struct bench *bench, char *block, int from, int to, int c
         int64_t found = value_get(bench->type, block, (size_t)i);
 
         if (found != expected) {
-            bench_note(bench, world_rank(bench->team, from), i, found, expected);
+            bench_note(bench, world_rank(bench->comm, from), i, found, expected);
             return;
         }
     }
@@ -159,7 +159,7 @@ void bench_check_moved(struct bench *bench, char *block, int from, int to, int c
 /* Elements offset to offset + count - 1 of the result of places 0 to `places` - 1. */
 void bench_check_reduced(struct bench *bench, char *block, size_t offset, int count, int places)
 {
-    if (bench->lies_receiving)
+    if (bench->corrupts_receiving)
         damage(bench, block, count);
     bench->checked += (uint64_t)count;
     for (int i = 0; i < count; i++) {
@@ -182,7 +182,7 @@ static int uneven(const struct bench *bench, int *counts, int *offsets)
 {
     int end = 0;
 
-    for (int place = 0; place < bench->team->size; place++) {
+    for (int place = 0; place < bench->comm->size; place++) {
         counts[place] = bench->count + place % 3;
         offsets[place] = end;
         end += counts[place] + 1;
@@ -192,228 +192,227 @@ static int uneven(const struct bench *bench, int *counts, int *offsets)
 
 static void run_barrier(struct bench *bench)
 {
-    MPI_Barrier(bench->team->comm);
+    MPI_Barrier(bench->comm->mpi);
 }
 
 static void run_bcast(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
 
     bench->kind = EVIDENCE_SHARED;
-    if (team->rank == bench->root)
+    if (comm->rank == bench->root)
         bench_fill_moved(bench, bench->receive, bench->root, 0, bench->count);
-    MPI_Bcast(bench->receive, bench->count, bench_type(bench->type), bench->root, team->comm);
+    MPI_Bcast(bench->receive, bench->count, bench_type(bench->type), bench->root, comm->mpi);
     bench_check_moved(bench, bench->receive, bench->root, 0, bench->count);
 }
 
 static void run_allgather(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
     MPI_Datatype type = bench_type(bench->type);
     size_t count = (size_t)bench->count;
-    char *own = at(bench, bench->receive, (size_t)team->rank * count);
+    char *own = at(bench, bench->receive, (size_t)comm->rank * count);
 
     bench->kind = EVIDENCE_SHARED;
-    bench_fill_moved(bench, bench->in_place ? own : bench->send, team->rank, 0, bench->count);
+    bench_fill_moved(bench, bench->in_place ? own : bench->send, comm->rank, 0, bench->count);
     MPI_Allgather(bench->in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
-                  bench->count, type, team->comm);
-    for (int from = 0; from < team->size; from++)
+                  bench->count, type, comm->mpi);
+    for (int from = 0; from < comm->size; from++)
         bench_check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, 0,
                           bench->count);
 }
 
 static void run_allgatherv(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
     MPI_Datatype type = bench_type(bench->type);
     int *counts = bench->counts, *offsets = bench->offsets, mine;
     char *own;
 
     bench->kind = EVIDENCE_SHARED;
     uneven(bench, counts, offsets);
-    mine = counts[team->rank];
-    own = at(bench, bench->receive, (size_t)offsets[team->rank]);
-    bench_fill_moved(bench, bench->in_place ? own : bench->send, team->rank, 0, mine);
+    mine = counts[comm->rank];
+    own = at(bench, bench->receive, (size_t)offsets[comm->rank]);
+    bench_fill_moved(bench, bench->in_place ? own : bench->send, comm->rank, 0, mine);
     MPI_Allgatherv(bench->in_place ? MPI_IN_PLACE : bench->send, mine, type, bench->receive, counts,
-                   offsets, type, team->comm);
-    for (int from = 0; from < team->size; from++)
+                   offsets, type, comm->mpi);
+    for (int from = 0; from < comm->size; from++)
         bench_check_moved(bench, at(bench, bench->receive, (size_t)offsets[from]), from, 0,
                           counts[from]);
 }
 
 static void run_gather(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
     MPI_Datatype type = bench_type(bench->type);
     size_t count = (size_t)bench->count;
-    bool is_root = team->rank == bench->root, in_place = bench->in_place && is_root;
-    char *own = at(bench, bench->receive, (size_t)team->rank * count);
+    bool is_root = comm->rank == bench->root, in_place = bench->in_place && is_root;
+    char *own = at(bench, bench->receive, (size_t)comm->rank * count);
 
     bench->kind = EVIDENCE_PERSONAL;
-    bench_fill_moved(bench, in_place ? own : bench->send, team->rank, 0, bench->count);
+    bench_fill_moved(bench, in_place ? own : bench->send, comm->rank, 0, bench->count);
     MPI_Gather(in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
-               bench->count, type, bench->root, team->comm);
-    for (int from = 0; from < team->size && is_root; from++)
+               bench->count, type, bench->root, comm->mpi);
+    for (int from = 0; from < comm->size && is_root; from++)
         bench_check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, 0,
                           bench->count);
 }
 
 static void run_gatherv(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
     MPI_Datatype type = bench_type(bench->type);
     int *counts = bench->counts, *offsets = bench->offsets;
 
     bench->kind = EVIDENCE_PERSONAL;
     uneven(bench, counts, offsets);
-    bench_fill_moved(bench, bench->send, team->rank, 0, counts[team->rank]);
-    MPI_Gatherv(bench->send, counts[team->rank], type, bench->receive, counts, offsets, type,
-                bench->root, team->comm);
-    for (int from = 0; from < team->size && team->rank == bench->root; from++)
+    bench_fill_moved(bench, bench->send, comm->rank, 0, counts[comm->rank]);
+    MPI_Gatherv(bench->send, counts[comm->rank], type, bench->receive, counts, offsets, type,
+                bench->root, comm->mpi);
+    for (int from = 0; from < comm->size && comm->rank == bench->root; from++)
         bench_check_moved(bench, at(bench, bench->receive, (size_t)offsets[from]), from, 0,
                           counts[from]);
 }
 
 static void run_scatter(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
     MPI_Datatype type = bench_type(bench->type);
     size_t count = (size_t)bench->count;
-    bool is_root = team->rank == bench->root, in_place = bench->in_place && is_root;
-    char *own = in_place ? at(bench, bench->send, (size_t)team->rank * count) : bench->receive;
+    bool is_root = comm->rank == bench->root, in_place = bench->in_place && is_root;
+    char *own = in_place ? at(bench, bench->send, (size_t)comm->rank * count) : bench->receive;
 
     bench->kind = EVIDENCE_PERSONAL;
-    for (int to = 0; to < team->size && is_root; to++)
+    for (int to = 0; to < comm->size && is_root; to++)
         bench_fill_moved(bench, at(bench, bench->send, (size_t)to * count), bench->root, to,
                          bench->count);
     MPI_Scatter(bench->send, bench->count, type, in_place ? MPI_IN_PLACE : bench->receive,
-                bench->count, type, bench->root, team->comm);
-    bench_check_moved(bench, own, bench->root, team->rank, bench->count);
+                bench->count, type, bench->root, comm->mpi);
+    bench_check_moved(bench, own, bench->root, comm->rank, bench->count);
 }
 
 static void run_alltoall(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
     MPI_Datatype type = bench_type(bench->type);
     size_t count = (size_t)bench->count;
     char *out = bench->in_place ? bench->receive : bench->send;
 
     bench->kind = EVIDENCE_PERSONAL;
-    for (int to = 0; to < team->size; to++)
-        bench_fill_moved(bench, at(bench, out, (size_t)to * count), team->rank, to, bench->count);
+    for (int to = 0; to < comm->size; to++)
+        bench_fill_moved(bench, at(bench, out, (size_t)to * count), comm->rank, to, bench->count);
     MPI_Alltoall(bench->in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
-                 bench->count, type, team->comm);
-    for (int from = 0; from < team->size; from++)
-        bench_check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, team->rank,
+                 bench->count, type, comm->mpi);
+    for (int from = 0; from < comm->size; from++)
+        bench_check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, comm->rank,
                           bench->count);
 }
 
 /* Each rank sends the block of rank `to` with count + to % 3 elements. */
 static void run_alltoallv(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
     MPI_Datatype type = bench_type(bench->type);
-    int mine = bench->count + team->rank % 3;
+    int mine = bench->count + comm->rank % 3;
 
     bench->kind = EVIDENCE_PERSONAL;
     uneven(bench, bench->send_counts, bench->send_offsets);
-    for (int place = 0; place < team->size; place++) {
+    for (int place = 0; place < comm->size; place++) {
         bench->counts[place] = mine;
         bench->offsets[place] = place * (mine + 1);
         bench_fill_moved(bench, at(bench, bench->send, (size_t)bench->send_offsets[place]),
-                         team->rank, place, bench->send_counts[place]);
+                         comm->rank, place, bench->send_counts[place]);
     }
     MPI_Alltoallv(bench->send, bench->send_counts, bench->send_offsets, type, bench->receive,
-                  bench->counts, bench->offsets, type, team->comm);
-    for (int from = 0; from < team->size; from++)
+                  bench->counts, bench->offsets, type, comm->mpi);
+    for (int from = 0; from < comm->size; from++)
         bench_check_moved(bench, at(bench, bench->receive, (size_t)bench->offsets[from]), from,
-                          team->rank, mine);
+                          comm->rank, mine);
 }
 
 static void run_allreduce(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
 
     bench->kind = EVIDENCE_SHARED;
     bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
     MPI_Allreduce(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
-                  bench_type(bench->type), bench_op(bench->op), team->comm);
-    bench_check_reduced(bench, bench->receive, 0, bench->count, team->size);
+                  bench_type(bench->type), bench_op(bench->op), comm->mpi);
+    bench_check_reduced(bench, bench->receive, 0, bench->count, comm->size);
 }
 
 static void run_reduce(struct bench *bench)
 {
-    const struct team *team = bench->team;
-    bool is_root = team->rank == bench->root, in_place = bench->in_place && is_root;
+    const struct comm *comm = bench->comm;
+    bool is_root = comm->rank == bench->root, in_place = bench->in_place && is_root;
 
     bench->kind = EVIDENCE_PERSONAL;
     bench_fill_contribution(bench, in_place ? bench->receive : bench->send, bench->count);
     MPI_Reduce(in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
-               bench_type(bench->type), bench_op(bench->op), bench->root, team->comm);
+               bench_type(bench->type), bench_op(bench->op), bench->root, comm->mpi);
     if (is_root)
-        bench_check_reduced(bench, bench->receive, 0, bench->count, team->size);
+        bench_check_reduced(bench, bench->receive, 0, bench->count, comm->size);
 }
 
 static void run_reduce_scatter_block(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
     char *out = bench->in_place ? bench->receive : bench->send;
 
     bench->kind = EVIDENCE_PERSONAL;
-    bench_fill_contribution(bench, out, bench->count * team->size);
+    bench_fill_contribution(bench, out, bench->count * comm->size);
     MPI_Reduce_scatter_block(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive,
-                             bench->count, bench_type(bench->type), bench_op(bench->op),
-                             team->comm);
-    bench_check_reduced(bench, bench->receive, (size_t)team->rank * (size_t)bench->count,
-                        bench->count, team->size);
+                             bench->count, bench_type(bench->type), bench_op(bench->op), comm->mpi);
+    bench_check_reduced(bench, bench->receive, (size_t)comm->rank * (size_t)bench->count,
+                        bench->count, comm->size);
 }
 
 static void run_reduce_scatter(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
     int end = 0, mine = 0;
 
     bench->kind = EVIDENCE_PERSONAL;
-    for (int place = 0; place < team->size; place++) {
+    for (int place = 0; place < comm->size; place++) {
         bench->counts[place] = bench->count + place % 3;
         bench->offsets[place] = end;
         end += bench->counts[place];
     }
-    mine = bench->counts[team->rank];
+    mine = bench->counts[comm->rank];
     bench_fill_contribution(bench, bench->send, end);
     MPI_Reduce_scatter(bench->send, bench->receive, bench->counts, bench_type(bench->type),
-                       bench_op(bench->op), team->comm);
-    bench_check_reduced(bench, bench->receive, (size_t)bench->offsets[team->rank], mine,
-                        team->size);
+                       bench_op(bench->op), comm->mpi);
+    bench_check_reduced(bench, bench->receive, (size_t)bench->offsets[comm->rank], mine,
+                        comm->size);
 }
 
 static void run_scan(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
 
     bench->kind = EVIDENCE_PREFIX;
     bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
     MPI_Scan(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
-             bench_type(bench->type), bench_op(bench->op), team->comm);
-    bench_check_reduced(bench, bench->receive, 0, bench->count, team->rank + 1);
+             bench_type(bench->type), bench_op(bench->op), comm->mpi);
+    bench_check_reduced(bench, bench->receive, 0, bench->count, comm->rank + 1);
 }
 
 static void run_exscan(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
 
     bench->kind = EVIDENCE_PREFIX;
     bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
     MPI_Exscan(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
-               bench_type(bench->type), bench_op(bench->op), team->comm);
-    if (team->rank > 0) /* undefined at the first */
-        bench_check_reduced(bench, bench->receive, 0, bench->count, team->rank);
+               bench_type(bench->type), bench_op(bench->op), comm->mpi);
+    if (comm->rank > 0) /* undefined at the first */
+        bench_check_reduced(bench, bench->receive, 0, bench->count, comm->rank);
 }
 
 /* Four collectives under way at once on one communicator, each with a quarter of the buffers. */
 static void run_nonblocking(struct bench *bench)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
     MPI_Datatype type = bench_type(bench->type);
     size_t quarter = bench->room_bytes / 4 / 8 * 8, block = (size_t)bench->count;
     char *in[4], *out[4];
@@ -424,31 +423,30 @@ static void run_nonblocking(struct bench *bench)
         out[i] = bench->send + i * quarter;
     }
     bench_fill_contribution(bench, out[0], bench->count);
-    if (team->rank == bench->root)
+    if (comm->rank == bench->root)
         bench_fill_moved(bench, in[1], bench->root, 0, bench->count);
-    bench_fill_moved(bench, out[2], team->rank, 0, bench->count);
-    for (int to = 0; to < team->size; to++)
-        bench_fill_moved(bench, at(bench, out[3], (size_t)to * block), team->rank, to,
+    bench_fill_moved(bench, out[2], comm->rank, 0, bench->count);
+    for (int to = 0; to < comm->size; to++)
+        bench_fill_moved(bench, at(bench, out[3], (size_t)to * block), comm->rank, to,
                          bench->count);
-    MPI_Iallreduce(out[0], in[0], bench->count, type, bench_op(bench->op), team->comm,
-                   &requests[0]);
-    MPI_Ibcast(in[1], bench->count, type, bench->root, team->comm, &requests[1]);
-    MPI_Iallgather(out[2], bench->count, type, in[2], bench->count, type, team->comm, &requests[2]);
-    MPI_Ialltoall(out[3], bench->count, type, in[3], bench->count, type, team->comm, &requests[3]);
+    MPI_Iallreduce(out[0], in[0], bench->count, type, bench_op(bench->op), comm->mpi, &requests[0]);
+    MPI_Ibcast(in[1], bench->count, type, bench->root, comm->mpi, &requests[1]);
+    MPI_Iallgather(out[2], bench->count, type, in[2], bench->count, type, comm->mpi, &requests[2]);
+    MPI_Ialltoall(out[3], bench->count, type, in[3], bench->count, type, comm->mpi, &requests[3]);
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
 
     /* Each is an incident of its own for the evidence. */
     bench->kind = EVIDENCE_SHARED;
-    bench_check_reduced(bench, in[0], 0, bench->count, team->size);
+    bench_check_reduced(bench, in[0], 0, bench->count, comm->size);
     bench->case_number++;
     bench_check_moved(bench, in[1], bench->root, 0, bench->count);
     bench->case_number++;
-    for (int from = 0; from < team->size; from++)
+    for (int from = 0; from < comm->size; from++)
         bench_check_moved(bench, at(bench, in[2], (size_t)from * block), from, 0, bench->count);
     bench->case_number++;
     bench->kind = EVIDENCE_PERSONAL;
-    for (int from = 0; from < team->size; from++)
-        bench_check_moved(bench, at(bench, in[3], (size_t)from * block), from, team->rank,
+    for (int from = 0; from < comm->size; from++)
+        bench_check_moved(bench, at(bench, in[3], (size_t)from * block), from, comm->rank,
                           bench->count);
 }
 

@@ -10,9 +10,9 @@
 
 /* A communicator of consecutive world ranks, in their order or reversed, or beginning with the one
  * `shift` places on. */
-struct team {
+struct comm {
     const char *name; /* "world", "halves", ... */
-    MPI_Comm comm;
+    MPI_Comm mpi;
     int rank, size; /* in comm */
     int first, is_reversed, shift;
     struct collective *ours; /* NULL: MPI's own are looked at alone */
@@ -20,7 +20,7 @@ struct team {
 
 struct bench {
     struct program *program;
-    const struct team *team;
+    const struct comm *comm;
     enum value_type type;
     enum value_op op;
     int count; /* elements of a block */
@@ -38,11 +38,11 @@ struct bench {
     enum evidence_kind kind;                            /* of what is checked now */
     struct evidence *evidence;
     int evidence_count, evidence_size, mismatches;
-    bool lies_sending, lies_receiving; /* --inject=lie */
-    bool lies_sometimes;               /* ... in one case of some */
+    bool corrupts_sending, corrupts_receiving; /* --inject=lie */
+    bool lies_sometimes;                       /* ... in one case of some */
 };
 
-/* A rank that lies sometimes lies in one case of so many. */
+/* A rank that sometimes corrupts does so in one case of so many. */
 enum { LIE_EVERY = 16 };
 
 struct routine {
@@ -65,8 +65,9 @@ void bench_close(struct bench *bench);
 /* Runs one case; evidence of what was wrong is added. */
 void bench_run(struct bench *bench, const struct routine *collective);
 
-/* For routines. What rank `from` of the team sends to `to`, or contributes to a reduction, is put
- * into a block; a block that came is held against it and evidence kept of the first difference. */
+/* For routines. What rank `from` of the communicator sends to `to`, or contributes to a reduction,
+ * is put into a block; a block that came is held against it and evidence kept of the first
+ * difference. */
 void bench_fill_moved(const struct bench *bench, char *block, int from, int to, int count);
 void bench_fill_contribution(const struct bench *bench, char *block, int count);
 void bench_check_moved(struct bench *bench, char *block, int from, int to, int count);

@@ -14,14 +14,14 @@
 #include "validate/battery/collectives/speed.h"
 #include "validate/battery/collectives/verdict.h"
 
-enum { TEAMS = 4, SMALL = 7 };
+enum { COMMS = 4, SMALL = 7 };
 enum { ROUNDS_MOST = 100000, ROUNDS_MORE = 4 };
 
 /* Of the time limit: what the cases may take, and until when further communicators are begun. */
-static const double CASES_SHARE = 1.0 / 3, TEAMS_SHARE = 2.0 / 3;
+static const double CASES_SHARE = 1.0 / 3, COMMS_SHARE = 2.0 / 3;
 
 /* What rank 0 says before a collective. */
-enum word { WORD_STOP, WORD_ENOUGH, WORD_GO };
+enum decision { DECISION_STOP, DECISION_ENOUGH, DECISION_CONTINUE };
 
 struct collectives_options {
     bool is_quick, has_algorithms;
@@ -79,28 +79,28 @@ static const struct program_spec spec = {
     "each result to the bit; names the rank whose data is damaged.",
     option_table, false};
 
-static void make_teams(struct program *program, struct team teams[TEAMS])
+static void make_comms(struct program *program, struct comm comms[COMMS])
 {
     int half = program->size / 2, is_upper = program->rank >= half;
 
-    teams[0] = (struct team){.name = "world", .comm = MPI_COMM_WORLD};
-    teams[1] = (struct team){.name = "dup"};
+    comms[0] = (struct comm){.name = "world", .mpi = MPI_COMM_WORLD};
+    comms[1] = (struct comm){.name = "dup"};
     program_barrier(program, MPI_COMM_WORLD); /* what makes communicators polls */
-    MPI_Comm_dup(MPI_COMM_WORLD, &teams[1].comm);
-    teams[2] = (struct team){.name = "reversed", .is_reversed = 1};
-    MPI_Comm_split(MPI_COMM_WORLD, 0, -program->rank, &teams[2].comm);
-    teams[3] = (struct team){.name = "halves", .first = is_upper ? half : 0};
-    MPI_Comm_split(MPI_COMM_WORLD, is_upper, program->rank, &teams[3].comm);
-    for (int i = 0; i < TEAMS; i++) {
-        MPI_Comm_rank(teams[i].comm, &teams[i].rank);
-        MPI_Comm_size(teams[i].comm, &teams[i].size);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[1].mpi);
+    comms[2] = (struct comm){.name = "reversed", .is_reversed = 1};
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -program->rank, &comms[2].mpi);
+    comms[3] = (struct comm){.name = "halves", .first = is_upper ? half : 0};
+    MPI_Comm_split(MPI_COMM_WORLD, is_upper, program->rank, &comms[3].mpi);
+    for (int i = 0; i < COMMS; i++) {
+        MPI_Comm_rank(comms[i].mpi, &comms[i].rank);
+        MPI_Comm_size(comms[i].mpi, &comms[i].size);
     }
 }
 
-static void free_teams(struct team teams[TEAMS])
+static void free_comms(struct comm comms[COMMS])
 {
-    for (int i = 1; i < TEAMS; i++)
-        MPI_Comm_free(&teams[i].comm);
+    for (int i = 1; i < COMMS; i++)
+        MPI_Comm_free(&comms[i].mpi);
 }
 
 /* What all cases share, and the account of them. */
@@ -127,7 +127,7 @@ static void run_case(struct session *session, enum value_type type, enum value_o
     bench->op = op;
     bench->count = count;
     bench->in_place = in_place;
-    bench->root = session->turn++ % bench->team->size;
+    bench->root = session->turn++ % bench->comm->size;
     bench_run(bench, session->routine);
     account_add(&session->account, (int)(session->routine - routines), bench, first,
                 bench->mismatches - before);
@@ -168,7 +168,7 @@ static enum value_op next_op(const struct session *session, enum value_type type
 
 static void run_big(struct session *session, enum value_type type)
 {
-    size_t blocks = session->routine->scales ? (size_t)session->bench.team->size : 1;
+    size_t blocks = session->routine->scales ? (size_t)session->bench.comm->size : 1;
     size_t count = session->big_bytes / blocks / value_size(type);
 
     if (session->routine->run && count > (size_t)SMALL)
@@ -205,21 +205,21 @@ static bool is_barrier(const struct routine *routine)
     return strcmp(routine->name, "barrier") == 0;
 }
 
-static bool is_world(const struct team *team)
+static bool is_world(const struct comm *comm)
 {
-    return strcmp(team->name, "world") == 0;
+    return strcmp(comm->name, "world") == 0;
 }
 
 enum { OTHER_CASES = 3 }; /* of a routine on a communicator that is not the world */
 
-/* Kinds of cases of the routine on the team, but for its sizes on the world. */
-static size_t planned_cases(const struct session *session, const struct team *team,
+/* Kinds of cases of the routine on the communicator, but for its sizes on the world. */
+static size_t planned_cases(const struct session *session, const struct comm *comm,
                             const struct routine *routine)
 {
     struct kind kinds[TYPE_COUNT * OP_COUNT];
 
     return is_barrier(routine) ? 1
-           : is_world(team)    ? kinds_of(session, routine, kinds)
+           : is_world(comm)    ? kinds_of(session, routine, kinds)
                                : OTHER_CASES;
 }
 
@@ -246,7 +246,7 @@ static void run_all(struct session *session)
         double elapsed_s = clock_s() - session->begin_s;
 
         if (i >= EFFORT_LEAST && i % EFFORT_STEP == 0 &&
-            !verdict_say(session->program, effort_has_time(&session->effort, elapsed_s)))
+            !verdict_broadcast(session->program, effort_has_time(&session->effort, elapsed_s)))
             break;
         run_in_and_out(session, kind->type,
                        kind->op == OP_COUNT ? next_op(session, kind->type) : kind->op, SMALL);
@@ -267,90 +267,91 @@ static void run_some(struct session *session)
     }
 }
 
-/* Whether there is time for the next collective on the team. The world's are run to the end of the
- * time limit; what other communicators would add is left out before that comes near. */
-static enum word next_word(const struct session *session, const struct team *team)
+/* Whether there is time for the next collective on the communicator. The world's are run to the end
+ * of the time limit; what other communicators would add is left out before that comes near. */
+static enum decision next_decision(const struct session *session, const struct comm *comm)
 {
     double elapsed_s = clock_s() - session->begin_s;
 
     if (session->program->rank != 0)
-        return WORD_GO; /* rank 0's counts */
+        return DECISION_CONTINUE; /* rank 0's counts */
     if (watch_time_is_up(1))
-        return WORD_STOP;
-    return !is_world(team) && elapsed_s > TEAMS_SHARE * session->program->common.time_limit_s
-               ? WORD_ENOUGH
-               : WORD_GO;
+        return DECISION_STOP;
+    return !is_world(comm) && elapsed_s > COMMS_SHARE * session->program->common.time_limit_s
+               ? DECISION_ENOUGH
+               : DECISION_CONTINUE;
 }
 
-static enum word run_team(struct session *session, const struct team *team)
+static enum decision run_comm(struct session *session, const struct comm *comm)
 {
     struct program *program = session->program;
 
-    session->bench.team = team;
+    session->bench.comm = comm;
     for (session->routine = routines; session->routine->name; session->routine++) {
-        enum word word = (enum word)verdict_say(program, (int)next_word(session, team));
+        enum decision decision =
+            (enum decision)verdict_broadcast(program, (int)next_decision(session, comm));
 
-        if (word != WORD_GO)
-            return word;
-        effort_begin(&session->effort, planned_cases(session, team, session->routine));
-        program_phase(program, "%s on %s", session->routine->name, team->name);
+        if (decision != DECISION_CONTINUE)
+            return decision;
+        effort_begin(&session->effort, planned_cases(session, comm, session->routine));
+        program_phase(program, "%s on %s", session->routine->name, comm->name);
         if (program->rank == 0)
-            output_progress("%s on %s", session->routine->name, team->name);
+            output_progress("%s on %s", session->routine->name, comm->name);
         if (is_barrier(session->routine)) {
             run_case(session, TYPE_INT8, OP_SUM, 0, false);
             effort_add(&session->effort);
-        } else if (is_world(team)) {
+        } else if (is_world(comm)) {
             run_all(session);
         } else {
             run_some(session);
         }
     }
-    return WORD_GO;
+    return DECISION_CONTINUE;
 }
 
 /* A round more, with the ranks moved on by a place for each round before it: who is root, whose
  * neighbour, and where in a tree or a ring is another then. */
-static enum word run_round(struct session *session, int round)
+static enum decision run_round(struct session *session, int round)
 {
     struct program *program = session->program;
-    struct team team = {.name = "rotated", .shift = round % program->size};
-    enum word word;
+    struct comm comm = {.name = "rotated", .shift = round % program->size};
+    enum decision decision;
 
     program_phase(program, "communicator of round %d", round + 1);
     program_barrier(program, MPI_COMM_WORLD);
-    MPI_Comm_split(MPI_COMM_WORLD, 0, (program->rank - team.shift + program->size) % program->size,
-                   &team.comm);
-    MPI_Comm_rank(team.comm, &team.rank);
-    MPI_Comm_size(team.comm, &team.size);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, (program->rank - comm.shift + program->size) % program->size,
+                   &comm.mpi);
+    MPI_Comm_rank(comm.mpi, &comm.rank);
+    MPI_Comm_size(comm.mpi, &comm.size);
     if (session->has_algorithms)
-        ours_open(&team);
-    word = run_team(session, &team);
-    ours_close(&team);
-    MPI_Comm_free(&team.comm);
-    return word;
+        ours_open(&comm);
+    decision = run_comm(session, &comm);
+    ours_close(&comm);
+    MPI_Comm_free(&comm.mpi);
+    return decision;
 }
 
 /* All communicators, as many rounds as asked for, and some more while it is open who is at fault:
- * who lies sometimes alone may leave too little to tell by. Returns whether there was time for what
- * must be run. */
-static bool run_rounds(struct session *session, struct team teams[TEAMS], long rounds)
+ * that sometimes corrupts alone may leave too little to tell by. Returns whether there was time for
+ * what must be run. */
+static bool run_rounds(struct session *session, struct comm comms[COMMS], long rounds)
 {
-    enum word word = WORD_GO;
+    enum decision decision = DECISION_CONTINUE;
 
     session->begin_s = clock_s();
     session->effort.allowed_s = CASES_SHARE * session->program->common.time_limit_s;
-    for (int i = 0; i < TEAMS; i++)
+    for (int i = 0; i < COMMS; i++)
         for (const struct routine *routine = routines; routine->name; routine++)
-            session->effort.planned += planned_cases(session, &teams[i], routine);
-    for (int i = 0; i < TEAMS && word == WORD_GO; i++)
-        word = run_team(session, &teams[i]);
+            session->effort.planned += planned_cases(session, &comms[i], routine);
+    for (int i = 0; i < COMMS && decision == DECISION_CONTINUE; i++)
+        decision = run_comm(session, &comms[i]);
     session->effort.elapsed_s = clock_s() - session->begin_s;
-    for (int round = 1; word == WORD_GO &&
+    for (int round = 1; decision == DECISION_CONTINUE &&
                         (round < rounds || (round < rounds + ROUNDS_MORE &&
                                             !verdict_is_clear(session->program, &session->bench)));
          round++)
-        word = run_round(session, round);
-    return word == WORD_GO || (word == WORD_ENOUGH && rounds == 1);
+        decision = run_round(session, round);
+    return decision == DECISION_CONTINUE || (decision == DECISION_ENOUGH && rounds == 1);
 }
 
 static void report_coverage(const struct session *session)
@@ -383,17 +384,17 @@ int main(int argc, char **argv)
     struct collectives_options options = {.rounds = 1};
     struct program program;
     struct session *session;
-    struct team teams[TEAMS];
+    struct comm comms[COMMS];
     bool is_complete;
     size_t ranks, room;
 
     program_start(&program, &spec, &options, argc, argv);
     program_phase(&program, "communicators");
-    make_teams(&program, teams);
+    make_comms(&program, comms);
     if (options.has_algorithms) {
         ours_add();
-        for (int i = 0; i < TEAMS; i++)
-            ours_open(&teams[i]);
+        for (int i = 0; i < COMMS; i++)
+            ours_open(&comms[i]);
     }
     session = calloc(1, sizeof *session);
     if (!session)
@@ -409,7 +410,7 @@ int main(int argc, char **argv)
         room = session->big_bytes + 64 * ranks;
     bench_open(&session->bench, &program, 4 * room); /* four quarters for run_nonblocking() */
     is_complete =
-        run_rounds(session, teams, options.rounds) && bound_check(&session->bench, &teams[0]);
+        run_rounds(session, comms, options.rounds) && bound_check(&session->bench, &comms[0]);
     program_phase(&program, "report");
     verdict_report(&program, &session->bench, &session->account, is_complete);
     if (program.rank == 0 && is_complete)
@@ -417,13 +418,13 @@ int main(int argc, char **argv)
     if (is_complete)
         speed_measure(&program, options.is_quick ? 0.15 : 0.5);
     if (is_complete && options.has_algorithms)
-        ours_measure(&program, &teams[0], options.wire, options.is_quick ? 0.02 : 0.2,
+        ours_measure(&program, &comms[0], options.wire, options.is_quick ? 0.02 : 0.2,
                      options.is_quick);
-    for (int i = 0; i < TEAMS; i++)
-        ours_close(&teams[i]);
+    for (int i = 0; i < COMMS; i++)
+        ours_close(&comms[i]);
     account_clear(&session->account);
     bench_close(&session->bench);
     free(session);
-    free_teams(teams);
+    free_comms(comms);
     return program_finish(&program);
 }

@@ -108,9 +108,9 @@ static int count_explained(const struct incident *incidents, int count, int rank
 }
 
 /* The rank that explains most of what is left. */
-static struct culprit find_best(const struct incident *incidents, int count, int size)
+static struct faulty_rank find_best(const struct incident *incidents, int count, int size)
 {
-    struct culprit best = {.rank = -1};
+    struct faulty_rank best = {.rank = -1};
 
     for (int rank = 0; rank < size; rank++) {
         int sent = count_explained(incidents, count, rank, 1);
@@ -118,7 +118,7 @@ static struct culprit find_best(const struct incident *incidents, int count, int
         int cases = sent > received ? sent : received;
 
         if (cases > best.cases)
-            best = (struct culprit){.rank = rank, .sends = sent >= received, .cases = cases};
+            best = (struct faulty_rank){.rank = rank, .sends = sent >= received, .cases = cases};
         else if (cases > 0 && cases == best.cases)
             best.rivals++;
     }
@@ -126,73 +126,74 @@ static struct culprit find_best(const struct incident *incidents, int count, int
 }
 
 /* The one, if there is one alone, that was right in all that is left, and that is several cases. */
-static struct culprit find_passing(const struct incident *incidents, int count, int size)
+static struct faulty_rank find_passing(const struct incident *incidents, int count, int size)
 {
-    struct culprit found = {.rank = -1};
+    struct faulty_rank found = {.rank = -1};
     int left = 0, candidates = 0;
 
     for (int i = 0; i < count; i++)
         left += !incidents[i].is_explained;
     for (int rank = 0; rank < size && left > 1; rank++)
         if (count_passed_on(incidents, count, rank) == left) {
-            found = (struct culprit){.rank = rank, .sends = 2, .cases = left};
+            found = (struct faulty_rank){.rank = rank, .sends = 2, .cases = left};
             candidates++;
         }
-    return candidates == 1 ? found : (struct culprit){.rank = -1};
+    return candidates == 1 ? found : (struct faulty_rank){.rank = -1};
 }
 
-static bool belongs(const struct incident *incident, const struct culprit *culprit)
+static bool belongs(const struct incident *incident, const struct faulty_rank *faulty_rank)
 {
-    if (culprit->rank < 0)
+    if (faulty_rank->rank < 0)
         return true;
-    return culprit->sends == 2   ? explains_by_passing_on(incident, culprit->rank)
-           : culprit->sends == 1 ? explains_as_sender(incident, culprit->rank)
-                                 : explains_as_receiver(incident, culprit->rank);
+    return faulty_rank->sends == 2   ? explains_by_passing_on(incident, faulty_rank->rank)
+           : faulty_rank->sends == 1 ? explains_as_sender(incident, faulty_rank->rank)
+                                     : explains_as_receiver(incident, faulty_rank->rank);
 }
 
 /* What a rank that contributes damaged data may have passed on, too. */
 static void put_aside_passed_on(struct incident *incidents, int count, int size,
-                                struct culprit *culprit)
+                                struct faulty_rank *faulty_rank)
 {
-    int passed_on = count_passed_on(incidents, count, culprit->rank);
-    struct culprit best = find_best(incidents, count, size);
+    int passed_on = count_passed_on(incidents, count, faulty_rank->rank);
+    struct faulty_rank best = find_best(incidents, count, size);
 
     /* another sender would have spoilt sums of this rank's too, so that it would explain more */
     if (passed_on < best.cases || (passed_on == best.cases && !best.sends))
         return;
     for (int i = 0; i < count; i++)
-        if (explains_by_passing_on(&incidents[i], culprit->rank))
+        if (explains_by_passing_on(&incidents[i], faulty_rank->rank))
             incidents[i].is_explained = true;
-    culprit->cases += passed_on;
+    faulty_rank->cases += passed_on;
 }
 
-/* The next culprit; false when nothing is left to explain. */
-static bool name_next(struct incident *incidents, int count, int size, struct culprit *culprit)
+/* The next faulty rank; false when nothing is left to explain. */
+static bool name_next(struct incident *incidents, int count, int size,
+                      struct faulty_rank *faulty_rank)
 {
-    struct culprit passing = find_passing(incidents, count, size);
+    struct faulty_rank passing = find_passing(incidents, count, size);
     bool has_example = false;
 
-    *culprit = find_best(incidents, count, size);
-    if (passing.cases > culprit->cases)
-        *culprit = passing;
+    *faulty_rank = find_best(incidents, count, size);
+    if (passing.cases > faulty_rank->cases)
+        *faulty_rank = passing;
     for (int i = 0; i < count; i++) {
         struct incident *incident = &incidents[i];
 
-        if (incident->is_explained || !belongs(incident, culprit))
+        if (incident->is_explained || !belongs(incident, faulty_rank))
             continue;
         if (!has_example)
-            culprit->example = incident->items[0];
+            faulty_rank->example = incident->items[0];
         has_example = true;
         incident->is_explained = true;
-        culprit->cases += culprit->rank < 0;
+        faulty_rank->cases += faulty_rank->rank < 0;
     }
-    if (culprit->rank >= 0 && culprit->sends == 1 && culprit->rivals == 0)
-        put_aside_passed_on(incidents, count, size, culprit);
+    if (faulty_rank->rank >= 0 && faulty_rank->sends == 1 && faulty_rank->rivals == 0)
+        put_aside_passed_on(incidents, count, size, faulty_rank);
     return has_example;
 }
 
 int evidence_attribute(struct evidence *items, int count, int size,
-                       struct culprit culprits[CULPRITS])
+                       struct faulty_rank faulty_ranks[FAULTY_RANKS])
 {
     struct incident *incidents = calloc((size_t)count + 1, sizeof *incidents);
     unsigned char *observed = NULL;
@@ -217,7 +218,7 @@ int evidence_attribute(struct evidence *items, int count, int size,
         incidents[i].observed = observed + (size_t)i * (size_t)size;
         incident_fill(&incidents[i]);
     }
-    while (found < CULPRITS && name_next(incidents, incident_count, size, &culprits[found]))
+    while (found < FAULTY_RANKS && name_next(incidents, incident_count, size, &faulty_ranks[found]))
         found++;
     free(observed);
     free(incidents);

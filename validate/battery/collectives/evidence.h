@@ -35,7 +35,7 @@ struct evidence {
     int64_t index, found, expected; /* of the first wrong element */
 };
 
-struct culprit {
+struct faulty_rank {
     int rank;   /* -1: no single rank explains the rest */
     int sends;  /* 1: what it contributes is damaged, 0: what it receives, 2: what it passes on */
     int cases;  /* how many it explains */
@@ -43,11 +43,11 @@ struct culprit {
     struct evidence example;
 };
 
-enum { CULPRITS = 16 };
+enum { FAULTY_RANKS = 16 };
 
-/* size: of the world. The items are put in order of cases. Returns the number of culprits, at most
- * CULPRITS, the clearest first; -1 when memory is out. */
+/* size: of the world. The items are put in order of cases. Returns the number of faulty ranks, at
+ * most FAULTY_RANKS, the clearest first; -1 when memory is out. */
 int evidence_attribute(struct evidence *items, int count, int size,
-                       struct culprit culprits[CULPRITS]);
+                       struct faulty_rank faulty_ranks[FAULTY_RANKS]);
 
 #endif

@@ -54,37 +54,37 @@ static int blocks_written(const struct bench *bench, enum collective_kind kind)
     bool has_many = kind == COLLECTIVE_ALL_GATHER || kind == COLLECTIVE_ALL_TO_ALL ||
                     (kind == COLLECTIVE_REDUCE_SCATTER && bench->in_place);
 
-    return has_many ? bench->team->size : 1;
+    return has_many ? bench->comm->size : 1;
 }
 
 static void fill(const struct bench *bench, enum collective_kind kind, char *in)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
 
     switch (kind) {
     case COLLECTIVE_ALL_GATHER:
-        bench_fill_moved(bench, bench->in_place ? block_at(bench, in, team->rank) : in, team->rank,
+        bench_fill_moved(bench, bench->in_place ? block_at(bench, in, comm->rank) : in, comm->rank,
                          0, bench->count);
         break;
     case COLLECTIVE_BROADCAST:
-        if (team->rank == bench->root)
+        if (comm->rank == bench->root)
             bench_fill_moved(bench, bench->receive, bench->root, 0, bench->count);
         break;
     case COLLECTIVE_ALL_TO_ALL:
-        for (int to = 0; to < team->size; to++)
-            bench_fill_moved(bench, block_at(bench, in, to), team->rank, to, bench->count);
+        for (int to = 0; to < comm->size; to++)
+            bench_fill_moved(bench, block_at(bench, in, to), comm->rank, to, bench->count);
         break;
     case COLLECTIVE_REDUCE_SCATTER:
-        bench_fill_contribution(bench, in, bench->count * team->size);
+        bench_fill_contribution(bench, in, bench->count * comm->size);
         break;
     default:
         bench_fill_contribution(bench, in, bench->count);
     }
 }
 
-static void check(struct bench *bench, enum collective_kind kind)
+static void check_kind(struct bench *bench, enum collective_kind kind)
 {
-    const struct team *team = bench->team;
+    const struct comm *comm = bench->comm;
     char *out = bench->receive;
 
     switch (kind) {
@@ -93,20 +93,20 @@ static void check(struct bench *bench, enum collective_kind kind)
         break;
     case COLLECTIVE_ALL_GATHER:
     case COLLECTIVE_ALL_TO_ALL:
-        for (int from = 0; from < team->size; from++)
+        for (int from = 0; from < comm->size; from++)
             bench_check_moved(bench, block_at(bench, out, from), from,
-                              kind == COLLECTIVE_ALL_TO_ALL ? team->rank : 0, bench->count);
+                              kind == COLLECTIVE_ALL_TO_ALL ? comm->rank : 0, bench->count);
         break;
     case COLLECTIVE_REDUCE_SCATTER:
-        bench_check_reduced(bench, out, (size_t)team->rank * (size_t)bench->count, bench->count,
-                            team->size);
+        bench_check_reduced(bench, out, (size_t)comm->rank * (size_t)bench->count, bench->count,
+                            comm->size);
         break;
     case COLLECTIVE_REDUCE:
-        if (team->rank == bench->root)
-            bench_check_reduced(bench, out, 0, bench->count, team->size);
+        if (comm->rank == bench->root)
+            bench_check_reduced(bench, out, 0, bench->count, comm->size);
         break;
     default:
-        bench_check_reduced(bench, out, 0, bench->count, team->size);
+        bench_check_reduced(bench, out, 0, bench->count, comm->size);
     }
 }
 
@@ -124,7 +124,7 @@ static void run_ours(struct bench *bench)
 {
     enum collective_kind kind = bench->algorithm->kind;
     bool in_place =
-        bench->in_place && (kind != COLLECTIVE_REDUCE || bench->team->rank == bench->root);
+        bench->in_place && (kind != COLLECTIVE_REDUCE || bench->comm->rank == bench->root);
     char *in = in_place ? bench->receive : bench->send;
     int blocks = blocks_written(bench, kind);
     char *end = block_at(bench, bench->receive, blocks);
@@ -146,14 +146,14 @@ static void run_ours(struct bench *bench)
     memset(bench->receive, POISON, (size_t)(end - bench->receive));
     memset(end, GUARD, GUARD_BYTES);
     fill(bench, kind, in);
-    if (!collective_algorithm(bench->team->ours, &call, NULL, NULL)) {
+    if (!collective_algorithm(bench->comm->ours, &call, NULL, NULL)) {
         bench->was_left_out = true; /* on all ranks */
         return;
     }
-    if (collective_run(bench->team->ours, &call, &err) < 0)
+    if (collective_run(bench->comm->ours, &call, &err) < 0)
         watch_fault("%s", err.text);
-    check(bench, kind);
-    if (kind != COLLECTIVE_REDUCE || bench->team->rank == bench->root)
+    check_kind(bench, kind);
+    if (kind != COLLECTIVE_REDUCE || bench->comm->rank == bench->root)
         check_guard(bench, end, blocks);
 }
 
@@ -176,17 +176,17 @@ void ours_add(void)
     }
 }
 
-void ours_open(struct team *team)
+void ours_open(struct comm *comm)
 {
     struct error err;
 
     watch_waits_for(-1);
-    if (collective_create(team->comm, NULL, &team->ours, &err) < 0)
+    if (collective_create(comm->mpi, NULL, &comm->ours, &err) < 0)
         watch_fault("%s", err.text);
     watch_works();
 }
 
-void ours_close(struct team *team)
+void ours_close(struct comm *comm)
 {
-    collective_destroy(team->ours);
+    collective_destroy(comm->ours);
 }

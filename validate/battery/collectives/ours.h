@@ -10,15 +10,15 @@
 /* Adds one routine per algorithm behind MPI's. */
 void ours_add(void);
 
-/* Sets the team's collectives up; all its ranks call it. */
-void ours_open(struct team *team);
-void ours_close(struct team *team);
+/* Sets the communicator's collectives up; all its ranks call it. */
+void ours_open(struct comm *comm);
+void ours_close(struct comm *comm);
 
 /* Every kind of collective at a few sizes, MPI's and each algorithm of ours: the bus bandwidth, the
  * median over iterations of the slowest rank, for about seconds each. For information. wire: how
  * numbers travel in ours, as ours_check_wire() lets it pass; NULL: as they are. All ranks call it.
  */
-void ours_measure(struct program *program, const struct team *world, const char *wire,
+void ours_measure(struct program *program, const struct comm *world, const char *wire,
                   double seconds, bool is_quick);
 
 /* The name of a wire for float, or "auto": what this machine's figures say, which are measured

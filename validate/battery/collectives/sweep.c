@@ -17,7 +17,7 @@ static const size_t sizes_bytes[] = {1 << 10, 64 << 10, 1 << 20, 16 << 20};
 /* What is timed. */
 struct sweep {
     struct program *program;
-    const struct team *team;
+    const struct comm *comm;
     enum collective_kind kind;
     const struct algorithm *algorithm; /* NULL: MPI's own */
     size_t bytes;                      /* one of sizes_bytes; by its name the figure is known */
@@ -32,27 +32,27 @@ struct sweep {
 
 static void run_mpi(const struct sweep *sweep)
 {
-    MPI_Comm comm = sweep->team->comm;
+    MPI_Comm mpi = sweep->comm->mpi;
     int count = (int)sweep->amount.block;
 
     switch (sweep->kind) {
     case COLLECTIVE_ALLREDUCE:
-        MPI_Allreduce(sweep->in, sweep->out, count, MPI_FLOAT, MPI_SUM, comm);
+        MPI_Allreduce(sweep->in, sweep->out, count, MPI_FLOAT, MPI_SUM, mpi);
         break;
     case COLLECTIVE_REDUCE:
-        MPI_Reduce(sweep->in, sweep->out, count, MPI_FLOAT, MPI_SUM, 0, comm);
+        MPI_Reduce(sweep->in, sweep->out, count, MPI_FLOAT, MPI_SUM, 0, mpi);
         break;
     case COLLECTIVE_BROADCAST:
-        MPI_Bcast(sweep->out, count, MPI_FLOAT, 0, comm);
+        MPI_Bcast(sweep->out, count, MPI_FLOAT, 0, mpi);
         break;
     case COLLECTIVE_REDUCE_SCATTER:
-        MPI_Reduce_scatter_block(sweep->in, sweep->out, count, MPI_FLOAT, MPI_SUM, comm);
+        MPI_Reduce_scatter_block(sweep->in, sweep->out, count, MPI_FLOAT, MPI_SUM, mpi);
         break;
     case COLLECTIVE_ALL_GATHER:
-        MPI_Allgather(sweep->in, count, MPI_FLOAT, sweep->out, count, MPI_FLOAT, comm);
+        MPI_Allgather(sweep->in, count, MPI_FLOAT, sweep->out, count, MPI_FLOAT, mpi);
         break;
     default:
-        MPI_Alltoall(sweep->in, count, MPI_FLOAT, sweep->out, count, MPI_FLOAT, comm);
+        MPI_Alltoall(sweep->in, count, MPI_FLOAT, sweep->out, count, MPI_FLOAT, mpi);
     }
 }
 
@@ -76,11 +76,11 @@ static double run_once(const struct sweep *sweep)
     struct error err;
     double start;
 
-    MPI_Barrier(sweep->team->comm);
+    MPI_Barrier(sweep->comm->mpi);
     start = MPI_Wtime();
     if (!sweep->algorithm)
         run_mpi(sweep);
-    else if (collective_run(sweep->team->ours, &call, &err) < 0)
+    else if (collective_run(sweep->comm->ours, &call, &err) < 0)
         watch_fault("%s", err.text);
     return MPI_Wtime() - start;
 }
@@ -104,7 +104,7 @@ static void report(const struct sweep *sweep, const double *times, int count)
 {
     struct record record = RECORD_INIT;
     const char *by = sweep->algorithm ? sweep->algorithm->name : "MPI";
-    double factor = collective_kind_factor(sweep->kind, sweep->team->size);
+    double factor = collective_kind_factor(sweep->kind, sweep->comm->size);
     double median = statistics_median(times, (size_t)count), low, high;
     double bytes = (double)sweep->amount.bytes;
     bool is_as_is = !sweep->algorithm || sweep->wire == WIRE_AS_IS;
@@ -124,7 +124,7 @@ static void report(const struct sweep *sweep, const double *times, int count)
     record.unit = "GB/s";
     snprintf(message, sizeof message,
              "%s of %.6g KiB float over %d ranks by %s: %.3f ms, algbw %.3f GB/s%s",
-             collective_kind_name(sweep->kind), bytes / 1024, sweep->team->size, by, 1e3 * median,
+             collective_kind_name(sweep->kind), bytes / 1024, sweep->comm->size, by, 1e3 * median,
              1e-9 * bytes / median, why);
     record.message = message;
     output_record(&record);
@@ -135,19 +135,19 @@ static void measure(const struct sweep *sweep)
     double mine[ITERATIONS], slowest[ITERATIONS], first;
     int count;
 
-    program_barrier(sweep->program, sweep->team->comm);
+    program_barrier(sweep->program, sweep->comm->mpi);
     watch_waits_for(-1);
     run_once(sweep); /* connects, plans */
     first = run_once(sweep);
     count = (int)(sweep->seconds / (first > 1e-6 ? first : 1e-6));
     count = count < LEAST_ITERATIONS ? LEAST_ITERATIONS : count > ITERATIONS ? ITERATIONS : count;
-    program_bcast(sweep->program, &count, sizeof count, 0, sweep->team->comm);
+    program_bcast(sweep->program, &count, sizeof count, 0, sweep->comm->mpi);
     watch_waits_for(-1);
     for (int i = 0; i < count; i++) {
         mine[i] = run_once(sweep);
         watch_step();
     }
-    program_reduce(sweep->program, mine, slowest, count, MPI_DOUBLE, MPI_MAX, sweep->team->comm);
+    program_reduce(sweep->program, mine, slowest, count, MPI_DOUBLE, MPI_MAX, sweep->comm->mpi);
     if (sweep->program->rank == 0)
         report(sweep, slowest, count);
 }
@@ -157,7 +157,7 @@ static bool goes_on(const struct sweep *sweep)
 {
     int go = !watch_time_is_up(1);
 
-    program_bcast(sweep->program, &go, sizeof go, 0, sweep->team->comm);
+    program_bcast(sweep->program, &go, sizeof go, 0, sweep->comm->mpi);
     return go;
 }
 
@@ -170,13 +170,13 @@ static bool find_wire(struct sweep *sweep, enum wire_format wanted)
 
     sweep->wire = sweep->chooser ? WIRE_AS_IS : wanted;
     call = call_of(sweep);
-    if (!collective_algorithm(sweep->team->ours, &call, &segment_bytes, NULL))
+    if (!collective_algorithm(sweep->comm->ours, &call, &segment_bytes, NULL))
         return false;
     if (!sweep->chooser)
         return true;
     shape = (struct plan_shape){.kind = sweep->kind,
                                 .element_bytes = sizeof(float),
-                                .ranks = sweep->team->size,
+                                .ranks = sweep->comm->size,
                                 .count = call.count,
                                 .topology = chooser_topology(sweep->chooser)};
     sweep->choice =
@@ -188,7 +188,7 @@ static bool find_wire(struct sweep *sweep, enum wire_format wanted)
 static void measure_kind(struct sweep *sweep, enum wire_format wanted)
 {
     sweep->amount =
-        amount_of(sweep->bytes, collective_kind_has_blocks(sweep->kind) ? sweep->team->size : 1);
+        amount_of(sweep->bytes, collective_kind_has_blocks(sweep->kind) ? sweep->comm->size : 1);
     program_phase(sweep->program, "speed of %s, %zu KiB", collective_kind_name(sweep->kind),
                   sweep->bytes >> 10);
     sweep->algorithm = NULL;
@@ -212,7 +212,7 @@ static void fill(float *values, size_t count)
         values[i] = values[i - SOME];
 }
 
-static void tell(const char *line)
+static void print_line(const char *line)
 {
     output_progress("%s", line);
 }
@@ -235,7 +235,7 @@ int ours_check_wire(const char *name, struct error *err)
 static void measure_all(struct sweep *sweep, const char *wire, bool is_quick)
 {
     size_t sizes = sizeof sizes_bytes / sizeof *sizes_bytes - (is_quick ? 2 : 0);
-    size_t most = sizes_bytes[sizes - 1], blocks = amount_of(most, sweep->team->size).bytes;
+    size_t most = sizes_bytes[sizes - 1], blocks = amount_of(most, sweep->comm->size).bytes;
     size_t room = most > blocks ? most : blocks;
     enum wire_format wanted = WIRE_AS_IS;
 
@@ -256,11 +256,11 @@ static void measure_all(struct sweep *sweep, const char *wire, bool is_quick)
     free(sweep->out);
 }
 
-void ours_measure(struct program *program, const struct team *world, const char *wire,
+void ours_measure(struct program *program, const struct comm *world, const char *wire,
                   double seconds, bool is_quick)
 {
-    struct sweep sweep = {.program = program, .team = world, .seconds = seconds};
-    struct tuned_options options = {.keeps_order = true, .report = tell};
+    struct sweep sweep = {.program = program, .comm = world, .seconds = seconds};
+    struct tuned_options options = {.keeps_order = true, .report = print_line};
     struct tuned_comm tuned_comm = {0};
     struct tuned *tuned = NULL;
     struct error err;
@@ -270,8 +270,8 @@ void ours_measure(struct program *program, const struct team *world, const char 
     if (is_auto(wire)) {
         program_phase(program, "figures of this machine");
         watch_waits_for(-1);
-        if (tuned_create(world->comm, &options, &tuned, &err) < 0 ||
-            tuned_comm_create(tuned, world->comm, &tuned_comm, &err) < 0)
+        if (tuned_create(world->mpi, &options, &tuned, &err) < 0 ||
+            tuned_comm_create(tuned, world->mpi, &tuned_comm, &err) < 0)
             watch_fault("%s", err.text);
         watch_works();
         sweep.chooser = tuned_comm.chooser;

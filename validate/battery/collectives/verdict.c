@@ -29,7 +29,7 @@ void account_add(struct account *account, int collective, const struct bench *be
     }
     account->notes[account->note_count++] =
         (struct case_note){collective, first_case,      bench->count,     bench->type,
-                           bench->op,  bench->in_place, bench->team->name};
+                           bench->op,  bench->in_place, bench->comm->name};
     account->cases[collective]++;
     account->mismatches[collective] += mismatches;
 }
@@ -50,7 +50,7 @@ static void describe(const struct account *account, int case_number, char *text,
     snprintf(text, size, "%s%s of %d %s%s%s on %s", routines[note->collective].name,
              note->in_place ? " in place" : "", note->count, value_type_name(note->type),
              routines[note->collective].reduces ? " " : "",
-             routines[note->collective].reduces ? value_op_name(note->op) : "", note->team);
+             routines[note->collective].reduces ? value_op_name(note->op) : "", note->comm);
 }
 
 static void report_collective(const struct account *account, int index, int mismatches)
@@ -82,36 +82,37 @@ static void report_collective(const struct account *account, int index, int mism
     output_record(&record);
 }
 
-static void report_culprit(const struct program *program, const struct account *account,
-                           const struct culprit *culprit)
+static void report_faulty_rank(const struct program *program, const struct account *account,
+                               const struct faulty_rank *faulty_rank)
 {
     static const char *const how[] = {"ends up with", "contributes", "passes on"};
     struct record record = RECORD_INIT;
     char message[512], example[160] = "", part[32];
-    const struct evidence *seen = &culprit->example;
+    const struct evidence *seen = &faulty_rank->example;
     int used = 0;
 
     describe(account, seen->case_number, example, sizeof example);
     record.test = "collectives.correct";
     record.metric = "corrupt";
-    record.value = culprit->cases;
+    record.value = faulty_rank->cases;
     record.unit = "count";
     record.verdict = VERDICT_FAIL;
-    if (culprit->rank < 0) {
+    if (faulty_rank->rank < 0) {
         used = snprintf(message, sizeof message, "%d wrong results that no single rank explains",
-                        culprit->cases);
-    } else if (culprit->rivals > 0) {
+                        faulty_rank->cases);
+    } else if (faulty_rank->rivals > 0) {
         used = snprintf(message, sizeof message,
                         "%d wrong results that rank %d on %s or one of %d others explains",
-                        culprit->cases, culprit->rank, program->name_of[culprit->rank],
-                        culprit->rivals);
+                        faulty_rank->cases, faulty_rank->rank, program->name_of[faulty_rank->rank],
+                        faulty_rank->rivals);
     } else {
-        snprintf(part, sizeof part, "rank %d", culprit->rank);
-        record.node = program->name_of[culprit->rank];
+        snprintf(part, sizeof part, "rank %d", faulty_rank->rank);
+        record.node = program->name_of[faulty_rank->rank];
         record.part = part;
-        used = snprintf(message, sizeof message,
-                        "rank %d on %s %s damaged data: that explains %d wrong results",
-                        culprit->rank, record.node, how[culprit->sends], culprit->cases);
+        used =
+            snprintf(message, sizeof message,
+                     "rank %d on %s %s damaged data: that explains %d wrong results",
+                     faulty_rank->rank, record.node, how[faulty_rank->sends], faulty_rank->cases);
     }
     snprintf(message + used, sizeof message - (size_t)used,
              "; for instance %s: element %lld on rank %d is %lld, expected %lld", example,
@@ -121,7 +122,7 @@ static void report_culprit(const struct program *program, const struct account *
     output_record(&record);
 }
 
-int verdict_say(struct program *program, int word)
+int verdict_broadcast(struct program *program, int word)
 {
     if (program->rank == 0)
         for (int rank = 1; rank < program->size; rank++)
@@ -177,22 +178,22 @@ static void add_up(struct program *program, struct account *account)
 
 bool verdict_is_clear(struct program *program, const struct bench *bench)
 {
-    struct culprit culprits[CULPRITS];
+    struct faulty_rank faulty_ranks[FAULTY_RANKS];
     int total = 0, found = 0, is_clear = 1;
     struct evidence *all = collect(program, bench, &total);
 
     if (program->rank == 0)
-        found = evidence_attribute(all, total, program->size, culprits);
+        found = evidence_attribute(all, total, program->size, faulty_ranks);
     for (int i = 0; i < found; i++)
-        is_clear = is_clear && culprits[i].rank >= 0 && culprits[i].rivals == 0;
+        is_clear = is_clear && faulty_ranks[i].rank >= 0 && faulty_ranks[i].rivals == 0;
     free(all);
-    return verdict_say(program, is_clear);
+    return verdict_broadcast(program, is_clear);
 }
 
 void verdict_report(struct program *program, const struct bench *bench, struct account *account,
                     bool is_complete)
 {
-    struct culprit culprits[CULPRITS];
+    struct faulty_rank faulty_ranks[FAULTY_RANKS];
     struct evidence *all;
     int total = 0, found;
 
@@ -202,9 +203,9 @@ void verdict_report(struct program *program, const struct bench *bench, struct a
         return;
     for (int i = 0; routines[i].name; i++)
         report_collective(account, i, account->mismatches[i]);
-    found = evidence_attribute(all, total, program->size, culprits);
+    found = evidence_attribute(all, total, program->size, faulty_ranks);
     for (int i = 0; i < found; i++)
-        report_culprit(program, account, &culprits[i]);
+        report_faulty_rank(program, account, &faulty_ranks[i]);
     if (!is_complete) {
         struct record record = RECORD_INIT;
         char message[120];

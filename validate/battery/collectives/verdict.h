@@ -13,7 +13,7 @@ struct case_note {
     enum value_type type;
     enum value_op op;
     bool in_place;
-    const char *team;
+    const char *comm;
 };
 
 enum { ACCOUNT_COLLECTIVES = ROUTINES };
@@ -29,8 +29,8 @@ void account_add(struct account *account, int collective, const struct bench *be
                  int mismatches);
 void account_clear(struct account *account);
 
-/* Rank 0's word, on all ranks, by plain messages: the collectives are what is in doubt. */
-int verdict_say(struct program *program, int word);
+/* Rank 0's number, on all ranks, by plain messages: the collectives are what is in doubt. */
+int verdict_broadcast(struct program *program, int number);
 
 /* Whether what all ranks saw until now, by plain messages too, leaves nothing open: nothing was
  * wrong, or each wrong result is one rank's fault. All ranks call it and get the same. */

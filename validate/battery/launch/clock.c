@@ -35,7 +35,7 @@ static struct reading read_clock(struct program *program, int rank)
     return best;
 }
 
-static void tell_clock(struct program *program)
+static void report_clock(struct program *program)
 {
     program_receive(program, NULL, 0, 0, TAG_TURN);
     program_send(program, NULL, 0, 0, TAG_READY);
@@ -86,7 +86,7 @@ void clock_compare(struct program *program)
             program_send(program, NULL, 0, rank, TAG_TURN);
             report(program, node, read_clock(program, rank));
         } else if (program->rank == rank) {
-            tell_clock(program);
+            report_clock(program);
         }
     }
     program_barrier(program, MPI_COMM_WORLD);

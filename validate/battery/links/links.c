@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 
     channel_prepare();
     program_start(&program, &spec, &options, argc, argv);
-    rounds_play(&program, &options);
+    rounds_run(&program, &options);
     status = program_finish(&program);
     blocks_clear(&options.blocks);
     return status;

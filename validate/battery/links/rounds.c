@@ -8,17 +8,17 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
-#include "validate/battery/links/course.h"
+#include "validate/battery/links/pass_schedule.h"
 #include "validate/battery/links/sub_rounds.h"
 #include "validate/battery/links/report/kinds.h"
 #include "validate/battery/links/report/linkreport.h"
-#include "validate/battery/links/meeting/meeting.h"
-#include "validate/battery/links/meeting/overlap.h"
-#include "validate/battery/verbs/bout.h"
-#include "validate/battery/watch/warden.h" /* clock_s() */
+#include "validate/battery/links/pair/pair_run.h"
+#include "validate/battery/links/pair/overlap.h"
+#include "validate/battery/verbs/verbs_pair.h"
+#include "validate/battery/watch/monitor.h" /* clock_s() */
 
 /* What the first leader calls. */
-struct turn {
+struct call {
     int32_t number; /* of the round in the run, from 1; 0: all is over */
     int32_t pass, round;
 };
@@ -26,15 +26,15 @@ struct turn {
 /* The share of the time that all pairs once more must leave. */
 static const double time_to_leave = 0.4;
 
-struct play {
+struct runner {
     struct program *program;
     const struct rounds_plan *options;
     struct passes passes;
-    struct lines *lines;
+    struct control *control;
     struct rails rails;
     struct link_results results;
-    struct course course;
-    struct turn turn;
+    struct pass_schedule pass_schedule;
+    struct call call;
     int measured;             /* results of the pass */
     int most_rails;           /* of a node; others than the first one know their own alone */
     struct rail_kinds *kinds; /* node_count, of the first node */
@@ -58,65 +58,65 @@ static void choose_rails(struct program *program, const char *rails)
     fabric_choose(program->inventory, &program->conf, program->fabric);
 }
 
-static void choose_passes(struct play *play)
+static void choose_passes(struct runner *runner)
 {
-    play->passes = play->options->passes;
-    if (play->passes.count > 0)
+    runner->passes = runner->options->passes;
+    if (runner->passes.count > 0)
         return;
-    play->passes.kinds[play->passes.count++] = PASS_PAIRS;
-    if (!play->options->is_quick && !play->options->pairs)
-        play->passes.kinds[play->passes.count++] = PASS_TOGETHER;
+    runner->passes.kinds[runner->passes.count++] = PASS_PAIRS;
+    if (!runner->options->is_quick && !runner->options->pairs)
+        runner->passes.kinds[runner->passes.count++] = PASS_TOGETHER;
 }
 
 /* ---------------------------------------------------------------- to the first node */
 
-static bool node_is_gone(struct play *play, int node)
+static bool node_is_gone(struct runner *runner, int node)
 {
-    play->has_gone[node] |= watch_is_lost(play->program->leader_of_node[node]);
-    return play->has_gone[node];
+    runner->has_gone[node] |= watch_is_lost(runner->program->leader_of_node[node]);
+    return runner->has_gone[node];
 }
 
 /* Waits until each node that has a part in the sub-round and is still there has a word, and lets
  * take() read it; take() returns -1 when the line is lost. */
-static void hear_all(struct play *play, int (*take)(struct play *play, int node))
+static void receive_all(struct runner *runner, int (*take)(struct runner *runner, int node))
 {
-    int count = play->program->node_count, missing;
-    bool *is_heard = calloc((size_t)count, sizeof *is_heard);
+    int count = runner->program->node_count, missing;
+    bool *is_received = calloc((size_t)count, sizeof *is_received);
 
-    if (!is_heard)
+    if (!is_received)
         watch_fault("out of memory");
     for (int node = 0; node < count; node++)
-        is_heard[node] = !sub_rounds_calls(&play->subs, play->sub_round, node);
+        is_received[node] = !sub_rounds_calls(&runner->subs, runner->sub_round, node);
     for (;;) {
         missing = 0;
         for (int node = 1; node < count; node++) {
-            if (is_heard[node] || node_is_gone(play, node))
+            if (is_received[node] || node_is_gone(runner, node))
                 continue;
-            if (!lines_has_word(play->lines, node)) {
+            if (!control_has_message(runner->control, node)) {
                 missing++;
                 continue;
             }
-            play->has_gone[node] |= take(play, node) != 0;
-            is_heard[node] = true;
+            runner->has_gone[node] |= take(runner, node) != 0;
+            is_received[node] = true;
         }
         if (missing == 0)
             break;
-        lines_wait(play->lines, is_heard);
+        control_wait(runner->control, is_received);
     }
-    free(is_heard);
+    free(is_received);
 }
 
-static int take_results(struct play *play, int node)
+static int take_results(struct runner *runner, int node)
 {
-    struct link_results *results = &play->results;
+    struct link_results *results = &runner->results;
     int32_t count;
 
-    if (lines_receive(play->lines, node, &count, sizeof count) != 0)
+    if (control_receive(runner->control, node, &count, sizeof count) != 0)
         return -1;
     for (int i = 0; i < count; i++) {
         struct link_result *result = results_add(results, node, -1, "");
 
-        if (lines_receive(play->lines, node, result, sizeof *result) != 0) {
+        if (control_receive(runner->control, node, result, sizeof *result) != 0) {
             results->count--;
             return -1;
         }
@@ -124,28 +124,28 @@ static int take_results(struct play *play, int node)
     return 0;
 }
 
-static int send_results(struct play *play)
+static int send_results(struct runner *runner)
 {
-    int32_t count = play->results.count;
-    int rv = lines_send(play->lines, 0, &count, sizeof count);
+    int32_t count = runner->results.count;
+    int rv = control_send(runner->control, 0, &count, sizeof count);
 
     if (rv == 0 && count > 0)
-        rv = lines_send(play->lines, 0, play->results.items,
-                        (size_t)count * sizeof *play->results.items);
-    play->results.count = 0;
+        rv = control_send(runner->control, 0, runner->results.items,
+                          (size_t)count * sizeof *runner->results.items);
+    runner->results.count = 0;
     return rv;
 }
 
-/* What a lost node made of a meeting is no fault of the path. */
-static void drop_broken(struct play *play)
+/* What a lost node made of a pair run is no fault of the path. */
+static void drop_broken(struct runner *runner)
 {
-    struct link_results *results = &play->results;
+    struct link_results *results = &runner->results;
     int left = 0;
 
     for (int i = 0; i < results->count; i++) {
         const struct link_result *result = &results->items[i];
         bool is_broken = *result->failure && result->to >= 0 &&
-                         (node_is_gone(play, result->from) || node_is_gone(play, result->to));
+                         (node_is_gone(runner, result->from) || node_is_gone(runner, result->to));
 
         if (!is_broken)
             results->items[left++] = *result;
@@ -153,67 +153,68 @@ static void drop_broken(struct play *play)
     results->count = left;
 }
 
-static int take_offers(struct play *play, int node)
+static int receive_rail_infos(struct runner *runner, int node)
 {
-    struct offers offers;
+    struct rail_infos rail_infos;
 
-    if (lines_receive(play->lines, node, &offers, sizeof offers) != 0)
+    if (control_receive(runner->control, node, &rail_infos, sizeof rail_infos) != 0)
         return -1;
-    kinds_note(&offers, &play->kinds[node]);
-    sub_rounds_note(&play->subs, node, &offers);
-    if (offers.count > play->most_rails)
-        play->most_rails = offers.count;
-    if (play->options->tells_speeds)
-        linkreport_speeds(play->program, node, &offers);
+    kinds_note(&rail_infos, &runner->kinds[node]);
+    sub_rounds_note(&runner->subs, node, &rail_infos);
+    if (rail_infos.count > runner->most_rails)
+        runner->most_rails = rail_infos.count;
+    if (runner->options->prints_speeds)
+        linkreport_speeds(runner->program, node, &rail_infos);
     return 0;
 }
 
 /* Everybody's rails. Returns 0, or -1 when the first node is lost. */
-static int introduce(struct play *play)
+static int introduce(struct runner *runner)
 {
-    if (play->program->node > 0)
-        return lines_send(play->lines, 0, &play->rails.own, sizeof play->rails.own) != 0 ||
-                       send_results(play) != 0
+    if (runner->program->node > 0)
+        return control_send(runner->control, 0, &runner->rails.own, sizeof runner->rails.own) !=
+                           0 ||
+                       send_results(runner) != 0
                    ? -1
                    : 0;
-    if (play->options->tells_speeds)
-        linkreport_speeds(play->program, 0, &play->rails.own);
-    kinds_note(&play->rails.own, &play->kinds[0]);
-    sub_rounds_note(&play->subs, 0, &play->rails.own);
-    hear_all(play, take_offers);
-    sub_rounds_ready(&play->subs);
-    kinds_report(play->program, play->kinds);
-    hear_all(play, take_results);
-    linkreport_states(play->program, &play->results);
-    play->results.count = 0;
+    if (runner->options->prints_speeds)
+        linkreport_speeds(runner->program, 0, &runner->rails.own);
+    kinds_note(&runner->rails.own, &runner->kinds[0]);
+    sub_rounds_note(&runner->subs, 0, &runner->rails.own);
+    receive_all(runner, receive_rail_infos);
+    sub_rounds_ready(&runner->subs);
+    kinds_report(runner->program, runner->kinds);
+    receive_all(runner, take_results);
+    linkreport_states(runner->program, &runner->results);
+    runner->results.count = 0;
     return 0;
 }
 
 /* ---------------------------------------------------------------- a round */
 
-static int take_ready(struct play *play, int node)
+static int take_ready(struct runner *runner, int node)
 {
     char ready;
 
-    return lines_receive(play->lines, node, &ready, 1);
+    return control_receive(runner->control, node, &ready, 1);
 }
 
 /* All nodes begin at once: when the last one is ready the first node says so. */
 static void wait_for_start(void *context, int direction)
 {
-    struct play *play = context;
+    struct runner *runner = context;
     char start = 1;
 
     (void)direction;
-    if (play->program->node > 0) {
-        if (lines_send(play->lines, 0, &start, 1) == 0)
-            lines_receive(play->lines, 0, &start, 1);
+    if (runner->program->node > 0) {
+        if (control_send(runner->control, 0, &start, 1) == 0)
+            control_receive(runner->control, 0, &start, 1);
         return;
     }
-    hear_all(play, take_ready);
-    for (int node = 1; node < play->program->node_count; node++)
-        if (!node_is_gone(play, node))
-            play->has_gone[node] |= lines_send(play->lines, node, &start, 1) != 0;
+    receive_all(runner, take_ready);
+    for (int node = 1; node < runner->program->node_count; node++)
+        if (!node_is_gone(runner, node))
+            runner->has_gone[node] |= control_send(runner->control, node, &start, 1) != 0;
 }
 
 static bool is_verbs(enum pass_kind kind)
@@ -221,138 +222,140 @@ static bool is_verbs(enum pass_kind kind)
     return kind == PASS_VERBS || kind == PASS_LOCAL;
 }
 
-static void hold(struct play *play)
+static void hold(struct runner *runner)
 {
-    struct program *program = play->program;
-    const struct course *course = &play->course;
-    int round = play->turn.round, partner = course_partner(program, course, round, program->node);
-    struct overlap_start start = {wait_for_start, play};
-    struct meeting meeting = {.program = program,
-                              .lines = play->lines,
-                              .rails = &play->rails,
-                              .plan = course_plan(course, round),
-                              .results = &play->results,
-                              .partner = partner,
-                              .turn = (uint32_t)play->turn.number};
+    struct program *program = runner->program;
+    const struct pass_schedule *pass_schedule = &runner->pass_schedule;
+    int round = runner->call.round,
+        partner = pass_schedule_partner(program, pass_schedule, round, program->node);
+    struct overlap_start start = {wait_for_start, runner};
+    struct pair_run pair_run = {.program = program,
+                                .control = runner->control,
+                                .rails = &runner->rails,
+                                .plan = pass_schedule_plan(pass_schedule, round),
+                                .results = &runner->results,
+                                .partner = partner,
+                                .session = (uint32_t)runner->call.number};
 
-    program_phase(program, "links %s round %d of %d", pass_name(course->kind), round + 1,
-                  course->rounds);
-    if (course->kind == PASS_LOCAL) {
-        verbs_hold_local(program, &play->rails, round, &course->plan, &play->options->verbs,
-                         &play->results);
+    program_phase(program, "links %s round %d of %d", pass_name(pass_schedule->kind), round + 1,
+                  pass_schedule->rounds);
+    if (pass_schedule->kind == PASS_LOCAL) {
+        verbs_local_run(program, &runner->rails, round, &pass_schedule->plan,
+                        &runner->options->verbs, &runner->results);
     } else if (partner >= 0 && !watch_is_lost(program->leader_of_node[partner])) {
-        meeting.is_first = course_is_first(program, course, round, program->node);
-        if (course->kind == PASS_PAIRS)
-            meeting_hold(&meeting);
-        else if (course->kind == PASS_VERBS)
-            verbs_hold(&meeting, &play->options->verbs);
+        pair_run.is_first = pass_schedule_is_first(program, pass_schedule, round, program->node);
+        if (pass_schedule->kind == PASS_PAIRS)
+            pair_run_execute(&pair_run);
+        else if (pass_schedule->kind == PASS_VERBS)
+            verbs_pair_run(&pair_run, &runner->options->verbs);
         else
-            overlap_hold(&meeting, pass_is_for_all(course->kind) ? &start : NULL);
-    } else if (pass_is_for_all(course->kind)) {
-        wait_for_start(play, 0);
-        wait_for_start(play, 1);
+            overlap_hold(&pair_run, pass_is_for_all(pass_schedule->kind) ? &start : NULL);
+    } else if (pass_is_for_all(pass_schedule->kind)) {
+        wait_for_start(runner, 0);
+        wait_for_start(runner, 1);
     }
 }
 
 /* ---------------------------------------------------------------- the first node */
 
-static void send_turn(struct play *play)
+static void send_call(struct runner *runner)
 {
-    for (int node = 1; node < play->program->node_count; node++)
-        if (sub_rounds_calls(&play->subs, play->sub_round, node) && !node_is_gone(play, node))
-            play->has_gone[node] |=
-                lines_send(play->lines, node, &play->turn, sizeof play->turn) != 0;
+    for (int node = 1; node < runner->program->node_count; node++)
+        if (sub_rounds_calls(&runner->subs, runner->sub_round, node) && !node_is_gone(runner, node))
+            runner->has_gone[node] |=
+                control_send(runner->control, node, &runner->call, sizeof runner->call) != 0;
 }
 
-static int count_left(struct play *play)
+static int count_left(struct runner *runner)
 {
     int count = 0;
 
-    for (int node = 0; node < play->program->node_count; node++)
-        count += !node_is_gone(play, node);
+    for (int node = 0; node < runner->program->node_count; node++)
+        count += !node_is_gone(runner, node);
     return count;
 }
 
 /* All nodes have a part in what comes. */
-static void call_all(struct play *play)
+static void call_all(struct runner *runner)
 {
-    play->subs.is_split = false;
-    play->course.sub_rounds = NULL;
+    runner->subs.is_split = false;
+    runner->pass_schedule.sub_rounds = NULL;
 }
 
 /* sub_rounds: of the round that runs, so many are over. */
-static void tell_progress(const struct play *play, int round, int sub_rounds)
+static void print_progress(const struct runner *runner, int round, int sub_rounds)
 {
-    const struct course *course = &play->course;
-    double done = round + (sub_rounds > 0 ? (double)sub_rounds / play->subs.count : 0);
+    const struct pass_schedule *pass_schedule = &runner->pass_schedule;
+    double done = round + (sub_rounds > 0 ? (double)sub_rounds / runner->subs.count : 0);
 
     if (done > 0)
-        output_progress("%s: %d of %d rounds, about %.0f s left", pass_name(course->kind), round,
-                        course->rounds,
-                        ceil((clock_s() - play->pass_s) * (course->rounds - done) / done));
+        output_progress("%s: %d of %d rounds, about %.0f s left", pass_name(pass_schedule->kind),
+                        round, pass_schedule->rounds,
+                        ceil((clock_s() - runner->pass_s) * (pass_schedule->rounds - done) / done));
     else
-        output_progress("%s: 0 of %d rounds", pass_name(course->kind), course->rounds);
+        output_progress("%s: 0 of %d rounds", pass_name(pass_schedule->kind),
+                        pass_schedule->rounds);
 }
 
-static void conduct_round(struct play *play, int round)
+static void conduct_round(struct runner *runner, int round)
 {
     double begin_s = clock_s();
 
-    play->rounds++;
-    play->turn.round = round;
-    sub_rounds_begin(&play->subs, play->program, &play->course, round);
-    for (play->sub_round = 0; play->sub_round < play->subs.count; play->sub_round++) {
-        tell_progress(play, round, play->sub_round);
-        play->turn.number++;
-        send_turn(play);
-        if (sub_rounds_calls(&play->subs, play->sub_round, play->program->node))
-            hold(play);
-        hear_all(play, take_results);
-        drop_broken(play);
-        play->measured += play->results.count;
-        for (int i = 0; i < play->results.count; i++)
-            play->results.items[i].turn = play->turn.number;
-        linkreport_round(play->program, &play->course, round, &play->results,
-                         play->options->floor_percent);
-        play->results.count = 0;
+    runner->rounds++;
+    runner->call.round = round;
+    sub_rounds_begin(&runner->subs, runner->program, &runner->pass_schedule, round);
+    for (runner->sub_round = 0; runner->sub_round < runner->subs.count; runner->sub_round++) {
+        print_progress(runner, round, runner->sub_round);
+        runner->call.number++;
+        send_call(runner);
+        if (sub_rounds_calls(&runner->subs, runner->sub_round, runner->program->node))
+            hold(runner);
+        receive_all(runner, take_results);
+        drop_broken(runner);
+        runner->measured += runner->results.count;
+        for (int i = 0; i < runner->results.count; i++)
+            runner->results.items[i].sub_round = runner->call.number;
+        linkreport_round(runner->program, &runner->pass_schedule, round, &runner->results,
+                         runner->options->floor_percent);
+        runner->results.count = 0;
     }
-    call_all(play);
-    play->round_s = clock_s() - begin_s;
+    call_all(runner);
+    runner->round_s = clock_s() - begin_s;
 }
 
 /* Whether there is time for another round like the longest so far. All pairs once more only as long
  * as enough of it is left for what comes after. */
-static bool has_time(const struct play *play, int round, double longest_s)
+static bool has_time(const struct runner *runner, int round, double longest_s)
 {
-    if (round < play->course.once)
+    if (round < runner->pass_schedule.once)
         return !watch_time_is_up(1.2 * longest_s);
-    return !watch_time_is_up(time_to_leave * play->program->common.time_limit_s);
+    return !watch_time_is_up(time_to_leave * runner->program->common.time_limit_s);
 }
 
-static void conduct_pass(struct play *play, bool is_wanted)
+static void conduct_pass(struct runner *runner, bool is_wanted)
 {
-    const struct course *course = &play->course;
+    const struct pass_schedule *pass_schedule = &runner->pass_schedule;
     double longest_s = 0;
-    int round = 0, least = course->kind == PASS_LOCAL ? 1 : 2;
+    int round = 0, least = pass_schedule->kind == PASS_LOCAL ? 1 : 2;
     bool is_lonely;
 
-    play->measured = 0;
-    play->pass_s = clock_s();
-    for (; round < course->rounds && has_time(play, round, longest_s); round++) {
-        if (count_left(play) < least)
+    runner->measured = 0;
+    runner->pass_s = clock_s();
+    for (; round < pass_schedule->rounds && has_time(runner, round, longest_s); round++) {
+        if (count_left(runner) < least)
             break;
-        conduct_round(play, round);
-        longest_s = fmax(longest_s, play->round_s);
+        conduct_round(runner, round);
+        longest_s = fmax(longest_s, runner->round_s);
     }
-    is_lonely = round < course->rounds && count_left(play) < least;
-    linkreport_pass(play->program, course, round, is_wanted && !is_lonely, clock_s() - play->pass_s,
-                    clock_s() - play->start_s);
+    is_lonely = round < pass_schedule->rounds && count_left(runner) < least;
+    linkreport_pass(runner->program, pass_schedule, round, is_wanted && !is_lonely,
+                    clock_s() - runner->pass_s, clock_s() - runner->start_s);
     if (is_lonely)
         linkreport_unknown("fewer than two nodes are left: %d of %d rounds measured", round,
-                           course->rounds);
-    else if (play->measured == 0 && is_verbs(course->kind))
+                           pass_schedule->rounds);
+    else if (runner->measured == 0 && is_verbs(pass_schedule->kind))
         linkreport_unknown("%s: no rail that two nodes have in common is InfiniBand or RoCE",
-                           pass_name(course->kind));
+                           pass_name(pass_schedule->kind));
 }
 
 static bool is_limited(const struct rounds_plan *options)
@@ -361,66 +364,66 @@ static bool is_limited(const struct rounds_plan *options)
            options->uplink_concurrency > 0;
 }
 
-static void conduct(struct play *play)
+static void conduct(struct runner *runner)
 {
-    struct program *program = play->program;
+    struct program *program = runner->program;
     struct error err;
 
-    for (size_t i = 0; i < play->passes.count; i++) {
-        bool is_wanted = i == 0 || play->options->passes.count > 0;
+    for (size_t i = 0; i < runner->passes.count; i++) {
+        bool is_wanted = i == 0 || runner->options->passes.count > 0;
 
-        play->turn.pass = (int32_t)i;
-        if (program->node_count < 2 && play->passes.kinds[i] != PASS_LOCAL)
+        runner->call.pass = (int32_t)i;
+        if (program->node_count < 2 && runner->passes.kinds[i] != PASS_LOCAL)
             continue; /* that was said */
-        if (is_verbs(play->passes.kinds[i]) && verbs_missing()) {
-            linkreport_unknown("%s: %s", pass_name(play->passes.kinds[i]), verbs_missing());
+        if (is_verbs(runner->passes.kinds[i]) && verbs_missing()) {
+            linkreport_unknown("%s: %s", pass_name(runner->passes.kinds[i]), verbs_missing());
             continue;
         }
-        if (pass_is_for_all(play->passes.kinds[i]) && is_limited(play->options))
+        if (pass_is_for_all(runner->passes.kinds[i]) && is_limited(runner->options))
             linkreport_unknown("%s needs all pairs at once, which the concurrency forbids",
-                               pass_name(play->passes.kinds[i]));
-        else if (course_make(program, play->options, play->passes.kinds[i], play->most_rails,
-                             &play->course, &err) != 0)
-            linkreport_unknown("%s: %s", pass_name(play->passes.kinds[i]), err.text);
+                               pass_name(runner->passes.kinds[i]));
+        else if (pass_schedule_make(program, runner->options, runner->passes.kinds[i],
+                                    runner->most_rails, &runner->pass_schedule, &err) != 0)
+            linkreport_unknown("%s: %s", pass_name(runner->passes.kinds[i]), err.text);
         else
-            conduct_pass(play, is_wanted);
-        course_clear(&play->course);
+            conduct_pass(runner, is_wanted);
+        pass_schedule_clear(&runner->pass_schedule);
     }
     for (int node = 0; node < program->node_count; node++)
-        if (node_is_gone(play, node))
-            linkreport_lost(program, node, play->rounds);
-    play->turn = (struct turn){0};
-    send_turn(play);
+        if (node_is_gone(runner, node))
+            linkreport_lost(program, node, runner->rounds);
+    runner->call = (struct call){0};
+    send_call(runner);
 }
 
 /* ---------------------------------------------------------------- the others */
 
-static void follow(struct play *play)
+static void follow(struct runner *runner)
 {
     struct error err;
     int pass = -1;
 
-    while (lines_receive(play->lines, 0, &play->turn, sizeof play->turn) == 0 &&
-           play->turn.number > 0) {
-        if (play->turn.pass != pass) {
-            pass = play->turn.pass;
-            course_clear(&play->course);
-            if (course_make(play->program, play->options, play->passes.kinds[pass],
-                            play->most_rails, &play->course, &err) != 0)
+    while (control_receive(runner->control, 0, &runner->call, sizeof runner->call) == 0 &&
+           runner->call.number > 0) {
+        if (runner->call.pass != pass) {
+            pass = runner->call.pass;
+            pass_schedule_clear(&runner->pass_schedule);
+            if (pass_schedule_make(runner->program, runner->options, runner->passes.kinds[pass],
+                                   runner->most_rails, &runner->pass_schedule, &err) != 0)
                 watch_fault("%s", err.text);
         }
-        hold(play);
-        if (send_results(play) != 0)
+        hold(runner);
+        if (send_results(runner) != 0)
             break;
     }
-    course_clear(&play->course);
+    pass_schedule_clear(&runner->pass_schedule);
 }
 
 static void check_pairs(const struct program *program, const char *pairs)
 {
     int nodes[2];
 
-    for (int i = 0; pairs && course_pair(program, pairs, i, nodes) >= 0; i++)
+    for (int i = 0; pairs && pass_schedule_pair(program, pairs, i, nodes) >= 0; i++)
         if (nodes[0] < 0 || nodes[1] < 0 || nodes[0] == nodes[1])
             linkreport_unknown("pair %d of %s cannot be measured: both nodes must take part, and "
                                "differ",
@@ -432,29 +435,29 @@ static bool is_only_local(const struct passes *passes)
     return passes->count == 1 && passes->kinds[0] == PASS_LOCAL;
 }
 
-static void open_play(struct play *play)
+static void open_runner(struct runner *runner)
 {
-    struct program *program = play->program;
+    struct program *program = runner->program;
     struct error err;
 
     program_phase(program, "links open");
-    choose_rails(program, play->options->rails);
-    choose_passes(play);
-    play->has_gone = calloc((size_t)program->node_count, sizeof *play->has_gone);
-    play->kinds = calloc((size_t)program->node_count, sizeof *play->kinds);
-    if (!play->has_gone || !play->kinds)
+    choose_rails(program, runner->options->rails);
+    choose_passes(runner);
+    runner->has_gone = calloc((size_t)program->node_count, sizeof *runner->has_gone);
+    runner->kinds = calloc((size_t)program->node_count, sizeof *runner->kinds);
+    if (!runner->has_gone || !runner->kinds)
         watch_fault("out of memory");
-    rails_open(program, &play->rails, &play->results);
-    play->most_rails = play->rails.own.count;
-    sub_rounds_open(&play->subs, play->options, program->node_count);
-    play->lines = lines_open(program, &err);
-    if (!play->lines)
+    rails_open(program, &runner->rails, &runner->results);
+    runner->most_rails = runner->rails.own.count;
+    sub_rounds_open(&runner->subs, runner->options, program->node_count);
+    runner->control = control_open(program, &err);
+    if (!runner->control)
         watch_fault("%s", err.text);
 }
 
-void rounds_play(struct program *program, const struct rounds_plan *plan)
+void rounds_run(struct program *program, const struct rounds_plan *plan)
 {
-    struct play play = {.program = program, .options = plan, .start_s = clock_s()};
+    struct runner runner = {.program = program, .options = plan, .start_s = clock_s()};
 
     if (program->rank == 0) {
         check_pairs(program, plan->pairs);
@@ -462,21 +465,21 @@ void rounds_play(struct program *program, const struct rounds_plan *plan)
             linkreport_unknown("only %s takes part: links need two nodes", program->node_name[0]);
     }
     if (program->is_leader)
-        open_play(&play);
+        open_runner(&runner);
     if (plan->leaves_mpi)
         program_leave_mpi(program);
     if (!program->is_leader)
         return;
-    if (introduce(&play) == 0) {
+    if (introduce(&runner) == 0) {
         if (program->node == 0)
-            conduct(&play);
+            conduct(&runner);
         else
-            follow(&play);
+            follow(&runner);
     }
-    rails_close(&play.rails);
-    lines_close(play.lines);
-    free(play.results.items);
-    sub_rounds_close(&play.subs);
-    free(play.has_gone);
-    free(play.kinds);
+    rails_close(&runner.rails);
+    control_close(runner.control);
+    free(runner.results.items);
+    sub_rounds_close(&runner.subs);
+    free(runner.has_gone);
+    free(runner.kinds);
 }

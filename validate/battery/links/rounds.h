@@ -25,12 +25,12 @@ struct rounds_plan {
     struct blocks blocks;        /* count 0: not known */
     struct verbs_settings verbs; /* of the passes verbs and local */
     bool is_quick;
-    bool tells_speeds;    /* a record of each rail's stated speed first */
+    bool prints_speeds;   /* a record of each rail's stated speed first */
     double floor_percent; /* 0: no judgement */
     bool leaves_mpi; /* nothing comes after it: MPI ends first, and the run survives lost ranks */
 };
 
 /* Plays until the rounds or the time are over and reports; all ranks call it. */
-void rounds_play(struct program *program, const struct rounds_plan *plan);
+void rounds_run(struct program *program, const struct rounds_plan *plan);
 
 #endif

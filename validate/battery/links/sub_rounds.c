@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct machine {
-    char boot_id[sizeof((struct offers *)0)->boot_id];
+    char boot_id[sizeof((struct rail_infos *)0)->boot_id];
     int processors, node;
 };
 
@@ -37,13 +37,13 @@ void sub_rounds_close(struct sub_rounds *subs)
     free(subs->numbers);
 }
 
-void sub_rounds_note(struct sub_rounds *subs, int node, const struct offers *offers)
+void sub_rounds_note(struct sub_rounds *subs, int node, const struct rail_infos *rail_infos)
 {
     struct machine *machine = &subs->machines[node];
 
-    memcpy(machine->boot_id, offers->boot_id, sizeof machine->boot_id);
+    memcpy(machine->boot_id, rail_infos->boot_id, sizeof machine->boot_id);
     machine->boot_id[sizeof machine->boot_id - 1] = '\0';
-    machine->processors = offers->processors;
+    machine->processors = rail_infos->processors;
     machine->node = node;
 }
 
@@ -75,21 +75,21 @@ void sub_rounds_ready(struct sub_rounds *subs)
     }
 }
 
-void sub_rounds_begin(struct sub_rounds *subs, const struct program *program, struct course *course,
-                      int round)
+void sub_rounds_begin(struct sub_rounds *subs, const struct program *program,
+                      struct pass_schedule *pass_schedule, int round)
 {
-    subs->is_split = !pass_is_for_all(course->kind) && course->kind != PASS_LOCAL;
+    subs->is_split = !pass_is_for_all(pass_schedule->kind) && pass_schedule->kind != PASS_LOCAL;
     subs->count = 1;
-    course->sub_rounds = NULL;
+    pass_schedule->sub_rounds = NULL;
     if (!subs->is_split)
         return;
     for (int node = 0; node < subs->node_count; node++)
-        subs->partners[node] = course_partner(program, course, round, node);
-    subs->limits.blocks = course->blocks;
+        subs->partners[node] = pass_schedule_partner(program, pass_schedule, round, node);
+    subs->limits.blocks = pass_schedule->blocks;
     subs->count = schedule_split(&subs->limits, subs->partners, subs->node_count, subs->numbers);
     if (subs->count < 0)
         watch_fault("out of memory");
-    course->sub_rounds = subs->count > 1 ? subs->numbers : NULL;
+    pass_schedule->sub_rounds = subs->count > 1 ? subs->numbers : NULL;
 }
 
 bool sub_rounds_calls(const struct sub_rounds *subs, int number, int node)

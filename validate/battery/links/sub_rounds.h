@@ -2,8 +2,8 @@
 #ifndef MUSTER_SUB_ROUNDS_H
 #define MUSTER_SUB_ROUNDS_H
 
-#include "validate/battery/links/course.h"
-#include "validate/battery/links/meeting/meeting.h"
+#include "validate/battery/links/pass_schedule.h"
+#include "validate/battery/links/pair/pair_run.h"
 #include "validate/schedule/split.h"
 
 /* Which pairs of a round run at once: the first node's. All of them, but no more than is asked for;
@@ -22,12 +22,13 @@ void sub_rounds_open(struct sub_rounds *subs, const struct rounds_plan *options,
 void sub_rounds_close(struct sub_rounds *subs);
 
 /* What a node tells of the machine that it runs on; and when all have told. */
-void sub_rounds_note(struct sub_rounds *subs, int node, const struct offers *offers);
+void sub_rounds_note(struct sub_rounds *subs, int node, const struct rail_infos *rail_infos);
 void sub_rounds_ready(struct sub_rounds *subs);
 
-/* Splits the round, and lets the course know. Passes that need all nodes at once are not split. */
-void sub_rounds_begin(struct sub_rounds *subs, const struct program *program, struct course *course,
-                      int round);
+/* Splits the round, and lets the pass schedule know. Passes that need all nodes at once are not
+ * split. */
+void sub_rounds_begin(struct sub_rounds *subs, const struct program *program,
+                      struct pass_schedule *pass_schedule, int round);
 
 /* Whether the node has a part in that sub-round. */
 bool sub_rounds_calls(const struct sub_rounds *subs, int number, int node);

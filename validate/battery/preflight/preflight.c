@@ -96,9 +96,9 @@ static void run(struct program *program, struct preflight_options *options)
     workers_start(program, options->launch.started);
     workers_check(program, &options->launch.expected, 1);
     output_suite("links");
-    options->rounds.tells_speeds = true;
+    options->rounds.prints_speeds = true;
     if (program->node_count > 1)
-        rounds_play(program, &options->rounds);
+        rounds_run(program, &options->rounds);
     if (options->is_links_only)
         return;
     output_suite("launch");

@@ -2,7 +2,7 @@
 /* In place of the others where configure found no libibverbs. */
 #include "config.h"
 
-#include "validate/battery/verbs/bout.h"
+#include "validate/battery/verbs/verbs_pair.h"
 
 const char *verbs_missing(void)
 {
@@ -11,16 +11,16 @@ const char *verbs_missing(void)
            "build it again";
 }
 
-int verbs_hold(struct meeting *meeting, const struct verbs_settings *settings)
+int verbs_pair_run(struct pair_run *pair_run, const struct verbs_settings *settings)
 {
-    (void)meeting;
+    (void)pair_run;
     (void)settings;
     return 0;
 }
 
-void verbs_hold_local(struct program *program, const struct rails *rails, int round,
-                      const struct path_plan *plan, const struct verbs_settings *settings,
-                      struct link_results *results)
+void verbs_local_run(struct program *program, const struct rails *rails, int round,
+                     const struct path_plan *plan, const struct verbs_settings *settings,
+                     struct link_results *results)
 {
     (void)program;
     (void)rails;

@@ -11,7 +11,7 @@
 #include "lib/base/clock.h"
 #include "validate/battery/links/path/samples.h"
 #include "validate/battery/pattern.h"
-#include "validate/battery/watch/warden.h" /* clock_s() */
+#include "validate/battery/watch/monitor.h" /* clock_s() */
 #include "validate/battery/watch/watch.h"
 
 enum { PING_BYTES = 8, LEAST_PINGS = 11, WARMUP_PINGS = 8, REAP = 16 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "validate/battery/verbs/bout.h"
+#include "validate/battery/verbs/verbs_pair.h"
 #include "validate/battery/verbs/measure.h"
 
 /* The node's ports by themselves. Writes need nobody at the other end, so one process is enough. */
@@ -83,7 +83,7 @@ static void hold(struct program *program, const struct rail *from, const struct 
                 &mtu_bytes, &err) != 0)
         snprintf(result->failure, sizeof result->failure, "%.255s", err.text);
     errors_read(from, &after, &can_count);
-    meeting_summarize(path, result);
+    pair_run_summarize(path, result);
     errors_between(&before, &after, &result->errors);
     result->packet_bytes = mtu_bytes;
     snprintf(result->transport, sizeof result->transport, "to %.64s, %d queue pair%s, MTU %d",
@@ -92,8 +92,8 @@ static void hold(struct program *program, const struct rail *from, const struct 
     free(path);
 }
 
-static void tell_gpu_memory(struct program *program, const struct rail *rail,
-                            struct verbs_port *port, struct link_results *results)
+static void report_gpu_memory(struct program *program, const struct rail *rail,
+                              struct verbs_port *port, struct link_results *results)
 {
     struct link_result *result = results_add(results, program->node, program->node, rail->name);
 
@@ -119,7 +119,7 @@ static void hold_one(struct program *program, const struct rail *rail, const str
     struct error err = {""};
 
     if (open_port(rail, settings, &port, &err) == 0) {
-        tell_gpu_memory(program, rail, port, results);
+        report_gpu_memory(program, rail, port, results);
         hold(program, rail, rail, port, port, plan, settings, results);
     } else {
         struct link_result *result = add_result(program, rail, rail, results);
@@ -151,9 +151,9 @@ static bool is_measured(const struct rail *rail)
     return fabric_class_is_rdma(rail->class) && rail_is_up(rail);
 }
 
-void verbs_hold_local(struct program *program, const struct rails *rails, int round,
-                      const struct path_plan *plan, const struct verbs_settings *settings,
-                      struct link_results *results)
+void verbs_local_run(struct program *program, const struct rails *rails, int round,
+                     const struct path_plan *plan, const struct verbs_settings *settings,
+                     struct link_results *results)
 {
     int count = rails->own.count;
 

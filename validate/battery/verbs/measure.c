@@ -15,7 +15,7 @@ static int warm_up(struct verbs_stream *streams, int count, const struct path_pl
     enum { MOST = 5 };
     double last;
 
-    for (int turn = 0; turn < MOST; turn++) {
+    for (int attempt = 0; attempt < MOST; attempt++) {
         last = streams[0].bytes_per_s;
         if (verbs_run(streams, count, plan->warmup_s, 1, plan->timeout_s, err) != 0)
             return -1;

@@ -4,17 +4,17 @@
 #include <math.h>
 #include <stdbool.h>
 
-static size_t find_working(const struct stall_rank *ranks, size_t count, int *culprits)
+static size_t find_working(const struct stall_rank *ranks, size_t count, int *faulty_ranks)
 {
     size_t found = 0;
 
     for (size_t i = 0; i < count; i++)
         if (ranks[i].waits_for == STALL_WORKING)
-            culprits[found++] = (int)i;
+            faulty_ranks[found++] = (int)i;
     return found;
 }
 
-static size_t find_pairs(const struct stall_rank *ranks, size_t count, int *culprits)
+static size_t find_pairs(const struct stall_rank *ranks, size_t count, int *faulty_ranks)
 {
     size_t found = 0;
 
@@ -22,14 +22,14 @@ static size_t find_pairs(const struct stall_rank *ranks, size_t count, int *culp
         int other = ranks[i].waits_for;
 
         if (other > (int)i && other < (int)count && ranks[other].waits_for == (int)i) {
-            culprits[found++] = (int)i;
-            culprits[found++] = other;
+            faulty_ranks[found++] = (int)i;
+            faulty_ranks[found++] = other;
         }
     }
     return found;
 }
 
-static size_t find_behind(const struct stall_rank *ranks, size_t count, int *culprits)
+static size_t find_behind(const struct stall_rank *ranks, size_t count, int *faulty_ranks)
 {
     uint32_t least = UINT32_MAX;
     size_t found = 0;
@@ -39,13 +39,13 @@ static size_t find_behind(const struct stall_rank *ranks, size_t count, int *cul
             least = ranks[i].progress;
     for (size_t i = 0; i < count; i++)
         if (ranks[i].progress == least)
-            culprits[found++] = (int)i;
+            faulty_ranks[found++] = (int)i;
     return found;
 }
 
-/* Keeps the groups of so many culprits (1, or 2: pairs) that had the time that is allowed. */
+/* Keeps the groups of so many faulty ranks (1, or 2: pairs) that had the time that is allowed. */
 static size_t keep_scheduled(const struct stall_rank *ranks, double allowed_s, size_t group,
-                             int *culprits, size_t count)
+                             int *faulty_ranks, size_t count)
 {
     size_t kept = 0;
 
@@ -53,9 +53,9 @@ static size_t keep_scheduled(const struct stall_rank *ranks, double allowed_s, s
         bool is_proven = true;
 
         for (size_t k = 0; k < group; k++)
-            is_proven = is_proven && ranks[culprits[i + k]].had_s >= allowed_s;
+            is_proven = is_proven && ranks[faulty_ranks[i + k]].had_s >= allowed_s;
         for (size_t k = 0; k < group && is_proven; k++)
-            culprits[kept++] = culprits[i + k];
+            faulty_ranks[kept++] = faulty_ranks[i + k];
     }
     return kept;
 }
@@ -70,28 +70,28 @@ static bool are_all_scheduled(const struct stall_rank *ranks, size_t count, doub
 }
 
 enum stall_kind stall_find(const struct stall_rank *ranks, size_t count, double allowed_s,
-                           int *culprits, size_t *culprit_count)
+                           int *faulty_ranks, size_t *faulty_count)
 {
-    size_t found = find_working(ranks, count, culprits);
+    size_t found = find_working(ranks, count, faulty_ranks);
 
-    *culprit_count = 0;
+    *faulty_count = 0;
     /* When all are outside of MPI nobody can be told from the rest. */
     if (found > 0 && found < count) {
-        *culprit_count = keep_scheduled(ranks, allowed_s, 1, culprits, found);
-        return *culprit_count > 0 ? STALL_HUNG : STALL_SLOW;
+        *faulty_count = keep_scheduled(ranks, allowed_s, 1, faulty_ranks, found);
+        return *faulty_count > 0 ? STALL_HUNG : STALL_SLOW;
     }
-    found = find_pairs(ranks, count, culprits);
+    found = find_pairs(ranks, count, faulty_ranks);
     if (found > 0) {
-        if (keep_scheduled(ranks, allowed_s, 2, culprits, found) == 0)
+        if (keep_scheduled(ranks, allowed_s, 2, faulty_ranks, found) == 0)
             return STALL_SLOW;
-        *culprit_count = find_pairs(ranks, count, culprits);
+        *faulty_count = find_pairs(ranks, count, faulty_ranks);
         return found == 2 ? STALL_PAIR : STALL_PAIRS;
     }
     if (!are_all_scheduled(ranks, count, allowed_s))
         return STALL_SLOW;
-    found = find_behind(ranks, count, culprits);
+    found = find_behind(ranks, count, faulty_ranks);
     if (found < count && 2 * found <= count) {
-        *culprit_count = found;
+        *faulty_count = found;
         return STALL_HUNG;
     }
     return STALL_UNKNOWN;

@@ -27,15 +27,15 @@ struct stall_rank {
 enum stall_kind {
     STALL_SLOW,    /* not enough evidence yet: some that it depends on were not scheduled */
     STALL_UNKNOWN, /* all wait, none is behind */
-    STALL_HUNG,    /* the culprits do not take part: they are outside of MPI, or behind the rest */
-    STALL_PAIR,    /* culprits[0] and [1] wait for each other */
-    STALL_PAIRS,   /* several do at once, [0] and [1], [2] and [3], ...: they have no end in common,
-                      so what stops them is none of theirs */
+    STALL_HUNG, /* the faulty ranks do not take part: they are outside of MPI, or behind the rest */
+    STALL_PAIR, /* faulty ranks[0] and [1] wait for each other */
+    STALL_PAIRS, /* several do at once, [0] and [1], [2] and [3], ...: they have no end in common,
+                    so what stops them is none of theirs */
 };
 
-/* allowed_s: what each of them must have had at least. culprits holds up to count ranks. */
+/* allowed_s: what each of them must have had at least. faulty ranks holds up to count ranks. */
 enum stall_kind stall_find(const struct stall_rank *ranks, size_t count, double allowed_s,
-                           int *culprits, size_t *culprit_count);
+                           int *faulty_ranks, size_t *faulty_count);
 
 /* How long nothing may move in a job of so many ranks: base_s (10 s where it is 0), or less under a
  * short time limit, and more with many ranks. */

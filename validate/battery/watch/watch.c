@@ -18,17 +18,17 @@
 #include "lib/base/clock.h"
 #include "validate/battery/watch/sockets.h"
 #include "validate/battery/watch/stall.h"
-#include "validate/battery/watch/warden.h"
+#include "validate/battery/watch/monitor.h"
 
 static struct watch_state watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = {-1, -1}};
-static pthread_cond_t told_over = PTHREAD_COND_INITIALIZER; /* with watch.lock: is_over */
+static pthread_cond_t over_is_known = PTHREAD_COND_INITIALIZER; /* with watch.lock: is_over */
 static pthread_t thread;
 static bool has_thread;
 static int connection = -1; /* a member's */
-static int warden_listener;
-static unsigned char warden_key[SHA256_BYTES];
+static int monitor_listener;
+static unsigned char monitor_key[SHA256_BYTES];
 
-/* How often ranks send a beat: with very many of them rank 0 must not drown in beats. */
+/* How often ranks send a heartbeat: with very many of them rank 0 must not drown in heartbeats. */
 double watch_interval_s(int size)
 {
     double interval = 50e-6 * size;
@@ -42,11 +42,11 @@ static void read_moved_bytes(struct watch_state *state, uint32_t progress, doubl
 {
     double bytes;
 
-    if (progress != state->told_progress) {
-        state->told_progress = progress;
-        state->told_s = now;
+    if (progress != state->seen_progress) {
+        state->seen_progress = progress;
+        state->seen_s = now;
         state->has_socket_bytes = false;
-    } else if (now - state->told_s > 1 && state->config.rank > 0) {
+    } else if (now - state->seen_s > 1 && state->config.rank > 0) {
         bytes = sockets_moved_bytes(connection);
         if (state->has_socket_bytes && bytes > state->socket_bytes)
             state->moved_bytes += bytes - state->socket_bytes;
@@ -55,7 +55,7 @@ static void read_moved_bytes(struct watch_state *state, uint32_t progress, doubl
     }
 }
 
-static void add_evidence(struct watch_state *state, struct beat *beat)
+static void add_evidence(struct watch_state *state, struct heartbeat *heartbeat)
 {
     double now = clock_s();
 
@@ -63,28 +63,30 @@ static void add_evidence(struct watch_state *state, struct beat *beat)
         state->evidence_s = now;
         if (cpu_time_read("", state->main_thread, now, &state->cpu_memory, &state->cpu) != 0)
             state->cpu.queued_s = NAN;
-        read_moved_bytes(state, beat->progress, now);
+        read_moved_bytes(state, heartbeat->progress, now);
     }
-    beat->ran_s = state->cpu.ran_s;
-    beat->queued_s = state->cpu.queued_s;
-    beat->state = state->cpu.state;
-    beat->moved_bytes = state->moved_bytes;
+    heartbeat->ran_s = state->cpu.ran_s;
+    heartbeat->queued_s = state->cpu.queued_s;
+    heartbeat->state = state->cpu.state;
+    heartbeat->moved_bytes = state->moved_bytes;
 }
 
-void watch_beat(struct watch_state *state, enum beat_type type, struct beat *beat)
+void watch_heartbeat(struct watch_state *state, enum heartbeat_type type,
+                     struct heartbeat *heartbeat)
 {
-    memset(beat, 0, sizeof *beat);
-    beat->type = type;
-    beat->rank = state->config.rank;
-    beat->progress = atomic_load(&state->progress);
-    beat->waits_for = atomic_load(&state->waits_for);
-    if (type == BEAT_TICK)
-        add_evidence(state, beat);
+    memset(heartbeat, 0, sizeof *heartbeat);
+    heartbeat->type = type;
+    heartbeat->rank = state->config.rank;
+    heartbeat->progress = atomic_load(&state->progress);
+    heartbeat->waits_for = atomic_load(&state->waits_for);
+    if (type == HEARTBEAT_TICK)
+        add_evidence(state, heartbeat);
     pthread_mutex_lock(&state->lock);
-    snprintf(beat->text, sizeof beat->text, "%s", type == BEAT_FAULT ? state->fault : state->phase);
+    snprintf(heartbeat->text, sizeof heartbeat->text, "%s",
+             type == HEARTBEAT_FAULT ? state->fault : state->phase);
     pthread_mutex_unlock(&state->lock);
-    if (type == BEAT_SIGNAL)
-        beat->progress = (uint32_t)atomic_load(&state->signal);
+    if (type == HEARTBEAT_SIGNAL)
+        heartbeat->progress = (uint32_t)atomic_load(&state->signal);
 }
 
 static void *abort_thread(void *argument)
@@ -161,27 +163,27 @@ static void lose_rank_0(const char *how, bool has_mpi)
 }
 
 /* A word of rank 0's. */
-static void hear(const struct beat *beat)
+static void handle(const struct heartbeat *heartbeat)
 {
-    if (beat->type == BEAT_QUIT)
-        watch_leave(&watch, false, (int)beat->progress);
-    if (beat->type == BEAT_OVER) {
+    if (heartbeat->type == HEARTBEAT_QUIT)
+        watch_leave(&watch, false, (int)heartbeat->progress);
+    if (heartbeat->type == HEARTBEAT_OVER) {
         pthread_mutex_lock(&watch.lock);
         atomic_store(&watch.is_over, true);
-        pthread_cond_signal(&told_over);
+        pthread_cond_signal(&over_is_known);
         pthread_mutex_unlock(&watch.lock);
     }
-    if (beat->type == BEAT_LOST && beat->progress < (uint32_t)watch.config.size)
-        atomic_store(&watch.lost[beat->progress], true);
+    if (heartbeat->type == HEARTBEAT_LOST && heartbeat->progress < (uint32_t)watch.config.size)
+        atomic_store(&watch.lost[heartbeat->progress], true);
 }
 
 static void *member_run(void *argument)
 {
-    struct beat_buffer buffer = {.length = 0};
+    struct heartbeat_buffer buffer = {.length = 0};
     double interval_s = watch_interval_s(watch.config.size);
-    double heard = clock_s(), last = heard, sent = 0, signalled = 0, gap_s = 0;
+    double received = clock_s(), last = received, sent = 0, signalled = 0, gap_s = 0;
     bool fault_sent = false, bye_sent = false;
-    struct beat beat;
+    struct heartbeat heartbeat;
 
     (void)argument;
     for (;;) {
@@ -191,20 +193,20 @@ static void *member_run(void *argument)
         double now;
         int got = 0;
 
-        /* the first beat at once: it tells that rank 0's answer arrived */
+        /* the first heartbeat at once: it tells that rank 0's answer arrived */
         poll(polled, 2, sent > 0 || bye_sent ? (int)(1e3 * interval_s) : 0);
         if (polled[1].revents && read(watch.wake[0], bytes, sizeof bytes) > 0)
             sent = 0; /* something new to tell */
         if (polled[0].revents)
-            while ((got = beat_receive(connection, &buffer)) == 1) {
+            while ((got = heartbeat_receive(connection, &buffer)) == 1) {
                 now = clock_s();
-                gap_s = stall_gap_s(gap_s, now - heard);
-                heard = now;
-                hear(&buffer.beat);
+                gap_s = stall_gap_s(gap_s, now - received);
+                received = now;
+                handle(&buffer.heartbeat);
             }
         now = clock_s();
         if (now - last > interval_s + STALL_LATE_S) { /* it was this process that stood still */
-            heard = fmin(heard + now - last, now);
+            received = fmin(received + now - last, now);
             gap_s = stall_gap_s(gap_s, now - last);
         }
         last = now;
@@ -214,40 +216,40 @@ static void *member_run(void *argument)
             lose_rank_0("is gone", true);
         if (got < 0 || (signalled > 0 && now - signalled > 2))
             watch_leave(&watch, false, 3);
-        if (now - heard > stall_silence_s(interval_s, gap_s))
+        if (now - received > stall_silence_s(interval_s, gap_s))
             lose_rank_0("does not answer any more", !bye_sent);
         if (atomic_load(&watch.signal) && signalled == 0) {
-            watch_beat(&watch, BEAT_SIGNAL, &beat);
-            beat_send(connection, &beat);
+            watch_heartbeat(&watch, HEARTBEAT_SIGNAL, &heartbeat);
+            heartbeat_send(connection, &heartbeat);
             signalled = now;
         }
         if (atomic_load(&watch.has_fault) && !fault_sent) {
-            watch_beat(&watch, BEAT_TICK, &beat); /* the phase first */
-            beat_send(connection, &beat);
-            watch_beat(&watch, BEAT_FAULT, &beat);
-            fault_sent = beat_send(connection, &beat) == 0;
+            watch_heartbeat(&watch, HEARTBEAT_TICK, &heartbeat); /* the phase first */
+            heartbeat_send(connection, &heartbeat);
+            watch_heartbeat(&watch, HEARTBEAT_FAULT, &heartbeat);
+            fault_sent = heartbeat_send(connection, &heartbeat) == 0;
         }
         /* Rank 0 closes the connection when all have said goodbye. Until then nobody ends: a
          * launcher that sees a rank end with a status kills the others, rank 0 too, and those that
          * are not done yet would take that for its death. */
         if (atomic_load(&watch.is_done) && !bye_sent) {
-            watch_beat(&watch, BEAT_BYE, &beat);
-            if (beat_send(connection, &beat) != 0)
+            watch_heartbeat(&watch, HEARTBEAT_BYE, &heartbeat);
+            if (heartbeat_send(connection, &heartbeat) != 0)
                 return NULL;
             bye_sent = true;
         }
         if (now - sent >= 0.9 * interval_s && !bye_sent) {
-            watch_beat(&watch, BEAT_TICK, &beat);
-            beat_send(connection, &beat);
+            watch_heartbeat(&watch, HEARTBEAT_TICK, &heartbeat);
+            heartbeat_send(connection, &heartbeat);
             sent = now;
         }
     }
 }
 
-static void *warden_thread(void *argument)
+static void *monitor_thread(void *argument)
 {
     (void)argument;
-    warden_run(&watch, warden_listener, warden_key);
+    monitor_run(&watch, monitor_listener, monitor_key);
     return NULL;
 }
 
@@ -281,12 +283,12 @@ static int start(const struct watch_config *config, void *run(void *), struct er
     return 0;
 }
 
-int watch_start_warden(const struct watch_config *config, int listener,
-                       const struct beat_endpoint *endpoint, struct error *err)
+int watch_start_monitor(const struct watch_config *config, int listener,
+                        const struct heartbeat_endpoint *endpoint, struct error *err)
 {
-    warden_listener = listener;
-    beat_key(endpoint, warden_key);
-    return start(config, warden_thread, err);
+    monitor_listener = listener;
+    heartbeat_key(endpoint, monitor_key);
+    return start(config, monitor_thread, err);
 }
 
 int watch_start_member(const struct watch_config *config, int socket, struct error *err)
@@ -362,9 +364,9 @@ bool watch_is_lost(int rank)
     return watch.lost && atomic_load(&watch.lost[rank]);
 }
 
-void watch_say_over(void)
+void watch_send_over(void)
 {
-    atomic_store(&watch.says_over, true);
+    atomic_store(&watch.sends_over, true);
     wake_thread();
 }
 
@@ -373,7 +375,7 @@ void watch_wait_over(void)
     watch_waits_for(STALL_WAIT_ALL);
     pthread_mutex_lock(&watch.lock);
     while (has_thread && !atomic_load(&watch.is_over))
-        pthread_cond_wait(&told_over, &watch.lock);
+        pthread_cond_wait(&over_is_known, &watch.lock);
     pthread_mutex_unlock(&watch.lock);
 }
 

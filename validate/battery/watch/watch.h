@@ -5,16 +5,16 @@
 #include <stdbool.h>
 
 #include "lib/base/error.h"
-#include "validate/battery/watch/beat.h"
+#include "validate/battery/watch/heartbeat.h"
 
 /* A rank that dies, freezes or hangs is a verdict with the node's name, not a hung command.
  *
  * MPI cannot be trusted for that, so every rank has a thread with a TCP connection to rank 0,
- * which sends a beat every 200 ms: how far the main thread is and what it does. Rank 0's thread,
- * the warden, notes
+ * which sends a heartbeat every 200 ms: how far the main thread is and what it does. Rank 0's
+ * thread, the monitor, notes
  *   - a connection that closes without a goodbye: the rank died;
- *   - no beat for 3 s: the node is frozen or cut off;
- *   - beats, but no progress of any rank: the job hangs, stall.h finds who holds it up;
+ *   - no heartbeat for 3 s: the node is frozen or cut off;
+ *   - heartbeats, but no progress of any rank: the job hangs, stall.h finds who holds it up;
  *   - the time limit;
  *   - a signal (SIGINT, SIGTERM) to any rank,
  * writes a record, sends all ranks home and ends the process. A rank that loses rank 0 leaves by
@@ -32,11 +32,12 @@ struct watch_config {
     double patience_s;       /* no progress for so long is a hang; 0: 10 s, or half the limit */
 };
 
-/* Rank 0, with the socket and the endpoint of beat_listen(). */
-int watch_start_warden(const struct watch_config *config, int listener,
-                       const struct beat_endpoint *endpoint, struct error *err);
+/* Rank 0, with the socket and the endpoint of heartbeat_listen(). */
+int watch_start_monitor(const struct watch_config *config, int listener,
+                        const struct heartbeat_endpoint *endpoint, struct error *err);
 
-/* Another rank, with the socket of beat_connect(), or -1 when it has none and goes unwatched. */
+/* Another rank, with the socket of heartbeat_connect(), or -1 when it has none and goes unwatched.
+ */
 int watch_start_member(const struct watch_config *config, int socket, struct error *err);
 
 /* Rank 0: every rank has tried to connect by now; those that did not go unwatched, with a warning.
@@ -66,7 +67,7 @@ bool watch_is_lost(int rank);
 
 /* For a job that goes on without MPI. Rank 0 tells the others that all is done; they wait for that
  * word, or for rank 0's end. watch_stop() comes next. */
-void watch_say_over(void);
+void watch_send_over(void);
 void watch_wait_over(void);
 
 /* Rank 0, after watch_stop(): a rank was given up that is still there, frozen or hanging; the

@@ -17,10 +17,10 @@
 
 #include "lib/base/clock.h"
 #include "validate/battery/links/path/transport.h"
-#include "validate/battery/watch/warden.h" /* clock_s() */
+#include "validate/battery/watch/monitor.h" /* clock_s() */
 
 enum {
-    SMALL_SLOT = CHANNEL_WINDOW, /* of channel_say() and channel_hear() */
+    SMALL_SLOT = CHANNEL_WINDOW, /* of channel_send_small() and channel_receive_small() */
     SLOTS = CHANNEL_WINDOW + 1,
     SMALL_BYTES = 256,
 };
@@ -472,8 +472,8 @@ int channel_wait_receive(struct channel *channel, int slot, double timeout_s, st
     return wait_for(channel, &channel->receives[slot], timeout_s, err);
 }
 
-int channel_say(struct channel *channel, uint64_t tag, const void *data, size_t size_bytes,
-                double timeout_s, struct error *err)
+int channel_send_small(struct channel *channel, uint64_t tag, const void *data, size_t size_bytes,
+                       double timeout_s, struct error *err)
 {
     memcpy(channel->small_out, data, size_bytes);
     if (start_send(channel, SMALL_SLOT, tag, channel->small_out, size_bytes, err) != 0)
@@ -481,8 +481,8 @@ int channel_say(struct channel *channel, uint64_t tag, const void *data, size_t 
     return channel_wait_send(channel, SMALL_SLOT, timeout_s, err);
 }
 
-int channel_hear(struct channel *channel, uint64_t tag, void *data, size_t size_bytes,
-                 double timeout_s, struct error *err)
+int channel_receive_small(struct channel *channel, uint64_t tag, void *data, size_t size_bytes,
+                          double timeout_s, struct error *err)
 {
     if (start_receive(channel, SMALL_SLOT, tag, channel->small_in, size_bytes, err) != 0 ||
         channel_wait_receive(channel, SMALL_SLOT, timeout_s, err) != 0)

@@ -58,10 +58,10 @@ int channel_wait_send(struct channel *channel, int slot, double timeout_s, struc
 int channel_wait_receive(struct channel *channel, int slot, double timeout_s, struct error *err);
 
 /* Both of the above at once for a small message: at most 256 bytes copied out of or into data. */
-int channel_say(struct channel *channel, uint64_t tag, const void *data, size_t size_bytes,
-                double timeout_s, struct error *err);
-int channel_hear(struct channel *channel, uint64_t tag, void *data, size_t size_bytes,
-                 double timeout_s, struct error *err);
+int channel_send_small(struct channel *channel, uint64_t tag, const void *data, size_t size_bytes,
+                       double timeout_s, struct error *err);
+int channel_receive_small(struct channel *channel, uint64_t tag, void *data, size_t size_bytes,
+                          double timeout_s, struct error *err);
 
 /* Marks: small messages whose times of arrival count. Expects `count` of them, at most
  * CHANNEL_MARKS, with that tag; channel_wait_mark() waits for number `index` and tells when it came

@@ -10,7 +10,7 @@
 #include "lib/base/statistics.h"
 #include "validate/battery/links/path/samples.h"
 #include "validate/battery/pattern.h"
-#include "validate/battery/watch/warden.h"
+#include "validate/battery/watch/monitor.h"
 
 enum order_kind { ORDER_PING, ORDER_WARMUP, ORDER_STREAM, ORDER_END };
 
@@ -59,10 +59,11 @@ static struct pattern data_pattern(const struct path_plan *plan, size_t size)
 
 /* The driver. */
 
-static int ask(struct channel *channel, const struct path_plan *plan, const struct order *order,
-               double timeout_s, struct error *err)
+static int send_request(struct channel *channel, const struct path_plan *plan,
+                        const struct order *order, double timeout_s, struct error *err)
 {
-    return channel_say(channel, tag_of(plan, TAG_ORDER), order, sizeof *order, timeout_s, err);
+    return channel_send_small(channel, tag_of(plan, TAG_ORDER), order, sizeof *order, timeout_s,
+                              err);
 }
 
 static int ping(struct channel *channel, const struct path_plan *plan, int count, double timeout_s,
@@ -71,13 +72,15 @@ static int ping(struct channel *channel, const struct path_plan *plan, int count
     struct order order = {.kind = ORDER_PING, .count = (uint32_t)count + 1};
     unsigned char data[PING_BYTES] = {0};
 
-    if (ask(channel, plan, &order, timeout_s, err) != 0)
+    if (send_request(channel, plan, &order, timeout_s, err) != 0)
         return -1;
     for (int i = -1; i < count; i++) { /* the first one wakes the server */
         double start = clock_s();
 
-        if (channel_say(channel, tag_of(plan, TAG_PING), data, sizeof data, timeout_s, err) != 0 ||
-            channel_hear(channel, tag_of(plan, TAG_PONG), data, sizeof data, timeout_s, err) != 0)
+        if (channel_send_small(channel, tag_of(plan, TAG_PING), data, sizeof data, timeout_s,
+                               err) != 0 ||
+            channel_receive_small(channel, tag_of(plan, TAG_PONG), data, sizeof data, timeout_s,
+                                  err) != 0)
             return -1;
         if (i >= 0)
             half_us[i] = 1e6 * (clock_s() - start) / 2;
@@ -124,7 +127,7 @@ static int stream(struct channel *channel, const struct path_plan *plan, const s
                   int marks, double *times, struct error *err)
 {
     if (channel_expect_marks(channel, tag_of(plan, TAG_MARK), marks, err) != 0 ||
-        ask(channel, plan, order, plan->timeout_s, err) != 0)
+        send_request(channel, plan, order, plan->timeout_s, err) != 0)
         return -1;
     times[0] = clock_s();
     for (uint32_t i = 0; i < order->count; i++) {
@@ -258,9 +261,9 @@ int path_drive(struct channel *channel, const struct path_plan *plan, struct pat
     segments_between(&before, &between, &result->pings);
     segments_between(&between, &after, &result->stream);
     channel_set_wait(channel, CHANNEL_IDLE);
-    if (rv != 0 || ask(channel, plan, &end, plan->timeout_s, err) != 0 ||
-        channel_hear(channel, tag_of(plan, TAG_ANSWER), &answer, sizeof answer, plan->timeout_s,
-                     err) != 0)
+    if (rv != 0 || send_request(channel, plan, &end, plan->timeout_s, err) != 0 ||
+        channel_receive_small(channel, tag_of(plan, TAG_ANSWER), &answer, sizeof answer,
+                              plan->timeout_s, err) != 0)
         return -1;
     result->damaged = (double)answer.damaged;
     return 0;
@@ -274,10 +277,10 @@ static int serve_pings(struct channel *channel, const struct path_plan *plan,
     unsigned char data[PING_BYTES];
 
     for (uint32_t i = 0; i < order->count; i++)
-        if (channel_hear(channel, tag_of(plan, TAG_PING), data, sizeof data, plan->timeout_s,
-                         err) != 0 ||
-            channel_say(channel, tag_of(plan, TAG_PONG), data, sizeof data, plan->timeout_s, err) !=
-                0)
+        if (channel_receive_small(channel, tag_of(plan, TAG_PING), data, sizeof data,
+                                  plan->timeout_s, err) != 0 ||
+            channel_send_small(channel, tag_of(plan, TAG_PONG), data, sizeof data, plan->timeout_s,
+                               err) != 0)
             return -1;
     return 0;
 }
@@ -334,8 +337,8 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
             posted++;
         }
         if (done + 1 == next_mark) {
-            if (channel_say(channel, tag_of(plan, TAG_MARK), mark, sizeof mark, plan->timeout_s,
-                            err) != 0)
+            if (channel_send_small(channel, tag_of(plan, TAG_MARK), mark, sizeof mark,
+                                   plan->timeout_s, err) != 0)
                 return -1;
             next_mark += order->mark_every;
         }
@@ -363,7 +366,7 @@ static uint64_t count_damaged(struct channel *channel, const struct path_plan *p
     return damaged;
 }
 
-int path_serve(struct channel *channel, const struct path_plan *plan, struct path_intake *told,
+int path_serve(struct channel *channel, const struct path_plan *plan, struct path_intake *reported,
                struct error *err)
 {
     struct intake intake = {0};
@@ -371,14 +374,14 @@ int path_serve(struct channel *channel, const struct path_plan *plan, struct pat
     struct order last = {.kind = ORDER_STREAM};
     double timeout_s = plan->connect_s;
 
-    *told = (struct path_intake){0};
+    *reported = (struct path_intake){0};
     for (;;) {
         struct order order;
         int result = 0;
 
         channel_set_wait(channel, CHANNEL_IDLE);
-        if (channel_hear(channel, tag_of(plan, TAG_ORDER), &order, sizeof order, timeout_s, err) !=
-            0)
+        if (channel_receive_small(channel, tag_of(plan, TAG_ORDER), &order, sizeof order, timeout_s,
+                                  err) != 0)
             return timeout_s == plan->connect_s ? error_prefix(err, "no connection") : -1;
         timeout_s = plan->timeout_s;
         if (order.kind != ORDER_END)
@@ -392,10 +395,11 @@ int path_serve(struct channel *channel, const struct path_plan *plan, struct pat
             struct answer answer = {count_damaged(channel, plan, &last)};
 
             if (intake.seconds > 0)
-                *told = (struct path_intake){8e-6 * intake.bytes / intake.seconds, intake.best_mbps,
-                                             fmin(intake.stalled_s / intake.seconds, 1)};
-            return channel_say(channel, tag_of(plan, TAG_ANSWER), &answer, sizeof answer,
-                               plan->timeout_s, err);
+                *reported =
+                    (struct path_intake){8e-6 * intake.bytes / intake.seconds, intake.best_mbps,
+                                         fmin(intake.stalled_s / intake.seconds, 1)};
+            return channel_send_small(channel, tag_of(plan, TAG_ANSWER), &answer, sizeof answer,
+                                      plan->timeout_s, err);
         }
         if (result != 0)
             return -1;

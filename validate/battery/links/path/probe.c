@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "validate/battery/watch/warden.h"
+#include "validate/battery/watch/monitor.h"
 
 enum { HEADER_BYTES = 28 /* IPv4 and UDP */, LONGEST = 65535, COPIES = 2 };
 
@@ -118,7 +118,7 @@ void probe_send(const struct probe *probe, const struct probe_address *to, uint6
             send_one(probe, to, session, sizes[i]);
 }
 
-int probe_hear(const struct probe *probe, uint64_t session)
+int probe_receive(const struct probe *probe, uint64_t session)
 {
     char data[LONGEST];
     double end_s = clock_s() + WAIT_S, left_s;

@@ -29,6 +29,6 @@ void probe_send(const struct probe *probe, const struct probe_address *to, uint6
 
 /* Reads what has come: the longest packet of that session in bytes, as the MTU counts them; 0: none
  * came, -1: not possible here. */
-int probe_hear(const struct probe *probe, uint64_t session);
+int probe_receive(const struct probe *probe, uint64_t session);
 
 #endif

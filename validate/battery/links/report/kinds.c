@@ -7,13 +7,13 @@
 
 enum field { FIELD_MTU, FIELD_CLASS, FIELDS };
 
-void kinds_note(const struct offers *offers, struct rail_kinds *kinds)
+void kinds_note(const struct rail_infos *rail_infos, struct rail_kinds *kinds)
 {
-    kinds->count = offers->count;
-    for (int i = 0; i < offers->count; i++) {
-        memcpy(kinds->rails[i].name, offers->rails[i].name, sizeof kinds->rails[i].name);
-        kinds->rails[i].mtu_bytes = offers->rails[i].probe.mtu_bytes;
-        kinds->rails[i].class = offers->rails[i].class;
+    kinds->count = rail_infos->count;
+    for (int i = 0; i < rail_infos->count; i++) {
+        memcpy(kinds->rails[i].name, rail_infos->rails[i].name, sizeof kinds->rails[i].name);
+        kinds->rails[i].mtu_bytes = rail_infos->rails[i].probe.mtu_bytes;
+        kinds->rails[i].class = rail_infos->rails[i].class;
     }
 }
 

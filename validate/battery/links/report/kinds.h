@@ -2,7 +2,7 @@
 #ifndef MUSTER_KINDS_H
 #define MUSTER_KINDS_H
 
-#include "validate/battery/links/meeting/meeting.h"
+#include "validate/battery/links/pair/pair_run.h"
 
 /* What must be alike on all nodes, of one node's rails. */
 struct rail_kinds {
@@ -11,10 +11,10 @@ struct rail_kinds {
         char name[INVENTORY_NAME];
         int mtu_bytes; /* -1: not known */
         int class;     /* enum fabric_class */
-    } rails[MEETING_RAILS];
+    } rails[PAIR_RAILS];
 };
 
-void kinds_note(const struct offers *offers, struct rail_kinds *kinds);
+void kinds_note(const struct rail_infos *rail_infos, struct rail_kinds *kinds);
 
 /* A record for each rail whose MTU or kind is not that of most nodes; where there are no most, each
  * is unknown. kinds: node_count. */

@@ -86,7 +86,7 @@ void linkreport_bandwidth(const struct program *program, const struct link_resul
 
     if (shared > 0)
         record.shared = shared;
-    record.round = result->turn;
+    record.round = result->sub_round;
     record.value = result->bandwidth_mbps;
     record.low = result->bandwidth_low_mbps;
     record.high = result->bandwidth_high_mbps;
@@ -242,13 +242,14 @@ static void report_received(const struct program *program, const struct link_res
         output_record(&record);
 }
 
-static void report(const struct program *program, const struct course *course, int round,
-                   const struct link_result *result, double floor_percent)
+static void report(const struct program *program, const struct pass_schedule *pass_schedule,
+                   int round, const struct link_result *result, double floor_percent)
 {
-    enum pass_kind kind = course->kind;
+    enum pass_kind kind = pass_schedule->kind;
     char name[48];
     const char *metric = name;
-    int shared = result->to >= 0 ? course_pair_load(program, course, round, result->from) : 0;
+    int shared =
+        result->to >= 0 ? pass_schedule_pair_load(program, pass_schedule, round, result->from) : 0;
     bool is_short = result->counted_bytes >= 0 && result->counted_bytes < result->sent_bytes;
 
     if (result->is_state || result->is_gpu_memory) {
@@ -288,16 +289,16 @@ static void report(const struct program *program, const struct course *course, i
         report_damage(program, result);
 }
 
-void linkreport_speeds(const struct program *program, int node, const struct offers *offers)
+void linkreport_speeds(const struct program *program, int node, const struct rail_infos *rail_infos)
 {
-    for (int i = 0; i < offers->count; i++) {
+    for (int i = 0; i < rail_infos->count; i++) {
         struct record record = RECORD_INIT;
 
         record.test = "links";
         record.metric = "speed";
         record.node = program->node_name[node];
-        record.part = offers->rails[i].name;
-        record.value = offers->rails[i].nominal_mbps;
+        record.part = rail_infos->rails[i].name;
+        record.value = rail_infos->rails[i].nominal_mbps;
         record.unit = "Mb/s";
         if (record.value > 0)
             output_record(&record);
@@ -310,46 +311,46 @@ void linkreport_states(const struct program *program, const struct link_results 
         report_state(program, &results->items[i]);
 }
 
-void linkreport_round(const struct program *program, const struct course *course, int round,
-                      struct link_results *results, double floor_percent)
+void linkreport_round(const struct program *program, const struct pass_schedule *pass_schedule,
+                      int round, struct link_results *results, double floor_percent)
 {
-    if (pass_is_for_all(course->kind))
-        sums_report(program, course, round, results);
+    if (pass_is_for_all(pass_schedule->kind))
+        sums_report(program, pass_schedule, round, results);
     for (int i = 0; i < results->count; i++)
-        report(program, course, round, &results->items[i], floor_percent);
+        report(program, pass_schedule, round, &results->items[i], floor_percent);
     verbsreport_striping(program, results);
 }
 
-void linkreport_pass(const struct program *program, const struct course *course, int rounds,
-                     bool is_wanted, double pass_s, double run_s)
+void linkreport_pass(const struct program *program, const struct pass_schedule *pass_schedule,
+                     int rounds, bool is_wanted, double pass_s, double run_s)
 {
     struct record record = RECORD_INIT;
     char message[200];
 
     record.test = "links";
     record.metric = "rounds";
-    record.part = pass_name(course->kind);
+    record.part = pass_name(pass_schedule->kind);
     record.value = rounds;
-    record.limit = course->rounds;
+    record.limit = pass_schedule->rounds;
     record.limit_source = "expected";
     record.unit = "count";
-    record.verdict = rounds >= course->enough ? VERDICT_PASS
-                     : is_wanted              ? VERDICT_UNKNOWN
-                                              : VERDICT_SKIP;
+    record.verdict = rounds >= pass_schedule->enough ? VERDICT_PASS
+                     : is_wanted                     ? VERDICT_UNKNOWN
+                                                     : VERDICT_SKIP;
     if (record.verdict == VERDICT_UNKNOWN)
         snprintf(message, sizeof message,
                  "the time limit of %g s is over: %d of %d rounds measured, %d are enough",
-                 program->common.time_limit_s, rounds, course->once, course->enough);
+                 program->common.time_limit_s, rounds, pass_schedule->once, pass_schedule->enough);
     else
         snprintf(message, sizeof message,
                  "%d of %d rounds in %.1f s, %.1f s of the limit of %g s left", rounds,
-                 course->rounds, pass_s, fmax(program->common.time_limit_s - run_s, 0),
+                 pass_schedule->rounds, pass_s, fmax(program->common.time_limit_s - run_s, 0),
                  program->common.time_limit_s);
     record.message = message;
     output_record(&record);
 }
 
-void linkreport_lost(const struct program *program, int node, int turn)
+void linkreport_lost(const struct program *program, int node, int sub_round)
 {
     struct record record = RECORD_INIT;
     char message[160];
@@ -359,7 +360,8 @@ void linkreport_lost(const struct program *program, int node, int turn)
     record.node = program->node_name[node];
     record.verdict = VERDICT_UNKNOWN;
     snprintf(message, sizeof message,
-             "%s was lost: what it had not measured by round %d is unknown", record.node, turn);
+             "%s was lost: what it had not measured by round %d is unknown", record.node,
+             sub_round);
     record.message = message;
     output_record(&record);
 }

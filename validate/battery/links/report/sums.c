@@ -8,36 +8,37 @@
 #include "validate/battery/links/path/samples.h"
 
 /* The side that a node is on. */
-static int side_of(const struct program *program, const struct course *course, int round, int node)
+static int side_of(const struct program *program, const struct pass_schedule *pass_schedule,
+                   int round, int node)
 {
-    if (course->kind == PASS_UPLINKS)
-        return course->blocks[node];
-    return course_is_first(program, course, round, node) ? 0 : 1;
+    if (pass_schedule->kind == PASS_UPLINKS)
+        return pass_schedule->blocks[node];
+    return pass_schedule_is_first(program, pass_schedule, round, node) ? 0 : 1;
 }
 
-static const char *side_name(const struct course *course, int side)
+static const char *side_name(const struct pass_schedule *pass_schedule, int side)
 {
-    if (course->kind == PASS_BISECTION)
+    if (pass_schedule->kind == PASS_BISECTION)
         return side == 0 ? "first" : "second";
-    return side < 0 ? "others" : course->block_names[side];
+    return side < 0 ? "others" : pass_schedule->block_names[side];
 }
 
 /* The members of the group of results->items[first]: flows[i] is that of members[i]. Returns how
  * many; *failed more could not be measured. */
-static int select_group(const struct program *program, const struct course *course, int round,
-                        const struct link_results *results, int first, int *members,
+static int select_group(const struct program *program, const struct pass_schedule *pass_schedule,
+                        int round, const struct link_results *results, int first, int *members,
                         struct flow *flows, bool *is_done, int *failed)
 {
     const struct link_result *one = &results->items[first];
-    int from = side_of(program, course, round, one->from), count = 0;
-    int to = side_of(program, course, round, one->to);
+    int from = side_of(program, pass_schedule, round, one->from), count = 0;
+    int to = side_of(program, pass_schedule, round, one->to);
 
     *failed = 0;
     for (int i = first; i < results->count; i++) {
         const struct link_result *result = &results->items[i];
 
-        if (side_of(program, course, round, result->from) != from ||
-            side_of(program, course, round, result->to) != to)
+        if (side_of(program, pass_schedule, round, result->from) != from ||
+            side_of(program, pass_schedule, round, result->to) != to)
             continue;
         is_done[i] = true;
         if (*result->failure) {
@@ -50,7 +51,7 @@ static int select_group(const struct program *program, const struct course *cour
     return count;
 }
 
-static void report_sum(const struct course *course, const char *from, const char *to,
+static void report_sum(const struct pass_schedule *pass_schedule, const char *from, const char *to,
                        struct link_results *results, const int *members, const struct flow *flows,
                        int count, int failed)
 {
@@ -59,9 +60,9 @@ static void report_sum(const struct course *course, const char *from, const char
     double begin_s, end_s, sum = 0;
 
     snprintf(part, sizeof part, "%s %.60s-%.60s",
-             course->kind == PASS_UPLINKS ? "uplink" : "bisection", from, to);
+             pass_schedule->kind == PASS_UPLINKS ? "uplink" : "bisection", from, to);
     record.test = "links";
-    record.metric = pass_metric(course->kind);
+    record.metric = pass_metric(pass_schedule->kind);
     record.part = part;
     record.message = message;
     if (!flows_window(flows, count, &begin_s, &end_s)) {
@@ -75,7 +76,7 @@ static void report_sum(const struct course *course, const char *from, const char
     for (int i = 0; i < count; i++) {
         double mbps = flow_mbps(&flows[i], begin_s, end_s);
 
-        meeting_set_bandwidth(&results->items[members[i]], mbps);
+        pair_run_set_bandwidth(&results->items[members[i]], mbps);
         sum += mbps;
     }
     record.value = sum;
@@ -86,8 +87,8 @@ static void report_sum(const struct course *course, const char *from, const char
     output_record(&record);
 }
 
-void sums_report(const struct program *program, const struct course *course, int round,
-                 struct link_results *results)
+void sums_report(const struct program *program, const struct pass_schedule *pass_schedule,
+                 int round, struct link_results *results)
 {
     size_t size = (size_t)results->count + 1;
     struct flow *flows = calloc(size, sizeof *flows);
@@ -102,10 +103,12 @@ void sums_report(const struct program *program, const struct course *course, int
 
         if (is_done[i])
             continue;
-        count = select_group(program, course, round, results, i, members, flows, is_done, &failed);
-        report_sum(course, side_name(course, side_of(program, course, round, result->from)),
-                   side_name(course, side_of(program, course, round, result->to)), results, members,
-                   flows, count, failed);
+        count = select_group(program, pass_schedule, round, results, i, members, flows, is_done,
+                             &failed);
+        report_sum(pass_schedule,
+                   side_name(pass_schedule, side_of(program, pass_schedule, round, result->from)),
+                   side_name(pass_schedule, side_of(program, pass_schedule, round, result->to)),
+                   results, members, flows, count, failed);
     }
     free(flows);
     free(members);

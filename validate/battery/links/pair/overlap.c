@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/meeting/overlap.h"
+#include "validate/battery/links/pair/overlap.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 #include "lib/base/clock.h"
 #include "validate/battery/links/path/samples.h"
-#include "validate/battery/watch/warden.h" /* clock_s() */
+#include "validate/battery/watch/monitor.h" /* clock_s() */
 
 /* The rails that are to begin together, and who has come so far. */
 struct gate {
@@ -26,7 +26,7 @@ struct lane {
     struct gate *gate;
     struct channel *channel;
     const struct rail *rail;
-    const struct offer *own, *theirs;
+    const struct rail_info *own, *theirs;
     struct path_plan plan;
     struct path_result path;
     struct link_result result;
@@ -65,10 +65,10 @@ static void *lane_run(void *argument)
     struct lane *lane = argument;
 
     if (lane->drives)
-        meeting_drive(lane->channel, lane->rail, &lane->plan, &lane->result, &lane->path,
-                      &lane->mine);
+        pair_run_drive(lane->channel, lane->rail, &lane->plan, &lane->result, &lane->path,
+                       &lane->mine);
     else
-        meeting_serve(lane->channel, lane->rail, &lane->plan, &lane->mine);
+        pair_run_serve(lane->channel, lane->rail, &lane->plan, &lane->mine);
     come(lane); /* a server, or a driver that failed before the gate */
     return NULL;
 }
@@ -128,7 +128,7 @@ static void run(struct lane *lanes, int count, bool drives, const struct overlap
 /* The figure of each lane is what it carried while all of them ran. */
 static void figure(struct lane *lanes, int count)
 {
-    struct flow flows[MEETING_RAILS];
+    struct flow flows[PAIR_RAILS];
     double begin, end;
 
     for (int i = 0; i < count; i++)
@@ -138,7 +138,7 @@ static void figure(struct lane *lanes, int count)
         return;
     for (int i = 0; i < count; i++)
         if (flows[i].mark_count > 0)
-            meeting_set_bandwidth(&lanes[i].result, flow_mbps(&flows[i], begin, end));
+            pair_run_set_bandwidth(&lanes[i].result, flow_mbps(&flows[i], begin, end));
 }
 
 static int progress(void *context, struct pollfd *polled)
@@ -153,20 +153,20 @@ static int progress(void *context, struct pollfd *polled)
     return can_sleep ? count : -1;
 }
 
-static void prepare(const struct meeting *meeting, struct lane *lane, int index, int direction)
+static void prepare(const struct pair_run *pair_run, struct lane *lane, int index, int direction)
 {
-    lane->plan = *meeting->plan;
-    lane->plan.session = meeting_session(meeting, index, direction);
+    lane->plan = *pair_run->plan;
+    lane->plan.session = pair_run_session(pair_run, index, direction);
     lane->plan.begin = wait_at_gate;
     lane->plan.context = lane;
     memset(&lane->result, 0, sizeof lane->result);
     lane->result.counted_bytes = -1;
 }
 
-static void take_result(const struct meeting *meeting, struct lane *lane, bool has_gone)
+static void take_result(const struct pair_run *pair_run, struct lane *lane, bool has_gone)
 {
     struct link_result *result =
-        results_add(meeting->results, meeting->program->node, meeting->partner, lane->own->name);
+        results_add(pair_run->results, pair_run->program->node, pair_run->partner, lane->own->name);
     struct link_result blank = *result;
 
     *result = lane->result;
@@ -185,43 +185,43 @@ static void take_result(const struct meeting *meeting, struct lane *lane, bool h
 }
 
 /* One direction; returns -1 when the partner has gone. indexes: of the rails, for the session. */
-static int hold_direction(struct meeting *meeting, struct lane *lanes, const int *indexes,
+static int hold_direction(struct pair_run *pair_run, struct lane *lanes, const int *indexes,
                           int count, int direction, const struct overlap_start *start)
 {
-    bool drives = meeting->is_first == (direction == 0);
-    struct lines_idle idle = {progress, lanes};
+    bool drives = pair_run->is_first == (direction == 0);
+    struct control_idle idle = {progress, lanes};
     int rv = 0;
 
-    program_step(meeting->program);
+    program_step(pair_run->program);
     for (int i = 0; i < count; i++)
-        prepare(meeting, &lanes[i], indexes[i], direction);
+        prepare(pair_run, &lanes[i], indexes[i], direction);
     run(lanes, count, drives, start, direction);
     for (int i = 0; i < count && rv == 0; i++)
-        rv = lines_swap(meeting->lines, &lanes[i].mine, &lanes[i].other, sizeof lanes[i].mine,
-                        &idle);
+        rv = control_exchange(pair_run->control, &lanes[i].mine, &lanes[i].other,
+                              sizeof lanes[i].mine, &idle);
     if (drives)
         figure(lanes, count);
     for (int i = 0; i < count && drives; i++)
-        take_result(meeting, &lanes[i], rv != 0);
+        take_result(pair_run, &lanes[i], rv != 0);
     return rv;
 }
 
 /* Those rails that both ends can drive, connected. */
-static int open_lanes(struct meeting *meeting, const struct offers *theirs, struct lane *lanes,
-                      int *indexes)
+static int open_lanes(struct pair_run *pair_run, const struct rail_infos *theirs,
+                      struct lane *lanes, int *indexes)
 {
     int count = 0, own, other;
 
-    for (int i = 0; i < MEETING_RAILS; i++) {
+    for (int i = 0; i < PAIR_RAILS; i++) {
         struct lane *lane = &lanes[count];
         struct error err = {""};
 
-        if (!meeting_rails(meeting, theirs, i, &own, &other))
+        if (!pair_run_rails(pair_run, theirs, i, &own, &other))
             continue;
         indexes[count++] = i;
-        lane->channel = meeting->rails->channels[own];
-        lane->rail = meeting->rails->rails[own];
-        lane->own = &meeting->rails->own.rails[own];
+        lane->channel = pair_run->rails->channels[own];
+        lane->rail = pair_run->rails->rails[own];
+        lane->own = &pair_run->rails->own.rails[own];
         lane->theirs = &theirs->rails[other];
         if (channel_connect(lane->channel, lane->theirs->address, &err) != 0) {
             lane->mine.failed = 1;
@@ -231,23 +231,23 @@ static int open_lanes(struct meeting *meeting, const struct offers *theirs, stru
     return count;
 }
 
-int overlap_hold(struct meeting *meeting, const struct overlap_start *start)
+int overlap_hold(struct pair_run *pair_run, const struct overlap_start *start)
 {
-    struct offers *theirs = meeting_open(meeting);
-    struct lane *lanes = calloc(MEETING_RAILS + 1, sizeof *lanes);
-    int indexes[MEETING_RAILS], count, rv = theirs ? 0 : -1, direction = 0;
+    struct rail_infos *theirs = pair_run_open(pair_run);
+    struct lane *lanes = calloc(PAIR_RAILS + 1, sizeof *lanes);
+    int indexes[PAIR_RAILS], count, rv = theirs ? 0 : -1, direction = 0;
 
     if (!lanes)
         watch_fault("out of memory");
-    count = theirs ? open_lanes(meeting, theirs, lanes, indexes) : 0;
+    count = theirs ? open_lanes(pair_run, theirs, lanes, indexes) : 0;
     for (; direction < 2 && rv == 0; direction++)
-        rv = hold_direction(meeting, lanes, indexes, count, direction, start);
+        rv = hold_direction(pair_run, lanes, indexes, count, direction, start);
     for (; direction < 2; direction++)
         if (start)
             start->wait(start->context, direction);
     for (int i = 0; i < count; i++)
         channel_disconnect(lanes[i].channel);
-    lines_part(meeting->lines);
+    control_disconnect(pair_run->control);
     free(lanes);
     free(theirs);
     return rv;

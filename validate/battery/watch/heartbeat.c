@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/watch/beat.h"
+#include "validate/battery/watch/heartbeat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 static char secret[128]; /* of the run; "": none */
 
-void beat_take_secret(void)
+void heartbeat_read_secret(void)
 {
     char *found = getenv("MUSTER_SECRET");
 
@@ -32,9 +32,9 @@ void beat_take_secret(void)
     unsetenv("MUSTER_SECRET");
 }
 
-void beat_key(const struct beat_endpoint *endpoint, unsigned char key[SHA256_BYTES])
+void heartbeat_key(const struct heartbeat_endpoint *endpoint, unsigned char key[SHA256_BYTES])
 {
-    hmac_sha256(secret, strlen(secret), endpoint->token, BEAT_TOKEN_BYTES, key);
+    hmac_sha256(secret, strlen(secret), endpoint->token, HEARTBEAT_TOKEN_BYTES, key);
 }
 
 /* How gladly an interface's address is offered: the preferred interface, others, loopback. */
@@ -66,7 +66,7 @@ static int address_of(const struct ifaddrs *entry, struct sockaddr_in6 *address)
     return -1;
 }
 
-static int list_addresses(const char *interface, bool is_only, struct beat_endpoint *endpoint,
+static int list_addresses(const char *interface, bool is_only, struct heartbeat_endpoint *endpoint,
                           struct error *err)
 {
     struct ifaddrs *all;
@@ -77,7 +77,7 @@ static int list_addresses(const char *interface, bool is_only, struct beat_endpo
         for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next) {
             struct sockaddr_in6 address;
 
-            if (endpoint->address_count == (is_only && order == 0 ? 1 : BEAT_ADDRESSES))
+            if (endpoint->address_count == (is_only && order == 0 ? 1 : HEARTBEAT_ADDRESSES))
                 break;
             if (order_of(entry, interface) != order || address_of(entry, &address) != 0)
                 continue;
@@ -122,15 +122,15 @@ static int listen_on(const struct sockaddr_in6 *address)
     return fd;
 }
 
-int beat_listen(const char *interface, bool is_only, struct beat_endpoint *endpoint,
-                struct error *err)
+int heartbeat_listen(const char *interface, bool is_only, struct heartbeat_endpoint *endpoint,
+                     struct error *err)
 {
     struct sockaddr_storage bound;
     socklen_t length = sizeof bound;
     int fd;
 
     memset(endpoint, 0, sizeof *endpoint);
-    if (getrandom(endpoint->token, BEAT_TOKEN_BYTES, 0) != BEAT_TOKEN_BYTES)
+    if (getrandom(endpoint->token, HEARTBEAT_TOKEN_BYTES, 0) != HEARTBEAT_TOKEN_BYTES)
         return error_set(err, "no random number: %m");
     is_only = is_only && interface && *interface;
     if (list_addresses(interface, is_only, endpoint, err) != 0)
@@ -185,14 +185,14 @@ static int connect_one(const struct sockaddr_in6 *address, int timeout_ms)
 /* Where many connections want a place at once one may be closed before its turn: again, until
  * answer_ms are over. Another process of the same address, a loopback one above all, may answer: it
  * does not know the secret. */
-static int call(const struct beat_endpoint *endpoint, const struct sockaddr_in6 *address, int rank,
-                int timeout_ms, int answer_ms)
+static int call(const struct heartbeat_endpoint *endpoint, const struct sockaddr_in6 *address,
+                int rank, int timeout_ms, int answer_ms)
 {
     long until_ms = 0;
     unsigned char key[SHA256_BYTES];
     int fd;
 
-    beat_key(endpoint, key);
+    heartbeat_key(endpoint, key);
     do {
         fd = connect_one(address, timeout_ms);
         if (fd < 0)
@@ -207,10 +207,10 @@ static int call(const struct beat_endpoint *endpoint, const struct sockaddr_in6 
     return -1;
 }
 
-int beat_connect(const struct beat_endpoint *endpoint, int rank, int timeout_ms, int answer_ms,
-                 struct error *err)
+int heartbeat_connect(const struct heartbeat_endpoint *endpoint, int rank, int timeout_ms,
+                      int answer_ms, struct error *err)
 {
-    for (uint32_t i = 0; i < endpoint->address_count && i < BEAT_ADDRESSES; i++) {
+    for (uint32_t i = 0; i < endpoint->address_count && i < HEARTBEAT_ADDRESSES; i++) {
         int fd = call(endpoint, &endpoint->addresses[i], rank, timeout_ms, answer_ms);
 
         if (fd >= 0)
@@ -220,28 +220,29 @@ int beat_connect(const struct beat_endpoint *endpoint, int rank, int timeout_ms,
                      endpoint->address_count);
 }
 
-int beat_send(int socket, const struct beat *beat)
+int heartbeat_send(int socket, const struct heartbeat *heartbeat)
 {
-    return send(socket, beat, sizeof *beat, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof *beat
+    return send(socket, heartbeat, sizeof *heartbeat, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+                   (ssize_t)sizeof *heartbeat
                ? 0
                : -1;
 }
 
-int beat_receive(int socket, struct beat_buffer *buffer)
+int heartbeat_receive(int socket, struct heartbeat_buffer *buffer)
 {
     ssize_t got;
 
-    if (buffer->length == sizeof buffer->beat)
+    if (buffer->length == sizeof buffer->heartbeat)
         buffer->length = 0;
-    got = recv(socket, (char *)&buffer->beat + buffer->length, sizeof buffer->beat - buffer->length,
-               MSG_DONTWAIT);
+    got = recv(socket, (char *)&buffer->heartbeat + buffer->length,
+               sizeof buffer->heartbeat - buffer->length, MSG_DONTWAIT);
     if (got < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -1;
     if (got == 0)
         return -1;
     buffer->length += (size_t)got;
-    if (buffer->length < sizeof buffer->beat)
+    if (buffer->length < sizeof buffer->heartbeat)
         return 0;
-    buffer->beat.text[sizeof buffer->beat.text - 1] = '\0';
+    buffer->heartbeat.text[sizeof buffer->heartbeat.text - 1] = '\0';
     return 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_COURSE_H
-#define MUSTER_COURSE_H
+#ifndef MUSTER_PASS_SCHEDULE_H
+#define MUSTER_PASS_SCHEDULE_H
 
 #include "validate/battery/links/path/path.h"
 #include "validate/battery/links/rounds.h"
@@ -9,7 +9,7 @@
 /* One pass: who meets whom in which round, and how long each is measured. All leaders make the same
  * one. */
 
-struct course {
+struct pass_schedule {
     enum pass_kind kind;
     int rounds, once; /* once: of these, all pairs that are wanted; the others are more of them */
     int times;        /* that all are wanted */
@@ -26,28 +26,30 @@ struct course {
 
 /* A pass within nodes has a round for each of so many rails, and one where there is none. Returns
  * 0, or -1 with err: why there is nothing to measure. To be cleared in either case. */
-int course_make(const struct program *program, const struct rounds_plan *options,
-                enum pass_kind kind, int rails, struct course *course, struct error *err);
-void course_clear(struct course *course);
+int pass_schedule_make(const struct program *program, const struct rounds_plan *options,
+                       enum pass_kind kind, int rails, struct pass_schedule *pass_schedule,
+                       struct error *err);
+void pass_schedule_clear(struct pass_schedule *pass_schedule);
 
 /* Which of the first `once` rounds that one is: schedule_round_again(). */
-int course_round(const struct course *course, int round);
+int pass_schedule_round(const struct pass_schedule *pass_schedule, int round);
 
 /* How long the paths of that round are measured. */
-const struct path_plan *course_plan(const struct course *course, int round);
+const struct path_plan *pass_schedule_plan(const struct pass_schedule *pass_schedule, int round);
 
 /* The node's partner, SCHEDULE_BYE when it rests; whether it sends first, when it has one. */
-int course_partner(const struct program *program, const struct course *course, int round, int node);
-bool course_is_first(const struct program *program, const struct course *course, int round,
-                     int node);
+int pass_schedule_partner(const struct program *program, const struct pass_schedule *pass_schedule,
+                          int round, int node);
+bool pass_schedule_is_first(const struct program *program,
+                            const struct pass_schedule *pass_schedule, int round, int node);
 
 /* How many pairs at once cross the uplinks that the node's pair uses: schedule_pair_load() of those
  * in its sub-round. */
-int course_pair_load(const struct program *program, const struct course *course, int round,
-                     int node);
+int pass_schedule_pair_load(const struct program *program,
+                            const struct pass_schedule *pass_schedule, int round, int node);
 
 /* Pair number `index` of "A:B+C:D,E:F": its round from 0, -1: no more. A node that takes no part is
  * -1. */
-int course_pair(const struct program *program, const char *pairs, int index, int nodes[2]);
+int pass_schedule_pair(const struct program *program, const char *pairs, int index, int nodes[2]);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef MUSTER_OVERLAP_H
 #define MUSTER_OVERLAP_H
 
-#include "validate/battery/links/meeting/meeting.h"
+#include "validate/battery/links/pair/pair_run.h"
 
 /* All rails of a pair at once, each driven by a thread of its own, one direction after the other.
  * The rails of a node wait for each other between the warm-up and the stream, so that the streams
@@ -18,6 +18,6 @@ struct overlap_start {
 
 /* Both ends call it. Returns 0, or -1 when the partner did not come, or went; start->wait() is
  * called for both directions in either case. */
-int overlap_hold(struct meeting *meeting, const struct overlap_start *start);
+int overlap_hold(struct pair_run *pair_run, const struct overlap_start *start);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_LINES_H
-#define MUSTER_LINES_H
+#ifndef MUSTER_CONTROL_H
+#define MUSTER_CONTROL_H
 
 #include <poll.h>
 #include <stddef.h>
@@ -16,38 +16,38 @@
  * (watch_is_lost()). They wait as long as neither is so, asleep. Messages are structs as they are.
  */
 
-struct lines;
+struct control;
 
 /* What else a wait is to do: work() does what can be done now, and fills in the descriptors that
  * are readable when there is more, at most LINES_IDLE. Returns how many, or -1: it cannot tell, and
  * is called each millisecond. */
-enum { LINES_IDLE = 32 };
-struct lines_idle {
+enum { CONTROL_IDLE = 32 };
+struct control_idle {
     int (*work)(void *context, struct pollfd *polled);
     void *context;
 };
 
 /* All leaders, with MPI. A leader that cannot be reached is as one that is lost. Returns NULL with
  * err when this node cannot listen. */
-struct lines *lines_open(struct program *program, struct error *err);
-void lines_close(struct lines *lines);
+struct control *control_open(struct program *program, struct error *err);
+void control_close(struct control *control);
 
 /* The line between the first node and another. */
-int lines_send(struct lines *lines, int node, const void *data, size_t size_bytes);
-int lines_receive(struct lines *lines, int node, void *data, size_t size_bytes);
+int control_send(struct control *control, int node, const void *data, size_t size_bytes);
+int control_receive(struct control *control, int node, void *data, size_t size_bytes);
 
 /* First node: whether a message of that node has begun to arrive, or its line is lost. */
-bool lines_has_word(struct lines *lines, int node);
+bool control_has_message(struct control *control, int node);
 
 /* First node: waits a moment until some line has a word, of those whose node is not heard yet. */
-void lines_wait(struct lines *lines, const bool *is_heard);
+void control_wait(struct control *control, const bool *is_received);
 
 /* Two partners call it at the same time: opens a line between them. */
-int lines_meet(struct lines *lines, int partner);
+int control_connect(struct control *control, int partner);
 
 /* Exchanges a message of the same size with the partner. */
-int lines_swap(struct lines *lines, const void *out, void *in, size_t size_bytes,
-               const struct lines_idle *idle);
-void lines_part(struct lines *lines);
+int control_exchange(struct control *control, const void *out, void *in, size_t size_bytes,
+                     const struct control_idle *idle);
+void control_disconnect(struct control *control);
 
 #endif

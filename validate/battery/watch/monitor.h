@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_WARDEN_H
-#define MUSTER_WARDEN_H
+#ifndef MUSTER_MONITOR_H
+#define MUSTER_MONITOR_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,9 +19,9 @@ struct watch_state {
     atomic_int signal;         /* its number, once one came */
     atomic_bool tolerates;     /* a rank that is lost does not end the job */
     atomic_bool *lost;         /* by rank */
-    atomic_bool says_over;     /* rank 0: the others are to be told that all is done */
+    atomic_bool sends_over;    /* rank 0: the others are to be told that all is done */
     atomic_bool is_over;       /* the others: they were */
-    atomic_bool has_immovable; /* rank 0, once the warden is done: a lost rank will not end */
+    atomic_bool has_immovable; /* rank 0, once the monitor is done: a lost rank will not end */
     int wake[2];               /* a pipe: a byte wakes the thread */
     pthread_mutex_t lock;      /* of the texts */
     char phase[96];
@@ -32,14 +32,15 @@ struct watch_state {
     struct cpu_time_memory cpu_memory;
     struct cpu_time cpu;
     double evidence_s;      /* when it was read */
-    uint32_t told_progress; /* and since when it is that */
-    double told_s;
+    uint32_t seen_progress; /* and since when it is that */
+    double seen_s;
     bool has_socket_bytes; /* socket_bytes is of a moment since then */
     double socket_bytes, moved_bytes;
 };
 
-/* Copies the state as a beat of that type. By the watching thread. */
-void watch_beat(struct watch_state *state, enum beat_type type, struct beat *beat);
+/* Copies the state as a heartbeat of that type. By the watching thread. */
+void watch_heartbeat(struct watch_state *state, enum heartbeat_type type,
+                     struct heartbeat *heartbeat);
 
 /* Calls abort_job in a thread, gives it one second, and ends the process. */
 void watch_leave(struct watch_state *state, bool abort_job, int status) __attribute__((noreturn));
@@ -48,6 +49,6 @@ void watch_leave(struct watch_state *state, bool abort_job, int status) __attrib
 double watch_interval_s(int size);
 
 /* Rank 0's thread: returns when every rank has said goodbye; else it ends the process. */
-void warden_run(struct watch_state *state, int listener, const unsigned char *key);
+void monitor_run(struct watch_state *state, int listener, const unsigned char *key);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_MEETING_H
-#define MUSTER_MEETING_H
+#ifndef MUSTER_PAIR_RUN_H
+#define MUSTER_PAIR_RUN_H
 
 #include "validate/battery/links/path/channel.h"
 #include "validate/battery/links/path/errors.h"
-#include "validate/battery/links/meeting/lines.h"
+#include "validate/battery/links/pair/control.h"
 #include "validate/battery/links/path/path.h"
 #include "validate/battery/links/path/probe.h"
 #include "validate/battery/program.h"
@@ -12,30 +12,30 @@
 /* The rails of this node, open; and what happens when two nodes meet: each rail of the one with
  * the like rail of the other, both directions one after the other. */
 
-enum { MEETING_RAILS = 32, MEETING_ADDRESS_BYTES = 1024 };
+enum { PAIR_RAILS = 32, PAIR_ADDRESS_BYTES = 1024 };
 
 /* What a node tells its partner. Travels as it is. */
-struct offer {
+struct rail_info {
     char name[INVENTORY_NAME];
     int is_open; /* up, and UCX drives it */
     int class;   /* enum fabric_class */
     struct probe_address probe;
     double nominal_mbps;
     uint32_t address_bytes;
-    unsigned char address[MEETING_ADDRESS_BYTES];
+    unsigned char address[PAIR_ADDRESS_BYTES];
 };
 
-struct offers {
+struct rail_infos {
     char boot_id[INVENTORY_NAME]; /* of the machine that the node runs on; "": not known */
     int processors;               /* of that machine */
     int count;
-    struct offer rails[MEETING_RAILS];
+    struct rail_info rails[PAIR_RAILS];
 };
 
 /* One direction of one rail of one pair, or (to -1) a rail that takes no part. Travels as it is. */
 struct link_result {
-    int from, to; /* nodes */
-    int turn;     /* sub-round of the run, the first node's */
+    int from, to;  /* nodes */
+    int sub_round; /* sub-round of the run, the first node's */
     char rail[INVENTORY_NAME], peer_rail[INVENTORY_NAME];
     double nominal_mbps;                                /* the lower of both ends'; -1 unknown */
     double latency_us, latency_low_us, latency_high_us; /* median, least, greatest */
@@ -59,19 +59,19 @@ struct link_result {
     double damaged;
     char transport[160];
     char failure[256]; /* "" when all was measured */
-    /* What libibverbs measured (verbs/bout.h): enum verb and enum verb_scope; a port that takes no
-     * part, or (rail "") two nodes that do not meet; what is known of GPU memory, with the reason
-     * in failure. */
+    /* What libibverbs measured (verbs/verbs_pair.h): enum verb and enum verb_scope; a port that
+     * takes no part, or (rail "") two nodes that do not meet; what is known of GPU memory, with the
+     * reason in failure. */
     int is_verbs, verb, scope, is_state;
     int is_gpu_memory, has_gpu_memory, has_gpu;
     int packet_bytes; /* payload of a packet, the RDMA MTU; 0: not known */
 };
 
 struct rails {
-    struct offers own;
-    struct channel *channels[MEETING_RAILS]; /* NULL: not open */
-    struct probe *probes[MEETING_RAILS];     /* NULL: none */
-    const struct rail *rails[MEETING_RAILS]; /* into the program's fabric */
+    struct rail_infos own;
+    struct channel *channels[PAIR_RAILS]; /* NULL: not open */
+    struct probe *probes[PAIR_RAILS];     /* NULL: none */
+    const struct rail *rails[PAIR_RAILS]; /* into the program's fabric */
 };
 
 struct link_results {
@@ -89,17 +89,17 @@ void rails_close(struct rails *rails);
 
 /* Which rail of `second` meets rail `index` of `first`: the one of the same name, else the one at
  * the same index when neither name is known at the other end; -1: none. */
-int offers_match(const struct offers *first, int index, const struct offers *second);
+int rail_infos_match(const struct rail_infos *first, int index, const struct rail_infos *second);
 
-struct meeting {
+struct pair_run {
     struct program *program;
-    struct lines *lines;
+    struct control *control;
     struct rails *rails;
     const struct path_plan *plan;
     struct link_results *results; /* what this node sent is added */
     int partner;
-    bool is_first; /* sends first; the partner does not */
-    uint32_t turn; /* the same on both ends, of no other meeting */
+    bool is_first;    /* sends first; the partner does not */
+    uint32_t session; /* the same on both ends, of no other pair run */
 };
 
 /* What one end tells the other when a direction is over. */
@@ -111,32 +111,32 @@ struct report {
     int path_mtu_bytes;        /* the server's */
 };
 
-/* Opens the line and learns the partner's offers, malloc'd; NULL: it does not come, which is among
- * the results then. */
-struct offers *meeting_open(struct meeting *meeting);
+/* Opens the line and learns the partner's rail infos, malloc'd; NULL: it does not come, which is
+ * among the results then. */
+struct rail_infos *pair_run_open(struct pair_run *pair_run);
 
-/* Both ends have the same answer: the own rail number i of `first`'s order and the partner's offer
- * for it, when both can be driven. */
-bool meeting_rails(const struct meeting *meeting, const struct offers *theirs, int i, int *own,
-                   int *other);
+/* Both ends have the same answer: the own rail number i of `first`'s order and the partner's rail
+ * info for it, when both can be driven. */
+bool pair_run_rails(const struct pair_run *pair_run, const struct rail_infos *theirs, int i,
+                    int *own, int *other);
 
 /* A number for the direction of one rail that no other one of the run has. */
-uint64_t meeting_session(const struct meeting *meeting, int rail, int direction);
+uint64_t pair_run_session(const struct pair_run *pair_run, int rail, int direction);
 
 /* The figures of a path. */
-void meeting_summarize(const struct path_result *path, struct link_result *result);
+void pair_run_summarize(const struct path_result *path, struct link_result *result);
 /* Another figure for the bandwidth, of the time that it shared with others. Its interval holds it.
  */
-void meeting_set_bandwidth(struct link_result *result, double mbps);
+void pair_run_set_bandwidth(struct link_result *result, double mbps);
 
 /* Drives or serves one direction, and reads the NIC's counters around it. result: NULL for the
  * server. Returns 0, or -1 with report->text. */
-int meeting_drive(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
-                  struct link_result *result, struct path_result *path, struct report *report);
-int meeting_serve(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
-                  struct report *report);
+int pair_run_drive(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
+                   struct link_result *result, struct path_result *path, struct report *report);
+int pair_run_serve(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
+                   struct report *report);
 
 /* Rail after rail. Both ends call it. Returns 0, or -1 when the partner did not come, or went. */
-int meeting_hold(struct meeting *meeting);
+int pair_run_execute(struct pair_run *pair_run);
 
 #endif

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_GUESTS_H
-#define MUSTER_GUESTS_H
+#ifndef MUSTER_MEMBERS_H
+#define MUSTER_MEMBERS_H
 
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "validate/battery/watch/beat.h"
+#include "validate/battery/watch/heartbeat.h"
 #include "validate/battery/watch/cpu_time.h"
 #include "validate/battery/watch/stall.h"
-#include "validate/battery/watch/warden.h"
+#include "validate/battery/watch/monitor.h"
 
-/* What the warden knows of every rank. Shared by warden.c, which hears them, and inquest.c, which
+/* What the monitor knows of every rank. Shared by monitor.c, which hears them, and inquest.c, which
  * says what is wrong with them. */
 
-enum guest_state {
-    GUEST_AWAITED,
-    GUEST_HERE,
-    GUEST_UNWATCHED,
-    GUEST_SIGNALLED,
-    GUEST_LOST, /* died, frozen or hangs, and the job goes on without it */
-    GUEST_DONE,
+enum member_state {
+    MEMBER_AWAITED,
+    MEMBER_HERE,
+    MEMBER_UNWATCHED,
+    MEMBER_SIGNALLED,
+    MEMBER_LOST, /* died, frozen or hangs, and the job goes on without it */
+    MEMBER_DONE,
 };
 
-struct guest {
-    enum guest_state state;
+struct member {
+    enum member_state state;
     int fd; /* -1: none */
-    bool has_spoken;
-    double heard_s;
+    bool has_sent;
+    double received_s;
     double gap_s; /* the longest pause between two heartbeats that came lately */
     uint32_t progress;
     int waits_for;
@@ -35,16 +35,16 @@ struct guest {
     int thread_state;
     double still_queued_s, still_bytes; /* when something in the job moved last */
     char phase[96];
-    struct beat_buffer buffer;
+    struct heartbeat_buffer buffer;
 };
 
-struct warden {
+struct monitor {
     struct watch_state *state;
     int listener;
     struct admission admission;
-    struct guest *guests;  /* by rank; rank 0 has no connection */
-    struct pollfd *polled; /* wake pipe, guests, those of the admission */
-    int *culprits;
+    struct member *members; /* by rank; rank 0 has no connection */
+    struct pollfd *polled;  /* wake pipe, members, those of the admission */
+    int *faulty_ranks;
     double now_s;
     double moved_s; /* when some rank made progress last */
     bool has_moved; /* since still_queued_s and still_bytes were noted */
@@ -56,13 +56,13 @@ struct warden {
     double queued_s; /* of this thread */
     int signal_number;
     bool has_immovable; /* a rank was lost that obeys nobody any more: frozen, or it hangs */
-    bool has_said_over;
+    bool has_sent_over;
     bool has_all; /* every rank has tried to connect */
 };
 
 /* The silence of that rank that counts as frozen. */
-double guests_silence_s(const struct warden *warden, int rank);
+double members_silence_s(const struct monitor *monitor, int rank);
 
-void guests_send_all(const struct warden *warden, enum beat_type type, int value);
+void members_send_all(const struct monitor *monitor, enum heartbeat_type type, int value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/links/meeting/meeting.h"
+#include "validate/battery/links/pair/pair_run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct link_result *results_add(struct link_results *results, int from, int to, 
     struct link_result *result;
 
     if (results->count == results->size) {
-        int size = 2 * results->size + MEETING_RAILS;
+        int size = 2 * results->size + PAIR_RAILS;
         struct link_result *grown = realloc(results->items, (size_t)size * sizeof *grown);
 
         if (!grown)
@@ -49,25 +49,25 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
     if (fabric->rail_count == 0)
         snprintf(results_add(results, program->node, -1, "")->failure, sizeof(char[256]),
                  "no rail: %.200s", fabric->reason);
-    if (fabric->rail_count > MEETING_RAILS)
+    if (fabric->rail_count > PAIR_RAILS)
         snprintf(results_add(results, program->node, -1, "")->failure, sizeof(char[256]),
                  "%zu of its %zu rails are not measured: at most %d are; FabricInterfaces names "
                  "those that count",
-                 fabric->rail_count - MEETING_RAILS, fabric->rail_count, MEETING_RAILS);
-    for (size_t i = 0; i < fabric->rail_count && rails->own.count < MEETING_RAILS; i++) {
+                 fabric->rail_count - PAIR_RAILS, fabric->rail_count, PAIR_RAILS);
+    for (size_t i = 0; i < fabric->rail_count && rails->own.count < PAIR_RAILS; i++) {
         const struct rail *rail = &fabric->rails[i];
         int index = rails->own.count++;
-        struct offer *offer = &rails->own.rails[index];
+        struct rail_info *rail_info = &rails->own.rails[index];
         struct error err = {""};
         char why[256];
         const void *address;
         size_t size;
 
         rails->rails[index] = rail;
-        snprintf(offer->name, sizeof offer->name, "%s", rail->name);
-        offer->nominal_mbps = rail->nominal_mbps;
-        offer->class = (int)rail->class;
-        rails->probes[index] = probe_open(program->inventory, rail, &offer->probe);
+        snprintf(rail_info->name, sizeof rail_info->name, "%s", rail->name);
+        rail_info->nominal_mbps = rail->nominal_mbps;
+        rail_info->class = (int)rail->class;
+        rails->probes[index] = probe_open(program->inventory, rail, &rail_info->probe);
         if (!rail_is_up(rail) && rail->port) {
             rail_why_down(rail, why, sizeof why);
             error_set(&err, "%s", why);
@@ -75,14 +75,14 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
             error_set(&err, "rail %s is down", rail->name);
         else if (channel_open(rail, &rails->channels[index], &err) == 0) {
             address = channel_address(rails->channels[index], &size);
-            if (size <= sizeof offer->address) {
-                memcpy(offer->address, address, size);
-                offer->address_bytes = (uint32_t)size;
-                offer->is_open = 1;
+            if (size <= sizeof rail_info->address) {
+                memcpy(rail_info->address, address, size);
+                rail_info->address_bytes = (uint32_t)size;
+                rail_info->is_open = 1;
                 continue;
             }
             error_set(&err, "UCX on %s: its address has %zu bytes, at most %d expected", rail->name,
-                      size, MEETING_ADDRESS_BYTES);
+                      size, PAIR_ADDRESS_BYTES);
         }
         snprintf(results_add(results, program->node, -1, rail->name)->failure, sizeof(char[256]),
                  "%.255s", err.text);
@@ -97,15 +97,15 @@ void rails_close(struct rails *rails)
     }
 }
 
-static int find_name(const struct offers *offers, const char *name)
+static int find_name(const struct rail_infos *rail_infos, const char *name)
 {
-    for (int i = 0; i < offers->count; i++)
-        if (strcmp(offers->rails[i].name, name) == 0)
+    for (int i = 0; i < rail_infos->count; i++)
+        if (strcmp(rail_infos->rails[i].name, name) == 0)
             return i;
     return -1;
 }
 
-int offers_match(const struct offers *first, int index, const struct offers *second)
+int rail_infos_match(const struct rail_infos *first, int index, const struct rail_infos *second)
 {
     int found = find_name(second, first->rails[index].name);
 
@@ -116,12 +116,13 @@ int offers_match(const struct offers *first, int index, const struct offers *sec
     return -1;
 }
 
-uint64_t meeting_session(const struct meeting *meeting, int rail, int direction)
+uint64_t pair_run_session(const struct pair_run *pair_run, int rail, int direction)
 {
-    return ((uint64_t)meeting->turn * MEETING_RAILS + (uint64_t)rail) * 2 + (uint64_t)direction + 1;
+    return ((uint64_t)pair_run->session * PAIR_RAILS + (uint64_t)rail) * 2 + (uint64_t)direction +
+           1;
 }
 
-void meeting_summarize(const struct path_result *path, struct link_result *result)
+void pair_run_summarize(const struct path_result *path, struct link_result *result)
 {
     double least = INFINITY, greatest = -INFINITY;
 
@@ -154,7 +155,7 @@ void meeting_summarize(const struct path_result *path, struct link_result *resul
     snprintf(result->transport, sizeof result->transport, "%s", path->transport);
 }
 
-void meeting_set_bandwidth(struct link_result *result, double mbps)
+void pair_run_set_bandwidth(struct link_result *result, double mbps)
 {
     result->bandwidth_mbps = mbps;
     result->bandwidth_low_mbps = fmin(result->bandwidth_low_mbps, mbps);
@@ -189,8 +190,8 @@ static void read_late(const struct rail *rail, const struct counters *before, do
     }
 }
 
-int meeting_drive(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
-                  struct link_result *result, struct path_result *path, struct report *report)
+int pair_run_drive(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
+                   struct link_result *result, struct path_result *path, struct report *report)
 {
     struct counters before, after;
     bool can_count, could_count;
@@ -202,7 +203,7 @@ int meeting_drive(struct channel *channel, const struct rail *rail, const struct
     errors_read(rail, &before, &could_count);
     failed = path_drive(channel, &counting, path, &err);
     read_late(rail, &before, failed || !could_count ? 0 : path->sent_bytes, &after, &can_count);
-    meeting_summarize(path, result);
+    pair_run_summarize(path, result);
     result->is_astray =
         !transport_is_on(path->transport, channel_device(rail),
                          rail->port && strcmp(channel_device(rail), rail->name) == 0);
@@ -218,8 +219,8 @@ static double arrived(const void *rail)
     return errors_arrived_bytes(rail);
 }
 
-int meeting_serve(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
-                  struct report *report)
+int pair_run_serve(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
+                   struct report *report)
 {
     struct counters before, after;
     struct error err = {""};
@@ -253,13 +254,14 @@ static void lie(struct link_result *result)
 
 /* One rail. A connection that cannot be made one way is not tried the other way. Returns -1 when
  * the partner has gone. */
-static int meet_on_rail(struct meeting *meeting, int own, const struct offer *theirs, int index)
+static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_info *theirs,
+                        int index)
 {
-    const struct rails *rails = meeting->rails;
+    const struct rails *rails = pair_run->rails;
     struct channel *channel = rails->channels[own];
-    struct lines_idle idle = {progress, channel};
+    struct control_idle idle = {progress, channel};
     struct report mine = {0}, other = {0};
-    struct path_plan plan = *meeting->plan;
+    struct path_plan plan = *pair_run->plan;
     struct path_result path;
     struct error err = {""};
     int rv = 0;
@@ -267,13 +269,13 @@ static int meet_on_rail(struct meeting *meeting, int own, const struct offer *th
     if (channel_connect(channel, theirs->address, &err) != 0)
         fill_report(1, &err, &(struct counters){0}, &(struct counters){0}, &mine);
     for (int direction = 0; direction < 2 && rv == 0; direction++) {
-        bool drives = meeting->is_first == (direction == 0);
+        bool drives = pair_run->is_first == (direction == 0);
         struct link_result *result = NULL;
 
-        program_step(meeting->program);
-        plan.session = meeting_session(meeting, index, direction);
+        program_step(pair_run->program);
+        plan.session = pair_run_session(pair_run, index, direction);
         if (drives) {
-            result = results_add(meeting->results, meeting->program->node, meeting->partner,
+            result = results_add(pair_run->results, pair_run->program->node, pair_run->partner,
                                  rails->own.rails[own].name);
             snprintf(result->peer_rail, sizeof result->peer_rail, "%s", theirs->name);
             result->nominal_mbps = fmin(rails->own.rails[own].nominal_mbps, theirs->nominal_mbps);
@@ -283,12 +285,12 @@ static int meet_on_rail(struct meeting *meeting, int own, const struct offer *th
         mine.errors = (struct errors){0};
         if (!mine.failed && !other.failed) {
             if (drives)
-                meeting_drive(channel, rails->rails[own], &plan, result, &path, &mine);
+                pair_run_drive(channel, rails->rails[own], &plan, result, &path, &mine);
             else
-                meeting_serve(channel, rails->rails[own], &plan, &mine);
+                pair_run_serve(channel, rails->rails[own], &plan, &mine);
         }
-        mine.path_mtu_bytes = drives ? -1 : probe_hear(rails->probes[own], plan.session);
-        rv = lines_swap(meeting->lines, &mine, &other, sizeof mine, &idle);
+        mine.path_mtu_bytes = drives ? -1 : probe_receive(rails->probes[own], plan.session);
+        rv = control_exchange(pair_run->control, &mine, &other, sizeof mine, &idle);
         if (rv != 0)
             snprintf(other.text, sizeof other.text, "the partner has gone");
         if (result && rv == 0) {
@@ -302,7 +304,7 @@ static int meet_on_rail(struct meeting *meeting, int own, const struct offer *th
         if (result && (mine.failed || other.failed || rv != 0))
             snprintf(result->failure, sizeof result->failure, "%s",
                      mine.failed ? mine.text : other.text);
-        if (result && program_lies(meeting->program))
+        if (result && program_lies(pair_run->program))
             lie(result);
     }
     channel_disconnect(channel);
@@ -310,16 +312,16 @@ static int meet_on_rail(struct meeting *meeting, int own, const struct offer *th
 }
 
 /* A pair that is not measured is told, by the one that was to send first. */
-static void tell_unmet(struct meeting *meeting, bool has_met)
+static void report_unmet(struct pair_run *pair_run, bool has_met)
 {
-    const struct program *program = meeting->program;
+    const struct program *program = pair_run->program;
     const char *own = program->node_name[program->node];
-    const char *partner = program->node_name[meeting->partner];
+    const char *partner = program->node_name[pair_run->partner];
     struct link_result *result;
 
-    if (!meeting->is_first)
+    if (!pair_run->is_first)
         return;
-    result = results_add(meeting->results, program->node, meeting->partner, "");
+    result = results_add(pair_run->results, program->node, pair_run->partner, "");
     result->is_state = 1;
     if (has_met)
         snprintf(result->failure, sizeof result->failure,
@@ -331,46 +333,46 @@ static void tell_unmet(struct meeting *meeting, bool has_met)
                  own, partner);
 }
 
-struct offers *meeting_open(struct meeting *meeting)
+struct rail_infos *pair_run_open(struct pair_run *pair_run)
 {
-    struct offers *theirs = malloc(sizeof *theirs);
+    struct rail_infos *theirs = malloc(sizeof *theirs);
     bool has_met;
 
     if (!theirs)
         watch_fault("out of memory");
-    has_met = lines_meet(meeting->lines, meeting->partner) == 0;
-    if (has_met &&
-        lines_swap(meeting->lines, &meeting->rails->own, theirs, sizeof *theirs, NULL) == 0)
+    has_met = control_connect(pair_run->control, pair_run->partner) == 0;
+    if (has_met && control_exchange(pair_run->control, &pair_run->rails->own, theirs,
+                                    sizeof *theirs, NULL) == 0)
         return theirs;
-    tell_unmet(meeting, has_met);
+    report_unmet(pair_run, has_met);
     free(theirs);
-    lines_part(meeting->lines);
+    control_disconnect(pair_run->control);
     return NULL;
 }
 
-bool meeting_rails(const struct meeting *meeting, const struct offers *theirs, int i, int *own,
-                   int *other)
+bool pair_run_rails(const struct pair_run *pair_run, const struct rail_infos *theirs, int i,
+                    int *own, int *other)
 {
-    const struct offers *first = meeting->is_first ? &meeting->rails->own : theirs;
-    const struct offers *second = meeting->is_first ? theirs : &meeting->rails->own;
-    int j = i < first->count ? offers_match(first, i, second) : -1;
+    const struct rail_infos *first = pair_run->is_first ? &pair_run->rails->own : theirs;
+    const struct rail_infos *second = pair_run->is_first ? theirs : &pair_run->rails->own;
+    int j = i < first->count ? rail_infos_match(first, i, second) : -1;
 
     if (j < 0 || !first->rails[i].is_open || !second->rails[j].is_open)
         return false;
-    *own = meeting->is_first ? i : j;
-    *other = meeting->is_first ? j : i;
+    *own = pair_run->is_first ? i : j;
+    *other = pair_run->is_first ? j : i;
     return true;
 }
 
-int meeting_hold(struct meeting *meeting)
+int pair_run_execute(struct pair_run *pair_run)
 {
-    struct offers *theirs = meeting_open(meeting);
+    struct rail_infos *theirs = pair_run_open(pair_run);
     int rv = theirs ? 0 : -1, own, other;
 
-    for (int i = 0; i < MEETING_RAILS && rv == 0; i++)
-        if (meeting_rails(meeting, theirs, i, &own, &other))
-            rv = meet_on_rail(meeting, own, &theirs->rails[other], i);
-    lines_part(meeting->lines);
+    for (int i = 0; i < PAIR_RAILS && rv == 0; i++)
+        if (pair_run_rails(pair_run, theirs, i, &own, &other))
+            rv = meet_on_rail(pair_run, own, &theirs->rails[other], i);
+    control_disconnect(pair_run->control);
     free(theirs);
     return rv;
 }
