@@ -62,17 +62,11 @@ tests/sim/
 tests/unit/
 validate/act/
 validate/certify/
-validate/checks/
-validate/command/
-validate/compare/
 validate/diagnose/
-validate/history/
 validate/judge/
 validate/preflight/
-validate/report/
 validate/schedule/
 validate/slurm/
-validate/subnet/
 '
 
 # PATH WORD reason

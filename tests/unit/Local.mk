@@ -397,9 +397,9 @@ check_PROGRAMS += tests/unit/act_health.t
 tests_unit_act_health_t_SOURCES = tests/unit/act_health.c
 tests_unit_act_health_t_LDADD = validate/act/libact.la $(unit_libs)
 
-check_PROGRAMS += tests/unit/standing.t
-tests_unit_standing_t_SOURCES = tests/unit/standing.c
-tests_unit_standing_t_LDADD = validate/history/libhistory.la validate/judge/libjudge.la \
+check_PROGRAMS += tests/unit/node_status.t
+tests_unit_node_status_t_SOURCES = tests/unit/node_status.c
+tests_unit_node_status_t_LDADD = validate/history/libhistory.la validate/judge/libjudge.la \
 	validate/act/libact.la validate/report/libreport.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/campaign.t

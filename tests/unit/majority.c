@@ -9,25 +9,25 @@
 static struct fact_table table;
 static struct groups groups;
 static struct golden golden;
-static struct oddity *oddities;
+static struct deviation *deviations;
 static char text[512];
 
 static int compare(const struct fact *facts, size_t count, const struct node_class *classes,
                    size_t class_count)
 {
-    free(oddities);
+    free(deviations);
     groups_clear(&groups);
     fact_table_clear(&table);
-    oddities = NULL;
+    deviations = NULL;
     if (fact_table_make(facts, count, &table) != 0 ||
         groups_make(&table, classes, class_count, &groups) != 0)
         return -2;
-    return majority_compare(&table, &groups, golden.count ? &golden : NULL, &oddities);
+    return majority_compare(&table, &groups, golden.count ? &golden : NULL, &deviations);
 }
 
 static const char *message(int i)
 {
-    oddity_message(&oddities[i], text, sizeof text);
+    deviation_message(&deviations[i], text, sizeof text);
     return text;
 }
 
@@ -63,30 +63,33 @@ static void test_majority(void)
     };
 
     is_int(compare(mtu, 8, NULL, 0), 2, "two nodes are odd");
-    is_str(oddities[0].node, "n4", "the other kernel is n4's");
-    is_int(oddities[0].verdict, VERDICT_WARN, "... which is a warning");
-    is_str(oddities[1].node, "n2", "the other MTU is n2's");
-    is_int(oddities[1].verdict, VERDICT_FAIL, "... which breaks jobs");
+    is_str(deviations[0].node, "n4", "the other kernel is n4's");
+    is_int(deviations[0].verdict, VERDICT_WARN, "... which is a warning");
+    is_str(deviations[1].node, "n2", "the other MTU is n2's");
+    is_int(deviations[1].verdict, VERDICT_FAIL, "... which breaks jobs");
     is_str(message(1), "eth1 mtu is 1500, 9000 on 3 of 4 nodes", "... and is said so");
-    ok(oddities[1].group == NULL, "one group needs no name");
+    ok(deviations[1].group == NULL, "one group needs no name");
     is_int(compare(mtu, 2, NULL, 0), 1, "two nodes that differ are told");
-    ok(oddities[0].node == NULL && oddities[0].verdict == VERDICT_WARN, "... and neither accused");
+    ok(deviations[0].node == NULL && deviations[0].verdict == VERDICT_WARN,
+       "... and neither accused");
     is_str(message(0), "eth1 mtu differs, 1500 and 9000, and two nodes have no majority",
            "... and it is said so");
     is_int(compare(missing, 5, NULL, 0), 1, "a missing fact is odd");
-    is_str(oddities[0].node, "n3", "... on the node that lacks it");
+    is_str(deviations[0].node, "n3", "... on the node that lacks it");
     has_str(message(0), "eth2 speed is missing, 100 on 2 of 3", "... and is said so");
-    is_int(oddities[0].verdict, VERDICT_FAIL, "... which fails where it says nothing of the part");
+    is_int(deviations[0].verdict, VERDICT_FAIL,
+           "... which fails where it says nothing of the part");
     is_int(compare(missing, 6, NULL, 0), 1, "where it says something else of the part");
-    is_int(oddities[0].verdict, VERDICT_UNKNOWN, "... what is missing is not known");
+    is_int(deviations[0].verdict, VERDICT_UNKNOWN, "... what is missing is not known");
     is_int(compare(split, 4, NULL, 0), 1, "half and half is reported once");
-    ok(oddities[0].node == NULL && oddities[0].verdict == VERDICT_WARN, "... and accuses nobody");
+    ok(deviations[0].node == NULL && deviations[0].verdict == VERDICT_WARN,
+       "... and accuses nobody");
     is_str(message(0),
            "eth1 mtu differs and no value has a majority, 1500 on 2 and 9000 on 2 of 4 nodes",
            "... and both values are named");
     is_int(compare(minority, 4, NULL, 0), 0, "what few have and agree on is not odd");
     is_int(compare(twice, 4, NULL, 0), 0, "of two values of one node the last one counts");
-    is_int(compare(NULL, 0, NULL, 0), 0, "no facts, no oddities");
+    is_int(compare(NULL, 0, NULL, 0), 0, "no facts, no deviations");
 }
 
 /* What half of the nodes do not have at all. */
@@ -103,7 +106,7 @@ static void test_half_missing(void)
                                         {"n5", "mtu", "eth1", "9"}, {"n6", "kernel", "", "6"}};
 
     is_int(compare(halves, 6, NULL, 0), 1, "half of the nodes lack a rail");
-    ok(oddities[0].node == NULL && oddities[0].verdict == VERDICT_WARN,
+    ok(deviations[0].node == NULL && deviations[0].verdict == VERDICT_WARN,
        "... and nobody is accused");
     is_str(message(0),
            "eth2 carrier differs and no value has a majority, 1 on 2 and missing on 2 of 4 nodes",
@@ -138,7 +141,7 @@ static void test_excerpt(void)
     char excerpt[18];
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        oddity_excerpt(cases[i].text, cases[i].beside, 17, excerpt);
+        deviation_excerpt(cases[i].text, cases[i].beside, 17, excerpt);
         is_str(excerpt, cases[i].expected, "the excerpt of \"%s\"",
                cases[i].text ? cases[i].text : "nothing");
     }
@@ -179,7 +182,7 @@ static void test_groups(void)
     is_str(message(0), "gpu.count is 0, 1 on 3 of 4 nodes of XE9680, H100", "the lost GPUs");
     is_str(message(1), "hardware is XE9640, XE9680, H100 on 4 of 5 nodes",
            "one alone among many of its class is odd itself");
-    is_str(oddities[1].node, "n8", "... and named");
+    is_str(deviations[1].node, "n8", "... and named");
     is_str(message(2), "gpu0 model is missing, H100 on 3 of 4 nodes of XE9680, H100",
            "the lost GPUs' model");
     is_str(message(3), "eth1 mtu is 4000, 1500 on 2 of 3 nodes of R660",
@@ -229,11 +232,11 @@ static void test_golden(void)
     is_int(compare(facts, 11, NULL, 0), 7, "and nodes are held against it");
     is_str(message(1), "kernel is 6.1, the golden file's line 3 says 5.15",
            "... what is in it goes before a majority");
-    is_str(oddities[1].node, "n2", "... for the nodes it names");
+    is_str(deviations[1].node, "n2", "... for the nodes it names");
     is_str(message(3), "kernel is 5.14, 6.1 on 3 of 4 nodes", "... and for no others");
-    is_str(oddities[3].node, "n4", "... who have their majority");
+    is_str(deviations[3].node, "n4", "... who have their majority");
     is_str(message(4), "eth1 mtu is 1500, the golden file's line 4 says 9000", "... where");
-    ok(oddities[4].verdict == VERDICT_FAIL, "... the difference is as grave");
+    ok(deviations[4].verdict == VERDICT_FAIL, "... the difference is as grave");
     is_str(message(5), "new is missing, the golden file's line 5 says 1", "a fact may be missing");
     golden_clear(&golden);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -276,9 +279,9 @@ static void test_scale(void)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
     found = compare(facts, (size_t)NODES * FACTS, NULL, 0);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-    is_int(found, 1, "one oddity among 3,276,800 facts");
+    is_int(found, 1, "one deviation among 3,276,800 facts");
     is_str(message(0), "eth1 fact77 is other, same on 16383 of 16384 nodes", "... is found");
-    is_str(oddities[0].node, "n12345", "... on its node");
+    is_str(deviations[0].node, "n12345", "... on its node");
     printf("# %.2f s of processor time\n", (double)(after.tv_sec - before.tv_sec) +
                                                1e-9 * (double)(after.tv_nsec - before.tv_nsec));
     free(facts);
@@ -293,7 +296,7 @@ int main(void)
     test_golden();
     test_severity();
     test_scale();
-    free(oddities);
+    free(deviations);
     groups_clear(&groups);
     fact_table_clear(&table);
     return tap_done();

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/unit/tap.h"
-#include "validate/history/standing.h"
+#include "validate/history/node_status.h"
 
 /* What a run does to nodes once they are tested, on a controller that the test makes up: it lifts
  * the drains of ours, and drains, spares and releases. Each operation and each line of the journal
@@ -171,8 +171,8 @@ void certify_record(struct certify *certify, const struct record *record)
     (void)record;
 }
 
-int standing_strike(const char *path, const char *node, enum fault_code code, const char *part,
-                    double now, double window_s, struct error *err)
+int node_status_strike(const char *path, const char *node, enum fault_code code, const char *part,
+                       double now, double window_s, struct error *err)
 {
     (void)path, (void)node, (void)code, (void)part, (void)now, (void)window_s, (void)err;
     return 1;

@@ -340,7 +340,7 @@ static void doubts(void)
 static size_t told;
 static char last[600];
 
-static void tell(const char *text, void *context)
+static void print_line(const char *text, void *context)
 {
     (void)context;
     told++;
@@ -352,7 +352,7 @@ static void files(void)
     char path[] = "/tmp/muster-survey-XXXXXX";
     int fd = mkstemp(path);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    const struct recordfile_listener listener = {.say = tell};
+    const struct recordfile_listener listener = {.report = print_line};
     struct records records = {0};
     struct error err;
 

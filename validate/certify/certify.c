@@ -157,7 +157,7 @@ static void jitter_wait(struct certify *certify)
     double delay_s = certify_delay_s(certify->options.jitter_s), begin = clock_s();
 
     if (delay_s >= 1)
-        progress_say(&certify->progress, "beginning in %.0f s (--jitter)", delay_s);
+        progress_print(&certify->progress, "beginning in %.0f s (--jitter)", delay_s);
     while (!certify_stop && clock_s() - begin < delay_s)
         usleep(50000);
     certify->begin = clock_s();
@@ -274,10 +274,10 @@ static int stages_run(struct certify *certify, struct error *err)
 {
     if (certify_select(certify, err) != 0)
         return -1;
-    progress_say(&certify->progress, "certifying %zu node%s of cluster %s, level %s%s, run %s",
-                 certify->count, certify->count == 1 ? "" : "s", certify->cluster.name,
-                 certify_level_name(certify->options.level),
-                 certify->options.is_dry_run ? ", dry run" : "", certify->run);
+    progress_print(&certify->progress, "certifying %zu node%s of cluster %s, level %s%s, run %s",
+                   certify->count, certify->count == 1 ? "" : "s", certify->cluster.name,
+                   certify_level_name(certify->options.level),
+                   certify->options.is_dry_run ? ", dry run" : "", certify->run);
     certify_reach(certify);
     certify_allocate(certify);
     certify_check(certify);

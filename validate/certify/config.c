@@ -17,25 +17,25 @@ static bool is_asked(const void *context, const char *node)
     return subject && subject->is_asked;
 }
 
-static void say_oddity(struct certify *certify, const struct oddity *oddity)
+static void say_oddity(struct certify *certify, const struct deviation *deviation)
 {
-    struct subject *subject = oddity->node ? certify_subject(certify, oddity->node) : NULL;
+    struct subject *subject = deviation->node ? certify_subject(certify, deviation->node) : NULL;
     struct record record = RECORD_INIT;
     char text[512];
 
-    oddity_message(oddity, text, sizeof text);
+    deviation_message(deviation, text, sizeof text);
     if (subject) {
         certify_fault(certify, subject, STAGE_CHECK,
-                      certify_rails_verdict(certify, subject, oddity->part, oddity->verdict),
-                      fact_code(oddity->name), "host.config",
-                      *oddity->part ? oddity->part : oddity->name, text);
+                      certify_rails_verdict(certify, subject, deviation->part, deviation->verdict),
+                      fact_code(deviation->name), "host.config",
+                      *deviation->part ? deviation->part : deviation->name, text);
         return;
     }
     record.suite = "certify";
     record.test = "host.config";
-    record.part = *oddity->part ? oddity->part : oddity->name;
-    record.verdict = oddity->verdict;
-    record.code = fact_code(oddity->name);
+    record.part = *deviation->part ? deviation->part : deviation->name;
+    record.verdict = deviation->verdict;
+    record.code = fact_code(deviation->name);
     record.message = text;
     certify_record(certify, &record);
     certify_note(certify, "%s", text);
@@ -137,7 +137,7 @@ void certify_compare(struct certify *certify, size_t first)
     }
     /* what is said adds records, whose list may move; the facts' strings stay where they are */
     for (size_t i = 0; i < comparison.count; i++)
-        say_oddity(certify, &comparison.oddities[i]);
+        say_oddity(certify, &comparison.deviations[i]);
     say_lonely(certify, &comparison);
     comparison_clear(&comparison);
 }

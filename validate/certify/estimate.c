@@ -113,11 +113,12 @@ void certify_estimate_say(struct certify *certify)
     if (train_s > 0)
         snprintf(train, sizeof train, ", train %.0f s", train_s);
     if (nodes > 1)
-        progress_say(&certify->progress,
-                     "%zu nodes, %d rail%s: launch about %.0f s, links about %.0f s for %d rounds, "
-                     "collectives about %.0f s%s",
-                     nodes, work.rails, work.rails == 1 ? "" : "s",
-                     budget_estimate_s(&work, STAGE_LAUNCH), budget_estimate_s(&work, STAGE_LINKS),
-                     work.rounds, budget_estimate_s(&work, STAGE_COLLECTIVES), train);
+        progress_print(
+            &certify->progress,
+            "%zu nodes, %d rail%s: launch about %.0f s, links about %.0f s for %d rounds, "
+            "collectives about %.0f s%s",
+            nodes, work.rails, work.rails == 1 ? "" : "s", budget_estimate_s(&work, STAGE_LAUNCH),
+            budget_estimate_s(&work, STAGE_LINKS), work.rounds,
+            budget_estimate_s(&work, STAGE_COLLECTIVES), train);
     hostlist_clear(&names);
 }

@@ -258,7 +258,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
                   *certify->complaint.text ? certify->complaint.text : "no word why");
         return 1;
     }
-    if (step->is_mpi && !records_tell(&certify->records, *first, result.status)) {
+    if (step->is_mpi && !records_explain(&certify->records, *first, result.status)) {
         bool is_mute = certify->records.count == *first;
 
         error_set(err, "rank 0, which tells for all, ended too early (status %d): %s%s",

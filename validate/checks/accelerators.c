@@ -111,10 +111,10 @@ static void report_read(const struct health *health, const struct accelerator_re
     if (untold > 0)
         snprintf(text, sizeof text, "; %zu values not told: the library is older, or not allowed",
                  untold);
-    checks_say(health->checks, health->test, "gpu", VERDICT_PASS,
-               "%zu %s device%s without a fault by %s%s%s%s", report->count,
-               gpu_vendor_name(report->vendor), report->count == 1 ? "" : "s", report->library,
-               report->library_version[0] ? " " : "", report->library_version, text);
+    checks_record(health->checks, health->test, "gpu", VERDICT_PASS,
+                  "%zu %s device%s without a fault by %s%s%s%s", report->count,
+                  gpu_vendor_name(report->vendor), report->count == 1 ? "" : "s", report->library,
+                  report->library_version[0] ? " " : "", report->library_version, text);
 }
 
 static void report_vendor(const struct health *health, enum gpu_vendor vendor)
@@ -125,16 +125,16 @@ static void report_vendor(const struct health *health, enum gpu_vendor vendor)
     bool can_open[INVENTORY_GPUS];
 
     if (checks->accelerators->errors[vendor][0])
-        checks_say(checks, health->test, "gpu", VERDICT_UNKNOWN, "%s not looked at: %s",
-                   accelerator_library(vendor), checks->accelerators->errors[vendor]);
+        checks_record(checks, health->test, "gpu", VERDICT_UNKNOWN, "%s not looked at: %s",
+                      accelerator_library(vendor), checks->accelerators->errors[vendor]);
     if (!report)
         return;
     for (size_t i = 0; i < checks->inventory->gpu_count; i++)
         can_open[i] = device_access("", checks->inventory->gpus[i].device_file) == 0;
     view.can_open = can_open;
     if (report->outcome == OUTCOME_NO_LIBRARY || report->outcome == OUTCOME_NO_DRIVER)
-        checks_say(checks, health->test, "", VERDICT_SKIP, "%s not looked at, because %.160s",
-                   report->library, report->reason);
+        checks_record(checks, health->test, "", VERDICT_SKIP, "%s not looked at, because %.160s",
+                      report->library, report->reason);
     else if (accelerator_evaluate(report, &view, report_finding, (void *)health) == 0)
         report_read(health, report);
 }
@@ -152,16 +152,16 @@ void check_accelerators(const struct checks *checks, const char *test)
         if (is_told[vendor] || !accelerator_library(vendor))
             continue;
         is_told[vendor] = true;
-        checks_say(checks, test, "", VERDICT_SKIP,
-                   "%s not looked at, because this is a recorded node",
-                   accelerator_library(vendor));
+        checks_record(checks, test, "", VERDICT_SKIP,
+                      "%s not looked at, because this is a recorded node",
+                      accelerator_library(vendor));
     }
 }
 
 /* ---------------------------------------------------------------- host.config */
 
-static void tell_accelerator(const struct facts *facts, const char *part,
-                             const struct accelerator *device)
+static void record_accelerator(const struct facts *facts, const char *part,
+                               const struct accelerator *device)
 {
     static const struct {
         enum accelerator_value_id id;
@@ -198,12 +198,12 @@ void facts_accelerators(const struct facts *facts)
         if (!report)
             continue;
         if (report->library_version[0])
-            fact_tell(facts, "gpu.library", gpu_vendor_info((enum gpu_vendor)vendor)->driver, NAN,
-                      "", "%s", report->library_version);
+            fact_record(facts, "gpu.library", gpu_vendor_info((enum gpu_vendor)vendor)->driver, NAN,
+                        "", "%s", report->library_version);
         accelerator_places(report, checks->inventory, places);
         for (size_t i = 0; i < report->count; i++) {
             snprintf(part, sizeof part, "gpu%ld", places[i] >= 0 ? places[i] : (long)i);
-            tell_accelerator(facts, part, &report->accelerators[i]);
+            record_accelerator(facts, part, &report->accelerators[i]);
         }
     }
 }

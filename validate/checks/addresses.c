@@ -18,23 +18,23 @@
 
 enum { SOURCES_TEXT = 1000 }; /* a fact has 1023 bytes at most */
 
-static void tell_nic(const struct facts *facts, const struct nic *nic)
+static void record_nic(const struct facts *facts, const struct nic *nic)
 {
     for (size_t i = 0; i < nic->address_count; i++)
-        fact_tell(facts, "address", nic->name, NAN, NULL, "%.*s",
-                  (int)strcspn(nic->addresses[i], "/"), nic->addresses[i]);
+        fact_record(facts, "address", nic->name, NAN, NULL, "%.*s",
+                    (int)strcspn(nic->addresses[i], "/"), nic->addresses[i]);
     fact_text(facts, "address", nic->name, nic->duplicate_address);
     if (strlen(nic->mac) == 17) /* IPoIB's has the port's GUID in it */
         fact_text(facts, "mac", nic->name, nic->mac);
     if (nic->duplicate_address[0])
-        checks_say(facts->checks, facts->test, nic->name, VERDICT_UNKNOWN,
-                   "%s does not use its address %s: another host had it (duplicate address "
-                   "detection); give one of them another",
-                   nic->name, nic->duplicate_address);
+        checks_record(facts->checks, facts->test, nic->name, VERDICT_UNKNOWN,
+                      "%s does not use its address %s: another host had it (duplicate address "
+                      "detection); give one of them another",
+                      nic->name, nic->duplicate_address);
 }
 
 /* An InfiniBand port's own half of its GIDs. */
-static void tell_guid(const struct facts *facts, const struct rail *rail)
+static void record_guid(const struct facts *facts, const struct rail *rail)
 {
     const char *gid = rail->port->gid_count > 0 ? rail->port->gids[0].gid : "";
 
@@ -44,7 +44,7 @@ static void tell_guid(const struct facts *facts, const struct rail *rail)
 
 /* Of this machine: where its connections to others may come from (validate/battery/watch/peers.h).
  * Too many are joined; a node that does not tell any keeps the run's from being known. */
-static void tell_sources(const struct facts *facts)
+static void record_sources(const struct facts *facts)
 {
     struct address_range *ranges;
     size_t count = address_ranges_own(&ranges);
@@ -85,8 +85,8 @@ static void probe(const struct checks *checks, const char *test, struct arp_addr
     size_t conflicts = 0;
 
     if (arp_probe(checks->inventory, addresses, count) != 0) {
-        checks_say(checks, test, "", VERDICT_SKIP,
-                   "whether others answer to this node's addresses is not known: no ARP: %m");
+        checks_record(checks, test, "", VERDICT_SKIP,
+                      "whether others answer to this node's addresses is not known: no ARP: %m");
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -97,14 +97,15 @@ static void probe(const struct checks *checks, const char *test, struct arp_addr
             continue;
         conflicts++;
         inet_ntop(AF_INET, &addresses[i].address, text, sizeof text);
-        checks_say(checks, test, addresses[i].nic->name, VERDICT_UNKNOWN,
-                   "another host, MAC %02x:%02x:%02x:%02x:%02x:%02x, answers to the address %s of "
-                   "%s too; give one of them another",
-                   mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], text, addresses[i].nic->name);
+        checks_record(
+            checks, test, addresses[i].nic->name, VERDICT_UNKNOWN,
+            "another host, MAC %02x:%02x:%02x:%02x:%02x:%02x, answers to the address %s of "
+            "%s too; give one of them another",
+            mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], text, addresses[i].nic->name);
     }
     if (conflicts == 0)
-        checks_say(checks, test, "", VERDICT_PASS,
-                   "no other host answers to the node's IPv4 addresses (%zu)", count);
+        checks_record(checks, test, "", VERDICT_PASS,
+                      "no other host answers to the node's IPv4 addresses (%zu)", count);
 }
 
 void check_addresses(const struct checks *checks, const char *test)
@@ -119,20 +120,20 @@ void check_addresses(const struct checks *checks, const char *test)
         const struct rail *rail = &fabric->rails[i];
 
         if (rail->port)
-            tell_guid(&facts, rail);
+            record_guid(&facts, rail);
         if (!rail->nic)
             continue;
         has_management |= rail->nic == fabric->management;
-        tell_nic(&facts, rail->nic);
+        record_nic(&facts, rail->nic);
         count = collect(rail->nic, addresses, count);
     }
     if (fabric->management && !has_management) {
-        tell_nic(&facts, fabric->management);
+        record_nic(&facts, fabric->management);
         count = collect(fabric->management, addresses, count);
     }
     fact_text(&facts, "boot", "", checks->inventory->boot_id);
     if (!checks->root[0])
-        tell_sources(&facts);
+        record_sources(&facts);
     facts_hosts(&facts);
     if (is_live && count > 0)
         probe(checks, test, addresses, count);

@@ -61,8 +61,8 @@ static void report(const struct checks *checks, const char *test, const char *pa
     checks_report(checks, test, &record);
 }
 
-void checks_say(const struct checks *checks, const char *test, const char *part,
-                enum verdict verdict, const char *format, ...)
+void checks_record(const struct checks *checks, const char *test, const char *part,
+                   enum verdict verdict, const char *format, ...)
 {
     va_list arguments;
 

@@ -49,8 +49,8 @@ int check_is_wanted(const struct check *check, const char *only);
 void checks_report(const struct checks *checks, const char *test, struct record *record);
 
 /* The same for a record that is a verdict and a message. part may be "". */
-void checks_say(const struct checks *checks, const char *test, const char *part,
-                enum verdict verdict, const char *format, ...)
+void checks_record(const struct checks *checks, const char *test, const char *part,
+                   enum verdict verdict, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
 /* The same for a fault, with the verdict that the catalogue has for it. */

@@ -15,16 +15,16 @@ void check_clock(const struct checks *checks, const char *test)
     double offset_ms;
 
     if (checks->root[0]) {
-        checks_say(checks, test, "", VERDICT_SKIP, "a recorded tree does not tell");
+        checks_record(checks, test, "", VERDICT_SKIP, "a recorded tree does not tell");
         return;
     }
     if (adjtimex(&timex) < 0) {
-        checks_say(checks, test, "", VERDICT_SKIP, "the kernel does not tell: adjtimex: %m");
+        checks_record(checks, test, "", VERDICT_SKIP, "the kernel does not tell: adjtimex: %m");
         return;
     }
     if (timex.status & STA_UNSYNC) {
-        checks_say(checks, test, "", VERDICT_SKIP,
-                   "no time service keeps this clock (adjtimex: unsynchronised)");
+        checks_record(checks, test, "", VERDICT_SKIP,
+                      "no time service keeps this clock (adjtimex: unsynchronised)");
         return;
     }
     offset_ms = (double)timex.offset / (timex.status & STA_NANO ? 1e6 : 1e3);

@@ -7,8 +7,8 @@
 
 #include "lib/base/sysfs.h"
 
-void fact_tell(const struct facts *facts, const char *metric, const char *part, double value,
-               const char *unit, const char *format, ...)
+void fact_record(const struct facts *facts, const char *metric, const char *part, double value,
+                 const char *unit, const char *format, ...)
 {
     struct record record = RECORD_INIT;
     char text[1024];
@@ -30,14 +30,14 @@ void fact_tell(const struct facts *facts, const char *metric, const char *part, 
 
 void fact_text(const struct facts *facts, const char *metric, const char *part, const char *text)
 {
-    fact_tell(facts, metric, part, NAN, NULL, "%s", text);
+    fact_record(facts, metric, part, NAN, NULL, "%s", text);
 }
 
 void fact_number(const struct facts *facts, const char *metric, const char *part, long long number,
                  const char *unit)
 {
     if (number >= 0)
-        fact_tell(facts, metric, part, (double)number, unit, "%lld", number);
+        fact_record(facts, metric, part, (double)number, unit, "%lld", number);
 }
 
 void fact_line(const struct facts *facts, const char *metric, const char *part, const char *path)

@@ -40,8 +40,8 @@ static int redirects_above(const char *root, const struct location *location)
 }
 
 /* is_speed_steady: the link keeps its speed while the device idles. */
-static void tell_location(const struct facts *facts, const char *part,
-                          const struct location *location, bool is_speed_steady)
+static void record_location(const struct facts *facts, const char *part,
+                            const struct location *location, bool is_speed_steady)
 {
     const char *root = facts->checks->root;
     struct pci_settings settings;
@@ -50,12 +50,12 @@ static void tell_location(const struct facts *facts, const char *part,
     if (!location->pci[0])
         return;
     if (location->link_width > 0 && location->link_speed_gtps > 0 && is_speed_steady)
-        fact_tell(facts, "pcie", part, NAN, NULL, "%.4g GT/s x%d", location->link_speed_gtps,
-                  location->link_width);
+        fact_record(facts, "pcie", part, NAN, NULL, "%.4g GT/s x%d", location->link_speed_gtps,
+                    location->link_width);
     else if (location->link_width > 0)
-        fact_tell(facts, "pcie", part, NAN, NULL, "x%d", location->link_width);
+        fact_record(facts, "pcie", part, NAN, NULL, "x%d", location->link_width);
     if (location->numa_node >= 0)
-        fact_tell(facts, "device.numa", part, NAN, NULL, "%d", location->numa_node);
+        fact_record(facts, "device.numa", part, NAN, NULL, "%d", location->numa_node);
     pci_settings_read(root, location->pci, &settings);
     if (settings.payload_bytes > 0)
         fact_number(facts, "pcie.payload", part, settings.payload_bytes, "bytes");
@@ -79,7 +79,7 @@ static bool ethtool(int fd, const char *name, void *argument)
     return ioctl(fd, SIOCETHTOOL, &request) == 0;
 }
 
-static void tell_offloads(const struct facts *facts, const char *part, int fd, const char *name)
+static void record_offloads(const struct facts *facts, const char *part, int fd, const char *name)
 {
     static const struct {
         unsigned command;
@@ -112,7 +112,7 @@ static void tell_offloads(const struct facts *facts, const char *part, int fd, c
 
 /* The priorities that pause, and which priority a packet of which DSCP has; where the driver has
  * DCB. The card goes by DSCPs where any has a priority, else by the priority in the VLAN tag. */
-static void tell_priorities(const struct facts *facts, const char *part, const char *name)
+static void record_priorities(const struct facts *facts, const char *part, const char *name)
 {
     char text[512] = "", one[32];
     struct netlink netlink;
@@ -145,7 +145,7 @@ static void tell_priorities(const struct facts *facts, const char *part, const c
 /* The priorities of which a port answers marked packets (np, notification point) and slows down
  * when it is told to (rp, reaction point): DCQCN of NVIDIA's drivers, docs.nvidia.com,
  * MLNX_OFED 4.9 and DOCA 2.10, "Explicit Congestion Notification". */
-static void tell_congestion_control(const struct facts *facts, const char *part, const char *name)
+static void record_congestion_control(const struct facts *facts, const char *part, const char *name)
 {
     static const char *const points[] = {"np", "rp"};
     char texts[2][32];
@@ -165,14 +165,14 @@ static void tell_congestion_control(const struct facts *facts, const char *part,
         netif_value_format(NETIF_PFC, priorities, texts[i], sizeof texts[i]);
     }
     if (is_told)
-        fact_tell(facts, "congestion", part, NAN, NULL, "np %s rp %s", texts[0], texts[1]);
+        fact_record(facts, "congestion", part, NAN, NULL, "np %s rp %s", texts[0], texts[1]);
 }
 
 /* How a port marks and answers congestion, where the kernel's own mlx5 driver says it: debugfs
  * files of these names (Linux 6.12, drivers/infiniband/hw/mlx5/cong.c). Priority, DSCP and spacing
  * of the notices (CNP), and how fast a sender gives way and comes back; those that the driver has
  * not are left out. */
-static void tell_congestion_settings(const struct facts *facts, const char *part, const char *pci)
+static void record_congestion_settings(const struct facts *facts, const char *part, const char *pci)
 {
     static const struct {
         const char *metric, *files[8];
@@ -201,7 +201,7 @@ static void tell_congestion_settings(const struct facts *facts, const char *part
 }
 
 /* What the kernel tells of the interface by ethtool(8)'s own way. */
-static void tell_interface(const struct facts *facts, const char *part, const char *name)
+static void record_interface(const struct facts *facts, const char *part, const char *name)
 {
     struct ethtool_ringparam rings = {.cmd = ETHTOOL_GRINGPARAM};
     struct ethtool_pauseparam pause = {.cmd = ETHTOOL_GPAUSEPARAM};
@@ -211,13 +211,13 @@ static void tell_interface(const struct facts *facts, const char *part, const ch
     if (fd < 0)
         return;
     if (ethtool(fd, name, &rings) && (rings.rx_pending || rings.tx_pending))
-        fact_tell(facts, "rings", part, NAN, NULL, "rx %u tx %u", rings.rx_pending,
-                  rings.tx_pending);
+        fact_record(facts, "rings", part, NAN, NULL, "rx %u tx %u", rings.rx_pending,
+                    rings.tx_pending);
     if (ethtool(fd, name, &pause))
-        fact_tell(facts, "pause", part, NAN, NULL, "rx %s tx %s", pause.rx_pause ? "on" : "off",
-                  pause.tx_pause ? "on" : "off");
-    tell_offloads(facts, part, fd, name);
-    tell_priorities(facts, part, name);
+        fact_record(facts, "pause", part, NAN, NULL, "rx %s tx %s", pause.rx_pause ? "on" : "off",
+                    pause.tx_pause ? "on" : "off");
+    record_offloads(facts, part, fd, name);
+    record_priorities(facts, part, name);
     if (!strchr(part, ':') && ethtool(fd, name, &driver)) { /* an RDMA port has told its own */
         char firmware[sizeof driver.fw_version + 1];
 
@@ -230,7 +230,7 @@ static void tell_interface(const struct facts *facts, const char *part, const ch
 
 /* ---------------------------------------------------------------- rails */
 
-static void tell_driver(const struct facts *facts, const char *part, const char *driver)
+static void record_driver(const struct facts *facts, const char *part, const char *driver)
 {
     char path[128];
 
@@ -241,56 +241,56 @@ static void tell_driver(const struct facts *facts, const char *part, const char 
 }
 
 /* The index and kind of the GID that jobs use: "3 RoCE v2 IPv4". */
-static void tell_gid(const struct facts *facts, const struct rail *rail)
+static void record_gid(const struct facts *facts, const struct rail *rail)
 {
     for (size_t i = 0; i < rail->port->gid_count; i++) {
         const struct gid *gid = &rail->port->gids[i];
 
         if (gid->index != rail->gid_index)
             continue;
-        fact_tell(facts, "gid", rail->name, NAN, NULL, "%d %s%s", gid->index,
-                  gid_type_name(gid->type),
-                  strncmp(gid->gid, "0000:0000:0000:0000:0000:ffff:", 30) == 0 ? " IPv4"
-                  : strncmp(gid->gid, "fe80:", 5) == 0                         ? " link-local"
-                                                                               : " IPv6");
+        fact_record(facts, "gid", rail->name, NAN, NULL, "%d %s%s", gid->index,
+                    gid_type_name(gid->type),
+                    strncmp(gid->gid, "0000:0000:0000:0000:0000:ffff:", 30) == 0 ? " IPv4"
+                    : strncmp(gid->gid, "fe80:", 5) == 0                         ? " link-local"
+                                                                                 : " IPv6");
     }
 }
 
-static void tell_port(const struct facts *facts, const struct rail *rail)
+static void record_port(const struct facts *facts, const struct rail *rail)
 {
     const struct rdma_port *port = rail->port;
     char path[256];
 
     if (port->rate_gbps > 0)
-        fact_tell(facts, "speed", rail->name, port->rate_gbps * 1000, "Mb/s", "%.10g Mb/s",
-                  port->rate_gbps * 1000);
+        fact_record(facts, "speed", rail->name, port->rate_gbps * 1000, "Mb/s", "%.10g Mb/s",
+                    port->rate_gbps * 1000);
     fact_text(facts, "firmware", rail->name, port->firmware);
-    tell_driver(facts, rail->name, port->driver);
-    tell_gid(facts, rail);
+    record_driver(facts, rail->name, port->driver);
+    record_gid(facts, rail);
     snprintf(path, sizeof path, "sys/class/infiniband/%s/ports/%d/pkeys/0", port->device,
              port->port);
     if (port->link_layer == LINK_INFINIBAND)
         fact_line(facts, "pkey", rail->name, path);
     else if (port->location.pci[0])
-        tell_congestion_settings(facts, rail->name, port->location.pci);
-    tell_location(facts, rail->name, &port->location, true);
+        record_congestion_settings(facts, rail->name, port->location.pci);
+    record_location(facts, rail->name, &port->location, true);
 }
 
-static void tell_rail(const struct facts *facts, const struct rail *rail)
+static void record_rail(const struct facts *facts, const struct rail *rail)
 {
     if (rail->port) {
-        tell_port(facts, rail);
+        record_port(facts, rail);
     } else {
         if (rail->nic->speed_mbps > 0)
-            fact_tell(facts, "speed", rail->name, rail->nic->speed_mbps, "Mb/s", "%d Mb/s",
-                      rail->nic->speed_mbps);
-        tell_driver(facts, rail->name, rail->nic->driver);
-        tell_location(facts, rail->name, &rail->nic->location, true);
+            fact_record(facts, "speed", rail->name, rail->nic->speed_mbps, "Mb/s", "%d Mb/s",
+                        rail->nic->speed_mbps);
+        record_driver(facts, rail->name, rail->nic->driver);
+        record_location(facts, rail->name, &rail->nic->location, true);
     }
     if (rail->nic) {
         fact_number(facts, "mtu", rail->name, rail->nic->mtu_bytes, "bytes");
-        tell_congestion_control(facts, rail->name, rail->nic->name);
-        tell_interface(facts, rail->name, rail->nic->name);
+        record_congestion_control(facts, rail->name, rail->nic->name);
+        record_interface(facts, rail->name, rail->nic->name);
     }
     fact_text(facts, "class", rail->name, fabric_class_name(rail->class));
     fact_text(facts, "carrier", rail->name, rail_is_up(rail) ? "yes" : "no");
@@ -302,16 +302,16 @@ void facts_rails(const struct facts *facts)
 
     fact_text(facts, "fabric", "", fabric_class_name(fabric->class));
     for (size_t i = 0; i < fabric->rail_count; i++)
-        tell_rail(facts, &fabric->rails[i]);
+        record_rail(facts, &fabric->rails[i]);
     /* where the other nodes have a link there, this one lacks a rail */
     for (size_t i = 0; i < fabric->unused_count; i++)
-        tell_rail(facts, &fabric->unused[i]);
+        record_rail(facts, &fabric->unused[i]);
 }
 
 /* ---------------------------------------------------------------- GPUs */
 
 /* Which module lets NICs read the GPUs' memory. */
-static void tell_peer_memory(const struct facts *facts, const char *const *modules)
+static void record_peer_memory(const struct facts *facts, const char *const *modules)
 {
     const char *root = facts->checks->root;
     char text[128] = "";
@@ -324,7 +324,7 @@ static void tell_peer_memory(const struct facts *facts, const char *const *modul
     fact_text(facts, "peer.memory", "", *text ? text : "none");
 }
 
-static void tell_gpu_driver(const struct facts *facts, enum gpu_vendor vendor)
+static void record_gpu_driver(const struct facts *facts, enum gpu_vendor vendor)
 {
     const struct gpu_vendor_info *info = gpu_vendor_info(vendor);
     const char *version = facts->checks->inventory->gpu_drivers[vendor];
@@ -335,7 +335,7 @@ static void tell_gpu_driver(const struct facts *facts, enum gpu_vendor vendor)
     snprintf(name, sizeof name, "%s.driver", info->driver);
     fact_text(facts, name, "", version);
     if (info->peer_modules[0])
-        tell_peer_memory(facts, info->peer_modules);
+        record_peer_memory(facts, info->peer_modules);
 }
 
 void facts_gpus(const struct facts *facts)
@@ -347,7 +347,7 @@ void facts_gpus(const struct facts *facts)
     fact_number(facts, "gpu.count", "", (long long)inventory->gpu_count, "count");
     fact_number(facts, "gres.count", "", given, "count");
     for (int vendor = GPU_OTHER + 1; vendor < GPU_VENDORS; vendor++)
-        tell_gpu_driver(facts, (enum gpu_vendor)vendor);
+        record_gpu_driver(facts, (enum gpu_vendor)vendor);
     for (size_t i = 0; i < inventory->gpu_count; i++) {
         const struct gpu *gpu = &inventory->gpus[i];
 
@@ -355,6 +355,6 @@ void facts_gpus(const struct facts *facts)
         fact_text(facts, "model", part, gpu->model);
         fact_text(facts, "firmware", part, gpu->firmware);
         fact_text(facts, "pci", part, gpu->location.pci);
-        tell_location(facts, part, &gpu->location, false);
+        record_location(facts, part, &gpu->location, false);
     }
 }

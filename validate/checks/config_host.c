@@ -13,7 +13,7 @@
 #include "lib/base/sysfs.h"
 
 /* PRETTY_NAME="Debian GNU/Linux 12 (bookworm)" */
-static void tell_system(const struct facts *facts)
+static void record_system(const struct facts *facts)
 {
     char *text = sysfs_file(facts->checks->root, 8192, "etc/os-release");
     char *found = text ? strstr(text, "PRETTY_NAME=\"") : NULL;
@@ -27,8 +27,8 @@ static void tell_system(const struct facts *facts)
 }
 
 /* The value of the first line "name : value". */
-static void tell_cpu_line(const struct facts *facts, const char *cpuinfo, const char *name,
-                          const char *metric)
+static void record_cpu_line(const struct facts *facts, const char *cpuinfo, const char *name,
+                            const char *metric)
 {
     char line[256];
     const char *found = strstr(cpuinfo, name);
@@ -42,19 +42,19 @@ static void tell_cpu_line(const struct facts *facts, const char *cpuinfo, const 
     fact_text(facts, metric, "", line);
 }
 
-static void tell_processor(const struct facts *facts)
+static void record_processor(const struct facts *facts)
 {
     char *text = sysfs_file(facts->checks->root, 8192, "proc/cpuinfo");
 
     if (text) {
-        tell_cpu_line(facts, text, "model name", "cpu.model");
-        tell_cpu_line(facts, text, "microcode", "microcode");
+        record_cpu_line(facts, text, "model name", "cpu.model");
+        record_cpu_line(facts, text, "microcode", "microcode");
     }
     free(text);
 }
 
 /* Which machine, which firmware. What its maker left empty is not told. */
-static void tell_machine(const struct facts *facts)
+static void record_machine(const struct facts *facts)
 {
     static const char *const files[][3] = {{"product", "sys_vendor", "product_name"},
                                            {"bios", "bios_version", "bios_date"}};
@@ -66,13 +66,13 @@ static void tell_machine(const struct facts *facts)
         sysfs_line(root, first, sizeof first, "sys/class/dmi/id/%s", files[i][1]);
         sysfs_line(root, second, sizeof second, "sys/class/dmi/id/%s", files[i][2]);
         if (*first || *second)
-            fact_tell(facts, files[i][0], "", NAN, NULL, "%s%s%s", first,
-                      *first && *second ? " " : "", second);
+            fact_record(facts, files[i][0], "", NAN, NULL, "%s%s%s", first,
+                        *first && *second ? " " : "", second);
     }
 }
 
 /* What the kernel was started with, but for what names this node or this kernel's file. */
-static void tell_command_line(const struct facts *facts)
+static void record_command_line(const struct facts *facts)
 {
     static const char *const own[] = {
         "BOOT_IMAGE=",        "root=",   "initrd=", "ip=",      "BOOTIF=",
@@ -99,7 +99,7 @@ static void tell_command_line(const struct facts *facts)
 }
 
 /* "always [madvise] never" is madvise */
-static void tell_huge_pages(const struct facts *facts)
+static void record_huge_pages(const struct facts *facts)
 {
     const char *root = facts->checks->root;
     char text[64], *begin, *end;
@@ -115,7 +115,7 @@ static void tell_huge_pages(const struct facts *facts)
 }
 
 /* The processors and whole GiB of each NUMA node. */
-static void tell_numa(const struct facts *facts)
+static void record_numa(const struct facts *facts)
 {
     const char *root = facts->checks->root;
     char **names;
@@ -134,10 +134,10 @@ static void tell_numa(const struct facts *facts)
         memory = sysfs_file(root, 4096, "sys/devices/system/node/%s/meminfo", names[i]);
         found = memory ? strstr(memory, "MemTotal:") : NULL;
         if (found)
-            fact_tell(facts, "numa", part, NAN, NULL, "CPUs %s, %.0f GiB", processors,
-                      strtod(found + strlen("MemTotal:"), NULL) / (1 << 20));
+            fact_record(facts, "numa", part, NAN, NULL, "CPUs %s, %.0f GiB", processors,
+                        strtod(found + strlen("MemTotal:"), NULL) / (1 << 20));
         else
-            fact_tell(facts, "numa", part, NAN, NULL, "CPUs %s", processors);
+            fact_record(facts, "numa", part, NAN, NULL, "CPUs %s", processors);
         free(memory);
     }
     sysfs_names_free(names, count);
@@ -145,7 +145,7 @@ static void tell_numa(const struct facts *facts)
 }
 
 /* The governor, of all processors alike, else "mixed". */
-static void tell_governor(const struct facts *facts)
+static void record_governor(const struct facts *facts)
 {
     const char *root = facts->checks->root;
     char **names, first[64] = "", text[64];
@@ -165,7 +165,7 @@ static void tell_governor(const struct facts *facts)
     fact_text(facts, "governor", "", is_mixed ? "mixed" : first);
 }
 
-static void tell_turbo(const struct facts *facts)
+static void record_turbo(const struct facts *facts)
 {
     const char *root = facts->checks->root;
     long long off = sysfs_number(root, "sys/devices/system/cpu/intel_pstate/no_turbo");
@@ -176,7 +176,7 @@ static void tell_turbo(const struct facts *facts)
 }
 
 /* How deep processors may sleep: the driver, and the last state that is not switched off. */
-static void tell_sleep(const struct facts *facts)
+static void record_sleep(const struct facts *facts)
 {
     const char *root = facts->checks->root;
     char driver[64], name[64], deepest[64] = "none";
@@ -191,11 +191,11 @@ static void tell_sleep(const struct facts *facts)
     sysfs_names_free(names, count);
     if (sysfs_line(root, driver, sizeof driver, "sys/devices/system/cpu/cpuidle/current_driver") ==
         0)
-        fact_tell(facts, "cstate", "", NAN, NULL, "%s, deepest %s", driver, deepest);
+        fact_record(facts, "cstate", "", NAN, NULL, "%s, deepest %s", driver, deepest);
 }
 
 /* "off", or the kind of the first group's translation: "identity", "DMA", "DMA-FQ". */
-static void tell_iommu(const struct facts *facts)
+static void record_iommu(const struct facts *facts)
 {
     const char *root = facts->checks->root;
     char kind[64], **names;
@@ -210,7 +210,7 @@ static void tell_iommu(const struct facts *facts)
     sysfs_names_free(names, count);
 }
 
-static void tell_limit(const struct facts *facts, const char *part, int resource)
+static void record_limit(const struct facts *facts, const char *part, int resource)
 {
     struct rlimit limit;
 
@@ -219,11 +219,11 @@ static void tell_limit(const struct facts *facts, const char *part, int resource
     if (limit.rlim_cur == RLIM_INFINITY)
         fact_text(facts, "limits", part, "unlimited");
     else
-        fact_tell(facts, "limits", part, NAN, NULL, "%llu", (unsigned long long)limit.rlim_cur);
+        fact_record(facts, "limits", part, NAN, NULL, "%llu", (unsigned long long)limit.rlim_cur);
 }
 
 /* What only this process can tell: not of a recorded tree. */
-static void tell_limits(const struct facts *facts)
+static void record_limits(const struct facts *facts)
 {
     struct statvfs shared;
     struct rlimit limit;
@@ -233,18 +233,18 @@ static void tell_limits(const struct facts *facts)
     if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
         fact_text(facts, "memlock", "", "unlimited");
     else if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
-        fact_tell(facts, "memlock", "", (double)limit.rlim_cur / 1e6, "MB", "%.4g MB",
-                  (double)limit.rlim_cur / 1e6);
-    tell_limit(facts, "nofile", RLIMIT_NOFILE);
-    tell_limit(facts, "stack", RLIMIT_STACK);
-    tell_limit(facts, "nproc", RLIMIT_NPROC);
+        fact_record(facts, "memlock", "", (double)limit.rlim_cur / 1e6, "MB", "%.4g MB",
+                    (double)limit.rlim_cur / 1e6);
+    record_limit(facts, "nofile", RLIMIT_NOFILE);
+    record_limit(facts, "stack", RLIMIT_STACK);
+    record_limit(facts, "nproc", RLIMIT_NPROC);
     if (statvfs("/dev/shm", &shared) == 0)
-        fact_tell(facts, "shm", "", (double)shared.f_blocks * (double)shared.f_frsize / 1e6, "MB",
-                  "%.1f GiB", (double)shared.f_blocks * (double)shared.f_frsize / (1 << 30));
+        fact_record(facts, "shm", "", (double)shared.f_blocks * (double)shared.f_frsize / 1e6, "MB",
+                    "%.1f GiB", (double)shared.f_blocks * (double)shared.f_frsize / (1 << 30));
 }
 
 /* Whether LLDP can be asked for the node's neighbours. */
-static void tell_lldpd(const struct facts *facts)
+static void record_lldpd(const struct facts *facts)
 {
     char path[SYSFS_PATH];
     bool is_running;
@@ -252,8 +252,8 @@ static void tell_lldpd(const struct facts *facts)
     if (sysfs_path(facts->checks->root, path, sizeof path, "run/lldpd.socket") != 0)
         return;
     is_running = access(path, F_OK) == 0;
-    fact_tell(facts, "lldpd", "", is_running, "count", "%s",
-              is_running ? "running" : "not running");
+    fact_record(facts, "lldpd", "", is_running, "count", "%s",
+                is_running ? "running" : "not running");
 }
 
 void facts_host(const struct facts *facts)
@@ -261,25 +261,25 @@ void facts_host(const struct facts *facts)
     const struct inventory *inventory = facts->checks->inventory;
 
     fact_text(facts, "kernel", "", inventory->kernel);
-    tell_system(facts);
-    tell_command_line(facts);
-    tell_machine(facts);
-    tell_lldpd(facts);
-    tell_processor(facts);
+    record_system(facts);
+    record_command_line(facts);
+    record_machine(facts);
+    record_lldpd(facts);
+    record_processor(facts);
     fact_number(facts, "cpu.count", "", inventory->cpu_count, "count");
     fact_number(facts, "numa.count", "", inventory->numa_node_count, "count");
     /* kernels keep slightly different amounts for themselves: whole GiB compare */
     if (inventory->memory_bytes > 0)
-        fact_tell(facts, "memory", "", (double)inventory->memory_bytes / 1e6, "MB", "%.0f GiB",
-                  (double)inventory->memory_bytes / (1 << 30));
+        fact_record(facts, "memory", "", (double)inventory->memory_bytes / 1e6, "MB", "%.0f GiB",
+                    (double)inventory->memory_bytes / (1 << 30));
     fact_line(facts, "clocksource", "",
               "sys/devices/system/clocksource/clocksource0/current_clocksource");
     fact_line(facts, "smt", "", "sys/devices/system/cpu/smt/control");
-    tell_numa(facts);
-    tell_governor(facts);
-    tell_turbo(facts);
-    tell_sleep(facts);
-    tell_iommu(facts);
-    tell_huge_pages(facts);
-    tell_limits(facts);
+    record_numa(facts);
+    record_governor(facts);
+    record_turbo(facts);
+    record_sleep(facts);
+    record_iommu(facts);
+    record_huge_pages(facts);
+    record_limits(facts);
 }

@@ -58,7 +58,7 @@ static void look_into(const char *root, const char *directory, char found[LIBRAR
 }
 
 /* Several places are told one after the other: which one a job takes is its own choice. */
-static void tell_libraries(const struct facts *facts)
+static void record_libraries(const struct facts *facts)
 {
     char texts[LIBRARIES][512] = {{0}}, found[LIBRARIES][NAME];
 
@@ -84,10 +84,10 @@ void facts_software(const struct facts *facts)
 {
     char id[BUILD_ID_TEXT];
 
-    tell_libraries(facts);
+    record_libraries(facts);
     if (facts->checks->root[0])
         return;
     build_id_read("", "proc/self/exe", id);
-    fact_tell(facts, "muster", "", NAN, NULL, "%s%s%.8s", PACKAGE_VERSION, *id ? " build " : "",
-              id);
+    fact_record(facts, "muster", "", NAN, NULL, "%s%s%.8s", PACKAGE_VERSION, *id ? " build " : "",
+                id);
 }

@@ -13,8 +13,8 @@ struct facts {
 };
 
 /* An unknown fact ("") is not told. value NAN when the fact is no number. */
-void fact_tell(const struct facts *facts, const char *metric, const char *part, double value,
-               const char *unit, const char *format, ...) __attribute__((format(printf, 6, 7)));
+void fact_record(const struct facts *facts, const char *metric, const char *part, double value,
+                 const char *unit, const char *format, ...) __attribute__((format(printf, 6, 7)));
 void fact_text(const struct facts *facts, const char *metric, const char *part, const char *text);
 /* A negative number is not told. */
 void fact_number(const struct facts *facts, const char *metric, const char *part, long long number,

@@ -14,11 +14,12 @@ void check_gate(const struct checks *checks, const char *test)
     time_t when;
 
     if (checks->root[0]) {
-        checks_say(checks, test, "", VERDICT_SKIP, "a recorded tree has no gate");
+        checks_record(checks, test, "", VERDICT_SKIP, "a recorded tree has no gate");
         return;
     }
     if (refused_read(checks->conf->certificate_path, &when, line, sizeof line) != 0) {
-        checks_say(checks, test, "", VERDICT_PASS, "no job was refused since the last certificate");
+        checks_record(checks, test, "", VERDICT_PASS,
+                      "no job was refused since the last certificate");
         return;
     }
     snprintf(message, sizeof message, "the gate refused a job: %s", line);

@@ -65,7 +65,7 @@ void check_gpu_enumerate(const struct checks *checks, const char *test)
     long given = found > 0 && stated < 0 ? gres_gpu_count(checks) : -1;
 
     if (found == 0 && stated <= 0) {
-        checks_say(checks, test, "", VERDICT_SKIP, "no supported GPU found");
+        checks_record(checks, test, "", VERDICT_SKIP, "no supported GPU found");
         return;
     }
     if (stated >= 0)
@@ -73,9 +73,9 @@ void check_gpu_enumerate(const struct checks *checks, const char *test)
     else if (given >= 0)
         report_count(checks, test, found, given, "slurm.conf");
     else
-        checks_say(checks, test, "gpu", VERDICT_PASS,
-                   "%ld GPUs on the PCI bus; no configuration says how many there should be",
-                   found);
+        checks_record(checks, test, "gpu", VERDICT_PASS,
+                      "%ld GPUs on the PCI bus; no configuration says how many there should be",
+                      found);
     check_drivers(checks, test);
 }
 
@@ -135,14 +135,14 @@ void check_gpu_health(const struct checks *checks, const char *test)
     char part[24];
 
     if (checks->inventory->gpu_count == 0 && !checks->accelerators) {
-        checks_say(checks, test, "", VERDICT_SKIP, "no supported GPU found");
+        checks_record(checks, test, "", VERDICT_SKIP, "no supported GPU found");
         return;
     }
     for (size_t i = 0; i < checks->inventory->gpu_count; i++)
         told += check_gpu(checks, test, part_name(i, part), &checks->inventory->gpus[i]) > 0;
     if (told == 0 && checks->inventory->gpu_count > 0)
-        checks_say(checks, test, "gpu", VERDICT_PASS,
-                   "%zu GPUs without a fault that their driver's files tell",
-                   checks->inventory->gpu_count);
+        checks_record(checks, test, "gpu", VERDICT_PASS,
+                      "%zu GPUs without a fault that their driver's files tell",
+                      checks->inventory->gpu_count);
     check_accelerators(checks, test);
 }

@@ -34,9 +34,9 @@ struct context {
 };
 
 /* Counts as a failure what is one. */
-#define say(context, part, verdict, ...)                                                           \
+#define record_problem(context, part, verdict, ...)                                                \
     ((context)->failures += (verdict) == VERDICT_FAIL,                                             \
-     checks_say((context)->checks, (context)->test, part, verdict, __VA_ARGS__))
+     checks_record((context)->checks, (context)->test, part, verdict, __VA_ARGS__))
 
 static bool is_gpu(const struct device *device)
 {
@@ -53,18 +53,20 @@ static void look_at(struct context *context, struct device *device)
                    gres->path + (gres->path[0] == '/')) < 0 ||
         stat(path, &status) < 0) {
         if (errno == ENOENT)
-            say(context, device->part, VERDICT_FAIL,
+            record_problem(
+                context, device->part, VERDICT_FAIL,
                 "%s:%d: %s does not exist; is its driver loaded, is the device on the bus?",
                 gres->file, gres->number, gres->path);
         else
-            say(context, device->part, VERDICT_UNKNOWN, "%s:%d: %s: %m", gres->file, gres->number,
-                gres->path);
+            record_problem(context, device->part, VERDICT_UNKNOWN, "%s:%d: %s: %m", gres->file,
+                           gres->number, gres->path);
         return;
     }
     if (!S_ISCHR(status.st_mode)) {
         if (is_gpu(device))
-            say(context, device->part, VERDICT_FAIL, "%s:%d: %s is not a character device",
-                gres->file, gres->number, gres->path);
+            record_problem(context, device->part, VERDICT_FAIL,
+                           "%s:%d: %s is not a character device", gres->file, gres->number,
+                           gres->path);
         return;
     }
     device->number = status.st_rdev;
@@ -105,10 +107,10 @@ static void check_doubles(struct context *context)
                 strcasecmp(other->gres->kind, device->gres->kind) != 0)
                 continue;
             device->is_good = false;
-            say(context, device->part, VERDICT_FAIL,
-                "%s:%d: %s is the same device as %s (%u:%u): two jobs would share it",
-                device->gres->file, device->gres->number, device->gres->path, other->gres->path,
-                major(device->number), minor(device->number));
+            record_problem(context, device->part, VERDICT_FAIL,
+                           "%s:%d: %s is the same device as %s (%u:%u): two jobs would share it",
+                           device->gres->file, device->gres->number, device->gres->path,
+                           other->gres->path, major(device->number), minor(device->number));
         }
     }
 }
@@ -145,8 +147,8 @@ static void check_kinds(struct context *context)
     char found[64], expected[64];
 
     if (common == -2)
-        say(context, "gpu", VERDICT_WARN, "the GPU files of %s have different drivers",
-            context->list->devices[0].file);
+        record_problem(context, "gpu", VERDICT_WARN, "the GPU files of %s have different drivers",
+                       context->list->devices[0].file);
     for (size_t i = 0; i < context->list->count && common >= 0; i++) {
         struct device *device = &context->devices[i];
         unsigned number = major(device->number);
@@ -154,7 +156,8 @@ static void check_kinds(struct context *context)
         if (!is_of_list(device) || number == (unsigned)common)
             continue;
         device->is_good = false;
-        say(context, device->part, VERDICT_FAIL,
+        record_problem(
+            context, device->part, VERDICT_FAIL,
             "%s:%d: %s is no GPU: it is a device of %s (%u:%u), the others are of %s (%ld)",
             device->gres->file, device->gres->number, device->gres->path,
             driver_name(root, number, found, sizeof found), number, minor(device->number),
@@ -196,8 +199,8 @@ static void check_detected(struct context *context, long expected)
     long found = 0;
 
     if (vendor == GPU_OTHER) {
-        say(context, "gpu", VERDICT_SKIP, "AutoDetect=%s finds the GPUs, which only slurmd can do",
-            conf->auto_detect);
+        record_problem(context, "gpu", VERDICT_SKIP,
+                       "AutoDetect=%s finds the GPUs, which only slurmd can do", conf->auto_detect);
         return;
     }
     for (size_t i = 0; i < inventory->gpu_count; i++)
@@ -248,7 +251,8 @@ static void check_devices(struct context *context)
         device->part = base_name(device->gres->path);
         look_at(context, device);
     }
-    /* before the doubles: a stranger that comes first must not make the others doubles of it */
+    /* before the doubles: a foreign device that comes first must not make the others doubles of it
+     */
     check_kinds(context);
     check_doubles(context);
 }
@@ -260,16 +264,18 @@ static void check_node(const struct checks *checks, const char *test, const stru
     struct error err;
 
     if (gres_devices_list(&conf->gres, checks->node, &list, &err) < 0) {
-        checks_say(checks, test, "", VERDICT_FAIL, "%s", err.text);
+        checks_record(checks, test, "", VERDICT_FAIL, "%s", err.text);
     } else if (list.count == 0 && !list.is_named && !conf->node.gres[0]) {
-        checks_say(checks, test, "", VERDICT_SKIP, "Slurm gives out no GRES on %s", checks->node);
+        checks_record(checks, test, "", VERDICT_SKIP, "Slurm gives out no GRES on %s",
+                      checks->node);
     } else {
         context.devices = calloc(list.count + 1, sizeof *context.devices);
         if (context.devices) {
             check_devices(&context);
             compare_counts(&context);
         } else {
-            checks_say(checks, test, "", VERDICT_UNKNOWN, "no memory for %zu devices", list.count);
+            checks_record(checks, test, "", VERDICT_UNKNOWN, "no memory for %zu devices",
+                          list.count);
         }
         free(context.devices);
     }
@@ -283,12 +289,12 @@ void check_gres(const struct checks *checks, const char *test)
     int result = gres_conf_read(checks, &conf, &err);
 
     if (result > 0)
-        checks_say(checks, test, "", VERDICT_SKIP, "%s", err.text);
+        checks_record(checks, test, "", VERDICT_SKIP, "%s", err.text);
     else if (result < 0)
-        checks_say(checks, test, "", VERDICT_UNKNOWN, "%s", err.text);
+        checks_record(checks, test, "", VERDICT_UNKNOWN, "%s", err.text);
     else if (!conf.node.is_found)
-        checks_say(checks, test, "", VERDICT_SKIP, "%s/slurm.conf has no NodeName %s",
-                   conf.directory, checks->node);
+        checks_record(checks, test, "", VERDICT_SKIP, "%s/slurm.conf has no NodeName %s",
+                      conf.directory, checks->node);
     else
         check_node(checks, test, &conf);
     gres_conf_clear(&conf);

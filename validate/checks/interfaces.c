@@ -28,19 +28,19 @@ static const char *mbps_text(double mbps, char text[32])
     return text;
 }
 
-#define say(context, verdict, ...)                                                                 \
-    ((context)->found++,                                                                           \
-     checks_say((context)->checks, (context)->test, (context)->rail->name, verdict, __VA_ARGS__))
-#define say_fault(context, code, ...)                                                              \
+#define record_problem(context, verdict, ...)                                                      \
+    ((context)->found++, checks_record((context)->checks, (context)->test, (context)->rail->name,  \
+                                       verdict, __VA_ARGS__))
+#define record_fault(context, code, ...)                                                           \
     ((context)->found++,                                                                           \
      checks_fault((context)->checks, (context)->test, (context)->rail->name, code, __VA_ARGS__))
 
 /* The rail can carry nothing. The metric tells that from what only makes a rail worse:
  * AllowFailedRails counts these. */
-static void say_unusable(struct context *context, enum fault_code code, const char *format, ...)
+static void record_unusable(struct context *context, enum fault_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void say_unusable(struct context *context, enum fault_code code, const char *format, ...)
+static void record_unusable(struct context *context, enum fault_code code, const char *format, ...)
 {
     struct record record = RECORD_INIT;
     char message[256];
@@ -94,20 +94,20 @@ static int check_link(struct context *context)
     char why[256];
 
     if (nic && !nic->is_up && made_by(context, NETIF_UP, NULL)) {
-        say(context, VERDICT_SKIP,
-            "%s is down between jobs; Interface line %u of the "
-            "configuration brings it up for them",
-            nic->name, made_by(context, NETIF_UP, NULL)->line);
+        record_problem(context, VERDICT_SKIP,
+                       "%s is down between jobs; Interface line %u of the "
+                       "configuration brings it up for them",
+                       nic->name, made_by(context, NETIF_UP, NULL)->line);
         return 0;
     }
     if (rail->port && !rail->port->state[0] && (!nic || (nic->is_up && nic->has_carrier))) {
-        say(context, VERDICT_UNKNOWN, "%s does not tell its state", rail->name);
+        record_problem(context, VERDICT_UNKNOWN, "%s does not tell its state", rail->name);
         return 0;
     }
     if (rail_is_up(rail) && (!nic || (nic->is_up && nic->has_carrier)))
         return 1;
     rail_why_down(rail, why, sizeof why);
-    say_unusable(context, FAULT_LINK_DOWN, "%s", why);
+    record_unusable(context, FAULT_LINK_DOWN, "%s", why);
     return 0;
 }
 
@@ -255,12 +255,13 @@ static void check_address(struct context *context)
             is_member(context, rail->nic))
             return;
         if (!rail->nic->has_known_addresses)
-            say(context, VERDICT_UNKNOWN, "the addresses of %s are not known", rail->nic->name);
+            record_problem(context, VERDICT_UNKNOWN, "the addresses of %s are not known",
+                           rail->nic->name);
         else
-            say_unusable(context, FAULT_ADDRESS_MISSING,
-                         "%s has no IP address, which %s needs; give it one, or leave it out of "
-                         "FabricInterfaces",
-                         rail->nic->name, fabric_class_name(rail->class));
+            record_unusable(context, FAULT_ADDRESS_MISSING,
+                            "%s has no IP address, which %s needs; give it one, or leave it out of "
+                            "FabricInterfaces",
+                            rail->nic->name, fabric_class_name(rail->class));
         return;
     }
     if (rail->class != FABRIC_ROCE_V1 && rail->class != FABRIC_ROCE_V2)
@@ -269,12 +270,13 @@ static void check_address(struct context *context)
         if (rail->port->gids[i].index == rail->gid_index)
             gid = &rail->port->gids[i];
     if (!gid)
-        say_unusable(context, FAULT_ADDRESS_MISSING, "%s has no RoCE GID; has %s an IP address?",
-                     rail->name, rail->nic ? rail->nic->name : "its interface");
+        record_unusable(context, FAULT_ADDRESS_MISSING, "%s has no RoCE GID; has %s an IP address?",
+                        rail->name, rail->nic ? rail->nic->name : "its interface");
     else if (strncmp(gid->gid, "fe80:", 5) == 0)
-        say_fault(context, FAULT_ADDRESS_LINK_LOCAL,
-                  "%s has only link-local GIDs, which reach no other subnet; has %s an IP address?",
-                  rail->name, rail->nic ? rail->nic->name : "its interface");
+        record_fault(
+            context, FAULT_ADDRESS_LINK_LOCAL,
+            "%s has only link-local GIDs, which reach no other subnet; has %s an IP address?",
+            rail->name, rail->nic ? rail->nic->name : "its interface");
 }
 
 static void check_pcie(struct context *context)
@@ -282,11 +284,12 @@ static void check_pcie(struct context *context)
     const struct location *location = location_of(context->rail);
 
     if (location->link_width > 0 && location->link_width < location->link_width_max)
-        say_fault(context, FAULT_PCIE_DEGRADED,
-                  "%s (%s) has %d PCIe lanes of the %d it can use; reseat it", context->rail->name,
-                  location->pci, location->link_width, location->link_width_max);
+        record_fault(context, FAULT_PCIE_DEGRADED,
+                     "%s (%s) has %d PCIe lanes of the %d it can use; reseat it",
+                     context->rail->name, location->pci, location->link_width,
+                     location->link_width_max);
     if (location->link_speed_gtps > 0 && location->link_speed_gtps < location->link_speed_max_gtps)
-        say_fault(
+        record_fault(
             context, FAULT_PCIE_DEGRADED,
             "%s (%s) has a PCIe link of %g GT/s of the %g it can use; reseat it, or look for the "
             "slot's speed in the firmware's settings",
@@ -333,7 +336,7 @@ static void check_counters(struct context *context)
     report_counter(context, "link_error_recovery", "link recoveries", counters.link_error_recovery);
 }
 
-static void say_good(const struct context *context)
+static void record_pass(const struct context *context)
 {
     const struct rail *rail = context->rail;
     char message[256], speed[32];
@@ -348,7 +351,7 @@ static void say_good(const struct context *context)
                                    rail->nic->mtu_bytes);
     if (rail->nic && rail->nic->address_count > 0)
         snprintf(message + length, sizeof message - length, ", %s", rail->nic->addresses[0]);
-    checks_say(context->checks, context->test, rail->name, VERDICT_PASS, "%s", message);
+    checks_record(context->checks, context->test, rail->name, VERDICT_PASS, "%s", message);
 }
 
 static void check_rail(const struct checks *checks, const char *test, const struct rail *rail)
@@ -366,7 +369,7 @@ static void check_rail(const struct checks *checks, const char *test, const stru
     }
     check_counters(&context);
     if (context.found == 0)
-        say_good(&context);
+        record_pass(&context);
 }
 
 static int is_on_node(const struct checks *checks, const char *name)
@@ -413,12 +416,12 @@ static void check_journal(const struct checks *checks, const char *test)
 }
 
 /* Whether they should be rails the site and the other nodes know. */
-static void tell_unused(const struct checks *checks, const char *test)
+static void record_unused(const struct checks *checks, const char *test)
 {
     for (size_t i = 0; i < checks->fabric->unused_count; i++) {
         const struct rail *rail = &checks->fabric->unused[i];
 
-        checks_say(
+        checks_record(
             checks, test, rail->name, VERDICT_SKIP,
             "%s is down and nothing sets it up: not taken for a rail; if it is one, bring it "
             "up or name it in FabricInterfaces",
@@ -447,8 +450,8 @@ void check_interfaces(const struct checks *checks, const char *test)
                      management);
     for (size_t i = 0; i < fabric->rail_count; i++)
         check_rail(checks, test, &fabric->rails[i]);
-    tell_unused(checks, test);
+    record_unused(checks, test);
     check_journal(checks, test);
     if (fabric->rail_count == 0 && missing == 0)
-        checks_say(checks, test, "", VERDICT_UNKNOWN, "%s", fabric->reason);
+        checks_record(checks, test, "", VERDICT_UNKNOWN, "%s", fabric->reason);
 }

@@ -52,7 +52,7 @@ static void check_memlock(const struct checks *checks, const char *test)
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0) {
-        checks_say(checks, test, "", VERDICT_UNKNOWN, "RLIMIT_MEMLOCK: %m");
+        checks_record(checks, test, "", VERDICT_UNKNOWN, "RLIMIT_MEMLOCK: %m");
         return;
     }
     memlock_text(limit.rlim_cur, found, sizeof found);
@@ -65,7 +65,7 @@ static void check_memlock(const struct checks *checks, const char *test)
                  "PropagateResourceLimitsExcept=MEMLOCK",
                  found, memlock_text(wanted, expected, sizeof expected));
     if (limit.rlim_cur == RLIM_INFINITY)
-        checks_say(checks, test, "", VERDICT_PASS, "%s", message);
+        checks_record(checks, test, "", VERDICT_PASS, "%s", message);
     else
         report_limit(checks, test, FAULT_MEMLOCK_LOW, "memlock", (double)limit.rlim_cur / 1e6, "MB",
                      wanted == RLIM_INFINITY ? -1 : (double)wanted / 1e6,
@@ -127,13 +127,13 @@ static void check_rdma_devices(const struct checks *checks, const char *test)
                      "/dev/infiniband: %m, but there are %zu RDMA ports; is ib_uverbs loaded?",
                      checks->inventory->rdma_count);
     else
-        checks_say(checks, test, "", VERDICT_PASS, "/dev/infiniband is there");
+        checks_record(checks, test, "", VERDICT_PASS, "/dev/infiniband is there");
 }
 
 void check_limits(const struct checks *checks, const char *test)
 {
     if (checks->root[0]) {
-        checks_say(checks, test, "", VERDICT_SKIP, "a recorded tree does not tell limits");
+        checks_record(checks, test, "", VERDICT_SKIP, "a recorded tree does not tell limits");
         return;
     }
     check_memlock(checks, test);

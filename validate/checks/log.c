@@ -93,10 +93,10 @@ static size_t report_findings(const struct look_at_log *look)
     }
     if (program) {
         kernel_log_describe(program, look->now_us, message, sizeof message);
-        checks_say(look->checks, look->test,
-                   part_name(look->checks->inventory, program->part, name), VERDICT_PASS,
-                   "%" PRIu64 " fault%s of jobs' programs, none of the node's: %s", programs,
-                   programs == 1 ? "" : "s", message);
+        checks_record(look->checks, look->test,
+                      part_name(look->checks->inventory, program->part, name), VERDICT_PASS,
+                      "%" PRIu64 " fault%s of jobs' programs, none of the node's: %s", programs,
+                      programs == 1 ? "" : "s", message);
     }
     return told;
 }
@@ -105,18 +105,19 @@ static void report_reading(const struct look_at_log *look, const struct kmsg_rea
                            size_t told)
 {
     if (told == 0)
-        checks_say(look->checks, look->test, "", VERDICT_PASS,
-                   "%" PRIu64 " new entries of the kernel log, none of a fault of the node",
-                   reading->read);
+        checks_record(look->checks, look->test, "", VERDICT_PASS,
+                      "%" PRIu64 " new entries of the kernel log, none of a fault of the node",
+                      reading->read);
     if (reading->lost > 0)
-        checks_say(look->checks, look->test, "", VERDICT_SKIP,
-                   "%" PRIu64 " entries of the kernel log were overwritten before they were read; "
-                   "check more often, or enlarge it by log_buf_len",
-                   reading->lost);
+        checks_record(look->checks, look->test, "", VERDICT_SKIP,
+                      "%" PRIu64
+                      " entries of the kernel log were overwritten before they were read; "
+                      "check more often, or enlarge it by log_buf_len",
+                      reading->lost);
     if (look->log->left_out > 0)
-        checks_say(look->checks, look->test, "", VERDICT_WARN,
-                   "%" PRIu64 " more entries of faults, of more than %d kinds and parts",
-                   look->log->left_out, KERNEL_FINDINGS);
+        checks_record(look->checks, look->test, "", VERDICT_WARN,
+                      "%" PRIu64 " more entries of faults, of more than %d kinds and parts",
+                      look->log->left_out, KERNEL_FINDINGS);
 }
 
 void check_log(const struct checks *checks, const char *test)
@@ -139,8 +140,8 @@ void check_log(const struct checks *checks, const char *test)
         return;
     result = kmsg_read(path, log.next, take_entry, &look, &reading, &err);
     if (result != 0) {
-        checks_say(checks, test, "", result > 0 ? VERDICT_SKIP : VERDICT_UNKNOWN,
-                   "the kernel log was not read: %s", err.text);
+        checks_record(checks, test, "", result > 0 ? VERDICT_SKIP : VERDICT_UNKNOWN,
+                      "the kernel log was not read: %s", err.text);
         return;
     }
     log.next = reading.next;
@@ -148,8 +149,8 @@ void check_log(const struct checks *checks, const char *test)
         kernel_log_prune(&log, look.now_us, look.repaired_us);
         if (log_file_save(LOG_FILE, &log, &err) != 0) {
             look.may_fail = false; /* or it would drain the node again and again */
-            checks_say(checks, test, "", VERDICT_UNKNOWN,
-                       "how far the kernel log was read cannot be kept: %s", err.text);
+            checks_record(checks, test, "", VERDICT_UNKNOWN,
+                          "how far the kernel log was read cannot be kept: %s", err.text);
         }
     }
     report_reading(&look, &reading, report_findings(&look));

@@ -31,17 +31,17 @@ void check_munge(const struct checks *checks, const char *test)
     char *seal = NULL, type[64];
 
     if (checks->root[0]) {
-        checks_say(checks, test, "", VERDICT_SKIP, "a recorded tree does not tell");
+        checks_record(checks, test, "", VERDICT_SKIP, "a recorded tree does not tell");
         return;
     }
     if (is_other_authentication(checks, type, sizeof type)) {
-        checks_say(checks, test, "", VERDICT_SKIP, "Slurm authenticates with %s", type);
+        checks_record(checks, test, "", VERDICT_SKIP, "Slurm authenticates with %s", type);
         return;
     }
     if (seal_make(text, sizeof text - 1, &seal, &err) < 0 ||
         seal_verify_by(getuid(), seal, text, sizeof text - 1, &err) != 1)
-        checks_say(checks, test, "", VERDICT_FAIL, "%s", err.text);
+        checks_record(checks, test, "", VERDICT_FAIL, "%s", err.text);
     else
-        checks_say(checks, test, "", VERDICT_PASS, "a credential was made and decoded here");
+        checks_record(checks, test, "", VERDICT_PASS, "a credential was made and decoded here");
     free(seal);
 }

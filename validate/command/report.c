@@ -44,9 +44,9 @@ static void print_help(void)
          "Exit status: 0 written, 2 usage, 3 not written, or lines of a file were left out.");
 }
 
-static void say(const char *text, void *progress)
+static void print_message(const char *text, void *progress)
 {
-    progress_say(progress, "%s: %s; left out", name, text);
+    progress_print(progress, "%s: %s; left out", name, text);
 }
 
 static void at(const char *file, long lines, double share, void *progress)
@@ -61,7 +61,7 @@ static void at(const char *file, long lines, double share, void *progress)
 static int files_read(const struct options *options, struct records *records,
                       struct progress *progress, bool *is_whole)
 {
-    const struct recordfile_listener listener = {say, at, progress};
+    const struct recordfile_listener listener = {print_message, at, progress};
     struct error err;
 
     for (int i = 0; i < options->file_count; i++) {
@@ -160,20 +160,20 @@ static int report(const struct options *options, const struct conf *conf)
                                  : run_recall(options, conf->history_path, &records);
     progress_begin(&progress, "writing");
     if (rv == 0 && survey_build(&records, run, &survey, &err) != 0) {
-        progress_say(&progress, "%s: %s: %s", name,
-                     options->file_count == 1 ? options->files[0] : "the files", err.text);
+        progress_print(&progress, "%s: %s: %s", name,
+                       options->file_count == 1 ? options->files[0] : "the files", err.text);
         rv = -1;
     }
     if (rv == 0 && survey.other_runs > 0)
-        progress_say(&progress, "%s: this is run %s; %zu records of other runs are left out", name,
-                     survey.run, survey.other_runs);
+        progress_print(&progress, "%s: this is run %s; %zu records of other runs are left out",
+                       name, survey.run, survey.other_runs);
     /* the past only adds to a report: where it cannot be read, that is said, and no more */
     if (rv == 0 && report_past(&survey, conf->history_path, &err) != 0)
-        progress_say(&progress, "%s: history: %s; left out", name, err.text);
+        progress_print(&progress, "%s: history: %s; left out", name, err.text);
     if (strcmp(options->output, "-") == 0)
         progress_drop(&progress); /* the report may go to the same terminal */
     if (rv == 0 && format_save(options->format, &survey, options->output, &err) != 0) {
-        progress_say(&progress, "%s: %s", name, err.text);
+        progress_print(&progress, "%s: %s", name, err.text);
         rv = -1;
     }
     progress_drop(&progress);

@@ -12,7 +12,7 @@
 
 #include "lib/base/hostlist.h"
 #include "validate/act/testing.h"
-#include "validate/history/standing.h"
+#include "validate/history/node_status.h"
 #include "validate/slurm/cluster.h"
 
 struct options {
@@ -103,7 +103,7 @@ static int wanted_find(const struct options *options, const char *history,
     if (cluster_unknown_node(cluster, &named, err))
         status = COMMAND_USAGE;
     if (status == COMMAND_PASS && !text &&
-        standing_certified(history, certified_add, &certified, err) < 0)
+        node_status_certified(history, certified_add, &certified, err) < 0)
         status = COMMAND_UNKNOWN;
     if (status == COMMAND_PASS &&
         (hostlist_set_make(&named, &asked) != 0 || hostlist_set_make(&certified, &known) != 0)) {

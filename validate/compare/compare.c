@@ -77,7 +77,7 @@ static int read_file(struct compare *compare, const char *path)
 
 /* ---------------------------------------------------------------- facts from nodes */
 
-static void hear(const char *line, bool is_error, void *context)
+static void receive_line(const char *line, bool is_error, void *context)
 {
     struct compare *compare = context;
 
@@ -169,7 +169,7 @@ static const struct cluster_partition *find_partition(const struct compare *comp
     return partition;
 }
 
-static int ask(struct compare *compare, struct error *err)
+static int query_nodes(struct compare *compare, struct error *err)
 {
     const struct cluster_partition *partition = find_partition(compare, err);
     struct hostlist chosen = {0};
@@ -185,11 +185,12 @@ static int ask(struct compare *compare, struct error *err)
         fprintf(stderr, "asking %zu node%s of partition %s\n", chosen.count,
                 chosen.count == 1 ? "" : "s", partition->name);
     if (rv == 0)
-        rv = step_run_on(
-            &chosen, partition->name, WAIT_S, false, program.argv,
-            &(struct process){
-                .deadline_s = DEADLINE_S, .grace_s = GRACE_S, .on_line = hear, .context = compare},
-            &result, err);
+        rv = step_run_on(&chosen, partition->name, WAIT_S, false, program.argv,
+                         &(struct process){.deadline_s = DEADLINE_S,
+                                           .grace_s = GRACE_S,
+                                           .on_line = receive_line,
+                                           .context = compare},
+                         &result, err);
     if (rv == 0 && compare->records.count == 0)
         rv = error_set(err, "%s",
                        *result.complaint.text ? result.complaint.text : "no node answered");
@@ -210,8 +211,8 @@ static int conclude(struct compare *compare, const struct comparison *comparison
     enum verdict worst = VERDICT_PASS, duplicates;
 
     for (size_t i = 0; i < comparison->count; i++)
-        if (comparison->oddities[i].verdict > worst)
-            worst = comparison->oddities[i].verdict;
+        if (comparison->deviations[i].verdict > worst)
+            worst = comparison->deviations[i].verdict;
     if (compare->options.as_json) {
         show_records(comparison);
     } else {
@@ -273,7 +274,7 @@ static int gather(struct compare *compare)
     }
     for (int i = 0; i < options->file_count && status == COMMAND_PASS; i++)
         status = read_file(compare, options->files[i]);
-    if (options->file_count == 0 && status == COMMAND_PASS && ask(compare, &err) != 0) {
+    if (options->file_count == 0 && status == COMMAND_PASS && query_nodes(compare, &err) != 0) {
         fprintf(stderr, "muster compare: %s\n", err.text);
         status = COMMAND_UNKNOWN;
     }

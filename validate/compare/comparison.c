@@ -147,7 +147,7 @@ int comparison_make(struct comparison *comparison, const struct records *records
         groups_make(&comparison->table, classes.classes, classes.count, &comparison->groups) == 0)
         found = majority_compare(&comparison->table, &comparison->groups,
                                  comparison->golden.count ? &comparison->golden : NULL,
-                                 &comparison->oddities);
+                                 &comparison->deviations);
     classes_clear(&classes);
     if (found < 0)
         return error_set(err, "no memory to compare the nodes");
@@ -195,7 +195,7 @@ int identities_take(const struct records *records, size_t first,
 void comparison_clear(struct comparison *comparison)
 {
     golden_clear(&comparison->golden);
-    free(comparison->oddities);
+    free(comparison->deviations);
     groups_clear(&comparison->groups);
     fact_table_clear(&comparison->table);
     free(comparison->facts);

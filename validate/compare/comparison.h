@@ -17,7 +17,7 @@ struct comparison {
     size_t fact_count;
     struct fact_table table;
     struct groups groups;
-    struct oddity *oddities;
+    struct deviation *deviations;
     size_t count;
 };
 

@@ -12,50 +12,51 @@
 
 enum { CELL = 60 };
 
-static bool is_same(const struct oddity *a, const struct oddity *b)
+static bool is_same(const struct deviation *a, const struct deviation *b)
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->part, b->part) == 0 && !a->node == !b->node &&
            a->verdict == b->verdict && a->group == b->group && a->golden_line == b->golden_line &&
            !a->value == !b->value && (!a->value || strcmp(a->value, b->value) == 0);
 }
 
-/* One line for all nodes that differ alike. is_said: for each oddity. */
+/* One line for all nodes that differ alike. is_said: for each deviation. */
 static void add_row(struct table *table, const struct comparison *comparison, size_t at,
                     bool *is_said)
 {
-    const struct oddity *oddity = &comparison->oddities[at];
+    const struct deviation *deviation = &comparison->deviations[at];
     struct hostlist names = {0};
-    const char *against = oddity->expected ? oddity->expected : oddity->other, *reason;
+    const char *against = deviation->expected ? deviation->expected : deviation->other, *reason;
     char value[CELL + 1], beside[CELL + 1], *folded;
 
     for (size_t i = at; i < comparison->count; i++) {
-        const struct oddity *other = &comparison->oddities[i];
+        const struct deviation *other = &comparison->deviations[i];
 
-        if (strcmp(oddity->name, other->name) != 0)
+        if (strcmp(deviation->name, other->name) != 0)
             break;
-        if (is_said[i] || !is_same(oddity, other))
+        if (is_said[i] || !is_same(deviation, other))
             continue;
         is_said[i] = true;
         if (other->node)
             hostlist_append(&names, other->node);
     }
     folded = hostlist_fold(&names);
-    fact_severity(oddity->name, &reason);
-    oddity_excerpt(oddity->value, against, CELL, value);
-    oddity_excerpt(against, oddity->value, CELL, beside);
-    table_cell(table, oddity->verdict, "%s", verdict_name(oddity->verdict));
-    table_cell(table, VERDICT_NONE, "%s", oddity->node && folded ? folded : "-");
-    table_cell(table, VERDICT_NONE, "%s", *oddity->part ? oddity->part : "-");
-    table_cell(table, VERDICT_NONE, "%s", oddity->name);
-    table_cell(table, VERDICT_NONE, "%s", oddity->expected ? value : "-");
-    if (oddity->golden_line)
+    fact_severity(deviation->name, &reason);
+    deviation_excerpt(deviation->value, against, CELL, value);
+    deviation_excerpt(against, deviation->value, CELL, beside);
+    table_cell(table, deviation->verdict, "%s", verdict_name(deviation->verdict));
+    table_cell(table, VERDICT_NONE, "%s", deviation->node && folded ? folded : "-");
+    table_cell(table, VERDICT_NONE, "%s", *deviation->part ? deviation->part : "-");
+    table_cell(table, VERDICT_NONE, "%s", deviation->name);
+    table_cell(table, VERDICT_NONE, "%s", deviation->expected ? value : "-");
+    if (deviation->golden_line)
         table_cell(table, VERDICT_NONE, "%s (%s:%u)", beside, comparison->golden.file,
-                   oddity->golden_line);
-    else if (oddity->expected)
-        table_cell(table, VERDICT_NONE, "%s (%zu of %zu)", beside, oddity->agreeing, oddity->nodes);
+                   deviation->golden_line);
+    else if (deviation->expected)
+        table_cell(table, VERDICT_NONE, "%s (%zu of %zu)", beside, deviation->agreeing,
+                   deviation->nodes);
     else
         table_cell(table, VERDICT_NONE, "no majority: %s (%zu), %s (%zu) of %zu", value,
-                   oddity->agreeing, beside, oddity->others, oddity->nodes);
+                   deviation->agreeing, beside, deviation->others, deviation->nodes);
     table_cell(table, VERDICT_NONE, "%s", reason);
     free(folded);
     hostlist_clear(&names);
@@ -99,13 +100,13 @@ void show_differences(const struct comparison *comparison)
     free(is_said);
 }
 
-struct voice {
+struct reporter {
     unsigned value, node;
 };
 
 static int by_value(const void *left, const void *right)
 {
-    const struct voice *a = left, *b = right;
+    const struct reporter *a = left, *b = right;
 
     if (a->value != b->value)
         return a->value < b->value ? -1 : 1;
@@ -117,22 +118,23 @@ void show_values(const struct comparison *comparison)
     static const char *const names[] = {"PART", "FACT", "NODES", "VALUE"};
     const struct fact_table *facts = &comparison->table;
     struct table table = {0};
-    struct voice *voices = malloc((facts->node_count + 1) * sizeof *voices);
+    struct reporter *reporters = malloc((facts->node_count + 1) * sizeof *reporters);
 
     table_heading(&table, names, sizeof names / sizeof *names);
-    for (size_t key = 0; voices && key < facts->key_count; key++) {
+    for (size_t key = 0; reporters && key < facts->key_count; key++) {
         size_t begin = facts->begins[key], count = facts->begins[key + 1] - begin;
 
         for (size_t i = 0; i < count; i++)
-            voices[i] = (struct voice){facts->cells[begin + i].value, facts->cells[begin + i].node};
-        qsort(voices, count, sizeof *voices, by_value);
+            reporters[i] =
+                (struct reporter){facts->cells[begin + i].value, facts->cells[begin + i].node};
+        qsort(reporters, count, sizeof *reporters, by_value);
         for (size_t i = 0; i < count;) {
-            unsigned value = voices[i].value;
+            unsigned value = reporters[i].value;
             struct hostlist nodes = {0};
             char *folded;
 
-            for (; i < count && voices[i].value == value; i++)
-                hostlist_append(&nodes, facts->nodes[voices[i].node]);
+            for (; i < count && reporters[i].value == value; i++)
+                hostlist_append(&nodes, facts->nodes[reporters[i].node]);
             folded = hostlist_fold(&nodes);
             table_cell(&table, VERDICT_NONE, "%s",
                        *facts->keys[key].part ? facts->keys[key].part : "-");
@@ -146,7 +148,7 @@ void show_values(const struct comparison *comparison)
     putchar('\n');
     table_print(&table, stdout, table_has_colour(stdout));
     table_clear(&table);
-    free(voices);
+    free(reporters);
 }
 
 static void show_duplicate(const struct duplicate *duplicate, enum verdict verdict, bool as_json)
@@ -219,16 +221,16 @@ enum verdict show_duplicates(const struct records *records, bool as_json)
 void show_records(const struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->count; i++) {
-        const struct oddity *oddity = &comparison->oddities[i];
+        const struct deviation *deviation = &comparison->deviations[i];
         struct record record = RECORD_INIT;
         char text[2048];
 
-        oddity_message(oddity, text, sizeof text);
+        deviation_message(deviation, text, sizeof text);
         record.suite = "compare";
         record.test = "host.config";
-        record.node = oddity->node;
-        record.part = *oddity->part ? oddity->part : oddity->name;
-        record.verdict = oddity->verdict;
+        record.node = deviation->node;
+        record.part = *deviation->part ? deviation->part : deviation->name;
+        record.verdict = deviation->verdict;
         record.message = text;
         record_write(stdout, &record);
     }

@@ -14,7 +14,7 @@ validate_history_libhistory_la_SOURCES = \
 	validate/history/read.c \
 	validate/history/recall.c validate/history/recall.h \
 	validate/history/spill.c \
-	validate/history/standing.c validate/history/standing.h \
+	validate/history/node_status.c validate/history/node_status.h \
 	# end of validate_history_libhistory_la_SOURCES
 validate_history_libhistory_la_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 validate_history_libhistory_la_LIBADD = $(SQLITE_LIBS)

@@ -71,9 +71,9 @@ static int read_runs(const char *path, const struct hostlist *nodes, struct read
     int count;
 
     reading->nodes = nodes ? NULL : &told;
-    count = database_ask(
+    count = database_query(
         path,
-        &(struct database_question){
+        &(struct database_query){
             .query = "SELECT runs.time, runs.seconds, runs.level, records.value, records.message"
                      " FROM records JOIN runs USING (run) WHERE " CAMPAIGN_RECORD
                      " AND records.part = ?1 AND dry_run = 0 ORDER BY runs.time",
@@ -133,13 +133,14 @@ static int read_states(const char *path, struct reading *reading, struct error *
     int rv = 0;
 
     if (reading->takes_all &&
-        database_ask(path,
-                     &(struct database_question){
-                         .query = "SELECT DISTINCT node FROM nodes WHERE time >= ?4 ORDER BY node",
-                         .number = campaign->begin,
-                         .row = name_row,
-                         .context = nodes},
-                     err) < 0)
+        database_query(
+            path,
+            &(struct database_query){
+                .query = "SELECT DISTINCT node FROM nodes WHERE time >= ?4 ORDER BY node",
+                .number = campaign->begin,
+                .row = name_row,
+                .context = nodes},
+            err) < 0)
         return -1;
     campaign->states = calloc(nodes->count + 1, sizeof *campaign->states);
     reading->tries = calloc(nodes->count + 1, sizeof *reading->tries);
@@ -147,9 +148,9 @@ static int read_states(const char *path, struct reading *reading, struct error *
         name_index_build((const char *const *)nodes->names, nodes->count, &reading->index) != 0)
         return error_set(err, "no memory for %zu nodes", nodes->count);
     if (*campaign->level)
-        rv = database_ask(
+        rv = database_query(
             path,
-            &(struct database_question){
+            &(struct database_query){
                 /* that a job or another run had it is no try */
                 .query = "SELECT nodes.node, nodes.level, verdict, certified_until,"
                          " nodes.run IN (SELECT run FROM records WHERE " CAMPAIGN_RECORD
@@ -198,13 +199,13 @@ void campaign_clear(struct campaign *campaign)
 
 int campaign_names(const char *path, struct hostlist *names, struct error *err)
 {
-    return database_ask(path,
-                        &(struct database_question){
-                            .query = "SELECT part FROM records WHERE " CAMPAIGN_RECORD
-                                     " AND part NOT NULL GROUP BY part ORDER BY min(time)",
-                            .row = name_row,
-                            .context = names},
-                        err) < 0
+    return database_query(path,
+                          &(struct database_query){
+                              .query = "SELECT part FROM records WHERE " CAMPAIGN_RECORD
+                                       " AND part NOT NULL GROUP BY part ORDER BY min(time)",
+                              .row = name_row,
+                              .context = names},
+                          err) < 0
                ? -1
                : 0;
 }

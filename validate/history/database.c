@@ -271,7 +271,7 @@ bool database_insert(sqlite3_stmt *statement)
     return is_done;
 }
 
-int database_ask(const char *path, const struct database_question *question, struct error *err)
+int database_query(const char *path, const struct database_query *question, struct error *err)
 {
     sqlite3_stmt *statement = NULL;
     sqlite3 *database;

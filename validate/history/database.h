@@ -52,7 +52,7 @@ double database_number(sqlite3_stmt *statement, int column);
 bool database_insert(sqlite3_stmt *statement);
 
 /* A question: its rows are handed to row() one by one. */
-struct database_question {
+struct database_query {
     const char *query;
     const char *texts[3];                               /* ?1 ...; NULL: none */
     double number;                                      /* ?4 */
@@ -61,7 +61,7 @@ struct database_question {
 };
 
 /* Returns how many rows there were, 0 also without a database, or -1 with err. */
-int database_ask(const char *path, const struct database_question *question, struct error *err);
+int database_query(const char *path, const struct database_query *question, struct error *err);
 
 /* The tables of one run, filled inside a transaction that is open. */
 bool database_add(sqlite3 *database, const struct history_run *run, double now,

@@ -60,7 +60,7 @@ static enum verdict verdict_at(sqlite3_stmt *statement, int column)
     "(SELECT *, row_number() OVER (PARTITION BY node ORDER BY time DESC, run DESC) AS nth"         \
     " FROM nodes)"
 
-static int tell_nodes(struct reading *reading,
+static int read_nodes(struct reading *reading,
                       void (*each)(const struct history_node *node, void *context), void *context,
                       struct error *err)
 {
@@ -102,7 +102,7 @@ int history_nodes(const char *path, const char *node, int most,
     if (node)
         database_bind_text(reading.statement, 1, node);
     sqlite3_bind_int(reading.statement, 2, most);
-    return tell_nodes(&reading, each, context, err);
+    return read_nodes(&reading, each, context, err);
 }
 
 int history_nodes_past(const char *path, int runs,
@@ -117,7 +117,7 @@ int history_nodes_past(const char *path, int runs,
     if (rv <= 0)
         return rv;
     sqlite3_bind_int(reading.statement, 1, runs);
-    return tell_nodes(&reading, each, context, err);
+    return read_nodes(&reading, each, context, err);
 }
 
 int history_nodes_of_runs(const char *path, const char *then, const char *now, const char *node,
@@ -134,7 +134,7 @@ int history_nodes_of_runs(const char *path, const char *then, const char *now, c
     database_bind_text(reading.statement, 1, then);
     database_bind_text(reading.statement, 2, now);
     database_bind_text(reading.statement, 3, node);
-    return tell_nodes(&reading, each, context, err);
+    return read_nodes(&reading, each, context, err);
 }
 
 int history_run_find(const char *path, const char *wanted, struct history_run *run, char text[192],

@@ -27,27 +27,27 @@ static const double reach_share = 0.1, first_share = 0.5; /* of the budget */
 
 /* ---------------------------------------------------------------- steps */
 
-struct hearing {
+struct receiver {
     struct preflight *preflight;
     int status; /* as the program told; -1: not yet */
     bool has_memory;
 };
 
-static void hear(const char *line, bool is_error, void *context)
+static void receive_line(const char *line, bool is_error, void *context)
 {
-    struct hearing *hearing = context;
-    struct preflight *preflight = hearing->preflight;
+    struct receiver *receiver = context;
+    struct preflight *preflight = receiver->preflight;
 
     if (is_error)
         return; /* complaint.h keeps what is nearest to the cause */
     switch (records_parse(&preflight->records, line)) {
     case 0:
-        hearing->status = records_end(&preflight->records);
+        receiver->status = records_end(&preflight->records);
         if (preflight->json)
             record_write(preflight->json, &preflight->records.items[preflight->records.count - 1]);
         break;
     case -1:
-        hearing->has_memory = false;
+        receiver->has_memory = false;
         break;
     }
 }
@@ -114,7 +114,7 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
                       bool is_on_management, struct arguments *program, double limit_s,
                       size_t *first)
 {
-    struct hearing hearing = {preflight, -1, true};
+    struct receiver receiver = {preflight, -1, true};
     long *groups = preflight_groups(preflight, names);
     struct process_result result;
     const char *entries[8];
@@ -137,23 +137,23 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
                       .environment = entries,
                       .deadline_s = fmin(limit_s + GRACE_S, fmax(preflight_left_s(preflight), 1)),
                       .grace_s = GRACE_S,
-                      .on_line = hear,
-                      .context = &hearing,
+                      .on_line = receive_line,
+                      .context = &receiver,
                       .stop = &preflight_stop,
-                      .told_status = &hearing.status},
+                      .told_status = &receiver.status},
                   &result, &err);
     free(groups);
     text_put(preflight->reason, sizeof preflight->reason, "%s",
              rv == 0 ? result.complaint.text : "");
     if (rv != 0)
         text_put(preflight->reason, sizeof preflight->reason, "%s", err.text);
-    else if (!hearing.has_memory)
+    else if (!receiver.has_memory)
         snprintf(preflight->reason, sizeof preflight->reason, "out of memory");
     else if (result.end == PROCESS_TIMED_OUT)
         snprintf(preflight->reason, sizeof preflight->reason,
                  "no end within %.0f s of a budget of %.0f s", result.seconds, preflight->budget_s);
     else if (result.end == PROCESS_EXITED && is_complete(&preflight->records, *first) &&
-             records_tell(&preflight->records, *first, result.status))
+             records_explain(&preflight->records, *first, result.status))
         return true;
     else if ((unknown = unknown_of(&preflight->records, *first)) != NULL)
         text_put(preflight->reason, sizeof preflight->reason, "%s", unknown);
@@ -217,7 +217,7 @@ static bool collectives_run(struct preflight *preflight, const struct hostlist *
 
 /* ---------------------------------------------------------------- the nodes answer */
 
-static void nodes_ask(struct preflight *preflight)
+static void nodes_query(struct preflight *preflight)
 {
     struct cluster_node **nodes = calloc(preflight->names.count + 1, sizeof(*nodes));
     struct member **asked = calloc(preflight->names.count + 1, sizeof(*asked));
@@ -238,12 +238,12 @@ static void nodes_ask(struct preflight *preflight)
         for (size_t i = 0; i < count; i++) {
             enum reach_state state = answers[i].state;
 
-            if (!reach_accuses(state) ||
+            if (!reach_is_failure(state) ||
                 state == REACH_NO_MUNGE) /* that may be this host's own fault */
                 continue;
             asked[i]->is_silent = true;
-            preflight_accuse(preflight, asked[i], VERDICT_FAIL, "workers.enumerate",
-                             reach_part(state), answers[i].message);
+            preflight_blame(preflight, asked[i], VERDICT_FAIL, "workers.enumerate",
+                            reach_part(state), answers[i].message);
         }
     free(nodes);
     free(asked);
@@ -273,14 +273,14 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
     return is_run;
 }
 
-static void accuse(void *context, const char *node, enum verdict verdict,
-                   const struct record *record)
+static void blame(void *context, const char *node, enum verdict verdict,
+                  const struct record *record)
 {
     struct member *member = preflight_member(context, node);
 
     if (member)
-        preflight_accuse(context, member, verdict, record->test, record->part ? record->part : "",
-                         record->message ? record->message : "");
+        preflight_blame(context, member, verdict, record->test, record->part ? record->part : "",
+                        record->message ? record->message : "");
 }
 
 /* Whether the nodes of the trial are known to be on several leaf switches: what is between these is
@@ -310,7 +310,7 @@ static void finding_take(struct preflight *preflight, const struct trial *trial,
     if (finding->kind == FINDING_MISSING && member && member->verdict == VERDICT_FAIL)
         return; /* its node has said why */
     if (member && !is_of_path) {
-        preflight_accuse(preflight, member, verdict, "links", finding->part, finding->message);
+        preflight_blame(preflight, member, verdict, "links", finding->part, finding->message);
         return;
     }
     snprintf(text, sizeof text, "%s%s%s",
@@ -383,7 +383,7 @@ static int links_try(struct preflight *preflight, const struct hostlist *names, 
     if (leaves)
         rv = trial_hold(&trial);
     if (rv == 0) {
-        trial_testimony(&preflight->records, first, accuse, preflight);
+        trial_testimony(&preflight->records, first, blame, preflight);
         for (size_t i = 0; i < trial.count; i++)
             finding_take(preflight, &trial, &trial.findings[i]);
         figures_take(preflight, &trial);
@@ -405,7 +405,7 @@ static void verdicts_take(struct preflight *preflight, size_t first, size_t last
         if (record.verdict != VERDICT_FAIL || catalog_is_suite(record.suite, SUITE_LINKS))
             continue;
         if (record.node) {
-            accuse(preflight, record.node, record.verdict, &record);
+            blame(preflight, record.node, record.verdict, &record);
         } else {
             preflight->has_fault = true;
             hostlist_append(&preflight->faults, record.message ? record.message : record.test);
@@ -413,19 +413,19 @@ static void verdicts_take(struct preflight *preflight, size_t first, size_t last
     }
 }
 
-static void fly_with(struct preflight *preflight, const struct hostlist *names)
+static void run_with(struct preflight *preflight, const struct hostlist *names)
 {
     size_t first, last;
 
     if (battery_run(preflight, names, false, first_share * preflight_left_s(preflight), &first)) {
         last = preflight->records.count;
         if (links_try(preflight, names, first) != 0)
-            preflight_cannot_tell(preflight, "out of memory");
+            preflight_set_unknown(preflight, "out of memory");
         verdicts_take(preflight, first, last);
         if (preflight->options.level == PREFLIGHT_STANDARD && !preflight->has_fault &&
             preflight_left_s(preflight) > LEAST_S) {
             if (!collectives_run(preflight, names, &first))
-                preflight_cannot_tell(preflight, "collectives: %s", preflight->reason);
+                preflight_set_unknown(preflight, "collectives: %s", preflight->reason);
             verdicts_take(preflight, first, preflight->records.count);
         }
         return;
@@ -434,8 +434,8 @@ static void fly_with(struct preflight *preflight, const struct hostlist *names)
         return;
     /* Something keeps MPI from working as the job has it: a rail, or a node that has gone? */
     last = preflight->records.count;
-    preflight_cannot_tell(preflight, "%s", preflight->reason);
-    nodes_ask(preflight);
+    preflight_set_unknown(preflight, "%s", preflight->reason);
+    nodes_query(preflight);
     if (!preflight->has_fault && preflight_left_s(preflight) > LEAST_S + GRACE_S) {
         size_t again;
 
@@ -446,11 +446,11 @@ static void fly_with(struct preflight *preflight, const struct hostlist *names)
         verdicts_take(preflight, first, last);
 }
 
-void preflight_fly(struct preflight *preflight)
+void preflight_run(struct preflight *preflight)
 {
     struct hostlist names;
 
-    nodes_ask(preflight);
+    nodes_query(preflight);
     /* A step with a silent node does not start; with --keep the others go on without it. */
     for (int i = 0; i < 2 && !preflight_stop; i++) {
         bool is_over = preflight->has_fault && preflight->options.keep == 0;
@@ -458,7 +458,7 @@ void preflight_fly(struct preflight *preflight)
 
         preflight->unknown[0] = '\0';
         if (!is_over && good > 1)
-            fly_with(preflight, &names);
+            run_with(preflight, &names);
         hostlist_clear(&names);
         /* Once more without those that kept the others from being tested. */
         if (is_over || preflight->options.keep == 0 || !*preflight->unknown ||

@@ -38,8 +38,8 @@ static void add_record(struct preflight *preflight, const struct record *record)
         record_write(preflight->json, &complete);
 }
 
-void preflight_accuse(struct preflight *preflight, struct member *member, enum verdict verdict,
-                      const char *test, const char *part, const char *message)
+void preflight_blame(struct preflight *preflight, struct member *member, enum verdict verdict,
+                     const char *test, const char *part, const char *message)
 {
     struct record record = RECORD_INIT;
     bool has_part = *part && !strstr(message, part);
@@ -64,7 +64,7 @@ void preflight_accuse(struct preflight *preflight, struct member *member, enum v
     snprintf(member->message, sizeof member->message, "%s", message);
 }
 
-void preflight_cannot_tell(struct preflight *preflight, const char *format, ...)
+void preflight_set_unknown(struct preflight *preflight, const char *format, ...)
 {
     va_list values;
 
@@ -127,10 +127,10 @@ static void catch_signals(void)
 
 /* ---------------------------------------------------------------- what is said */
 
-static void say(const struct preflight *preflight, const char *format, ...)
+static void print_message(const struct preflight *preflight, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void say(const struct preflight *preflight, const char *format, ...)
+static void print_message(const struct preflight *preflight, const char *format, ...)
 {
     va_list values;
 
@@ -141,7 +141,7 @@ static void say(const struct preflight *preflight, const char *format, ...)
     fputc('\n', stderr);
 }
 
-static void say_lines(const struct preflight *preflight, const struct hostlist *lines)
+static void print_lines(const struct preflight *preflight, const struct hostlist *lines)
 {
     for (size_t i = 0; i < lines->count; i++) {
         bool is_double = false;
@@ -149,7 +149,7 @@ static void say_lines(const struct preflight *preflight, const struct hostlist *
         for (size_t k = 0; k < i && !is_double; k++)
             is_double = strcmp(lines->names[k], lines->names[i]) == 0;
         if (!is_double)
-            say(preflight, "%s", lines->names[i]);
+            print_message(preflight, "%s", lines->names[i]);
     }
 }
 
@@ -189,8 +189,8 @@ static int keep(const struct preflight *preflight)
         fprintf(stream, "%s\n", folded);
         status = *preflight->unknown ? COMMAND_UNKNOWN : COMMAND_PASS;
     } else {
-        say(preflight, "%zu of %zu nodes are good, %zu were asked for", good,
-            preflight->names.count, wanted);
+        print_message(preflight, "%zu of %zu nodes are good, %zu were asked for", good,
+                      preflight->names.count, wanted);
     }
     free(folded);
     free(places);
@@ -216,18 +216,18 @@ static int report(struct preflight *preflight)
     int status;
 
     if (member)
-        preflight_cannot_tell(preflight, "%s: %s", member->name, member->message);
+        preflight_set_unknown(preflight, "%s: %s", member->name, member->message);
     is_unknown = *preflight->unknown && !preflight->has_fault;
     status = preflight->has_fault ? COMMAND_FAIL : is_unknown ? COMMAND_UNKNOWN : COMMAND_PASS;
 
-    say_lines(preflight, &preflight->faults);
-    say_lines(preflight, &preflight->remarks);
+    print_lines(preflight, &preflight->faults);
+    print_lines(preflight, &preflight->remarks);
     if (is_unknown)
-        say(preflight, "cannot tell: %s%s", preflight->unknown,
-            options->has_step ? "; the step starts" : "");
+        print_message(preflight, "cannot tell: %s%s", preflight->unknown,
+                      options->has_step ? "; the step starts" : "");
     else if (!preflight->has_fault)
-        say(preflight, "%s passed in %.1f s (%s)", folded ? folded : "all",
-            clock_s() - preflight->begin, conf_preflight_name(options->level));
+        print_message(preflight, "%s passed in %.1f s (%s)", folded ? folded : "all",
+                      clock_s() - preflight->begin, conf_preflight_name(options->level));
     conclude(preflight, preflight->has_fault ? VERDICT_FAIL
                         : is_unknown         ? VERDICT_UNKNOWN
                                              : VERDICT_PASS);
@@ -247,39 +247,39 @@ static int run(struct preflight *preflight)
     preflight->budget_s = preflight->options.budget_s > 0 ? preflight->options.budget_s
                                                           : preflight->conf.preflight_budget_s;
     if (recordfile_open(preflight->options.json_path, &preflight->json, &err) != 0) {
-        say(preflight, "%s", err.text);
+        print_message(preflight, "%s", err.text);
         return COMMAND_USAGE;
     }
     names_make(preflight);
     setenv("MUSTER_RUN", preflight->run, 1);
     catch_signals();
     if (job_find(preflight, &err) != 0) {
-        say(preflight, "%s", err.text);
+        print_message(preflight, "%s", err.text);
         return COMMAND_USAGE;
     }
     /* a step has the user of its job: nobody else can be in root's */
     if (privileges_are_too_many()) {
-        say(preflight, "skipped in a job of root's: the battery %s%s", privileges_refusal,
-            preflight->options.has_step ? "; the step starts" : "");
+        print_message(preflight, "skipped in a job of root's: the battery %s%s", privileges_refusal,
+                      preflight->options.has_step ? "; the step starts" : "");
         return COMMAND_UNKNOWN;
     }
     step_clean_environment();
     if (preflight_members_find(preflight, &err) != 0) {
-        say(preflight, "cannot tell: %s%s", err.text,
-            preflight->options.has_step ? "; the step starts" : "");
+        print_message(preflight, "cannot tell: %s%s", err.text,
+                      preflight->options.has_step ? "; the step starts" : "");
         return COMMAND_UNKNOWN;
     }
     if ((size_t)preflight->options.keep > preflight->names.count) {
-        say(preflight, "--keep %ld: the job has %zu nodes", preflight->options.keep,
-            preflight->names.count);
+        print_message(preflight, "--keep %ld: the job has %zu nodes", preflight->options.keep,
+                      preflight->names.count);
         return COMMAND_FAIL;
     }
     if (preflight->options.has_step && preflight->names.count < 2)
         return COMMAND_PASS; /* no links */
-    preflight_fly(preflight);
+    preflight_run(preflight);
     preflight_claim(preflight);
     if (preflight_stop) {
-        say(preflight, "stopped by signal %d", (int)preflight_stop);
+        print_message(preflight, "stopped by signal %d", (int)preflight_stop);
         return preflight->options.has_step ? 128 + (int)preflight_stop : COMMAND_UNKNOWN;
     }
     return report(preflight);
@@ -290,7 +290,7 @@ static void preflight_clear(struct preflight *preflight)
     struct error err;
 
     if (recordfile_close(preflight->options.json_path, preflight->json, &err) != 0)
-        say(preflight, "%s", err.text);
+        print_message(preflight, "%s", err.text);
     records_clear(&preflight->records);
     hostlist_clear(&preflight->faults);
     hostlist_clear(&preflight->remarks);

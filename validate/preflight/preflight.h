@@ -62,9 +62,9 @@ extern volatile sig_atomic_t preflight_stop;
 /* preflight.c */
 /* A verdict about a node: in its member where it is worse than what is known, among the faults or
  * the remarks from a warning on, and as a record. */
-void preflight_accuse(struct preflight *preflight, struct member *member, enum verdict verdict,
-                      const char *test, const char *part, const char *message);
-void preflight_cannot_tell(struct preflight *preflight, const char *format, ...)
+void preflight_blame(struct preflight *preflight, struct member *member, enum verdict verdict,
+                     const char *test, const char *part, const char *message);
+void preflight_set_unknown(struct preflight *preflight, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 double preflight_left_s(const struct preflight *preflight);
 
@@ -79,7 +79,7 @@ size_t preflight_good(const struct preflight *preflight, struct hostlist *names)
 long *preflight_groups(const struct preflight *preflight, const struct hostlist *names);
 
 /* flight.c: asks the nodes, runs the battery, judges. All that is found is in the members. */
-void preflight_fly(struct preflight *preflight);
+void preflight_run(struct preflight *preflight);
 
 /* spares.c: which `keep` of the members are best, by measured figures: the greatest share of its
  * worst rail first, then the least latency; nodes as good as each other within the limits of a

@@ -109,7 +109,7 @@ static bool is_same_case(const struct line *a, const struct line *b)
 }
 
 /* "eth1 to n2: 49 of 200 Mb/s" */
-static void say(FILE *stream, const struct record *record)
+static void write_message(FILE *stream, const struct record *record)
 {
     const char *part = text_of(record->part), *message = text_of(record->message);
 
@@ -130,7 +130,7 @@ static void lines(FILE *stream, const struct line *line, size_t count)
         if (line[i].record->verdict < VERDICT_WARN)
             return;
         fprintf(stream, "%s: ", verdict_name(line[i].record->verdict));
-        say(stream, line[i].record);
+        write_message(stream, line[i].record);
         fputc('\n', stream);
     }
     if (count > LINES_MAX)
@@ -173,7 +173,7 @@ static void test_case(FILE *stream, const struct line *line, size_t count)
     fputs(">\n", stream);
     if (element) {
         fprintf(stream, "      <%s message=\"", element);
-        say(stream, worst);
+        write_message(stream, worst);
         fprintf(stream, "\" type=\"%s\">", fault->name);
         lines(stream, line, count);
         escape(stream, fault->advice);

@@ -95,7 +95,7 @@ void progress_drop(struct progress *progress)
     progress->stage[0] = '\0';
 }
 
-void progress_say(struct progress *progress, const char *format, ...)
+void progress_print(struct progress *progress, const char *format, ...)
 {
     va_list values;
 

@@ -29,7 +29,7 @@ void progress_end(struct progress *progress, enum verdict verdict, const char *f
 /* The stage is over, and there is nothing to tell about it. */
 void progress_drop(struct progress *progress);
 /* A line of its own, at any time. */
-void progress_say(struct progress *progress, const char *format, ...)
+void progress_print(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

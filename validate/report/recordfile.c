@@ -180,7 +180,7 @@ long recordfile_read(const char *path, struct records *records,
             continue;
         if (out++ < TOLD) {
             error_prefix(&fault, "%s:%ld", name, number);
-            listener->say(fault.text, listener->context);
+            listener->report(fault.text, listener->context);
         }
     }
     if (rv >= 0 && ferror(file)) {
@@ -190,7 +190,7 @@ long recordfile_read(const char *path, struct records *records,
     if (out > TOLD) {
         snprintf(text, sizeof text, ": %ld lines more were left out", out - TOLD);
         error_set(&fault, "%.400s%s", name, text);
-        listener->say(fault.text, listener->context);
+        listener->report(fault.text, listener->context);
     }
     if (file && !is_input)
         fclose(file);

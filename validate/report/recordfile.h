@@ -25,7 +25,7 @@ enum {
 struct recordfile_listener {
     /* for each line that is left out, "FILE:LINE: what was found, what was expected"; after many
      * once with how many more there were */
-    void (*say)(const char *text, void *context);
+    void (*report)(const char *text, void *context);
     /* every RECORDFILE_STEP lines, how much of the file is read, 0 to 1, NAN where its size is not
      * known; NULL: nobody wants to know */
     void (*at)(const char *name, long lines, double share, void *context);

@@ -247,7 +247,7 @@ int records_end(const struct records *records)
                : -1;
 }
 
-bool records_tell(const struct records *records, size_t first, int status)
+bool records_explain(const struct records *records, size_t first, int status)
 {
     enum verdict least = status == 1 ? VERDICT_FAIL : VERDICT_UNKNOWN;
 

@@ -37,7 +37,7 @@ int records_end(const struct records *records);
 /* Whether those from first on hold what the exit status of a program of the battery says: with 1
  * something failed, with 3 something could not be told; false for what no program ends with, 0
  * apart. Rank 0 prints for all: where it died, the others leave with 3 as if that had been said. */
-bool records_tell(const struct records *records, size_t first, int status);
+bool records_explain(const struct records *records, size_t first, int status);
 
 /* Adds a copy. Bytes that are not UTF-8 become U+FFFD, control characters '?'. Returns 0, or -1
  * when memory is out. */

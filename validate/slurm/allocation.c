@@ -99,47 +99,48 @@ static const char *user_name(const struct user *user)
 }
 
 /* The job as the controller has it. */
-struct standing {
+struct job_status {
     bool is_known, is_pending, is_over; /* over: a prolog failed, or somebody cancelled it */
     int refusal;                        /* it will never start: what a refusal would say; or 0 */
     char why[160];                      /* what the controller says of it; "" */
 };
 
-static struct standing standing_of(uint32_t job_id)
+static struct job_status job_status_of(uint32_t job_id)
 {
-    struct standing standing = {false};
+    struct job_status job_status = {false};
     job_info_msg_t *found = NULL;
 
     if (slurm_load_job(&found, job_id, SHOW_ALL) != SLURM_SUCCESS)
-        return standing;
+        return job_status;
     for (uint32_t i = 0; i < found->record_count; i++) {
         const slurm_job_info_t *job = &found->job_array[i];
         uint32_t state = job->job_state & JOB_STATE_BASE;
 
-        standing.is_known = true;
-        standing.is_pending = state == JOB_PENDING;
-        standing.is_over |= state > JOB_SUSPENDED;
-        if (standing.is_pending)
-            standing.refusal = endless_reason(job->state_reason);
-        snprintf(standing.why, sizeof standing.why, "%s", job->state_desc ? job->state_desc : "");
+        job_status.is_known = true;
+        job_status.is_pending = state == JOB_PENDING;
+        job_status.is_over |= state > JOB_SUSPENDED;
+        if (job_status.is_pending)
+            job_status.refusal = endless_reason(job->state_reason);
+        snprintf(job_status.why, sizeof job_status.why, "%s",
+                 job->state_desc ? job->state_desc : "");
     }
     slurm_free_job_info_msg(found);
-    return standing;
+    return job_status;
 }
 
 /* What keeps it from being ready. "" when that is not known. */
-static const char *reason_of(const struct standing *standing)
+static const char *reason_of(const struct job_status *job_status)
 {
-    if (!standing->is_known)
+    if (!job_status->is_known)
         return "";
-    if (*standing->why)
-        return standing->why;
-    return standing->is_pending ? "the controller did not start the job"
-                                : "the prolog did not end on all of them";
+    if (*job_status->why)
+        return job_status->why;
+    return job_status->is_pending ? "the controller did not start the job"
+                                  : "the prolog did not end on all of them";
 }
 
 /* Until it is time to ask again. */
-static void ask_wait(const struct allocation_request *request, double begin)
+static void query_wait(const struct allocation_request *request, double begin)
 {
     double asked = clock_s(), pause_s = fmin(ASK_MOST_S, fmax(ASK_S, 0.1 * (asked - begin)));
 
@@ -170,7 +171,7 @@ static int wait_ready(const struct allocation_request *request, const char *node
             return 2;
         }
         if (ready == READY_JOB_FATAL ||
-            (ready > 0 && !(ready & READY_JOB_STATE) && standing_of(job_id).is_over))
+            (ready > 0 && !(ready & READY_JOB_STATE) && job_status_of(job_id).is_over))
             return error_set(err, "job %u was taken away before it began", job_id);
         if (request->stop && *request->stop) {
             error_set(err, "stopped by a signal");
@@ -178,20 +179,20 @@ static int wait_ready(const struct allocation_request *request, const char *node
         }
         if (!is_asked && clock_s() - begin > PENDING_S) {
             is_asked = true;
-            refusal = standing_of(job_id).refusal;
+            refusal = job_status_of(job_id).refusal;
         }
         if (refusal != 0)
             return allocation_refused(err, "no allocation of", nodes, user_name(request->user),
                                       refusal);
         if (clock_s() - begin > request->deadline_s) {
-            struct standing standing = standing_of(job_id);
-            const char *reason = reason_of(&standing);
+            struct job_status job_status = job_status_of(job_id);
+            const char *reason = reason_of(&job_status);
 
             error_set(err, "no allocation of %zu nodes within %.0f s%s%s", request->nodes->count,
                       request->deadline_s, *reason ? ": " : "", reason);
             return 1;
         }
-        ask_wait(request, begin);
+        query_wait(request, begin);
     }
 }
 
@@ -230,10 +231,10 @@ struct submitted {
 
 /* In a child that has become the user: from 23.11 on a job belongs to whose credential the request
  * has, whatever root asks for. */
-static int as_user(const struct user *user, int (*ask)(job_desc_msg_t *, uint32_t *),
+static int as_user(const struct user *user, int (*submit_job)(job_desc_msg_t *, uint32_t *),
                    job_desc_msg_t *wanted, uint32_t *job_id)
 {
-    struct submitted told = {.reason = ECHILD};
+    struct submitted answer = {.reason = ECHILD};
     pid_t parent = getpid(), child;
     int ends[2], reason;
 
@@ -243,20 +244,20 @@ static int as_user(const struct user *user, int (*ask)(job_desc_msg_t *, uint32_
     child = fork();
     if (child == 0) {
         if (user_become(user) != 0)
-            told.reason = errno;
+            answer.reason = errno;
         else if (prctl(PR_SET_PDEATHSIG, SIGKILL), getppid() == parent)
-            told.reason = ask(wanted, &told.job_id);
-        _exit(write(ends[1], &told, sizeof told) != (ssize_t)sizeof told);
+            answer.reason = submit_job(wanted, &answer.job_id);
+        _exit(write(ends[1], &answer, sizeof answer) != (ssize_t)sizeof answer);
     }
     reason = errno;
     close(ends[1]);
     if (child > 0) {
-        if (read_all(ends[0], &told, sizeof told) != (ssize_t)sizeof told)
-            told = (struct submitted){.reason = ECHILD};
+        if (read_all(ends[0], &answer, sizeof answer) != (ssize_t)sizeof answer)
+            answer = (struct submitted){.reason = ECHILD};
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
             ;
-        reason = told.reason;
-        *job_id = told.job_id;
+        reason = answer.reason;
+        *job_id = answer.job_id;
     }
     close(ends[0]);
     return reason;

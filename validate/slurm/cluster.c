@@ -251,7 +251,7 @@ struct leaves {
     int rv;
 };
 
-static void leaf_hear(const char *line, bool is_error, void *context)
+static void leaf_receive(const char *line, bool is_error, void *context)
 {
     struct leaves *leaves = context;
 
@@ -278,7 +278,7 @@ static int topology_load(struct cluster *cluster, struct error *err)
                              : process_run(&(struct process){.argv = words.argv,
                                                              .deadline_s = TOPOLOGY_S,
                                                              .grace_s = 1,
-                                                             .on_line = leaf_hear,
+                                                             .on_line = leaf_receive,
                                                              .context = &leaves},
                                            &result, &ignored);
     arguments_clear(&words);

@@ -56,7 +56,7 @@ struct lines {
     size_t count;
 };
 
-static void line_hear(const char *line, bool is_error, void *context)
+static void line_receive(const char *line, bool is_error, void *context)
 {
     const struct lines *lines = context;
 
@@ -65,7 +65,7 @@ static void line_hear(const char *line, bool is_error, void *context)
 }
 
 /* What fails here is a cluster without accounting. */
-static void accounting_ask(struct ran *asked, size_t count)
+static void accounting_query(struct ran *asked, size_t count)
 {
     struct lines lines = {asked, count};
     struct arguments words = {0};
@@ -89,7 +89,7 @@ static void accounting_ask(struct ran *asked, size_t count)
             process_run(&(struct process){.argv = words.argv,
                                           .deadline_s = ACCOUNTING_S,
                                           .grace_s = 1,
-                                          .on_line = line_hear,
+                                          .on_line = line_receive,
                                           .context = &lines},
                         &result, NULL);
         arguments_clear(&words);
@@ -97,7 +97,7 @@ static void accounting_ask(struct ran *asked, size_t count)
     free(jobs);
 }
 
-int ran_ask(struct ran *asked, size_t count, struct error *err)
+int ran_query(struct ran *asked, size_t count, struct error *err)
 {
     job_info_msg_t *found = NULL;
 
@@ -110,6 +110,6 @@ int ran_ask(struct ran *asked, size_t count, struct error *err)
             if (!ran_is_true(&asked[k]) && is_of(&found->job_array[i], &asked[k]))
                 nodes_take(found->job_array[i].nodes, &asked[k]);
     slurm_free_job_info_msg(found);
-    accounting_ask(asked, count);
+    accounting_query(asked, count);
     return 0;
 }

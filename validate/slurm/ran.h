@@ -23,7 +23,7 @@ bool ran_is_true(const struct ran *asked);
 
 /* Asks once for all: the controller, and for jobs that it has forgotten (MinJobAge after their end)
  * the accounting, where there is one. Returns 0, or -1 with err. */
-int ran_ask(struct ran *asked, size_t count, struct error *err);
+int ran_query(struct ran *asked, size_t count, struct error *err);
 
 /* For tests: takes a line of sacct, "12|1000|n[1-2]". */
 void ran_take_line(const char *line, struct ran *asked, size_t count);

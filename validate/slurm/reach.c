@@ -23,7 +23,7 @@
 
 enum { AT_ONCE = 64, DEFAULT_PORT = 6818, RESTART_S = 3 };
 
-bool reach_accuses(enum reach_state state)
+bool reach_is_failure(enum reach_state state)
 {
     return state == REACH_NO_SLURMD || state == REACH_NO_MUNGE || state == REACH_FROZEN ||
            state == REACH_CUT_OFF;
@@ -61,7 +61,7 @@ struct telling {
     int reason; /* errno, or Slurm's */
 };
 
-static void tell(int fd, enum word word, enum reach_state state, int reason)
+static void send_result(int fd, enum word word, enum reach_state state, int reason)
 {
     struct telling telling = {word, state, reason};
 
@@ -91,7 +91,8 @@ static int connect_to(const struct cluster_node *node)
     return reason;
 }
 
-static void __attribute__((noreturn)) ask(const struct cluster_node *node, pid_t parent, int fd)
+static void __attribute__((noreturn))
+query_node(const struct cluster_node *node, pid_t parent, int fd)
 {
     slurmd_status_t *status = NULL;
     int quiet = open("/dev/null", O_WRONLY), reason;
@@ -105,38 +106,39 @@ static void __attribute__((noreturn)) ask(const struct cluster_node *node, pid_t
     dup2(quiet, 2); /* libslurm says there what we say better */
     reason = connect_to(node);
     if (reason != 0) {
-        tell(fd, WORD_END,
-             reason == -1             ? REACH_NO_ADDRESS
-             : reason == ECONNREFUSED ? REACH_NO_SLURMD
-             : reason == ENETUNREACH  ? REACH_NO_ROUTE
-             : reason == ETIMEDOUT || reason == EHOSTUNREACH || reason == EHOSTDOWN ? REACH_CUT_OFF
-                                                                                    : REACH_FAILED,
-             reason);
+        send_result(fd, WORD_END,
+                    reason == -1             ? REACH_NO_ADDRESS
+                    : reason == ECONNREFUSED ? REACH_NO_SLURMD
+                    : reason == ENETUNREACH  ? REACH_NO_ROUTE
+                    : reason == ETIMEDOUT || reason == EHOSTUNREACH || reason == EHOSTDOWN
+                        ? REACH_CUT_OFF
+                        : REACH_FAILED,
+                    reason);
         _exit(0);
     }
-    tell(fd, WORD_CONNECTED, REACH_NOT_ASKED, 0);
+    send_result(fd, WORD_CONNECTED, REACH_NOT_ASKED, 0);
     setenv("SLURMD_NODENAME", node->name, 1);
     if (slurm_load_slurmd_status(&status) == SLURM_SUCCESS && status) {
-        tell(fd, WORD_END, REACH_ANSWERS, 0);
+        send_result(fd, WORD_END, REACH_ANSWERS, 0);
         _exit(0);
     }
     reason = errno;
     switch (reason) {
     case ECONNREFUSED:
-        tell(fd, WORD_END, REACH_NO_SLURMD, reason);
+        send_result(fd, WORD_END, REACH_NO_SLURMD, reason);
         break;
     case SLURM_COMMUNICATIONS_RECEIVE_ERROR:
     case SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT: /* slurmd hangs up on what it cannot decode */
     case SLURM_PROTOCOL_AUTHENTICATION_ERROR:
     case ESLURM_AUTH_CRED_INVALID:
-        tell(fd, WORD_END, REACH_NO_MUNGE, reason);
+        send_result(fd, WORD_END, REACH_NO_MUNGE, reason);
         break;
     case SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT:
     case ETIMEDOUT:
-        tell(fd, WORD_END, REACH_FROZEN, reason);
+        send_result(fd, WORD_END, REACH_FROZEN, reason);
         break;
     default:
-        tell(fd, WORD_END, REACH_FAILED, reason);
+        send_result(fd, WORD_END, REACH_FAILED, reason);
     }
     _exit(0);
 }
@@ -226,7 +228,7 @@ static int child_start(struct asked *asked, const struct cluster_node *node, str
     asked->begin = clock_s();
     asked->pid = fork();
     if (asked->pid == 0)
-        ask(node, parent, pair[1]);
+        query_node(node, parent, pair[1]);
     close(pair[1]);
     if (asked->pid < 0) {
         close(pair[0]);

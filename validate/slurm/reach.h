@@ -39,7 +39,7 @@ enum fault_code reach_code(enum reach_state state);
 
 /* Whether the state may be the node's own fault; of the others this host is the cause, or it cannot
  * be told. */
-bool reach_accuses(enum reach_state state);
+bool reach_is_failure(enum reach_state state);
 
 /* Fills answers[i] for nodes[i]. A node that does not answer within deadline_s is asked once more
  * with twice the time, so that a busy node is not called a dead one, nor one whose slurmd is being

@@ -130,15 +130,15 @@ static int jobless(const struct cluster *cluster, uid_t battery_uid, struct host
     return 0;
 }
 
-static int run_settle(const struct cluster *cluster, const char *run, void (*say)(const char *text),
-                      struct error *err)
+static int run_settle(const struct cluster *cluster, const char *run,
+                      void (*report)(const char *text), struct error *err)
 {
     char text[400], reservation[96];
     struct batch drains = {0}, comments = {0};
     int rv = 0;
 
     snprintf(text, sizeof text, "cleaning up after run %.63s, which has no job any more", run);
-    say(text);
+    report(text);
     for (size_t i = 0; rv == 0 && i < cluster->node_count; i++) {
         const struct cluster_node *node = &cluster->nodes[i];
         char name[64], reason[256];
@@ -162,7 +162,7 @@ static int run_settle(const struct cluster *cluster, const char *run, void (*say
 }
 
 int retest_leftovers(const struct cluster *cluster, uid_t battery_uid, double confirm_s,
-                     const volatile sig_atomic_t *stop, void (*say)(const char *text),
+                     const volatile sig_atomic_t *stop, void (*report)(const char *text),
                      struct error *err)
 {
     struct hostlist suspects, runs = {0};
@@ -190,7 +190,7 @@ int retest_leftovers(const struct cluster *cluster, uid_t battery_uid, double co
         sleep(1);
     }
     for (size_t i = 0; rv == 0 && !*stop && i < suspects.count; i++, count++)
-        rv = run_settle(&now, suspects.names[i], say, err);
+        rv = run_settle(&now, suspects.names[i], report, err);
     hostlist_clear(&suspects);
     hostlist_clear(&runs);
     cluster_clear(&now);

@@ -35,7 +35,7 @@ enum { RETEST_CONFIRM_S = 30 }; /* so long a living run can be without a job, at
  * muster-RUN goes. say gets a line for each run. Returns how many runs those were, or -1 with err.
  */
 int retest_leftovers(const struct cluster *cluster, uid_t battery_uid, double confirm_s,
-                     const volatile sig_atomic_t *stop, void (*say)(const char *text),
+                     const volatile sig_atomic_t *stop, void (*report)(const char *text),
                      struct error *err);
 
 #endif

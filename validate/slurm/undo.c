@@ -113,21 +113,21 @@ int undo_note_settled(struct undo *undo, const char *node, struct error *err)
 struct undoing {
     const char *text; /* of the journal */
     bool is_late;     /* a request that the run made may still be on its way */
-    void (*say)(const char *text);
+    void (*report)(const char *text);
 };
 
 static void __attribute__((format(printf, 2, 3)))
-undoing_say(const struct undoing *undoing, const char *format, ...)
+undoing_report(const struct undoing *undoing, const char *format, ...)
 {
     char text[400];
     va_list arguments;
 
-    if (!undoing->say)
+    if (!undoing->report)
         return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    undoing->say(text);
+    undoing->report(text);
 }
 
 /* Those that answer again by now end their job themselves. */
@@ -218,9 +218,10 @@ static int reservation_find(const struct undoing *undoing, const struct journal_
     else if (strcmp(mark, entry->rest) != 0)
         found = 0;
     if (found == 0)
-        undoing_say(undoing,
-                    "reservation %s left as it is: it holds %.200s now, not what the run put in it",
-                    entry->name, folded);
+        undoing_report(
+            undoing,
+            "reservation %s left as it is: it holds %.200s now, not what the run put in it",
+            entry->name, folded);
     if (found != 1)
         hostlist_clear(nodes);
     free(folded);
@@ -307,8 +308,8 @@ static void node_undo(const struct undoing *undoing, const struct journal_entry 
         return;
     }
     if (!node->is_drained)
-        undoing_say(undoing, "%s left as it is: it was taken out of the run's reservation since",
-                    entry->name);
+        undoing_report(undoing, "%s left as it is: it was taken out of the run's reservation since",
+                       entry->name);
     unmark_add(restoring, node);
 }
 
@@ -542,22 +543,22 @@ int undo_end(struct undo *undo, struct error *err)
 
 /* Returns 1; 0 when it is left as it is; -1 with err. */
 static int leftover_undo(int journal, const char *path, const char *run, const char *cluster,
-                         void (*say)(const char *text), struct error *err)
+                         void (*report)(const char *text), struct error *err)
 {
     char *text = journal_read(journal);
-    struct undoing undoing = {.text = text, .say = say};
+    struct undoing undoing = {.text = text, .report = report};
     struct error why = {""};
     int rv = 0;
 
     if (!text) {
         rv = error_set(err, "cannot read %s: %m", path);
     } else if (journal_check(text, cluster, &why) != 0) {
-        undoing_say(&undoing,
-                    "%s, of a run that was killed, left as it is: %.200s; next: undo "
-                    "what it says by hand, then remove it",
-                    path, why.text);
+        undoing_report(&undoing,
+                       "%s, of a run that was killed, left as it is: %.200s; next: undo "
+                       "what it says by hand, then remove it",
+                       path, why.text);
     } else {
-        undoing_say(&undoing, "cleaning up after run %.200s, which was killed", run);
+        undoing_report(&undoing, "cleaning up after run %.200s, which was killed", run);
         rv = text_undo(&undoing, err) == 0 ? 1 : -1;
     }
     if (rv == 1)
@@ -566,7 +567,7 @@ static int leftover_undo(int journal, const char *path, const char *run, const c
     return rv;
 }
 
-int undo_leftovers(const char *directory, const char *cluster, void (*say)(const char *text),
+int undo_leftovers(const char *directory, const char *cluster, void (*report)(const char *text),
                    struct error *err)
 {
     DIR *runs = opendir(directory);
@@ -586,7 +587,7 @@ int undo_leftovers(const char *directory, const char *cluster, void (*say)(const
         if (journal < 0)
             continue;
         if (flock(journal, LOCK_EX | LOCK_NB) == 0)
-            done = leftover_undo(journal, path, entry->d_name, cluster, say, err);
+            done = leftover_undo(journal, path, entry->d_name, cluster, report, err);
         count += done == 1;
         rv = done < 0 ? -1 : rv;
         close(journal);

@@ -54,7 +54,7 @@ int undo_end(struct undo *undo, struct error *err);
 
 /* Finds journals of runs that are gone and undoes them. One that is not of this cluster, or is not
  * whole, is told and left as it is. Returns how many were undone, or -1. */
-int undo_leftovers(const char *directory, const char *cluster, void (*say)(const char *text),
+int undo_leftovers(const char *directory, const char *cluster, void (*report)(const char *text),
                    struct error *err);
 
 #endif

@@ -17,8 +17,8 @@ validate_subnet_libsubnet_la_SOURCES += \
 
 # what topology.conf states
 validate_subnet_libsubnet_la_SOURCES += \
-	validate/subnet/stated/topologyconf.c validate/subnet/stated/topologyconf.h \
-	validate/subnet/stated/topologyyaml.c \
+	validate/subnet/expected/topologyconf.c validate/subnet/expected/topologyconf.h \
+	validate/subnet/expected/topologyyaml.c \
 	# end of stated
 
 # what is wrong with it

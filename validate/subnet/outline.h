@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "validate/subnet/subnet.h"
-#include "validate/subnet/stated/topologyconf.h"
+#include "validate/subnet/expected/topologyconf.h"
 
 /* A subnet as Slurm's topology/tree wants it: every node under one leaf, every switch under at most
  * one. The switches of a rail's leaves are one leaf, all spines that join the same leaves one

@@ -48,7 +48,7 @@ struct verbs_service {
     struct error err;
 };
 
-/* Takes what has come, and goes on while more comes; for struct lines_idle: -1.
+/* Takes what has come, and goes on while more comes; for struct control_idle: -1.
  */
 int verbs_serve(void *service, struct pollfd *polled);
 

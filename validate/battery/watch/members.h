@@ -11,8 +11,8 @@
 #include "validate/battery/watch/stall.h"
 #include "validate/battery/watch/monitor.h"
 
-/* What the monitor knows of every rank. Shared by monitor.c, which hears them, and inquest.c, which
- * says what is wrong with them. */
+/* What the monitor knows of every rank. Shared by monitor.c, which hears them, and
+ * hang_diagnosis.c, which says what is wrong with them. */
 
 enum member_state {
     MEMBER_AWAITED,

@@ -287,9 +287,9 @@ static size_t ask(struct certify *certify, enum stage stage,
         no_munge += answers[i].state == REACH_NO_MUNGE;
     for (size_t i = 0; i < count; i++) {
         enum reach_state state = answers[i].state;
-        enum verdict verdict = state == REACH_ANSWERS ? VERDICT_PASS
-                               : reach_accuses(state) ? VERDICT_FAIL
-                                                      : VERDICT_UNKNOWN;
+        enum verdict verdict = state == REACH_ANSWERS    ? VERDICT_PASS
+                               : reach_is_failure(state) ? VERDICT_FAIL
+                                                         : VERDICT_UNKNOWN;
 
         /* Refused by several: then a key is being changed, or it is this host's that is wrong. */
         if (state == REACH_NO_MUNGE && no_munge > 1)

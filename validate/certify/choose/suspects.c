@@ -10,7 +10,7 @@
 #include "lib/base/grow.h"
 #include "validate/certify/certify.h"
 #include "validate/claims/claims.h"
-#include "validate/history/standing.h"
+#include "validate/history/node_status.h"
 #include "validate/slurm/labels.h"
 #include "validate/slurm/ran.h"
 #include "validate/slurm/reach.h"
@@ -271,7 +271,7 @@ static struct user_tally *tally_of(struct certify *certify, struct tally *tally,
     if (!users)
         return NULL;
     tally->users = users;
-    tested = standing_tested(certify->conf.history_path, uid, (double)time(NULL) - DAY_S, &err);
+    tested = node_status_tested(certify->conf.history_path, uid, (double)time(NULL) - DAY_S, &err);
     if (tested < 0)
         certify_note(certify, "what was tested for user %u today is not known: %s", uid, err.text);
     users[tally->user_count] = (struct user_tally){uid, tested < 0 ? 0 : tested};
@@ -378,16 +378,16 @@ int certify_suspects(struct certify *certify, struct error *err)
     if (readers.count > 0)
         rv = claims_collect(certify, &readers, &heard, err);
     if (rv == 0)
-        rv = ran_ask(heard.asked, heard.count, err);
+        rv = ran_query(heard.asked, heard.count, err);
     if (rv == 0)
         claims_weigh(certify, &heard, first, &suspects);
     free(heard.asked);
     labels_clear(&heard.labels);
     hostlist_clear(&heard.nodes);
     if (rv == 0)
-        rv = standing_suspects(certify->conf.history_path,
-                               (double)time(NULL) - (double)certify->conf.strike_window_s,
-                               struck_add, &(struct struck){certify, &suspects}, err) < 0
+        rv = node_status_suspects(certify->conf.history_path,
+                                  (double)time(NULL) - (double)certify->conf.strike_window_s,
+                                  struck_add, &(struct struck){certify, &suspects}, err) < 0
                  ? -1
                  : 0;
     if (rv == 0) {

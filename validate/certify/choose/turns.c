@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "validate/act/testing.h"
-#include "validate/history/standing.h"
+#include "validate/history/node_status.h"
 
 enum { DUE_S = 86400 }; /* a nightly run renews what would not last until the next night */
 
@@ -45,7 +45,7 @@ static int ends_read(const struct certify *certify, struct ends *ends, struct er
     if (!names || !ends->until || name_index_build(names, certify->count, &ends->index) != 0)
         error_set(err, "no memory for %zu nodes", certify->count);
     else
-        rv = standing_certified(certify->conf.history_path, end_take, ends, err) < 0 ? -1 : 0;
+        rv = node_status_certified(certify->conf.history_path, end_take, ends, err) < 0 ? -1 : 0;
     free(names);
     if (rv != 0)
         ends_clear(ends);

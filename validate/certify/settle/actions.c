@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "validate/history/standing.h"
+#include "validate/history/node_status.h"
 #include "validate/slurm/retest.h"
 
 static enum verdict final_of(const struct subject *subject)
@@ -209,8 +209,9 @@ static void strike(struct certify *certify, const struct subject *subject,
 static int strike_of(struct certify *certify, const char *node, const struct outcome_fault *fault)
 {
     struct error err;
-    int strike = standing_strike(certify->conf.history_path, node, fault->code, fault->part,
-                                 (double)time(NULL), (double)certify->conf.strike_window_s, &err);
+    int strike =
+        node_status_strike(certify->conf.history_path, node, fault->code, fault->part,
+                           (double)time(NULL), (double)certify->conf.strike_window_s, &err);
 
     if (strike < 0)
         certify_note(certify, "%s: its strikes are not known: %s", node, err.text);

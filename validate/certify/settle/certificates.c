@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "validate/certify/settle/request.h"
-#include "validate/history/standing.h"
+#include "validate/history/node_status.h"
 #include "validate/slurm/batch.h"
 #include "validate/slurm/revocation.h"
 #include "validate/slurm/step.h"
@@ -221,7 +221,7 @@ void certify_certificates_revoke(struct certify *certify)
     size_t first;
     struct error err;
 
-    if (standing_failed(certify->conf.history_path, failed_add, &failed, &err) < 0)
+    if (node_status_failed(certify->conf.history_path, failed_add, &failed, &err) < 0)
         certify_note(certify, "which nodes failed before is not known: %s", err.text);
     if (hostlist_set_make(&failed, &known) != 0)
         certify_note(certify, "no memory for the nodes that failed before");

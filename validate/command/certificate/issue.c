@@ -190,8 +190,8 @@ static int issue(const struct certificate_place *place, struct certificate *cert
 }
 
 /* The outcome: a record, or a line for a person. */
-static int tell(const struct certificate_options *options, const struct certificate_place *place,
-                const char *run, bool is_issued, const char *message)
+static int report(const struct certificate_options *options, const struct certificate_place *place,
+                  const char *run, bool is_issued, const char *message)
 {
     struct record record = RECORD_INIT;
 
@@ -220,16 +220,16 @@ int certificate_issue(const struct certificate_options *options)
     if (status != COMMAND_PASS)
         goto out;
     if (read_request(place.node, &request, &err) != 0)
-        status = tell(options, &place, request.certificate.run, false, err.text);
+        status = report(options, &place, request.certificate.run, false, err.text);
     else if (!request.has_node)
         status = COMMAND_PASS;
     else if (geteuid() != 0)
-        status = tell(options, &place, request.certificate.run, false,
-                      "only root can seal one; run as root");
+        status = report(options, &place, request.certificate.run, false,
+                        "only root can seal one; run as root");
     else if (issue(&place, &request.certificate, &err) != 0)
-        status = tell(options, &place, request.certificate.run, false, err.text);
+        status = report(options, &place, request.certificate.run, false, err.text);
     else
-        status = tell(options, &place, request.certificate.run, true, place.path);
+        status = report(options, &place, request.certificate.run, true, place.path);
 out:
     certificate_clear(&request.certificate);
     certificate_place_clear(&place);

@@ -24,7 +24,7 @@ static void interrupt(int signal_number)
     interrupted = signal_number;
 }
 
-static void hear(const char *line, bool is_error, void *context)
+static void receive_line(const char *line, bool is_error, void *context)
 {
     if (!is_error)
         records_parse(context, line);
@@ -46,7 +46,7 @@ struct revoking {
     int status;
 };
 
-static void failure_tell(struct revoking *revoking, struct target *target, const char *why)
+static void failure_print(struct revoking *revoking, struct target *target, const char *why)
 {
     fprintf(stderr, "%s: %s: %s\n", revoking->command, target->name, why);
     target->is_told = true;
@@ -54,13 +54,13 @@ static void failure_tell(struct revoking *revoking, struct target *target, const
 }
 
 /* What the node itself says became of its certificate. */
-static void answer_tell(struct revoking *revoking, struct target *target,
-                        const struct record *record)
+static void answer_print(struct revoking *revoking, struct target *target,
+                         const struct record *record)
 {
     if (!record->message) {
-        failure_tell(revoking, target, "its answer is not understood");
+        failure_print(revoking, target, "its answer is not understood");
     } else if (record->verdict == VERDICT_FAIL) {
-        failure_tell(revoking, target, record->message);
+        failure_print(revoking, target, record->message);
     } else {
         if (revoking->as_json)
             record_write(stdout, record);
@@ -83,8 +83,8 @@ static int compare_name(const void *name, const void *target)
 }
 
 /* Asks them all in one step. Of those that did not answer, complaint says why. */
-static void step_ask(struct revoking *revoking, struct target **targets, size_t count,
-                     const char *partition, char *complaint, size_t size)
+static void step_query(struct revoking *revoking, struct target **targets, size_t count,
+                       const char *partition, char *complaint, size_t size)
 {
     struct arguments program = {0};
     struct hostlist names = {0};
@@ -104,7 +104,7 @@ static void step_ask(struct revoking *revoking, struct target **targets, size_t 
         rv = step_run_on(&names, partition, WAIT_S, false, program.argv,
                          &(struct process){.deadline_s = DEADLINE_S,
                                            .grace_s = GRACE_S,
-                                           .on_line = hear,
+                                           .on_line = receive_line,
                                            .context = &records,
                                            .stop = &interrupted},
                          &result, &err);
@@ -114,7 +114,7 @@ static void step_ask(struct revoking *revoking, struct target **targets, size_t 
             node ? bsearch(node, targets, count, sizeof(*targets), compare_name) : NULL;
 
         if (found && !(*found)->is_told)
-            answer_tell(revoking, *found, &records.items[i]);
+            answer_print(revoking, *found, &records.items[i]);
     }
     if (rv != 0)
         snprintf(complaint, size, "%s", err.text);
@@ -130,15 +130,15 @@ static void step_ask(struct revoking *revoking, struct target **targets, size_t 
 
 /* One step for all: a node that keeps it from starting is found by halves, in which the others are
  * asked again. once: not so, for nodes that are not expected to start one. */
-static void group_ask(struct revoking *revoking, struct target **targets, size_t count,
-                      const char *partition, bool once)
+static void group_query(struct revoking *revoking, struct target **targets, size_t count,
+                        const char *partition, bool once)
 {
     char complaint[600];
     size_t left = 0;
 
     if (count == 0 || interrupted)
         return;
-    step_ask(revoking, targets, count, partition, complaint, sizeof complaint);
+    step_query(revoking, targets, count, partition, complaint, sizeof complaint);
     for (size_t i = 0; i < count; i++) {
         struct target *target = targets[i];
 
@@ -150,16 +150,16 @@ static void group_ask(struct revoking *revoking, struct target **targets, size_t
         qsort(targets, left, sizeof(*targets), compare_targets);
     if (once || count == 1 || interrupted) {
         for (size_t i = 0; i < left; i++)
-            failure_tell(revoking, targets[i], complaint);
+            failure_print(revoking, targets[i], complaint);
         return;
     }
-    group_ask(revoking, targets, left / 2, partition, false);
-    group_ask(revoking, targets + left / 2, left - left / 2, partition, false);
+    group_query(revoking, targets, left / 2, partition, false);
+    group_query(revoking, targets + left / 2, left - left / 2, partition, false);
 }
 
 /* Asks those that are in the partition that has most of them. Returns how many are left, which are
  * the first of targets then. */
-static size_t partition_ask(struct revoking *revoking, struct target **targets, size_t count)
+static size_t partition_query(struct revoking *revoking, struct target **targets, size_t count)
 {
     const char **names = calloc(count + 1, sizeof *names);
     struct target **idle = calloc(count + 1, sizeof(*idle)),
@@ -176,8 +176,8 @@ static size_t partition_ask(struct revoking *revoking, struct target **targets, 
         partition = NULL;
     for (size_t i = 0; i < count; i++) {
         if (!partition)
-            failure_tell(revoking, targets[i],
-                         "it is in no partition that is up; run muster revoke on the node itself");
+            failure_print(revoking, targets[i],
+                          "it is in no partition that is up; run muster revoke on the node itself");
         else if (!hostlist_set_contains(&members, targets[i]->name))
             targets[left++] = targets[i];
         else if (cluster_node(&revoking->cluster, targets[i]->name)->is_full)
@@ -186,8 +186,8 @@ static size_t partition_ask(struct revoking *revoking, struct target **targets, 
             idle[idle_count++] = targets[i];
     }
     if (partition) {
-        group_ask(revoking, idle, idle_count, partition->name, false);
-        group_ask(revoking, full, full_count, partition->name, true);
+        group_query(revoking, idle, idle_count, partition->name, false);
+        group_query(revoking, full, full_count, partition->name, true);
     }
     hostlist_set_clear(&members);
     free(names);
@@ -196,13 +196,13 @@ static size_t partition_ask(struct revoking *revoking, struct target **targets, 
     return left;
 }
 
-static void all_ask(struct revoking *revoking)
+static void all_query(struct revoking *revoking)
 {
     struct target **targets = calloc(revoking->count + 1, sizeof(*targets));
     size_t count = 0;
 
     for (size_t i = 0; !targets && i < revoking->count; i++)
-        failure_tell(revoking, &revoking->targets[i], "no memory to ask it");
+        failure_print(revoking, &revoking->targets[i], "no memory to ask it");
     for (size_t i = 0; targets && i < revoking->count; i++) {
         const struct cluster_node *node =
             cluster_node(&revoking->cluster, revoking->targets[i].name);
@@ -212,7 +212,7 @@ static void all_ask(struct revoking *revoking)
             snprintf(why, sizeof why,
                      "it is %s and runs no job; run muster revoke on the node itself", node->state);
             revoking->targets[i].is_asked = true;
-            failure_tell(revoking, &revoking->targets[i], why);
+            failure_print(revoking, &revoking->targets[i], why);
         } else {
             targets[count++] = &revoking->targets[i];
         }
@@ -220,7 +220,7 @@ static void all_ask(struct revoking *revoking)
     if (count > 1)
         qsort(targets, count, sizeof(*targets), compare_targets);
     while (count > 0 && !interrupted)
-        count = partition_ask(revoking, targets, count);
+        count = partition_query(revoking, targets, count);
     free(targets);
 }
 
@@ -243,8 +243,8 @@ static void extras_take_out(const struct revoking *revoking)
         fprintf(stderr, "%s: %s\n", revoking->command, err.text);
 }
 
-static void revocation_tell(const char *name, const char *comment, const struct error *err,
-                            void *context)
+static void revocation_print(const char *name, const char *comment, const struct error *err,
+                             void *context)
 {
     const struct revoking *revoking = context;
 
@@ -273,11 +273,11 @@ static void revocations_write(struct revoking *revoking)
             batch_add(&comments, target->name, comment);
         free(comment);
     }
-    batch_apply(&comments, cluster_set_comment, revocation_tell, revoking, &err);
+    batch_apply(&comments, cluster_set_comment, revocation_print, revoking, &err);
 }
 
 /* Who was not asked any more. */
-static void interruption_tell(const struct revoking *revoking)
+static void interruption_print(const struct revoking *revoking)
 {
     struct hostlist names = {0};
     char *folded;
@@ -331,7 +331,7 @@ int revoke_nodes(const char *command, const char *list, bool as_json)
         revoking.status = COMMAND_UNKNOWN;
     } else {
         signals_catch(interrupt, 0); /* a step on its way is ended by srun itself */
-        all_ask(&revoking);
+        all_query(&revoking);
         extras_take_out(&revoking);
         revocations_write(&revoking);
         err.text[0] = '\0';
@@ -339,7 +339,7 @@ int revoke_nodes(const char *command, const char *list, bool as_json)
     if (*err.text)
         fprintf(stderr, "%s: %s\n", command, err.text);
     if (interrupted) {
-        interruption_tell(&revoking);
+        interruption_print(&revoking);
         revoking.status = COMMAND_UNKNOWN;
     }
     free(revoking.targets);

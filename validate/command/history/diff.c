@@ -55,8 +55,8 @@ static void end_table(struct table *table)
     table_clear(table);
 }
 
-static void say(const struct diff *diff, const char *test, const char *node, enum verdict verdict,
-                const char *message)
+static void report(const struct diff *diff, const char *test, const char *node,
+                   enum verdict verdict, const char *message)
 {
     struct record record = RECORD_INIT;
 
@@ -129,7 +129,7 @@ static int diff_verdicts(struct diff *diff, struct error *err)
         if (diff->as_json) {
             snprintf(text, sizeof text, "was %s, is %s%s%s", word(node->then), word(node->now),
                      *node->message ? ": " : "", node->message);
-            say(diff, "certify", node->name, node->now, text);
+            report(diff, "certify", node->name, node->now, text);
             continue;
         }
         table_cell(&diff->table, VERDICT_NONE, "%s", node->name);
@@ -204,7 +204,7 @@ static int diff_figures(struct diff *diff, struct error *err)
 
 /* ---------------------------------------------------------------- facts */
 
-static void tell_fact(struct diff *diff)
+static void report_fact(struct diff *diff)
 {
     char *nodes = hostlist_fold(&diff->folded), *text = NULL;
 
@@ -214,7 +214,7 @@ static void tell_fact(struct diff *diff)
             text = NULL;
         }
         for (size_t i = 0; text && i < diff->folded.count; i++)
-            say(diff, "host.config", diff->folded.names[i], VERDICT_NONE, text);
+            report(diff, "host.config", diff->folded.names[i], VERDICT_NONE, text);
     } else if (diff->folded.count > 0) {
         table_cell(&diff->table, VERDICT_NONE, "%s", nodes ? nodes : "?");
         table_cell(&diff->table, VERDICT_NONE, "%s", diff->fact);
@@ -238,7 +238,7 @@ static void take_change(const struct history_change *change, void *context)
 
     diff->lines++;
     if (is_another) {
-        tell_fact(diff);
+        report_fact(diff);
         if (text_set(&diff->fact, change->fact) != 0 || text_set(&diff->before, before) != 0 ||
             text_set(&diff->after, after) != 0)
             diff->is_out_of_memory = true;
@@ -256,7 +256,7 @@ static int diff_facts(struct diff *diff, struct error *err)
     result = history_changes(diff->path, diff->node, diff->then.time, diff->now.time, take_change,
                              diff, err);
     if (!diff->is_out_of_memory)
-        tell_fact(diff);
+        report_fact(diff);
     hostlist_clear(&diff->folded);
     end_table(&diff->table);
     if (diff->is_out_of_memory)

@@ -69,8 +69,8 @@ out:
 }
 
 /* Publishes first, and looks at the others then: refusals.h. */
-static int ask_leave(const char *name, const struct conf *conf, struct cluster *cluster,
-                     struct brake *brake, struct error *err)
+static int check_leave(const char *name, const struct conf *conf, struct cluster *cluster,
+                       struct brake *brake, struct error *err)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
     struct refusals refusals;
@@ -146,7 +146,7 @@ void health_gate(const char *command, const char *name, const struct inventory *
     if (has_note)
         own_drain(command, name, &cluster, conf);
     if (is_refusing) {
-        rv = ask_leave(name, conf, &cluster, &brake, &err);
+        rv = check_leave(name, conf, &cluster, &brake, &err);
         if (rv == 0 && !(has_file && before.leave == BRAKE_LIFTED))
             rv = brake_write(conf->certificate_path, &brake, &err);
         if (rv == 0 && brake.leave == BRAKE_ON)

@@ -48,8 +48,8 @@ struct show {
     bool is_unknown, is_failed;
 };
 
-static void tell(struct show *show, const char *interface, const char *setting, const char *wanted,
-                 const char *found, enum verdict verdict, const char *state)
+static void report(struct show *show, const char *interface, const char *setting,
+                   const char *wanted, const char *found, enum verdict verdict, const char *state)
 {
     struct record record = RECORD_INIT;
     char message[400];
@@ -84,14 +84,14 @@ static void show_address(struct show *show, const struct netif_machine *machine,
              : status == 0 ? "is missing,"
                            : err.text,
              line->line);
-    tell(show, interface, netif_setting_name(NETIF_ADDRESS), line->address,
-         status == 1   ? "yes"
-         : status == 0 ? "no"
-                       : "?",
-         status == 1   ? VERDICT_PASS
-         : status == 0 ? VERDICT_FAIL
-                       : VERDICT_UNKNOWN,
-         state);
+    report(show, interface, netif_setting_name(NETIF_ADDRESS), line->address,
+           status == 1   ? "yes"
+           : status == 0 ? "no"
+                         : "?",
+           status == 1   ? VERDICT_PASS
+           : status == 0 ? VERDICT_FAIL
+                         : VERDICT_UNKNOWN,
+           state);
 }
 
 static void show_setting(struct show *show, const struct netif_machine *machine,
@@ -120,7 +120,7 @@ static void show_setting(struct show *show, const struct netif_machine *machine,
                      found == wanted ? "is so," : "made for jobs,", line->line);
         }
     }
-    tell(show, interface, netif_setting_name(setting), wanted_text, found_text, verdict, state);
+    report(show, interface, netif_setting_name(setting), wanted_text, found_text, verdict, state);
 }
 
 static void show_line(struct show *show, const struct netif_machine *machine,
@@ -136,8 +136,8 @@ static void show_line(struct show *show, const struct netif_machine *machine,
         if (status != 0) {
             snprintf(state, sizeof state, "%s, line %u",
                      status > 0 ? "is not on this node" : err.text, line->line);
-            tell(show, interface, "-", "-", "-", status > 0 ? VERDICT_FAIL : VERDICT_UNKNOWN,
-                 state);
+            report(show, interface, "-", "-", "-", status > 0 ? VERDICT_FAIL : VERDICT_UNKNOWN,
+                   state);
             continue;
         }
         for (int setting = 0; setting < NETIF_ADDRESS; setting++)
@@ -176,8 +176,8 @@ static void show_entry(struct show *show, const struct netif_entry *entry, bool 
         snprintf(state, sizeof state, "to be put back with the next job");
     else
         holders_text(entry, state, sizeof state);
-    tell(show, entry->interface, netif_setting_name(entry->setting), made, was, VERDICT_NONE,
-         state);
+    report(show, entry->interface, netif_setting_name(entry->setting), made, was, VERDICT_NONE,
+           state);
 }
 
 static int plan(const struct options *options, const struct conf *conf,
@@ -224,7 +224,7 @@ static int plan(const struct options *options, const struct conf *conf,
 
 /* ---------------------------------------------------------------- what is done */
 
-static void say(const struct options *options, enum verdict verdict, const char *message)
+static void print_message(const struct options *options, enum verdict verdict, const char *message)
 {
     struct record record = RECORD_INIT;
 
@@ -257,15 +257,15 @@ static int act(const struct options *options, const struct conf *conf,
                        options->has_job ? BACK_JOB : BACK_ALL, options->job, report);
     is_bad = report->failed > 0 || report->left > 0;
     for (size_t i = 0; i < report->line_count; i++)
-        say(options, report->lines[i].kind == LINE_INFO ? VERDICT_NONE : VERDICT_FAIL,
-            report->lines[i].text);
+        print_message(options, report->lines[i].kind == LINE_INFO ? VERDICT_NONE : VERDICT_FAIL,
+                      report->lines[i].text);
     if (report->left_out > 0) {
         snprintf(message, sizeof message, "%u more lines", report->left_out);
-        say(options, VERDICT_NONE, message);
+        print_message(options, VERDICT_NONE, message);
     }
     snprintf(message, sizeof message, "%u settings made, %u put back, %u failed", report->made,
              report->put_back, report->failed + report->left);
-    say(options, is_bad ? VERDICT_FAIL : VERDICT_PASS, message);
+    print_message(options, is_bad ? VERDICT_FAIL : VERDICT_PASS, message);
     free(report);
     return is_bad ? COMMAND_FAIL : COMMAND_PASS;
 }

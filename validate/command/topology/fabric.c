@@ -401,8 +401,8 @@ static int write_topology(const struct options *options, const struct subnet *su
     return rv == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
 }
 
-static int tell(const struct options *options, const struct subnet *subnet,
-                const struct topology_conf *conf)
+static int report(const struct options *options, const struct subnet *subnet,
+                  const struct topology_conf *conf)
 {
     struct subnet_findings findings;
     int status = COMMAND_PASS;
@@ -437,7 +437,7 @@ int command_topology_fabric(int argc, char **argv)
     if (status == COMMAND_PASS)
         status = load_subnet(&options, &subnet);
     if (status == COMMAND_PASS)
-        status = tell(&options, &subnet, conf.count > 0 ? &conf : NULL);
+        status = report(&options, &subnet, conf.count > 0 ? &conf : NULL);
     subnet_clear(&subnet);
     topology_conf_clear(&conf);
     return status;

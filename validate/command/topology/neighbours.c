@@ -28,7 +28,7 @@ static void take_line(const char *line, bool is_error, void *context)
 }
 
 /* Returns 0, or -1 with err. */
-static int ask_lldpd(struct answer *answer, struct error *err)
+static int query_lldpd(struct answer *answer, struct error *err)
 {
     static const char *const words[] = {"lldpcli", "-f", "json", "show", "neighbors", "details"};
     struct arguments program = {0};
@@ -164,7 +164,7 @@ int command_topology_neighbours(int argc, char **argv)
         return status;
     }
     node = command_node(NULL, "");
-    if (ask_lldpd(&answer, &err) != 0 ||
+    if (query_lldpd(&answer, &err) != 0 ||
         subnet_neighbours_read(&neighbours, node, answer.text, answer.size, &err) != 0) {
         fprintf(stderr, "%s: %s\n", argv[0], err.text);
         status = COMMAND_UNKNOWN;

@@ -21,21 +21,21 @@ struct comparison {
     unsigned *golden_of;  /* for each node its group of golden + 1; 0: none */
     unsigned *told;       /* for each node the key that it told last + 1 */
     struct voice *voices; /* of one key */
-    struct oddity *oddities;
+    struct deviation *deviations;
     size_t count;
     bool out_of_memory;
 };
 
-static void add(struct comparison *comparison, const struct oddity *oddity)
+static void add(struct comparison *comparison, const struct deviation *deviation)
 {
-    struct oddity *grown = grow(comparison->oddities, comparison->count, sizeof *grown);
+    struct deviation *grown = grow(comparison->deviations, comparison->count, sizeof *grown);
 
     if (!grown) {
         comparison->out_of_memory = true;
         return;
     }
-    comparison->oddities = grown;
-    grown[comparison->count++] = *oddity;
+    comparison->deviations = grown;
+    grown[comparison->count++] = *deviation;
 }
 
 static const struct golden_fact *golden_fact(const struct comparison *comparison, unsigned node,
@@ -65,15 +65,15 @@ static const struct golden_fact *golden_fact(const struct comparison *comparison
     return NULL;
 }
 
-/* An oddity that the majority sees; what the golden file says goes before it. */
-static void add_odd(struct comparison *comparison, struct oddity *oddity, unsigned node,
+/* An deviation that the majority sees; what the golden file says goes before it. */
+static void add_odd(struct comparison *comparison, struct deviation *deviation, unsigned node,
                     const char *value)
 {
-    if (golden_fact(comparison, node, &(struct fact_key){oddity->name, oddity->part}))
+    if (golden_fact(comparison, node, &(struct fact_key){deviation->name, deviation->part}))
         return;
-    oddity->node = comparison->table->nodes[node];
-    oddity->value = value;
-    add(comparison, oddity);
+    deviation->node = comparison->table->nodes[node];
+    deviation->value = value;
+    add(comparison, deviation);
 }
 
 /* The value that most of voices[0..count) have, which are by value; the least text of several.
@@ -110,11 +110,11 @@ static bool speaks_of(const struct fact_table *table, unsigned node, const char 
 
 /* A node without the part has a fault; one that only does not say this of it does not: what could
  * not be read, or was lost on the way, is not known. */
-static void add_missing(struct comparison *comparison, struct oddity oddity, unsigned node)
+static void add_missing(struct comparison *comparison, struct deviation deviation, unsigned node)
 {
-    if (oddity.verdict == VERDICT_FAIL && speaks_of(comparison->table, node, oddity.part))
-        oddity.verdict = VERDICT_UNKNOWN;
-    add_odd(comparison, &oddity, node, NULL);
+    if (deviation.verdict == VERDICT_FAIL && speaks_of(comparison->table, node, deviation.part))
+        deviation.verdict = VERDICT_UNKNOWN;
+    add_odd(comparison, &deviation, node, NULL);
 }
 
 /* voices[0..count): what the nodes of one group say of one key, by value. */
@@ -123,38 +123,38 @@ static void compare_group(struct comparison *comparison, size_t key, const struc
 {
     const struct fact_table *table = comparison->table;
     const struct group *group = &comparison->groups->groups[voices[0].group];
-    struct oddity oddity = {.name = table->keys[key].name,
-                            .part = table->keys[key].part,
-                            .nodes = group->count,
-                            .group = comparison->groups->count > 1 ? group->label : NULL};
-    unsigned best = most_frequent(comparison, voices, count, UINT32_MAX, &oddity.agreeing);
+    struct deviation deviation = {.name = table->keys[key].name,
+                                  .part = table->keys[key].part,
+                                  .nodes = group->count,
+                                  .group = comparison->groups->count > 1 ? group->label : NULL};
+    unsigned best = most_frequent(comparison, voices, count, UINT32_MAX, &deviation.agreeing);
 
-    oddity.verdict = fact_severity(oddity.name, NULL);
-    if (2 * oddity.agreeing <= group->count || group->count < 3) {
-        unsigned other = most_frequent(comparison, voices, count, best, &oddity.others);
+    deviation.verdict = fact_severity(deviation.name, NULL);
+    if (2 * deviation.agreeing <= group->count || group->count < 3) {
+        unsigned other = most_frequent(comparison, voices, count, best, &deviation.others);
         size_t missing = group->count - count;
         bool is_golden = false;
 
-        if (oddity.agreeing == count && (missing == 0 || 2 * missing > group->count))
+        if (deviation.agreeing == count && (missing == 0 || 2 * missing > group->count))
             return; /* all that have it agree, and most nodes do not have it */
         for (size_t i = 0; i < count && !is_golden; i++)
             is_golden = golden_fact(comparison, voices[i].node, &table->keys[key]) != NULL;
-        oddity.value = table->values[best];
-        oddity.other = missing < oddity.others ? table->values[other] : NULL;
-        if (!oddity.other)
-            oddity.others = missing;
-        oddity.verdict = VERDICT_WARN;
+        deviation.value = table->values[best];
+        deviation.other = missing < deviation.others ? table->values[other] : NULL;
+        if (!deviation.other)
+            deviation.others = missing;
+        deviation.verdict = VERDICT_WARN;
         if (!is_golden)
-            add(comparison, &oddity);
+            add(comparison, &deviation);
         return;
     }
-    oddity.expected = table->values[best];
+    deviation.expected = table->values[best];
     for (size_t i = 0; i < count; i++)
         if (voices[i].value != best)
-            add_odd(comparison, &oddity, voices[i].node, table->values[voices[i].value]);
+            add_odd(comparison, &deviation, voices[i].node, table->values[voices[i].value]);
     for (size_t i = 0; i < group->count && count < group->count; i++)
         if (comparison->told[group->nodes[i]] != key + 1)
-            add_missing(comparison, oddity, group->nodes[i]);
+            add_missing(comparison, deviation, group->nodes[i]);
 }
 
 static int by_voice(const void *left, const void *right)
@@ -204,13 +204,13 @@ static void compare_golden(struct comparison *comparison, unsigned node)
 
         if (value && strcmp(value, fact->value) == 0)
             continue;
-        add(comparison, &(struct oddity){.node = table->nodes[node],
-                                         .name = fact->name,
-                                         .part = fact->part,
-                                         .value = value,
-                                         .expected = fact->value,
-                                         .golden_line = fact->line,
-                                         .verdict = fact_severity(fact->name, NULL)});
+        add(comparison, &(struct deviation){.node = table->nodes[node],
+                                            .name = fact->name,
+                                            .part = fact->part,
+                                            .value = value,
+                                            .expected = fact->value,
+                                            .golden_line = fact->line,
+                                            .verdict = fact_severity(fact->name, NULL)});
     }
 }
 
@@ -233,19 +233,19 @@ static void compare_hardware(struct comparison *comparison, const struct group *
     if (large->count < 3 || 2 * large->count <= all)
         return;
     for (size_t i = 0; i < group->count; i++)
-        add(comparison, &(struct oddity){.node = comparison->table->nodes[group->nodes[i]],
-                                         .name = "hardware",
-                                         .part = "",
-                                         .value = group->label,
-                                         .expected = large->label,
-                                         .agreeing = large->count,
-                                         .nodes = all,
-                                         .verdict = fact_severity("hardware", NULL)});
+        add(comparison, &(struct deviation){.node = comparison->table->nodes[group->nodes[i]],
+                                            .name = "hardware",
+                                            .part = "",
+                                            .value = group->label,
+                                            .expected = large->label,
+                                            .agreeing = large->count,
+                                            .nodes = all,
+                                            .verdict = fact_severity("hardware", NULL)});
 }
 
 static int by_oddity(const void *left, const void *right)
 {
-    const struct oddity *a = left, *b = right;
+    const struct deviation *a = left, *b = right;
     int order = strcmp(a->name, b->name);
 
     if (order == 0)
@@ -274,7 +274,7 @@ static int golden_places(struct comparison *comparison)
 }
 
 int majority_compare(const struct fact_table *table, const struct groups *groups,
-                     const struct golden *golden, struct oddity **oddities)
+                     const struct golden *golden, struct deviation **deviations)
 {
     struct comparison comparison = {.table = table,
                                     .groups = groups,
@@ -294,14 +294,14 @@ int majority_compare(const struct fact_table *table, const struct groups *groups
     free(comparison.golden_of);
     free(comparison.told);
     free(comparison.voices);
-    *oddities = NULL;
+    *deviations = NULL;
     if (comparison.out_of_memory) {
-        free(comparison.oddities);
+        free(comparison.deviations);
         return -1;
     }
     if (comparison.count > 0)
-        qsort(comparison.oddities, comparison.count, sizeof *comparison.oddities, by_oddity);
-    *oddities = comparison.oddities;
+        qsort(comparison.deviations, comparison.count, sizeof *comparison.deviations, by_oddity);
+    *deviations = comparison.deviations;
     return (int)comparison.count;
 }
 
@@ -313,7 +313,7 @@ static size_t cut_at(const char *text, size_t length)
     return length;
 }
 
-void oddity_excerpt(const char *text, const char *beside, size_t most, char *excerpt)
+void deviation_excerpt(const char *text, const char *beside, size_t most, char *excerpt)
 {
     size_t begin = 0, same = 0, length, left = most;
 
@@ -339,28 +339,29 @@ void oddity_excerpt(const char *text, const char *beside, size_t most, char *exc
 
 enum { EXCERPT = 160 };
 
-void oddity_message(const struct oddity *oddity, char *text, size_t size)
+void deviation_message(const struct deviation *deviation, char *text, size_t size)
 {
-    const char *space = *oddity->part ? " " : "";
-    const char *of = oddity->group ? " of " : "", *group = oddity->group ? oddity->group : "";
-    const char *other = oddity->expected ? oddity->expected : oddity->other;
+    const char *space = *deviation->part ? " " : "";
+    const char *of = deviation->group ? " of " : "",
+               *group = deviation->group ? deviation->group : "";
+    const char *other = deviation->expected ? deviation->expected : deviation->other;
     char value[EXCERPT + 1], beside[EXCERPT + 1];
 
-    oddity_excerpt(oddity->value, other, EXCERPT, value);
-    oddity_excerpt(other, oddity->value, EXCERPT, beside);
-    if (!oddity->expected && oddity->nodes < 3)
+    deviation_excerpt(deviation->value, other, EXCERPT, value);
+    deviation_excerpt(other, deviation->value, EXCERPT, beside);
+    if (!deviation->expected && deviation->nodes < 3)
         snprintf(text, size, "%s%s%s differs, %s and %s, and two nodes have no majority%s%s",
-                 oddity->part, space, oddity->name, value, beside, of, group);
-    else if (!oddity->expected)
+                 deviation->part, space, deviation->name, value, beside, of, group);
+    else if (!deviation->expected)
         snprintf(text, size,
                  "%s%s%s differs and no value has a majority, %s on %zu and %s on %zu of %zu "
                  "nodes%s%s",
-                 oddity->part, space, oddity->name, value, oddity->agreeing, beside, oddity->others,
-                 oddity->nodes, of, group);
-    else if (oddity->golden_line)
-        snprintf(text, size, "%s%s%s is %s, the golden file's line %u says %s", oddity->part, space,
-                 oddity->name, value, oddity->golden_line, beside);
+                 deviation->part, space, deviation->name, value, deviation->agreeing, beside,
+                 deviation->others, deviation->nodes, of, group);
+    else if (deviation->golden_line)
+        snprintf(text, size, "%s%s%s is %s, the golden file's line %u says %s", deviation->part,
+                 space, deviation->name, value, deviation->golden_line, beside);
     else
-        snprintf(text, size, "%s%s%s is %s, %s on %zu of %zu nodes%s%s", oddity->part, space,
-                 oddity->name, value, beside, oddity->agreeing, oddity->nodes, of, group);
+        snprintf(text, size, "%s%s%s is %s, %s on %zu of %zu nodes%s%s", deviation->part, space,
+                 deviation->name, value, beside, deviation->agreeing, deviation->nodes, of, group);
 }

@@ -13,7 +13,7 @@
  * than half of the nodes of its group say is the odd one out. Without such a majority nobody is,
  * and that is said. Pure. */
 
-struct oddity {
+struct deviation {
     const char *node; /* NULL: nobody in particular, no value has a majority */
     const char *name, *part;
     const char *value;      /* NULL: this node does not have the fact; without a majority one of the
@@ -34,21 +34,21 @@ enum verdict fact_severity(const char *name, const char **reason);
 
 /* What it is that a node has another value of that fact. */
 enum fault_code fact_code(const char *name);
-/* Compares each group's nodes. *oddities is malloc'd, in the order of name, part, node; the caller
- * frees; their strings belong to the facts, the groups and golden. golden (may be NULL): what it
- * says of a node and fact is held against that instead. A group of one or two nodes has no
+/* Compares each group's nodes. *deviations is malloc'd, in the order of name, part, node; the
+ * caller frees; their strings belong to the facts, the groups and golden. golden (may be NULL):
+ * what it says of a node and fact is held against that instead. A group of one or two nodes has no
  * majority: when its two differ that is told without a name. When such a group stands beside one of
  * the same class that has three nodes and more than half of the class, its nodes are odd by their
  * hardware. Returns the number, or -1 when memory is out. */
 int majority_compare(const struct fact_table *table, const struct groups *groups,
-                     const struct golden *golden, struct oddity **oddities);
+                     const struct golden *golden, struct deviation **deviations);
 
 /* What is worth showing of a value beside another one, in no more than `most` bytes: of a long one
  * what begins with the word in which they first differ. "..." stands for what is left out. text
  * NULL: "missing". excerpt: room for most + 1. */
-void oddity_excerpt(const char *text, const char *beside, size_t most, char *excerpt);
+void deviation_excerpt(const char *text, const char *beside, size_t most, char *excerpt);
 
 /* "eth1 mtu is 1500, 9000 on 3 of 4 nodes", one line; of long values their excerpts. */
-void oddity_message(const struct oddity *oddity, char *text, size_t size);
+void deviation_message(const struct deviation *deviation, char *text, size_t size);
 
 #endif

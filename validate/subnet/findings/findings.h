@@ -4,7 +4,7 @@
 
 #include "lib/base/record.h"
 #include "validate/subnet/subnet.h"
-#include "validate/subnet/stated/topologyconf.h"
+#include "validate/subnet/expected/topologyconf.h"
 
 /* What is wrong with a subnet: pure functions of it and of topology.conf. One fault is one
  * finding, however many ports see it. */

@@ -22,7 +22,7 @@ static void name_poor(const struct tier *tier, const int *poor, int count, char 
             tier_empty_port(tier->subnet, tier->lower[poor[i]], port, sizeof port));
 }
 
-static void tell(struct tier *tier, int poor, int usual, const char *text)
+static void report(struct tier *tier, int poor, int usual, const char *text)
 {
     char name[400];
     struct subnet_finding *finding = tier_finding(
@@ -37,7 +37,7 @@ static const char *cables(int count)
     return count == 1 ? "cable" : "cables";
 }
 
-static void tell_one(struct tier *tier, int poor, int usual, int times)
+static void report_one(struct tier *tier, int poor, int usual, int times)
 {
     char text[600], name[400], port[64];
 
@@ -48,11 +48,11 @@ static void tell_one(struct tier *tier, int poor, int usual, int times)
              tier_name(tier, tier->lower[poor], name, sizeof name), tier->across[poor],
              cables(tier->across[poor]), times, tier->lower_count, usual, *port ? " (its" : "",
              port, *port ? " is empty)" : "");
-    tell(tier, poor, usual, text);
+    report(tier, poor, usual, text);
 }
 
 /* Two that lack one each lack the same. */
-static void tell_two(struct tier *tier, const int *poor, int usual, int times)
+static void report_two(struct tier *tier, const int *poor, int usual, int times)
 {
     char text[600], one[400], other[400], ports[300];
 
@@ -63,12 +63,12 @@ static void tell_two(struct tier *tier, const int *poor, int usual, int times)
              tier_name(tier, tier->lower[poor[0]], one, sizeof one),
              tier_name(tier, tier->lower[poor[1]], other, sizeof other), usual - 1,
              cables(usual - 1), times, tier->lower_count, usual, ports);
-    tell(tier, poor[0], usual, text);
+    report(tier, poor[0], usual, text);
 }
 
 /* As many as a switch has neighbours lack one each: it is a switch that is off, whose neighbours
  * they are, or as many cables as half of that. */
-static void tell_off(struct tier *tier, const int *poor, int usual, int times)
+static void report_off(struct tier *tier, const int *poor, int usual, int times)
 {
     char text[600], ports[300];
 
@@ -78,7 +78,7 @@ static void tell_off(struct tier *tier, const int *poor, int usual, int times)
              "whether a switch that all of them lead to is off, and check the cables between "
              "them if none is (%s)",
              usual, usual - 1, cables(usual - 1), times, tier->lower_count, usual, ports);
-    tell(tier, poor[0], usual, text);
+    report(tier, poor[0], usual, text);
 }
 
 /* The leaves of topology.conf of which nothing is there: that they are off is told already. */
@@ -121,11 +121,11 @@ void tier_judge_mesh(struct tier *tier)
     if (lacking > 0 && is_explained(usual, lacking, absent_leaves(tier)))
         return;
     if (count == 2 && lacking == 2) {
-        tell_two(tier, poor, usual, times);
+        report_two(tier, poor, usual, times);
     } else if (count > 2 && count == usual && lacking == usual) {
-        tell_off(tier, poor, usual, times);
+        report_off(tier, poor, usual, times);
     } else {
         for (int i = 0; i < count; i++)
-            tell_one(tier, poor[i], usual, times);
+            report_one(tier, poor[i], usual, times);
     }
 }

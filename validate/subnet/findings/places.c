@@ -92,7 +92,7 @@ static bool is_permutation(const struct stray *strays, size_t count)
     return count > 1;
 }
 
-static void tell_crossed(struct hunt *hunt, struct stray *strays, size_t count)
+static void report_crossed(struct hunt *hunt, struct stray *strays, size_t count)
 {
     char text[520], place[400];
     size_t length = 0;
@@ -142,7 +142,7 @@ static void sum_up_node(struct hunt *hunt, struct stray *strays, size_t count)
     int group;
 
     if (is_permutation(strays, count)) {
-        tell_crossed(hunt, strays, count);
+        report_crossed(hunt, strays, count);
         return;
     }
     group = count > 1 && count == rails_of(hunt->subnet, strays->node)
@@ -178,7 +178,7 @@ static struct stray *find_partner(const struct hunt *hunt, const struct stray *s
     return partner;
 }
 
-static void tell_swapped(struct hunt *hunt, struct stray *one, struct stray *other)
+static void report_swapped(struct hunt *hunt, struct stray *one, struct stray *other)
 {
     char text[600], first[400], second[400], reason[320];
 
@@ -202,7 +202,7 @@ static void tell_swapped(struct hunt *hunt, struct stray *one, struct stray *oth
     other->is_told = true;
 }
 
-static void tell_whole_node(struct hunt *hunt, struct stray *stray)
+static void report_whole_node(struct hunt *hunt, struct stray *stray)
 {
     const struct subnet_group *home = &hunt->groups->groups[stray->home],
                               *found = &hunt->groups->groups[stray->found];
@@ -220,7 +220,7 @@ static void tell_whole_node(struct hunt *hunt, struct stray *stray)
     add(hunt, SUBNET_PLACE, stray, text);
 }
 
-static void tell_misplaced(struct hunt *hunt, struct stray *stray)
+static void report_misplaced(struct hunt *hunt, struct stray *stray)
 {
     const struct subnet_device *device = &hunt->subnet->devices[stray->found];
     char text[600], place[400], home[400], port[96], reason[320];
@@ -321,7 +321,7 @@ static const char *split_nodes(const struct hunt *hunt, const struct split *spli
     return text;
 }
 
-static void tell_split(struct hunt *hunt, const struct split *split)
+static void report_split(struct hunt *hunt, const struct split *split)
 {
     const struct topology_leaf *leaf = split->group->leaf;
     char one[400], other[400], place[300], some[64], others[64];
@@ -365,7 +365,7 @@ static int judge_conf(struct hunt *hunt)
                                   splits[k].second == splits[count].second);
         if (is_same)
             continue;
-        tell_split(hunt, &splits[count++]);
+        report_split(hunt, &splits[count++]);
     }
     free(tally);
     free(splits);
@@ -394,11 +394,11 @@ int subnet_judge_places(const struct subnet *subnet, const struct topology_conf 
             continue;
         partner = find_partner(&hunt, stray);
         if (partner)
-            tell_swapped(&hunt, stray, partner);
+            report_swapped(&hunt, stray, partner);
         else if (stray->rail < 0)
-            tell_whole_node(&hunt, stray);
+            report_whole_node(&hunt, stray);
         else
-            tell_misplaced(&hunt, stray);
+            report_misplaced(&hunt, stray);
     }
     free(strays->items);
     return 0;

@@ -34,7 +34,7 @@ static bool is_anybodys(const struct subnet *subnet, const struct subnet_port *p
 static const char *describe_home(const struct subnet *subnet, const struct subnet_group *group,
                                  char *text, size_t size)
 {
-    char device[400], port[96], strangers[120] = "", label[48];
+    char device[400], port[96], unnamed[120] = "", label[48];
     int leaf = -1;
     size_t length = 0;
 
@@ -46,14 +46,14 @@ static const char *describe_home(const struct subnet *subnet, const struct subne
     for (int number = 1; number <= subnet->devices[leaf].port_count; number++) {
         const struct subnet_port *at = subnet_port(subnet, leaf, number);
 
-        if (is_anybodys(subnet, at) && length < sizeof strangers)
+        if (is_anybodys(subnet, at) && length < sizeof unnamed)
             length +=
-                (size_t)snprintf(strangers + length, sizeof strangers - length, "%s%s",
+                (size_t)snprintf(unnamed + length, sizeof unnamed - length, "%s%s",
                                  length ? ", " : "", subnet_port_label(at, label, sizeof label));
     }
     snprintf(text, size, "; it belongs on %s%s%s%s%s",
              subnet_device_text(subnet, leaf, device, sizeof device),
-             length ? ", where adapters without a node's name of their own are (" : "", strangers,
+             length ? ", where adapters without a node's name of their own are (" : "", unnamed,
              length ? ")" : "", length ? "" : subnet_free_port(subnet, leaf, port, sizeof port));
     return text;
 }
@@ -92,8 +92,8 @@ static void judge_doubles(const struct subnet *subnet, struct subnet_findings *f
 
 /* Not one of topology.conf's nodes is known: then it is their names that are wrong, or all of it is
  * another network. Returns whether it is so. */
-static bool judge_strangers(const struct subnet *subnet, const struct topology_conf *conf,
-                            struct subnet_findings *findings)
+static bool judge_unnamed(const struct subnet *subnet, const struct topology_conf *conf,
+                          struct subnet_findings *findings)
 {
     size_t count = 0;
     int nameless = 0;
@@ -275,7 +275,7 @@ int subnet_judge_presence(const struct subnet *subnet, const struct topology_con
                           const struct subnet_groups *groups, struct subnet_findings *findings)
 {
     bool *is_common = calloc(subnet->rails.count + 1, sizeof *is_common);
-    bool is_strange = conf && judge_strangers(subnet, conf, findings);
+    bool is_strange = conf && judge_unnamed(subnet, conf, findings);
     int common_count;
 
     if (!is_common)

@@ -255,8 +255,8 @@ static void judge_errors(const struct subnet *subnet, int port, struct subnet_fi
     finding->unit = "count";
 }
 
-static void tell_rate(const struct subnet *subnet, const struct link *link, double limit,
-                      const char *against, struct subnet_findings *findings)
+static void report_rate(const struct subnet *subnet, const struct link *link, double limit,
+                        const char *against, struct subnet_findings *findings)
 {
     const struct subnet_port *port = &subnet->ports[link->port];
     struct subnet_rate active = rate_least(port->active, subnet->ports[port->peer].active);
@@ -308,11 +308,11 @@ static void judge_link(const struct subnet *subnet, const struct link *link, str
                !is_other_kind(subnet, link->port, &usual)) {
         snprintf(against, sizeof against, "%d of %d links of its kind at %s", usual.count, usual.of,
                  subnet_rate_text(subnet, subnet->ports[usual.port].active, rate, sizeof rate));
-        tell_rate(subnet, link, usual.mbps, against, findings);
+        report_rate(subnet, link, usual.mbps, against, findings);
     } else if (able > link->mbps && link->mbps > 0 && !(usual.mbps > 0 && able > usual.mbps)) {
         snprintf(against, sizeof against, "both ends allow %s",
                  subnet_rate_text(subnet, possible, rate, sizeof rate));
-        tell_rate(subnet, link, able, against, findings);
+        report_rate(subnet, link, able, against, findings);
     } else {
         judge_errors(subnet, link->port, findings);
     }
@@ -328,8 +328,8 @@ struct batch {
 };
 
 /* The verdict is a failure only where the ends say that they could do more. */
-static void tell_batch(const struct subnet *subnet, const struct batch *batch, struct usual usual,
-                       struct subnet_findings *findings)
+static void report_batch(const struct subnet *subnet, const struct batch *batch, struct usual usual,
+                         struct subnet_findings *findings)
 {
     int port = batch->first->port, end = limited_end(subnet, port, usual.mbps);
     const struct subnet_port *one = &subnet->ports[port], *other = &subnet->ports[one->peer];
@@ -413,14 +413,14 @@ static void judge_level(const struct subnet *subnet, struct link *links, size_t 
             if (tally->low < ENOUGH || tally->low < tally->all || links[i].is_told)
                 continue;
             if (tally->first == &links[i])
-                tell_batch(subnet,
-                           &(struct batch){.device = (int)((tally - tallies) / 2),
-                                           .what = is_upper ? "links to switches below"
-                                                            : "links to other switches",
-                                           .first = &links[i],
-                                           .count = tally->all,
-                                           .of = tally->all},
-                           usual, findings);
+                report_batch(subnet,
+                             &(struct batch){.device = (int)((tally - tallies) / 2),
+                                             .what = is_upper ? "links to switches below"
+                                                              : "links to other switches",
+                                             .first = &links[i],
+                                             .count = tally->all,
+                                             .of = tally->all},
+                             usual, findings);
             links[i].is_told = true;
         }
 }
@@ -434,13 +434,13 @@ static void judge_leaf(const struct subnet *subnet, const struct link *links, si
         return;
     for (size_t i = 0; i < count; i++)
         if (links[i].port == own.port && !is_other_kind(subnet, own.port, &rail))
-            tell_batch(subnet,
-                       &(struct batch){.device = links[i].leaf,
-                                       .what = "links to nodes",
-                                       .first = &links[i],
-                                       .count = own.count,
-                                       .of = (int)count},
-                       rail, findings);
+            report_batch(subnet,
+                         &(struct batch){.device = links[i].leaf,
+                                         .what = "links to nodes",
+                                         .first = &links[i],
+                                         .count = own.count,
+                                         .of = (int)count},
+                         rail, findings);
 }
 
 int subnet_judge_rates(const struct subnet *subnet, struct subnet_findings *findings)

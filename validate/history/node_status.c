@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/history/standing.h"
+#include "validate/history/node_status.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,22 +30,22 @@ static int strike_row(sqlite3_stmt *statement, void *context)
     return 0;
 }
 
-int standing_strike(const char *path, const char *node, enum fault_code code, const char *part,
-                    double now, double window_s, struct error *err)
+int node_status_strike(const char *path, const char *node, enum fault_code code, const char *part,
+                       double now, double window_s, struct error *err)
 {
     struct strikes strikes = {0};
     int count =
-        database_ask(path,
-                     &(struct database_question){
-                         .query = "SELECT records.time, records.verdict = 'fail' FROM records"
-                                  " JOIN runs USING (run) WHERE suite = 'certify' AND"
-                                  " test = 'strikes' AND node = ?1 AND code = ?2 AND"
-                                  " ifnull(part, '') = ?3 AND dry_run = 0 AND records.time >"
-                                  " " DATABASE_ACCEPTED("?1", "?3") " ORDER BY records.time",
-                         .texts = {node, catalog_fault(code)->name, part ? part : ""},
-                         .row = strike_row,
-                         .context = &strikes},
-                     err);
+        database_query(path,
+                       &(struct database_query){
+                           .query = "SELECT records.time, records.verdict = 'fail' FROM records"
+                                    " JOIN runs USING (run) WHERE suite = 'certify' AND"
+                                    " test = 'strikes' AND node = ?1 AND code = ?2 AND"
+                                    " ifnull(part, '') = ?3 AND dry_run = 0 AND records.time >"
+                                    " " DATABASE_ACCEPTED("?1", "?3") " ORDER BY records.time",
+                           .texts = {node, catalog_fault(code)->name, part ? part : ""},
+                           .row = strike_row,
+                           .context = &strikes},
+                       err);
 
     if (count >= 0)
         count = strikes_count(strikes.items, strikes.count, now, window_s);
@@ -66,22 +66,22 @@ static int suspect_row(sqlite3_stmt *statement, void *context)
     return 0;
 }
 
-int standing_suspects(const char *path, double since,
-                      void (*each)(const char *node, const char *message, void *context),
-                      void *context, struct error *err)
+int node_status_suspects(const char *path, double since,
+                         void (*each)(const char *node, const char *message, void *context),
+                         void *context, struct error *err)
 {
-    return database_ask(path,
-                        &(struct database_question){
-                            .query =
-                                "SELECT node, message FROM records WHERE suite = 'certify' AND"
-                                " test = 'strikes' AND verdict = 'warn' AND time > ?4 AND run ="
-                                " (SELECT nodes.run FROM nodes JOIN runs USING (run)"
-                                " WHERE nodes.node = records.node AND dry_run = 0"
-                                " ORDER BY nodes.time DESC LIMIT 1) GROUP BY node ORDER BY node",
-                            .number = since,
-                            .row = suspect_row,
-                            .context = &(struct suspects){each, context}},
-                        err);
+    return database_query(path,
+                          &(struct database_query){
+                              .query =
+                                  "SELECT node, message FROM records WHERE suite = 'certify' AND"
+                                  " test = 'strikes' AND verdict = 'warn' AND time > ?4 AND run ="
+                                  " (SELECT nodes.run FROM nodes JOIN runs USING (run)"
+                                  " WHERE nodes.node = records.node AND dry_run = 0"
+                                  " ORDER BY nodes.time DESC LIMIT 1) GROUP BY node ORDER BY node",
+                              .number = since,
+                              .row = suspect_row,
+                              .context = &(struct suspects){each, context}},
+                          err);
 }
 
 static int tested_row(sqlite3_stmt *statement, void *context)
@@ -91,21 +91,21 @@ static int tested_row(sqlite3_stmt *statement, void *context)
     return 0;
 }
 
-int standing_tested(const char *path, unsigned uid, double since, struct error *err)
+int node_status_tested(const char *path, unsigned uid, double since, struct error *err)
 {
     char user[16];
 
     snprintf(user, sizeof user, "%u", uid);
-    return database_ask(path,
-                        &(struct database_question){
-                            .query = "SELECT node FROM runs JOIN records USING (run)"
-                                     " WHERE suite = 'certify' AND test = 'preflight.claims' AND"
-                                     " metric = 'user' AND value = CAST(?1 AS REAL) AND"
-                                     " runs.time > ?4 AND dry_run = 0",
-                            .texts = {user},
-                            .number = since,
-                            .row = tested_row},
-                        err);
+    return database_query(path,
+                          &(struct database_query){
+                              .query = "SELECT node FROM runs JOIN records USING (run)"
+                                       " WHERE suite = 'certify' AND test = 'preflight.claims' AND"
+                                       " metric = 'user' AND value = CAST(?1 AS REAL) AND"
+                                       " runs.time > ?4 AND dry_run = 0",
+                              .texts = {user},
+                              .number = since,
+                              .row = tested_row},
+                          err);
 }
 
 struct failed {
@@ -121,12 +121,12 @@ static int failed_row(sqlite3_stmt *statement, void *context)
     return 0;
 }
 
-int standing_failed(const char *path, void (*each)(const char *node, void *context), void *context,
-                    struct error *err)
+int node_status_failed(const char *path, void (*each)(const char *node, void *context),
+                       void *context, struct error *err)
 {
-    return database_ask(
+    return database_query(
         path,
-        &(struct database_question){
+        &(struct database_query){
             .query = "SELECT node FROM nodes AS mine JOIN runs USING (run)"
                      " WHERE mine.verdict = 'fail' AND dry_run = 0 AND NOT EXISTS"
                      " (SELECT 1 FROM records WHERE records.run = mine.run AND"
@@ -154,13 +154,13 @@ static int certified_row(sqlite3_stmt *statement, void *context)
     return 0;
 }
 
-int standing_certified(const char *path,
-                       void (*each)(const char *node, double until, void *context), void *context,
-                       struct error *err)
+int node_status_certified(const char *path,
+                          void (*each)(const char *node, double until, void *context),
+                          void *context, struct error *err)
 {
-    return database_ask(
+    return database_query(
         path,
-        &(struct database_question){
+        &(struct database_query){
             /* a suspect that failed keeps its certificate */
             .query = "SELECT node, max(certified_until) FROM nodes AS mine"
                      " WHERE certified_until IS NOT NULL AND NOT EXISTS"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_STANDING_H
-#define MUSTER_STANDING_H
+#ifndef MUSTER_NODE_STATUS_H
+#define MUSTER_NODE_STATUS_H
 
 #include "lib/base/error.h"
 #include "lib/catalog/catalog.h"
@@ -10,29 +10,29 @@
 
 /* Which strike a failure of that node, code and part at `now` is, from 1 (validate/act/strikes.h);
  * -1 with err. */
-int standing_strike(const char *path, const char *node, enum fault_code code, const char *part,
-                    double now, double window_s, struct error *err);
+int node_status_strike(const char *path, const char *node, enum fault_code code, const char *part,
+                       double now, double window_s, struct error *err);
 
 /* Calls each() for the nodes whose last run left them as suspects after `since`: message says of
  * what. Returns how many, or -1 with err. */
-int standing_suspects(const char *path, double since,
-                      void (*each)(const char *node, const char *message, void *context),
-                      void *context, struct error *err);
+int node_status_suspects(const char *path, double since,
+                         void (*each)(const char *node, const char *message, void *context),
+                         void *context, struct error *err);
 
 /* How many nodes the runs that ended since `since` tested because that user's preflights held
  * something against them (certify's records of test preflight.claims, metric user): one that was
  * tested twice is two. -1 with err. */
-int standing_tested(const char *path, unsigned uid, double since, struct error *err);
+int node_status_tested(const char *path, unsigned uid, double since, struct error *err);
 
 /* Calls each() for the nodes that failed, not as suspects, and were not certified since: none of
  * them may have a certificate. Returns how many, or -1 with err. */
-int standing_failed(const char *path, void (*each)(const char *node, void *context), void *context,
-                    struct error *err);
+int node_status_failed(const char *path, void (*each)(const char *node, void *context),
+                       void *context, struct error *err);
 
 /* Calls each() for the nodes that were certified, with the end of the certificate in seconds since
  * the epoch, unless they failed since. Returns how many, or -1 with err. */
-int standing_certified(const char *path,
-                       void (*each)(const char *node, double until, void *context), void *context,
-                       struct error *err);
+int node_status_certified(const char *path,
+                          void (*each)(const char *node, double until, void *context),
+                          void *context, struct error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/history/standing.h"
+#include "validate/history/node_status.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,13 +66,13 @@ static void add(const char *run, double ago, const char *node, enum verdict verd
 static const char *suspects(double since)
 {
     seen[0] = '\0';
-    return standing_suspects(path, since, see_suspect, NULL, NULL) < 0 ? "an error" : seen;
+    return node_status_suspects(path, since, see_suspect, NULL, NULL) < 0 ? "an error" : seen;
 }
 
 static const char *certified(void)
 {
     seen[0] = '\0';
-    return standing_certified(path, see_certified, NULL, NULL) < 0 ? "an error" : seen;
+    return node_status_certified(path, see_certified, NULL, NULL) < 0 ? "an error" : seen;
 }
 
 static void see_failed(const char *node, void *context)
@@ -86,14 +86,14 @@ static void see_failed(const char *node, void *context)
 static const char *failed(void)
 {
     seen[0] = '\0';
-    return standing_failed(path, see_failed, NULL, NULL) < 0 ? "an error" : seen;
+    return node_status_failed(path, see_failed, NULL, NULL) < 0 ? "an error" : seen;
 }
 
 static int strike(const char *node, const char *part)
 {
     struct error err;
 
-    return standing_strike(path, node, FAULT_RAIL_SLOW, part, now, DAY, &err);
+    return node_status_strike(path, node, FAULT_RAIL_SLOW, part, now, DAY, &err);
 }
 
 /* A run so long ago that tested the node for that user. */
@@ -123,12 +123,12 @@ static void test_for(const char *run, double ago, const char *node, double uid, 
 
 static int tested(unsigned uid)
 {
-    return standing_tested(path, uid, now - DAY, NULL);
+    return node_status_tested(path, uid, now - DAY, NULL);
 }
 
 static void check_tested(void)
 {
-    is_int(standing_tested("/nonexistent/history.db", 1000, now - DAY, NULL), 0,
+    is_int(node_status_tested("/nonexistent/history.db", 1000, now - DAY, NULL), 0,
            "without a history nothing was tested for a user");
     is_int(tested(1000), 0, "no node was tested for a user");
     test_for("t1", 26 * HOUR, "n1", 1000, false);
@@ -193,7 +193,8 @@ int main(void)
     fputs("this is no database, and it is long enough to be taken for none by its first page",
           stream);
     fclose(stream);
-    is_int(standing_strike(path, "n1", FAULT_RAIL_SLOW, "eth1", now, DAY, &err), -1, "no database");
+    is_int(node_status_strike(path, "n1", FAULT_RAIL_SLOW, "eth1", now, DAY, &err), -1,
+           "no database");
     has_str(err.text, path, "... is named");
     unlink(path);
     check_tested();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/subnet/stated/topologyconf.h"
+#include "validate/subnet/expected/topologyconf.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/subnet/stated/topologyconf.h"
+#include "validate/subnet/expected/topologyconf.h"
 
 #include <stdio.h>
 #include <string.h>
