@@ -76,7 +76,7 @@ like "$text" 'no differences' '... and compared with their own kind'
 # two nodes have no majority
 grep -E '"node":"g[34]"' "$dir/slow" >"$dir/two"
 text=$(compare "$dir/two")
-is "$?" 0 'two nodes that differ accuse nobody'
+is "$?" 0 'two nodes that differ fail no node'
 like "$text" 'too few for a majority' '... and it is said'
 like "$text" '^warn +- +mlx5_0:1 +speed +- +no majority: ' '... with both values'
 

@@ -188,9 +188,9 @@ if command -v python3 >/dev/null && command -v jq >/dev/null; then
 else
     skip 26 'no python3 or no jq'
 fi
-changed=$(sed -n 's/^top_srcdir = //p' "$top_builddir/Makefile")/collectives/choose/trials.c
+changed=$(sed -n 's/^top_srcdir = //p' "$top_builddir/Makefile")/collectives/choose/benchmarks.c
 is "$(env -u MAKEFLAGS make -n -C "$top_builddir" -W "$changed" collectives/choose/measured-code.h |
-    grep -c cksum)" 1 'code whose trials change is other code'
+    grep -c cksum)" 1 'code whose benchmarks change is other code'
 
 # a file that is damaged is replaced
 file=$(grep -l '^is ranks: 2 ' "$work"/*)

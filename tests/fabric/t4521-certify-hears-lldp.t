@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Where lldpd runs on the nodes, muster certify holds their cables against topology.conf: a cable in
 # another switch is a warning with node, port and where it belongs, an lldpd that does not run is the
-# node's oddity, and nobody is drained for either; where the cable is right nothing is said.
+# node's deviation, and nobody is drained for either; where the cable is right nothing is said.
 . "$(dirname "$0")/../tap.sh"
 command -v lldpcli >/dev/null || skip_all 'no lldpd (Debian: lldpd)'
 getent passwd _lldpd >/dev/null || skip_all 'lldpd has no user to be'

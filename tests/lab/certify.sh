@@ -10,7 +10,7 @@
 #                                       # $work/records
 #   verdicts                            # "n1 pass n2 fail n3 pass n4 pass"
 #   valid NAME                          # a check: all records are as doc/records.md says
-#   accused n2                          # "TEST PART: MESSAGE" of each failing verdict about n2
+#   failures_of n2                       # "TEST PART: MESSAGE" of each failing verdict about n2
 #   states                              # "n1 idle n2 drained n3 idle n4 idle"
 #   reason n2                           # its drain's
 #   low_figures                         # links that were slow in $work/records
@@ -52,7 +52,7 @@ verdicts() {
         "$work/records" | sort | xargs
 }
 
-accused() { # NODE
+failures_of() { # NODE
     jq -r --arg node "$1" 'select(.node == $node and .verdict == "fail" and .test != "certify") |
         "\(.test) \(.part // ""): \(.message // "")"' "$work/records"
 }

@@ -55,7 +55,7 @@ lab run scancel --signal=TERM -u muster --state=R 2>/dev/null
 status=0
 wait $! || status=$?
 is "$(of '.verdict in ("fail", "unknown")' .verdict .metric)" 'unknown complete' \
-    'SIGTERM: an unknown, and nobody is accused'
+    'SIGTERM: an unknown, and no node fails'
 like "$records$(cat "$work/records")" 'stopped by SIGTERM' '... it says why'
 ok '... no process is left' within 5 nobody_left muster-
 
@@ -92,6 +92,6 @@ for program in 'muster-launch --inject hang:1@messages' 'muster-collectives --in
     wait $! || status=$?
     seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
     within_s 3 "SIGTERM ends $program in 2 s, and srun returns"
-    is "$(of '.verdict == "fail"' .message)" '' '... nobody is accused'
+    is "$(of '.verdict == "fail"' .message)" '' '... no node fails'
 done
 done_testing

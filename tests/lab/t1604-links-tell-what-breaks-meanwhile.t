@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # muster-links: two nodes that stop reaching each other, and a rail that dies in a stream, are told
-# as what they are; strangers at its ports change nothing.
+# as what they are; unknown clients at its ports change nothing.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
@@ -40,7 +40,7 @@ is "$(of '.metric == "carrier_changes"' .node .part .value)" 'n1 eth1 1' \
 ok 'heal' lab on n1 ip link set eth1 up
 unset MUSTER_PROGRESS
 
-# Strangers at every port that the programs listen at: an ordinary user on n4, which takes no part, and
+# Unknown clients at every port that the programs listen at: an ordinary user on n4, which takes no part, and
 # one on n2, whose address is one of the run's.
 cat >"$work/ports.py" <<'END'
 # PROGRAM: prints each TCP port that its processes listen at, until they are gone. Not those that
@@ -88,7 +88,7 @@ while is_there or (not was_there and time.monotonic() < begin + 60):
             print(port, flush=True)
     time.sleep(0.1)
 END
-cat >"$work/stranger.py" <<'END'
+cat >"$work/client.py" <<'END'
 # COUNT GARBAGE ADDRESS...: COUNT connections to each port on standard input at each address, every
 # other one sends GARBAGE bytes. Prints how many were made, had no answer, and were closed before the
 # program ended, and which ports closed none though they had five seconds for it: a rank that measures
@@ -139,46 +139,46 @@ three() { # PROGRAM OPTION...: on n1, n2 and n3
         "$work/$program" --json "$@" >"$work/records" 2>"$work/noise" </dev/null || status=$?
     seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
 }
-stranger() { # NODE COUNT GARBAGE PROGRAM COMMAND...: begins after the command
+unknown_client() { # NODE COUNT GARBAGE PROGRAM COMMAND...: begins after the command
     # shellcheck disable=SC2086
     python3 "$work/ports.py" "$work/$4" | { "${@:5}" && cat; } |
         lab on "$1" setpriv --reuid=65534 --regid=65534 --clear-groups \
-            python3 -c "$(cat "$work/stranger.py")" "$2" "$3" $addresses >"$work/stranger.$1"
+            python3 -c "$(cat "$work/client.py")" "$2" "$3" $addresses >"$work/client.$1"
 }
 past_init() { within 20 grep -q muster-progress "$work/noise"; }
 are_closed() { # PROGRAM
-    like "$(cat "$work/stranger.n4")" '^made [1-9][0-9]+ unanswered 0 closed [1-9][0-9]* open$' \
-        'strangers on another node: every port closes their connections'
+    like "$(cat "$work/client.n4")" '^made [1-9][0-9]+ unanswered 0 closed [1-9][0-9]* open$' \
+        'unknown clients on another node: every port closes their connections'
     like "$(cat "$work/noise")" "$1: n[123]: [0-9]+ connections from outside this run's nodes closed \\(first: ($(address n4 0)|$(address n4 1)|$(address n4 2))\\)" \
         '... which is told'
 }
-strangers_change_nothing() { # GARBAGE PROGRAM OPTION...
+unknown_clients_change_nothing() { # GARBAGE PROGRAM OPTION...
     local garbage=$1 quiet_s
     shift
     three "$@"
     is "$status" 0 "$1: passes on three nodes"
     quiet_s=$seconds
     : >"$work/noise"
-    stranger n4 10 "$garbage" "$1" true & # within MPI_Init as well
-    stranger n2 100 0 "$1" past_init &
+    unknown_client n4 10 "$garbage" "$1" true & # within MPI_Init as well
+    unknown_client n2 100 0 "$1" past_init &
     three "$@"
     wait
-    is "$status" 0 '... with strangers at every port, too'
+    is "$status" 0 '... with unknown clients at every port, too'
     is "$(of '.verdict not in ("pass", None)' .message)" '' '... and nothing is judged otherwise'
     valid '...'
     within_s "$(awk "BEGIN { print 2 * $quiet_s + 6 }")" "... nor takes much longer than $quiet_s s"
-    like "$(cat "$work/stranger.n2")" '^made [1-9][0-9]+ unanswered 0 ' \
+    like "$(cat "$work/client.n2")" '^made [1-9][0-9]+ unanswered 0 ' \
         '... some on a node of the run were there'
     are_closed "$1"
 }
-strangers_change_nothing 1000 muster-links --quick
-strangers_change_nothing 0 muster-collectives --quick
+unknown_clients_change_nothing 1000 muster-links --quick
+unknown_clients_change_nothing 0 muster-collectives --quick
 
 : >"$work/noise"
-stranger n4 10 1000 muster-launch true & # within MPI_Init as well: it takes a second in all
+unknown_client n4 10 1000 muster-launch true & # within MPI_Init as well: it takes a second in all
 SLURM_NTASKS_PER_NODE=6 three muster-launch # a single rank a node is done within a second
 wait
-is "$status" 0 'muster-launch: passes with strangers at every port from its begin'
+is "$status" 0 'muster-launch: passes with unknown clients at every port from its begin'
 are_closed muster-launch
 
 # Within MPI_Init, which lasts until n3's program is let go, whoever was told where the nodes connect

@@ -46,7 +46,7 @@ configure "Prolog=$work/prolog"
 sleep 1
 certify
 is "$status $(verdicts)" '1 n1 pass n2 fail n3 pass n4 pass' 'a prolog that fails on one node' || show
-like "$(accused n2)" '^slurm.state prolog: drained by Slurm: Prolog error' 'is named'
+like "$(failures_of n2)" '^slurm.state prolog: drained by Slurm: Prolog error' 'is named'
 is "$(reason n2)" 'Prolog error' "and Slurm's drain is left as it is"
 resume n2
 
@@ -55,7 +55,7 @@ prolog '[ "$(hostname)" != n3 ] || exec sleep 60'
 certify
 is "$status $(verdicts)" '3 n1 pass n2 pass n3 unknown n4 pass' 'a prolog that hangs on one node' ||
     show
-like "$words" 'n3 .*look at its prolog' 'is named, and accuses nobody'
+like "$words" 'n3 .*look at its prolog' 'is named, and no node fails'
 prolog true
 lab on n3 pkill -f 'sleep 60'
 within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""

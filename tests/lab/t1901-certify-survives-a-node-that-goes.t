@@ -29,7 +29,7 @@ try() { # LAST-STAGE FAULT NODE PART
         [ $node = "$3" ] && echo "$node fail" || echo "$node pass"
     done | xargs)" "$2 after $1: $3 fails, the others pass" || show
     valid 'the records are records'
-    like "$(accused "$3")" "$4" "the part is named: $4"
+    like "$(failures_of "$3")" "$4" "the part is named: $4"
     ok 'no job is left' test -z "$(jobs_left)"
     is "$(lab run sinfo -h -N -n "$(xargs <<<"$others" | tr ' ' ,)" -o %T | sort -u)" idle \
         'the others are idle'

@@ -86,7 +86,7 @@ def table(browser):
     check('... all leaves', browser.run(lowest), lambda r: len(r) == 8)
     browser.click('#leaf-rails tbody button')
     check('... and the node is a click away', browser.text('#node-detail h3'), 'n3')
-    check('nobody is accused for an uplink', browser.run('return [...document.querySelectorAll("#attention tr")].filter(r => r.innerText.includes("uplink")).map(r => r.cells[1].innerText)'), ['between nodes'])
+    check('no node fails for an uplink', browser.run('return [...document.querySelectorAll("#attention tr")].filter(r => r.innerText.includes("uplink")).map(r => r.cells[1].innerText)'), ['between nodes'])
     check('the uplink is marked between its leaves', browser.run('return [...document.querySelectorAll("#between td")].filter(c => c.innerText.startsWith("✕")).map(c => c.cellIndex + "/" + c.parentNode.rowIndex)'), ['3/1', '1/3'])
     check('numbers agree', browser.run('return [...document.querySelectorAll("#counts div")].map(d => d.innerText.replace(/\\s+/g, " "))'), ['passed 60', 'failed 3', 'unknown 1'])
     check('the console is silent', browser.complaints(), [])

@@ -25,7 +25,7 @@ static double deadline_s = 5;
         exit(1);                                                                                   \
     } while (0)
 
-static void hear(const struct accelerator_finding *finding, void *context)
+static void receive(const struct accelerator_finding *finding, void *context)
 {
     size_t length = strlen(said);
 
@@ -73,7 +73,7 @@ static void look(const char *state)
     report = accelerator_read(GPU_NVIDIA, library, deadline_s, &err);
     if (!report)
         bail("no report: %s", err.text);
-    accelerator_evaluate(report, &view, hear, NULL);
+    accelerator_evaluate(report, &view, receive, NULL);
 }
 
 static long long number(size_t device, enum accelerator_value_id id)

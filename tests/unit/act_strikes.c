@@ -40,13 +40,13 @@ static void words(void)
 {
     char text[64];
 
-    strikes_say(2, 3, DAY, text, sizeof text);
+    strikes_print(2, 3, DAY, text, sizeof text);
     is_str(text, "strike 2 of 3 within 24 h", "a day is 24 h");
-    strikes_say(1, 3, 7 * DAY, text, sizeof text);
+    strikes_print(1, 3, 7 * DAY, text, sizeof text);
     is_str(text, "strike 1 of 3 within 7 days", "a week is 7 days");
-    strikes_say(1, 2, 90 * 60, text, sizeof text);
+    strikes_print(1, 2, 90 * 60, text, sizeof text);
     is_str(text, "strike 1 of 2 within 90 min", "90 minutes");
-    strikes_say(1, 2, 61, text, sizeof text);
+    strikes_print(1, 2, 61, text, sizeof text);
     is_str(text, "strike 1 of 2 within 61 s", "seconds");
 }
 

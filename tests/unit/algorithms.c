@@ -11,9 +11,9 @@
 
 enum { RANKS_MAX = 64, GUARD = 8 };
 
-/* ----------------------------------------------------------------------------------- a trial */
+/* ----------------------------------------------------------------------------------- a case */
 
-struct trial {
+struct test_case {
     const struct algorithm *algorithm;
     enum element_type type;
     enum reduce_op op;
@@ -42,96 +42,96 @@ static double nan_of(int rank)
 }
 
 /* What rank contributes: small whole numbers, or numbers with all their bits. */
-static double contribution(const struct trial *trial, int rank, size_t i)
+static double contribution(const struct test_case *test_case, int rank, size_t i)
 {
     uint64_t hash = ((uint64_t)rank * 1000003 + i + 1) * 0x9e3779b97f4a7c15u;
 
     /* NaNs of different bits: one of them must be everybody's */
-    if (trial->type == ELEMENT_FP32 && trial->op == REDUCE_MAX && i % 11 == 5)
+    if (test_case->type == ELEMENT_FP32 && test_case->op == REDUCE_MAX && i % 11 == 5)
         return nan_of(rank);
-    if (trial->type == ELEMENT_FP32)
+    if (test_case->type == ELEMENT_FP32)
         return (double)((float)(int64_t)(hash >> 16 & 0xffffff) / 0x1p20f);
-    if (trial->op == REDUCE_PRODUCT)
+    if (test_case->op == REDUCE_PRODUCT)
         return hash >> 40 & 1 ? 3 : 1;
     return (double)(hash >> 40 & 0xff);
 }
 
-static void put(const struct trial *trial, void *buffer, size_t i, double value)
+static void put(const struct test_case *test_case, void *buffer, size_t i, double value)
 {
-    if (trial->type == ELEMENT_FP32)
+    if (test_case->type == ELEMENT_FP32)
         ((float *)buffer)[i] = (float)value;
     else
         ((uint32_t *)buffer)[i] = (uint32_t)value;
 }
 
-static double get(const struct trial *trial, const void *buffer, size_t i)
+static double get(const struct test_case *test_case, const void *buffer, size_t i)
 {
-    return trial->type == ELEMENT_FP32 ? (double)((const float *)buffer)[i]
-                                       : (double)((const uint32_t *)buffer)[i];
+    return test_case->type == ELEMENT_FP32 ? (double)((const float *)buffer)[i]
+                                           : (double)((const uint32_t *)buffer)[i];
 }
 
 /* The reduction of all ranks' element i; whole numbers wrap. */
-static double reduced(const struct trial *trial, size_t i)
+static double reduced(const struct test_case *test_case, size_t i)
 {
-    double sum = contribution(trial, 0, i);
+    double sum = contribution(test_case, 0, i);
     uint32_t whole = isnan(sum) ? 0 : (uint32_t)sum;
 
-    for (int r = 1; r < trial->ranks; r++) {
-        double more = contribution(trial, r, i);
+    for (int r = 1; r < test_case->ranks; r++) {
+        double more = contribution(test_case, r, i);
 
-        sum = trial->op == REDUCE_MIN   ? (more < sum ? more : sum)
-              : trial->op == REDUCE_MAX ? (more > sum ? more : sum)
-                                        : sum + more;
+        sum = test_case->op == REDUCE_MIN   ? (more < sum ? more : sum)
+              : test_case->op == REDUCE_MAX ? (more > sum ? more : sum)
+                                            : sum + more;
         if (isnan(more))
             continue;
-        whole = trial->op == REDUCE_PRODUCT ? whole * (uint32_t)more : whole + (uint32_t)more;
+        whole = test_case->op == REDUCE_PRODUCT ? whole * (uint32_t)more : whole + (uint32_t)more;
     }
-    if (trial->op == REDUCE_MIN || trial->op == REDUCE_MAX)
+    if (test_case->op == REDUCE_MIN || test_case->op == REDUCE_MAX)
         return sum;
-    if (trial->type == ELEMENT_FP32)
-        return trial->op == REDUCE_AVERAGE ? sum / trial->ranks : sum;
-    return trial->op == REDUCE_AVERAGE ? whole / (uint32_t)trial->ranks : whole;
+    if (test_case->type == ELEMENT_FP32)
+        return test_case->op == REDUCE_AVERAGE ? sum / test_case->ranks : sum;
+    return test_case->op == REDUCE_AVERAGE ? whole / (uint32_t)test_case->ranks : whole;
 }
 
 /* The magnitudes of what was added to element i. */
-static double magnitudes(const struct trial *trial, size_t i)
+static double magnitudes(const struct test_case *test_case, size_t i)
 {
     double sum = 0;
 
-    for (int r = 0; r < trial->ranks; r++)
-        sum += fabs(contribution(trial, r, i));
+    for (int r = 0; r < test_case->ranks; r++)
+        sum += fabs(contribution(test_case, r, i));
     return sum;
 }
 
-static struct plan_shape shape_of(const struct trial *trial, int rank)
+static struct plan_shape shape_of(const struct test_case *test_case, int rank)
 {
     static struct plan_topology topology;
     struct plan_shape shape = {
-        .kind = trial->algorithm->kind,
-        .op = trial->op,
+        .kind = test_case->algorithm->kind,
+        .op = test_case->op,
         .element_bytes = 4,
         .rank = rank,
-        .ranks = trial->ranks,
-        .root = trial->root,
-        .count = trial->count,
-        .in_place = trial->in_place,
-        .segment = trial->segment,
-        .wire = trial->wire,
+        .ranks = test_case->ranks,
+        .root = test_case->root,
+        .count = test_case->count,
+        .in_place = test_case->in_place,
+        .segment = test_case->segment,
+        .wire = test_case->wire,
         .topology = &topology,
     };
 
-    topology =
-        (struct plan_topology){.node_of_rank = nodes,
-                               .nodes = nodes[trial->ranks - 1] + 1,
-                               .has_window = true,
-                               .can_pull = true,
-                               .processors = trial->is_oversubscribed ? trial->ranks / 3 + 1 : 0,
-                               .ring = trial->is_shuffled ? ring : NULL};
-    if (shape.kind == COLLECTIVE_REDUCE && rank != trial->root)
+    topology = (struct plan_topology){
+        .node_of_rank = nodes,
+        .nodes = nodes[test_case->ranks - 1] + 1,
+        .has_window = true,
+        .can_pull = true,
+        .processors = test_case->is_oversubscribed ? test_case->ranks / 3 + 1 : 0,
+        .ring = test_case->is_shuffled ? ring : NULL};
+    if (shape.kind == COLLECTIVE_REDUCE && rank != test_case->root)
         shape.in_place = false;
     if (shape.kind == COLLECTIVE_BROADCAST)
         shape.in_place = false;
-    if (!trial->has_counts)
+    if (!test_case->has_counts)
         return shape;
     shape.count = 0;
     shape.counts = counts;
@@ -140,7 +140,7 @@ static struct plan_shape shape_of(const struct trial *trial, int rank)
     if (shape.kind == COLLECTIVE_ALL_TO_ALL) {
         shape.counts = receive_counts[rank];
         shape.offsets = receive_offsets[rank];
-        if (!trial->in_place) {
+        if (!test_case->in_place) {
             shape.send_counts = send_counts[rank];
             shape.send_offsets = send_offsets[rank];
         }
@@ -150,69 +150,70 @@ static struct plan_shape shape_of(const struct trial *trial, int rank)
 
 /* How far a number may be off that was rounded on the wire as often as the algorithm says. int8 has
  * steps of 1 / 127 of the greatest number of its block, and sums grow on the way. */
-static double bound_of(const struct trial *trial, size_t i)
+static double bound_of(const struct test_case *test_case, size_t i)
 {
-    unsigned ranks = (unsigned)trial->ranks, roundings;
-    struct plan_shape shape = shape_of(trial, 0);
+    unsigned ranks = (unsigned)test_case->ranks, roundings;
+    struct plan_shape shape = shape_of(test_case, 0);
 
-    if (!wire_is_lossy(trial->wire) || ranks == 1)
+    if (!wire_is_lossy(test_case->wire) || ranks == 1)
         return 0;
-    roundings = trial->algorithm->roundings(&shape);
-    if (!collective_kind_reduces(trial->algorithm->kind))
-        return trial->wire == WIRE_INT8
+    roundings = test_case->algorithm->roundings(&shape);
+    if (!collective_kind_reduces(test_case->algorithm->kind))
+        return test_case->wire == WIRE_INT8
                    ? roundings * (16.0 / 127 / 2) * 1.01
-                   : precision_bound(wire_precision(trial->wire), roundings, 0, 16);
-    if (trial->wire == WIRE_INT8)
+                   : precision_bound(wire_precision(test_case->wire), roundings, 0, 16);
+    if (test_case->wire == WIRE_INT8)
         return roundings * (16.0 * ranks / 127 / 2) * 1.01;
-    return precision_bound(wire_precision(trial->wire), roundings, ranks - 1,
-                           magnitudes(trial, i)) /
-           (trial->op == REDUCE_AVERAGE ? ranks : 1);
+    return precision_bound(wire_precision(test_case->wire), roundings, ranks - 1,
+                           magnitudes(test_case, i)) /
+           (test_case->op == REDUCE_AVERAGE ? ranks : 1);
 }
 
-static bool is_right(const struct trial *trial, size_t i, double found, double expected)
+static bool is_right(const struct test_case *test_case, size_t i, double found, double expected)
 {
     double off = found - expected;
 
-    if (wire_is_lossy(trial->wire) && !isnan(expected))
-        return fabs(off) <= bound_of(trial, i) + 1e-6 * 16 * trial->ranks * trial->ranks;
+    if (wire_is_lossy(test_case->wire) && !isnan(expected))
+        return fabs(off) <=
+               bound_of(test_case, i) + 1e-6 * 16 * test_case->ranks * test_case->ranks;
 
     if (isnan(expected))
         return isnan(found);
     /* sums of numbers up to 16 * ranks */
-    return trial->type == ELEMENT_FP32 && collective_kind_reduces(trial->algorithm->kind)
-               ? off < 1e-6 * 16 * trial->ranks * trial->ranks &&
-                     off > -1e-6 * 16 * trial->ranks * trial->ranks
+    return test_case->type == ELEMENT_FP32 && collective_kind_reduces(test_case->algorithm->kind)
+               ? off < 1e-6 * 16 * test_case->ranks * test_case->ranks &&
+                     off > -1e-6 * 16 * test_case->ranks * test_case->ranks
                : off == 0;
 }
 
 /* Uneven blocks, some of them empty, with gaps between them. */
-static void make_counts(const struct trial *trial)
+static void make_counts(const struct test_case *test_case)
 {
     size_t end = 0;
 
-    for (int r = 0; r < trial->ranks; r++) {
-        counts[r] = (size_t)(r * 7 + 3) % 5 * trial->count / 2;
+    for (int r = 0; r < test_case->ranks; r++) {
+        counts[r] = (size_t)(r * 7 + 3) % 5 * test_case->count / 2;
         offsets[r] = end;
         end += counts[r] + (size_t)r % 3;
-        nodes[r] = r / trial->ranks_per_node;
+        nodes[r] = r / test_case->ranks_per_node;
         ring[r] = r;
     }
-    for (int r = trial->ranks - 1; r > 0; r--) {
+    for (int r = test_case->ranks - 1; r > 0; r--) {
         int other = (r * 5 + 3) % (r + 1), kept = ring[r];
 
         ring[r] = ring[other];
         ring[other] = kept;
     }
-    for (int r = 0; r < trial->ranks; r++)
-        for (int p = 0; p < trial->ranks; p++) {
+    for (int r = 0; r < test_case->ranks; r++)
+        for (int p = 0; p < test_case->ranks; p++) {
             /* in place: as much from a rank as to it */
-            int key = trial->in_place ? r + p : r + 2 * p;
+            int key = test_case->in_place ? r + p : r + 2 * p;
 
-            send_counts[r][p] = (size_t)(key % 4) * trial->count;
+            send_counts[r][p] = (size_t)(key % 4) * test_case->count;
             receive_counts[p][r] = send_counts[r][p];
         }
-    for (int r = 0; r < trial->ranks; r++)
-        for (int p = 0; p < trial->ranks; p++) {
+    for (int r = 0; r < test_case->ranks; r++)
+        for (int p = 0; p < test_case->ranks; p++) {
             send_offsets[r][p] = p ? send_offsets[r][p - 1] + send_counts[r][p - 1] + 1 : 0;
             receive_offsets[r][p] =
                 p ? receive_offsets[r][p - 1] + receive_counts[r][p - 1] + 2 : 1;
@@ -260,21 +261,22 @@ static void sizes_of(const struct plan_shape *shape, size_t *in, size_t *out)
 }
 
 /* Where and what the rank contributes; element e of all-to-all's block for p is numbered apart. */
-static void fill(const struct trial *trial, const struct plan_shape *shape, void *in, void *out)
+static void fill(const struct test_case *test_case, const struct plan_shape *shape, void *in,
+                 void *out)
 {
     size_t in_count, out_count;
 
     sizes_of(shape, &in_count, &out_count);
     if (shape->kind == COLLECTIVE_BROADCAST) {
         for (size_t i = 0; i < out_count && shape->rank == shape->root; i++)
-            put(trial, out, i, contribution(trial, shape->root, i));
+            put(test_case, out, i, contribution(test_case, shape->root, i));
     } else if (shape->kind == COLLECTIVE_ALL_TO_ALL) {
         for (int p = 0; p < shape->ranks; p++) {
             struct plan_block block = plan_shape_send_block(shape, p);
 
             for (size_t i = 0; i < block.count; i++)
-                put(trial, in, block.offset + i,
-                    contribution(trial, shape->rank, (size_t)p * 10000 + i));
+                put(test_case, in, block.offset + i,
+                    contribution(test_case, shape->rank, (size_t)p * 10000 + i));
         }
     } else {
         size_t shift = shape->kind == COLLECTIVE_ALL_GATHER && shape->in_place
@@ -282,47 +284,47 @@ static void fill(const struct trial *trial, const struct plan_shape *shape, void
                            : 0;
 
         for (size_t i = 0; i < in_count; i++)
-            put(trial, in, shift + i, contribution(trial, shape->rank, i));
+            put(test_case, in, shift + i, contribution(test_case, shape->rank, i));
     }
 }
 
-static bool is_block_right(const struct trial *trial, const void *out, size_t offset, int from,
-                           size_t first, size_t count)
+static bool is_block_right(const struct test_case *test_case, const void *out, size_t offset,
+                           int from, size_t first, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         double expected =
-            from < 0 ? reduced(trial, first + i) : contribution(trial, from, first + i);
+            from < 0 ? reduced(test_case, first + i) : contribution(test_case, from, first + i);
 
-        if (!is_right(trial, first + i, get(trial, out, offset + i), expected)) {
-            tap_diag("element %zu: %.9g instead of %.9g", offset + i, get(trial, out, offset + i),
-                     expected);
+        if (!is_right(test_case, first + i, get(test_case, out, offset + i), expected)) {
+            tap_diag("element %zu: %.9g instead of %.9g", offset + i,
+                     get(test_case, out, offset + i), expected);
             return false;
         }
     }
     return true;
 }
 
-static bool is_result_right(const struct trial *trial, const struct plan_shape *shape,
+static bool is_result_right(const struct test_case *test_case, const struct plan_shape *shape,
                             const void *out)
 {
     switch (shape->kind) {
     case COLLECTIVE_ALLREDUCE:
-        return is_block_right(trial, out, 0, -1, 0, shape->count);
+        return is_block_right(test_case, out, 0, -1, 0, shape->count);
     case COLLECTIVE_REDUCE:
-        return shape->rank != shape->root || is_block_right(trial, out, 0, -1, 0, shape->count);
+        return shape->rank != shape->root || is_block_right(test_case, out, 0, -1, 0, shape->count);
     case COLLECTIVE_BROADCAST:
-        return is_block_right(trial, out, 0, shape->root, 0, shape->count);
+        return is_block_right(test_case, out, 0, shape->root, 0, shape->count);
     case COLLECTIVE_REDUCE_SCATTER: {
         struct plan_block block = plan_shape_block(shape, shape->rank);
 
-        return is_block_right(trial, out, 0, -1, block.offset, block.count);
+        return is_block_right(test_case, out, 0, -1, block.offset, block.count);
     }
     default:
         for (int r = 0; r < shape->ranks; r++) {
             struct plan_block block = plan_shape_block(shape, r);
             size_t first = shape->kind == COLLECTIVE_ALL_TO_ALL ? (size_t)shape->rank * 10000 : 0;
 
-            if (!is_block_right(trial, out, block.offset, r, first, block.count))
+            if (!is_block_right(test_case, out, block.offset, r, first, block.count))
                 return false;
         }
         return true;
@@ -354,12 +356,12 @@ static bool is_guard_intact(const void *buffer, size_t count)
     return true;
 }
 
-static void open_stage(const struct trial *trial, struct stage *stage, struct error *err)
+static void open_stage(const struct test_case *test_case, struct stage *stage, struct error *err)
 {
-    for (int r = 0; r < trial->ranks; r++) {
+    for (int r = 0; r < test_case->ranks; r++) {
         struct simulated_rank *rank = &stage->ranks[r];
 
-        stage->shapes[r] = shape_of(trial, r);
+        stage->shapes[r] = shape_of(test_case, r);
         sizes_of(&stage->shapes[r], &rank->in_count, &rank->out_count);
         stage->outs[r] = guarded(rank->out_count);
         stage->ins[r] = stage->shapes[r].in_place ? NULL : guarded(rank->in_count);
@@ -367,15 +369,15 @@ static void open_stage(const struct trial *trial, struct stage *stage, struct er
         rank->plan = &stage->plans[r];
         rank->out = stage->outs[r];
         rank->in = stage->ins[r] ? stage->ins[r] : stage->outs[r];
-        fill(trial, rank->shape, rank->in, rank->out);
-        if (algorithm_plan(trial->algorithm, rank->shape, &stage->plans[r], err) < 0)
+        fill(test_case, rank->shape, rank->in, rank->out);
+        if (algorithm_plan(test_case->algorithm, rank->shape, &stage->plans[r], err) < 0)
             tap_diag("%s", err->text);
     }
 }
 
-static void close_stage(const struct trial *trial, struct stage *stage)
+static void close_stage(const struct test_case *test_case, struct stage *stage)
 {
-    for (int r = 0; r < trial->ranks; r++) {
+    for (int r = 0; r < test_case->ranks; r++) {
         plan_clear(&stage->plans[r]);
         free(stage->outs[r]);
         free(stage->ins[r]);
@@ -383,24 +385,24 @@ static void close_stage(const struct trial *trial, struct stage *stage)
 }
 
 /* All ranks' results where all must have the same: bit for bit. */
-static bool is_same_everywhere(const struct trial *trial, const struct stage *stage)
+static bool is_same_everywhere(const struct test_case *test_case, const struct stage *stage)
 {
-    enum collective_kind kind = trial->algorithm->kind;
+    enum collective_kind kind = test_case->algorithm->kind;
 
     if (kind != COLLECTIVE_ALLREDUCE && kind != COLLECTIVE_ALL_GATHER &&
         kind != COLLECTIVE_BROADCAST)
         return true;
-    for (int r = 1; r < trial->ranks; r++)
+    for (int r = 1; r < test_case->ranks; r++)
         if (memcmp(stage->outs[0], stage->outs[r], stage->ranks[0].out_count * 4) != 0)
             return false;
     return true;
 }
 
 /* The formula's numbers are those of the rank with most of each. */
-static bool is_formula_right(const struct trial *trial, const struct simulated_work *work)
+static bool is_formula_right(const struct test_case *test_case, const struct simulated_work *work)
 {
-    struct plan_shape shape = shape_of(trial, 0);
-    struct algorithm_cost cost = trial->algorithm->cost(&shape);
+    struct plan_shape shape = shape_of(test_case, 0);
+    struct algorithm_cost cost = test_case->algorithm->cost(&shape);
     size_t bytes =
         work->bytes_sent > work->bytes_received ? work->bytes_sent : work->bytes_received;
 
@@ -422,24 +424,25 @@ static bool has_variable_counts(enum collective_kind kind)
            kind == COLLECTIVE_ALL_TO_ALL;
 }
 
-static bool holds(const struct trial *trial)
+static bool holds(const struct test_case *test_case)
 {
     static struct stage stage;
-    struct simulation simulation = {trial->type, trial->op, trial->messages_max, trial->is_buffered,
-                                    trial->count * 31 + (unsigned)trial->ranks};
+    struct simulation simulation = {test_case->type, test_case->op, test_case->messages_max,
+                                    test_case->is_buffered,
+                                    test_case->count * 31 + (unsigned)test_case->ranks};
     struct simulated_work work;
     struct error err = {""};
     bool held = true;
 
-    make_counts(trial);
+    make_counts(test_case);
     memset(&stage, 0, sizeof stage);
-    open_stage(trial, &stage, &err);
-    if (simulate(&simulation, stage.ranks, trial->ranks, &work, &err) < 0) {
+    open_stage(test_case, &stage, &err);
+    if (simulate(&simulation, stage.ranks, test_case->ranks, &work, &err) < 0) {
         tap_diag("%s", err.text);
         held = false;
     }
-    for (int r = 0; r < trial->ranks && held; r++) {
-        held = is_result_right(trial, &stage.shapes[r], stage.outs[r]);
+    for (int r = 0; r < test_case->ranks && held; r++) {
+        held = is_result_right(test_case, &stage.shapes[r], stage.outs[r]);
         if (held && !(is_guard_intact(stage.outs[r], stage.ranks[r].out_count) &&
                       (!stage.ins[r] || is_guard_intact(stage.ins[r], stage.ranks[r].in_count)))) {
             tap_diag("a guard zone was written");
@@ -448,34 +451,35 @@ static bool holds(const struct trial *trial)
         if (!held)
             tap_diag("at rank %d", r);
     }
-    if (held && !is_same_everywhere(trial, &stage)) {
+    if (held && !is_same_everywhere(test_case, &stage)) {
         tap_diag("ranks have different bits");
         held = false;
     }
-    if (held && trial->is_counted)
-        held = is_formula_right(trial, &work);
-    close_stage(trial, &stage);
+    if (held && test_case->is_counted)
+        held = is_formula_right(test_case, &work);
+    close_stage(test_case, &stage);
     if (!held)
         tap_diag(
             "%s, %d ranks, root %d, %zu of %s as %s, %s, segment %zu%s%s%s%s, %u messages at once",
-            trial->algorithm->name, trial->ranks, trial->root, trial->count,
-            element_name(trial->type), wire_name(trial->wire), reduce_name(trial->op),
-            trial->segment, trial->in_place ? ", in place" : "",
-            trial->has_counts ? ", with counts" : "", trial->is_shuffled ? ", shuffled" : "",
-            trial->is_buffered ? ", buffered" : "", trial->messages_max);
+            test_case->algorithm->name, test_case->ranks, test_case->root, test_case->count,
+            element_name(test_case->type), wire_name(test_case->wire), reduce_name(test_case->op),
+            test_case->segment, test_case->in_place ? ", in place" : "",
+            test_case->has_counts ? ", with counts" : "",
+            test_case->is_shuffled ? ", shuffled" : "", test_case->is_buffered ? ", buffered" : "",
+            test_case->messages_max);
     return held;
 }
 
 /* --------------------------------------------------------------------------------- all shapes */
 
 /* What it does not apply to, it need not hold for. */
-static bool holds_if_applies(const struct trial *trial)
+static bool holds_if_applies(const struct test_case *test_case)
 {
     struct plan_shape shape;
 
-    make_counts(trial);
-    shape = shape_of(trial, 0);
-    return !algorithm_applies(trial->algorithm, &shape) || holds(trial);
+    make_counts(test_case);
+    shape = shape_of(test_case, 0);
+    return !algorithm_applies(test_case->algorithm, &shape) || holds(test_case);
 }
 
 /* All that a number of ranks can be asked for; what hardly matters for another goes round. */
@@ -492,7 +496,7 @@ static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
 
     for (size_t c = 0; c < sizeof some / sizeof *some; c++)
         for (int variant = 0; variant < 8; variant++, turn++) {
-            struct trial trial = {
+            struct test_case test_case = {
                 .algorithm = algorithm,
                 .type = turn % 3 ? ELEMENT_FP32 : ELEMENT_UINT32,
                 .op = ops[turn % 5],
@@ -510,10 +514,10 @@ static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
             };
 
             if (is_for_one_node(algorithm))
-                trial.ranks_per_node = ranks;
-            if (trial.type == ELEMENT_FP32 && trial.op == REDUCE_PRODUCT)
-                trial.op = REDUCE_SUM;
-            held &= holds_if_applies(&trial);
+                test_case.ranks_per_node = ranks;
+            if (test_case.type == ELEMENT_FP32 && test_case.op == REDUCE_PRODUCT)
+                test_case.op = REDUCE_SUM;
+            held &= holds_if_applies(&test_case);
         }
     return held;
 }
@@ -521,14 +525,14 @@ static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
 /* As many elements as all that divide them want; blocks whole. */
 static bool formula_holds(const struct algorithm *algorithm, int ranks)
 {
-    struct trial trial = {.algorithm = algorithm, .type = ELEMENT_UINT32, .ranks = ranks};
+    struct test_case test_case = {.algorithm = algorithm, .type = ELEMENT_UINT32, .ranks = ranks};
 
-    trial.ranks_per_node = ranks % 2 ? 1 : 2;
+    test_case.ranks_per_node = ranks % 2 ? 1 : 2;
     if (is_for_one_node(algorithm))
-        trial.ranks_per_node = ranks;
-    trial.count = has_variable_counts(algorithm->kind) ? 3 : (size_t)ranks * 64;
-    trial.is_counted = true;
-    return holds_if_applies(&trial);
+        test_case.ranks_per_node = ranks;
+    test_case.count = has_variable_counts(algorithm->kind) ? 3 : (size_t)ranks * 64;
+    test_case.is_counted = true;
+    return holds_if_applies(&test_case);
 }
 
 /* Every wire, on fp32, against the bounds of its precision. */
@@ -542,7 +546,7 @@ static bool wires_hold(const struct algorithm *algorithm)
     for (unsigned w = 1; w < WIRE_FORMATS; w++)
         for (size_t n = 0; n < sizeof some_ranks / sizeof *some_ranks; n++)
             for (size_t c = 0; c < sizeof some / sizeof *some; c++, turn++) {
-                struct trial trial = {
+                struct test_case test_case = {
                     .algorithm = algorithm,
                     .type = ELEMENT_FP32,
                     .op = turn % 3 ? REDUCE_SUM : REDUCE_AVERAGE,
@@ -556,7 +560,7 @@ static bool wires_hold(const struct algorithm *algorithm)
                     .wire = (enum wire_format)w,
                 };
 
-                held &= holds_if_applies(&trial);
+                held &= holds_if_applies(&test_case);
             }
     return held;
 }
@@ -586,15 +590,15 @@ static bool is_cut(const struct algorithm *algorithm)
     bool differs;
 
     for (size_t i = 0; i < 2; i++) {
-        struct trial trial = {.algorithm = algorithm,
-                              .ranks = 4,
-                              .count = 1000,
-                              .segment = i ? 10 : 0,
-                              .ranks_per_node = is_for_one_node(algorithm) ? 4 : 2};
+        struct test_case test_case = {.algorithm = algorithm,
+                                      .ranks = 4,
+                                      .count = 1000,
+                                      .segment = i ? 10 : 0,
+                                      .ranks_per_node = is_for_one_node(algorithm) ? 4 : 2};
         struct plan_shape shape;
 
-        make_counts(&trial);
-        shape = shape_of(&trial, 1);
+        make_counts(&test_case);
+        shape = shape_of(&test_case, 1);
         if (algorithm_plan(algorithm, &shape, &plans[i], &err) < 0)
             tap_diag("%s", err.text);
     }
@@ -641,18 +645,18 @@ static bool goes_past_caches(const struct algorithm *algorithm, size_t bytes, si
     unsigned count = 0;
 
     for (int r = 0; r < RANKS; r++) {
-        struct trial trial = {.algorithm = algorithm,
-                              .ranks = RANKS,
-                              .count =
-                                  bytes / 4 / (has_variable_counts(algorithm->kind) ? RANKS : 1),
-                              .segment = segment_bytes / 4,
-                              .ranks_per_node = RANKS};
+        struct test_case test_case = {.algorithm = algorithm,
+                                      .ranks = RANKS,
+                                      .count = bytes / 4 /
+                                               (has_variable_counts(algorithm->kind) ? RANKS : 1),
+                                      .segment = segment_bytes / 4,
+                                      .ranks_per_node = RANKS};
         struct plan_shape shape;
         struct error err;
         struct plan plan;
 
-        make_counts(&trial);
-        shape = shape_of(&trial, r);
+        make_counts(&test_case);
+        shape = shape_of(&test_case, r);
         if (algorithm_plan(algorithm, &shape, &plan, &err) < 0)
             tap_diag("%s", err.text);
         count += count_nontemporal(&plan);
@@ -669,17 +673,17 @@ static bool holds_for_much(const struct algorithm *algorithm)
 
     for (unsigned i = 0; i < 6; i++) {
         int ranks = some_ranks[i % 3];
-        struct trial trial = {.algorithm = algorithm,
-                              .type = i % 2 ? ELEMENT_FP32 : ELEMENT_UINT32,
-                              .op = i % 3 ? REDUCE_SUM : REDUCE_AVERAGE,
-                              .ranks = ranks,
-                              .root = ranks - 1,
-                              .count = (2 << 20) / (has_blocks ? (size_t)ranks : 1) + 1,
-                              .segment = i / 2 % 2 ? 1 << 16 : 1 << 18,
-                              .in_place = i / 3 % 2,
-                              .ranks_per_node = ranks};
+        struct test_case test_case = {.algorithm = algorithm,
+                                      .type = i % 2 ? ELEMENT_FP32 : ELEMENT_UINT32,
+                                      .op = i % 3 ? REDUCE_SUM : REDUCE_AVERAGE,
+                                      .ranks = ranks,
+                                      .root = ranks - 1,
+                                      .count = (2 << 20) / (has_blocks ? (size_t)ranks : 1) + 1,
+                                      .segment = i / 2 % 2 ? 1 << 16 : 1 << 18,
+                                      .in_place = i / 3 % 2,
+                                      .ranks_per_node = ranks};
 
-        held &= holds_if_applies(&trial);
+        held &= holds_if_applies(&test_case);
     }
     return held;
 }
@@ -697,7 +701,8 @@ static void test_much(void)
     }
 }
 
-/* -------------------------------------------------------------------------------------- crowd */
+/* --------------------------------------------------------------------------------------
+ * oversubscribed */
 
 static unsigned count_action(const struct plan *plan, enum plan_action action)
 {
@@ -709,16 +714,16 @@ static unsigned count_action(const struct plan *plan, enum plan_action action)
 }
 
 /* Of rank 1's plan of a call by the algorithm "shared", the root being rank 0. */
-static unsigned steps_of(const struct trial *trial, enum plan_action action)
+static unsigned steps_of(const struct test_case *test_case, enum plan_action action)
 {
     struct plan_shape shape;
     struct error err;
     struct plan plan;
     unsigned count;
 
-    make_counts(trial);
-    shape = shape_of(trial, 1);
-    if (algorithm_plan(trial->algorithm, &shape, &plan, &err) < 0)
+    make_counts(test_case);
+    shape = shape_of(test_case, 1);
+    if (algorithm_plan(test_case->algorithm, &shape, &plan, &err) < 0)
         tap_diag("%s", err.text);
     count = count_action(&plan, action);
     plan_clear(&plan);
@@ -726,40 +731,41 @@ static unsigned steps_of(const struct trial *trial, enum plan_action action)
 }
 
 /* More ranks than processors. Blocks of rank r for rank p: (r + 2 p) % 4 times the count. */
-static void test_crowd(void)
+static void test_oversubscribed(void)
 {
     enum { RANKS = 5, PROCESSORS = RANKS / 3 + 1, MUCH = 1 << 18 };
-    struct trial reduce = {.algorithm = algorithm_find(COLLECTIVE_REDUCE, "shared"),
-                           .type = ELEMENT_FP32,
-                           .ranks = RANKS,
-                           .count = 1 << 16,
-                           .is_oversubscribed = true,
-                           .ranks_per_node = RANKS};
-    struct trial sum = {.algorithm = algorithm_find(COLLECTIVE_ALLREDUCE, "shared"),
-                        .type = ELEMENT_FP32,
-                        .ranks = RANKS,
-                        .count = 4096,
-                        .is_oversubscribed = true,
-                        .ranks_per_node = RANKS};
-    struct trial uneven = {.algorithm = algorithm_find(COLLECTIVE_ALL_TO_ALL, "shared"),
-                           .type = ELEMENT_FP32,
-                           .ranks = RANKS,
-                           .count = MUCH,
-                           .has_counts = true,
-                           .is_oversubscribed = true,
-                           .ranks_per_node = RANKS};
-    struct trial scatter = {.algorithm = algorithm_find(COLLECTIVE_REDUCE_SCATTER, "shared"),
+    struct test_case reduce = {.algorithm = algorithm_find(COLLECTIVE_REDUCE, "shared"),
+                               .type = ELEMENT_FP32,
+                               .ranks = RANKS,
+                               .count = 1 << 16,
+                               .is_oversubscribed = true,
+                               .ranks_per_node = RANKS};
+    struct test_case sum = {.algorithm = algorithm_find(COLLECTIVE_ALLREDUCE, "shared"),
+                            .type = ELEMENT_FP32,
                             .ranks = RANKS,
-                            .has_counts = true,
+                            .count = 4096,
+                            .is_oversubscribed = true,
                             .ranks_per_node = RANKS};
+    struct test_case uneven = {.algorithm = algorithm_find(COLLECTIVE_ALL_TO_ALL, "shared"),
+                               .type = ELEMENT_FP32,
+                               .ranks = RANKS,
+                               .count = MUCH,
+                               .has_counts = true,
+                               .is_oversubscribed = true,
+                               .ranks_per_node = RANKS};
+    struct test_case scatter = {.algorithm = algorithm_find(COLLECTIVE_REDUCE_SCATTER, "shared"),
+                                .ranks = RANKS,
+                                .has_counts = true,
+                                .ranks_per_node = RANKS};
 
-    is_int(steps_of(&reduce, PLAN_AWAIT), 0, "reduce in a crowd: nobody but the root waits");
+    is_int(steps_of(&reduce, PLAN_AWAIT), 0, "oversubscribed reduce: nobody but the root waits");
     ok(holds_if_applies(&reduce), "... and it is right");
     reduce.is_oversubscribed = false;
     ok(steps_of(&reduce, PLAN_AWAIT) > 0, "... nobody is alone in it otherwise");
 
-    is_int(steps_of(&sum, PLAN_AWAIT), PROCESSORS,
-           "allreduce in a crowd: who does not add up waits for as many as there are processors");
+    is_int(
+        steps_of(&sum, PLAN_AWAIT), PROCESSORS,
+        "alloversubscribed reduce: who does not add up waits for as many as there are processors");
     ok(holds_if_applies(&sum), "... and it is right");
     sum.count *= 2;
     ok(steps_of(&sum, PLAN_AWAIT) > PROCESSORS, "... of more all add up");
@@ -786,6 +792,6 @@ int main(void)
 {
     test_algorithms();
     test_much();
-    test_crowd();
+    test_oversubscribed();
     return tap_done();
 }

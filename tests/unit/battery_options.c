@@ -51,7 +51,7 @@ static void refused(const char *line, const char *why)
     has_str(err.text, why, "... because: %s", why);
 }
 
-static void planted(const char *text, enum inject_kind kind, int rank, double at_s,
+static void injects(const char *text, enum inject_kind kind, int rank, double at_s,
                     const char *where)
 {
     struct inject inject;
@@ -61,7 +61,7 @@ static void planted(const char *text, enum inject_kind kind, int rank, double at
     is_str(inject.where, where, "... and place");
 }
 
-static void not_planted(const char *text)
+static void is_refused(const char *text)
 {
     struct inject inject;
 
@@ -149,18 +149,18 @@ int main(void)
     refused("--time-limit=nan", "found \"nan\"");
     refused("--inject=fly:1", "expected lie:RANK");
 
-    planted("die:5@2.5", INJECT_DIE, 5, 2.5, "");
-    planted("hang:0", INJECT_HANG, 0, -1, "");
-    planted("die:1@links round 2", INJECT_DIE, 1, -1, "links round 2");
-    planted("lie:3:recv", INJECT_LIE, 3, -1, "recv");
-    planted("freeze:2@1", INJECT_FREEZE, 2, 1, "");
-    not_planted("die");
-    not_planted("die:");
-    not_planted("die:-1");
-    not_planted("die:1:2");
-    not_planted("die:1@");
-    not_planted("lie:1@2");
-    not_planted("hang:1x");
+    injects("die:5@2.5", INJECT_DIE, 5, 2.5, "");
+    injects("hang:0", INJECT_HANG, 0, -1, "");
+    injects("die:1@links round 2", INJECT_DIE, 1, -1, "links round 2");
+    injects("lie:3:recv", INJECT_LIE, 3, -1, "recv");
+    injects("freeze:2@1", INJECT_FREEZE, 2, 1, "");
+    is_refused("die");
+    is_refused("die:");
+    is_refused("die:-1");
+    is_refused("die:1:2");
+    is_refused("die:1@");
+    is_refused("lie:1@2");
+    is_refused("hang:1x");
 
     sized("1", 1);
     sized("64K", 65536);

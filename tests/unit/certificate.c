@@ -69,7 +69,7 @@ static int believe(const char *seal, const char *text, size_t length, struct err
     return 1;
 }
 
-static int cannot_tell(const char *seal, const char *text, size_t length, struct error *err)
+static int is_unknown(const char *seal, const char *text, size_t length, struct error *err)
 {
     (void)seal, (void)text, (void)length;
     error_set(err, "MUNGE does not answer");
@@ -247,7 +247,7 @@ static void install_good(void)
            err.text);
 }
 
-static void tells_states(void)
+static void names_states(void)
 {
     struct certificate_facts other;
     struct certificate certificate;
@@ -266,7 +266,7 @@ static void tells_states(void)
         CERTIFICATE_VALID, "... can be looked into");
     is_str(certificate.node, "n3", "... for its node");
     certificate_clear(&certificate);
-    state_is(CERTIFICATE_UNVERIFIED, cannot_tell, &facts,
+    state_is(CERTIFICATE_UNVERIFIED, is_unknown, &facts,
              "cannot verify the seal: MUNGE does not answer", "munged is silent");
 
     other = facts;
@@ -577,7 +577,7 @@ int main(void)
     keeps_the_refusal();
     formats();
     parses();
-    tells_states();
+    names_states();
     is_particular_about_the_file();
     withstands_every_change();
     installs_with_care();

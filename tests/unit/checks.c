@@ -19,7 +19,7 @@ static struct conf conf;
 static const char *node;
 static int record_count;
 
-static void hear(const struct record *record, void *context)
+static void receive(const struct record *record, void *context)
 {
     size_t length = strlen(said);
 
@@ -42,7 +42,7 @@ static void check(const char *name)
 {
     static struct fabric fabric;
     struct inventory *inventory = inventory_read(root, NULL);
-    struct checks checks = {root, node, &conf, inventory, &fabric, hear, NULL};
+    struct checks checks = {root, node, &conf, inventory, &fabric, receive, NULL};
 
     said[0] = '\0';
     record_count = 0;
@@ -63,7 +63,7 @@ static void done(void)
     tree_remove(root);
 }
 
-#define says(line, ...)                                                                            \
+#define has_line(line, ...)                                                                        \
     do {                                                                                           \
         if (!has_str(said, line "\n", __VA_ARGS__))                                                \
             tap_diag("said: %s", said);                                                            \
@@ -85,24 +85,26 @@ static void links(void)
            "a healthy node passes, a line for each rail");
     put("sys/class/net/eth1/carrier", "0\n");
     check("net.interfaces");
-    says("fail eth1 eth1 has no carrier; check cable or switch port", "a link that is not there");
-    says("pass eth2 Ethernet, 10 Gb/s, MTU 9000, 10.156.2.1/24", "... alone is at fault");
+    has_line("fail eth1 eth1 has no carrier; check cable or switch port",
+             "a link that is not there");
+    has_line("pass eth2 Ethernet, 10 Gb/s, MTU 9000, 10.156.2.1/24", "... alone is at fault");
     put("sys/class/net/eth1/flags", "0x1002\n");
     check("net.interfaces");
-    says("fail eth1 eth1 is down; bring it up: ip link set eth1 up", "an interface that is down");
+    has_line("fail eth1 eth1 is down; bring it up: ip link set eth1 up",
+             "an interface that is down");
     put("sys/class/net/eth1/flags", "0x1003\n");
     put("sys/class/net/eth1/carrier", "1\n");
     put("sys/class/net/eth1/statistics/rx_crc_errors", "12\n");
     check("net.interfaces");
-    says("warn eth1 eth1 has counted 12 CRC errors since its driver was loaded; "
-         "reseat or replace the cable if it counts more",
-         "CRC errors");
+    has_line("warn eth1 eth1 has counted 12 CRC errors since its driver was loaded; "
+             "reseat or replace the cable if it counts more",
+             "CRC errors");
     is_silent_on("fail", "... are no failure");
     put("proc/net/fib_trie", "");
     check("net.interfaces");
-    says("fail eth2 eth2 has no IP address, which Ethernet needs; "
-         "give it one, or leave it out of FabricInterfaces",
-         "a rail without an address");
+    has_line("fail eth2 eth2 has no IP address, which Ethernet needs; "
+             "give it one, or leave it out of FabricInterfaces",
+             "a rail without an address");
     done();
 }
 
@@ -112,33 +114,34 @@ static void stated(void)
     hostlist_expand("eth[1-3]", &conf.fabric_interfaces, NULL);
     strcpy(conf.management_interface, "eth9");
     check("net.interfaces");
-    says("fail eth3 eth3 is not on this node; FabricInterfaces of the configuration names it",
-         "a rail that the configuration names and the node has not");
-    says("fail eth9 eth9 is not on this node; ManagementInterface of the configuration names it",
-         "the same for management");
+    has_line("fail eth3 eth3 is not on this node; FabricInterfaces of the configuration names it",
+             "a rail that the configuration names and the node has not");
+    has_line(
+        "fail eth9 eth9 is not on this node; ManagementInterface of the configuration names it",
+        "the same for management");
     conf.nominal_speed_count = 1;
     conf.nominal_speeds[0].mbps = 200;
     hostlist_expand("eth[1-2]", &conf.nominal_speeds[0].interfaces, NULL);
     check("net.interfaces");
-    says("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24",
-         "more than the stated speed is well");
+    has_line("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24",
+             "more than the stated speed is well");
     conf.nominal_speeds[0].mbps = 25000;
     check("net.interfaces");
-    says(
+    has_line(
         "fail eth1 eth1 runs at 10 Gb/s, NominalSpeed of the configuration is 25 Gb/s; check cable "
         "or switch port",
         "less is not");
     conf.nominal_speeds[0].mbps = 10000;
     put("sys/class/net/eth2/mtu", "1500\n");
     check("net.interfaces");
-    says("warn eth2 eth2 has MTU 1500, eth1 of the same node 9000; set one of them",
-         "an MTU unlike the others'");
+    has_line("warn eth2 eth2 has MTU 1500, eth1 of the same node 9000; set one of them",
+             "an MTU unlike the others'");
     conf.mtu_bytes = 9000;
     check("net.interfaces");
-    says("fail eth2 eth2 has MTU 1500, the configuration wants 9000; "
-         "set it: ip link set eth2 mtu 9000",
-         "an MTU unlike the stated one");
-    says("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24", "... alone is at fault");
+    has_line("fail eth2 eth2 has MTU 1500, the configuration wants 9000; "
+             "set it: ip link set eth2 mtu 9000",
+             "an MTU unlike the stated one");
+    has_line("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24", "... alone is at fault");
     done();
 }
 
@@ -161,15 +164,15 @@ static void made_for_jobs(void)
         "what is made for jobs is not missed between them");
     conf.mtu_bytes = 4000;
     check("net.interfaces");
-    says("fail eth2 eth2 has MTU 1500, the configuration wants 4000; "
-         "set it: ip link set eth2 mtu 4000",
-         "an MTU that the configuration wants otherwise is");
+    has_line("fail eth2 eth2 has MTU 1500, the configuration wants 4000; "
+             "set it: ip link set eth2 mtu 4000",
+             "an MTU that the configuration wants otherwise is");
     conf.mtu_bytes = 9000;
     put("j", "muster-interfaces 1\nboot 11112222-3333-4444-5555-666677778888\n"
              "eth1 3 mtu was 1500 set 9000 jobs -\neth2 4 mtu was 1500 set 9000 jobs 7\nend 2\n");
     strcpy(conf.interface_journal, "/j");
     check("net.interfaces");
-    says(
+    has_line(
         "warn eth1 mtu of eth1 was made 9000 for a job that is over, and 1500 before; put it back: "
         "muster interfaces --restore",
         "what was not put back is told");
@@ -199,24 +202,25 @@ static void ports(void)
     put("sys/class/infiniband/mlx5_6/fw_ver", "28.36.1010\n");
     put("sys/class/infiniband/mlx5_7/fw_ver", "20.36.1010\n");
     check("net.interfaces");
-    says(
+    has_line(
         "fail mlx5_1:1 mlx5_1:1 is a limited member of its partition (P_Key 0x7fff): it reaches no "
         "other limited member, and MPI and NCCL between such nodes hang; make it a full member in "
         "the subnet manager's partitions",
         "a limited member of its partition");
     is_silent_on("mlx5_0:1 is a limited", "... but not one that is a full member of another");
-    says(
+    has_line(
         "warn mlx5_4:1 mlx5_4:1 runs on one lane, 100 Gb/sec (1X NDR); an InfiniBand link has four "
         "(a split cable two): check the cable's plugs at both ends, then the cable",
         "a link of one lane");
-    says("warn mlx5_6:1 mlx5_6:1 has firmware 28.36.1010, 6 of the node's ports on the same board "
-         "have 28.39.1002; bring it to theirs",
-         "a port of another firmware");
+    has_line(
+        "warn mlx5_6:1 mlx5_6:1 has firmware 28.36.1010, 6 of the node's ports on the same board "
+        "have 28.39.1002; bring it to theirs",
+        "a port of another firmware");
     is_silent_on("mlx5_7:1 has firmware", "... another board may have another one");
     done();
     with("h100-ib", "h1");
     check("net.interfaces");
-    says("pass mlx5_7:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.7.11/24", "... pass");
+    has_line("pass mlx5_7:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.7.11/24", "... pass");
     put("sys/class/infiniband/mlx5_2/ports/1/state", "2: INIT\n");
     put("sys/class/infiniband/mlx5_3/ports/1/state", "1: DOWN\n");
     put("sys/class/infiniband/mlx5_3/ports/1/phys_state", "2: Polling\n");
@@ -226,25 +230,27 @@ static void ports(void)
     put("sys/bus/pci/devices/0000:dc:00.0/current_link_speed", "16.0 GT/s PCIe\n");
     put("sys/class/net/ib0/flags", "0x1002\n");
     check("net.interfaces");
-    says("pass mlx5_0:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.0.11/24",
-         "InfiniBand does not need its IPoIB interface");
-    says("fail mlx5_2:1 mlx5_2:1 is in state INIT, not ACTIVE: the link is there, but no subnet "
-         "manager has set the port up; check the subnet manager",
-         "a port without a subnet manager");
-    says("fail mlx5_3:1 mlx5_3:1 is DOWN (Polling), not ACTIVE; check cable or switch port",
-         "a port without a link");
-    says(
+    has_line("pass mlx5_0:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.0.11/24",
+             "InfiniBand does not need its IPoIB interface");
+    has_line(
+        "fail mlx5_2:1 mlx5_2:1 is in state INIT, not ACTIVE: the link is there, but no subnet "
+        "manager has set the port up; check the subnet manager",
+        "a port without a subnet manager");
+    has_line("fail mlx5_3:1 mlx5_3:1 is DOWN (Polling), not ACTIVE; check cable or switch port",
+             "a port without a link");
+    has_line(
         "fail mlx5_4:1 mlx5_4:1 runs at 100 Gb/s, 5 of the node's 5 other rails at up to 400 Gb/s; "
         "check cable or switch port",
         "a port that is slower than its peers");
-    says("warn mlx5_5:1 mlx5_5:1 has counted 3 lost links since its driver was loaded; "
-         "reseat or replace the cable if it counts more",
-         "flaps");
-    says("warn mlx5_6:1 mlx5_6:1 (0000:ce:00.0) has 8 PCIe lanes of the 16 it can use; reseat it",
-         "lanes lost");
-    says("warn mlx5_7:1 mlx5_7:1 (0000:dc:00.0) has a PCIe link of 16 GT/s of the 32 it can "
-         "use; reseat it, or look for the slot's speed in the firmware's settings",
-         "PCIe speed lost");
+    has_line("warn mlx5_5:1 mlx5_5:1 has counted 3 lost links since its driver was loaded; "
+             "reseat or replace the cable if it counts more",
+             "flaps");
+    has_line(
+        "warn mlx5_6:1 mlx5_6:1 (0000:ce:00.0) has 8 PCIe lanes of the 16 it can use; reseat it",
+        "lanes lost");
+    has_line("warn mlx5_7:1 mlx5_7:1 (0000:dc:00.0) has a PCIe link of 16 GT/s of the 32 it can "
+             "use; reseat it, or look for the slot's speed in the firmware's settings",
+             "PCIe speed lost");
     done();
     with("mi300x-roce", "m7");
     put("sys/class/infiniband/bnxt_re0/ports/1/state", "1: DOWN\n");
@@ -254,15 +260,17 @@ static void ports(void)
     put("sys/class/infiniband/bnxt_re6/ports/1/gids/2", "0000:0000:0000:0000:0000:0000:0000:0000");
     put("sys/class/infiniband/bnxt_re6/ports/1/gids/3", "0000:0000:0000:0000:0000:0000:0000:0000");
     check("net.interfaces");
-    says("warn bnxt_re5:1 bnxt_re5:1 has only link-local GIDs, which reach no other subnet; has "
-         "ens16np0 an IP address?",
-         "a RoCE port without a routable GID");
-    says("fail bnxt_re0:1 bnxt_re0:1 is DOWN (Disabled), though its interface ens11np0 is up: TCP "
-         "works there and RDMA does not, so jobs fall back or hang; look for the RDMA driver's "
-         "messages in the kernel's log, load bnxt_en again",
-         "a RoCE port that is down on an interface that is up");
-    says("fail bnxt_re6:1 bnxt_re6:1 has no RoCE GID; has its interface an IP address?",
-         "a RoCE port without a GID");
+    has_line(
+        "warn bnxt_re5:1 bnxt_re5:1 has only link-local GIDs, which reach no other subnet; has "
+        "ens16np0 an IP address?",
+        "a RoCE port without a routable GID");
+    has_line(
+        "fail bnxt_re0:1 bnxt_re0:1 is DOWN (Disabled), though its interface ens11np0 is up: TCP "
+        "works there and RDMA does not, so jobs fall back or hang; look for the RDMA driver's "
+        "messages in the kernel's log, load bnxt_en again",
+        "a RoCE port that is down on an interface that is up");
+    has_line("fail bnxt_re6:1 bnxt_re6:1 has no RoCE GID; has its interface an IP address?",
+             "a RoCE port without a GID");
     done();
 }
 
@@ -273,45 +281,48 @@ static void gpus(void)
     is_str(said, "pass gpu 8 GPUs on the PCI bus, slurm.conf expects 8\n", "eight GPUs pass");
     put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:h100:9\n");
     check("gpu.enumerate");
-    says("fail gpu 8 GPUs on the PCI bus, slurm.conf expects 9; the kernel log says which fell off",
-         "one too few");
+    has_line(
+        "fail gpu 8 GPUs on the PCI bus, slurm.conf expects 9; the kernel log says which fell off",
+        "one too few");
     conf.gpus_per_node = 4;
     check("gpu.enumerate");
-    says("warn gpu 8 GPUs on the PCI bus, GPUsPerNode of the configuration expects 4",
-         "too many are a warning; the configuration goes before slurm.conf");
+    has_line("warn gpu 8 GPUs on the PCI bus, GPUsPerNode of the configuration expects 4",
+             "too many are a warning; the configuration goes before slurm.conf");
     conf.gpus_per_node = 8;
     put("sys/bus/pci/devices/0000:43:00.0/driver", "");
     check("gpu.enumerate");
-    says(
+    has_line(
         "fail gpu1 NVIDIA NVIDIA H100 80GB HBM3 at 0000:43:00.0 has no driver; the kernel log says "
         "why",
         "a GPU without a driver");
     check("gpu.health");
-    says("pass gpu 8 GPUs without a fault that their driver's files tell", "health passes");
-    says("skip  libnvidia-ml.so.1 not looked at, because this is a recorded node",
-         "... which has no NVML to ask");
+    has_line("pass gpu 8 GPUs without a fault that their driver's files tell", "health passes");
+    has_line("skip  libnvidia-ml.so.1 not looked at, because this is a recorded node",
+             "... which has no NVML to ask");
     done();
     with("mi300x-roce", "m7");
     check("gpu.health");
-    says(
+    has_line(
         "fail gpu2 AMD Instinct MI300X OAM at 0000:4e:00.0 has counted 2 uncorrected memory errors",
         "uncorrected errors");
     is_silent_on("gpu3", "corrected ones are no fault");
     done();
     with("gaudi3", "g3");
     check("gpu.health");
-    says("fail gpu4 GAUDI3 at 0000:9a:00.0 is in state 'needs reset', not operational", "a state");
-    says("warn gpu4 GAUDI3 at 0000:9a:00.0 was reset 1 time", "a reset");
+    has_line("fail gpu4 GAUDI3 at 0000:9a:00.0 is in state 'needs reset', not operational",
+             "a state");
+    has_line("warn gpu4 GAUDI3 at 0000:9a:00.0 was reset 1 time", "a reset");
     done();
     with("lab-node", "n1");
     check("gpu.enumerate");
     is_str(said, "skip  no supported GPU found\n", "no GPU, none stated: skipped");
     conf.gpus_per_node = 8;
     check("gpu.enumerate");
-    says("fail gpu 0 GPUs on the PCI bus, GPUsPerNode of the configuration expects 8; the kernel "
-         "log "
-         "says which fell off",
-         "no GPU, eight stated: failed");
+    has_line(
+        "fail gpu 0 GPUs on the PCI bus, GPUsPerNode of the configuration expects 8; the kernel "
+        "log "
+        "says which fell off",
+        "no GPU, eight stated: failed");
     done();
 }
 
@@ -360,7 +371,7 @@ static void gres_devices(void)
         said,
         "fail gpu7 /etc/slurm/gres.conf:2: /dev/gpu7 is no GPU: it is a device of mem (1:7), the "
         "others are of tty (4)\n",
-        "a stranger is named, with what it is");
+        "a foreign device is named, with what it is");
     device(7, 4, 20);
     check("slurm.gres");
     is_str(
@@ -372,9 +383,10 @@ static void gres_devices(void)
     device(0, 1, 3);
     device(1, 1, 5);
     check("slurm.gres");
-    says("fail gpu0 /etc/slurm/gres.conf:2: /dev/gpu0 is no GPU: it is a device of mem (1:3), the "
-         "others are of tty (4)",
-         "strangers that come first do not make the others strange");
+    has_line(
+        "fail gpu0 /etc/slurm/gres.conf:2: /dev/gpu0 is no GPU: it is a device of mem (1:3), the "
+        "others are of tty (4)",
+        "foreign devices that come first do not make the others foreign");
     is_int(record_count, 2, "... and both are named");
     device(0, 4, 20);
     device(1, 4, 21);
@@ -384,8 +396,8 @@ static void gres_devices(void)
            "fewer than slurm.conf gives");
     put("etc/slurm/gres.conf", "Name=gpu File=/dev/gpu[0-7]\nName=gpu File=/dev/gpu0\n");
     check("slurm.gres");
-    says("warn gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has 9",
-         "more than it gives");
+    has_line("warn gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has 9",
+             "more than it gives");
 }
 
 static void gres(void)
@@ -397,7 +409,8 @@ static void gres(void)
         tap_skip("making devices needs root");
     put("dev/gpu0", "a regular file");
     check("slurm.gres");
-    says("fail gpu0 /etc/slurm/gres.conf:1: /dev/gpu0 is not a character device", "a regular file");
+    has_line("fail gpu0 /etc/slurm/gres.conf:1: /dev/gpu0 is not a character device",
+             "a regular file");
     put("etc/slurm/gres.conf", "NodeName=n[2-4] Name=gpu File=/dev/gpu[0-7]\n");
     check("slurm.gres");
     is_str(
@@ -418,8 +431,8 @@ static void gres(void)
            "AutoDetect is held against the bus");
     put("sys/bus/pci/devices/0000:43:00.0/class", "0xffffff\n");
     check("slurm.gres");
-    says("fail gpu /etc/slurm/slurm.conf:6: slurm.conf gives gpu:8, AutoDetect=nvml can find 7",
-         "... and a GPU that fell off is missed");
+    has_line("fail gpu /etc/slurm/slurm.conf:6: slurm.conf gives gpu:8, AutoDetect=nvml can find 7",
+             "... and a GPU that fell off is missed");
     done();
     with("ethernet", "e1");
     check("slurm.gres");
@@ -437,10 +450,10 @@ static void facts(void)
 {
     with("h100-ib", "h1");
     check("host.config");
-    says("none  5.15.0-1053-generic", "the kernel is a fact");
-    says("none  550.54.15", "the NVIDIA driver is one");
-    says("none mlx5_0:1 400000 Mb/s", "a rail's speed is one");
-    says("none gpu7 NVIDIA H100 80GB HBM3", "a GPU's model is one");
+    has_line("none  5.15.0-1053-generic", "the kernel is a fact");
+    has_line("none  550.54.15", "the NVIDIA driver is one");
+    has_line("none mlx5_0:1 400000 Mb/s", "a rail's speed is one");
+    has_line("none gpu7 NVIDIA H100 80GB HBM3", "a GPU's model is one");
     is_silent_on("pass", "facts have no verdict");
     done();
 }
@@ -483,33 +496,33 @@ static void host_facts(void)
     put("sys/kernel/iommu_groups/0/type", "identity\n");
     put("sys/class/infiniband/mlx5_0/ports/1/pkeys/0", "0xffff\n");
     check("host.config");
-    says("none  Big One", "the processor is a fact");
-    says("none  0x2b0004d0", "... its microcode");
-    says("none  ro iommu=pt quiet", "... what the kernel was started with, without names");
-    says("none  Dell Inc. PowerEdge XE9680", "... the machine");
-    says("none  2.1.5", "... its firmware");
-    says("none numa0 CPUs 0-55, 1008 GiB", "... each NUMA node");
-    says("none  performance", "... the governor");
-    says("none  off", "... turbo");
-    says("none  intel_idle, deepest C1E", "... how deep processors may sleep");
-    says("none  identity", "... the IOMMU");
-    says("none mlx5_0:1 0xffff", "... the partition key");
-    says("none  none", "... and that no module lets NICs read GPU memory");
+    has_line("none  Big One", "the processor is a fact");
+    has_line("none  0x2b0004d0", "... its microcode");
+    has_line("none  ro iommu=pt quiet", "... what the kernel was started with, without names");
+    has_line("none  Dell Inc. PowerEdge XE9680", "... the machine");
+    has_line("none  2.1.5", "... its firmware");
+    has_line("none numa0 CPUs 0-55, 1008 GiB", "... each NUMA node");
+    has_line("none  performance", "... the governor");
+    has_line("none  off", "... turbo");
+    has_line("none  intel_idle, deepest C1E", "... how deep processors may sleep");
+    has_line("none  identity", "... the IOMMU");
+    has_line("none mlx5_0:1 0xffff", "... the partition key");
+    has_line("none  none", "... and that no module lets NICs read GPU memory");
     put("sys/devices/system/cpu/cpufreq/policy1/scaling_governor", "powersave\n");
     put("sys/module/nvidia_peermem/refcnt", "0\n");
     check("host.config");
-    says("none  mixed", "one processor with another governor shows");
-    says("none  nvidia_peermem", "so does the module");
+    has_line("none  mixed", "one processor with another governor shows");
+    has_line("none  nvidia_peermem", "so does the module");
     done();
     with("mi300x-roce", "m1");
     check("host.config");
-    says("none bnxt_re0:1 3 RoCE v2 IPv4", "the GID that jobs use is a fact");
+    has_line("none bnxt_re0:1 3 RoCE v2 IPv4", "the GID that jobs use is a fact");
     is_silent_on("np ", "congestion control is not told where no driver does");
     put("sys/class/net/ens11np0/ecn/roce_np/enable/3", "1\n");
     put("sys/class/net/ens11np0/ecn/roce_np/enable/4", "0\n");
     put("sys/class/net/ens11np0/ecn/roce_rp/enable/3", "0\n");
     check("host.config");
-    says("none bnxt_re0:1 np 3 rp none", "... and is a fact where one does");
+    has_line("none bnxt_re0:1 np 3 rp none", "... and is a fact where one does");
     done();
     with("two-fabrics", "mix1");
     put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/np_cnp_dscp", "48\n");
@@ -525,8 +538,8 @@ static void host_facts(void)
     put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/rp_time_reset", "300\n");
     put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/rp_ai_rate", "5\n");
     check("host.config");
-    says("none mlx5_0:1 cnp_dscp 48 cnp_prio 6", "how mlx5 marks congestion is a fact");
-    says("none mlx5_0:1 time_reset 300 ai_rate 5", "... and how it gives way");
+    has_line("none mlx5_0:1 cnp_dscp 48 cnp_prio 6", "how mlx5 marks congestion is a fact");
+    has_line("none mlx5_0:1 time_reset 300 ai_rate 5", "... and how it gives way");
     done();
 }
 
@@ -593,14 +606,14 @@ static void libraries(void)
     put("usr/lib64/libnccl.so.2", "");
     put("usr/local/lib/libnccl.so.2.19.3", "no library");
     check("host.config");
-    says("none nccl libnccl.so.2.18.5 build deadbeef in /usr/lib64; libnccl.so.2.19.3 in "
-         "/usr/local/lib",
-         "libraries are facts, by their longest name and their build");
+    has_line("none nccl libnccl.so.2.18.5 build deadbeef in /usr/lib64; libnccl.so.2.19.3 in "
+             "/usr/local/lib",
+             "libraries are facts, by their longest name and their build");
     library.note.n_namesz = 0xfffffff0;
     put_bytes("usr/lib64/libnccl.so.2.18.5", &library, sizeof library);
     check("host.config");
-    says("none nccl libnccl.so.2.18.5 in /usr/lib64; libnccl.so.2.19.3 in /usr/local/lib",
-         "a broken one tells its name");
+    has_line("none nccl libnccl.so.2.18.5 in /usr/lib64; libnccl.so.2.19.3 in /usr/local/lib",
+             "a broken one tells its name");
     done();
 }
 

@@ -197,7 +197,7 @@ static void test_benchmarks(void)
 
     is_near(tried(&machine, 1000), 0, 0, "nothing was tried");
     add(&machine, "ring", 65536, 1000, 50);
-    is_near(tried(&machine, 1000), 50, 0, "a trial of this size");
+    is_near(tried(&machine, 1000), 50, 0, "a benchmark of this size");
     is_near(tried(&machine, 2000), 100, 1e-9, "twice as much");
     is_near(tried(&machine, 100), 50, 1e-9, "less is no faster");
     is_near(tried(&machine, 4100), 0, 0, "too far from what was tried");
@@ -207,7 +207,7 @@ static void test_benchmarks(void)
     is_near(tried(&machine, 200000), 10000, 1e-6, "above two at their rate");
     add(&machine, "ring", 65536, 1000, 40);
     add(&machine, "ring", 65536, 1000, 60);
-    is_int(machine.benchmark_count, 2, "of several trials of one size there is one");
+    is_int(machine.benchmark_count, 2, "of several benchmarks of one size there is one");
     is_near(tried(&machine, 1000), 60, 0, "... the last");
     add(&machine, "direct", 65536, 150000, 9000);
     is_near(tried(&machine, 120000), 6000, 10, "up to where another was tried alone");

@@ -94,12 +94,12 @@ int main(void)
     is_int(attribute(), 0, "nothing wrong, nobody named");
     for (int rank = 0; rank < SIZE; rank++) {
         send_damaged(rank);
-        is_int(attribute(), 1, "rank %d sends damaged data: one culprit", rank);
+        is_int(attribute(), 1, "rank %d sends damaged data: one faulty rank", rank);
         ok(faulty_ranks[0].rank == rank && faulty_ranks[0].sends && faulty_ranks[0].rivals == 0,
            "... it is named, as sender, without rivals");
         is_int(faulty_ranks[0].cases, 5, "... for all cases");
         receive_damaged(rank);
-        is_int(attribute(), 1, "rank %d receives damaged data: one culprit", rank);
+        is_int(attribute(), 1, "rank %d receives damaged data: one faulty rank", rank);
         ok(faulty_ranks[0].rank == rank && !faulty_ranks[0].sends && faulty_ranks[0].rivals == 0,
            "... it is named, as receiver, without rivals");
     }
@@ -114,7 +114,7 @@ int main(void)
     is_int(missed, 0, "a rank that lies in one case of eight is named by four rounds");
     send_damaged(2);
     receive_damaged(6);
-    is_int(attribute(), 2, "a sender and a receiver: two culprits");
+    is_int(attribute(), 2, "a sender and a receiver: two faulty ranks");
     ok(faulty_ranks[0].rank == 2 && faulty_ranks[1].rank == 6, "... both named");
 
     case_count++;

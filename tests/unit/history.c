@@ -206,7 +206,7 @@ static void see_change(const struct history_change *change, void *context)
              change->time);
 }
 
-static struct history_figure ask(const char *path, const char *metric, const char *firmware)
+static struct history_figure query(const char *path, const char *metric, const char *firmware)
 {
     struct records records = {0};
     char node[] = "n1", *names[] = {node};
@@ -231,14 +231,14 @@ static void test_figures(void)
     struct history_figure figure;
     struct error err;
 
-    figure = ask(path, "sends", "1.0");
+    figure = query(path, "sends", "1.0");
     is_int(figure.count, 0, "no database is no history");
     for (int i = 1; i <= 6; i++)
         is_int(add_figures(path, i, 190 + i, VERDICT_PASS, "1.0", "quiet", false), 0, "run %d", i);
     add_figures(path, 7, 40, VERDICT_FAIL, "1.0", "quiet", false);
     add_figures(path, 8, 120, VERDICT_PASS, "1.0", "quiet iommu=pt", true);
     add_figures(path, 9, 80, VERDICT_PASS, "2.0", NULL, false);
-    figure = ask(path, "sends", "1.0");
+    figure = query(path, "sends", "1.0");
     is_int(figure.count, 6, "the runs that passed, were not warned of, and had this firmware");
     is_near(figure.median, 193.5, 1e-9, "... their median is of the best with any partner");
     is_near(figure.mad, 1.5, 1e-9, "... and its deviation");
@@ -249,14 +249,14 @@ static void test_figures(void)
        err.text);
     is_int(history_accept(path, "n1", "eth1", "new cable", 1003.5, &err), 0, "a repaired rail (%s)",
            err.text);
-    figure = ask(path, "sends", "1.0");
+    figure = query(path, "sends", "1.0");
     is_int(figure.count, 3, "... is held against later runs only");
     is_near(figure.median, 195, 1e-9, "... their median");
     is_int(history_accept(path, "n1", NULL, NULL, 1004.5, &err), 0, "all of a node");
-    is_int((int)ask(path, "sends", "1.0").count, 2, "... each part of it");
-    figure = ask(path, "receives", "1.0");
+    is_int((int)query(path, "sends", "1.0").count, 2, "... each part of it");
+    figure = query(path, "receives", "1.0");
     is_near(figure.median, 150, 1e-9, "the other direction is another figure");
-    figure = ask(path, "sends", "2.0");
+    figure = query(path, "sends", "2.0");
     is_int(figure.count, 1, "other firmware is another history");
     ok(isnan(history_figure_floor(&figure)), "... of which one run says nothing yet");
     figure = (struct history_figure){100, 10, 9};

@@ -12,7 +12,7 @@
 static char said[2][256];
 static int count;
 
-static void hear(const char *text, void *context)
+static void receive(const char *text, void *context)
 {
     (void)context;
     if (count < 2)
@@ -31,7 +31,7 @@ int main(void)
     };
     struct duplicate *duplicates;
 
-    is_int(hosts_differ(told, sizeof told / sizeof *told, hear, NULL), 2,
+    is_int(hosts_differ(told, sizeof told / sizeof *told, receive, NULL), 2,
            "two names that do not have one address on all nodes");
     is_str(said[0],
            "/etc/hosts differs between nodes: db.site is 10.2.0.1 on n1, fd00::1 on n4; have all "
@@ -42,7 +42,7 @@ int main(void)
            "nodes say the same",
            "... one that three know");
     count = 0;
-    is_int(hosts_differ(told, 0, hear, NULL), 0, "nothing of none");
+    is_int(hosts_differ(told, 0, receive, NULL), 0, "nothing of none");
     is_int(duplicates_find(told, sizeof told / sizeof *told, 4, &duplicates), 0,
            "what many say of a name is no address that they have");
     free(duplicates);

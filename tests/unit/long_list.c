@@ -31,7 +31,7 @@ static struct hostlist nodes;
 static char said[4][200];
 static int lines;
 
-static void hear(const char *line, bool is_error, void *context)
+static void receive(const char *line, bool is_error, void *context)
 {
     (void)context;
     if (!is_error && lines < 4)
@@ -50,13 +50,14 @@ static int run(const char *value, const long *groups, const struct user *user, s
     memset(said, 0, sizeof said);
     arguments_add(&program, "muster-launch");
     arguments_add(&program, "--expect-nodes=%s", value);
-    rv = step_run(&(struct step){.job_id = 7,
-                                 .nodes = &nodes,
-                                 .groups = groups,
-                                 .tasks_per_node = 1,
-                                 .program = program.argv},
-                  &(struct process){.user = user, .deadline_s = 20, .grace_s = 1, .on_line = hear},
-                  &result, err);
+    rv = step_run(
+        &(struct step){.job_id = 7,
+                       .nodes = &nodes,
+                       .groups = groups,
+                       .tasks_per_node = 1,
+                       .program = program.argv},
+        &(struct process){.user = user, .deadline_s = 20, .grace_s = 1, .on_line = receive},
+        &result, err);
     arguments_clear(&program);
     return rv;
 }

@@ -71,7 +71,7 @@ static void test_majority(void)
     ok(deviations[1].group == NULL, "one group needs no name");
     is_int(compare(mtu, 2, NULL, 0), 1, "two nodes that differ are told");
     ok(deviations[0].node == NULL && deviations[0].verdict == VERDICT_WARN,
-       "... and neither accused");
+       "... and neither is named");
     is_str(message(0), "eth1 mtu differs, 1500 and 9000, and two nodes have no majority",
            "... and it is said so");
     is_int(compare(missing, 5, NULL, 0), 1, "a missing fact is odd");
@@ -82,8 +82,7 @@ static void test_majority(void)
     is_int(compare(missing, 6, NULL, 0), 1, "where it says something else of the part");
     is_int(deviations[0].verdict, VERDICT_UNKNOWN, "... what is missing is not known");
     is_int(compare(split, 4, NULL, 0), 1, "half and half is reported once");
-    ok(deviations[0].node == NULL && deviations[0].verdict == VERDICT_WARN,
-       "... and accuses nobody");
+    ok(deviations[0].node == NULL && deviations[0].verdict == VERDICT_WARN, "... and names nobody");
     is_str(message(0),
            "eth1 mtu differs and no value has a majority, 1500 on 2 and 9000 on 2 of 4 nodes",
            "... and both values are named");
@@ -107,7 +106,7 @@ static void test_half_missing(void)
 
     is_int(compare(halves, 6, NULL, 0), 1, "half of the nodes lack a rail");
     ok(deviations[0].node == NULL && deviations[0].verdict == VERDICT_WARN,
-       "... and nobody is accused");
+       "... and nobody is named");
     is_str(message(0),
            "eth2 carrier differs and no value has a majority, 1 on 2 and missing on 2 of 4 nodes",
            "... which is said");

@@ -15,7 +15,7 @@ static volatile sig_atomic_t stop;
 static int ticks;
 static int told_status = -1;
 
-static void hear(const char *line, bool is_error, void *context)
+static void receive(const char *line, bool is_error, void *context)
 {
     size_t length = strlen(heard);
 
@@ -58,7 +58,7 @@ static struct process_result run(const char *script, const char *input, double d
                                          .holds_input = holds_input,
                                          .deadline_s = deadline_s,
                                          .grace_s = 0.3,
-                                         .on_line = hear,
+                                         .on_line = receive,
                                          .on_tick = tick,
                                          .context = context,
                                          .stop = &stop,

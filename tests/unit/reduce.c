@@ -144,10 +144,10 @@ static bool is_element_right(enum element_type type, enum reduce_op op, const vo
     return memcmp(&found, &expected, bytes) == 0;
 }
 
-/* -------------------------------------------------------------------------------------- trials */
+/* -------------------------------------------------------------------------------------- cases */
 
 /* Some that random bits hardly give: zeros of both signs, infinities, NaN. */
-static void plant(enum element_type type, void *buffer, size_t count)
+static void put_special(enum element_type type, void *buffer, size_t count)
 {
     const double rare[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.0, -1.0};
     const uint64_t masks[] = {1, 2, 4, 8, 16, 32, 64};
@@ -177,8 +177,8 @@ static bool holds(enum element_type type, enum reduce_op op)
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         fill(left, sizeof left);
         fill(right, sizeof right);
-        plant(type, left, counts[c]);
-        plant(type, right, counts[c]);
+        put_special(type, left, counts[c]);
+        put_special(type, right, counts[c]);
         memset(out, 0x33, sizeof out);
         reduce_pair(type, op, left, right, out, counts[c]);
         for (size_t i = 0; i < counts[c]; i++)

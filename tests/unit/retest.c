@@ -72,7 +72,7 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
     return *jobs && *job_name ? 1 : 0;
 }
 
-static void say(const char *text)
+static void print_text(const char *text)
 {
     note("say", text);
 }
@@ -138,19 +138,22 @@ int main(void)
     cluster_make(&cluster);
     snprintf(job_name, sizeof job_name, "muster-certify-20261120-1");
     done[0] = '\0';
-    is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 0, "a run with a job lives");
+    is_int(retest_leftovers(&cluster, 977, 0, &stop, print_text, &err), 0,
+           "a run with a job lives");
     job_uid = 977;
-    is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 0, "so does one of BatteryUser's");
+    is_int(retest_leftovers(&cluster, 977, 0, &stop, print_text, &err), 0,
+           "so does one of BatteryUser's");
     is_str(done, "", "... and both are left alone");
     job_uid = 1000;
     snprintf(job_reservation, sizeof job_reservation, "muster-20261120-1");
-    is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 0,
+    is_int(retest_leftovers(&cluster, 977, 0, &stop, print_text, &err), 0,
            "so does one whose BatteryUser is another");
     job_reservation[0] = '\0';
-    is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 1,
+    is_int(retest_leftovers(&cluster, 977, 0, &stop, print_text, &err), 1,
            "another user's job of that name keeps nothing");
     done[0] = job_name[0] = '\0';
-    is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 1, "one without a job is over");
+    is_int(retest_leftovers(&cluster, 977, 0, &stop, print_text, &err), 1,
+           "one without a job is over");
     is_str(
         done,
         "say cleaning up after run 20261120-1, which has no job any more;muster: one n1; n2;x n1;"
@@ -158,7 +161,8 @@ int main(void)
         "... its nodes are drained again, marks and reservation go");
     stop = 1;
     done[0] = '\0';
-    is_int(retest_leftovers(&cluster, 977, 0, &stop, say, &err), 0, "interrupted, nothing is done");
+    is_int(retest_leftovers(&cluster, 977, 0, &stop, print_text, &err), 0,
+           "interrupted, nothing is done");
     is_str(done, "", "... nothing");
     cluster_clear(&cluster);
     return tap_done();

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static void tells_tight_from_loose(void)
+static void separates_tight_from_loose(void)
 {
     double samples[40];
 
@@ -106,7 +106,7 @@ static void reads_transports(void)
     is_str(text, "", "... and none is none");
 }
 
-static void tells_another_transport(void)
+static void finds_another_transport(void)
 {
     ok(transport_is_on("tcp/eth1", "eth1", false), "TCP on the interface");
     ok(!transport_is_on("tcp/eth2", "eth1", false), "TCP on another one");
@@ -122,8 +122,8 @@ static void tells_another_transport(void)
 int main(void)
 {
     reads_transports();
-    tells_another_transport();
-    tells_tight_from_loose();
+    finds_another_transport();
+    separates_tight_from_loose();
     counts_outliers();
     finds_what_arrived();
     intervals_hold_their_figure();

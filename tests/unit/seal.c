@@ -213,7 +213,7 @@ static void knows_a_foreign_key(const struct daemon *daemon)
 }
 
 /* Whatever state munged is in, the answer comes in time, and leaves no child behind. */
-static void cannot_tell(const char *seal, const char *state, double at_most_s)
+static void is_unknown(const char *seal, const char *state, double at_most_s)
 {
     struct error err = {""};
     char *made = NULL;
@@ -240,7 +240,7 @@ static void never_hangs(struct daemon *daemon)
         seal_verify(seal, text, LENGTH, &err);
     tap_diag("a seal is verified in %.2f ms", 1e3 * (clock_s() - begin) / 20);
     kill(daemon->pid, SIGSTOP);
-    cannot_tell(seal, "munged stopped", 1.0);
+    is_unknown(seal, "munged stopped", 1.0);
     kill(daemon->pid, SIGCONT);
     is_int(seal_verify(seal, text, LENGTH, &err), 1, "... and can again when it goes on (%s)",
            err.text);
@@ -250,11 +250,11 @@ static void never_hangs(struct daemon *daemon)
            err.text);
     signal(SIGCHLD, SIG_DFL);
     kill_daemon(daemon);
-    cannot_tell(seal, "munged dead", 1.0);
+    is_unknown(seal, "munged dead", 1.0);
     unlink(daemon->socket);
-    cannot_tell(seal, "no socket", 1.0);
+    is_unknown(seal, "no socket", 1.0);
     is_int(mkdir(daemon->socket, 0700), 0, "a directory in place of the socket");
-    cannot_tell(seal, "no socket", 1.0);
+    is_unknown(seal, "no socket", 1.0);
     rmdir(daemon->socket);
     launch(daemon);
     is_int(seal_verify(seal, text, LENGTH, &err), 1, "a new munged with the key can tell (%s)",

@@ -30,16 +30,16 @@ static void check_scheduled(void)
         {5, 1, 12, 0}, {5, 0, 12, 0}, {5, 3, 12, 0}, {5, 2, 12, 0}};
 
     is_int(find(in_collective, 4), STALL_HUNG, "one is outside of MPI");
-    is_int(found, 1, "... one culprit");
+    is_int(found, 1, "... one faulty rank");
     is_int(faulty_ranks[0], 2, "... and it is the one");
     is_int(find(chain, 4), STALL_PAIR, "two wait for each other");
-    is_int(found, 2, "... two culprits");
+    is_int(found, 2, "... two faulty ranks");
     ok(faulty_ranks[0] == 2 && faulty_ranks[1] == 3, "... those, not the ones that wait for them");
     is_int(find(behind, 4), STALL_HUNG, "one is behind");
     ok(found == 1 && faulty_ranks[0] == 3, "... it is named");
-    is_int(find(equal, 3), STALL_UNKNOWN, "all wait alike: nobody is accused");
-    is_int(found, 0, "... no culprit");
-    is_int(find(all_work, 2), STALL_UNKNOWN, "all work: nobody is accused");
+    is_int(find(equal, 3), STALL_UNKNOWN, "all wait alike: nobody is named");
+    is_int(found, 0, "... no faulty rank");
+    is_int(find(all_work, 2), STALL_UNKNOWN, "all work: nobody is named");
     is_int(find(two_pairs, 4), STALL_PAIRS, "two pairs at once: none of their ends");
     is_int(found, 4, "... both are told");
 }

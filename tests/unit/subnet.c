@@ -21,7 +21,7 @@ static void begin(void)
 }
 
 /* What a node has heard on its interface eth0, eth1, ...; mbps 0: not said. */
-static void hear(int rail, const char *chassis, const char *port, int mbps)
+static void receive(int rail, const char *chassis, const char *port, int mbps)
 {
     struct subnet_neighbour neighbour = {.rate = {mbps > 0, mbps}};
 
@@ -74,7 +74,7 @@ static void test_unknown_rate(void)
 
         node(i);
         snprintf(port, sizeof port, "Eth1/%d", i);
-        hear(0, "leaf1", port, i == 3 ? 0 : i == 5 ? 50000 : 100000);
+        receive(0, "leaf1", port, i == 3 ? 0 : i == 5 ? 50000 : 100000);
     }
     is_int(judge(), 1, "of 8 links one is slower, and one does not say how fast it is");
     is_str(findings.count > 0 ? findings.items[0].node : "", "n5", "... the slower one is told");
@@ -86,7 +86,7 @@ static void test_same_label(void)
     begin();
     for (int i = 1; i <= 4; i++) {
         node(i);
-        hear(0, "leaf1", "a server", 100000);
+        receive(0, "leaf1", "a server", 100000);
     }
     is_int(judge(), 0, "a switch that calls all of its ports the same");
     is_int((int)subnet.attachment_count, 4, "... has a port for each node");
@@ -183,7 +183,7 @@ static void test_many(void)
 
             snprintf(leaf, sizeof leaf, "leaf%d-%d", i / LEAF, rail);
             snprintf(port, sizeof port, "Eth1/%d", i % LEAF + 1);
-            hear(rail, leaf, port, i == 4321 && rail == 5 ? 100000 : 400000);
+            receive(rail, leaf, port, i == 4321 && rail == 5 ? 100000 : 400000);
         }
     }
     is_int(judge(), 1, "10,000 nodes with 8 rails by LLDP: one slow link");

@@ -185,12 +185,12 @@ static void gradients_that_are_no_numbers_are_named(void)
         int unit;
         enum tensor tensor;
         const char *said;
-    } planted[] = {{0, WPE, "the gradient of wpe is not finite"},
-                   {2, FCW, "the gradient of fcw in layer 1 is not finite"},
-                   {1, LN2B, "the gradient of ln2b in layer 0 is not finite"}};
+    } injected[] = {{0, WPE, "the gradient of wpe is not finite"},
+                    {2, FCW, "the gradient of fcw in layer 1 is not finite"},
+                    {1, LN2B, "the gradient of ln2b in layer 0 is not finite"}};
 
     for (int strategy = 0; strategy < STRATEGIES; strategy++) {
-        for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+        for (size_t i = 0; i < sizeof injected / sizeof *injected; i++) {
             struct train_options options = options_of(odd_shape, 1);
             struct step_result result;
             struct training training;
@@ -199,9 +199,9 @@ static void gradients_that_are_no_numbers_are_named(void)
             options.strategy = strategies[strategy];
             start(&options, &training);
             is_int(take_step(&training, &result, &err), 0, "%s: a step", options.strategy->name);
-            guard_inject(training.guard, planted[i].unit, planted[i].tensor);
+            guard_inject(training.guard, injected[i].unit, injected[i].tensor);
             is_int(take_step(&training, &result, &err), -1, "... one with a NaN");
-            has_str(err.text, planted[i].said, "... where it is");
+            has_str(err.text, injected[i].said, "... where it is");
             training_clear(&training);
         }
     }

@@ -148,7 +148,7 @@ pid_t __wrap_fork(void)
     return __real_fork();
 }
 
-static void say(const char *text)
+static void print_text(const char *text)
 {
     size_t length = strlen(said);
 
@@ -167,7 +167,7 @@ static int leftover(const char *text, size_t length)
     file = fopen(path, "w");
     if (!file || fwrite(text, 1, length, file) != length || fclose(file) != 0)
         return -2;
-    return undo_leftovers(directory, "one", say, &err);
+    return undo_leftovers(directory, "one", print_text, &err);
 }
 
 static void remove_leftover(void)
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
     is_int(seen_unlocked, 0, "its journal is locked before others see it");
     is_int(seen_unkept, 0, "... and has a keeper");
     is_int(count_journals(), 1, "... and then they do");
-    is_int(undo_leftovers(directory, "one", say, &err), 0, "... as of a run that lives");
+    is_int(undo_leftovers(directory, "one", print_text, &err), 0, "... as of a run that lives");
     is_int(undo_begin(directory, "run", "one", argc, argv, &second, &err), 0,
            "another of its name");
     is_str(second.path, "", "... has its journal in memory");

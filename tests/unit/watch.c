@@ -336,7 +336,7 @@ static void mpi_starts(void)
     is_str(said, "", "... and nothing is said");
     is_int(start_mpi("0", 1, false), 3, "MPI_Init does not return: rank 0 leaves with status 3");
     has_str(said, "\"metric\":\"complete\",\"node\":\"n1\",\"verdict\":\"unknown\"",
-            "... what it says accuses nobody");
+            "... what it says names nobody");
     has_str(said, "MPI_Init did not return in ", "... and is the cause");
     has_str(said, "\"metric\":\"end\"", "... and it is all");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
@@ -373,7 +373,7 @@ int main(void)
 
     nodes = four_nodes;
     is_int(stage("most freeze", 0), 3, "most nodes freeze at once: status 3");
-    ok(strstr(said, "\"fail\"") == NULL, "... nobody is accused");
+    ok(strstr(said, "\"fail\"") == NULL, "... nobody is named");
     has_str(said, "2 of 4 ranks fell silent at once", "... and it is told");
     nodes = two_nodes;
 
@@ -381,12 +381,12 @@ int main(void)
     is_str(said, "", "... nothing is said");
 
     is_int(stage("two are not scheduled", 0), 3, "a pair without a processor: status 3");
-    ok(strstr(said, "\"fail\"") == NULL, "... nobody is accused");
+    ok(strstr(said, "\"fail\"") == NULL, "... nobody is named");
     has_str(said, "\"metric\":\"slow\"", "... it is told as slow");
     has_str(said, "while nodes were busy: rank ", "... and which node was busy");
 
     is_int(stage("two pairs wait", 0), 3, "two pairs at once wait for each other: status 3");
-    ok(strstr(said, "\"fail\"") == NULL, "... nobody is accused");
+    ok(strstr(said, "\"fail\"") == NULL, "... nobody is named");
     has_str(said, "2 pairs of ranks at once wait for each other", "... both are counted");
 
     is_int(stage("rank 1 hangs", 0), 1, "a rank hangs: status 1");
@@ -403,7 +403,7 @@ int main(void)
 
     is_int(stage("all wait", SIGTERM), 3, "SIGTERM to one rank: status 3");
     has_str(said, "stopped by SIGTERM", "... is told as what it is");
-    ok(strstr(said, "\"fail\"") == NULL, "... and accuses nobody");
+    ok(strstr(said, "\"fail\"") == NULL, "... and names nobody");
 
     is_int(stage("two are lost", 0), 1, "one dies and one freezes in a job that goes on: status 1");
     has_str(said, "\"metric\":\"died\",\"node\":\"n2\",\"part\":\"rank 2\",\"verdict\":\"fail\"",

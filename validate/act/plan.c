@@ -87,7 +87,7 @@ const struct cluster_partition *plan_partition(const struct cluster *cluster, co
 
 /* Tells of the first partition, and leaves in names those that are not in it. */
 static int elsewhere_next(const struct cluster_partition *partition, struct hostlist *names,
-                          plan_elsewhere_fn *tell, void *context)
+                          plan_elsewhere_fn *report, void *context)
 {
     struct hostlist inside = {0}, outside = {0};
     struct hostlist_set members = {0};
@@ -98,7 +98,7 @@ static int elsewhere_next(const struct cluster_partition *partition, struct host
             !partition || hostlist_set_contains(&members, names->names[i]) ? &inside : &outside,
             names->names[i]);
     if (rv == 0)
-        tell(partition, &inside, context);
+        report(partition, &inside, context);
     hostlist_set_clear(&members);
     hostlist_clear(&inside);
     hostlist_clear(names);
@@ -107,7 +107,7 @@ static int elsewhere_next(const struct cluster_partition *partition, struct host
 }
 
 int plan_elsewhere(const struct cluster *cluster, const struct hostlist *names,
-                   plan_elsewhere_fn *tell, void *context)
+                   plan_elsewhere_fn *report, void *context)
 {
     struct hostlist left = {0};
     int rv = 0;
@@ -116,8 +116,8 @@ int plan_elsewhere(const struct cluster *cluster, const struct hostlist *names,
         rv = hostlist_append(&left, names->names[i]);
     while (rv == 0 && left.count > 0)
         rv = elsewhere_next(
-            plan_partition(cluster, NULL, (const char *const *)left.names, left.count), &left, tell,
-            context);
+            plan_partition(cluster, NULL, (const char *const *)left.names, left.count), &left,
+            report, context);
     hostlist_clear(&left);
     return rv;
 }

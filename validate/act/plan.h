@@ -43,6 +43,6 @@ const struct cluster_partition *plan_partition(const struct cluster *cluster, co
 typedef void plan_elsewhere_fn(const struct cluster_partition *partition,
                                const struct hostlist *nodes, void *context);
 int plan_elsewhere(const struct cluster *cluster, const struct hostlist *names,
-                   plan_elsewhere_fn *tell, void *context);
+                   plan_elsewhere_fn *report, void *context);
 
 #endif

@@ -7,7 +7,7 @@
 #include "lib/base/text.h"
 
 /* Reasons that Slurm sets by itself when it takes a node away (22.05 to 26.05: slurmctld's
- * node_mgr.c, ping_nodes.c, job_mgr.c, slurmd's req.c), and the part of the node that each accuses.
+ * node_mgr.c, ping_nodes.c, job_mgr.c, slurmd's req.c), and the part of the node that each blames.
  * A reason that is not here was written by a person or by a site's health check. */
 static const struct {
     const char *begin, *part;

@@ -15,7 +15,7 @@
 
 bool reason_is_ours(const char *reason);
 
-/* The part of the node that Slurm itself accuses by a reason, "slurmd", "gres"; NULL where a person
+/* The part of the node that Slurm itself blames in a reason, "slurmd", "gres"; NULL where a person
  * or a site's health check wrote it. */
 const char *reason_slurm_part(const char *reason);
 

@@ -26,7 +26,7 @@ int strikes_count(const struct strike *strikes, size_t count, double now, double
     return strike;
 }
 
-void strikes_say(int strike, int wanted, double window_s, char *text, size_t size)
+void strikes_print(int strike, int wanted, double window_s, char *text, size_t size)
 {
     bool is_days = fmod(window_s, 86400) == 0 && window_s > 86400;
     double unit_s = is_days                     ? 86400

@@ -26,6 +26,6 @@ struct strike {
 int strikes_count(const struct strike *strikes, size_t count, double now, double window_s);
 
 /* "strike 2 of 3 within 24 h" */
-void strikes_say(int strike, int wanted, double window_s, char *text, size_t size);
+void strikes_print(int strike, int wanted, double window_s, char *text, size_t size);
 
 #endif

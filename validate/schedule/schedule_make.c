@@ -114,7 +114,7 @@ static int add_round(struct schedule *schedule, struct round round)
 }
 
 /* The most rotations and slices that two blocks need which meet in that round of the blocks. */
-static void meeting_extent(const struct schedule *schedule, int round, int *rotations, int *slices)
+static void pair_extent(const struct schedule *schedule, int round, int *rotations, int *slices)
 {
     *rotations = *slices = 0;
     for (int a = 0; a < schedule->block_count; a++) {
@@ -143,7 +143,7 @@ static long across_rounds(const struct schedule *schedule)
     for (int round = 0; round < tournament_rounds(schedule->block_count); round++) {
         int rotations, slices;
 
-        meeting_extent(schedule, round, &rotations, &slices);
+        pair_extent(schedule, round, &rotations, &slices);
         rounds += (long)rotations * slices;
     }
     return rounds;
@@ -217,7 +217,7 @@ static int add_blocks(struct schedule *schedule, int enough)
     if (!upper_order || !inside_order || !extents)
         rv = -1;
     for (int i = 0; i < upper && rv == 0; i++)
-        meeting_extent(schedule, i, &extents[2 * i], &extents[2 * i + 1]);
+        pair_extent(schedule, i, &extents[2 * i], &extents[2 * i + 1]);
     for (long turn = 0; rv == 0 && schedule->round_count < enough; turn++) {
         int round = upper_order[turn % upper];
         int slices = extents[2 * round + 1], step = (int)(turn / upper);

@@ -31,7 +31,7 @@ struct reach {
     char message[160]; /* one line for a person, without the node's name */
 };
 
-/* The part at fault: "slurmd", "munge", "node", "network", "" for the states that accuse nobody. */
+/* The part at fault: "slurmd", "munge", "node", "network", "" for the states that blame nobody. */
 const char *reach_part(enum reach_state state);
 
 /* What is wrong with a node in that state, one that answers apart. */

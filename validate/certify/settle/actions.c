@@ -185,8 +185,8 @@ static void strike(struct certify *certify, const struct subject *subject,
     struct record record = RECORD_INIT;
     char count[64], text[360];
 
-    strikes_say(subject->strike, certify->conf.strikes, (double)certify->conf.strike_window_s,
-                count, sizeof count);
+    strikes_print(subject->strike, certify->conf.strikes, (double)certify->conf.strike_window_s,
+                  count, sizeof count);
     snprintf(text, sizeof text, "%s %s, %s", fault->test, fault->message, count);
     record.suite = "certify";
     record.test = "strikes";
