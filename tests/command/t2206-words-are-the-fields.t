@@ -57,7 +57,9 @@ tests/command/t2205
 tests/sim/
 tests/unit/links_
 tests/unit/matrix.c
+tests/unit/gpu_evaluate.c
 validate/act/act.h
+validate/battery/gpu/
 validate/certify/
 validate/diagnose/
 validate/judge/
@@ -187,7 +189,7 @@ for room in $pending; do
     ok "$room still has such words" grep -q "^$room" <<<"$all"
 done
 while read -r path word _; do
-    [ -z "$path" ] || ok "$word in $path is needed" grep -qE "^$path[^ ]*: ${word}s?$" <<<"$all"
+    [ -z "$path" ] || ok "$word in $path is needed" grep -qE "^${path}[^ ]*: ${word}s?$" <<<"$all"
 done <<<"$stays"
 
 done_testing
