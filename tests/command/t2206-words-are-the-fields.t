@@ -61,6 +61,7 @@ tests/unit/gpu_evaluate.c
 validate/act/act.h
 validate/battery/gpu/
 validate/certify/
+validate/command/doctor/
 validate/diagnose/
 validate/judge/
 validate/preflight/
