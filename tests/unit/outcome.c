@@ -8,7 +8,7 @@
 
 static void outcomes(void)
 {
-    struct outcome outcome = {0};
+    struct outcome outcome = {0}, before;
 
     is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN, "nothing measured is unknown");
     outcome = (struct outcome){0};
@@ -41,7 +41,16 @@ static void outcomes(void)
     for (int stage = 0; stage < STAGE_TRAIN; stage++)
         outcome_note(&outcome, (enum stage)stage, VERDICT_PASS, FAULT_NONE, NULL, NULL, NULL);
     outcome_note(&outcome, STAGE_TRAIN, VERDICT_SKIP, FAULT_NONE, NULL, "", "");
-    is_int(outcome_conclude(&outcome), VERDICT_PASS, "training may be skipped, with a word");
+    is_int(outcome_tested(&outcome), VERDICT_PASS, "training may be skipped, with a word");
+    before = outcome;
+    is_int(outcome_conclude(&before), VERDICT_UNKNOWN,
+           "without its certificate it is not certified");
+    has_str(outcome_worst(&before)->message, "certificate was not run", "... and it is told why");
+    outcome_note(&outcome, STAGE_CERTIFICATE, VERDICT_PASS, FAULT_NONE, NULL, "", "");
+    is_int(outcome_conclude(&outcome), VERDICT_PASS,
+           "... and with its certificate it is certified");
+    outcome.stages[STAGE_CERTIFICATE] = VERDICT_SKIP;
+    is_int(outcome_conclude(&outcome), VERDICT_PASS, "... or in a dry run");
     outcome.stages[STAGE_TRAIN] = VERDICT_NONE;
     is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN, "... but not left out");
 }

@@ -9,8 +9,8 @@
 
 const char *stage_name(enum stage stage)
 {
-    static const char *const names[] = {"reach", "check",       "launch",
-                                        "links", "collectives", "train"};
+    static const char *const names[] = {"reach",       "check", "launch",     "links",
+                                        "collectives", "train", "certificate"};
 
     return stage < STAGE_COUNT ? names[stage] : "";
 }
@@ -155,23 +155,40 @@ bool outcome_is_good(const struct outcome *outcome)
     return outcome->verdict < VERDICT_UNKNOWN;
 }
 
-enum verdict outcome_conclude(struct outcome *outcome)
+/* The first stage before end that was not passed; end: there is none. */
+static enum stage missing_before(const struct outcome *outcome, enum stage end)
+{
+    enum stage stage = 0;
+
+    for (; stage < end; stage++) {
+        enum verdict verdict = outcome->stages[stage];
+        bool may_be_skipped = stage >= STAGE_TRAIN;
+
+        if (verdict != VERDICT_PASS && verdict != VERDICT_WARN &&
+            !(may_be_skipped && verdict == VERDICT_SKIP))
+            break;
+    }
+    return stage;
+}
+
+enum verdict outcome_tested(const struct outcome *outcome)
 {
     if (outcome->verdict >= VERDICT_UNKNOWN)
         return outcome->verdict;
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        char text[64];
+    return missing_before(outcome, STAGE_CERTIFICATE) < STAGE_CERTIFICATE ? VERDICT_UNKNOWN
+                                                                          : VERDICT_PASS;
+}
 
-        if (outcome->stages[stage] == VERDICT_PASS || outcome->stages[stage] == VERDICT_WARN)
-            continue;
-        if (stage == STAGE_TRAIN && outcome->stages[stage] == VERDICT_SKIP)
-            continue;
-        snprintf(text, sizeof text, "%s was not run to its end", stage_name((enum stage)stage));
-        outcome_note(outcome, (enum stage)stage, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, "certify", "",
-                     text);
-        return VERDICT_UNKNOWN;
+enum verdict outcome_conclude(struct outcome *outcome)
+{
+    enum stage missing = missing_before(outcome, STAGE_COUNT);
+    char text[64];
+
+    if (outcome->verdict < VERDICT_UNKNOWN && missing < STAGE_COUNT) {
+        snprintf(text, sizeof text, "%s was not run to its end", stage_name(missing));
+        outcome_note(outcome, missing, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, "certify", "", text);
     }
-    return VERDICT_PASS;
+    return outcome->verdict >= VERDICT_UNKNOWN ? outcome->verdict : VERDICT_PASS;
 }
 
 int outcome_exit_status(const enum verdict *verdicts, size_t count, bool is_fault)

@@ -14,7 +14,8 @@ enum stage {
     STAGE_LAUNCH,
     STAGE_LINKS,
     STAGE_COLLECTIVES,
-    STAGE_TRAIN, /* may be skipped: level quick has none */
+    STAGE_TRAIN,       /* may be skipped: level quick has none */
+    STAGE_CERTIFICATE, /* likewise: a dry run writes none */
     STAGE_COUNT
 };
 const char *stage_name(enum stage stage); /* "reach", "check", ... */
@@ -68,8 +69,12 @@ void outcome_text(const struct outcome *outcome, bool is_first_bare, char *text,
 /* Whether the node is still without a fault and may take part in the next stage. */
 bool outcome_is_good(const struct outcome *outcome);
 
-/* The verdict of the node as a whole: PASS (certified) when each stage was passed (a warning does
- * not forbid it), FAIL when one failed, else UNKNOWN, for which there is a fault then. */
+/* The verdict of what was tested so far, whether a certificate is written or not: PASS when each
+ * stage was passed (a warning does not forbid it), FAIL when one failed, else UNKNOWN. */
+enum verdict outcome_tested(const struct outcome *outcome);
+
+/* The verdict of the node as a whole: as outcome_tested(), and PASS (certified) only with its
+ * certificate; where it is UNKNOWN there is a fault then. */
 enum verdict outcome_conclude(struct outcome *outcome);
 
 /* The exit status: 0 all certified, 1 something failed, 3 something could not be told. is_fault: a

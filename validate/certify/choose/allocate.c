@@ -320,7 +320,7 @@ static enum stage stage_of(const struct certify *certify)
 {
     return certify->job == JOB_CHECK     ? STAGE_REACH
            : certify->job == JOB_BATTERY ? STAGE_LAUNCH
-                                         : STAGE_COLLECTIVES;
+                                         : STAGE_CERTIFICATE;
 }
 
 static void allocation_tell(struct certify *certify, const struct hostlist *names,

@@ -339,7 +339,7 @@ void certify_reach_last(struct certify *certify)
     struct hostlist names;
 
     if (certify_good(certify, &names) > 0)
-        certify_reach_again(certify, &names, STAGE_COLLECTIVES);
+        certify_reach_again(certify, &names, STAGE_CERTIFICATE);
     hostlist_clear(&names);
 }
 

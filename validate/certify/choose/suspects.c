@@ -415,7 +415,7 @@ static void claims_take_away(struct certify *certify, const char *about,
     arguments_add(&program, "--remove=%s", about);
     if (certify_muster(certify,
                        &(struct certify_step){
-                           .stage = STAGE_COLLECTIVES, .nodes = answering, .deadline_s = REMOVE_S},
+                           .stage = STAGE_CERTIFICATE, .nodes = answering, .deadline_s = REMOVE_S},
                        &program, &first, &err) != 0)
         certify_note(certify, "the claims were not taken away: %s", err.text);
 }
@@ -428,9 +428,8 @@ void certify_consume(struct certify *certify)
 
     for (size_t i = 0; i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
-        struct outcome outcome = subject->outcome;
 
-        if (outcome_conclude(&outcome) != VERDICT_UNKNOWN)
+        if (outcome_tested(&subject->outcome) != VERDICT_UNKNOWN)
             hostlist_append(&tested, subject->name);
         if (certify_is_held(subject))
             hostlist_append(&answering, subject->name);

@@ -11,13 +11,6 @@
 #include "validate/history/node_status.h"
 #include "validate/slurm/retest.h"
 
-static enum verdict final_of(const struct subject *subject)
-{
-    struct outcome outcome = subject->outcome;
-
-    return outcome_conclude(&outcome);
-}
-
 static void resumed(const char *name, const char *nothing, const struct error *err, void *context)
 {
     (void)nothing;
@@ -60,7 +53,7 @@ static void settled(const char *name, const char *comment, const struct error *e
         certify_note(certify, "%s", err->text);
     else if (undo_note_settled(&certify->undo, name, &why) != 0)
         certify_note(certify, "%s", why.text);
-    else if (final_of(subject) == VERDICT_PASS)
+    else if (outcome_tested(&subject->outcome) == VERDICT_PASS)
         certify_note(certify, "%s released, it was drained: %s", name, subject->slurm->reason);
 }
 
@@ -101,7 +94,7 @@ static void drained_count(struct certify *certify)
 
         if (is_known)
             count += subject->is_resumed && node && !cap_counts(node) &&
-                     final_of(subject) != VERDICT_PASS;
+                     outcome_tested(&subject->outcome) != VERDICT_PASS;
         else
             count += subject->decision == DECISION_DRAIN;
     }
@@ -226,7 +219,7 @@ static void decide(struct actions *actions, struct subject *subject)
     /* until the node has said that it was muster's gate, its drain is Slurm's */
     struct decision_facts facts = {.role = subject->plan.wants_refusal ? ROLE_FAULTY
                                                                        : subject->plan.role,
-                                   .verdict = final_of(subject),
+                                   .verdict = outcome_tested(&subject->outcome),
                                    .is_near = subject->outcome.is_near,
                                    .ground = !ground           ? GROUND_NONE
                                              : ground->is_near ? GROUND_NEAR
@@ -309,7 +302,7 @@ static void drains_release(struct certify *certify)
     for (size_t i = 0; i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
 
-        if (subject->is_resumed && final_of(subject) == VERDICT_PASS)
+        if (subject->is_resumed && outcome_tested(&subject->outcome) == VERDICT_PASS)
             settle_add(certify, subject, &comments);
     }
     settle(certify, &comments);

@@ -15,13 +15,6 @@
 
 enum { CERTIFICATE_S = 20 };
 
-static enum verdict conclusion(const struct subject *subject)
-{
-    struct outcome outcome = subject->outcome;
-
-    return outcome_conclude(&outcome);
-}
-
 /* Whether each of the nodes did it is told by their records. */
 static int certificates_step(struct certify *certify, const struct hostlist *names,
                              const char *input, struct arguments *program, size_t *first,
@@ -29,7 +22,7 @@ static int certificates_step(struct certify *certify, const struct hostlist *nam
 {
     return certify_muster(
         certify,
-        &(struct certify_step){.stage = STAGE_COLLECTIVES,
+        &(struct certify_step){.stage = STAGE_CERTIFICATE,
                                .nodes = names,
                                .input = input,
                                .deadline_s = certify_deadline_s(CERTIFICATE_S, names->count)},
@@ -46,7 +39,7 @@ static char *results_of(const struct subject *subject)
 
     if (!stream)
         return NULL;
-    for (int stage = STAGE_CHECK; stage < STAGE_COUNT; stage++)
+    for (int stage = STAGE_CHECK; stage < STAGE_CERTIFICATE; stage++)
         if (stage != STAGE_LINKS && subject->outcome.stages[stage] != VERDICT_SKIP)
             fprintf(stream, "test: %s: %s\n", stage_name((enum stage)stage),
                     verdict_name(subject->outcome.stages[stage]));
@@ -61,7 +54,7 @@ static char *results_of(const struct subject *subject)
 
 static bool is_to_have_one(const struct subject *subject)
 {
-    return subject->is_in_job && conclusion(subject) == VERDICT_PASS;
+    return subject->is_in_job && outcome_tested(&subject->outcome) == VERDICT_PASS;
 }
 
 /* Returns how many nodes are to have a certificate, or -1 with err. */
@@ -99,6 +92,7 @@ static void certified(struct certify *certify, struct subject *subject)
 
     gmtime_r(&certify->certified_until_s, &day);
     strftime(subject->certified_until, sizeof subject->certified_until, "%Y-%m-%d %H:%M UTC", &day);
+    outcome_note(&subject->outcome, STAGE_CERTIFICATE, VERDICT_PASS, FAULT_NONE, NULL, "", "");
 }
 
 static void not_certified(struct certify *certify, struct subject *subject, const char *why)
@@ -106,7 +100,7 @@ static void not_certified(struct certify *certify, struct subject *subject, cons
     char text[256];
 
     text_put(text, sizeof text, "its certificate was not written: %s", why);
-    certify_verdict(certify, subject, STAGE_COLLECTIVES, VERDICT_UNKNOWN, "certificate", "", text);
+    certify_verdict(certify, subject, STAGE_CERTIFICATE, VERDICT_UNKNOWN, "certificate", "", text);
 }
 
 /* Takes what the nodes said since first; said: of each subject, the index of its record and 1. */
@@ -151,7 +145,15 @@ static void part_issue(struct certify *certify, const struct request_part *part,
     }
 }
 
-void certify_certificates_issue(struct certify *certify)
+static void none_issued(struct certify *certify)
+{
+    for (size_t i = 0; i < certify->count; i++)
+        if (is_to_have_one(&certify->subjects[i]))
+            outcome_note(&certify->subjects[i].outcome, STAGE_CERTIFICATE, VERDICT_SKIP, FAULT_NONE,
+                         NULL, "", "");
+}
+
+static void all_issued(struct certify *certify)
 {
     size_t *said = calloc(certify->count + 1, sizeof *said);
     struct request_parts parts;
@@ -160,13 +162,12 @@ void certify_certificates_issue(struct certify *certify)
 
     certify->certified_until_s = time(NULL) + certify->conf.certificate_valid_s;
     asked = said ? parts_make(certify, &parts, &err) : error_set(&err, "no memory");
-    if (asked == 0 || certify->options.is_dry_run) {
-        if (asked >= 0)
-            request_parts_clear(&parts);
+    if (asked == 0) {
+        request_parts_clear(&parts);
         free(said);
         return;
     }
-    progress_begin(&certify->progress, "certificates");
+    progress_begin(&certify->progress, stage_name(STAGE_CERTIFICATE));
     for (size_t i = 0; asked > 0 && i < parts.count; i++) {
         if (parts.count > 1)
             progress_doing(&certify->progress, "part %zu of %zu, %zu nodes", i + 1, parts.count,
@@ -182,6 +183,14 @@ void certify_certificates_issue(struct certify *certify)
     free(said);
 }
 
+void certify_certificates_issue(struct certify *certify)
+{
+    if (certify->options.is_dry_run)
+        none_issued(certify);
+    else
+        all_issued(certify);
+}
+
 static void failed_add(const char *node, void *context)
 {
     hostlist_append(context, node);
@@ -191,7 +200,7 @@ static void failed_add(const char *node, void *context)
  * of somebody else's says nothing against the node. */
 static bool has_lost_it(const struct subject *subject)
 {
-    return conclusion(subject) == VERDICT_FAIL && !subject->plan.wants_refusal &&
+    return outcome_tested(&subject->outcome) == VERDICT_FAIL && !subject->plan.wants_refusal &&
            subject->decision != DECISION_SUSPECT;
 }
 
@@ -227,7 +236,8 @@ void certify_certificates_revoke(struct certify *certify)
         certify_note(certify, "no memory for the nodes that failed before");
     for (size_t i = 0; i < certify->count; i++) {
         const struct subject *subject = &certify->subjects[i];
-        bool was_failed = conclusion(subject) == VERDICT_UNKNOWN && !subject->plan.wants_refusal &&
+        bool was_failed = outcome_tested(&subject->outcome) == VERDICT_UNKNOWN &&
+                          !subject->plan.wants_refusal &&
                           (hostlist_set_contains(&known, subject->name) ||
                            revocation_read(subject->slurm->comment) != 0);
 

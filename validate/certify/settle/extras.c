@@ -30,8 +30,7 @@ static char *without_gate(const char *extra, struct error *err)
 /* What the node's Extra is to be; NULL when it is to be left alone. */
 static char *text_wanted(struct certify *certify, const struct subject *subject, bool offers)
 {
-    struct outcome outcome = subject->outcome;
-    enum verdict verdict = outcome_conclude(&outcome);
+    enum verdict verdict = outcome_tested(&subject->outcome);
     const char *level = certify_level_name(certify->options.level), *extra = subject->slurm->extra;
     struct error err = {""};
     char *text = NULL, *ungated;

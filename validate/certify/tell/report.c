@@ -10,7 +10,7 @@
 
 #include "validate/report/table.h"
 
-enum { COLUMNS = 8 };
+enum { COLUMNS = 9 };
 
 static const char *verdict_word(const struct subject *subject, enum verdict verdict)
 {
@@ -43,8 +43,9 @@ static void fault_cell(struct table *table, const struct outcome *outcome)
 
 void certify_report(struct certify *certify, FILE *stream)
 {
-    static const char *const heading[COLUMNS] = {"NODE",  "VERDICT",     "CHECK", "LAUNCH",
-                                                 "LINKS", "COLLECTIVES", "TRAIN", "PART AT FAULT"};
+    static const char *const heading[COLUMNS] = {"NODE",   "VERDICT",     "CHECK",
+                                                 "LAUNCH", "LINKS",       "COLLECTIVES",
+                                                 "TRAIN",  "CERTIFICATE", "PART AT FAULT"};
     struct table table = {0};
     size_t counts[VERDICT_FAIL + 1] = {0};
     bool has_colour = table_has_colour(stream);
