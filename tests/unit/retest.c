@@ -20,7 +20,7 @@ static void note(const char *what, const char *name)
     snprintf(done + length, sizeof done - length, "%s %s;", what, name);
 }
 
-int cluster_set_comment(const char *name, const char *comment, struct error *err)
+static int set_comment(const char *name, const char *comment, struct error *err)
 {
     (void)err;
     note(comment, name);
@@ -33,7 +33,7 @@ static void cluster_make(struct cluster *cluster)
     hostlist_append(&cluster->runs, "20261120-1");
 }
 
-int cluster_load_nodes(struct cluster *cluster, struct error *err)
+static int load_nodes(struct cluster *cluster, struct error *err)
 {
     (void)err;
     cluster_make(cluster);
@@ -45,21 +45,21 @@ void cluster_clear(struct cluster *cluster)
     hostlist_clear(&cluster->runs);
 }
 
-int cluster_drain(const char *name, const char *reason, struct error *err)
+static int drain(const char *name, const char *reason, struct error *err)
 {
     (void)err;
     note(reason, name);
     return 0;
 }
 
-int cluster_unreserve(const char *name, struct error *err)
+static int unreserve(const char *name, struct error *err)
 {
     (void)err;
     note("unreserve", name);
     return 0;
 }
 
-int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *err)
+static int jobs_find(const char *prefix, struct cluster_job **jobs, struct error *err)
 {
     (void)prefix;
     (void)err;
@@ -71,6 +71,12 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
     }
     return *jobs && *job_name ? 1 : 0;
 }
+
+static const struct cluster_operations operations = {.load_nodes = load_nodes,
+                                                     .jobs = jobs_find,
+                                                     .drain = drain,
+                                                     .set_comment = set_comment,
+                                                     .unreserve = unreserve};
 
 static void print_text(const char *text)
 {
@@ -84,7 +90,7 @@ static int mark(const struct cluster_node *node, const char *run)
     struct error err;
 
     return retest_mark(node, run, &comments, &err) == 0
-               ? batch_apply(&comments, cluster_set_comment, NULL, NULL, &err)
+               ? batch_apply(&comments, set_comment, NULL, NULL, &err)
                : -1;
 }
 
@@ -94,7 +100,7 @@ static int unmark(const struct cluster_node *node)
     struct error err;
 
     return retest_unmark(node, &comments, &err) == 0
-               ? batch_apply(&comments, cluster_set_comment, NULL, NULL, &err)
+               ? batch_apply(&comments, set_comment, NULL, NULL, &err)
                : -1;
 }
 
@@ -138,21 +144,21 @@ int main(void)
     cluster_make(&cluster);
     snprintf(job_name, sizeof job_name, "muster-certify-20261120-1");
     done[0] = '\0';
-    is_int(retest_leftovers(&cluster, 977, 0, &stop, print_text, &err), 0,
+    is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 0,
            "a run with a job lives");
     job_uid = 977;
-    is_int(retest_leftovers(&cluster, 977, 0, &stop, print_text, &err), 0,
+    is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 0,
            "so does one of BatteryUser's");
     is_str(done, "", "... and both are left alone");
     job_uid = 1000;
     snprintf(job_reservation, sizeof job_reservation, "muster-20261120-1");
-    is_int(retest_leftovers(&cluster, 977, 0, &stop, print_text, &err), 0,
+    is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 0,
            "so does one whose BatteryUser is another");
     job_reservation[0] = '\0';
-    is_int(retest_leftovers(&cluster, 977, 0, &stop, print_text, &err), 1,
+    is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 1,
            "another user's job of that name keeps nothing");
     done[0] = job_name[0] = '\0';
-    is_int(retest_leftovers(&cluster, 977, 0, &stop, print_text, &err), 1,
+    is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 1,
            "one without a job is over");
     is_str(
         done,
@@ -161,7 +167,7 @@ int main(void)
         "... its nodes are drained again, marks and reservation go");
     stop = 1;
     done[0] = '\0';
-    is_int(retest_leftovers(&cluster, 977, 0, &stop, print_text, &err), 0,
+    is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 0,
            "interrupted, nothing is done");
     is_str(done, "", "... nothing");
     cluster_clear(&cluster);

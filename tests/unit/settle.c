@@ -190,34 +190,6 @@ DOES_NOTHING(certify_extras)
 DOES_NOTHING(certify_revocations)
 DOES_NOTHING(certify_consume)
 
-int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *err)
-{
-    (void)prefix, (void)jobs;
-    return error_set(err, "not by the table");
-}
-
-int cluster_load_nodes(struct cluster *cluster, struct error *err)
-{
-    (void)cluster;
-    return error_set(err, "not by the table");
-}
-
-int cluster_drain(const char *nodes, const char *reason, struct error *err)
-{
-    (void)nodes, (void)reason;
-    return error_set(err, "not by the table");
-}
-
-int cluster_set_comment(const char *nodes, const char *comment, struct error *err)
-{
-    return cluster_drain(nodes, comment, err);
-}
-
-int cluster_unreserve(const char *name, struct error *err)
-{
-    return cluster_drain(name, "", err);
-}
-
 /* ---------------------------------------------------------------- the run */
 
 static struct subject subjects[NODES];

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "tests/unit/tap.h"
-#include "validate/slurm/cluster.h"
+#include "validate/slurm/operations.h"
 
 /* The journal of a run, and what is undone by it in a cluster that the test makes up. */
 
@@ -27,7 +27,7 @@ static void note(const char *what, const char *name)
     snprintf(done + length, sizeof done - length, "%s %s;", what, name);
 }
 
-int cluster_load_nodes(struct cluster *cluster, struct error *err)
+static int load_nodes(struct cluster *cluster, struct error *err)
 {
     (void)err;
     *cluster = (struct cluster){0};
@@ -56,7 +56,7 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
 }
 
 /* Of reservations there are r1 as it was made, and r2, which somebody has given other nodes. */
-int cluster_reservation(const char *name, struct hostlist *nodes, struct error *err)
+static int reservation(const char *name, struct hostlist *nodes, struct error *err)
 {
     const char *found = strcmp(name, "r1") == 0   ? "n3,n[1-2],n4,gone"
                         : strcmp(name, "r2") == 0 ? "n[6-7]"
@@ -68,14 +68,14 @@ int cluster_reservation(const char *name, struct hostlist *nodes, struct error *
     return hostlist_expand(found, nodes, err) == 0 ? 1 : -1;
 }
 
-int cluster_drain(const char *nodes, const char *reason, struct error *err)
+static int drain(const char *nodes, const char *reason, struct error *err)
 {
     (void)err;
     note(reason, nodes);
     return 0;
 }
 
-int cluster_down(const char *nodes, const char *reason, struct error *err)
+static int down(const char *nodes, const char *reason, struct error *err)
 {
     (void)reason;
     (void)err;
@@ -83,21 +83,21 @@ int cluster_down(const char *nodes, const char *reason, struct error *err)
     return 0;
 }
 
-int cluster_set_comment(const char *nodes, const char *comment, struct error *err)
+static int set_comment(const char *nodes, const char *comment, struct error *err)
 {
     (void)err;
     note(comment, nodes);
     return 0;
 }
 
-int cluster_unreserve(const char *name, struct error *err)
+static int unreserve(const char *name, struct error *err)
 {
     (void)err;
     note("unreserve", name);
     return 0;
 }
 
-int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *err)
+static int jobs_find(const char *prefix, struct cluster_job **jobs, struct error *err)
 {
     (void)err;
     *jobs = calloc(2, sizeof **jobs);
@@ -107,7 +107,7 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
     return *jobs ? found_count : -1;
 }
 
-int cluster_job_cancel(uint32_t id, struct error *err)
+static int job_cancel(uint32_t id, struct error *err)
 {
     (void)err;
     note("cancel", id == 7 ? "7" : "another");
@@ -115,6 +115,15 @@ int cluster_job_cancel(uint32_t id, struct error *err)
     found_jobs[0] = found_jobs[1];
     return 0;
 }
+
+static const struct cluster_operations operations = {.load_nodes = load_nodes,
+                                                     .reservation = reservation,
+                                                     .jobs = jobs_find,
+                                                     .drain = drain,
+                                                     .set_comment = set_comment,
+                                                     .down = down,
+                                                     .unreserve = unreserve,
+                                                     .job_cancel = job_cancel};
 
 /* The files that other runs look at. */
 static int count_journals(void)
@@ -167,7 +176,7 @@ static int leftover(const char *text, size_t length)
     file = fopen(path, "w");
     if (!file || fwrite(text, 1, length, file) != length || fclose(file) != 0)
         return -2;
-    return undo_leftovers(directory, "one", print_text, &err);
+    return undo_leftovers(&operations, directory, "one", print_text, &err);
 }
 
 static void remove_leftover(void)
@@ -220,7 +229,8 @@ static void test_jobs(int argc, char **argv)
     found_jobs[1] = (struct cluster_job){.id = 8, .name = "j1", .uid = geteuid() + 1};
     found_count = 2;
     done[0] = '\0';
-    is_int(undo_begin(directory, "jobs", "one", argc, argv, &undo, &err), 0, "a run with a job");
+    is_int(undo_begin(&operations, directory, "jobs", "one", argc, argv, &undo, &err), 0,
+           "a run with a job");
     undo_note_job(&undo, "j1", geteuid(), &err);
     is_int(undo_end(&undo, &err), 0, "... ends");
     is_str(done, "jobs j1;cancel 7;jobs j1;",
@@ -235,13 +245,14 @@ int main(int argc, char **argv)
     char command[64];
 
     ok(mkdtemp(directory) != NULL, "a place for journals");
-    is_int(undo_begin(directory, "run", "one", argc, argv, &undo, &err), 0, "a run begins (%s)",
-           err.text);
+    is_int(undo_begin(&operations, directory, "run", "one", argc, argv, &undo, &err), 0,
+           "a run begins (%s)", err.text);
     is_int(seen_unlocked, 0, "its journal is locked before others see it");
     is_int(seen_unkept, 0, "... and has a keeper");
     is_int(count_journals(), 1, "... and then they do");
-    is_int(undo_leftovers(directory, "one", print_text, &err), 0, "... as of a run that lives");
-    is_int(undo_begin(directory, "run", "one", argc, argv, &second, &err), 0,
+    is_int(undo_leftovers(&operations, directory, "one", print_text, &err), 0,
+           "... as of a run that lives");
+    is_int(undo_begin(&operations, directory, "run", "one", argc, argv, &second, &err), 0,
            "another of its name");
     is_str(second.path, "", "... has its journal in memory");
     has_str(err.text, "no journal in ", "... and is told so");

@@ -199,18 +199,22 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     if (certify->progress.is_terminal)
         setenv("MUSTER_PROGRESS", "1", 1);
     jitter_wait(certify);
-    if (cluster_open(err) != 0 || cluster_name(cluster, sizeof cluster, err) != 0)
+    if (certify->operations->open(err) != 0 ||
+        certify->operations->name(cluster, sizeof cluster, err) != 0)
         return -1;
     /* until here there is nothing to undo, and a controller may be silent for long */
     catch_signals();
     snprintf(certify->runs, sizeof certify->runs, "%s", certify->conf.history_path);
     slash = strrchr(certify->runs, '/'); /* an absolute path */
     snprintf(slash, sizeof certify->runs - (size_t)(slash - certify->runs), "/runs");
-    left = geteuid() == 0 ? undo_leftovers(certify->runs, cluster, say_leftover, err) : 0;
+    left = geteuid() == 0
+               ? undo_leftovers(certify->operations, certify->runs, cluster, say_leftover, err)
+               : 0;
     if (left < 0)
         fprintf(stderr, "muster certify: %s\n", err->text);
     err->text[0] = '\0';
-    if (undo_begin(certify->runs, certify->run, cluster, argc, argv, &certify->undo, err) != 0)
+    if (undo_begin(certify->operations, certify->runs, certify->run, cluster, argc, argv,
+                   &certify->undo, err) != 0)
         return -1;
     if (*err->text && geteuid() == 0)
         fprintf(stderr, "muster certify: %s\n", err->text);

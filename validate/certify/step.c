@@ -218,26 +218,26 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
         labels_end(&hearing);
         return error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
     }
-    rv = step_run(&(struct step){.job_id = certify->job_id,
-                                 .nodes = step->nodes,
-                                 .tasks_per_node = step->tasks_per_node,
-                                 .mpi = step->is_mpi ? certify->options.mpi : "none",
-                                 .has_labels = hearing.nodes.count > 0,
-                                 .is_of_first = step->is_mpi,
-                                 .program = step->program},
-                  &(struct process){.user = certify->is_root && certify->job == JOB_BATTERY
-                                                ? &certify->battery
-                                                : NULL,
-                                    .input = step->input,
-                                    .environment = step->environment,
-                                    .deadline_s = step->deadline_s,
-                                    .grace_s = GRACE_S,
-                                    .on_line = hear,
-                                    .on_tick = tick,
-                                    .context = &hearing,
-                                    .stop = &hearing.stop,
-                                    .told_status = step->is_mpi ? &hearing.status : NULL},
-                  &result, err);
+    rv = certify->operations->step_run(
+        &(struct step){.job_id = certify->job_id,
+                       .nodes = step->nodes,
+                       .tasks_per_node = step->tasks_per_node,
+                       .mpi = step->is_mpi ? certify->options.mpi : "none",
+                       .has_labels = hearing.nodes.count > 0,
+                       .is_of_first = step->is_mpi,
+                       .program = step->program},
+        &(struct process){
+            .user = certify->is_root && certify->job == JOB_BATTERY ? &certify->battery : NULL,
+            .input = step->input,
+            .environment = step->environment,
+            .deadline_s = step->deadline_s,
+            .grace_s = GRACE_S,
+            .on_line = hear,
+            .on_tick = tick,
+            .context = &hearing,
+            .stop = &hearing.stop,
+            .told_status = step->is_mpi ? &hearing.status : NULL},
+        &result, err);
     labels_end(&hearing);
     if (rv != 0)
         return -1;

@@ -2,21 +2,49 @@
 #ifndef MUSTER_OPERATIONS_H
 #define MUSTER_OPERATIONS_H
 
+#include "validate/slurm/allocation.h"
 #include "validate/slurm/batch.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/reach.h"
+#include "validate/slurm/runs.h"
+#include "validate/slurm/step.h"
 
-/* What a run of certify changes in the cluster, and how it looks what became of it: a table, so
- * that a test can stand in for the controller and refuse whatever it likes. Each is the function of
- * cluster.h of that name. */
+/* All that a run of certify asks of Slurm and has it do: a table, so that a test can stand in for
+ * the cluster and refuse whatever it likes. Each is the function of that name in the header that is
+ * named. */
 struct cluster_operations {
+    /* cluster.h: what the controller knows */
+    int (*open)(struct error *err);
+    int (*name)(char *name, size_t size, struct error *err);
+    int (*load)(struct cluster *cluster, struct error *err);
     int (*load_nodes)(struct cluster *cluster, struct error *err);
-    batch_change_fn *drain, *resume /* its text is not used */, *set_comment, *set_extra;
+    int (*reservation)(const char *name, struct hostlist *nodes, struct error *err);
+    int (*jobs)(const char *prefix, struct cluster_job **jobs, struct error *err);
+    enum cluster_job_state (*job_state)(uint32_t id, const char *name);
+    /* cluster.h: what it is told */
+    batch_change_fn *drain, *resume /* its text is not used */, *set_comment, *set_extra, *down;
     int (*reserve)(const char *name, const char *nodes, const char *user, int minutes,
                    struct error *err);
     int (*unreserve)(const char *name, struct error *err);
-    int (*reservation)(const char *name, struct hostlist *nodes, struct error *err);
+    int (*wait)(const struct hostlist *names, bool is_there, struct error *err);
+    int (*job_cancel)(uint32_t id, struct error *err);
+    /* runs.h */
+    int (*runs)(uid_t battery_uid, struct cluster_run **runs, struct error *err);
+    /* reach.h */
+    int (*reach_nodes)(struct cluster_node *const *nodes, size_t count, double deadline_s,
+                       const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
+    /* allocation.h */
+    int (*allocation_get)(const struct allocation_request *request, uint32_t *job_id,
+                          struct error *err);
+    int (*allocation_check)(const struct allocation_request *request, struct error *err);
+    /* step.h */
+    int (*step_run)(const struct step *step, const struct process *watching,
+                    struct process_result *result, struct error *err);
+    int (*step_run_on)(const struct hostlist *nodes, const char *partition, int wait_s,
+                       bool has_labels, char *const *program, const struct process *watching,
+                       struct process_result *result, struct error *err);
 };
 
-extern const struct cluster_operations operations_slurm; /* Slurm's controller */
+extern const struct cluster_operations operations_slurm; /* Slurm's */
 
 #endif

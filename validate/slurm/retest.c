@@ -97,8 +97,8 @@ static bool has_job(const char *run, uid_t battery_uid, const struct cluster_job
 }
 
 /* The runs that have a reservation or a mark, and no job. Returns 0, or -1 with err. */
-static int jobless(const struct cluster *cluster, uid_t battery_uid, struct hostlist *runs,
-                   struct error *err)
+static int jobless(const struct cluster_operations *operations, const struct cluster *cluster,
+                   uid_t battery_uid, struct hostlist *runs, struct error *err)
 {
     struct cluster_job *jobs = NULL;
     int count = 0;
@@ -113,7 +113,7 @@ static int jobless(const struct cluster *cluster, uid_t battery_uid, struct host
             hostlist_append(runs, run);
     }
     if (runs->count > 0)
-        count = cluster_jobs(CLUSTER_RUN_JOB, &jobs, err);
+        count = operations->jobs(CLUSTER_RUN_JOB, &jobs, err);
     if (count < 0) {
         hostlist_clear(runs);
         return -1;
@@ -130,8 +130,8 @@ static int jobless(const struct cluster *cluster, uid_t battery_uid, struct host
     return 0;
 }
 
-static int run_settle(const struct cluster *cluster, const char *run,
-                      void (*report)(const char *text), struct error *err)
+static int run_settle(const struct cluster_operations *operations, const struct cluster *cluster,
+                      const char *run, void (*report)(const char *text), struct error *err)
 {
     char text[400], reservation[96];
     struct batch drains = {0}, comments = {0};
@@ -152,30 +152,32 @@ static int run_settle(const struct cluster *cluster, const char *run,
     }
     /* a node that cannot be drained keeps its mark, as all do then, for the next run */
     if (rv == 0)
-        rv = batch_apply(&drains, cluster_drain, NULL, NULL, err);
+        rv = batch_apply(&drains, operations->drain, NULL, NULL, err);
     if (rv == 0)
-        rv = batch_apply(&comments, cluster_set_comment, NULL, NULL, err);
+        rv = batch_apply(&comments, operations->set_comment, NULL, NULL, err);
     batch_clear(&drains);
     batch_clear(&comments);
     snprintf(reservation, sizeof reservation, CLUSTER_RUN "%.63s", run);
-    return rv == 0 ? cluster_unreserve(reservation, err) : -1;
+    return rv == 0 ? operations->unreserve(reservation, err) : -1;
 }
 
-int retest_leftovers(const struct cluster *cluster, uid_t battery_uid, double confirm_s,
-                     const volatile sig_atomic_t *stop, void (*report)(const char *text),
-                     struct error *err)
+int retest_leftovers(const struct cluster_operations *operations, const struct cluster *cluster,
+                     uid_t battery_uid, double confirm_s, const volatile sig_atomic_t *stop,
+                     void (*report)(const char *text), struct error *err)
 {
     struct hostlist suspects, runs = {0};
     struct cluster now = {0};
     double begin = clock_s();
-    int rv = jobless(cluster, battery_uid, &suspects, err), count = 0;
+    int rv = jobless(operations, cluster, battery_uid, &suspects, err), count = 0;
 
     if (rv != 0 || suspects.count == 0) {
         hostlist_clear(&suspects);
         return rv;
     }
     while (rv == 0 && !*stop) { /* only one that is there all the time counts */
-        rv = cluster_load_nodes(&now, err) == 0 ? jobless(&now, battery_uid, &runs, err) : -1;
+        rv = operations->load_nodes(&now, err) == 0
+                 ? jobless(operations, &now, battery_uid, &runs, err)
+                 : -1;
         for (size_t i = 0; rv == 0 && i < suspects.count;)
             if (hostlist_contains(&runs, suspects.names[i])) {
                 i++;
@@ -190,7 +192,7 @@ int retest_leftovers(const struct cluster *cluster, uid_t battery_uid, double co
         sleep(1);
     }
     for (size_t i = 0; rv == 0 && !*stop && i < suspects.count; i++, count++)
-        rv = run_settle(&now, suspects.names[i], report, err);
+        rv = run_settle(operations, &now, suspects.names[i], report, err);
     hostlist_clear(&suspects);
     hostlist_clear(&runs);
     cluster_clear(&now);

@@ -6,8 +6,7 @@
 #include <stdbool.h>
 
 #include "lib/base/error.h"
-#include "validate/slurm/batch.h"
-#include "validate/slurm/cluster.h"
+#include "validate/slurm/operations.h"
 
 /* A drain of muster's that is lifted for a test stands in the node's Comment meanwhile, behind what
  * the site has there: "rack 7 [muster RUN: REASON]". So any later run on any head finds it, should
@@ -34,8 +33,8 @@ enum { RETEST_CONFIRM_S = 30 }; /* so long a living run can be without a job, at
  * watched for confirm_s seconds: nodes that are marked are drained again, the reservation
  * muster-RUN goes. say gets a line for each run. Returns how many runs those were, or -1 with err.
  */
-int retest_leftovers(const struct cluster *cluster, uid_t battery_uid, double confirm_s,
-                     const volatile sig_atomic_t *stop, void (*report)(const char *text),
-                     struct error *err);
+int retest_leftovers(const struct cluster_operations *operations, const struct cluster *cluster,
+                     uid_t battery_uid, double confirm_s, const volatile sig_atomic_t *stop,
+                     void (*report)(const char *text), struct error *err);
 
 #endif

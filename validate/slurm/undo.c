@@ -22,8 +22,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"
-#include "validate/slurm/batch.h"
-#include "validate/slurm/cluster.h"
+#include "validate/slurm/operations.h"
 #include "validate/slurm/journal.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/retest.h"
@@ -111,6 +110,7 @@ int undo_note_settled(struct undo *undo, const char *node, struct error *err)
 
 /* What is being undone. */
 struct undoing {
+    const struct cluster_operations *operations;
     const char *text; /* of the journal */
     bool is_late;     /* a request that the run made may still be on its way */
     void (*report)(const char *text);
@@ -131,8 +131,9 @@ undoing_report(const struct undoing *undoing, const char *format, ...)
 }
 
 /* Those that answer again by now end their job themselves. */
-static void silent_down(const char *text)
+static void silent_down(const struct undoing *undoing)
 {
+    const char *text = undoing->text;
     struct cluster cluster = {0};
     struct journal_entry entry;
     struct batch silent = {0};
@@ -143,14 +144,14 @@ static void silent_down(const char *text)
 
         if (strcmp(entry.verb, "down") != 0)
             continue;
-        if (!is_loaded && cluster_load_nodes(&cluster, NULL) != 0)
+        if (!is_loaded && undoing->operations->load_nodes(&cluster, NULL) != 0)
             return;
         is_loaded = true;
         node = cluster_node(&cluster, entry.name);
         if (node && node->is_completing)
             batch_add(&silent, entry.name, entry.rest);
     }
-    batch_apply(&silent, cluster_down, NULL, NULL, NULL);
+    batch_apply(&silent, undoing->operations->down, NULL, NULL, NULL);
     cluster_clear(&cluster);
 }
 
@@ -168,7 +169,7 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
     for (;;) {
         double asked = clock_s();
         struct cluster_job *jobs;
-        int count = cluster_jobs(name, &jobs, err), left = 0, alive = 0;
+        int count = undoing->operations->jobs(name, &jobs, err), left = 0, alive = 0;
 
         for (int i = 0; i < count; i++) {
             if (strcmp(jobs[i].name, name) != 0 || (jobs[i].uid != geteuid() && jobs[i].uid != uid))
@@ -177,7 +178,7 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
             left++;
             if (!jobs[i].is_completing) {
                 alive++;
-                cluster_job_cancel(jobs[i].id, err);
+                undoing->operations->job_cancel(jobs[i].id, err);
             }
         }
         free(jobs);
@@ -190,7 +191,7 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
         if (left > 0 && alive == 0) {
             cancelled = cancelled > 0 ? cancelled : clock_s();
             if (!is_down && clock_s() - cancelled > EPILOG_S) {
-                silent_down(undoing->text);
+                silent_down(undoing);
                 is_down = true;
             }
             if (clock_s() - cancelled > COMPLETING_S)
@@ -206,7 +207,7 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
 static int reservation_find(const struct undoing *undoing, const struct journal_entry *entry,
                             struct hostlist *nodes, struct error *err)
 {
-    int found = cluster_reservation(entry->name, nodes, err);
+    int found = undoing->operations->reservation(entry->name, nodes, err);
     char *folded = found == 1 ? hostlist_fold_for_slurm(nodes) : NULL, mark[24];
 
     if (found != 1)
@@ -238,7 +239,7 @@ static int reservation_undo(const struct undoing *undoing, const struct journal_
         int found = reservation_find(undoing, entry, &nodes, err);
 
         hostlist_clear(&nodes);
-        if (found == 0 || (found == 1 && cluster_unreserve(entry->name, err) == 0))
+        if (found == 0 || (found == 1 && undoing->operations->unreserve(entry->name, err) == 0))
             return 0;
         if (clock_s() - begin > GONE_S)
             return -1;
@@ -254,7 +255,7 @@ static int held_find(const struct undoing *undoing, struct hostlist *held, struc
     int rv = 0;
 
     while (rv == 0 && journal_next(&line, &entry)) {
-        const struct undoing quiet = {.text = undoing->text};
+        const struct undoing quiet = {undoing->operations, .text = undoing->text};
         struct hostlist nodes = {0};
 
         if (strcmp(entry.verb, "reservation") != 0)
@@ -323,7 +324,7 @@ static int nodes_undo(const struct undoing *undoing, struct error *err)
     while (journal_next(&line, &entry)) {
         if (strcmp(entry.verb, "resume") != 0 || journal_is_settled(undoing->text, entry.name))
             continue;
-        if (!is_loaded && (cluster_load_nodes(&restoring.cluster, err) != 0 ||
+        if (!is_loaded && (undoing->operations->load_nodes(&restoring.cluster, err) != 0 ||
                            held_find(undoing, &restoring.held, err) != 0)) {
             restoring.rv = -1;
             break;
@@ -331,8 +332,9 @@ static int nodes_undo(const struct undoing *undoing, struct error *err)
         is_loaded = true;
         node_undo(undoing, &entry, &restoring);
     }
-    if (batch_apply(&restoring.drains, cluster_drain, drain_done, &restoring, err) != 0 ||
-        batch_apply(&restoring.comments, cluster_set_comment, NULL, NULL, err) != 0)
+    if (batch_apply(&restoring.drains, undoing->operations->drain, drain_done, &restoring, err) !=
+            0 ||
+        batch_apply(&restoring.comments, undoing->operations->set_comment, NULL, NULL, err) != 0)
         restoring.rv = -1;
     batch_clear(&restoring.comments);
     hostlist_clear(&restoring.held);
@@ -366,14 +368,14 @@ static int text_undo(const struct undoing *undoing, struct error *err)
     return each_undo(undoing, "reservation", err) != 0 ? -1 : rv;
 }
 
-static int journal_undo(int journal, bool is_late, struct error *err)
+static int journal_undo(const struct undo *undo, bool is_late, struct error *err)
 {
-    char *text = journal_read(journal);
+    char *text = journal_read(undo->journal);
     int rv;
 
     if (!text)
         return error_set(err, "cannot read the journal: %m");
-    rv = text_undo(&(struct undoing){.text = text, .is_late = is_late}, err);
+    rv = text_undo(&(struct undoing){undo->operations, text, is_late}, err);
     free(text);
     return rv;
 }
@@ -433,7 +435,7 @@ keeper_run(const struct undo *undo, const char *hidden, int pipe, int argc, char
             break;
     }
     for (int i = 0; i < KEEPER_TRIES; i++) {
-        if (journal_undo(undo->journal, i == 0, NULL) == 0) {
+        if (journal_undo(undo, i == 0, NULL) == 0) {
             journal_remove(undo, hidden);
             _exit(0);
         }
@@ -471,13 +473,13 @@ static void no_place(const char *directory, struct error *err)
               directory);
 }
 
-int undo_begin(const char *directory, const char *run, const char *cluster, int argc, char **argv,
-               struct undo *undo, struct error *err)
+int undo_begin(const struct cluster_operations *operations, const char *directory, const char *run,
+               const char *cluster, int argc, char **argv, struct undo *undo, struct error *err)
 {
     char hidden[sizeof undo->path];
     int ends[2];
 
-    *undo = (struct undo){.journal = -1, .keeper_pipe = -1};
+    *undo = (struct undo){operations, .journal = -1, .keeper_pipe = -1};
     undo->journal = journal_create(directory, run, hidden, undo->path, sizeof undo->path);
     if (undo->journal < 0) {
         no_place(directory, err);
@@ -527,7 +529,7 @@ int undo_end(struct undo *undo, struct error *err)
 
     if (undo->journal < 0)
         return 0;
-    rv = journal_undo(undo->journal, false, err);
+    rv = journal_undo(undo, false, err);
     if (rv == 0) {
         if (*undo->path)
             unlink(undo->path);
@@ -542,11 +544,12 @@ int undo_end(struct undo *undo, struct error *err)
 }
 
 /* Returns 1; 0 when it is left as it is; -1 with err. */
-static int leftover_undo(int journal, const char *path, const char *run, const char *cluster,
-                         void (*report)(const char *text), struct error *err)
+static int leftover_undo(const struct cluster_operations *operations, int journal, const char *path,
+                         const char *run, const char *cluster, void (*report)(const char *text),
+                         struct error *err)
 {
     char *text = journal_read(journal);
-    struct undoing undoing = {.text = text, .report = report};
+    struct undoing undoing = {operations, .text = text, .report = report};
     struct error why = {""};
     int rv = 0;
 
@@ -567,8 +570,8 @@ static int leftover_undo(int journal, const char *path, const char *run, const c
     return rv;
 }
 
-int undo_leftovers(const char *directory, const char *cluster, void (*report)(const char *text),
-                   struct error *err)
+int undo_leftovers(const struct cluster_operations *operations, const char *directory,
+                   const char *cluster, void (*report)(const char *text), struct error *err)
 {
     DIR *runs = opendir(directory);
     const struct dirent *entry;
@@ -587,7 +590,7 @@ int undo_leftovers(const char *directory, const char *cluster, void (*report)(co
         if (journal < 0)
             continue;
         if (flock(journal, LOCK_EX | LOCK_NB) == 0)
-            done = leftover_undo(journal, path, entry->d_name, cluster, report, err);
+            done = leftover_undo(operations, journal, path, entry->d_name, cluster, report, err);
         count += done == 1;
         rv = done < 0 ? -1 : rv;
         close(journal);

@@ -7,6 +7,8 @@
 
 #include "lib/base/error.h"
 
+struct cluster_operations;
+
 /* What a run has changed in the cluster and must not outlive it. Each change is written to a
  * journal before it is made; then three lines of defence undo what is in there:
  *   1. the run itself, at its end or after a signal,
@@ -18,6 +20,7 @@
  * holds the nodes that it was made with, and a node is in that reservation still, or has the reason
  * back that it had; what somebody else has changed since stays as it is. */
 struct undo {
+    const struct cluster_operations *operations;
     int journal;     /* file descriptor */
     char path[4096]; /* "" when the journal could only be held in memory */
     int keeper_pipe; /* its closing without a goodbye wakes the keeper; -1: no keeper */
@@ -28,8 +31,8 @@ struct undo {
  * be written the journal is held in memory and err says so (the third line is lost then); still
  * returns 0. -1 with err when there can be no journal or keeper at all: nothing must be changed
  * then. argc, argv: of main(), so that the keeper shows its own name. */
-int undo_begin(const char *directory, const char *run, const char *cluster, int argc, char **argv,
-               struct undo *undo, struct error *err);
+int undo_begin(const struct cluster_operations *operations, const char *directory, const char *run,
+               const char *cluster, int argc, char **argv, struct undo *undo, struct error *err);
 
 /* Each is to be called before the change. Returns 0, or -1 with err: leave the change then. */
 /* uid: whose the job is, where it is not of this process. */
@@ -54,7 +57,7 @@ int undo_end(struct undo *undo, struct error *err);
 
 /* Finds journals of runs that are gone and undoes them. One that is not of this cluster, or is not
  * whole, is told and left as it is. Returns how many were undone, or -1. */
-int undo_leftovers(const char *directory, const char *cluster, void (*report)(const char *text),
-                   struct error *err);
+int undo_leftovers(const struct cluster_operations *operations, const char *directory,
+                   const char *cluster, void (*report)(const char *text), struct error *err);
 
 #endif

@@ -146,10 +146,10 @@ static void allocation_drop(struct certify *certify)
     for (int i = 0; i < 20; i++) {
         bool is_any = false;
 
-        count = cluster_jobs(certify->job_name, &jobs, NULL);
+        count = certify->operations->jobs(certify->job_name, &jobs, NULL);
         for (int k = 0; k < count; k++) {
             is_any |= !jobs[k].is_completing;
-            cluster_job_cancel(jobs[k].id, NULL);
+            certify->operations->job_cancel(jobs[k].id, NULL);
         }
         free(jobs);
         if (count == 0 || (count > 0 && !is_any && i > 5))
@@ -280,7 +280,7 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
 
         progress_doing(&certify->progress, "%zu nodes of partition %s", names->count,
                        certify->partition);
-        rv = allocation_get(
+        rv = certify->operations->allocation_get(
             &(struct allocation_request){
                 .job_name = certify->job_name,
                 .user = certify->is_root && certify->job == JOB_BATTERY ? &certify->battery : NULL,
@@ -307,13 +307,14 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
 static int battery_check(const struct certify *certify, const struct hostlist *names,
                          struct error *err)
 {
-    return allocation_check(&(struct allocation_request){.job_name = certify->job_name,
-                                                         .user = &certify->battery,
-                                                         .nodes = names,
-                                                         .partition = certify->partition,
-                                                         .reservation = certify->reservation,
-                                                         .minutes = battery_minutes(certify)},
-                            err);
+    return certify->operations->allocation_check(
+        &(struct allocation_request){.job_name = certify->job_name,
+                                     .user = &certify->battery,
+                                     .nodes = names,
+                                     .partition = certify->partition,
+                                     .reservation = certify->reservation,
+                                     .minutes = battery_minutes(certify)},
+        err);
 }
 
 static enum stage stage_of(const struct certify *certify)
@@ -367,7 +368,7 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
 
     if (!certify->is_root || before == 0 || certify_stop)
         return;
-    if (cluster_job_state(before, certify->job_name) == CLUSTER_JOB_LOST) {
+    if (certify->operations->job_state(before, certify->job_name) == CLUSTER_JOB_LOST) {
         before = 0; /* its number may be somebody else's by now */
         rv = lost_replace(certify, &err);
     }
@@ -385,21 +386,23 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
             allocation_try(certify, before, &names, &err);
         allocation_tell(certify, &names, &err);
     } else if (before != 0) {
-        cluster_job_cancel(before, NULL);
+        certify->operations->job_cancel(before, NULL);
     }
     hostlist_clear(&names);
 }
 
 bool certify_job_is_over(const struct certify *certify)
 {
-    enum cluster_job_state state = cluster_job_state(certify->job_id, certify->job_name);
+    enum cluster_job_state state =
+        certify->operations->job_state(certify->job_id, certify->job_name);
 
     return state == CLUSTER_JOB_OVER || state == CLUSTER_JOB_LOST;
 }
 
 bool certify_allocate_again(struct certify *certify)
 {
-    enum cluster_job_state state = cluster_job_state(certify->job_id, certify->job_name);
+    enum cluster_job_state state =
+        certify->operations->job_state(certify->job_id, certify->job_name);
     uint32_t before = certify->job_id;
     struct hostlist names;
     struct error err = {"the job was lost"};

@@ -128,7 +128,8 @@ static int look(struct campaigning *doing, struct error *err)
     int rv;
 
     group_clear(&doing->group);
-    if (cluster_open(err) != 0 || cluster_load(&cluster, err) != 0)
+    if (doing->base->operations->open(err) != 0 ||
+        doing->base->operations->load(&cluster, err) != 0)
         return -1;
     rv = campaign_look(doing, &cluster, err);
     if (rv == 0)

@@ -197,7 +197,7 @@ static int load_settled(struct certify *certify, struct error *err)
     if (rv == 0 && hostlist_set_make(&names, &wanted) != 0)
         rv = error_set(err, "no memory for %zu nodes", names.count);
     while (rv == 0) {
-        rv = cluster_load(&certify->cluster, err);
+        rv = certify->operations->load(&certify->cluster, err);
         if (rv != 0 || !is_settling(&certify->cluster, &wanted) || clock_s() - begin > SETTLE_S ||
             certify_stop)
             break;
@@ -218,8 +218,8 @@ int certify_select(struct certify *certify, struct error *err)
         return -1;
     if (certify->is_root) {
         struct error why;
-        int left = retest_leftovers(&certify->cluster, certify->battery.uid, RETEST_CONFIRM_S,
-                                    &certify_stop, say_leftover, &why);
+        int left = retest_leftovers(certify->operations, &certify->cluster, certify->battery.uid,
+                                    RETEST_CONFIRM_S, &certify_stop, say_leftover, &why);
 
         if (left < 0)
             say_leftover(why.text);
@@ -281,7 +281,7 @@ static size_t ask(struct certify *certify, enum stage stage,
         subjects[count++] = &certify->subjects[i];
     }
     if (!nodes || !subjects || !answers ||
-        reach_nodes(nodes, count, REACH_S, &certify_stop, answers, &err) != 0)
+        certify->operations->reach_nodes(nodes, count, REACH_S, &certify_stop, answers, &err) != 0)
         count = 0;
     for (size_t i = 0; i < count; i++)
         no_munge += answers[i].state == REACH_NO_MUNGE;

@@ -104,7 +104,7 @@ void certify_others(struct certify *certify, struct hostlist *busy)
 {
     struct cluster_run *runs = NULL;
     struct error err = {""};
-    int count = cluster_runs(certify->battery.uid, &runs, &err);
+    int count = certify->operations->runs(certify->battery.uid, &runs, &err);
 
     if (count < 0)
         certify_note(certify, "whether another host tests the same nodes is not known: %s",
@@ -131,7 +131,7 @@ static enum standing standing_of(const struct certify *certify, const struct hos
 {
     enum standing standing = STANDING_FREE;
     struct cluster_run *runs = NULL;
-    int count = cluster_runs(certify->battery.uid, &runs, err);
+    int count = certify->operations->runs(certify->battery.uid, &runs, err);
     struct hostlist_set ours;
 
     if (count < 0)

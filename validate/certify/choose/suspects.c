@@ -115,7 +115,8 @@ static void readers_find(struct certify *certify, struct hostlist *names)
     for (size_t i = 0; nodes && i < certify->count; i++)
         if (certify->subjects[i].plan.role == ROLE_TEST && !certify->subjects[i].slurm->is_waiting)
             nodes[count++] = certify->subjects[i].slurm;
-    if (nodes && answers && reach_nodes(nodes, count, REACH_S, &certify_stop, answers, &err) == 0)
+    if (nodes && answers &&
+        certify->operations->reach_nodes(nodes, count, REACH_S, &certify_stop, answers, &err) == 0)
         for (size_t i = 0; i < count; i++)
             if (answers[i].state == REACH_ANSWERS)
                 hostlist_append(names, nodes[i]->name);
@@ -138,13 +139,14 @@ static int claims_collect(struct certify *certify, const struct hostlist *names,
         labels_make(&heard->nodes, &heard->labels) != 0)
         return error_set(err, "no memory for the claims of %zu nodes", names->count);
     step_muster(&program, "claim", "--json", NULL);
-    rv = step_run_on(names, partition ? partition->name : NULL, WAIT_S, true, program.argv,
-                     &(struct process){.deadline_s = COLLECT_S,
-                                       .grace_s = GRACE_S,
-                                       .on_line = hear,
-                                       .context = heard,
-                                       .stop = &certify_stop},
-                     &result, err);
+    rv = certify->operations->step_run_on(names, partition ? partition->name : NULL, WAIT_S, true,
+                                          program.argv,
+                                          &(struct process){.deadline_s = COLLECT_S,
+                                                            .grace_s = GRACE_S,
+                                                            .on_line = hear,
+                                                            .context = heard,
+                                                            .stop = &certify_stop},
+                                          &result, err);
     arguments_clear(&program);
     if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0))
         rv = error_set(err, "the claims of %zu nodes could not be read: %s", names->count,

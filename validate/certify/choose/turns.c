@@ -179,12 +179,12 @@ void certify_leave_waiting(struct certify *certify)
     if (leaving.count == 0)
         return;
     lock = testing_lock(certify->runs, &err); /* another run may do the same now */
-    rv = lock < 0 ? -1 : cluster_load(&now, &err);
+    rv = lock < 0 ? -1 : certify->operations->load(&now, &err);
     for (size_t i = 0; rv == 0 && i < now.node_count; i++)
         if (now.nodes[i].is_waiting && !hostlist_contains(&leaving, now.nodes[i].name))
             hostlist_append(&staying, now.nodes[i].name);
     if (rv == 0 && now.has_waiting)
-        rv = cluster_wait(&staying, true, &err);
+        rv = certify->operations->wait(&staying, true, &err);
     folded = hostlist_fold(&leaving);
     if (rv != 0)
         certify_note(certify, "not taken out of reservation " CLUSTER_WAITING ": %s", err.text);
