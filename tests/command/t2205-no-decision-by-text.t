@@ -21,7 +21,7 @@ validate/checks/config_devices.c the part of a path in /sys
 validate/judge/facts/groups.c the kind of device that a part begins with
 validate/report/recordfile.c the reader of records, of whole families of metrics
 validate/report/html_training.c the number in a part "step 7"
-validate/certify/links/links.c the parts of metric rounds are names of passes
+validate/certify/stages/links/links.c the parts of metric rounds are names of passes
 validate/judge/links/court/findings.c directions and limits of the findings of this room
 validate/health/kernel_log.c a file of its own, with "-" for no part
 validate/judge/links/losses/retest.c names of suites, to be of the catalog

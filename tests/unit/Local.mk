@@ -410,25 +410,25 @@ tests_unit_campaign_t_LDADD = validate/history/libhistory.la validate/judge/libj
 
 check_PROGRAMS += tests/unit/outcome.t
 tests_unit_outcome_t_SOURCES = tests/unit/outcome.c \
-	validate/certify/outcome.c validate/certify/outcome.h
+	validate/certify/state/outcome.c validate/certify/state/outcome.h
 tests_unit_outcome_t_LDADD = validate/judge/libjudge.la validate/act/libact.la $(unit_libs) \
 	$(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/settle.t
 tests_unit_settle_t_SOURCES = tests/unit/settle.c \
-	validate/certify/alike.c validate/certify/outcome.c validate/certify/outcome.h \
+	validate/certify/settle/alike.c validate/certify/state/outcome.c validate/certify/state/outcome.h \
 	validate/certify/settle/actions.c validate/slurm/batch.c validate/slurm/batch.h \
 	validate/slurm/retest.c validate/slurm/retest.h
 tests_unit_settle_t_LDADD = validate/act/libact.la $(unit_libs) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/request.t
 tests_unit_request_t_SOURCES = tests/unit/request.c \
-	validate/certify/settle/request.c validate/certify/settle/request.h
+	validate/certify/stages/request.c validate/certify/stages/request.h
 tests_unit_request_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/budget.t
 tests_unit_budget_t_SOURCES = tests/unit/budget.c \
-	validate/certify/budget.c validate/certify/budget.h
+	validate/certify/state/budget.c validate/certify/state/budget.h
 tests_unit_budget_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/spares.t

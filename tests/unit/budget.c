@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/certify/budget.h"
+#include "validate/certify/state/budget.h"
 #include "validate/schedule/schedule.h"
 #include "tests/unit/tap.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/certify/outcome.h"
+#include "validate/certify/state/outcome.h"
 
 #include <string.h>
 

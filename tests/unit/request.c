@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/certify/settle/request.h"
+#include "validate/certify/stages/request.h"
 
 #include <stdbool.h>
 #include <stdio.h>

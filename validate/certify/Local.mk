@@ -1,54 +1,86 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# `muster certify`: choose nodes, run the battery on them, judge, act. A part of the command.
-muster_SOURCES += \
+# `muster certify`: choose nodes, run the battery on them, judge, act. A library, so that a test can
+# run the whole of it on a cluster that it makes up.
+if BUILD_MUSTER
+noinst_LTLIBRARIES += validate/certify/libcertify.la
+endif BUILD_MUSTER
+validate_certify_libcertify_la_CPPFLAGS = $(muster_CPPFLAGS)
+validate_certify_libcertify_la_SOURCES =
+muster_SOURCES += validate/certify/command.c
+
+# a run from its beginning to its end
+validate_certify_libcertify_la_SOURCES += \
+	validate/certify/campaign.c validate/certify/campaign.h \
 	validate/certify/certify.c validate/certify/certify.h \
-	validate/certify/alike.c \
-	validate/certify/budget.c validate/certify/budget.h \
-	validate/certify/config.c \
-	validate/certify/estimate.c \
-	validate/certify/neighbours.c \
-	validate/certify/options.c \
-	validate/certify/outcome.c validate/certify/outcome.h \
-	validate/certify/peers.c \
-	validate/certify/rails.c \
-	validate/certify/retest.c \
-	validate/certify/stages.c \
-	validate/certify/step.c \
-	validate/certify/subnet.c \
+	validate/certify/options.c validate/certify/options.h \
 	# end of certify
 
-# which nodes, and their allocation
-muster_SOURCES += \
-	validate/certify/choose/allocate.c \
-	validate/certify/choose/campaign.c validate/certify/choose/campaign.h \
-	validate/certify/choose/group.c validate/certify/choose/group.h \
-	validate/certify/choose/nodes.c \
-	validate/certify/choose/others.c \
-	validate/certify/choose/suspects.c \
-	validate/certify/choose/turns.c \
-	# end of choose
+# what a run knows of its nodes; nothing is asked or done here
+validate_certify_libcertify_la_SOURCES += \
+	validate/certify/state/budget.c validate/certify/state/budget.h \
+	validate/certify/state/estimate.c validate/certify/state/estimate.h \
+	validate/certify/state/outcome.c validate/certify/state/outcome.h \
+	validate/certify/state/rails.c validate/certify/state/rails.h \
+	validate/certify/state/run.c validate/certify/state/run.h \
+	# end of state
 
-# what was measured of links becomes verdicts
-muster_SOURCES += \
-	validate/certify/links/findings.c \
-	validate/certify/links/hints.c validate/certify/links/hints.h \
-	validate/certify/links/links.c \
-	validate/certify/links/losses.c \
-	validate/certify/links/sums.c \
-	# end of links
+# asks nodes, and runs programs on them
+validate_certify_libcertify_la_SOURCES += \
+	validate/certify/step/certify_step.c validate/certify/step/certify_step.h \
+	validate/certify/step/peers.c validate/certify/step/peers.h \
+	validate/certify/step/reach_nodes.c validate/certify/step/reach_nodes.h \
+	validate/certify/stages/retest.c validate/certify/step/retest.h \
+	# end of step
 
-# drains, certificates, releases
-muster_SOURCES += \
-	validate/certify/settle/actions.c \
-	validate/certify/settle/certificates.c \
-	validate/certify/settle/extras.c \
-	validate/certify/settle/request.c validate/certify/settle/request.h \
+# drains and releases
+validate_certify_libcertify_la_SOURCES += \
+	validate/certify/settle/actions.c validate/certify/settle/actions.h \
+	validate/certify/settle/alike.c validate/certify/settle/alike.h \
 	# end of settle
 
+# which nodes, and their allocation
+validate_certify_libcertify_la_SOURCES += \
+	validate/certify/choose/allocate.c validate/certify/choose/allocate.h \
+	validate/certify/choose/group.c validate/certify/choose/group.h \
+	validate/certify/choose/nodes.c validate/certify/choose/nodes.h \
+	validate/certify/choose/others.c validate/certify/choose/others.h \
+	validate/certify/choose/suspects.c validate/certify/choose/suspects.h \
+	validate/certify/choose/turns.c validate/certify/choose/turns.h \
+	# end of choose
+
+# a file each, and what they share
+validate_certify_libcertify_la_SOURCES += \
+	validate/certify/stages/battery.c validate/certify/stages/battery.h \
+	validate/certify/stages/certificate.c \
+	validate/certify/stages/check.c \
+	validate/certify/stages/collectives.c \
+	validate/certify/stages/compare.c validate/certify/stages/compare.h \
+	validate/certify/stages/extras.c validate/certify/stages/extras.h \
+	validate/certify/stages/launch.c \
+	validate/certify/stages/neighbours.c validate/certify/stages/neighbours.h \
+	validate/certify/stages/reach.c \
+	validate/certify/stages/request.c validate/certify/stages/request.h \
+	validate/certify/stages/retest.c validate/certify/stages/retest.h \
+	validate/certify/stages/stages.c validate/certify/stages/stages.h \
+	validate/certify/stages/subnet.c \
+	validate/certify/stages/train.c \
+	# end of stages
+
+# what was measured of links becomes verdicts
+validate_certify_libcertify_la_SOURCES += \
+	validate/certify/stages/links/findings.c \
+	validate/certify/stages/links/hints.c validate/certify/stages/links/hints.h \
+	validate/certify/stages/links/links.c \
+	validate/certify/stages/links/links_stage.h \
+	validate/certify/stages/links/losses.c \
+	validate/certify/stages/links/sums.c \
+	# end of stages/links
+
 # what people and reports are told
-muster_SOURCES += \
+validate_certify_libcertify_la_SOURCES += \
 	validate/certify/tell/facts.c \
 	validate/certify/tell/report.c \
 	validate/certify/tell/reports.c \
+	validate/certify/tell/tell.h \
 	# end of tell

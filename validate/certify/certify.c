@@ -3,8 +3,6 @@
 
 #include "validate/certify/certify.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -13,103 +11,16 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/signals.h"
-#include "validate/certify/choose/campaign.h"
+#include "validate/certify/choose/allocate.h"
+#include "validate/certify/choose/nodes.h"
+#include "validate/certify/stages/stages.h"
+#include "validate/certify/state/estimate.h"
+#include "validate/certify/step/reach_nodes.h"
+#include "validate/certify/tell/tell.h"
 #include "validate/command/command.h"
 #include "validate/history/history.h"
 #include "validate/report/recordfile.h"
-#include "validate/report/table.h"
 #include "validate/slurm/step.h"
-
-volatile sig_atomic_t certify_stop;
-
-void certify_note(struct certify *certify, const char *format, ...)
-{
-    static const char cut[] = " ... (cut)";
-    char *text;
-    va_list values;
-    int length;
-
-    va_start(values, format);
-    length = vasprintf(&text, format, values);
-    va_end(values);
-    if (length < 0)
-        return;
-    table_clean(text);
-    if (length > RECORDFILE_MESSAGE) /* a list of a thousand nodes: muster report would doubt it */
-        memcpy(text + RECORDFILE_MESSAGE - strlen(cut), cut, sizeof cut);
-    hostlist_append(&certify->notes, text);
-    free(text);
-}
-
-struct subject *certify_subject(const struct certify *certify, const char *name)
-{
-    long place = name_index_find(&certify->by_name, name);
-
-    return place < 0 ? NULL : &certify->subjects[place];
-}
-
-void certify_record(struct certify *certify, const struct record *record)
-{
-    struct record complete = *record;
-
-    complete.run = certify->run;
-    complete.time = record_now_s();
-    if (records_add(&certify->records, &complete) != 0)
-        certify_note(certify, "no memory for all records");
-    if (certify->json)
-        record_write(certify->json, &complete);
-}
-
-void certify_verdict(struct certify *certify, struct subject *subject, enum stage stage,
-                     enum verdict verdict, const char *test, const char *part, const char *message)
-{
-    certify_fault(certify, subject, stage, verdict, FAULT_NONE, test, part, message);
-}
-
-void certify_fault(struct certify *certify, struct subject *subject, enum stage stage,
-                   enum verdict verdict, enum fault_code code, const char *test, const char *part,
-                   const char *message)
-{
-    if (!subject)
-        return;
-    if (test) {
-        struct record record = RECORD_INIT;
-
-        record.suite = "certify";
-        record.test = test;
-        record.node = subject->name;
-        record.part = part;
-        record.verdict = verdict;
-        record.code = code;
-        record.message = message;
-        certify_record(certify, &record);
-    }
-    outcome_note(&subject->outcome, stage, verdict, code, test, part, message);
-}
-
-size_t certify_good(struct certify *certify, struct hostlist *names)
-{
-    *names = (struct hostlist){0};
-    for (size_t i = 0; i < certify->count; i++) {
-        struct subject *subject = &certify->subjects[i];
-
-        subject->is_asked = !certify_stop && subject->is_in_job && !subject->is_suspect &&
-                            outcome_is_good(&subject->outcome);
-        if (subject->is_asked)
-            hostlist_append(names, subject->name);
-    }
-    return names->count;
-}
-
-void certify_stage_end(struct certify *certify, size_t asked)
-{
-    size_t good = 0;
-
-    for (size_t i = 0; i < certify->count; i++)
-        good += outcome_is_good(&certify->subjects[i].outcome);
-    progress_end(&certify->progress, certify->count == good ? VERDICT_NONE : VERDICT_WARN,
-                 "%zu nodes asked, %zu of %zu good so far", asked, good, certify->count);
-}
 
 static void stop(int signal_number)
 {
@@ -140,15 +51,6 @@ static void run_name(char *text, size_t size)
 static void say_leftover(const char *text)
 {
     fprintf(stderr, "muster certify: %s\n", text);
-}
-
-double certify_delay_s(double most_s)
-{
-    uint32_t salt = (uint32_t)getpid() * 2654435761U;
-
-    if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != (ssize_t)sizeof salt)
-        salt ^= (uint32_t)time(NULL);
-    return turn_jitter_s(most_s, salt);
 }
 
 /* Many heads and timers must not begin at the same moment. */
@@ -273,30 +175,64 @@ static void history_save(struct certify *certify, const enum verdict *verdicts, 
     free(nodes);
 }
 
-/* All stages. Returns 0, or -1 with err when it could not go on. */
+/* Not at this level, or not built. */
+static bool is_skipped(const struct certify *certify, const struct certify_stage *stage)
+{
+    return certify->options.level < stage->level || (stage->is_there && !stage->is_there());
+}
+
+static void stage_run(struct certify *certify, const struct certify_stage *stage)
+{
+    size_t first = certify->records.count;
+
+    for (size_t i = 0; is_skipped(certify, stage) && i < certify->count; i++)
+        if (outcome_is_good(&certify->subjects[i].outcome))
+            outcome_note(&certify->subjects[i].outcome, stage->stage, VERDICT_SKIP, FAULT_NONE,
+                         NULL, "", "");
+    if (is_skipped(certify, stage))
+        return;
+    stage->run(certify);
+    if (stage->fold)
+        stage->fold(certify, first);
+}
+
+static void job_begin(struct certify *certify, enum certify_job job)
+{
+    switch (job) {
+    case JOB_NONE:
+        break;
+    case JOB_CHECK:
+        certify_allocate(certify);
+        break;
+    case JOB_BATTERY:
+        certify_allocate_next(certify, job);
+        certify_estimate_say(certify);
+        break;
+    case JOB_CERTIFICATES:
+        certify_reach_last(certify);
+        if (!certify->options.is_dry_run)
+            certify_allocate_next(certify, job);
+        break;
+    }
+}
+
+/* Returns 0, or -1 with err when it could not go on. */
 static int stages_run(struct certify *certify, struct error *err)
 {
+    enum certify_job job = JOB_NONE;
+
     if (certify_select(certify, err) != 0)
         return -1;
     progress_print(&certify->progress, "certifying %zu node%s of cluster %s, level %s%s, run %s",
                    certify->count, certify->count == 1 ? "" : "s", certify->cluster.name,
                    certify_level_name(certify->options.level),
                    certify->options.is_dry_run ? ", dry run" : "", certify->run);
-    certify_reach(certify);
-    certify_allocate(certify);
-    certify_check(certify);
-    certify_subnet(certify);
-    certify_allocate_next(certify, JOB_BATTERY);
-    certify_estimate_say(certify);
-    certify_launch(certify);
-    certify_links(certify);
-    certify_collectives(certify);
-    certify_train(certify);
-    certify_reach_last(certify);
-    if (!certify->options.is_dry_run)
-        certify_allocate_next(certify, JOB_CERTIFICATES);
-    if (!certify_stop)
-        certify_act(certify);
+    for (size_t i = 0; certify_stages[i]; i++) {
+        if (certify_stages[i]->job != job)
+            job_begin(certify, certify_stages[i]->job);
+        job = certify_stages[i]->job;
+        stage_run(certify, certify_stages[i]);
+    }
     return 0;
 }
 
@@ -357,18 +293,6 @@ int certify_run(struct certify *certify, int argc, char **argv)
     return status;
 }
 
-/* Returns 0, or -1 when records were lost, which is said. */
-static int json_close(struct certify *certify)
-{
-    struct error err;
-    int rv = recordfile_close(certify->options.json_path, certify->json, &err);
-
-    certify->json = NULL;
-    if (rv != 0)
-        fprintf(stderr, "muster certify: %s\n", err.text);
-    return rv;
-}
-
 void certify_clear(struct certify *certify)
 {
     records_clear(&certify->records);
@@ -386,41 +310,4 @@ void certify_clear(struct certify *certify)
     free(certify->partition);
     free(certify->peers);
     conf_clear(&certify->conf);
-}
-
-int command_certify(int argc, char **argv)
-{
-    struct certify certify = {.operations = &operations_slurm,
-                              .undo = {.journal = -1, .keeper_pipe = -1}};
-    struct hostlist names;
-    struct error err;
-    int status = certify_options_read(argc, argv, &certify.options);
-
-    if (status >= 0)
-        return status;
-    if (certify.options.nodes) {
-        if (hostlist_expand(certify.options.nodes, &names, &err) != 0)
-            return command_misuse("muster certify", "%s", err.text);
-        status = names.count == 0 ? command_misuse("muster certify", "-w names no node: '%s'",
-                                                   certify.options.nodes)
-                                  : -1;
-        hostlist_clear(&names);
-        if (status >= 0)
-            return status;
-    }
-    if (certify.options.is_campaign) {
-        certify.options.campaign_nodes = certify.options.nodes;
-        certify.options.nodes = NULL;
-    }
-    if (geteuid() != 0 && !certify.options.is_dry_run)
-        return command_misuse("muster certify",
-                              "draining and certifying need root; --dry-run does not");
-    status = command_conf("muster certify", certify.options.config_path, &certify.conf);
-    if (status == COMMAND_PASS)
-        status = certify.options.is_campaign ? certify_campaign(&certify, argc, argv)
-                                             : certify_run(&certify, argc, argv);
-    if (json_close(&certify) != 0 && status == COMMAND_PASS)
-        status = COMMAND_UNKNOWN;
-    certify_clear(&certify);
-    return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/certify/certify.h"
+#include "validate/certify/options.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -11,13 +11,6 @@
 #include "validate/history/campaign.h"
 
 enum { PAIRS_MOST = 100000 };
-
-static const char *const level_names[] = {"quick", "standard", "full"};
-
-const char *certify_level_name(enum certify_level level)
-{
-    return level_names[level];
-}
 
 static void print_help(void)
 {
@@ -125,9 +118,10 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
         case 'l':
             options->has_level = true;
             options->level = LEVEL_QUICK;
-            while (options->level < LEVEL_FULL && strcmp(optarg, level_names[options->level]) != 0)
+            while (options->level < LEVEL_FULL &&
+                   strcmp(optarg, certify_level_name(options->level)) != 0)
                 options->level++;
-            if (strcmp(optarg, level_names[options->level]) != 0)
+            if (strcmp(optarg, certify_level_name(options->level)) != 0)
                 return command_misuse("muster certify",
                                       "level is '%s', expected quick, standard or full", optarg);
             break;

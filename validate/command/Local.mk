@@ -46,6 +46,7 @@ muster_SOURCES = \
 muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS) \
 	-DMUSTER_SLURMPLUGINDIR='"$(slurmplugindir)"'
 muster_LDADD = \
+	validate/certify/libcertify.la \
 	validate/checks/libchecks.la \
 	validate/claims/libclaims.la \
 	validate/slurm/libcluster.la \

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/certify/certify.h"
+#include "validate/certify/choose/allocate.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "validate/certify/choose/others.h"
+#include "validate/certify/settle/actions.h"
+#include "validate/certify/state/estimate.h"
+#include "validate/certify/step/reach_nodes.h"
 #include "validate/slurm/allocation.h"
 #include "validate/slurm/retest.h"
 
@@ -53,11 +57,6 @@ static int reserve(struct certify *certify, const struct hostlist *names, struct
         return 0;
     certify->reservation[0] = '\0';
     return -1;
-}
-
-bool certify_is_held(const struct subject *subject)
-{
-    return subject->is_in_job && !subject->is_silent && !subject->is_missed;
 }
 
 static size_t held_nodes(const struct certify *certify, struct hostlist *names)
@@ -346,6 +345,7 @@ void certify_allocate(struct certify *certify)
     struct hostlist names = {0};
     struct error err = {""};
 
+    certify->job = JOB_CHECK;
     if (candidates(certify, &names) > 0) {
         progress_begin(&certify->progress, "allocate");
         if (undo_note_job(&certify->undo, certify->job_name,

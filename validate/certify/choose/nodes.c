@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "lib/base/clock.h"
-#include "validate/certify/certify.h"
+#include "validate/certify/choose/nodes.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "validate/slurm/reach.h"
+#include "lib/base/clock.h"
+#include "validate/certify/choose/group.h"
+#include "validate/certify/choose/suspects.h"
+#include "validate/certify/choose/turns.h"
+#include "validate/history/campaign.h"
+#include "validate/report/recordfile.h"
 #include "validate/slurm/retest.h"
 
-enum { REACH_S = 4, SETTLE_S = 15 };
+enum { SETTLE_S = 15 };
 
 static void subject_add(struct certify *certify, struct cluster_node *node)
 {
@@ -22,7 +26,8 @@ static void subject_add(struct certify *certify, struct cluster_node *node)
     plan_node(node, certify->options.is_dry_run, certify->options.nodes != NULL, &subject->plan);
 }
 
-void certify_subjects_add(struct certify *certify, const struct hostlist *names)
+/* Adds the nodes of the list, which are nodes of the cluster. */
+static void subjects_add(struct certify *certify, const struct hostlist *names)
 {
     for (size_t i = 0; i < names->count; i++)
         subject_add(certify, cluster_node(&certify->cluster, names->names[i]));
@@ -209,6 +214,53 @@ static int load_settled(struct certify *certify, struct error *err)
     return rv;
 }
 
+/* Which nodes are there to compare the others with. */
+static void partners_note(struct certify *certify)
+{
+    struct hostlist partners = {0};
+    char *folded;
+
+    for (size_t i = 0; i < certify->count; i++)
+        if (certify->subjects[i].is_partner)
+            hostlist_append(&partners, certify->subjects[i].name);
+    folded = partners.count > 0 ? hostlist_fold(&partners) : NULL;
+    if (folded)
+        certify_note(certify, "%s tested as partner%s: the others are compared with %s", folded,
+                     partners.count == 1 ? "" : "s", partners.count == 1 ? "it" : "them");
+    free(folded);
+    hostlist_clear(&partners);
+}
+
+/* The next group of the campaign whose run this is. */
+static int select_group(struct certify *certify, struct error *err)
+{
+    const struct campaign *campaign = certify->campaign;
+    struct record record = RECORD_INIT;
+    struct group group;
+    char *folded = hostlist_fold(&campaign->nodes);
+
+    if (!folded || group_choose(&certify->cluster, campaign, certify->options.partition,
+                                (size_t)certify->options.at_a_time, &group, err) != 0) {
+        free(folded);
+        return folded ? -1 : error_set(err, "no memory for %zu nodes", campaign->nodes.count);
+    }
+    subjects_add(certify, &group.wanted);
+    subjects_add(certify, &group.partners);
+    certify_keep(certify, &group.partners, &group.wanted);
+    partners_note(certify);
+    record.suite = "certify";
+    record.test = "campaign";
+    record.metric = "nodes";
+    record.part = campaign->name;
+    record.value = (double)campaign->nodes.count;
+    record.unit = "count";
+    record.message = strlen(folded) < RECORDFILE_MESSAGE ? folded : NULL;
+    certify_record(certify, &record);
+    group_clear(&group);
+    free(folded);
+    return 0;
+}
+
 int certify_select(struct certify *certify, struct error *err)
 {
     const struct cluster_partition *partition = NULL;
@@ -238,7 +290,7 @@ int certify_select(struct certify *certify, struct error *err)
             return misuse(certify, err, "there is no partition %s in this cluster", wanted);
     }
     if (certify->campaign) {
-        if (certify_select_group(certify, err) != 0) {
+        if (select_group(certify, err) != 0) {
             certify->count = 0;
             return -1;
         }
@@ -260,118 +312,4 @@ int certify_select(struct certify *certify, struct error *err)
         return -1;
     }
     return subjects_index(certify, err);
-}
-
-/* Asks those subjects for which is_wanted says so. Returns how many do not answer. */
-static size_t ask(struct certify *certify, enum stage stage,
-                  bool (*is_wanted)(const struct subject *subject,
-                                    const struct hostlist_set *names),
-                  const struct hostlist_set *names)
-{
-    struct cluster_node **nodes = calloc(certify->count + 1, sizeof(*nodes));
-    struct subject **subjects = calloc(certify->count + 1, sizeof(*subjects));
-    struct reach *answers = calloc(certify->count + 1, sizeof *answers);
-    size_t count = 0, silent = 0, no_munge = 0;
-    struct error err;
-
-    for (size_t i = 0; nodes && subjects && answers && i < certify->count; i++) {
-        if (!is_wanted(&certify->subjects[i], names))
-            continue;
-        nodes[count] = certify->subjects[i].slurm;
-        subjects[count++] = &certify->subjects[i];
-    }
-    if (!nodes || !subjects || !answers ||
-        certify->operations->reach_nodes(nodes, count, REACH_S, &certify_stop, answers, &err) != 0)
-        count = 0;
-    for (size_t i = 0; i < count; i++)
-        no_munge += answers[i].state == REACH_NO_MUNGE;
-    for (size_t i = 0; i < count; i++) {
-        enum reach_state state = answers[i].state;
-        enum verdict verdict = state == REACH_ANSWERS    ? VERDICT_PASS
-                               : reach_is_failure(state) ? VERDICT_FAIL
-                                                         : VERDICT_UNKNOWN;
-
-        /* Refused by several: then a key is being changed, or it is this host's that is wrong. */
-        if (state == REACH_NO_MUNGE && no_munge > 1)
-            verdict = VERDICT_UNKNOWN;
-        /* In the middle of a stage what this host lacks is no reason to end that. */
-        if (stage != STAGE_REACH && (state == REACH_NO_ADDRESS || state == REACH_NO_ROUTE))
-            continue;
-        if (verdict != VERDICT_PASS)
-            silent++;
-        subjects[i]->is_silent |= verdict == VERDICT_FAIL && stage != STAGE_REACH;
-        /* In a later stage an answer says nothing about that stage. */
-        if (verdict != VERDICT_PASS || stage == STAGE_REACH)
-            certify_fault(certify, subjects[i], stage, verdict, reach_code(state),
-                          "workers.enumerate", reach_part(state), answers[i].message);
-    }
-    free(nodes);
-    free(subjects);
-    free(answers);
-    return silent;
-}
-
-static bool is_wanted_first(const struct subject *subject, const struct hostlist_set *names)
-{
-    (void)names;
-    return subject->plan.role != ROLE_LEAVE;
-}
-
-static bool is_wanted_again(const struct subject *subject, const struct hostlist_set *names)
-{
-    return outcome_is_good(&subject->outcome) && hostlist_set_contains(names, subject->name);
-}
-
-size_t certify_reach_again(struct certify *certify, const struct hostlist *names, enum stage stage)
-{
-    struct hostlist_set set;
-    size_t silent;
-
-    if (hostlist_set_make(names, &set) != 0)
-        return 0; /* nobody can be asked */
-    silent = ask(certify, stage, is_wanted_again, &set);
-    hostlist_set_clear(&set);
-    return silent;
-}
-
-void certify_reach_last(struct certify *certify)
-{
-    struct hostlist names;
-
-    if (certify_good(certify, &names) > 0)
-        certify_reach_again(certify, &names, STAGE_CERTIFICATE);
-    hostlist_clear(&names);
-}
-
-void certify_reach(struct certify *certify)
-{
-    size_t asked = 0;
-
-    progress_begin(&certify->progress, "reach");
-    progress_doing(&certify->progress, "asking the slurmd of each node");
-    ask(certify, STAGE_REACH, is_wanted_first, NULL);
-    for (size_t i = 0; i < certify->count; i++) {
-        struct subject *subject = &certify->subjects[i];
-
-        asked += subject->plan.role != ROLE_LEAVE;
-        if (subject->plan.role == ROLE_LEAVE)
-            certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
-                            subject->plan.message);
-        else if (subject->plan.role == ROLE_FAULTY && outcome_is_good(&subject->outcome) &&
-                 strcmp(subject->plan.part, "slurmd") == 0) {
-            char text[256];
-
-            /* It answers now: whether it was at fault cannot be told, nor tested. */
-            text_put(text, sizeof text,
-                     "%.140s; it answers now: scontrol update nodename=%.50s "
-                     "state=resume",
-                     subject->plan.message, subject->name);
-            certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "slurmd",
-                            text);
-        } else if (subject->plan.role == ROLE_FAULTY && outcome_is_good(&subject->outcome))
-            certify_verdict(certify, subject, STAGE_REACH, VERDICT_FAIL,
-                            strcmp(subject->plan.part, "gres") == 0 ? "slurm.gres" : "slurm.state",
-                            subject->plan.part, subject->plan.message);
-    }
-    certify_stage_end(certify, asked);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/certify/certify.h"
+#include "validate/certify/choose/others.h"
 
 #include <stdlib.h>
 #include <string.h>

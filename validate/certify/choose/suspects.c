@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "validate/certify/choose/suspects.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 #include <time.h>
 
 #include "lib/base/grow.h"
-#include "validate/certify/certify.h"
+#include "validate/certify/step/certify_step.h"
 #include "validate/claims/claims.h"
 #include "validate/history/node_status.h"
 #include "validate/slurm/labels.h"

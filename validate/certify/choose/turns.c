@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/certify/certify.h"
+#include "validate/certify/choose/turns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "validate/act/testing.h"
+#include "validate/certify/choose/others.h"
+#include "validate/certify/choose/suspects.h"
 #include "validate/history/node_status.h"
 
 enum { DUE_S = 86400 }; /* a nightly run renews what would not last until the next night */

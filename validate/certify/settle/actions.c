@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/certify/certify.h"
+#include "validate/certify/settle/actions.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "validate/certify/settle/alike.h"
 #include "validate/history/node_status.h"
 #include "validate/slurm/retest.h"
 
@@ -267,7 +268,7 @@ void certify_drop_silent(struct certify *certify)
     actions_take(&actions);
 }
 
-static void decide_all(struct certify *certify)
+void certify_drains_decide(struct certify *certify)
 {
     struct actions actions = {.certify = certify};
     struct hostlist spared = {0};
@@ -295,7 +296,7 @@ static void decide_all(struct certify *certify)
 }
 
 /* Those that were ours to test again: released when they passed, else put back by undo. */
-static void drains_release(struct certify *certify)
+void certify_drains_release(struct certify *certify)
 {
     struct batch comments = {0};
 
@@ -306,16 +307,4 @@ static void drains_release(struct certify *certify)
             settle_add(certify, subject, &comments);
     }
     settle(certify, &comments);
-}
-
-void certify_act(struct certify *certify)
-{
-    decide_all(certify);
-    certify_certificates_revoke(certify);
-    certify_certificates_issue(certify);
-    certify_leave_waiting(certify);
-    certify_extras(certify);
-    drains_release(certify);
-    certify_revocations(certify);
-    certify_consume(certify);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "lib/base/clock.h"
-#include "validate/certify/certify.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/statistics.h"
+#include "validate/certify/tell/tell.h"
 
 /* What a report wants to know besides verdicts and figures, as records without a verdict. */
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "lib/base/clock.h"
-#include "validate/certify/certify.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
+#include "validate/certify/tell/tell.h"
 #include "validate/report/table.h"
 
 enum { COLUMNS = 9 };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/certify/certify.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/certify/tell/tell.h"
 #include "validate/command/report.h"
 #include "validate/report/format.h"
 

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/campaign.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "validate/certify/certify.h"
+#include "validate/command/command.h"
+#include "validate/report/recordfile.h"
+
+/* WAIT: between two looks at the cluster, the longer the longer nothing changes. BROKEN_MOST: looks
+ * in a row that the controller did not answer. */
+enum { WAIT_LEAST_S = 5, WAIT_MOST_S = 60, BROKEN_MOST = 20 };
+
+/* One `muster certify --campaign`. */
+struct campaigning {
+    struct certify *base; /* options, configuration, JSON of all its runs */
+    struct campaign campaign;
+    struct group group;
+    char name[CAMPAIGN_NAME], told[400];
+    char run[64]; /* the last one */
+    int wait_s;
+};
+
+/* Tells where the campaign is, unless that was the last thing told. */
+static void tell(struct campaigning *doing, FILE *stream, const char *next)
+{
+    char counts[160], text[sizeof doing->told];
+
+    campaign_describe(&doing->campaign, counts, sizeof counts);
+    text_put(text, sizeof text, "campaign %s: %s%s", doing->name, counts, next);
+    if (strcmp(text, doing->told) != 0)
+        fprintf(stream, "%s\n", text);
+    text_put(doing->told, sizeof doing->told, "%s", text);
+    fflush(stream);
+}
+
+/* The same as a record, behind those of a run. */
+static void tell_record(struct campaigning *doing)
+{
+    struct record record = RECORD_INIT;
+    char counts[160];
+
+    campaign_describe(&doing->campaign, counts, sizeof counts);
+    record.suite = "certify";
+    record.test = "campaign";
+    record.metric = "certified";
+    record.run = doing->run;
+    record.time = record_now_s();
+    record.part = doing->name;
+    record.value = (double)doing->campaign.counts[CAMPAIGN_CERTIFIED];
+    record.limit = (double)doing->campaign.wanted;
+    record.limit_source = "expected";
+    record.unit = "count";
+    record.message = counts;
+    if (doing->base->json)
+        record_write(doing->base->json, &record);
+}
+
+/* The nodes that the campaign is about: those of -w or -p, else those that it was about before,
+ * else all. Returns 0, or -1 with err. */
+static int nodes_find(const struct campaigning *doing, const struct cluster *cluster,
+                      struct hostlist *nodes, struct error *err)
+{
+    const struct certify_options *options = &doing->base->options;
+    const struct cluster_partition *partition = NULL;
+
+    if (options->campaign_nodes) {
+        if (hostlist_expand(options->campaign_nodes, nodes, err) != 0)
+            return -1;
+        if (cluster_unknown_node(cluster, nodes, err)) {
+            doing->base->is_misused = true;
+            return -1;
+        }
+        return 0;
+    }
+    if (options->partition) {
+        partition = plan_partition(cluster, options->partition, NULL, 0);
+        if (!partition) {
+            doing->base->is_misused = true;
+            return error_set(err, "there is no partition %s in this cluster", options->partition);
+        }
+        for (size_t i = 0; i < partition->nodes.count; i++)
+            if (hostlist_append(nodes, partition->nodes.names[i]) != 0)
+                return error_set(err, "no memory for %zu nodes", partition->nodes.count);
+        return 0;
+    }
+    if (doing->campaign.runs > 0 && doing->campaign.nodes.count > 0) {
+        for (size_t i = 0; i < doing->campaign.nodes.count; i++)
+            if (hostlist_append(nodes, doing->campaign.nodes.names[i]) != 0)
+                return error_set(err, "no memory for %zu nodes", doing->campaign.nodes.count);
+        return 0;
+    }
+    for (size_t i = 0; i < cluster->node_count; i++)
+        if (hostlist_append(nodes, cluster->nodes[i].name) != 0)
+            return error_set(err, "no memory for %zu nodes", cluster->node_count);
+    return 0;
+}
+
+/* Reads what is known of the campaign, of the nodes that it is about. Returns 0, or -1 with err. */
+static int campaign_look(struct campaigning *doing, const struct cluster *cluster,
+                         struct error *err)
+{
+    const char *path = doing->base->conf.history_path;
+    struct hostlist nodes = {0};
+    int rv = 0;
+
+    campaign_clear(&doing->campaign);
+    if (campaign_read(path, doing->name, NULL, &doing->campaign, err) < 0)
+        return -1;
+    rv = nodes_find(doing, cluster, &nodes, err);
+    campaign_clear(&doing->campaign);
+    if (rv == 0)
+        rv = campaign_read(path, doing->name, &nodes, &doing->campaign, err) < 0 ? -1 : 0;
+    hostlist_clear(&nodes);
+    return rv;
+}
+
+/* Asks the controller and the history. Returns 0, or -1 with err. */
+static int look(struct campaigning *doing, struct error *err)
+{
+    const struct certify_options *options = &doing->base->options;
+    struct cluster cluster = {0};
+    int rv;
+
+    group_clear(&doing->group);
+    if (doing->base->operations->open(err) != 0 ||
+        doing->base->operations->load(&cluster, err) != 0)
+        return -1;
+    rv = campaign_look(doing, &cluster, err);
+    if (rv == 0)
+        rv = group_choose(&cluster, &doing->campaign, options->partition,
+                          (size_t)options->at_a_time, &doing->group, err);
+    cluster_clear(&cluster);
+    return rv;
+}
+
+static void wait_some(struct campaigning *doing)
+{
+    double begin = clock_s();
+
+    while (!certify_stop && clock_s() - begin < doing->wait_s)
+        usleep(50000);
+    doing->wait_s = doing->wait_s * 2 < WAIT_MOST_S ? doing->wait_s * 2 : WAIT_MOST_S;
+}
+
+/* One run, of one group. *tested: how many nodes it was about. Returns its exit status. */
+static int group_run(struct campaigning *doing, int argc, char **argv, size_t *tested)
+{
+    struct certify certify = {.options = doing->base->options,
+                              .conf = doing->base->conf,
+                              .json = doing->base->json,
+                              .campaign = &doing->campaign,
+                              .operations = doing->base->operations,
+                              .undo = {.journal = -1, .keeper_pipe = -1}};
+    int status = certify_run(&certify, argc, argv);
+
+    *tested = certify.count;
+    text_put(doing->run, sizeof doing->run, "%s", certify.run);
+    doing->base->options.jitter_s = 0;
+    certify.conf = (struct conf){0}; /* the next one's as well */
+    certify_clear(&certify);
+    fflush(stdout);
+    return status;
+}
+
+/* A campaign goes on with the level that it began with. Returns -1, or the exit status. */
+static int level_take(struct campaigning *doing)
+{
+    struct certify_options *options = &doing->base->options;
+    const char *level = doing->campaign.level;
+
+    if (!*level)
+        return -1;
+    if (options->has_level && strcmp(certify_level_name(options->level), level) != 0)
+        return command_misuse("muster certify",
+                              "campaign %s is of level %s, found --level %s; name another campaign",
+                              doing->name, level, certify_level_name(options->level));
+    options->level = LEVEL_QUICK;
+    while (options->level < LEVEL_FULL && strcmp(level, certify_level_name(options->level)) != 0)
+        options->level++;
+    return -1;
+}
+
+static int end(struct campaigning *doing)
+{
+    const size_t *counts = doing->campaign.counts;
+    char next[200];
+
+    if (certify_stop) {
+        text_put(next, sizeof next, "; stopped by signal %d; next: muster certify --campaign %s",
+                 (int)certify_stop, doing->name);
+        tell(doing, stderr, next);
+        return COMMAND_UNKNOWN;
+    }
+    if (counts[CAMPAIGN_LEFT] > 0)
+        text_put(
+            next, sizeof next,
+            "; the nodes left are drained by others, down or powered off; next: muster certify "
+            "--campaign %s once they are back",
+            doing->name);
+    else
+        text_put(next, sizeof next, "; complete");
+    tell(doing, doing->base->json == stdout ? stderr : stdout, next);
+    return counts[CAMPAIGN_FAILED] > 0                                 ? COMMAND_FAIL
+           : counts[CAMPAIGN_UNKNOWN] > 0 || counts[CAMPAIGN_LEFT] > 0 ? COMMAND_UNKNOWN
+                                                                       : COMMAND_PASS;
+}
+
+/* A run is over: whether the history has it, which is all that the campaign remembers. */
+static bool is_kept(struct campaigning *doing, int runs, size_t tested)
+{
+    struct campaign campaign;
+    struct error err;
+    bool is_there;
+
+    if (tested == 0 || certify_stop)
+        return true;
+    if (campaign_read(doing->base->conf.history_path, doing->name, NULL, &campaign, &err) < 0)
+        return false;
+    is_there = campaign.runs > runs;
+    campaign_clear(&campaign);
+    return is_there;
+}
+
+/* Looks and tests until nothing is left that will be free. Returns the exit status. */
+static int campaign_run(struct campaigning *doing, int argc, char **argv)
+{
+    int broken = 0, status = -1;
+    struct error err = {""};
+    char next[200];
+
+    while (status < 0 && !certify_stop) {
+        size_t left, tested = 0;
+        int runs;
+
+        if (look(doing, &err) != 0) {
+            fprintf(stderr, "muster certify: campaign %s: %s\n", doing->name, err.text);
+            if (doing->base->is_misused || ++broken == BROKEN_MOST)
+                return doing->base->is_misused ? COMMAND_USAGE : COMMAND_UNKNOWN;
+            wait_some(doing);
+            continue;
+        }
+        broken = 0;
+        status = level_take(doing);
+        if (status >= 0 || (doing->group.ready == 0 && doing->group.busy == 0))
+            break;
+        if (doing->group.wanted.count == 0) {
+            text_put(next, sizeof next, "; waiting until %zu busy node%s free", doing->group.busy,
+                     doing->group.busy == 1 ? " is" : "s are");
+            tell(doing, stderr, next);
+            wait_some(doing);
+            continue;
+        }
+        text_put(next, sizeof next, ", %zu of them free", doing->group.ready);
+        tell(doing, stderr, next);
+        runs = doing->campaign.runs;
+        left = doing->campaign.counts[CAMPAIGN_LEFT];
+        if (group_run(doing, argc, argv, &tested) == COMMAND_USAGE)
+            return COMMAND_USAGE;
+        if (!is_kept(doing, runs, tested)) {
+            fprintf(stderr,
+                    "muster certify: campaign %s: %s does not have run %s, and without it the "
+                    "campaign would test the same nodes again; mend HistoryFile, then: muster "
+                    "certify --campaign %s\n",
+                    doing->name, doing->base->conf.history_path, doing->run, doing->name);
+            return COMMAND_UNKNOWN;
+        }
+        if (look(doing, &err) == 0) {
+            tell_record(doing);
+            if (doing->campaign.counts[CAMPAIGN_LEFT] < left)
+                doing->wait_s = WAIT_LEAST_S;
+            else if (doing->campaign.counts[CAMPAIGN_LEFT] > 0)
+                wait_some(doing);
+        }
+    }
+    return status >= 0 ? status : end(doing);
+}
+
+int certify_campaign(struct certify *base, int argc, char **argv)
+{
+    struct campaigning doing = {.base = base, .wait_s = WAIT_LEAST_S};
+    time_t now = time(NULL);
+    struct error err;
+    struct tm day;
+    int status;
+
+    if (base->options.campaign)
+        text_put(doing.name, sizeof doing.name, "%s", base->options.campaign);
+    else
+        strftime(doing.name, sizeof doing.name, "%Y%m%d-%H%M%S", gmtime_r(&now, &day));
+    if (recordfile_open(base->options.json_path, &base->json, &err) != 0) {
+        fprintf(stderr, "muster certify: %s\n", err.text);
+        return COMMAND_USAGE;
+    }
+    status = campaign_run(&doing, argc, argv);
+    campaign_clear(&doing.campaign);
+    group_clear(&doing.group);
+    return status;
+}

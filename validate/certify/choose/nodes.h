@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CERTIFY_NODES_H
+#define MUSTER_CERTIFY_NODES_H
+
+#include "validate/certify/state/run.h"
+
+/* Chooses the nodes that the run is about. Returns 0, or -1 with err where it cannot go on at all.
+ */
+int certify_select(struct certify *certify, struct error *err);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CERTIFY_TURNS_H
+#define MUSTER_CERTIFY_TURNS_H
+
+#include "validate/certify/state/run.h"
+
+/* Which nodes a run tests when not all may be, or need to be */
+/* Leaves only those among the subjects whose certificate is missing or ends soon, and partners.
+ * Returns 0, or -1 with err. */
+int certify_due(struct certify *certify, struct error *err);
+/* Leaves alone what other runs on this host test now and what is beyond TestCap, and tells other
+ * runs of the rest. Returns 0, or -1 with err. */
+int certify_take_turns(struct certify *certify, struct error *err);
+/* Takes those that were certified out of the reservation in which nodes wait for that. */
+void certify_leave_waiting(struct certify *certify);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/settle/alike.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What fails many nodes alike fails none of them: it is told first, without a node. Those that
+ * muster had drained before are not among them: each of these was found alone. */
+
+static bool is_free(const struct subject *subject)
+{
+    return subject->plan.role == ROLE_TEST;
+}
+
+/* What ails processes has many codes and often one cause. */
+static bool is_alike(const struct outcome_fault *fault, const struct outcome_fault *other)
+{
+    return fault->stage == other->stage &&
+           (fault->code == other->code ||
+            (catalog_is_of_process(fault->code) && catalog_is_of_process(other->code))) &&
+           alike_is_kind(fault->part, other->part);
+}
+
+static bool is_failure(const struct outcome_fault *fault)
+{
+    return fault->verdict == VERDICT_FAIL || fault->is_common;
+}
+
+/* The nodes that came to that stage. */
+static size_t asked_in(const struct certify *certify, enum stage stage)
+{
+    size_t asked = 0;
+
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct outcome *outcome = &certify->subjects[i].outcome;
+        bool is_there = outcome_is_good(outcome);
+
+        for (size_t k = 0; k < outcome->fault_count && !is_there; k++)
+            is_there =
+                outcome->faults[k].verdict >= VERDICT_UNKNOWN && outcome->faults[k].stage >= stage;
+        asked += is_free(&certify->subjects[i]) && is_there;
+    }
+    return asked;
+}
+
+/* How many nodes have such a fault: at its part, and at a part of its kind. */
+static void alike_count(const struct certify *certify, const struct outcome_fault *fault,
+                        size_t *same, size_t *kind)
+{
+    *same = *kind = 0;
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct outcome *outcome = &certify->subjects[i].outcome;
+        bool is_same = false, is_kind = false;
+
+        for (size_t k = 0; k < outcome->fault_count && is_free(&certify->subjects[i]); k++) {
+            const struct outcome_fault *other = &outcome->faults[k];
+
+            if (!is_failure(other) || !is_alike(fault, other))
+                continue;
+            is_kind = true;
+            is_same |= strcmp(fault->part, other->part) == 0;
+        }
+        *same += is_same;
+        *kind += is_kind;
+    }
+}
+
+/* What was done to a node that is decided about stays done. */
+static void excuse(struct certify *certify, const struct outcome_fault *fault, bool is_kind)
+{
+    for (size_t i = 0; i < certify->count; i++) {
+        struct subject *subject = &certify->subjects[i];
+        struct outcome *outcome = &subject->outcome;
+
+        for (size_t k = 0; k < outcome->fault_count;) {
+            const struct outcome_fault *other = &outcome->faults[k];
+
+            if (is_free(subject) && !subject->is_decided && other->verdict == VERDICT_FAIL &&
+                is_alike(fault, other) && (is_kind || strcmp(fault->part, other->part) == 0)) {
+                outcome_excuse(outcome, k); /* it moves behind the failures */
+                k = 0;
+            } else {
+                k++;
+            }
+        }
+    }
+}
+
+void certify_alike(struct certify *certify)
+{
+    for (size_t i = 0; i < certify->count; i++) {
+        struct subject *subject = &certify->subjects[i];
+
+        for (size_t k = 0; k < subject->outcome.fault_count && is_free(subject);) {
+            struct outcome_fault fault = subject->outcome.faults[k];
+            size_t same, kind, asked;
+
+            if (fault.verdict != VERDICT_FAIL || subject->is_decided)
+                break; /* failures are first */
+            alike_count(certify, &fault, &same, &kind);
+            asked = asked_in(certify, fault.stage);
+            if (alike_is_common(same, kind, asked))
+                excuse(certify, &fault, !alike_is_common(same, 0, asked));
+            k += subject->outcome.faults[k].verdict == VERDICT_FAIL &&
+                 strcmp(subject->outcome.faults[k].part, fault.part) == 0 &&
+                 subject->outcome.faults[k].code == fault.code;
+        }
+    }
+}
+
+static void headline(struct certify *certify, const struct outcome_fault *fault)
+{
+    struct record record = RECORD_INIT;
+    struct hostlist names = {0};
+    char text[700], *folded;
+
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct outcome *outcome = &certify->subjects[i].outcome;
+        bool is_one = false;
+
+        for (size_t k = 0; k < outcome->fault_count; k++)
+            is_one |= is_failure(&outcome->faults[k]) && is_free(&certify->subjects[i]) &&
+                      is_alike(fault, &outcome->faults[k]);
+        if (is_one)
+            hostlist_append(&names, certify->subjects[i].name);
+    }
+    folded = hostlist_fold(&names);
+    text_put(text, sizeof text,
+             "%zu of %zu nodes fail alike in %s: %s%s%s: %s; the network, this host or the "
+             "configuration is at fault, no node is drained for it: %s",
+             names.count, asked_in(certify, fault->stage), stage_name(fault->stage), fault->test,
+             *fault->part ? " " : "", fault->part, fault->message, folded ? folded : "");
+    hostlist_append(&certify->headlines, text);
+    record.suite = "certify";
+    record.test = "certify";
+    record.metric = "alike";
+    record.part = fault->part;
+    record.value = (double)names.count;
+    record.unit = "count";
+    record.verdict = VERDICT_UNKNOWN;
+    record.code = FAULT_MANY_ALIKE;
+    record.message = text;
+    certify_record(certify, &record);
+    free(folded);
+    hostlist_clear(&names);
+}
+
+void certify_alike_tell(struct certify *certify)
+{
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct outcome *outcome = &certify->subjects[i].outcome;
+
+        for (size_t k = 0; k < outcome->fault_count; k++) {
+            bool is_told = !outcome->faults[k].is_common;
+
+            for (size_t j = 0; j <= i && !is_told; j++) {
+                const struct outcome *before = &certify->subjects[j].outcome;
+
+                for (size_t m = 0; m < (j < i ? before->fault_count : k) && !is_told; m++)
+                    is_told = before->faults[m].is_common &&
+                              is_alike(&before->faults[m], &outcome->faults[k]);
+            }
+            if (!is_told)
+                headline(certify, &outcome->faults[k]);
+        }
+    }
+}

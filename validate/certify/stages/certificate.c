@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/stages/stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "validate/certify/choose/suspects.h"
+#include "validate/certify/choose/turns.h"
+#include "validate/certify/settle/actions.h"
+#include "validate/certify/stages/extras.h"
+#include "validate/certify/stages/request.h"
+#include "validate/certify/step/certify_step.h"
+#include "validate/history/node_status.h"
+#include "validate/slurm/batch.h"
+#include "validate/slurm/revocation.h"
+#include "validate/slurm/step.h"
+
+enum { CERTIFICATE_S = 20 };
+
+/* Whether each of the nodes did it is told by their records. */
+static int certificates_step(struct certify *certify, const struct hostlist *names,
+                             const char *input, struct arguments *program, size_t *first,
+                             struct error *err)
+{
+    return certify_muster(
+        certify,
+        &(struct certify_step){.stage = STAGE_CERTIFICATE,
+                               .nodes = names,
+                               .input = input,
+                               .deadline_s = certify_deadline_s(CERTIFICATE_S, names->count)},
+        program, first, err);
+}
+
+/* What a node's certificate is to say, malloc'd; NULL when memory is out: half of it would certify
+ * a rail that failed. */
+static char *results_of(const struct subject *subject)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    if (!stream)
+        return NULL;
+    for (int stage = STAGE_CHECK; stage < STAGE_CERTIFICATE; stage++)
+        if (stage != STAGE_LINKS && subject->outcome.stages[stage] != VERDICT_SKIP)
+            fprintf(stream, "test: %s: %s\n", stage_name((enum stage)stage),
+                    verdict_name(subject->outcome.stages[stage]));
+    for (size_t k = 0; k < subject->rails.count; k++)
+        fprintf(stream, "test: %s\n", subject->rails.names[k]);
+    if (fclose(stream) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static bool is_to_have_one(const struct subject *subject)
+{
+    return subject->is_in_job && outcome_tested(&subject->outcome) == VERDICT_PASS;
+}
+
+/* Returns how many nodes are to have a certificate, or -1 with err. */
+static long parts_make(const struct certify *certify, struct request_parts *parts,
+                       struct error *err)
+{
+    struct request_node *nodes = calloc(certify->count + 1, sizeof *nodes);
+    size_t count = 0;
+    char head[700];
+    int rv = nodes ? 0 : error_set(err, "no memory");
+
+    *parts = (struct request_parts){0};
+    snprintf(head, sizeof head, "run: %s\ncluster: %.400s\nlevel: %s\nexpires: %lld\n",
+             certify->run, certify->cluster.name, certify_level_name(certify->options.level),
+             (long long)certify->certified_until_s);
+    for (size_t i = 0; rv == 0 && i < certify->count; i++) {
+        if (!is_to_have_one(&certify->subjects[i]))
+            continue;
+        nodes[count].name = certify->subjects[i].name;
+        nodes[count].results = results_of(&certify->subjects[i]);
+        if (!nodes[count++].results)
+            rv = error_set(err, "no memory");
+    }
+    if (rv == 0)
+        rv = request_parts_make(head, nodes, count, REQUEST_BYTES, parts, err);
+    for (size_t i = 0; i < count; i++)
+        free(nodes[i].results);
+    free(nodes);
+    return rv == 0 ? (long)count : -1;
+}
+
+static void certified(struct certify *certify, struct subject *subject)
+{
+    struct tm day;
+
+    gmtime_r(&certify->certified_until_s, &day);
+    strftime(subject->certified_until, sizeof subject->certified_until, "%Y-%m-%d %H:%M UTC", &day);
+    outcome_note(&subject->outcome, STAGE_CERTIFICATE, VERDICT_PASS, FAULT_NONE, NULL, "", "");
+}
+
+static void not_certified(struct certify *certify, struct subject *subject, const char *why)
+{
+    char text[256];
+
+    text_put(text, sizeof text, "its certificate was not written: %s", why);
+    certify_verdict(certify, subject, STAGE_CERTIFICATE, VERDICT_UNKNOWN, "certificate", "", text);
+}
+
+/* Takes what the nodes said since first; said: of each subject, the index of its record and 1. */
+static void answers_take(const struct certify *certify, size_t first, size_t *said)
+{
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+        const struct subject *subject = record->node && record->verdict != VERDICT_NONE &&
+                                                catalog_is_test(record->test, TEST_CERTIFICATE)
+                                            ? certify_subject(certify, record->node)
+                                            : NULL;
+
+        if (subject && said[subject - certify->subjects] == 0)
+            said[subject - certify->subjects] = i + 1;
+    }
+}
+
+static void part_issue(struct certify *certify, const struct request_part *part, size_t *said)
+{
+    struct arguments program = {0};
+    struct error err = {""};
+    size_t first;
+    int rv;
+
+    step_muster(&program, "certificate", "issue", "--json", NULL);
+    rv = certificates_step(certify, &part->nodes, part->text, &program, &first, &err);
+    if (rv >= 0)
+        answers_take(certify, first, said);
+    for (size_t i = 0; i < part->nodes.count; i++) {
+        struct subject *subject = certify_subject(certify, part->nodes.names[i]);
+        size_t place = said[subject - certify->subjects];
+        const struct record *record = place > 0 ? &certify->records.items[place - 1] : NULL;
+
+        if (record && record->verdict == VERDICT_PASS)
+            certified(certify, subject);
+        else
+            not_certified(certify, subject,
+                          record && record->message  ? record->message
+                          : *err.text                ? err.text
+                          : *certify->complaint.text ? certify->complaint.text
+                                                     : "no error message was given");
+    }
+}
+
+static void none_issued(struct certify *certify)
+{
+    for (size_t i = 0; i < certify->count; i++)
+        if (is_to_have_one(&certify->subjects[i]))
+            outcome_note(&certify->subjects[i].outcome, STAGE_CERTIFICATE, VERDICT_SKIP, FAULT_NONE,
+                         NULL, "", "");
+}
+
+static void all_issued(struct certify *certify)
+{
+    size_t *said = calloc(certify->count + 1, sizeof *said);
+    struct request_parts parts;
+    struct error err = {""};
+    long asked;
+
+    certify->certified_until_s = time(NULL) + certify->conf.certificate_valid_s;
+    asked = said ? parts_make(certify, &parts, &err) : error_set(&err, "no memory");
+    if (asked == 0) {
+        request_parts_clear(&parts);
+        free(said);
+        return;
+    }
+    progress_begin(&certify->progress, stage_name(STAGE_CERTIFICATE));
+    for (size_t i = 0; asked > 0 && i < parts.count; i++) {
+        if (parts.count > 1)
+            progress_doing(&certify->progress, "part %zu of %zu, %zu nodes", i + 1, parts.count,
+                           parts.items[i].nodes.count);
+        part_issue(certify, &parts.items[i], said);
+    }
+    for (size_t i = 0; asked < 0 && i < certify->count; i++)
+        if (is_to_have_one(&certify->subjects[i]))
+            not_certified(certify, &certify->subjects[i], err.text);
+    certify_stage_end(certify, asked > 0 ? (size_t)asked : 0);
+    if (asked > 0)
+        request_parts_clear(&parts);
+    free(said);
+}
+
+static void certificates_issue(struct certify *certify)
+{
+    if (certify->options.is_dry_run)
+        none_issued(certify);
+    else
+        all_issued(certify);
+}
+
+static void failed_add(const char *node, void *context)
+{
+    hostlist_append(context, node);
+}
+
+/* A node that failed must not keep the certificate of better days; a suspect keeps it, and a prolog
+ * of somebody else's says nothing against the node. */
+static bool has_lost_it(const struct subject *subject)
+{
+    return outcome_tested(&subject->outcome) == VERDICT_FAIL && !subject->plan.wants_refusal &&
+           subject->decision != DECISION_SUSPECT;
+}
+
+/* Of a node that has just told what became of its certificate. */
+static void revoked_take(struct certify *certify, size_t first)
+{
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+        struct subject *subject = record->node &&
+                                          catalog_is_metric(record->metric, METRIC_REVOKED) &&
+                                          record->verdict == VERDICT_NONE
+                                      ? certify_subject(certify, record->node)
+                                      : NULL;
+
+        if (subject)
+            subject->is_revoked = true;
+    }
+}
+
+/* Also of a node of which nothing is known now, where an earlier run failed it that could not reach
+ * it: it is told at this contact. */
+static void certificates_revoke(struct certify *certify)
+{
+    struct arguments program = {0};
+    struct hostlist names = {0}, failed = {0};
+    struct hostlist_set known;
+    size_t first;
+    struct error err;
+
+    if (node_status_failed(certify->conf.history_path, failed_add, &failed, &err) < 0)
+        certify_note(certify, "which nodes failed before is not known: %s", err.text);
+    if (hostlist_set_make(&failed, &known) != 0)
+        certify_note(certify, "no memory for the nodes that failed before");
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct subject *subject = &certify->subjects[i];
+        bool was_failed = outcome_tested(&subject->outcome) == VERDICT_UNKNOWN &&
+                          !subject->plan.wants_refusal &&
+                          (hostlist_set_contains(&known, subject->name) ||
+                           revocation_read(subject->slurm->comment) != 0);
+
+        if (certify_is_held(subject) && (has_lost_it(subject) || was_failed))
+            hostlist_append(&names, subject->name);
+    }
+    if (names.count > 0 && certify->job_id != 0 && !certify->options.is_dry_run) {
+        step_muster(&program, "revoke", "--json", NULL);
+        if (certificates_step(certify, &names, NULL, &program, &first, &err) >= 0)
+            revoked_take(certify, first);
+    }
+    hostlist_set_clear(&known);
+    hostlist_clear(&names);
+    hostlist_clear(&failed);
+}
+
+static void revocation_written(const char *name, const char *comment, const struct error *err,
+                               void *context)
+{
+    if (err)
+        certify_note(context, "%s", err->text);
+    else if (revocation_read(comment) != 0)
+        certify_note(context,
+                     "%s keeps a certificate that does not count: it was not reached, and its "
+                     "health check will remove it (or: muster revoke, on %s)",
+                     name, name);
+}
+
+/* Until when certificates of the node are to be revoked: 0 for not at all, -1 to leave that as it
+ * is. A node that Slurm took away was not looked at. */
+static time_t revoked_until(const struct subject *subject, time_t now)
+{
+    bool is_ours = subject->plan.role == ROLE_TEST || subject->plan.role == ROLE_RETEST;
+
+    if (*subject->certified_until || subject->is_revoked)
+        return 0;
+    return is_ours && has_lost_it(subject) ? now : -1;
+}
+
+static void revocations_write(struct certify *certify)
+{
+    struct batch comments = {0};
+    struct cluster now = {0};
+    struct error err = {""};
+    time_t begin = time(NULL);
+    bool is_any = false;
+
+    for (size_t i = 0; i < certify->count && !certify->options.is_dry_run; i++) {
+        const struct subject *subject = &certify->subjects[i];
+        time_t until = revoked_until(subject, begin);
+
+        is_any |= until > 0 || (until == 0 && revocation_read(subject->slurm->comment) != 0);
+    }
+    if (!is_any)
+        return;
+    /* this run, and others, have changed Comments since they were read */
+    if (certify->operations->load_nodes(&now, &err) != 0)
+        certify_note(certify, "certificates that could not be reached still count: %s", err.text);
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct subject *subject = &certify->subjects[i];
+        const struct cluster_node *node = cluster_node(&now, subject->name);
+        time_t until = revoked_until(subject, begin);
+        char *comment = node && until >= 0 ? revocation_put(node->comment, until) : NULL;
+
+        if (comment && strcmp(comment, node->comment) != 0)
+            batch_add(&comments, node->name, comment); /* out of memory: the next run does it */
+        free(comment);
+    }
+    batch_apply(&comments, certify->operations->set_comment, revocation_written, certify, &err);
+    cluster_clear(&now);
+}
+
+/* In this order: nothing is issued before all is decided, and nothing is released before it has its
+ * certificate. */
+static void run(struct certify *certify)
+{
+    if (certify_stop)
+        return;
+    certify_drains_decide(certify);
+    certificates_revoke(certify);
+    certificates_issue(certify);
+    certify_leave_waiting(certify);
+    certify_extras(certify);
+    certify_drains_release(certify);
+    revocations_write(certify);
+    certify_consume(certify);
+}
+
+const struct certify_stage stage_certificate = {
+    .stage = STAGE_CERTIFICATE,
+    .job = JOB_CERTIFICATES,
+    .level = LEVEL_QUICK,
+    .run = run,
+};

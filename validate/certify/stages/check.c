@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/stages/stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/certificate/refused.h"
+#include "validate/certify/choose/allocate.h"
+#include "validate/certify/stages/battery.h"
+#include "validate/certify/stages/compare.h"
+#include "validate/certify/state/rails.h"
+#include "validate/certify/step/certify_step.h"
+#include "validate/certify/step/peers.h"
+#include "validate/certify/step/reach_nodes.h"
+
+enum { CHECK_S = 20 };
+
+/* Nodes of the list of which no record came. */
+static size_t silent_nodes(const struct certify *certify, const struct hostlist *names,
+                           size_t first, struct hostlist *silent)
+{
+    bool *is_heard = calloc(certify->count + 1, sizeof *is_heard);
+
+    *silent = (struct hostlist){0};
+    for (size_t i = first; is_heard && i < certify->records.count; i++) {
+        const char *node = certify->records.items[i].node;
+        const struct subject *subject = node ? certify_subject(certify, node) : NULL;
+
+        if (subject)
+            is_heard[subject - certify->subjects] = true;
+    }
+    for (size_t i = 0; is_heard && i < names->count; i++)
+        if (!is_heard[certify_subject(certify, names->names[i]) - certify->subjects])
+            hostlist_append(silent, names->names[i]);
+    free(is_heard);
+    return silent->count;
+}
+
+/* Whose the drain of a node is that Slurm drained for a failed prolog: its own note says that its
+ * gate refused a job then, or the drain is somebody else's and stands again at the end. */
+static void refusals_take(struct certify *certify, size_t first)
+{
+    for (size_t i = 0; i < certify->count; i++) {
+        struct subject *subject = &certify->subjects[i];
+        const struct record *note = NULL;
+        char text[256];
+
+        if (!subject->plan.wants_refusal || !subject->is_asked)
+            continue;
+        for (size_t k = first; k < certify->records.count; k++) {
+            const struct record *record = &certify->records.items[k];
+
+            if (record->node && strcmp(record->node, subject->name) == 0 &&
+                record_code(record) == FAULT_GATE_REFUSED && record->value > 0 &&
+                record->value < 1e11 &&
+                refused_explains((time_t)record->value, subject->slurm->reason_time))
+                note = record;
+        }
+        if (note) {
+            subject->plan.wants_refusal = false;
+            certify_note(certify, "%s was drained by muster's gate: %s", subject->name,
+                         note->message ? note->message : "");
+            continue;
+        }
+        snprintf(text, sizeof text,
+                 "%.100s, and not by muster's gate: slurmd's log on %.60s has why; then scontrol "
+                 "update nodename=%.60s state=resume",
+                 subject->slurm->reason, subject->name, subject->name);
+        certify_verdict(certify, subject, STAGE_CHECK, VERDICT_FAIL, "slurm.state", "prolog", text);
+    }
+}
+
+static void run(struct certify *certify)
+{
+    struct hostlist names, silent = {0};
+    char text[256];
+    size_t asked = certify_good(certify, &names), first;
+    struct error err = {""};
+    int rv;
+
+    if (asked == 0)
+        return;
+    for (int i = 1;; i++) {
+        struct arguments program = {0};
+
+        progress_begin(&certify->progress, "check");
+        progress_doing(&certify->progress, "muster check on %zu nodes", asked);
+        step_muster(&program, "check", "--json", NULL);
+        rv = certify_muster(
+            certify,
+            &(struct certify_step){.stage = STAGE_CHECK,
+                                   .nodes = &names,
+                                   .deadline_s = certify_deadline_s(CHECK_S, names.count)},
+            &program, &first, &err);
+        if (silent_nodes(certify, &names, first, &silent) < names.count || i == CERTIFY_TRIES ||
+            !certify_allocate_again(certify))
+            break;
+        hostlist_clear(&silent);
+        hostlist_clear(&names);
+        asked = certify_good(certify, &names);
+        if (asked == 0)
+            goto done;
+    }
+    certify_rails_note(certify, first);
+    certify_duplicates(certify, first);
+    certify_verdicts_take(certify, STAGE_CHECK, first, VERDICT_NONE);
+    refusals_take(certify, first);
+    certify_compare(certify, first);
+    certify_peers(certify, first);
+    if (silent.count > 0) {
+        certify_reach_again(certify, &silent, STAGE_CHECK);
+        text_put(text, sizeof text, "muster check said nothing: %s",
+                 rv != 0                    ? err.text
+                 : *certify->complaint.text ? certify->complaint.text
+                                            : "no word why");
+        certify_all(certify, &silent, STAGE_CHECK, VERDICT_UNKNOWN, "check", text);
+    }
+    certify_stage_end(certify, asked);
+done:
+    hostlist_clear(&silent);
+    hostlist_clear(&names);
+}
+
+const struct certify_stage stage_check = {
+    .stage = STAGE_CHECK,
+    .job = JOB_CHECK,
+    .level = LEVEL_QUICK,
+    .run = run,
+};

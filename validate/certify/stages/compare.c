@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/stages/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/certify/state/rails.h"
+#include "validate/compare/comparison.h"
+
+/* host.config: the facts that muster check told, compared over the nodes. */
+
+static bool is_asked(const void *context, const char *node)
+{
+    const struct subject *subject = certify_subject(context, node);
+
+    return subject && subject->is_asked;
+}
+
+static void say_oddity(struct certify *certify, const struct deviation *deviation)
+{
+    struct subject *subject = deviation->node ? certify_subject(certify, deviation->node) : NULL;
+    struct record record = RECORD_INIT;
+    char text[512];
+
+    deviation_message(deviation, text, sizeof text);
+    if (subject) {
+        certify_fault(certify, subject, STAGE_CHECK,
+                      certify_rails_verdict(certify, subject, deviation->part, deviation->verdict),
+                      fact_code(deviation->name), "host.config",
+                      *deviation->part ? deviation->part : deviation->name, text);
+        return;
+    }
+    record.suite = "certify";
+    record.test = "host.config";
+    record.part = *deviation->part ? deviation->part : deviation->name;
+    record.verdict = deviation->verdict;
+    record.code = fact_code(deviation->name);
+    record.message = text;
+    certify_record(certify, &record);
+    certify_note(certify, "%s", text);
+}
+
+/* A node that nobody was like. */
+static void say_lonely(struct certify *certify, const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->groups.count; i++) {
+        const struct group *group = &comparison->groups.groups[i];
+        struct record record = RECORD_INIT;
+        char text[512];
+
+        if (group->count != 1 || comparison->groups.count == 1)
+            continue;
+        snprintf(text, sizeof text, "the only node of its kind (%.400s): compared with none",
+                 group->label);
+        record.suite = "certify";
+        record.test = "host.config";
+        record.node = comparison->table.nodes[group->nodes[0]];
+        record.verdict = VERDICT_SKIP;
+        record.message = text;
+        certify_record(certify, &record);
+    }
+}
+
+/* ---------------------------------------------------------------- what two nodes have */
+
+static void say_duplicate(struct certify *certify, const struct duplicate *duplicate)
+{
+    char text[512];
+
+    if (duplicate->is_common) {
+        duplicate_message(duplicate, 0, text, sizeof text);
+        certify_note(certify, "%s: %s; most nodes have it, so it is taken as meant",
+                     duplicate->holders[0].node, text);
+        return;
+    }
+    for (size_t i = 0; i < duplicate->count; i++) {
+        struct subject *subject = certify_subject(certify, duplicate->holders[i].node);
+
+        duplicate_message(duplicate, i, text, sizeof text);
+        if (subject)
+            certify_verdict(certify, subject, STAGE_CHECK, VERDICT_UNKNOWN, "net.addresses",
+                            duplicate->holders[i].part, text);
+    }
+}
+
+static void say_hosts(const char *text, void *context)
+{
+    struct certify *certify = context;
+    struct record record = RECORD_INIT;
+
+    record.suite = "certify";
+    record.test = "net.addresses";
+    record.verdict = VERDICT_WARN;
+    record.code = FAULT_HOSTS_DIFFER;
+    record.message = text;
+    certify_record(certify, &record);
+    hostlist_append(&certify->headlines, text);
+}
+
+void certify_duplicates(struct certify *certify, size_t first)
+{
+    struct identity *identities = NULL;
+    struct duplicate *duplicates = NULL;
+    size_t count = 0, nodes = 0;
+    int found = -1;
+
+    if (identities_take(&certify->records, first, is_asked, certify, &identities, &count, &nodes) ==
+        0)
+        found = duplicates_find(identities, count, nodes, &duplicates);
+    if (found >= 0 && hosts_differ(identities, count, say_hosts, certify) < 0)
+        found = -1;
+    if (found < 0) {
+        certify_note(certify, "no memory to compare the nodes' addresses");
+        certify->has_fault = true;
+    }
+    /* what is said adds records, whose list may move; the facts' strings stay where they are */
+    for (int i = 0; i < found; i++)
+        say_duplicate(certify, &duplicates[i]);
+    free(duplicates);
+    free(identities);
+}
+
+void certify_compare(struct certify *certify, size_t first)
+{
+    struct comparison comparison = {0};
+    struct error err;
+
+    if (comparison_golden(&comparison, certify->conf.golden_path, &err) != 0) {
+        certify_note(certify, "%s; nodes are compared with their majority", err.text);
+        certify->has_fault = true;
+    }
+    if (comparison_make(&comparison, &certify->records, first, is_asked, certify, &certify->cluster,
+                        certify->conf.compare_by, &err) != 0) {
+        certify_note(certify, "host.config: %s", err.text);
+        certify->has_fault = true;
+    }
+    /* what is said adds records, whose list may move; the facts' strings stay where they are */
+    for (size_t i = 0; i < comparison.count; i++)
+        say_oddity(certify, &comparison.deviations[i]);
+    say_lonely(certify, &comparison);
+    comparison_clear(&comparison);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/stages/extras.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "validate/slurm/batch.h"
+#include "validate/slurm/extra.h"
+
+/* A new Extra for the node, where it is another one than it has. Takes text, which may be NULL. */
+static void text_add(struct batch *batch, const struct cluster_node *node, char *text)
+{
+    if (text && strcmp(text, node->extra) != 0)
+        batch_add(batch, node->name, text); /* out of memory: the next run does it */
+    free(text);
+}
+
+/* What the health check of a node wrote for the gate ends with its certificate. */
+static char *without_gate(const char *extra, struct error *err)
+{
+    char *cause = extra_gate(extra);
+    char *text = cause ? extra_with_gate(extra, NULL, err) : strdup(extra);
+
+    free(cause);
+    return text;
+}
+
+/* What the node's Extra is to be; NULL when it is to be left alone. */
+static char *text_wanted(struct certify *certify, const struct subject *subject, bool offers)
+{
+    enum verdict verdict = outcome_tested(&subject->outcome);
+    const char *level = certify_level_name(certify->options.level), *extra = subject->slurm->extra;
+    struct error err = {""};
+    char *text = NULL, *ungated;
+
+    if (*subject->certified_until) {
+        text = ungated = without_gate(extra, &err);
+        if (ungated && offers) {
+            text = extra_with(ungated, extra_level(level), certify->certified_until_s, &err);
+            free(ungated);
+        }
+        if (!text)
+            certify_note(certify, "%s: %s", subject->name, err.text);
+    } else if (offers && verdict == VERDICT_FAIL && subject->decision != DECISION_SUSPECT &&
+               *extra && !extra_is_over(extra, (long long)time(NULL))) {
+        text = extra_with(extra, 0, 0, &err);
+    }
+    return text;
+}
+
+/* Slurm does not know when a certificate ends: what has ended is taken out wherever it stands, of
+ * nodes that this run does not look at too. */
+static void expired_add(struct certify *certify, struct batch *batch)
+{
+    long long now = (long long)time(NULL);
+    struct error err;
+
+    for (size_t i = 0; i < certify->cluster.node_count; i++) {
+        const struct cluster_node *node = &certify->cluster.nodes[i];
+        const struct subject *subject = certify_subject(certify, node->name);
+
+        if ((!subject || !*subject->certified_until) && extra_is_over(node->extra, now))
+            text_add(batch, node, extra_with(node->extra, 0, 0, &err));
+    }
+}
+
+static void written(const char *name, const char *text, const struct error *err, void *context)
+{
+    (void)name;
+    (void)text;
+    if (err)
+        certify_note(context, "%s", err->text);
+}
+
+void certify_extras(struct certify *certify)
+{
+    bool offers = certify->cluster.has_extra && certify->conf.write_extra;
+    struct batch batch = {0};
+    struct error err;
+
+    if (certify->options.is_dry_run)
+        return;
+    if (offers)
+        expired_add(certify, &batch);
+    for (size_t i = 0; i < certify->count; i++)
+        text_add(&batch, certify->subjects[i].slurm,
+                 text_wanted(certify, &certify->subjects[i], offers));
+    batch_apply(&batch, certify->operations->set_extra, written, certify, &err);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/stages/links/hints.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/grow.h"
+#include "validate/certify/state/run.h"
+#include "validate/compare/hints.h"
+#include "validate/history/history.h"
+
+/* A rail that any record speaks of. */
+struct rail_hint {
+    size_t subject;
+    const char *part; /* the records' */
+    double nic_gbps;  /* 0: not known */
+    struct history_figure figure;
+    char source[232]; /* of least_mbps */
+    double least_mbps;
+};
+
+struct hints {
+    struct certify *certify;
+    struct rail_hint *rails; /* by subject and part, each once */
+    size_t count;
+    bool is_out_of_memory;
+};
+
+static void rail_add(struct hints *hints, const char *node, const char *part, double nic_gbps)
+{
+    const struct certify *certify = hints->certify;
+    const struct subject *subject = node && part ? certify_subject(certify, node) : NULL;
+    struct rail_hint *grown;
+
+    if (!subject || !subject->is_in_job)
+        return;
+    grown = grow(hints->rails, hints->count, sizeof *grown);
+    if (!grown) {
+        hints->is_out_of_memory = true;
+        return;
+    }
+    hints->rails = grown;
+    grown[hints->count++] = (struct rail_hint){.subject = (size_t)(subject - certify->subjects),
+                                               .part = part,
+                                               .nic_gbps = nic_gbps,
+                                               .figure = {NAN, NAN, 0}};
+}
+
+/* Those of one rail with what is known of its speed first. */
+static int by_rail(const void *left, const void *right)
+{
+    const struct rail_hint *a = left, *b = right;
+    int order = (a->subject > b->subject) - (a->subject < b->subject);
+
+    order = order ? order : strcmp(a->part, b->part);
+    return order ? order : (a->nic_gbps < b->nic_gbps) - (a->nic_gbps > b->nic_gbps);
+}
+
+static bool is_same_rail(const struct rail_hint *a, const struct rail_hint *b)
+{
+    return a->subject == b->subject && strcmp(a->part, b->part) == 0;
+}
+
+static void rails_unite(struct hints *hints)
+{
+    size_t left = 0;
+
+    if (hints->count > 1)
+        qsort(hints->rails, hints->count, sizeof *hints->rails, by_rail);
+    for (size_t i = 0; i < hints->count; i++)
+        if (left == 0 || !is_same_rail(&hints->rails[left - 1], &hints->rails[i]))
+            hints->rails[left++] = hints->rails[i];
+    hints->count = left;
+}
+
+/* Each rail that was driven since first, and what the nodes told of themselves before. The same
+ * rail comes in many records one after the other. */
+static void rails_find(struct hints *hints, size_t first, struct reference_hardware *hardware)
+{
+    const struct certify *certify = hints->certify;
+    const char *last_node = NULL, *last_part = NULL;
+
+    for (size_t i = 0; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+        const struct subject *subject =
+            record->node ? certify_subject(certify, record->node) : NULL;
+        struct reference_hardware *node = subject ? &hardware[subject - certify->subjects] : NULL;
+
+        if (!subject || !record->metric)
+            continue;
+        if (i >= first && catalog_is_suite(record->suite, SUITE_LINKS)) {
+            if (record->node != last_node || record->part != last_part)
+                rail_add(hints, record->node, record->part, 0);
+            last_node = record->node;
+            last_part = record->part;
+        } else if (catalog_is_test(record->test, TEST_HOST_CONFIG) && record->message) {
+            if (record->part && catalog_is_metric(record->metric, METRIC_SPEED) &&
+                isfinite(record->value))
+                rail_add(hints, record->node, record->part, record->value / 1000);
+            else if (catalog_is_metric(record->metric, METRIC_MODEL) && !*node->gpu)
+                node->gpu = record->message;
+            else if (catalog_is_metric(record->metric, METRIC_CPU_MODEL))
+                node->cpu = record->message;
+            else if (catalog_is_metric(record->metric, METRIC_GPU_COUNT) && isfinite(record->value))
+                node->gpus = (int)record->value;
+        }
+    }
+    rails_unite(hints);
+}
+
+static void ask_history(struct hints *hints)
+{
+    const struct certify *certify = hints->certify;
+    struct history_query *queries = calloc(hints->count + 1, sizeof *queries);
+    uint64_t *fingerprints = calloc(certify->count + 1, sizeof *fingerprints);
+    struct hostlist names = {calloc(certify->count + 1, sizeof *names.names), certify->count};
+    struct error err = {"no memory"};
+    bool is_known = false;
+
+    for (size_t i = 0; names.names && i < certify->count; i++)
+        names.names[i] = (char *)(size_t)certify->subjects[i].name;
+    if (queries && fingerprints && names.names &&
+        history_fingerprints(&certify->records, 0, &names, fingerprints) == 0) {
+        for (size_t i = 0; i < hints->count; i++)
+            queries[i] =
+                (struct history_query){.node = certify->subjects[hints->rails[i].subject].name,
+                                       .part = hints->rails[i].part,
+                                       .metric = "bandwidth",
+                                       .fingerprint = fingerprints[hints->rails[i].subject]};
+        is_known = history_figures(certify->conf.history_path, queries, hints->count, &err) == 0;
+    }
+    for (size_t i = 0; is_known && i < hints->count; i++)
+        hints->rails[i].figure = queries[i].figure;
+    if (!is_known)
+        fprintf(stderr, "muster certify: history: %s\n", err.text);
+    free(names.names);
+    free(fingerprints);
+    free(queries);
+}
+
+static void ask_reference(struct hints *hints, const struct reference_hardware *hardware)
+{
+    struct reference reference;
+    struct error err;
+
+    if (hints_read(&hints->certify->conf, &reference, &err) != 0)
+        certify_note(hints->certify, "%s", err.text);
+    for (size_t i = 0; i < hints->count; i++) {
+        struct rail_hint *rail = &hints->rails[i];
+        struct reference_hardware one = hardware[rail->subject];
+        const struct reference_line *line;
+
+        one.nic_gbps = rail->nic_gbps;
+        line = reference_find(&reference, "links.bandwidth", REFERENCE_THRESHOLD, &one);
+        if (!line)
+            continue;
+        rail->least_mbps = reference_mbps(line);
+        snprintf(rail->source, sizeof rail->source, "%.60s:%u, %.150s", reference.file, line->line,
+                 line->source);
+    }
+    reference_clear(&reference);
+}
+
+struct hints *hints_open(struct certify *certify, size_t first)
+{
+    struct hints *hints = calloc(1, sizeof *hints);
+    struct reference_hardware *hardware = calloc(certify->count + 1, sizeof *hardware);
+
+    for (size_t i = 0; hardware && i < certify->count; i++)
+        hardware[i] = (struct reference_hardware){.gpu = "", .cpu = ""};
+    if (hints && hardware) {
+        hints->certify = certify;
+        rails_find(hints, first, hardware);
+    }
+    if (!hints || !hardware || hints->is_out_of_memory) {
+        certify_note(certify, "no memory for what earlier runs found");
+        hints_close(hints);
+        hints = NULL;
+    } else if (hints->count > 0) {
+        ask_history(hints);
+        ask_reference(hints, hardware);
+    }
+    free(hardware);
+    return hints;
+}
+
+void hints_close(struct hints *hints)
+{
+    if (hints)
+        free(hints->rails);
+    free(hints);
+}
+
+static const struct rail_hint *rail_of(const struct hints *hints, const char *node,
+                                       const char *part)
+{
+    const struct subject *subject = hints ? certify_subject(hints->certify, node) : NULL;
+    size_t low = 0, high = subject ? hints->count : 0;
+    struct rail_hint wanted = {.part = part, .nic_gbps = INFINITY};
+
+    if (!subject)
+        return NULL;
+    wanted.subject = (size_t)(subject - hints->certify->subjects);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (by_rail(&hints->rails[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < hints->count && is_same_rail(&hints->rails[low], &wanted) ? &hints->rails[low]
+                                                                           : NULL;
+}
+
+void hints_recall(const struct hints *hints, const char *node, const char *rail,
+                  struct history_figure *history)
+{
+    const struct rail_hint *hint = rail_of(hints, node, rail);
+
+    if (hint)
+        *history = hint->figure;
+}
+
+void hints_refer(const struct hints *hints, const char *node, const char *rail,
+                 struct reference_figure *reference)
+{
+    const struct rail_hint *hint = rail_of(hints, node, rail);
+
+    if (hint && hint->least_mbps > 0)
+        *reference = (struct reference_figure){hint->least_mbps, hint->source};
+}

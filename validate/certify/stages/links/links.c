@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/stages/stages.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/certify/stages/battery.h"
+#include "validate/certify/stages/links/hints.h"
+#include "validate/certify/stages/links/links_stage.h"
+#include "validate/certify/stages/retest.h"
+#include "validate/certify/state/estimate.h"
+#include "validate/certify/state/rails.h"
+#include "validate/certify/step/certify_step.h"
+#include "validate/certify/step/peers.h"
+#include "validate/judge/links/trial/trial.h"
+#include "validate/slurm/step.h"
+
+enum {
+    STEADY_PERCENT = 10,
+    MARGIN_S = 10,
+    CONFIRM_TRIES = 4,
+};
+
+/* The leaf switches of those nodes, where there are several: "leaf1=n[1-2];leaf2=n[3-4]". malloc'd;
+ * NULL: not known, or one. */
+static char *blocks_text(const struct certify *certify, const struct hostlist *names)
+{
+    const struct cluster *cluster = &certify->cluster;
+    struct hostlist *leaves = calloc(cluster->leaf_count + 1, sizeof *leaves);
+    char *text = NULL;
+    size_t size = 0, count = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    for (size_t i = 0; leaves && i < names->count; i++) {
+        int leaf = certify_subject(certify, names->names[i])->slurm->leaf;
+
+        if (leaf >= 0)
+            hostlist_append(&leaves[leaf], names->names[i]);
+    }
+    for (size_t leaf = 0; leaves && leaf < cluster->leaf_count; leaf++) {
+        char *folded = leaves[leaf].count > 0 ? hostlist_fold(&leaves[leaf]) : NULL;
+
+        if (folded && stream)
+            fprintf(stream, "%s%s=%s", count++ ? ";" : "", cluster->leaves[leaf], folded);
+        free(folded);
+        hostlist_clear(&leaves[leaf]);
+    }
+    if (stream)
+        fclose(stream);
+    free(leaves);
+    if (count > 1)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* The site's limits of how many pairs run at once, or what jobs beside leave of the uplinks. With
+ * any nothing is measured by all at once. */
+struct concurrency {
+    int pairs, leaf_pairs, uplink_pairs; /* 0: no limit */
+    bool is_any;
+};
+
+static struct concurrency concurrency_of(const struct certify *certify,
+                                         const struct hostlist *names)
+{
+    struct concurrency most = {.pairs = certify->conf.concurrency,
+                               .leaf_pairs = certify->conf.leaf_concurrency,
+                               .uplink_pairs = certify->conf.uplink_concurrency};
+
+    if (most.uplink_pairs == 0)
+        most.uplink_pairs = cluster_uplink_pairs(&certify->cluster, names);
+    most.is_any = most.pairs > 0 || most.leaf_pairs > 0 || most.uplink_pairs > 0;
+    return most;
+}
+
+static void concurrency_add(const struct concurrency *most, struct arguments *program)
+{
+    if (most->pairs > 0)
+        arguments_add(program, "--concurrency=%d", most->pairs);
+    if (most->leaf_pairs > 0)
+        arguments_add(program, "--leaf-concurrency=%d", most->leaf_pairs);
+    if (most->uplink_pairs > 0)
+        arguments_add(program, "--uplink-concurrency=%d", most->uplink_pairs);
+}
+
+/* All pairs in turn; then all rails of a pair at once; then all that an uplink is there for; and
+ * RDMA ports by libibverbs itself. */
+static void passes_add(const struct certify *certify, bool is_limited, bool has_blocks,
+                       bool has_rdma, struct arguments *program)
+{
+    enum certify_level level = certify->options.level;
+    bool is_for_all = level == LEVEL_FULL && !is_limited;
+
+    arguments_add(program, "--passes=pairs,together%s%s%s",
+                  is_for_all && has_blocks ? ",uplinks" : "", is_for_all ? ",bisection" : "",
+                  has_rdma ? ",verbs" : "");
+    /* datagrams may be lost where a receiver is kept waiting: only where time is there to see it */
+    if (has_rdma && level != LEVEL_FULL)
+        arguments_add(program, "--verbs=%s", level == LEVEL_QUICK ? "write" : "write,read,send");
+}
+
+/* Suspects that are measured once more. */
+struct retry {
+    struct trial_look look;
+    const char *pairs;
+    bool is_together; /* all rails of a pair at once too */
+};
+
+/* retry NULL: the first measurement, of all. */
+static void links_arguments(const struct certify *certify, const struct hostlist *names,
+                            double limit_s, const struct retry *retry, struct arguments *program)
+{
+    char path[4096], *blocks = retry ? NULL : blocks_text(certify, names);
+    struct concurrency most = concurrency_of(certify, names);
+
+    step_program_path("muster-links", path, sizeof path);
+    arguments_add(program, "%s", path);
+    arguments_add(program, "--json");
+    arguments_add(program, "--time-limit=%.0f", limit_s);
+    if (certify->options.level == LEVEL_QUICK || (retry && retry->look.is_quick))
+        arguments_add(program, "--quick");
+    if (retry) {
+        arguments_add(program, "--pairs=%s", retry->pairs);
+        arguments_add(program, "--times=%d", retry->look.times);
+        arguments_add(program, "--repeats=%d", retry->look.samples);
+        if (retry->is_together)
+            arguments_add(program, "--passes=pairs,together");
+    } else {
+        double confidence = budget_confidence(certify->options.level, names->count);
+
+        arguments_add(program, "--times=%d", certify_link_times(certify, names->count));
+        if (confidence > 0)
+            arguments_add(program, "--confidence=%.15g", confidence);
+        passes_add(certify, most.is_any, blocks != NULL, certify_has_verbs(certify, names),
+                   program);
+    }
+    concurrency_add(&most, program);
+    if (blocks)
+        arguments_add(program, "--blocks=%s", blocks);
+    free(blocks);
+}
+
+/* Whether the run told the end of each pass that it was asked for. One that lost its first node, or
+ * whose last words were lost, has measured less than it seems: a missing measurement is no pass. */
+static bool tells_all_passes(const struct certify *certify, const struct arguments *program,
+                             size_t first)
+{
+    static const char option[] = "--passes=";
+    const char *passes = "pairs";
+    char name[32];
+
+    for (int i = 0; i < program->count; i++)
+        if (strncmp(program->argv[i], option, strlen(option)) == 0)
+            passes = program->argv[i] + strlen(option);
+
+    for (size_t length; *passes; passes += length + (passes[length] == ',')) {
+        bool is_told = false;
+
+        length = strcspn(passes, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, passes);
+        for (size_t i = first; i < certify->records.count && !is_told; i++) {
+            const struct record *record = &certify->records.items[i];
+
+            is_told = catalog_is_metric(record->metric, METRIC_ROUNDS) && record->part &&
+                      strcmp(record->part, name) == 0;
+        }
+        if (!is_told)
+            return false;
+    }
+    return true;
+}
+
+/* is_first: it is the stage's first try. *is_whole: the end of all passes was told, whether or not
+ * nodes were lost on the way. */
+static int links_step(struct certify *certify, bool is_first, const struct hostlist *names,
+                      const struct retry *retry, size_t *first, bool *is_whole, struct error *err)
+{
+    struct certify_environment environment;
+    struct arguments program = {0};
+    /* a look at suspects has pairs one after the other, some 5 s each: it ends when it is done */
+    double limit_s = certify_limit_s(certify, STAGE_LINKS, names->count);
+    int rv;
+
+    if (retry && certify->budget_s > 0)
+        limit_s = certify->budget_s;
+    certify_environment(certify, false, &environment);
+    if (is_first)
+        certify_environment_peers(certify, &environment);
+    links_arguments(certify, names, limit_s, retry, &program);
+    rv = certify_step(certify,
+                      &(struct certify_step){.stage = STAGE_LINKS,
+                                             .nodes = names,
+                                             .tasks_per_node = 1,
+                                             .is_mpi = true,
+                                             .program = program.argv,
+                                             .environment = environment.entries,
+                                             .deadline_s = limit_s + MARGIN_S,
+                                             .survives_loss = true},
+                      first, err);
+    *is_whole = rv >= 0 && tells_all_passes(certify, &program, *first);
+    if (rv == 0 && !*is_whole) {
+        error_set(err, "muster-links ended before its last pass: %s",
+                  *certify->complaint.text ? certify->complaint.text : "no word why");
+        rv = 1;
+    }
+    arguments_clear(&program);
+    return rv;
+}
+
+static bool is_rounds(const struct record *record)
+{
+    return catalog_is_metric(record->metric, METRIC_ROUNDS) && record->part;
+}
+
+/* Whether the run came to its end, without those nodes that were lost on the way: some rounds of
+ * the pairs were held, and nothing is unknown that has no node but how many rounds there was time
+ * for. *pairs: the record of their rounds. */
+static bool rest_is_complete(const struct certify *certify, size_t first, size_t *pairs)
+{
+    bool is_complete = false;
+
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+
+        if (!record->node && record->verdict >= VERDICT_UNKNOWN && !is_rounds(record))
+            return false;
+        if (!is_rounds(record) || strcmp(record->part, "pairs") != 0)
+            continue;
+        is_complete = record->value > 0;
+        *pairs = i;
+    }
+    return is_complete;
+}
+
+/* Passes that the time limit cut: what they did not measure is of no node. */
+static void cut_passes_note(struct certify *certify, size_t first)
+{
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+
+        if (is_rounds(record) && record->verdict == VERDICT_UNKNOWN)
+            certify_note(certify, "links, %s: %s", record->part,
+                         record->message ? record->message : "");
+    }
+}
+
+/* Takes the nodes whose process died or hung, by what the watch says of them, out of the list, as
+ * suspects; what the others measured counts. Returns how many are left. */
+static size_t lost_take(struct certify *certify, size_t first, struct hostlist *names)
+{
+    struct hostlist left = {0};
+
+    certify_suspect(certify, first);
+    for (size_t i = 0; i < names->count; i++) {
+        const struct subject *subject = certify_subject(certify, names->names[i]);
+
+        if (!subject->is_suspect && outcome_is_good(&subject->outcome))
+            hostlist_append(&left, names->names[i]);
+    }
+    hostlist_clear(names);
+    *names = left;
+    return left.count;
+}
+
+/* What the trial's questions are about. */
+struct asked {
+    struct certify *certify;
+    struct hints *hints;
+    size_t nodes;
+};
+
+/* Measures suspects once more, alone on the network. */
+static bool suspects_measure(void *context, const struct hostlist *names, const char *pairs,
+                             bool is_together, size_t *first)
+{
+    const struct asked *asked = context;
+    struct certify *certify = asked->certify;
+    struct error err;
+    bool is_whole;
+
+    progress_doing(&certify->progress, "measuring suspects again: %s", pairs);
+    return links_step(certify, false, names,
+                      &(struct retry){trial_look(asked->nodes), pairs, is_together}, first,
+                      &is_whole, &err) == 0 &&
+           certify_is_complete(certify, *first);
+}
+
+static void recall(void *context, const char *node, const char *rail,
+                   struct history_figure *history)
+{
+    hints_recall(((struct asked *)context)->hints, node, rail, history);
+}
+
+static void refer(void *context, const char *node, const char *rail,
+                  struct reference_figure *reference)
+{
+    hints_refer(((struct asked *)context)->hints, node, rail, reference);
+}
+
+/* What muster-links says of a node by itself. A link that was lost meanwhile is not certified, and
+ * it may have been the switch. */
+static void accuse(void *context, const char *node, enum verdict verdict,
+                   const struct record *record)
+{
+    struct subject *subject = certify_subject(context, node);
+
+    if (verdict == VERDICT_WARN && record->code == FAULT_LINK_LOST)
+        verdict = VERDICT_UNKNOWN;
+    if (subject && subject->is_asked && !subject->is_suspect && !certify_is_death(record))
+        outcome_note(&subject->outcome, STAGE_LINKS,
+                     certify_rails_verdict(context, subject, record->part, verdict),
+                     record_code(record), record->test, record->part, record->message);
+}
+
+static void rounds_conclude(struct certify *certify, const struct hostlist *names, size_t rounds)
+{
+    const struct record *record = &certify->records.items[rounds];
+    bool is_enough = record->verdict == VERDICT_PASS;
+    char text[256];
+
+    text_put(text, sizeof text, "links: %s", record->message ? record->message : "");
+    certify_all(certify, names, STAGE_LINKS, is_enough ? VERDICT_PASS : VERDICT_UNKNOWN,
+                is_enough ? NULL : "links", is_enough ? "" : text);
+}
+
+/* rounds: the index of the record of the pairs' rounds. Where they were not enough nobody passes
+ * for what was measured, but it counts. */
+static void judge(struct certify *certify, const struct hostlist *names, size_t first,
+                  size_t rounds)
+{
+    int *leaves = calloc(names->count + 1, sizeof *leaves);
+    struct asked asked = {certify, hints_open(certify, first), names->count};
+    struct trial trial = {
+        .source = {.records = &certify->records,
+                   .conf = &certify->conf,
+                   .names = names,
+                   .leaves = leaves,
+                   .leaf_names = (const char *const *)certify->cluster.leaves},
+        .first = first,
+        .tries = CONFIRM_TRIES,
+        .steady_percent = STEADY_PERCENT,
+        .measure = suspects_measure,
+        .recall = recall,
+        .refer = refer,
+        .context = &asked,
+    };
+
+    for (size_t i = 0; leaves && i < names->count; i++)
+        leaves[i] = certify_subject(certify, names->names[i])->slurm->leaf;
+    if (!leaves || trial_hold(&trial) != 0) {
+        certify_all(certify, names, STAGE_LINKS, VERDICT_UNKNOWN, "links",
+                    "no memory to judge the links");
+    } else {
+        trial_testimony(&certify->records, first, accuse, certify);
+        certify_losses(certify, &trial); /* first: what is lost makes a rail slow as well */
+        certify_link_findings(certify, &trial, first);
+        rounds_conclude(certify, names, rounds);
+    }
+    trial_clear(&trial);
+    hints_close(asked.hints);
+    free(leaves);
+}
+
+/* A suspect and its partner alone. */
+static int links_pair(struct certify *certify, const struct hostlist *names, size_t *first,
+                      const void *context)
+{
+    struct error err;
+    bool is_whole;
+    char pairs[300];
+    int rv;
+
+    (void)context;
+    snprintf(pairs, sizeof pairs, "%s:%s", names->names[0], names->names[1]);
+    rv = links_step(certify, false, names, &(struct retry){trial_look(names->count), pairs, false},
+                    first, &is_whole, &err);
+    return rv == 0 && !certify_is_complete(certify, *first) ? 1 : rv;
+}
+
+static void run(struct certify *certify)
+{
+    struct hostlist names;
+    size_t asked = certify_good(certify, &names), first = 0;
+    struct certify_tries tries = {0};
+    struct error err = {""};
+
+    if (asked > 0)
+        progress_begin(&certify->progress, "links");
+    while (names.count > 0) {
+        size_t rounds = 0;
+        bool is_whole;
+        int rv;
+
+        if (names.count < 2) {
+            certify_retest(certify, STAGE_LINKS, asked, links_pair, NULL);
+            certify_all(certify, &names, STAGE_LINKS, VERDICT_UNKNOWN, "links",
+                        "links needs two good nodes");
+            break;
+        }
+        progress_doing(&certify->progress, "%zu nodes, every rail", names.count);
+        rv = links_step(certify, tries.made == 0, &names, NULL, &first, &is_whole, &err);
+        if (is_whole && !certify_stop && rest_is_complete(certify, first, &rounds) &&
+            ((rv == 0 && certify_is_complete(certify, first)) ||
+             lost_take(certify, first, &names) > 1)) {
+            cut_passes_note(certify, first);
+            judge(certify, &names, first, rounds);
+            break;
+        }
+        if (!certify_once_more(certify, STAGE_LINKS, &tries, &names, first, rv, &err)) {
+            char text[256];
+
+            text_put(text, sizeof text, "links: %s", err.text);
+            certify_all(certify, &names, STAGE_LINKS, VERDICT_UNKNOWN, "links", text);
+            break;
+        }
+    }
+    certify_retest(certify, STAGE_LINKS, asked, links_pair, NULL);
+    if (asked > 0)
+        certify_stage_end(certify, asked);
+    hostlist_clear(&names);
+}
+
+const struct certify_stage stage_links = {
+    .stage = STAGE_LINKS,
+    .job = JOB_BATTERY,
+    .level = LEVEL_QUICK,
+    .run = run,
+};

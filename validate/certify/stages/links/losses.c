@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <string.h>
+
+#include "validate/certify/stages/links/links_stage.h"
+#include "validate/certify/state/rails.h"
+#include "validate/judge/links/losses/retest.h"
+
+/* What TCP had to send again, judged: verdicts and notes. */
+
+/* Why a rail's loss is not a failure of its node. */
+static const char *doubt_of(enum loss_retest retest)
+{
+    static const char *const texts[] = {
+        [LOSS_NOT_RETESTED] = "not measured again",
+        [LOSS_UNSCHEDULED] = "an end was not scheduled in the retest",
+        [LOSS_NO_CONTROL] = "no control pair in the retest",
+        [LOSS_CONTROL_TOO] = "the control pair loses too: network or busy machines",
+        [LOSS_NOT_AGAIN] = "not lost again in the retest",
+        [LOSS_CONFIRMED] = "",
+    };
+
+    return texts[retest];
+}
+
+static const char *way_of(const struct loss_finding *finding)
+{
+    return finding->sends && finding->receives ? "sends and receives"
+           : finding->sends                    ? "sends"
+                                               : "receives";
+}
+
+/* What is not of one node: the part, and what is said of it. */
+static void shared_write(const struct certify *certify, const struct losses *losses,
+                         const struct loss_finding *finding, char *part, size_t part_size,
+                         char *message, size_t size)
+{
+    const char *const *leaves = (const char *const *)certify->cluster.leaves;
+    const char *rail = losses->rails[finding->rail];
+    const char *verb = finding->is_damage ? "corrupts" : "loses";
+    double percent = 100 * finding->lost / finding->sent;
+    const char *doubt = finding->is_stalled ? "; ends were not scheduled: busy machines?" : "";
+
+    switch (finding->kind) {
+    case LOSS_PATH:
+        snprintf(part, part_size, "path %.63s-%.63s %.63s", losses->nodes[finding->node],
+                 losses->nodes[finding->peer], rail);
+        snprintf(message, size,
+                 "%s %s %.2g %% of the packets that %.63s sends; both ends are well with others: "
+                 "check the switches and cables between%s",
+                 part, verb, percent, losses->nodes[finding->node], doubt);
+        break;
+    case LOSS_UPLINK:
+        snprintf(part, part_size, "uplink %.63s-%.63s %.63s", leaves[finding->block],
+                 leaves[finding->peer_block], rail);
+        snprintf(message, size,
+                 "%s %s %.2g %% of the packets of several nodes: check the cables and ports "
+                 "between these switches; no node is drained for it%s",
+                 part, verb, percent, doubt);
+        break;
+    case LOSS_LEAF:
+        snprintf(part, part_size, "leaf %.63s %.63s", leaves[finding->block], rail);
+        snprintf(message, size,
+                 "%s loses %.2g %% of the packets of most of its nodes alike: check the switch; "
+                 "no node is drained for it%s",
+                 part, percent, doubt);
+        break;
+    default:
+        snprintf(part, part_size, "all %s", rail);
+        snprintf(message, size,
+                 "all %s lose %.2g %% of the packets on most nodes alike: the network is congested "
+                 "or faulty, nobody is drained for it%s",
+                 rail, percent, doubt);
+        break;
+    }
+}
+
+static void message_write(const struct losses *losses, const struct loss_finding *finding,
+                          char *part, size_t part_size, char *message, size_t size)
+{
+    const char *rail = losses->rails[finding->rail];
+    const char *verb = finding->is_damage ? "corrupts" : "loses";
+    double percent = 100 * finding->lost / finding->sent;
+
+    snprintf(part, part_size, "%s", rail);
+    if (finding->kind == LOSS_EITHER)
+        snprintf(message, size,
+                 "%s or its path %s %.2g %% of the packets: either end, or what is between; "
+                 "certify it with more partners",
+                 rail, verb, percent);
+    else if (losses_verdict(finding) == VERDICT_FAIL)
+        snprintf(message, size, "%s %s %.2g %% of what it %s", rail, verb, percent,
+                 way_of(finding));
+    else
+        snprintf(message, size, "%s %s %.2g %% of what it %s; %s; certify again", rail, verb,
+                 percent, way_of(finding), doubt_of(finding->retest));
+}
+
+static void lossy_text(const char *node, const char *rail, char *text, size_t size)
+{
+    snprintf(text, size, "%.255s %.63s", node, rail);
+}
+
+bool certify_is_lossy(const struct certify *certify, const char *node, const char *rail)
+{
+    char text[320];
+
+    lossy_text(node, rail, text, sizeof text);
+    return hostlist_contains(&certify->lossy, text);
+}
+
+/* None of the nodes on a lossy leaf switch is certified. */
+static void leaf_doubt(struct certify *certify, const struct trial *trial,
+                       const struct loss_finding *finding, const struct record *record)
+{
+    for (size_t i = 0; i < trial->links.node_count; i++) {
+        struct subject *subject = certify_subject(certify, trial->links.nodes[i]);
+
+        if (trial->source.leaves[i] == finding->block)
+            outcome_note(&subject->outcome, STAGE_LINKS, VERDICT_UNKNOWN, record->code, "links",
+                         record->part, record->message);
+    }
+}
+
+static void finding_take(struct certify *certify, const struct trial *trial,
+                         const struct losses *losses, const struct loss_finding *finding)
+{
+    static const enum fault_code codes[] = {
+        [LOSS_RAIL] = FAULT_PACKET_LOSS, [LOSS_EITHER] = FAULT_PACKET_LOSS,
+        [LOSS_PATH] = FAULT_PATH_LOSS,   [LOSS_UPLINK] = FAULT_UPLINK_LOSS,
+        [LOSS_LEAF] = FAULT_LEAF_LOSS,   [LOSS_MANY] = FAULT_NETWORK_LOSS};
+    bool is_nodes = finding->kind == LOSS_RAIL || finding->kind == LOSS_EITHER;
+    struct record record = RECORD_INIT;
+    char part[224], message[512];
+
+    if (is_nodes)
+        message_write(losses, finding, part, sizeof part, message, sizeof message);
+    else
+        shared_write(certify, losses, finding, part, sizeof part, message, sizeof message);
+    record.suite = "certify";
+    record.test = "links";
+    record.metric = "lost_share";
+    record.node = is_nodes ? losses->nodes[finding->node] : NULL;
+    record.part = part;
+    record.value = finding->lost / finding->sent;
+    record.unit = "1";
+    record.samples = (unsigned)finding->sent;
+    record.limit = losses_limit(LOSS_SHARE)->value;
+    record.limit_source = "expected";
+    record.verdict = losses_verdict(finding);
+    record.code = codes[finding->kind];
+    record.message = message;
+    certify_record(certify, &record);
+    if (is_nodes) {
+        struct subject *subject = certify_subject(certify, record.node);
+        char text[320];
+
+        lossy_text(record.node, part, text, sizeof text);
+        if (record.verdict == VERDICT_FAIL)
+            hostlist_append(&certify->lossy, text);
+        outcome_note(&subject->outcome, STAGE_LINKS,
+                     certify_rails_verdict(certify, subject, part, record.verdict), record.code,
+                     "links", part, message);
+        return;
+    }
+    certify_note(certify, "%s", message);
+    certify->has_fault |= record.verdict == VERDICT_FAIL;
+    if (finding->kind == LOSS_LEAF)
+        leaf_doubt(certify, trial, finding, &record);
+}
+
+void certify_losses(struct certify *certify, struct trial *trial)
+{
+    struct losses losses;
+
+    if (losses_hold(trial, &losses) != 0)
+        certify_all(
+            certify,
+            &(struct hostlist){(char **)(size_t)trial->links.nodes, trial->links.node_count},
+            STAGE_LINKS, VERDICT_UNKNOWN, "links", "no memory to judge what was lost");
+    for (size_t i = 0; i < losses.count; i++)
+        finding_take(certify, trial, &losses, &losses.findings[i]);
+    losses_clear(&losses);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/statistics.h"
+#include "validate/certify/stages/links/links_stage.h"
+#include "validate/judge/links/sums.h"
+
+/* The sum of a pass over all nodes of an uplink or of a half: it has a part and no node. */
+static bool is_sum(const struct record *record)
+{
+    return catalog_is_suite(record->suite, SUITE_LINKS) && record->metric && !record->node &&
+           record->part && record->value >= 0 && record->samples > 0 &&
+           (catalog_is_metric(record->metric, METRIC_BANDWIDTH_UPLINK) ||
+            catalog_is_metric(record->metric, METRIC_BANDWIDTH_BISECTION));
+}
+
+static void sum_take(struct certify *certify, size_t place, const struct sum_verdict *verdict)
+{
+    const struct record *sum = &certify->records.items[place];
+    struct record record = RECORD_INIT;
+
+    record.suite = "certify";
+    record.test = "links";
+    record.metric = sum->metric;
+    record.part = sum->part;
+    record.value = sum->value;
+    record.unit = sum->unit;
+    record.limit = verdict->limit;
+    record.limit_source = verdict->limit_source;
+    record.verdict = verdict->verdict;
+    record.code = FAULT_UPLINK_SLOW;
+    record.message = verdict->message;
+    certify_record(certify, &record);
+    if (verdict->verdict >= VERDICT_WARN)
+        certify_note(certify, "%s", verdict->message);
+}
+
+void certify_sums(struct certify *certify, size_t first, const double *figures, size_t count)
+{
+    size_t sum_count = 0, end = certify->records.count;
+    struct link_sum *sums = calloc(end - first + 1, sizeof *sums);
+    struct sum_verdict *verdicts = calloc(end - first + 1, sizeof *verdicts);
+    size_t *places = calloc(end - first + 1, sizeof *places);
+    double *known = calloc(count + 1, sizeof *known);
+    size_t known_count = 0;
+
+    if (!sums || !verdicts || !places || !known) {
+        certify_note(certify, "no memory to judge the uplinks");
+        end = first;
+    }
+    for (size_t i = first; i < end; i++) {
+        const struct record *record = &certify->records.items[i];
+
+        if (!is_sum(record))
+            continue;
+        places[sum_count] = i;
+        sums[sum_count++] = (struct link_sum){record->part, record->value, (int)record->samples};
+    }
+    for (size_t i = 0; sum_count > 0 && i < count; i++)
+        if (!isnan(figures[i]))
+            known[known_count++] = figures[i];
+    if (sum_count > 0)
+        sums_judge(sums, sum_count, known_count ? statistics_median(known, known_count) : NAN,
+                   certify->conf.link_peers_percent, verdicts);
+    for (size_t i = 0; i < sum_count; i++)
+        sum_take(certify, places[i], &verdicts[i]);
+    free(sums);
+    free(verdicts);
+    free(places);
+    free(known);
+}

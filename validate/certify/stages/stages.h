@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CERTIFY_STAGES_H
+#define MUSTER_CERTIFY_STAGES_H
+
+#include "validate/certify/state/run.h"
+
+/* The stages of a run, a file each. How long one takes is in budget.h. */
+struct certify_stage {
+    enum stage stage;         /* whose column its verdicts stand in */
+    enum certify_job job;     /* in which it runs */
+    enum certify_level level; /* the least level that has it: below it is skipped */
+    bool (*is_there)(void);   /* whether its program was built; NULL: it is a part of muster */
+    /* Asks the nodes that are good so far, and has a verdict for each of them at its end. */
+    void (*run)(struct certify *certify);
+    /* What its records since first say besides verdicts; NULL: nothing. */
+    void (*fold)(struct certify *certify, size_t first);
+};
+
+extern const struct certify_stage stage_reach, stage_check, stage_subnet, stage_launch, stage_links,
+    stage_collectives, stage_train, stage_certificate;
+
+/* All of them in their order, ends with NULL. */
+extern const struct certify_stage *const certify_stages[];
+
+#endif

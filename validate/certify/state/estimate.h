@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CERTIFY_ESTIMATE_H
+#define MUSTER_CERTIFY_ESTIMATE_H
+
+#include "validate/certify/state/run.h"
+
+/* How long the stages take with so many nodes, by what is known of them (budget.h). */
+struct budget_work certify_work(const struct certify *certify, size_t nodes);
+double certify_limit_s(const struct certify *certify, enum stage stage, size_t nodes);
+double certify_battery_s(const struct certify *certify, size_t nodes); /* all of them at most */
+int certify_link_times(const struct certify *certify, size_t nodes);   /* all pairs so often */
+/* A line with the estimate of each stage, for the nodes that are good. */
+void certify_estimate_say(struct certify *certify);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/state/rails.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/fabric_class.h"
+
+#ifdef HAVE_IBVERBS
+enum { HAS_VERBS = true };
+#else
+enum { HAS_VERBS = false };
+#endif
+
+/* Where policy allows it, a node with a dead rail is certified for the others. That the others are
+ * good is for the links to show: without one that was measured no node is certified. */
+
+int certify_rails_left_out(const struct certify *certify, const struct subject *subject)
+{
+    int unusable = (int)subject->unusable.count;
+
+    return unusable <= certify->conf.allow_failed_rails ? unusable : 0;
+}
+
+void certify_rails_note(struct certify *certify, size_t first)
+{
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+        struct subject *subject = record->node ? certify_subject(certify, record->node) : NULL;
+
+        enum fault_code code = record_code(record);
+
+        if (subject && subject->is_asked && record->verdict == VERDICT_FAIL && record->part &&
+            (code == FAULT_LINK_DOWN || code == FAULT_ADDRESS_MISSING) &&
+            !hostlist_contains(&subject->unusable, record->part))
+            hostlist_append(&subject->unusable, record->part);
+    }
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct subject *subject = &certify->subjects[i];
+
+        if (certify_rails_left_out(certify, subject) == 0)
+            continue;
+        for (size_t k = 0; k < subject->unusable.count; k++)
+            certify_note(certify, "%s: %s carries nothing, left out by AllowFailedRails",
+                         subject->name, subject->unusable.names[k]);
+    }
+}
+
+enum verdict certify_rails_verdict(const struct certify *certify, const struct subject *subject,
+                                   const char *part, enum verdict verdict)
+{
+    bool is_left_out = part && certify_rails_left_out(certify, subject) > 0 &&
+                       hostlist_contains(&subject->unusable, part);
+
+    return is_left_out && verdict >= VERDICT_WARN ? VERDICT_WARN : verdict;
+}
+
+static bool lacks_anywhere(const struct certify *certify, const char *rail)
+{
+    for (size_t i = 0; i < certify->count; i++)
+        if (certify_rails_left_out(certify, &certify->subjects[i]) > 0 &&
+            hostlist_contains(&certify->subjects[i].unusable, rail))
+            return true;
+    return false;
+}
+
+/* The names behind each other, those that are wanted. Returns how many. */
+static size_t names_join(const struct certify *certify, const struct hostlist *names, bool lacking,
+                         char *text, size_t size)
+{
+    size_t length = strlen(text), count = 0;
+
+    for (size_t i = 0; i < names->count && length < size; i++) {
+        if (lacks_anywhere(certify, names->names[i]) != lacking || strchr(names->names[i], ':'))
+            continue;
+        length += (size_t)snprintf(text + length, size - length, "%s%s",
+                                   text[length - 1] == '=' ? "" : ",", names->names[i]);
+        count++;
+    }
+    return length < size ? count : 0;
+}
+
+/* Fewer than half might never meet in the few rounds of that pass. */
+bool certify_has_verbs(const struct certify *certify, const struct hostlist *names)
+{
+    bool *has_rdma = calloc(certify->count + 1, sizeof *has_rdma);
+    size_t count = 0;
+
+    for (size_t i = 0; has_rdma && i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+        const struct subject *subject;
+
+        if (!record->node || !record->metric || !record->message ||
+            !catalog_is_test(record->test, TEST_HOST_CONFIG) ||
+            !catalog_is_metric(record->metric, METRIC_CLASS) ||
+            !fabric_class_is_rdma(fabric_class_parse(record->message)))
+            continue;
+        subject = certify_subject(certify, record->node);
+        if (subject)
+            has_rdma[subject - certify->subjects] = true;
+    }
+    for (size_t i = 0; has_rdma && i < names->count; i++)
+        count += has_rdma[certify_subject(certify, names->names[i]) - certify->subjects];
+    free(has_rdma);
+    return HAS_VERBS && count > 1 && 2 * count >= names->count;
+}
+
+/* Open MPI over TCP wants the same interfaces everywhere: 4.1 was seen to hang where one node had
+ * the second rail only and the others had both. */
+int certify_rails_setting(const struct certify *certify, char *text, size_t size)
+{
+    size_t left_out = 0;
+
+    snprintf(text, size, "OMPI_MCA_btl_tcp_if_include=");
+    if (names_join(certify, &certify->conf.fabric_interfaces, false, text, size) > 0)
+        return 0;
+    snprintf(text, size, "OMPI_MCA_btl_tcp_if_exclude=lo");
+    for (size_t i = 0; i < certify->count; i++)
+        if (certify_rails_left_out(certify, &certify->subjects[i]) > 0)
+            left_out += names_join(certify, &certify->subjects[i].unusable, true, text, size);
+    return left_out > 0 ? 0 : -1;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CERTIFY_RUN_H
+#define MUSTER_CERTIFY_RUN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lib/base/text.h"
+#include "lib/conf/conf.h"
+#include "validate/judge/index.h"
+#include "validate/act/act.h"
+#include "validate/certify/state/budget.h"
+#include "validate/certify/state/outcome.h"
+#include "validate/report/format.h"
+#include "validate/report/progress.h"
+#include "validate/report/records.h"
+#include "validate/slurm/cluster.h"
+#include "validate/slurm/operations.h"
+#include "validate/slurm/process.h"
+#include "validate/slurm/step.h"
+#include "validate/slurm/undo.h"
+#include "validate/slurm/user.h"
+
+/* One run of `muster certify`: what its stages share. */
+
+enum { CERTIFY_REPORTS = 16 };
+
+const char *certify_level_name(enum certify_level level); /* "quick", "standard", "full" */
+
+struct certify_options {
+    const char *nodes, *partition, *config_path, *json_path, *junit_path,
+        *mpi; /* NULL: not given */
+    struct {
+        const struct report_format *format;
+        const char *path;
+    } reports[CERTIFY_REPORTS]; /* --report */
+    size_t report_count;
+    enum certify_level level;
+    bool has_level;             /* it was given */
+    const char *campaign;       /* NULL: not given */
+    const char *campaign_nodes; /* of a campaign: what -w named, and nodes is NULL; NULL: nothing */
+    long at_a_time;             /* of a campaign: nodes of a run; 0: as many as are free */
+    bool is_campaign;           /* several runs, of one name */
+    bool is_dry_run, no_drain;
+    bool is_suspects; /* only nodes that a claim or a strike is about, and partners */
+    bool is_due;      /* only nodes whose certificate is missing or ends soon, and partners */
+    double jitter_s;  /* begin after a random part of it */
+    double budget_s;  /* 0: the configuration's */
+    int concurrency;  /* 0: the configuration's */
+};
+
+/* A step has the user of its job, so a run that is root's has three jobs, one after the other in a
+ * reservation of the run: root's for what reads and writes as root, the battery user's for the MPI
+ * programs between. A dry run of an ordinary user has one, that user's own. */
+enum certify_job { JOB_NONE, JOB_CHECK, JOB_BATTERY, JOB_CERTIFICATES };
+
+/* A node that is looked at. */
+struct subject {
+    const char *name;
+    struct cluster_node *slurm;
+    struct plan plan;
+    struct outcome outcome;
+    bool is_in_job;
+    bool is_asked;   /* among the nodes of the last certify_good() */
+    bool is_resumed; /* its drain was lifted by us */
+    bool is_partner; /* chosen only as another's partner */
+    bool is_silent;  /* it stopped answering while it was in the job */
+    bool is_missed;  /* it could not be had for one of the later jobs */
+    bool is_suspect; /* a process died or hung in this stage: set aside for certify_retest() */
+    char suspicion[200], suspect_part[64]; /* of a suspect: what was seen, and where */
+    enum fault_code suspect_code;
+    bool is_decided; /* decision is what was done */
+    enum decision decision;
+    int strike;       /* if its failure is near a limit: which one, from 1 */
+    double rail_mbps; /* its worst rail's figure, NAN */
+    char certified_until[32];
+    bool is_revoked;          /* it has said that it has no certificate any more */
+    struct hostlist unusable; /* rails that muster check found down or without an address */
+    struct hostlist rails;    /* lines "links eth1: 196 Mb/s" for the certificate */
+};
+
+struct campaign;
+
+struct certify {
+    struct certify_options options;
+    const struct campaign *campaign; /* whose run it is; NULL: of none */
+    struct conf conf;
+    double budget_s;                             /* the administrator's, 0: none */
+    double begin;                                /* clock_s() */
+    char run[64], job_name[96], reservation[96]; /* reservation "": none */
+    const struct cluster_operations *operations; /* on the cluster, all that change it */
+    struct cluster cluster;
+    struct subject *subjects;
+    size_t count;
+    struct name_index by_name; /* of subjects */
+    char *partition;
+    struct hostlist reserved; /* what the reservation was made for */
+    struct user battery;      /* whose the MPI programs are */
+    bool is_root;             /* check and certificates are root's, in jobs of their own */
+    enum certify_job job;
+    uint32_t job_id; /* 0: no allocation */
+    struct undo undo;
+    struct records records;
+    FILE *json;
+    struct progress progress;
+    struct hostlist headlines;  /* lines above the table: what is no node's fault and hit many */
+    struct hostlist lossy;      /* "NODE RAIL" of those that fail for what they lose */
+    struct hostlist notes;      /* lines under the table */
+    bool is_misused;            /* a node or partition was named that is not there */
+    bool has_fault;             /* a fault that is no node's */
+    char *peers;                /* for certify_environment_peers(); NULL: not known */
+    size_t drained;             /* nodes that muster has out of service, this run's included */
+    char runs[512];             /* the directory of journals */
+    size_t stray_lines;         /* lines of programs that were no records */
+    size_t refused_records;     /* what nodes said of others, or too much of */
+    char refused_node[64];      /* the first of those that did */
+    struct complaint complaint; /* what a program said on standard error */
+    time_t certified_until_s;   /* the end of this run's certificates */
+};
+
+/* Set by SIGINT, SIGTERM, SIGHUP to the signal's number once there may be something to undo;
+ * before, they end the process. */
+extern volatile sig_atomic_t certify_stop;
+
+void certify_note(struct certify *certify, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A random delay of 0 to most_s, another one in each process, so that not all begin at once. */
+double certify_delay_s(double most_s);
+struct subject *certify_subject(const struct certify *certify, const char *name);
+/* Takes a record: keeps it and writes it to the JSON lines. */
+void certify_record(struct certify *certify, const struct record *record);
+/* A verdict of our own about a node: record and outcome. value, limit: NAN, unit NULL where there
+ * is none. */
+void certify_verdict(struct certify *certify, struct subject *subject, enum stage stage,
+                     enum verdict verdict, const char *test, const char *part, const char *message);
+/* The same with a fault code, where it is not that of the test. */
+void certify_fault(struct certify *certify, struct subject *subject, enum stage stage,
+                   enum verdict verdict, enum fault_code code, const char *test, const char *part,
+                   const char *message);
+/* The nodes of the job that have no fault so far and are no suspects; sets is_asked of these and no
+ * others. names must be released. Returns their number. */
+size_t certify_good(struct certify *certify, struct hostlist *names);
+/* Ends a stage's line of progress: how many of the nodes are good. */
+void certify_stage_end(struct certify *certify, size_t asked);
+/* Notes that verdict for all nodes of the list that have no fault so far. */
+void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
+                 enum verdict verdict, const char *test, const char *message);
+/* Whether a step whose status is one of the battery's has run to its end with all its nodes. */
+bool certify_is_complete(const struct certify *certify, size_t first);
+/* Whether the node was in the jobs so far and answers, faulty or not: one that does not would only
+ * hold up a step. */
+bool certify_is_held(const struct subject *subject);
+
+#endif

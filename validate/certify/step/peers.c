@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/step/peers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/address_ranges.h"
+#include "validate/battery/watch/peers.h"
+#include "validate/certify/step/certify_step.h"
+
+/* RANGES_MOST: with them the variable is 41 KB long at most, of the 128 KiB that one may have, for
+ * any number of nodes: the addresses of a rail mostly are a range or few. */
+enum { RANGES_MOST = 512 };
+
+static bool is_sources(const struct certify *certify, const struct record *record)
+{
+    const struct subject *subject = record->node && record->message && record->metric &&
+                                            catalog_is_test(record->test, TEST_NET_ADDRESSES) &&
+                                            catalog_is_metric(record->metric, METRIC_SOURCES)
+                                        ? certify_subject(certify, record->node)
+                                        : NULL;
+
+    return subject && subject->is_asked && outcome_is_good(&subject->outcome);
+}
+
+void certify_peers(struct certify *certify, size_t first)
+{
+    bool *has_told = calloc(certify->count + 1, sizeof *has_told), is_known = has_told != NULL;
+    struct address_range *ranges = NULL;
+    size_t count = 0;
+    char *text = NULL;
+
+    free(certify->peers);
+    certify->peers = NULL;
+    for (size_t i = first; is_known && i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+
+        if (!is_sources(certify, record))
+            continue;
+        has_told[certify_subject(certify, record->node) - certify->subjects] = true;
+        is_known = address_ranges_parse(record->message, &ranges, &count) == 0;
+    }
+    for (size_t i = 0; is_known && i < certify->count; i++) {
+        const struct subject *subject = &certify->subjects[i];
+
+        is_known = has_told[i] || !subject->is_asked || !outcome_is_good(&subject->outcome);
+    }
+    if (is_known && count > 0)
+        text = address_ranges_text(ranges, address_ranges_fold(ranges, count, RANGES_MOST));
+    if (text && asprintf(&certify->peers, PEERS_VARIABLE "=%s", text) < 0)
+        certify->peers = NULL;
+    free(text);
+    free(ranges);
+    free(has_told);
+}
+
+void certify_environment_peers(const struct certify *certify,
+                               struct certify_environment *environment)
+{
+    size_t count = 0;
+
+    while (environment->entries[count])
+        count++;
+    if (certify->peers && count + 1 < sizeof environment->entries / sizeof *environment->entries)
+        environment->entries[count] = certify->peers;
+}
