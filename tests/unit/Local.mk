@@ -421,6 +421,12 @@ tests_unit_settle_t_SOURCES = tests/unit/settle.c \
 	validate/slurm/retest.c validate/slurm/retest.h
 tests_unit_settle_t_LDADD = validate/act/libact.la $(unit_libs) $(SQLITE_LIBS)
 
+check_PROGRAMS += tests/unit/certification.t
+tests_unit_certification_t_SOURCES = tests/unit/certification.c
+tests_unit_certification_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=geteuid,--wrap=clock_gettime \
+	-Wl,--wrap=usleep,--wrap=sleep,--wrap=user_find
+tests_unit_certification_t_LDADD = validate/certify/libcertify.la $(unit_libs) $(muster_libs)
+
 check_PROGRAMS += tests/unit/request.t
 tests_unit_request_t_SOURCES = tests/unit/request.c \
 	validate/certify/stages/request.c validate/certify/stages/request.h

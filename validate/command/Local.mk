@@ -45,8 +45,8 @@ muster_SOURCES = \
 	# end of muster_SOURCES
 muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS) \
 	-DMUSTER_SLURMPLUGINDIR='"$(slurmplugindir)"'
-muster_LDADD = \
-	validate/certify/libcertify.la \
+muster_libs = \
+	validate/compare/libcompare.la \
 	validate/checks/libchecks.la \
 	validate/claims/libclaims.la \
 	validate/slurm/libcluster.la \
@@ -57,4 +57,5 @@ muster_LDADD = \
 	validate/judge/libjudge.la \
 	lib/libmuster.la lib/libstatistics.la \
 	$(JANSSON_LIBS) $(SQLITE_LIBS) $(SLURM_LIBS) \
-	# end of muster_LDADD
+	# end of muster_libs
+muster_LDADD = validate/certify/libcertify.la $(muster_libs)

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# `muster compare`: what differs between nodes. A part of the command.
-muster_SOURCES += \
-	validate/compare/compare.c \
+# What differs between nodes: `muster compare`, a part of the command, and what certify stands on.
+if BUILD_MUSTER
+noinst_LTLIBRARIES += validate/compare/libcompare.la
+endif BUILD_MUSTER
+validate_compare_libcompare_la_CPPFLAGS = $(muster_CPPFLAGS)
+validate_compare_libcompare_la_SOURCES = \
 	validate/compare/comparison.c validate/compare/comparison.h \
 	validate/compare/hints.c validate/compare/hints.h \
+	# end of validate_compare_libcompare_la_SOURCES
+muster_SOURCES += \
+	validate/compare/compare.c \
 	validate/compare/show.c validate/compare/show.h \
 	# end of compare
