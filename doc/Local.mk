@@ -2,7 +2,7 @@
 
 # Manual pages with the paths of this configuration put in.
 man_MANS =
-dist_doc_DATA = doc/attribution.md doc/codec-format.md doc/operations.md doc/performance.md doc/quickstart.md doc/records.md doc/security.md
+dist_doc_DATA = doc/architecture.md doc/extending.md doc/attribution.md doc/codec-format.md doc/operations.md doc/performance.md doc/quickstart.md doc/records.md doc/security.md
 # The schema for programs, from the page for people.
 EXTRA_DIST += doc/records.awk
 doc_DATA = doc/records.schema.json

@@ -27,6 +27,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2204-units-are-good.t \
 	tests/command/t2205-no-decision-by-text.t \
 	tests/command/t2206-words-are-the-fields.t \
+	tests/command/t2207-documents-say-what-is-there.t \
 	# end of inventory and check
 
 # the battery's options

@@ -5,22 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct check check_table[] = {
-    {"net.interfaces", "every rail: link, speed, MTU, address, RDMA port, PCIe, errors",
-     check_interfaces},
-    {"net.addresses", "addresses, MACs and GUIDs that no other host may have", check_addresses},
-    {"gpu.enumerate", "GPUs found against the configuration, their drivers", check_gpu_enumerate},
-    {"gpu.health", "memory errors, state, throttling, links, PCIe width", check_gpu_health},
-    {"slurm.gres", "gres.conf and slurm.conf against the device files", check_gres},
-    {"host.limits", "locked memory, open files, shared memory, RDMA devices", check_limits},
-    {"host.munge", "a MUNGE credential is made and decoded", check_munge},
-    {"host.clock", "the clock is synchronised", check_clock},
-    {"slurm.gate", "the last job that this node's prolog refused", check_gate},
-    {"preflight.claims", "what users' preflights hold against this node", check_claims},
-    {"host.log", "the kernel log: GPUs, NICs, memory, drives, file systems", check_log},
-    {"host.config", "facts to compare with the other nodes", check_config},
-    /* end of check_table */
-};
+#define CHECK_ROW(name, help, run) {name, help, run},
+const struct check check_table[] = {CHECK_LIST(CHECK_ROW)};
 const size_t check_count = sizeof check_table / sizeof *check_table;
 
 int check_is_wanted(const struct check *check, const char *only)

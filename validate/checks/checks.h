@@ -29,7 +29,7 @@ struct checks {
     bool watches, keeps_log;
 };
 
-/* One check: a file of the family's and a line in the table. It reports at least one record, never
+/* One check: a file of the family's and a row of CHECK_LIST. It reports at least one record, never
  * starts a program, never opens a device but the kernel log (what the libraries of accelerators
  * opened was read before, in a child: accelerators.h), and reads no file without a bound. */
 struct check {
@@ -58,19 +58,28 @@ void checks_fault(const struct checks *checks, const char *test, const char *par
                   enum fault_code code, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* What the files of the table define. */
-void check_interfaces(const struct checks *checks, const char *test);
-void check_addresses(const struct checks *checks, const char *test);
-void check_gpu_enumerate(const struct checks *checks, const char *test);
-void check_accelerators(const struct checks *checks, const char *test); /* of gpu.health */
-void check_gpu_health(const struct checks *checks, const char *test);
-void check_gres(const struct checks *checks, const char *test);
-void check_limits(const struct checks *checks, const char *test);
-void check_gate(const struct checks *checks, const char *test);
-void check_claims(const struct checks *checks, const char *test);
-void check_munge(const struct checks *checks, const char *test);
-void check_clock(const struct checks *checks, const char *test);
-void check_log(const struct checks *checks, const char *test);
-void check_config(const struct checks *checks, const char *test);
+/* All of them: test, help, function. */
+/* clang-format off */
+#define CHECK_LIST(ROW) \
+    ROW("net.interfaces", "every rail: link, speed, MTU, address, RDMA port, PCIe, errors", check_interfaces) \
+    ROW("net.addresses", "addresses, MACs and GUIDs that no other host may have", check_addresses) \
+    ROW("gpu.enumerate", "GPUs found against the configuration, their drivers", check_gpu_enumerate) \
+    ROW("gpu.health", "memory errors, state, throttling, links, PCIe width", check_gpu_health) \
+    ROW("slurm.gres", "gres.conf and slurm.conf against the device files", check_gres) \
+    ROW("host.limits", "locked memory, open files, shared memory, RDMA devices", check_limits) \
+    ROW("host.munge", "a MUNGE credential is made and decoded", check_munge) \
+    ROW("host.clock", "the clock is synchronised", check_clock) \
+    ROW("slurm.gate", "the last job that this node's prolog refused", check_gate) \
+    ROW("preflight.claims", "what users' preflights hold against this node", check_claims) \
+    ROW("host.log", "the kernel log: GPUs, NICs, memory, drives, file systems", check_log) \
+    ROW("host.config", "facts to compare with the other nodes", check_config)
+/* clang-format on */
+
+#define CHECK_DECLARE(name, help, run) void run(const struct checks *checks, const char *test);
+CHECK_LIST(CHECK_DECLARE)
+#undef CHECK_DECLARE
+
+/* A part of gpu.health. */
+void check_accelerators(const struct checks *checks, const char *test);
 
 #endif

@@ -16,8 +16,10 @@ struct certify_stage {
     void (*fold)(struct certify *certify, size_t first);
 };
 
-extern const struct certify_stage stage_reach, stage_check, stage_subnet, stage_launch, stage_links,
-    stage_collectives, stage_train, stage_certificate;
+#define STAGE_DECLARE(upper, lower) extern const struct certify_stage stage_##lower;
+STAGE_LIST(STAGE_DECLARE)
+#undef STAGE_DECLARE
+extern const struct certify_stage stage_subnet; /* a part of check */
 
 /* All of them in their order, ends with NULL. */
 extern const struct certify_stage *const certify_stages[];

@@ -7,12 +7,21 @@
 #include "lib/base/text.h"
 #include "validate/act/decision.h"
 
+#define NAME(upper, lower) #lower,
+#define HEADING(upper, lower) #upper,
+
 const char *stage_name(enum stage stage)
 {
-    static const char *const names[] = {"reach",       "check", "launch",     "links",
-                                        "collectives", "train", "certificate"};
+    static const char *const names[] = {STAGE_LIST(NAME)};
 
     return stage < STAGE_COUNT ? names[stage] : "";
+}
+
+const char *stage_heading(enum stage stage)
+{
+    static const char *const headings[] = {STAGE_LIST(HEADING)};
+
+    return stage < STAGE_COUNT ? headings[stage] : "";
 }
 
 /* A stage with something passed and something skipped is passed. */

@@ -7,18 +7,22 @@
 
 #include "lib/base/record.h"
 
-/* One node's way through the stages. */
-enum stage {
-    STAGE_REACH,
-    STAGE_CHECK,
-    STAGE_LAUNCH,
-    STAGE_LINKS,
-    STAGE_COLLECTIVES,
-    STAGE_TRAIN,       /* may be skipped: level quick has none */
-    STAGE_CERTIFICATE, /* likewise: a dry run writes none */
-    STAGE_COUNT
-};
-const char *stage_name(enum stage stage); /* "reach", "check", ... */
+/* One node's way through the stages, which are columns of the report. Train may be skipped, at
+ * level quick, and so may the certificate, in a dry run. */
+#define STAGE_LIST(ROW)                                                                            \
+    ROW(REACH, reach)                                                                              \
+    ROW(CHECK, check)                                                                              \
+    ROW(LAUNCH, launch)                                                                            \
+    ROW(LINKS, links)                                                                              \
+    ROW(COLLECTIVES, collectives)                                                                  \
+    ROW(TRAIN, train)                                                                              \
+    ROW(CERTIFICATE, certificate)
+
+#define STAGE_ENUM(upper, lower) STAGE_##upper,
+enum stage { STAGE_LIST(STAGE_ENUM) STAGE_COUNT };
+#undef STAGE_ENUM
+const char *stage_name(enum stage stage);    /* "reach", "check", ... */
+const char *stage_heading(enum stage stage); /* "REACH", "CHECK", ... */
 
 enum { OUTCOME_FAULTS = 6, OUTCOME_TEXT = 400 };
 

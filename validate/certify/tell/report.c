@@ -9,7 +9,7 @@
 #include "validate/certify/tell/tell.h"
 #include "validate/report/table.h"
 
-enum { COLUMNS = 9 };
+enum { COLUMNS = 3 + STAGE_COUNT - STAGE_CHECK };
 
 static const char *verdict_word(const struct subject *subject, enum verdict verdict)
 {
@@ -42,13 +42,13 @@ static void fault_cell(struct table *table, const struct outcome *outcome)
 
 void certify_report(struct certify *certify, FILE *stream)
 {
-    static const char *const heading[COLUMNS] = {"NODE",   "VERDICT",     "CHECK",
-                                                 "LAUNCH", "LINKS",       "COLLECTIVES",
-                                                 "TRAIN",  "CERTIFICATE", "PART AT FAULT"};
+    const char *heading[COLUMNS] = {"NODE", "VERDICT", [COLUMNS - 1] = "PART AT FAULT"};
     struct table table = {0};
     size_t counts[VERDICT_FAIL + 1] = {0};
     bool has_colour = table_has_colour(stream);
 
+    for (int stage = STAGE_CHECK; stage < STAGE_COUNT; stage++)
+        heading[2 + stage - STAGE_CHECK] = stage_heading((enum stage)stage);
     table_heading(&table, heading, COLUMNS);
     for (size_t i = 0; i < certify->count; i++) {
         struct subject *subject = &certify->subjects[i];
