@@ -30,7 +30,6 @@ validate_certify_libcertify_la_SOURCES += \
 	validate/certify/step/certify_step.c validate/certify/step/certify_step.h \
 	validate/certify/step/peers.c validate/certify/step/peers.h \
 	validate/certify/step/reach_nodes.c validate/certify/step/reach_nodes.h \
-	validate/certify/stages/retest.c validate/certify/step/retest.h \
 	# end of step
 
 # drains and releases
