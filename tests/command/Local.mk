@@ -20,6 +20,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2101-muster-names-bad-usage.t \
 	tests/command/t2110-installs-and-goes.t \
 	tests/command/t2120-doctor-tells-what-lacks.t \
+	tests/command/t2130-setup-proposes-and-takes-back.t \
 	tests/command/t2200-check-names-the-part.t \
 	tests/command/t2201-check-takes-less-than-a-second.t \
 	tests/command/t2202-check-names-faults-on-a-node.t \

@@ -39,12 +39,15 @@ muster_SOURCES = \
 	validate/command/node/health.c validate/command/node/health.h \
 	validate/command/node/interfaces.c \
 	validate/command/node/inventory.c \
+	validate/command/setup/setup.c validate/command/setup/setup.h \
+	validate/command/setup/block.c \
+	validate/command/setup/propose.c \
 	validate/command/topology/topology.c \
 	validate/command/topology/fabric.c validate/command/topology/fabric.h \
 	validate/command/topology/neighbours.c \
 	# end of muster_SOURCES
 muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS) \
-	-DMUSTER_SLURMPLUGINDIR='"$(slurmplugindir)"'
+	-DMUSTER_SLURMPLUGINDIR='"$(slurmplugindir)"' -DMUSTER_PKGLIBEXECDIR='"$(pkglibexecdir)"'
 muster_libs = \
 	validate/compare/libcompare.la \
 	validate/checks/libchecks.la \

@@ -28,6 +28,7 @@ int command_reference(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_reserve(int argc, char **argv);
 int command_revoke(int argc, char **argv);
+int command_setup(int argc, char **argv);
 int command_topology(int argc, char **argv);
 
 /* muster revoke -w: removes the certificates of those nodes, in Slurm's notation, by a small job on

@@ -30,6 +30,7 @@ static const struct command commands[] = {
     {"report", "what a run found, as table, page, JUnit, metrics or CSV", command_report},
     {"reserve", "nodes without a certificate wait in a reservation for it", command_reserve},
     {"revoke", "remove this node's certificate", command_revoke},
+    {"setup", "the lines that muster wants in the site's files, and takes back", command_setup},
     {"topology", "how near GPUs and rails are, which rails serve which GPU", command_topology},
     /* end of commands */
 };

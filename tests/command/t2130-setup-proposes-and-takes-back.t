@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# muster setup proposes the lines that muster wants in a site's files, writes them when it is told yes,
+# leaves what is the site's, and takes its own out again to the byte.
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=$(cd "${top_builddir:-.}" && pwd)
+. "$top_srcdir/tests/tap.sh"
+muster=$top_builddir/muster
+[ -x "$muster" ] || skip_all 'no muster'
+unset MUSTER_CONF SLURM_CONF
+root=$(mktemp -d)
+tap_cleanup() { rm -rf "$root"; }
+
+value() { sed -n "s/^$1 = //p" "$top_builddir/Makefile" | head -n 1; }
+sysconfdir=$root$(value sysconfdir)
+slurm=$root/etc/slurm
+setup() {
+    status=0
+    said=$("$muster" setup --root "$root" "$@" 2>&1 </dev/null) || status=$?
+}
+# All files and what is in them, in one word.
+state() { (cd "$root" && find . -type f -print0 | sort -z | xargs -0 sha256sum) | sha256sum; }
+
+"$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/dgx-h100.tree" "$root" >/dev/null ||
+    skip_all 'no recorded tree'
+rm -rf "${root:?}/etc"
+mkdir -p "$slurm"
+setup
+is "$status" 3 'a host without slurm.conf is told'
+like "$said" 'muster setup: .*slurm.conf' '... in one line'
+
+printf 'ClusterName=made\nHealthCheckInterval=60\n' >"$slurm/slurm.conf"
+first=$(state)
+setup
+is "$status" 1 'what is proposed is not made'
+is "$(state)" "$first" '... no file is touched'
+like "$said" '^--- /dev/null' 'plugstack.conf is new'
+like "$said" '^\+optional spank_muster.so$' '... with the plugin'
+like "$said" '^\+HealthCheckProgram=/.*/muster/muster-healthcheck$' 'the health check'
+like "$said" '^\+HealthCheckNodeState=ANY,CYCLE$' '... where it runs'
+unlike "$said" '^\+HealthCheckInterval' '... and not what the site has set'
+like "$said" 'Nothing was changed; next: muster setup --yes' 'the next step'
+
+like "$said" '^@@ -2,0 \+3,4 @@$' '... the block is at the end'
+like "$said" 'no node of slurm.conf' 'a head has no fabric to tell of'
+
+setup --yes
+is "$status" 0 'told yes: made'
+ok '... the plugin is on' grep -qx 'optional spank_muster.so' "$slurm/plugstack.conf"
+ok '... the health check too' grep -q '^HealthCheckProgram=' "$slurm/slurm.conf"
+setup --yes
+is "$status $(tail -n 1 <<<"$said")" '0 Nothing to do.' 'a second time: nothing to do'
+setup --undo
+is "$status" 1 'undo shows first, too'
+like "$said" '^-optional spank_muster.so$' '... what it takes out'
+setup --undo --yes
+is "$status" 0 '... and does it when told'
+is "$(state)" "$first" '... every file is as it was, and the new ones are gone'
+setup --undo --yes
+is "$status $said" '0 Nothing to do.' '... once'
+
+host=$(cut -d. -f1 "$root/proc/sys/kernel/hostname")
+echo "NodeName=$host" >>"$slurm/slurm.conf"
+setup --yes
+is "$status" 0 'a node'
+like "$(cat "$sysconfdir/muster/muster.conf")" '^GPUsPerNode=8$' '... has its GPUs in muster.conf'
+like "$(cat "$sysconfdir/muster/muster.conf")" '^FabricInterfaces=[a-z]' '... and its rails'
+ok '... which muster conf takes' "$muster" conf --check --config "$sysconfdir/muster/muster.conf"
+setup --undo --yes
+ok '... and undo removes' test ! -e "$sysconfdir/muster/muster.conf"
+
+mkdir "$slurm/plugstack.conf.d"
+echo 'include /etc/slurm/plugstack.conf.d/*.conf' >"$slurm/plugstack.conf"
+printf '# off\n#optional spank_muster.so\n# more\n' >"$slurm/plugstack.conf.d/muster.conf"
+echo HealthCheckProgram=/usr/sbin/nhc >>"$slurm/slurm.conf"
+first=$(state)
+setup --yes
+is "$status" 0 "a package's line, a health check of the site"
+ok '... the line is active where it stood' \
+    sh -c "sed -n 4p '$slurm/plugstack.conf.d/muster.conf' | grep -qx 'optional spank_muster.so'"
+like "$said" '^HealthCheckProgram is /usr/sbin/nhc: have it call /' '... the site'"'"'s program is left, and told'
+unlike "$(cat "$slurm/slurm.conf")" 'muster' '... slurm.conf is left alone'
+setup --undo --yes
+is "$(state)" "$first" '... all of it is as it was'
+
+printf '# muster setup: begin; muster setup --undo takes this block out\nx\n' >>"$slurm/plugstack.conf"
+first=$(state)
+setup --undo --yes
+is "$status" 3 'a block without an end is not guessed at'
+like "$said" 'plugstack.conf: line 2: .* mend it by hand' '... its line is named'
+is "$(state)" "$first" '... nothing is touched'
+done_testing

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/command/setup/setup.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/atomic_file.h"
+
+struct options {
+    const char *root;
+    bool is_yes, is_undo;
+};
+
+static void print_help(void)
+{
+    puts("Usage: muster setup [OPTION...]\n"
+         "Proposes what muster wants in the files of this host: the plugin's line in\n"
+         "plugstack.conf, Slurm's health check in slurm.conf and, on a node, its interfaces\n"
+         "and GPUs in muster.conf. Shows the changes, and makes them when it is told yes.\n"
+         "What a site has set itself is left as it is.\n"
+         "\n"
+         "  -r, --root DIR  the files below DIR instead of this host's\n"
+         "  -u, --undo      takes out what muster setup put in, nothing else\n"
+         "  -y, --yes       makes the changes without asking\n"
+         "  -h, --help      this text\n"
+         "\n"
+         "Exit status: 0 made, or nothing to do, 1 shown and not made, 2 usage, 3 a file\n"
+         "could not be read or written.");
+}
+
+static int options_read(int argc, char **argv, struct options *options)
+{
+    static const struct option table[] = {
+        {"help", no_argument, NULL, 'h'},
+        {"root", required_argument, NULL, 'r'},
+        {"undo", no_argument, NULL, 'u'},
+        {"yes", no_argument, NULL, 'y'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+
+    while ((option = command_option(argc, argv, "hr:uy", table)) != -1) {
+        switch (option) {
+        case 'h':
+            print_help();
+            return COMMAND_PASS;
+        case 'r':
+            options->root = optarg;
+            break;
+        case 'u':
+            options->is_undo = true;
+            break;
+        case 'y':
+            options->is_yes = true;
+            break;
+        default:
+            return command_usage_error(argv[0]);
+        }
+    }
+    return optind < argc ? command_word_error(argv[0], argv[optind]) : -1;
+}
+
+static size_t count_lines(const char *text, size_t length)
+{
+    size_t lines = 0;
+
+    for (size_t i = 0; i < length; i++)
+        lines += text[i] == '\n' || i + 1 == length;
+    return lines;
+}
+
+static void print_lines(char sign, const char *text, size_t length)
+{
+    for (size_t begin = 0, end; begin < length; begin = end + 1) {
+        for (end = begin; end < length && text[end] != '\n'; end++)
+            ;
+        printf("%c%.*s\n", sign, (int)(end - begin), text + begin);
+    }
+}
+
+/* As diff -U0 does it, of files that differ in one place: that is what a block makes of them. */
+static void print_change(const struct setup_file *file)
+{
+    const char *before = file->before ? file->before : "", *after = file->after ? file->after : "";
+    size_t first = 0, before_end = strlen(before), after_end = strlen(after), line;
+
+    while (before[first] && before[first] == after[first])
+        first++;
+    while (first > 0 && before[first - 1] != '\n')
+        first--;
+    while (before_end > first && after_end > first &&
+           before[before_end - 1] == after[after_end - 1])
+        before_end--, after_end--;
+    while (before[before_end] && before_end > 0 && before[before_end - 1] != '\n')
+        before_end++, after_end++;
+    line = count_lines(before, first);
+    printf("--- %s\n+++ %s\n", file->before ? file->path : "/dev/null",
+           file->after ? file->path : "/dev/null");
+    printf("@@ -%zu,%zu +%zu,%zu @@\n", line + (before_end > first),
+           count_lines(before + first, before_end - first), line + (after_end > first),
+           count_lines(after + first, after_end - first));
+    print_lines('-', before + first, before_end - first);
+    print_lines('+', after + first, after_end - first);
+}
+
+static bool is_told_yes(const struct options *options)
+{
+    char answer[16] = "";
+
+    if (options->is_yes || !isatty(0) || !isatty(1))
+        return options->is_yes;
+    printf("Make these changes? [y/N] ");
+    fflush(stdout);
+    return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+static int make_directory_of(const char *path, struct error *err)
+{
+    char directory[PATH_MAX], *slash;
+
+    snprintf(directory, sizeof directory, "%s", path);
+    slash = strrchr(directory, '/');
+    if (!slash || slash == directory)
+        return 0;
+    *slash = '\0';
+    return mkdir(directory, 0755) == 0 || errno == EEXIST ? 0 : error_set(err, "%s: %m", directory);
+}
+
+/* Writes what a link points to, so that a shared slurm.conf stays one. */
+static int change_make(const char *root, const struct setup_file *file, struct error *err)
+{
+    char path[PATH_MAX], whole[PATH_MAX];
+    struct atomic_file written;
+
+    snprintf(whole, sizeof whole, "%s%s", root, file->path);
+    if (!realpath(whole, path))
+        snprintf(path, sizeof path, "%s", whole);
+    if (!file->after)
+        return unlink(path) == 0 ? 0 : error_set(err, "%s: %m", path);
+    if (!file->before && make_directory_of(path, err) != 0)
+        return -1;
+    if (atomic_file_begin(&written, path, 0644, err) != 0)
+        return -1;
+    return fputs(file->after, written.stream) < 0 ? atomic_file_discard(&written, err)
+                                                  : atomic_file_commit(&written, err);
+}
+
+static int setup(const char *name, const struct options *options, const struct look *look,
+                 struct setup_files *files)
+{
+    struct hostlist notes = {0};
+    struct error err;
+    int rv =
+        options->is_undo ? setup_undo(look, files, &err) : setup_propose(look, files, &notes, &err);
+    int status = rv == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
+
+    for (size_t i = 0; rv == 0 && i < files->count; i++)
+        print_change(&files->items[i]);
+    for (size_t i = 0; rv == 0 && i < notes.count; i++)
+        printf("%s.\n", notes.names[i]);
+    hostlist_clear(&notes);
+    if (rv == 0 && files->count == 0)
+        puts("Nothing to do.");
+    else if (rv == 0 && !is_told_yes(options))
+        status = COMMAND_FAIL;
+    for (size_t i = 0; status == COMMAND_PASS && i < files->count; i++)
+        if (change_make(look->root, &files->items[i], &err) != 0)
+            status = COMMAND_UNKNOWN;
+    if (status == COMMAND_UNKNOWN)
+        fprintf(stderr, "%s: %s\n", name, err.text);
+    else if (status == COMMAND_FAIL)
+        printf("Nothing was changed; next: %s%s --yes\n", name, options->is_undo ? " --undo" : "");
+    else if (files->count > 0)
+        puts(options->is_undo
+                 ? "Done; next: the same on the other hosts, then scontrol reconfigure"
+                 : "Done; next: the same on the other hosts, then scontrol reconfigure "
+                   "and muster doctor");
+    return status;
+}
+
+int command_setup(int argc, char **argv)
+{
+    static struct look look;
+    static struct setup_files files;
+    struct options options = {0};
+    char config[PATH_MAX];
+    int status = options_read(argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    snprintf(config, sizeof config, "%s%s", options.root ? options.root : "", conf_default_path());
+    status = command_look_open(argv[0], options.root,
+                               options.root && access(config, F_OK) == 0 ? config : NULL, &look);
+    if (status == COMMAND_PASS)
+        status = setup(argv[0], &options, &look, &files);
+    setup_clear(&files);
+    command_look_close(&look);
+    return status;
+}
