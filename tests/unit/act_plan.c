@@ -229,8 +229,24 @@ static void clouds(void)
             "a node of the site's own that did not come up");
 }
 
+/* A name that was cut could be another node's. */
+static void long_names(void)
+{
+    struct cluster_node node = idle();
+    char name[65];
+
+    memset(name, 'n', 64);
+    name[64] = '\0';
+    node.name = name;
+    is_role(&node, false, ROLE_LEAVE, "", "its name is longer than 63 characters",
+            "a name of 64 characters is not tested");
+    node.name++;
+    is_role(&node, false, ROLE_TEST, "", "", "... one of 63 is");
+}
+
 int main(void)
 {
+    long_names();
     clouds();
     roles();
     failed_prologs();

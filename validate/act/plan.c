@@ -20,7 +20,10 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
     const char *part = reason_slurm_part(node->reason);
 
     *plan = (struct plan){.role = ROLE_TEST};
-    if (node->is_absent)
+    if (strlen(node->name) > CLUSTER_NODE_NAME_MOST)
+        plan_set(plan, ROLE_LEAVE, "", "left alone: its name is longer than 63 characters%s%s", "",
+                 "");
+    else if (node->is_absent)
         plan_set(plan, ROLE_LEAVE, "", "left alone: %s%s", node->state, "");
     else if (node->is_allocated)
         plan_set(plan, ROLE_LEAVE, "", "left alone: jobs run there (%s)%s", node->state, "");

@@ -14,6 +14,10 @@
 /* What the controller knows of the cluster and what it can be told. Nothing of Slurm's own types
  * leaves this room. All functions but cluster_open() need it to have succeeded. */
 
+/* Certificates, records and the battery hold names of so many characters; a node whose name is
+ * longer is never tested, since a name that was cut could be another node's. */
+enum { CLUSTER_NODE_NAME_MOST = 63 };
+
 struct cluster_node {
     char *name;
     char *address; /* where its slurmd listens */
