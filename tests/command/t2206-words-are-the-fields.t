@@ -57,11 +57,8 @@ tests/command/t2205
 tests/sim/
 tests/unit/links_
 tests/unit/matrix.c
-tests/unit/gpu_evaluate.c
 validate/act/act.h
-validate/battery/gpu/
 validate/certify/
-validate/command/doctor/
 validate/diagnose/
 validate/judge/
 validate/preflight/

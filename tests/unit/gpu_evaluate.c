@@ -32,7 +32,7 @@ static void healthy(int count)
     }
 }
 
-static void hear(struct record *record, void *context)
+static void take_record(struct record *record, void *context)
 {
     size_t length = strlen(said);
 
@@ -45,7 +45,7 @@ static void hear(struct record *record, void *context)
 static const char *evaluated(size_t count)
 {
     said[0] = '\0';
-    gpu_evaluate(nodes, count, names, hear, NULL);
+    gpu_evaluate(nodes, count, names, take_record, NULL);
     return said;
 }
 

@@ -60,7 +60,7 @@ void worker_end(struct worker *worker)
         usleep(5000);
 }
 
-void worker_ask(struct worker *worker, const struct worker_request *request, double limit_s)
+void worker_send(struct worker *worker, const struct worker_request *request, double limit_s)
 {
     if (worker->fd < 0)
         return;

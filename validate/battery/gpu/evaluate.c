@@ -145,8 +145,8 @@ struct reporter {
 };
 
 /* code: FAULT_NONE: pass. Of a fault the verdict is the catalogue's. */
-static void say(struct reporter *reporter, const char *test, const char *metric, double value,
-                const char *unit, enum fault_code code, struct record *rest)
+static void report_line(struct reporter *reporter, const char *test, const char *metric,
+                        double value, const char *unit, enum fault_code code, struct record *rest)
 {
     rest->test = test;
     rest->metric = metric;
@@ -217,9 +217,10 @@ static void report_given_up(struct reporter *reporter, const struct gpu_device *
         record.verdict = VERDICT_SKIP;
     snprintf(reporter->message, sizeof reporter->message, "%s%s: %s", device->model, peer,
              device->text);
-    say(reporter, test_of(device->task), "device", NAN, NULL,
-        device->outcome == WORKER_NOT_TESTED ? FAULT_NONE : code_of(device->outcome, device->error),
-        &record);
+    report_line(reporter, test_of(device->task), "device", NAN, NULL,
+                device->outcome == WORKER_NOT_TESTED ? FAULT_NONE
+                                                     : code_of(device->outcome, device->error),
+                &record);
 }
 
 static void report_figure(struct reporter *reporter, const struct gpu_device *device,
@@ -242,8 +243,8 @@ static void report_figure(struct reporter *reporter, const struct gpu_device *de
         snprintf(reporter->message, sizeof reporter->message,
                  "%s reaches %.4g of its peers' %.4g %s", device->model,
                  (double)device->best[figure], reference, spec->unit);
-    say(reporter, spec->test, spec->metric, device->best[figure], spec->unit,
-        is_low ? spec->code : FAULT_NONE, &record);
+    report_line(reporter, spec->test, spec->metric, device->best[figure], spec->unit,
+                is_low ? spec->code : FAULT_NONE, &record);
 }
 
 static void report_contents(struct reporter *reporter, const struct gpu_device *device)
@@ -257,10 +258,11 @@ static void report_contents(struct reporter *reporter, const struct gpu_device *
                  "expected %lld; repeat with muster-gpu --devices=%d --tests=repeatable",
                  wrong->count, (double)device->products, device->model, wrong->index,
                  (long long)wrong->found, (long long)wrong->expected, device->ordinal);
-        say(reporter, "gpu.repeatable", "wrong", (double)wrong->count, "count",
-            FAULT_GPU_RESULT_WRONG, &record);
+        report_line(reporter, "gpu.repeatable", "wrong", (double)wrong->count, "count",
+                    FAULT_GPU_RESULT_WRONG, &record);
     } else if (device->products > 0) {
-        say(reporter, "gpu.repeatable", "products", device->products, "count", FAULT_NONE, &record);
+        report_line(reporter, "gpu.repeatable", "products", device->products, "count", FAULT_NONE,
+                    &record);
     }
     wrong = &device->wrong_memory;
     record = (struct record)RECORD_INIT;
@@ -271,16 +273,16 @@ static void report_contents(struct reporter *reporter, const struct gpu_device *
             "repeat with muster-gpu --devices=%d --tests=memory",
             wrong->count, (double)device->tested_mb, device->model, 8 * wrong->index,
             wrong->found ^ wrong->expected, device->ordinal);
-        say(reporter, "gpu.memory", "wrong", (double)wrong->count, "count", FAULT_GPU_MEMORY_WRONG,
-            &record);
+        report_line(reporter, "gpu.memory", "wrong", (double)wrong->count, "count",
+                    FAULT_GPU_MEMORY_WRONG, &record);
     } else if (device->tested_mb > 0) {
-        say(reporter, "gpu.memory", "tested", device->tested_mb, "MB", FAULT_NONE, &record);
+        report_line(reporter, "gpu.memory", "tested", device->tested_mb, "MB", FAULT_NONE, &record);
     }
     if (device->is_memory_short) {
         record = (struct record)RECORD_INIT;
         snprintf(reporter->message, sizeof reporter->message, "%s: not all was tested: %s",
                  device->model, device->text);
-        say(reporter, "gpu.memory", "device", NAN, NULL, FAULT_NOT_MEASURED, &record);
+        report_line(reporter, "gpu.memory", "device", NAN, NULL, FAULT_NOT_MEASURED, &record);
     }
 }
 
@@ -328,7 +330,7 @@ static void report_peers(struct reporter *reporter, int from)
             snprintf(reporter->message, sizeof reporter->message,
                      "reaches %.4g of its peers' %.4g GB/s", value, reference);
         }
-        say(reporter, "gpu.paths", "to_peer", value, "GB/s", code, &record);
+        report_line(reporter, "gpu.paths", "to_peer", value, "GB/s", code, &record);
     }
 }
 
@@ -342,9 +344,10 @@ static void report_node(struct reporter *reporter)
         if (node->outcome == WORKER_NOT_TESTED || node->outcome == WORKER_NO_DEVICE)
             record.verdict = VERDICT_SKIP;
         snprintf(reporter->message, sizeof reporter->message, "not looked at: %s", node->text);
-        say(reporter, "gpu.compute", "device", NAN, NULL,
-            record.verdict == VERDICT_SKIP ? FAULT_NONE : code_of(node->outcome, node->error),
-            &record);
+        report_line(reporter, "gpu.compute", "device", NAN, NULL,
+                    record.verdict == VERDICT_SKIP ? FAULT_NONE
+                                                   : code_of(node->outcome, node->error),
+                    &record);
     }
 }
 

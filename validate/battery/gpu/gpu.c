@@ -112,8 +112,8 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
 }
 
 /* Asks the devices of the set, a bit each, and waits for all. The answers of a figure go there. */
-static void ask(struct crew *crew, unsigned set, const struct worker_request *request,
-                const enum figure *figure)
+static void crew_measure(struct crew *crew, unsigned set, const struct worker_request *request,
+                         const enum figure *figure)
 {
     struct worker_answer answer;
     struct worker_request own = *request;
@@ -127,8 +127,8 @@ static void ask(struct crew *crew, unsigned set, const struct worker_request *re
         for (size_t k = 0; crew->program->inventory && k < crew->program->inventory->gpu_count; k++)
             if ((int)k == crew->node->devices[i].part)
                 own.numa_node = crew->program->inventory->gpus[k].location.numa_node;
-        worker_ask(&crew->workers[i], &own,
-                   crew->deadline_s * (request->task == TASK_OPEN ? OPEN_LIMIT : 1));
+        worker_send(&crew->workers[i], &own,
+                    crew->deadline_s * (request->task == TASK_OPEN ? OPEN_LIMIT : 1));
     }
     while ((index = worker_wait(crew->workers, count, &answer)) != -2) {
         program_step(crew->program);
@@ -155,12 +155,12 @@ static void measure(struct crew *crew, enum figure figure, unsigned set)
     struct worker_request request = {.task = spec->task, .kind = spec->kind};
 
     if (spec->is_together) {
-        ask(crew, ~0U, &request, &figure);
+        crew_measure(crew, ~0U, &request, &figure);
         return;
     }
     for (int i = 0; i < crew->node->count; i++)
         if (set >> i & 1)
-            ask(crew, 1U << i, &request, &figure);
+            crew_measure(crew, 1U << i, &request, &figure);
 }
 
 static unsigned tests_of(enum worker_task task)
@@ -195,7 +195,7 @@ static void measure_peers(struct crew *crew)
                                              .peer = crew->node->devices[k].ordinal};
 
             if (i != k && crew->workers[i].fd >= 0 && crew->workers[k].fd >= 0)
-                ask(crew, 1U << i, &request, NULL);
+                crew_measure(crew, 1U << i, &request, NULL);
         }
 }
 
@@ -213,14 +213,15 @@ static void measure_all(struct crew *crew)
         program_phase(crew->program, "products");
         /* in parts: each has its own deadline */
         for (int i = 0; i < (crew->options->is_quick ? 1 : 40); i++)
-            ask(crew, ~0U, &(struct worker_request){.task = TASK_REPEAT, .amount = 50}, NULL);
+            crew_measure(crew, ~0U, &(struct worker_request){.task = TASK_REPEAT, .amount = 50},
+                         NULL);
     }
     if (is_wanted(crew, TASK_PATTERN)) {
         program_phase(crew->program, "memory patterns");
-        ask(crew, ~0U,
-            &(struct worker_request){.task = TASK_PATTERN,
-                                     .amount = crew->options->is_quick ? 3 : 6},
-            NULL);
+        crew_measure(crew, ~0U,
+                     &(struct worker_request){.task = TASK_PATTERN,
+                                              .amount = crew->options->is_quick ? 3 : 6},
+                     NULL);
     }
     if (is_wanted(crew, TASK_PEER)) {
         program_phase(crew->program, "paths between devices");
@@ -241,7 +242,8 @@ static void measure_again(struct crew *crew, const struct gpu_node *nodes)
                     measure(crew, (enum figure)figure, 1U << k);
         for (int to = 0; to < crew->node->count; to++)
             for (int i = 0; i < AGAIN && gpu_is_peer_low(nodes, count, own, k, to); i++)
-                ask(crew, 1U << k, &(struct worker_request){.task = TASK_PEER, .peer = to}, NULL);
+                crew_measure(crew, 1U << k, &(struct worker_request){.task = TASK_PEER, .peer = to},
+                             NULL);
     }
 }
 
@@ -268,7 +270,7 @@ static int open_device(struct crew *crew, int index, struct worker_answer *answe
         *answer = (struct worker_answer){.outcome = WORKER_DIED};
         snprintf(answer->text, sizeof answer->text, "could not be started: %s", strerror(errno));
     } else {
-        worker_ask(&crew->workers[index], &request, OPEN_LIMIT * crew->deadline_s);
+        worker_send(&crew->workers[index], &request, OPEN_LIMIT * crew->deadline_s);
         while ((rv = worker_wait(crew->workers, index + 1, answer)) == -1)
             program_step(crew->program);
     }

@@ -72,7 +72,7 @@ int worker_start(struct worker *worker, const char *path);
 
 /* Sends the request; the answer must come within limit_s. A worker that was given up answers
  * WORKER_DIED. */
-void worker_ask(struct worker *worker, const struct worker_request *request, double limit_s);
+void worker_send(struct worker *worker, const struct worker_request *request, double limit_s);
 
 /* Waits up to 200 ms for an answer of any of the workers that are asked. Returns the index of one
  * that has answered, or was given up in its stead; -1: none yet; -2: no one is asked. */

@@ -13,7 +13,7 @@
 
 enum { WAIT_S = 10, DEADLINE_S = 30, GRACE_S = 3, REACH_S = 3 };
 
-static void hear(const char *line, bool is_error, void *context)
+static void take_line(const char *line, bool is_error, void *context)
 {
     if (!is_error)
         doctor_take(context, line, record_now_s());
@@ -30,8 +30,8 @@ static bool has_slurmd(const struct findings *findings, const char *node)
 }
 
 /* Has those that run jobs say what they find. */
-static void nodes_ask(const struct cluster_node *const *nodes, size_t count,
-                      struct findings *findings)
+static void nodes_query(const struct cluster_node *const *nodes, size_t count,
+                        struct findings *findings)
 {
     struct hostlist names = {0};
     struct arguments program = {0};
@@ -46,11 +46,12 @@ static void nodes_ask(const struct cluster_node *const *nodes, size_t count,
             rv = hostlist_append(&names, nodes[i]->name);
     step_muster(&program, "doctor", "--here", "--json", NULL);
     if (rv == 0 && names.count > 0)
-        rv = step_run_on(
-            &names, NULL, WAIT_S, false, program.argv,
-            &(struct process){
-                .deadline_s = DEADLINE_S, .grace_s = GRACE_S, .on_line = hear, .context = findings},
-            &result, &err);
+        rv = step_run_on(&names, NULL, WAIT_S, false, program.argv,
+                         &(struct process){.deadline_s = DEADLINE_S,
+                                           .grace_s = GRACE_S,
+                                           .on_line = take_line,
+                                           .context = findings},
+                         &result, &err);
     told = findings->count;
     for (size_t i = 0; i < count; i++) {
         bool has_answered = false;
@@ -73,7 +74,8 @@ static void nodes_ask(const struct cluster_node *const *nodes, size_t count,
     hostlist_clear(&names);
 }
 
-static void slurmds_ask(struct cluster_node *const *nodes, size_t count, struct findings *findings)
+static void slurmds_query(struct cluster_node *const *nodes, size_t count,
+                          struct findings *findings)
 {
     struct reach *answers = calloc(count + 1, sizeof *answers);
     struct error err = {"no memory"};
@@ -139,8 +141,8 @@ void doctor_cluster(const struct doctor_site *site, const char *list, struct fin
     if (count < 0) {
         doctor_add(findings, "head", "answer", VERDICT_UNKNOWN, nodes ? err.text : "no memory");
     } else {
-        slurmds_ask(nodes, (size_t)count, findings);
-        nodes_ask((const struct cluster_node *const *)nodes, (size_t)count, findings);
+        slurmds_query(nodes, (size_t)count, findings);
+        nodes_query((const struct cluster_node *const *)nodes, (size_t)count, findings);
     }
     free(nodes);
     cluster_clear(&cluster);

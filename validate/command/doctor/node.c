@@ -161,7 +161,7 @@ struct worst {
     char *found;
 };
 
-static void hear(const struct record *record, void *context)
+static void take_record(const struct record *record, void *context)
 {
     struct worst *worst = context;
 
@@ -181,7 +181,7 @@ static enum verdict look_check(const struct doctor_site *site, const char *test,
                                   .conf = site->conf,
                                   .inventory = site->inventory,
                                   .fabric = site->fabric,
-                                  .sink = hear,
+                                  .sink = take_record,
                                   .context = &worst};
 
     for (size_t i = 0; i < check_count; i++)
@@ -268,7 +268,7 @@ static enum verdict look_timer(const struct doctor_site *site, char found[DOCTOR
     return VERDICT_PASS;
 }
 
-static void hear_type(const char *line, bool is_error, void *context)
+static void take_type(const char *line, bool is_error, void *context)
 {
     char *found = context, *word, *rest, text[200];
     size_t length = strlen(found);
@@ -297,7 +297,7 @@ static enum verdict look_mpi(const struct doctor_site *site, char found[DOCTOR_F
     if (process_run(&(struct process){.argv = argv,
                                       .deadline_s = 10,
                                       .grace_s = 1,
-                                      .on_line = hear_type,
+                                      .on_line = take_type,
                                       .context = types},
                     &result, &err) != 0) {
         SAY("%s", err.text);
