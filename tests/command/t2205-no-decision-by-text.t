@@ -15,7 +15,7 @@ exceptions='
 lib/catalog/kernel_event.c lines of the kernel log
 validate/act/plan.c a reason that Slurm wrote: its part and its beginning
 validate/act/cap.c the part that a reason of Slurm names
-validate/certify/choose/nodes.c the part that a reason of Slurm names
+validate/certify/stages/reach.c the part that a reason of Slurm names
 validate/command/node/gate.c the part that a reason of Slurm names
 validate/checks/config_devices.c the part of a path in /sys
 validate/judge/facts/groups.c the kind of device that a part begins with
