@@ -9,9 +9,10 @@ battery 2 muster-launch --started "$EPOCHREALTIME" --expect-nodes 'n[1-4]' --exp
 is "$status" 0 'a healthy cluster passes'
 is "$noise" '' '... without a word on standard error'
 valid 'healthy'
-is "$(of '.verdict != "pass"' .message)" '' 'every verdict is pass'
-is "$(of '.test == "mpi.launch"' .node | sort | xargs)" 'n1 n2 n3 n4' 'start time of each node'
-is "$(of '.test == "mpi.launch" and not 0.05 < .value < 30' .node .value)" '' '... a sensible one'
+is "$(of '.verdict != "pass" and .metric != "end"' .message)" '' 'every verdict is pass'
+is "$(of '.metric == "end"' .value)" 0 '... and the last record has the exit status'
+is "$(of '.test == "mpi.launch" and .node' .node | sort | xargs)" 'n1 n2 n3 n4' 'start time of each node'
+is "$(of '.test == "mpi.launch" and .node and not 0.05 < .value < 30' .node .value)" '' '... a sensible one'
 is "$(of '.test == "workers.enumerate"' .node .value | sort | xargs)" 'n1 2 n2 2 n3 2 n4 2' \
     'two ranks on each node'
 is "$(of '.metric == "messages"' .node .value | sort | xargs)" 'n1 84 n2 84 n3 84 n4 84' \
