@@ -120,16 +120,18 @@ static bool is_told_yes(const struct options *options)
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
-static int make_directory_of(const char *path, struct error *err)
+static int make_directories_of(const char *path, struct error *err)
 {
-    char directory[PATH_MAX], *slash;
+    char directory[PATH_MAX];
 
     snprintf(directory, sizeof directory, "%s", path);
-    slash = strrchr(directory, '/');
-    if (!slash || slash == directory)
-        return 0;
-    *slash = '\0';
-    return mkdir(directory, 0755) == 0 || errno == EEXIST ? 0 : error_set(err, "%s: %m", directory);
+    for (char *slash = strchr(directory + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(directory, 0755) != 0 && errno != EEXIST)
+            return error_set(err, "%s: %m", directory);
+        *slash = '/';
+    }
+    return 0;
 }
 
 /* Writes what a link points to, so that a shared slurm.conf stays one. */
@@ -143,7 +145,7 @@ static int change_make(const char *root, const struct setup_file *file, struct e
         snprintf(path, sizeof path, "%s", whole);
     if (!file->after)
         return unlink(path) == 0 ? 0 : error_set(err, "%s: %m", path);
-    if (!file->before && make_directory_of(path, err) != 0)
+    if (!file->before && make_directories_of(path, err) != 0)
         return -1;
     if (atomic_file_begin(&written, path, 0644, err) != 0)
         return -1;
