@@ -11,8 +11,6 @@ unset MUSTER_CONF SLURM_CONF
 root=$(mktemp -d)
 tap_cleanup() { rm -rf "$root"; }
 
-value() { sed -n "s/^$1 = //p" "$top_builddir/Makefile" | head -n 1; }
-sysconfdir=$root$(value sysconfdir)
 slurm=$root/etc/slurm
 setup() {
     status=0
@@ -63,11 +61,12 @@ host=$(cut -d. -f1 "$root/proc/sys/kernel/hostname")
 echo "NodeName=$host" >>"$slurm/slurm.conf"
 setup --yes
 is "$status" 0 'a node'
-like "$(cat "$sysconfdir/muster/muster.conf")" '^GPUsPerNode=8$' '... has its GPUs in muster.conf'
-like "$(cat "$sysconfdir/muster/muster.conf")" '^FabricInterfaces=[a-z]' '... and its rails'
-ok '... which muster conf takes' "$muster" conf --check --config "$sysconfdir/muster/muster.conf"
+conf=$root$(sed -n 's|^+++ \(/.*/muster/muster.conf\)$|\1|p' <<<"$said")
+like "$(cat "$conf")" '^GPUsPerNode=8$' '... has its GPUs in muster.conf'
+like "$(cat "$conf")" '^FabricInterfaces=[a-z]' '... and its rails'
+ok '... which muster conf takes' "$muster" conf --check --config "$conf"
 setup --undo --yes
-ok '... and undo removes' test ! -e "$sysconfdir/muster/muster.conf"
+ok '... and undo removes' test ! -e "$conf"
 
 mkdir "$slurm/plugstack.conf.d"
 echo 'include /etc/slurm/plugstack.conf.d/*.conf' >"$slurm/plugstack.conf"
