@@ -82,6 +82,11 @@ unlike "$(cat "$slurm/slurm.conf")" 'muster' '... slurm.conf is left alone'
 setup --undo --yes
 is "$(state)" "$first" '... all of it is as it was'
 
+echo 'required spank_muster.so' >"$slurm/plugstack.conf.d/site.conf"
+setup
+unlike "$said" 'spank_muster' "a line of the site's in any file that is included: no second one"
+rm "$slurm/plugstack.conf.d/site.conf"
+
 printf '# muster setup: begin; muster setup --undo takes this block out\nx\n' >>"$slurm/plugstack.conf"
 first=$(state)
 setup --undo --yes

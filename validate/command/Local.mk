@@ -9,6 +9,7 @@ muster_SOURCES = \
 	validate/command/main.c validate/command/command.h \
 	validate/command/jsontext.c validate/command/jsontext.h \
 	validate/command/look.c \
+	validate/command/plugstack.c validate/command/plugstack.h \
 	validate/command/print.c \
 	validate/command/usage.c \
 	validate/command/claim.c \

@@ -4,7 +4,6 @@
 #include "validate/command/doctor/doctor.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "lib/base/sha256.h"
 #include "validate/checks/checks.h"
+#include "validate/command/plugstack.h"
 #include "validate/history/history.h"
 #include "validate/slurm/process.h"
 
@@ -71,48 +71,19 @@ static enum verdict look_configuration(const struct doctor_site *site, char foun
     return VERDICT_PASS;
 }
 
-/* Whether a file of plugstack.conf's form, or one that it includes, has an active line of the
- * plugin's: its first word in *need. */
-static bool stack_has_plugin(const struct doctor_site *site, const char *path, int depth,
-                             char need[16])
-{
-    FILE *file = fopen(path_below(site, path), "re");
-    bool has_plugin = false;
-    char line[1024], second[512];
-
-    while (file && !has_plugin && fgets(line, sizeof line, file)) {
-        glob_t names = {0};
-
-        if (sscanf(line, " %15[a-z] %511s", need, second) != 2)
-            continue;
-        if (strcmp(need, "include") == 0 && depth < 3 &&
-            glob(path_below(site, second), 0, NULL, &names) == 0)
-            for (size_t i = 0; !has_plugin && i < names.gl_pathc; i++)
-                has_plugin =
-                    stack_has_plugin(site, names.gl_pathv[i] + strlen(site->root), depth + 1, need);
-        else
-            has_plugin = strcmp(need, "include") != 0 && strstr(second, "spank_muster");
-        globfree(&names);
-    }
-    if (file)
-        fclose(file);
-    return has_plugin;
-}
-
 static enum verdict look_plugin(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
-    char stack[1024], directory[512], need[16], path[1024];
+    char stack[1024], directory[512], need[PLUGSTACK_NEED], path[1024];
     bool is_there;
 
-    if (!slurm_lines_value(&site->slurm, "PlugStackConfig", stack, sizeof stack))
-        snprintf(stack, sizeof stack, "%s/plugstack.conf",
-                 *site->slurm_directory ? site->slurm_directory : "/etc/slurm");
+    plugstack_path(&site->slurm, *site->slurm_directory ? site->slurm_directory : "/etc/slurm",
+                   stack, sizeof stack);
     if (!slurm_lines_value(&site->slurm, "PluginDir", directory, sizeof directory))
         snprintf(directory, sizeof directory, "%s", MUSTER_SLURMPLUGINDIR);
     directory[strcspn(directory, ":")] = '\0';
     snprintf(path, sizeof path, "%s/spank_muster.so", directory);
     is_there = access(path_below(site, path), R_OK) == 0;
-    if (!stack_has_plugin(site, stack, 0, need)) {
+    if (!plugstack_loads(site->root, stack, need)) {
         SAY("off: no line of %s loads spank_muster.so, which is %sin %s", stack,
             is_there ? "" : "not ", directory);
         return is_there ? VERDICT_WARN : VERDICT_FAIL;

@@ -9,6 +9,7 @@
 
 #include "lib/base/regular_file.h"
 #include "lib/slurm/own_name.h"
+#include "validate/command/plugstack.h"
 
 enum { TEXT_MOST = 16 << 20, PATH_MOST = 1024 };
 
@@ -60,21 +61,7 @@ static bool has_line(const char *text, const char *begin)
     return false;
 }
 
-static bool has_active_plugin(const char *text)
-{
-    for (const char *at = text; at && (at = strstr(at, "spank_muster")); at++) {
-        const char *line = at;
-
-        while (line > text && line[-1] != '\n')
-            line--;
-        line += strspn(line, " \t");
-        if (*line != '#')
-            return true;
-    }
-    return false;
-}
-
-/* Where the plugin's line is, and whether it is active. The package's is in a folder of its own. */
+/* Where the plugin's line may stand. The package's is in a folder of its own. */
 struct stack {
     char paths[2][PATH_MOST]; /* plugstack.conf, and muster.conf of what it includes */
     char *texts[2];
@@ -83,8 +70,7 @@ struct stack {
 static int stack_read(const struct look *look, const char *directory,
                       const struct slurm_lines *slurm, struct stack *stack, struct error *err)
 {
-    if (!slurm_lines_value(slurm, "PlugStackConfig", stack->paths[0], sizeof stack->paths[0]))
-        snprintf(stack->paths[0], PATH_MOST, "%.900s/plugstack.conf", directory);
+    plugstack_path(slurm, directory, stack->paths[0], PATH_MOST);
     snprintf(stack->paths[1], PATH_MOST, "%.900s.d/muster.conf", stack->paths[0]);
     if (file_read(look, stack->paths[0], &stack->texts[0], err) != 0)
         return -1;
@@ -98,10 +84,11 @@ static int plugin_propose(const struct look *look, const char *directory,
                           const struct slurm_lines *slurm, struct setup_files *files,
                           struct error *err)
 {
+    char need[PLUGSTACK_NEED];
     struct stack stack = {0};
     int rv = stack_read(look, directory, slurm, &stack, err);
 
-    if (rv == 0 && !has_active_plugin(stack.texts[0]) && !has_active_plugin(stack.texts[1])) {
+    if (rv == 0 && !plugstack_loads(look->root, stack.paths[0], need)) {
         bool is_packaged = stack.texts[1] && has_line(stack.texts[1], commented_plugin_line);
 
         rv = lines_add(look, stack.paths[is_packaged], plugin_line,
