@@ -34,33 +34,44 @@ static void see_certified(const char *node, double until, void *context)
     snprintf(seen + length, sizeof seen - length, "%s %.0f;", node, until - now);
 }
 
-/* A run that ended so long before now, with one node; strike: 0 none, 1 not the last, 2 the last */
+/* A run that ended so long before now, with one node; of its record, NULL for none, run, node, time
+ * and suite are set here. */
+static void run_add(const char *run, double ago, struct history_node node, struct record *record,
+                    bool is_dry_run)
+{
+    struct records records = {0};
+    struct error err;
+
+    node.rail_mbps = NAN;
+    if (record) {
+        record->suite = "certify";
+        record->run = run;
+        record->node = node.node;
+        record->time = now - ago - 1;
+        records_add(&records, record);
+    }
+    is_int(history_add(
+               path, &(struct history_run){.run = run, .time = now - ago, .is_dry_run = is_dry_run},
+               &node, 1, &records, 0, &err),
+           0, "run %s", run);
+    records_clear(&records);
+}
+
+/* strike: 0 none, 1 not the last, 2 the last */
 static void add(const char *run, double ago, const char *node, enum verdict verdict, int strike,
                 const char *until, bool is_dry_run)
 {
-    struct records records = {0};
     struct record record = RECORD_INIT;
-    struct error err;
 
-    record.suite = "certify";
     record.test = "strikes";
     record.metric = "links";
-    record.run = run;
-    record.node = node;
     record.part = "eth1";
-    record.time = now - ago - 1;
     record.value = strike;
     record.verdict = strike == 2 ? VERDICT_FAIL : VERDICT_WARN;
     record.message = "links eth1";
-    if (strike > 0)
-        records_add(&records, &record);
-    is_int(history_add(
-               path, &(struct history_run){.run = run, .time = now - ago, .is_dry_run = is_dry_run},
-               &(struct history_node){
-                   .node = node, .verdict = verdict, .certified_until = until, .rail_mbps = NAN},
-               1, &records, 0, &err),
-           0, "run %s", run);
-    records_clear(&records);
+    run_add(run, ago,
+            (struct history_node){.node = node, .verdict = verdict, .certified_until = until},
+            strike > 0 ? &record : NULL, is_dry_run);
 }
 
 static const char *suspects(double since)
@@ -99,26 +110,15 @@ static int strike(const char *node, const char *part)
 /* A run so long ago that tested the node for that user. */
 static void test_for(const char *run, double ago, const char *node, double uid, bool is_dry_run)
 {
-    struct records records = {0};
     struct record record = RECORD_INIT;
-    struct error err;
 
-    record.suite = "certify";
     record.test = "preflight.claims";
     record.metric = "user";
-    record.run = run;
-    record.node = node;
-    record.time = now - ago - 1;
     record.value = uid;
     record.unit = "1";
     record.verdict = VERDICT_WARN;
-    records_add(&records, &record);
-    is_int(history_add(
-               path, &(struct history_run){.run = run, .time = now - ago, .is_dry_run = is_dry_run},
-               &(struct history_node){.node = node, .verdict = VERDICT_PASS, .rail_mbps = NAN}, 1,
-               &records, 0, &err),
-           0, "run %s", run);
-    records_clear(&records);
+    run_add(run, ago, (struct history_node){.node = node, .verdict = VERDICT_PASS}, &record,
+            is_dry_run);
 }
 
 static int tested(unsigned uid)
