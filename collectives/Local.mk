@@ -3,7 +3,9 @@
 # libmustercoll: what the battery measures with and the trainer reduces with. Knows MPI, not Slurm;
 # these rooms do not need MPI either.
 noinst_LTLIBRARIES += collectives/libmustercoll.la
-collectives_libmustercoll_la_SOURCES =
+collectives_libmustercoll_la_SOURCES = \
+	lib/constants/collectives_constants.h \
+	# end
 collectives_libmustercoll_la_LIBADD = lib/libmuster.la -lm
 
 # lossless coding of gradients

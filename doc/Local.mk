@@ -2,7 +2,7 @@
 
 # Manual pages with the paths of this configuration put in.
 man_MANS =
-dist_doc_DATA = doc/architecture.md doc/extending.md doc/attribution.md doc/codec-format.md doc/operations.md doc/performance.md doc/quickstart.md doc/records.md doc/security.md
+dist_doc_DATA = doc/architecture.md doc/extending.md doc/attribution.md doc/codec-format.md doc/operations.md doc/performance.md doc/policy.md doc/proof.md doc/quickstart.md doc/records.md doc/security.md
 # The schema for programs, from the page for people.
 EXTRA_DIST += doc/records.awk
 doc_DATA = doc/records.schema.json
@@ -33,10 +33,34 @@ doc/muster.1: doc/muster.1.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) doc && $(substitute_paths) $(srcdir)/doc/muster.1.in >$@.new && mv $@.new $@
 
 dist_man_MANS += \
+	doc/muster-certificate.1 \
+	doc/muster-certify.1 \
+	doc/muster-check.1 \
+	doc/muster-compare.1 \
+	doc/muster-conf.1 \
+	doc/muster-doctor.1 \
+	doc/muster-explain.1 \
+	doc/muster-history.1 \
+	doc/muster-interfaces.1 \
+	doc/muster-inventory.1 \
+	doc/muster-policy.1 \
+	doc/muster-reference.1 \
+	doc/muster-report.1 \
+	doc/muster-reserve.1 \
+	doc/muster-revoke.1 \
+	doc/muster-run.1 \
+	doc/muster-setup.1 \
+	doc/muster-suspects.1 \
+	doc/muster-top.1 \
+	doc/muster-topology.1 \
+	# end of the sub-commands' pages; that of muster preflight stands below
+
+dist_man_MANS += \
 	doc/muster-launch.1 \
 	doc/muster-links.1 \
 	doc/muster-collectives.1 \
 	doc/muster-gpu.1 \
+	doc/muster-host.1 \
 	doc/muster-preflight.1 \
 	doc/muster-train.1 \
 	# end of the battery's manual pages
@@ -44,7 +68,7 @@ dist_man_MANS += \
 dist_man_MANS += doc/muster-codec.1
 dist_man_MANS += doc/libmustercoll-pmpi.7
 
-# From the catalogue of fault codes, tests and metrics.
+# From the catalog of fault codes, tests and metrics.
 noinst_PROGRAMS += doc/codes
 doc_codes_SOURCES = doc/codes.c
 doc_codes_LDADD = lib/libmuster.la

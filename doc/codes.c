@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints muster-codes(7) from the catalogue. */
+/* Prints muster-codes(7) from the catalog. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static const char reasons[] =
     ".EE\n"
     ".PP\n"
     "muster takes every reason that begins with \"muster:\" for its own, and touches no other.\n"
-    "Versions before the catalogue wrote the name of the test instead of the code.\n";
+    "Development versions before 0.1 wrote the name of the test instead of the code.\n";
 
 static void text_print(const char *text)
 {

@@ -54,7 +54,7 @@ function test(suite, name, metric, unit) {
 }
 
 BEGIN { FS = " *\\| *" }
-/^This is version [0-9]+ of the schema/ { version = $0; gsub(/[^0-9]/, "", version) }
+/^This is version [0-9]+ of the schema/ { split($0, sentence, " "); version = sentence[4] }
 /^## / { section = $0; is_heading = 1 }
 /^\|/ {
     if (is_heading || $2 ~ /^---/)

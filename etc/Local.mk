@@ -8,6 +8,7 @@ dist_examples_DATA = \
 	etc/muster-check.timer \
 	etc/muster-train.sbatch \
 	etc/plugstack.conf \
+	etc/policy.conf \
 	# end of dist_examples_DATA
 
 # Those that name a program
@@ -33,3 +34,9 @@ etc/muster-healthcheck: etc/muster-healthcheck.in Makefile
 
 # What others measure on known hardware.
 dist_pkgdata_DATA = etc/reference.conf
+
+# Completion by bash and zsh, which asks the programs for their options.
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = etc/completion/muster
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = etc/completion/_muster

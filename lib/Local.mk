@@ -17,10 +17,28 @@ lib_libmuster_la_SOURCES += \
 	lib/catalog/verdict.c lib/catalog/verdict.h \
 	# end
 
+# time-outs, thresholds and costs that were chosen or measured, a table a room
+lib_libmuster_la_SOURCES += \
+	lib/constants/constant.h \
+	lib/constants/battery_constants.h \
+	lib/constants/certify_constants.h \
+	lib/constants/checks_constants.h \
+	lib/constants/command_constants.h \
+	lib/constants/harness_constants.h \
+	lib/constants/node_constants.h \
+	lib/constants/policy_constants.h \
+	lib/constants/preflight_constants.h \
+	lib/constants/run_constants.h \
+	lib/constants/schedule_constants.h \
+	lib/constants/slurm_constants.h \
+	lib/constants/trainer_constants.h \
+	# end
+
 # what every room uses: errors, lists of hosts, files of sysfs, records
 lib_libmuster_la_SOURCES += \
 	lib/base/address_ranges.c lib/base/address_ranges.h \
 	lib/base/base_name.h \
+	lib/base/bounded_child.c lib/base/bounded_child.h \
 	lib/base/clock.h \
 	lib/base/condition.h \
 	lib/base/error.c lib/base/error.h \
@@ -29,7 +47,9 @@ lib_libmuster_la_SOURCES += \
 	lib/base/hash.h \
 	lib/base/splitmix.h \
 	lib/base/hostlist.c lib/base/hostlist.h \
+	lib/base/json_text.c lib/base/json_text.h \
 	lib/base/node_name.c lib/base/node_name.h \
+	lib/base/option_set.c lib/base/option_set.h \
 	lib/base/privileges.c lib/base/privileges.h \
 	lib/base/quantity.c lib/base/quantity.h \
 	lib/base/ranges.c lib/base/ranges.h \
@@ -39,6 +59,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/atomic_file.c lib/base/atomic_file.h \
 	lib/base/rtnetlink.c lib/base/rtnetlink.h \
 	lib/base/sha256.c lib/base/sha256.h \
+	lib/base/safe_directory.c lib/base/safe_directory.h \
 	lib/base/signals.h \
 	lib/base/stdout_flush.c lib/base/stdout_flush.h \
 	lib/base/sysfs.c lib/base/sysfs.h \
@@ -85,9 +106,11 @@ lib_libmuster_la_SOURCES += \
 	lib/node/gpu/visible_gpus.c lib/node/gpu/visible_gpus.h \
 	lib/node/inventory-parts.h \
 	lib/node/inventory.c lib/node/inventory.h \
+	lib/node/job_log.c lib/node/job_log.h \
 	lib/node/location.c \
 	lib/node/machine.c \
 	lib/node/nics.c \
+	lib/node/part_counters.c lib/node/part_counters.h \
 	lib/node/rdma.c \
 	# end
 

@@ -22,7 +22,8 @@ AC_DEFUN([MUSTER_SLURM_CALLS], [
     AC_CHECK_DECLS([ESPANK_JOB_FAILURE], [], [], [[#include <slurm/spank.h>]])
     AC_CHECK_DECLS([slurm_free_conf], [], [], [[#include <slurm/slurm.h>]])
     AC_CHECK_MEMBERS([slurm_job_info_t.job_id,
-        resource_allocation_response_msg_t.job_id, update_node_msg_t.reason_uid,
+        resource_allocation_response_msg_t.job_id, submit_response_msg_t.job_id,
+        update_node_msg_t.reason_uid,
         update_node_msg_t.extra, node_info_t.extra], [], [], [[#include <slurm/slurm.h>]])
     CFLAGS=$muster_saved_cflags
     CPPFLAGS=$muster_saved_cppflags

@@ -21,4 +21,6 @@ EXTRA_DIST += \
 	packaging/debian/muster.tmpfiles \
 	packaging/debian/rules \
 	packaging/debian/source/format \
+	packaging/rpm/muster.spec \
+	packaging/rpm/rpmlint.toml \
 	# end

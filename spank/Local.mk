@@ -8,7 +8,7 @@ spank_spank_muster_la_SOURCES = \
 	spank/plugin.c \
 	spank/host.c spank/host.h \
 	spank/options.c spank/options.h \
-	spank/claims.c spank/claims.h \
+	spank/suspects.c spank/suspects.h \
 	spank/deadline.c spank/deadline.h \
 	spank/local.c spank/local.h \
 	spank/preflight.c spank/preflight.h \
@@ -18,6 +18,7 @@ spank_spank_muster_la_SOURCES = \
 	spank/check.c spank/check.h \
 	spank/prolog.c spank/prolog.h \
 	spank/netif.c spank/netif.h \
+	spank/jobs.c spank/jobs.h \
 	# end of spank_spank_muster_la_SOURCES
 spank_spank_muster_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS) \
 	-DMUSTER_LIBDIR='"$(libdir)"'

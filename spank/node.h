@@ -7,14 +7,12 @@
 #include "lib/base/error.h"
 #include "lib/certificate/failed_rails.h"
 #include "lib/conf/conf.h"
+#include "lib/constants/node_constants.h"
 #include "lib/node/inventory.h"
 #include "lib/slurm/gresconf.h"
 
 /* All that a step reads of its node, in one process of its own: a driver that hangs behind sysfs,
  * or a file system below muster.conf, the certificate or gres.conf, does not hold up slurmstepd. */
-
-/* As long as a step waits for it; healthy nodes take a few ms. */
-enum { NODE_DEADLINE_MS = 3000 };
 
 struct node_request {
     const char *config_path; /* NULL: the usual one */

@@ -22,8 +22,9 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #include <string.h>
 
 #include "lib/base/deferred_error.h"
-#include "spank/claims.h"
+#include "spank/suspects.h"
 #include "spank/host.h"
+#include "spank/jobs.h"
 #include "spank/local.h"
 #include "spank/netif.h"
 #include "spank/options.h"
@@ -197,11 +198,16 @@ int slurm_spank_job_prolog(spank_t spank, int argc, char *argv[])
         host_error("Slurm does not tell the gate whose job it is; let through");
         return 0;
     }
-    claims_place_make();
+    suspects_directory_make();
     if (gate_check(arguments.config_path, &job) != 0)
         return -1;
     /* a recorded machine has no interfaces to set */
-    return arguments.root == NULL ? netif_prolog(arguments.config_path, job.job_id) : 0;
+    if (arguments.root != NULL)
+        return 0;
+    if (netif_prolog(arguments.config_path, job.job_id) != 0)
+        return -1;
+    jobs_prolog(arguments.config_path, job.job_id, job.uid);
+    return 0;
 }
 
 /* Never fails: a node is not drained for what it was before. */
@@ -213,11 +219,13 @@ int slurm_spank_job_epilog(spank_t spank, int argc, char *argv[])
     if (is_epilog_done || arguments.root != NULL)
         return 0;
     is_epilog_done = true;
-    if (spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS)
+    if (spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS) {
         host_error("Slurm does not tell the epilog which job has ended; its interfaces are put "
                    "back by: muster interfaces --restore");
-    else
+    } else {
+        jobs_epilog(arguments.config_path, job_id);
         netif_epilog(arguments.config_path, job_id);
+    }
     return 0;
 }
 

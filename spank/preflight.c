@@ -16,12 +16,10 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/constants/node_constants.h"
 #include "spank/host.h"
 
 enum {
-    ENDING_S = 8, /* what muster preflight may take to end its step once its budget is over */
-    KILL_S = 3,
-    POLL_MS = 10,
     STATUS_FAULT = 1,
     STATUS_USAGE = 2,
     STATUS_COMPONENTS = 4, /* a fault, of a heterogeneous step: a mark reaches one component only */
@@ -86,7 +84,7 @@ become(const char *path, char *const argv[], char *const environment[], pid_t pa
  * or is not there any more. */
 static int wait_until(pid_t pid, double budget_s)
 {
-    double term_at = clock_s() + budget_s + ENDING_S;
+    double term_at = clock_s() + budget_s + PREFLIGHT_ENDING_S;
     bool is_terminated = false;
 
     for (;;) {
@@ -97,7 +95,7 @@ static int wait_until(pid_t pid, double budget_s)
             return is_terminated ? -1 : status;
         if (ended < 0 && errno != EINTR)
             return -1;
-        if (clock_s() > term_at + KILL_S) {
+        if (clock_s() > term_at + PREFLIGHT_KILL_S) {
             kill(pid, SIGKILL);
             waitpid(pid, &status, 0);
             return -1;
@@ -106,7 +104,7 @@ static int wait_until(pid_t pid, double budget_s)
             is_terminated = true;
             kill(pid, SIGTERM);
         }
-        nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = PREFLIGHT_POLL_MS * 1000000L}, NULL);
     }
 }
 
@@ -125,7 +123,8 @@ static int run(const char *path, char *const argv[], char *const environment[], 
     }
     status = wait_until(pid, budget_s);
     if (status == -1) {
-        host_error("the preflight did not end within %.0f s; the step starts", budget_s + ENDING_S);
+        host_error("the preflight did not end within %.0f s; the step starts",
+                   budget_s + PREFLIGHT_ENDING_S);
         return -1;
     }
     if (WIFSIGNALED(status))

@@ -22,5 +22,6 @@ tests_rdma_completions_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
 tests_rdma_completions_LDADD = validate/battery/verbs/libverbs.la validate/battery/libbattery.la $(IBVERBS_LIBS)
 endif HAVE_IBVERBS
 
-EXTRA_DIST += tests/tap.sh tests/run tests/commit-subject
-EXTRA_DIST += tests/gpu/README.md
+EXTRA_DIST += tests/tap.sh tests/run tests/commit-subject tests/campaign/summary tests/campaign/results.jsonl \
+	tests/campaign/mutants tests/campaign/mutants.jsonl
+EXTRA_DIST += tests/gpu/README.md tests/gpu/device

@@ -38,7 +38,6 @@ trainer_sources = \
 	trainer/comm/channel.c trainer/comm/channel.h \
 	trainer/comm/world.c trainer/comm/world.h \
 	trainer/comm/comm.c trainer/comm/comm.h \
-	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
 	trainer/model/head.c trainer/model/head.h \
 	trainer/model/layer.c trainer/model/layer.h \
 	trainer/model/model.c trainer/model/model.h \
@@ -79,8 +78,8 @@ noinst_LTLIBRARIES += trainer/libtrainer.la
 trainer_libtrainer_la_SOURCES = $(trainer_sources)
 trainer_libtrainer_la_CFLAGS = $(trainer_cflags)
 trainer_libtrainer_la_CPPFLAGS = $(trainer_cppflags)
-# the battery's library has the watch over the ranks of a job
-trainer_libtrainer_la_LIBADD = $(libtrainer_bf16) collectives/libmustercollmpi.la collectives/libmustercoll.la validate/battery/libbattery.la lib/libmuster.la \
+trainer_libtrainer_la_LIBADD = $(libtrainer_bf16) collectives/libmustercollmpi.la collectives/libmustercoll.la validate/harness/libharnessmpi.la validate/harness/libharness.la \
+	lib/libmuster.la \
 	$(DNNL_LIBS) $(OPENBLAS_LIBS) $(MPI_LIBS) -lpthread -lm
 
 # The same in double precision, for tests whose finite differences would drown in rounding.

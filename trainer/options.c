@@ -4,251 +4,179 @@
 #include "trainer/options.h"
 
 #include <errno.h>
-#include <getopt.h>
-#include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum option_kind {
-    FLAG,
-    COUNT,
-    LONG_COUNT,
-    SEED,
-    NUMBER,
-    MODEL,
-    DECAY,
-    PRECISION,
-    PATH,
-    STRATEGY,
-    LAYOUT,
-    WINDOW,
-    ALGORITHM,
-    WIRE
-};
-
-struct option_row {
-    const char *name, *argument, *help;
-    enum option_kind kind;
-    size_t offset;    /* in struct train_options */
-    double low, high; /* of COUNT, LONG_COUNT and NUMBER */
-};
 
 /* Some algorithms send a bucket whole, and MPI counts the bytes of a message in an int. */
 enum { BUCKET_MOST_MB = 2000 };
 
-#define FIELD(member) offsetof(struct train_options, member)
+#define FIELD(member) OPTION_FIELD(struct train_options, member)
+
+static int take_model(const char *value, void *shape, struct error *err)
+{
+    (void)err; /* one of the choices, as those below */
+    shape_named(value, shape);
+    return 0;
+}
+
+static int take_strategy(const char *value, void *field, struct error *err)
+{
+    (void)err;
+    *(const struct strategy **)field = strategy_find(value);
+    return 0;
+}
+
+static int take_precision(const char *value, void *is_bf16, struct error *err)
+{
+    (void)err;
+    *(bool *)is_bf16 = strcmp(value, "bf16") == 0;
+    return 0;
+}
+
+static int take_layout(const char *value, void *is_auto, struct error *err)
+{
+    (void)err;
+    *(bool *)is_auto = strcmp(value, "auto") == 0;
+    return 0;
+}
+
+static int take_seed(const char *value, void *seed, struct error *err)
+{
+    char *end;
+
+    errno = 0;
+    *(uint64_t *)seed = strtoull(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || errno)
+        return error_set(err, "expected a whole number below 2^64, found \"%s\"", value);
+    return 0;
+}
+
+static int take_algorithm(const char *value, void *field, struct error *err)
+{
+    if (!comm_has_algorithm(value))
+        return error_set(err, "there is none named \"%s\" for sums or gathers", value);
+    *(const char **)field = value;
+    return 0;
+}
+
+static int take_window(const char *value, void *window, struct error *err)
+{
+    char *end;
+    long units = strtol(value, &end, 10);
+
+    if (strcmp(value, "none") == 0)
+        units = 0;
+    else if (end == value || *end || units < 1 || units > 1000)
+        return error_set(err, "expected a number from 1 to 1000, or none; found \"%s\"", value);
+    *(int *)window = (int)units;
+    return 0;
+}
 
 static const struct option_row rows[] = {
-    {"model", "SIZE", "124M (default), 350M, 774M or 1558M", MODEL, FIELD(shape), 0, 0},
-    {"layers", "N", "transformer layers", COUNT, FIELD(shape.layers), 1, 1000},
-    {"heads", "N", "attention heads, a divisor of the channels", COUNT, FIELD(shape.heads), 1,
-     1000},
-    {"channels", "N", "width of the model", COUNT, FIELD(shape.channels), 1, 65536},
-    {"context", "N", "tokens of a sequence", COUNT, FIELD(shape.context), 1, 1 << 20},
-    {"vocab", "N", "different tokens", COUNT, FIELD(shape.vocabulary), 2, 1 << 24},
-    {"batch", "N", "sequences of a step (4)", COUNT, FIELD(batch), 1, 65536},
-    {"steps", "N", "updates (10)", LONG_COUNT, FIELD(steps), 0, 1e9},
-    {"lr", "RATE", "learning rate at its peak (0.001)", NUMBER, FIELD(rate.peak), 0, 1e3},
-    {"warmup", "STEPS", "steps until the rate is at its peak (0)", LONG_COUNT, FIELD(rate.warmup),
-     0, 1e9},
-    {"schedule", "NAME",
-     "rate after that: constant (default), linear or cosine, down to --lr-floor", DECAY,
-     FIELD(rate.decay), 0, 0},
-    {"lr-floor", "SHARE", "share of the peak at the last step (0)", NUMBER, FIELD(rate.floor), 0,
-     1},
-    {"weight-decay", "W", "decoupled, of all tensors (0.01)", NUMBER, FIELD(adamw.decay), 0, 1e3},
-    {"beta1", "B", "AdamW's first decay rate (0.9)", NUMBER, FIELD(adamw.beta1), 0, 0.999999999},
-    {"beta2", "B", "AdamW's second decay rate (0.999)", NUMBER, FIELD(adamw.beta2), 0, 0.999999999},
-    {"epsilon", "E", "AdamW's epsilon (1e-8)", NUMBER, FIELD(adamw.epsilon), 0, 1},
-    {"clip", "NORM", "gradient norm at most, 0: no limit (0)", NUMBER, FIELD(clip), 0, 1e9},
-    {"seed-weights", "N", "of the first weights (1337)", SEED, FIELD(weights_seed), 0, 0},
-    {"data", "FILE", "tokens to train on instead of random ones; see muster-train tokenize", PATH,
-     FIELD(data), 0, 0},
-    {"seed-data", "N", "of the random tokens, or of the order of the file's sequences (42)", SEED,
-     FIELD(data_seed), 0, 0},
-    {"fixed-batch", NULL, "the same batch at every step", FLAG, FIELD(is_batch_fixed), 0, 0},
-    {"strategy", "NAME", "how ranks hold the model: ddp (default), zero1, zero2, zero3 or replicas",
-     STRATEGY, FIELD(strategy), 0, 0},
-    {"scheme", "NAME", NULL, STRATEGY, FIELD(strategy), 0, 0}, /* its old name */
-    {"stages", "N", "of a pipeline that the layers are split over, each on as many ranks (1)",
-     COUNT, FIELD(stages), 1, 1000},
-    {"microbatches", "N",
-     "that a batch goes through in (1; of a pipeline up to 4 times its stages)", COUNT,
-     FIELD(microbatches), 1, 65536},
-    {"split", "HOW",
-     "layers of each stage: even (default), measured (default of --layout=auto), or as 3,5,4", PATH,
-     FIELD(split), 0, 0},
-    {"layout", "HOW",
-     "ranks of a stage: ranks (default), neighbours in their order, or auto, by islands", LAYOUT,
-     FIELD(is_auto), 0, 0},
-    {"dry-run", NULL, "says who would compute what, time, memory and traffic, and ends", FLAG,
-     FIELD(is_dry), 0, 0},
-    {"bucket", "MB", "gradients that ddp sums at once (4)", NUMBER, FIELD(bucket_mb), 1e-6,
-     BUCKET_MOST_MB},
-    {"window", "UNITS", "units that zero3 has gathered at a time (2), or none: no limit", WINDOW,
-     FIELD(window), 1, 1000},
-    {"algorithm", "NAME",
-     "of sums and gathers, such as ring, where it is one for them, or measured: the fastest here",
-     ALGORITHM, FIELD(algorithm), 0, 0},
-    {"wire", "FORMAT",
-     "how gradients travel: as-is (default), lossless, auto: whichever of these two is faster "
-     "here, "
-     "bf16, fp16, e4m3, e5m2 or int8",
-     WIRE, FIELD(wire), 0, 0},
-    {"verify", NULL, "compare the parameters of all ranks after each step", FLAG, FIELD(verifies),
-     0, 0},
-    {"inject", "FAULT", NULL, PATH, FIELD(inject), 0, 0}, /* not in --help: for tests */
-    {"precision", "NAME", "of activations and products: fp32 (default) or bf16", PRECISION,
-     FIELD(is_bf16), 0, 0},
-    {"checkpoint", "DIR", "go on from its newest checkpoint, and write more there", PATH,
-     FIELD(checkpoint), 0, 0},
-    {"checkpoint-every", "STEPS", "steps between checkpoints (100)", LONG_COUNT,
-     FIELD(checkpoint_every), 1, 1e9},
-    {"keep", "N", "checkpoints that are kept (2)", COUNT, FIELD(keep), 1, 10000},
-    {"threads", "N", "of OpenMP (its own choice)", COUNT, FIELD(threads), 1, 4096},
-    {"gradient-norms", NULL, "the gradient norm of each tensor too", FLAG, FIELD(prints_norms), 0,
-     0},
-    {"json", NULL, "records as JSON lines on standard output, nothing else there", FLAG,
-     FIELD(is_json), 0, 0},
+    OPTION('\0', "model", "SIZE", "model of this many parameters", CALL, FIELD(shape),
+           .choices = "124M|350M|774M|1558M", .initial = "124M", .take = take_model),
+    OPTION('\0', "layers", "N", "transformer layers", INT, FIELD(shape.layers),
+           OPTION_RANGE(1, 1000)),
+    OPTION('\0', "heads", "N", "attention heads, a divisor of the channels", INT,
+           FIELD(shape.heads), OPTION_RANGE(1, 1000)),
+    OPTION('\0', "channels", "N", "width of the model", INT, FIELD(shape.channels),
+           OPTION_RANGE(1, 65536)),
+    OPTION('\0', "context", "N", "tokens of a sequence", INT, FIELD(shape.context),
+           OPTION_RANGE(1, 1 << 20)),
+    OPTION('\0', "vocab", "N", "different tokens", INT, FIELD(shape.vocabulary),
+           OPTION_RANGE(2, 1 << 24)),
+    OPTION('\0', "batch", "N", "sequences of a step", INT, FIELD(batch), OPTION_RANGE(1, 65536),
+           .initial = "4"),
+    OPTION('\0', "steps", "N", "updates", LONG, FIELD(steps), OPTION_RANGE(0, 1e9),
+           .initial = "10"),
+    OPTION('\0', "lr", "RATE", "learning rate at its peak", DOUBLE, FIELD(rate.peak),
+           OPTION_RANGE(0, 1e3), .initial = "0.001"),
+    OPTION('\0', "warmup", "STEPS", "steps until the rate is at its peak", LONG, FIELD(rate.warmup),
+           OPTION_RANGE(0, 1e9), .initial = "0"),
+    OPTION('\0', "schedule", "NAME", "rate after that, down to --lr-floor", CHOICE,
+           FIELD(rate.decay), .choices = "constant|linear|cosine", .initial = "constant"),
+    OPTION('\0', "lr-floor", "SHARE", "share of the peak at the last step", DOUBLE,
+           FIELD(rate.floor), OPTION_RANGE(0, 1), .initial = "0"),
+    OPTION('\0', "weight-decay", "W", "decoupled weight decay, of all tensors", DOUBLE,
+           FIELD(adamw.decay), OPTION_RANGE(0, 1e3), .initial = "0.01"),
+    OPTION('\0', "beta1", "B", "AdamW's first decay rate", DOUBLE, FIELD(adamw.beta1),
+           OPTION_RANGE(0, 0.999999999), .initial = "0.9"),
+    OPTION('\0', "beta2", "B", "AdamW's second decay rate", DOUBLE, FIELD(adamw.beta2),
+           OPTION_RANGE(0, 0.999999999), .initial = "0.999"),
+    OPTION('\0', "epsilon", "E", "AdamW's epsilon", DOUBLE, FIELD(adamw.epsilon),
+           OPTION_RANGE(0, 1), .initial = "1e-8"),
+    OPTION('\0', "clip", "NORM", "highest gradient norm; 0: no limit", DOUBLE, FIELD(clip),
+           OPTION_RANGE(0, 1e9), .initial = "0"),
+    OPTION('\0', "seed-weights", "N", "seed of the first weights", CALL, FIELD(weights_seed),
+           .take = take_seed, .initial = "1337"),
+    OPTION('\0', "data", "FILE",
+           "tokens to train on, instead of random ones; see muster-train tokenize", TEXT,
+           FIELD(data)),
+    OPTION('\0', "seed-data", "N",
+           "seed of the random tokens, or of the order of the file's sequences", CALL,
+           FIELD(data_seed), .take = take_seed, .initial = "42"),
+    OPTION('\0', "fixed-batch", NULL, "the same batch at every step", FLAG, FIELD(is_batch_fixed)),
+    OPTION('\0', "strategy", "NAME", "how ranks hold the model", CALL, FIELD(strategy),
+           .choices = "ddp|zero1|zero2|zero3|replicas", .initial = "ddp", .take = take_strategy),
+    OPTION_OLD("scheme", "strategy"),
+    OPTION('\0', "stages", "N",
+           "stages of a pipeline that the layers are split over, each on as many ranks", INT,
+           FIELD(stages), OPTION_RANGE(1, 1000), .initial = "1"),
+    OPTION('\0', "microbatches", "N", "parts of a batch that go through one after the other", INT,
+           FIELD(microbatches), OPTION_RANGE(1, 65536),
+           .initial = "1; of a pipeline up to 4 times its stages"),
+    OPTION('\0', "split", "HOW", "layers of each stage: even, measured, or as 3,5,4", TEXT,
+           FIELD(split), .initial = "even; with --layout=auto measured"),
+    OPTION('\0', "layout", "HOW",
+           "ranks of a stage: ranks takes neighbors in their order, auto goes by islands", CALL,
+           FIELD(is_auto), .choices = "auto|ranks", .initial = "ranks", .take = take_layout),
+    OPTION('\0', "dry-run", NULL,
+           "only print what each rank would compute, time, memory and traffic", FLAG,
+           FIELD(is_dry)),
+    OPTION('\0', "bucket", "MB", "gradients that ddp sums at once", DOUBLE, FIELD(bucket_mb),
+           OPTION_RANGE(1e-6, BUCKET_MOST_MB), .initial = "4"),
+    OPTION('\0', "window", "UNITS", "units that zero3 gathers at a time, or none: no limit", CALL,
+           FIELD(window), .take = take_window, .initial = "2"),
+    OPTION('\0', "algorithm", "NAME",
+           "algorithm of allreduce and all-gather where it applies, such as ring; or measured: the "
+           "fastest here",
+           CALL, FIELD(algorithm), .take = take_algorithm),
+    OPTION('\0', "wire", "FORMAT",
+           "how gradients travel; auto is the faster one here of as-is and lossless", TEXT,
+           FIELD(wire), .choices = "as-is|lossless|auto|bf16|fp16|e4m3|e5m2|int8",
+           .initial = "as-is"),
+    OPTION('\0', "verify", NULL, "compare the parameters of all ranks after each step", FLAG,
+           FIELD(verifies)),
+    OPTION('\0', "inject", "FAULT", NULL, TEXT, FIELD(inject)), /* for tests */
+    OPTION('\0', "precision", "NAME", "precision of activations and products", CALL, FIELD(is_bf16),
+           .choices = "fp32|bf16", .initial = "fp32", .take = take_precision),
+    OPTION('\0', "checkpoint", "DIR",
+           "resume from the newest checkpoint there, and write more of them", TEXT,
+           FIELD(checkpoint)),
+    OPTION('\0', "checkpoint-every", "STEPS", "steps between checkpoints", LONG,
+           FIELD(checkpoint_every), OPTION_RANGE(1, 1e9), .initial = "100"),
+    OPTION('\0', "keep", "N", "checkpoints that are kept", INT, FIELD(keep), OPTION_RANGE(1, 10000),
+           .initial = "2"),
+    OPTION('\0', "threads", "N", "OpenMP threads", INT, FIELD(threads), OPTION_RANGE(1, 4096),
+           .initial = "its own choice"),
+    OPTION('\0', "gradient-norms", NULL, "also print the gradient norm of each tensor", FLAG,
+           FIELD(prints_norms)),
+    OPTION('\0', "json", NULL, "print records as JSON lines, nothing else", FLAG, FIELD(is_json)),
+    OPTION_END,
 };
-enum { ROWS = sizeof rows / sizeof *rows };
 
-static int parse_number(const struct option_row *row, const char *text, double *number,
-                        struct error *err)
-{
-    bool is_whole = row->kind != NUMBER;
-    char *end;
-
-    errno = 0;
-    *number = strtod(text, &end);
-    if (end == text || *end || errno || !(*number >= row->low && *number <= row->high) ||
-        (is_whole && *number != floor(*number)))
-        return error_set(err, "--%s: expected a %snumber from %.9g to %.9g, found \"%s\"",
-                         row->name, is_whole ? "whole " : "", row->low, row->high, text);
-    return 0;
-}
-
-static int parse_seed(const struct option_row *row, const char *text, uint64_t *seed,
-                      struct error *err)
-{
-    char *end;
-
-    errno = 0;
-    *seed = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno)
-        return error_set(err, "--%s: expected a whole number below 2^64, found \"%s\"", row->name,
-                         text);
-    return 0;
-}
-
-static int parse_decay(const char *text, enum rate_decay *decay, struct error *err)
-{
-    if (strcmp(text, "constant") == 0)
-        *decay = RATE_CONSTANT;
-    else if (strcmp(text, "linear") == 0)
-        *decay = RATE_LINEAR;
-    else if (strcmp(text, "cosine") == 0)
-        *decay = RATE_COSINE;
-    else
-        return error_set(err, "--schedule: expected constant, linear or cosine, found \"%s\"",
-                         text);
-    return 0;
-}
-
-static int parse_strategy(const char *text, const struct strategy **strategy, struct error *err)
-{
-    *strategy = strategy_find(text);
-    if (!*strategy)
-        return error_set(
-            err, "--strategy: expected ddp, zero1, zero2, zero3 or replicas, found \"%s\"", text);
-    return 0;
-}
-
-static int parse_precision(const char *text, bool *is_bf16, struct error *err)
-{
-    *is_bf16 = strcmp(text, "bf16") == 0;
-    if (!*is_bf16 && strcmp(text, "fp32") != 0)
-        return error_set(err, "--precision: expected fp32 or bf16, found \"%s\"", text);
-    return 0;
-}
-
-static int parse_layout(const char *text, bool *is_auto, struct error *err)
-{
-    *is_auto = strcmp(text, "auto") == 0;
-    if (!*is_auto && strcmp(text, "ranks") != 0)
-        return error_set(err, "--layout: expected auto or ranks, found \"%s\"", text);
-    return 0;
-}
-
-static int parse(const struct option_row *row, const char *text, struct train_options *options,
-                 struct error *err)
-{
-    void *field = (char *)options + row->offset;
-    double number;
-
-    switch (row->kind) {
-    case FLAG:
-        *(bool *)field = true;
-        return 0;
-    case SEED:
-        return parse_seed(row, text, field, err);
-    case DECAY:
-        return parse_decay(text, field, err);
-    case PRECISION:
-        return parse_precision(text, field, err);
-    case PATH:
-        if (!*text)
-            return error_set(err, "--%s: expected %s, found nothing", row->name, row->argument);
-        *(const char **)field = text;
-        return 0;
-    case MODEL:
-        if (!shape_named(text, field))
-            return error_set(err, "--model: expected 124M, 350M, 774M or 1558M, found \"%s\"",
-                             text);
-        return 0;
-    case STRATEGY:
-        return parse_strategy(text, field, err);
-    case LAYOUT:
-        return parse_layout(text, field, err);
-    case ALGORITHM:
-        if (!comm_has_algorithm(text))
-            return error_set(err, "--algorithm: there is none named \"%s\" for sums or gathers",
-                             text);
-        *(const char **)field = text;
-        return 0;
-    case WIRE:
-        if (!comm_has_wire(text))
-            return error_set(err,
-                             "--wire: expected as-is, lossless, auto, bf16, fp16, e4m3, e5m2 or "
-                             "int8, found \"%s\"",
-                             text);
-        *(const char **)field = text;
-        return 0;
-    case WINDOW:
-        if (strcmp(text, "none") == 0) {
-            *(int *)field = 0;
-            return 0;
-        }
-        if (parse_number(row, text, &number, err) != 0)
-            return error_set(err,
-                             "--window: expected a whole number from 1 to 1000, or none; "
-                             "found \"%s\"",
-                             text);
-        *(int *)field = (int)number;
-        return 0;
-    default:
-        if (parse_number(row, text, &number, err) != 0)
-            return -1;
-        if (row->kind == NUMBER)
-            *(double *)field = number;
-        else if (row->kind == LONG_COUNT)
-            *(long *)field = (long)number;
-        else
-            *(int *)field = (int)number;
-        return 0;
-    }
-}
+const struct option_set train_option_set = {
+    .name = "muster-train",
+    .usage = "muster-train [OPTION...]\n"
+             "muster-train tokenize [--force] TEXT TOKENS\n"
+             "muster-train battery [OPTION...]",
+    .summary = "Trains a GPT-2 on random tokens or a file of them, bit for bit the same for any "
+               "number of threads. Prints loss, gradient norm and speed of each step. Under mpirun "
+               "or srun its ranks share the work.",
+    .status = "0 trained, 1 a loss is not a number, memory is short or a rank died, 2 usage, 3 the "
+              "state of a rank is not known, 128 + N ended by signal N.",
+    .rows = rows,
+};
 
 static void set_defaults(struct train_options *options)
 {
@@ -268,84 +196,32 @@ static void set_defaults(struct train_options *options)
     shape_named("124M", &options->shape);
 }
 
-enum train_request train_options_read(int argc, char **argv, struct train_options *options,
-                                      struct error *err)
+static int options_check(const struct train_options *options, struct error *err)
 {
-    struct option table[ROWS + 3] = {{0}};
-    int found;
-
-    for (int i = 0; i < ROWS; i++)
-        table[i] = (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument,
-                                   NULL, i};
-    table[ROWS] = (struct option){"help", no_argument, NULL, ROWS};
-    table[ROWS + 1] = (struct option){"version", no_argument, NULL, ROWS + 1};
-    set_defaults(options);
-    opterr = 0;
-    optind = 1;
-    while ((found = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
-        if (found == 'h' || found == ROWS)
-            return TRAIN_HELP;
-        if (found == ROWS + 1)
-            return TRAIN_VERSION;
-        if (found == '?' || found == ':') {
-            error_set(err, "%s: %s", argv[optind - 1],
-                      found == ':' ? "needs a value" : "no such option, or a value too many");
-            return TRAIN_MISUSE;
-        }
-        if (parse(&rows[found], optarg, options, err) != 0)
-            return TRAIN_MISUSE;
-        options->has_old_name |= rows[found].kind == STRATEGY && !rows[found].help;
-    }
-    if (optind < argc) {
-        error_set(err, "expected options only, found \"%s\"", argv[optind]);
-        return TRAIN_MISUSE;
-    }
     if (shape_check(&options->shape, err) != 0)
-        return TRAIN_MISUSE;
-    if (options->strategy->is_replicated && options->checkpoint) {
-        error_set(err, "--checkpoint: replicas write none");
-        return TRAIN_MISUSE;
-    }
-    if (options->is_auto && options->strategy != &strategy_ddp) {
-        error_set(err, "--layout: auto works with --strategy=ddp, not with %s",
-                  options->strategy->name);
-        return TRAIN_MISUSE;
-    }
-    if (options->strategy->is_piecewise && (options->stages > 1 || options->microbatches > 1)) {
-        error_set(err, "--%s: more than one works with --strategy=ddp, not with %s",
-                  options->stages > 1 ? "stages" : "microbatches", options->strategy->name);
-        return TRAIN_MISUSE;
-    }
-    if (options->strategy->is_replicated && options->stages > 1) {
-        error_set(err, "--stages: replicas are no stages");
-        return TRAIN_MISUSE;
-    }
-    options->rate.steps = options->steps;
-    return TRAIN_RUN;
+        return -1;
+    if (options->strategy->is_replicated && options->checkpoint)
+        return error_set(err, "--checkpoint: replicas write none");
+    if (options->is_auto && options->strategy != &strategy_ddp)
+        return error_set(err, "--layout: auto works with --strategy=ddp, not with %s",
+                         options->strategy->name);
+    if (options->strategy->is_piecewise && (options->stages > 1 || options->microbatches > 1))
+        return error_set(err, "--%s: more than one works with --strategy=ddp, not with %s",
+                         options->stages > 1 ? "stages" : "microbatches", options->strategy->name);
+    if (options->strategy->is_replicated && options->stages > 1)
+        return error_set(err, "--stages: replicas are no stages");
+    return 0;
 }
 
-void train_options_help(FILE *stream)
+enum option_request train_options_read(int argc, char **argv, struct train_options *options,
+                                       struct error *err)
 {
-    fputs("usage: muster-train [option ...]\n       muster-train tokenize [--force] TEXT TOKENS\n"
-          "       muster-train battery [--json] [--quick] [--time-limit=S]\n\n"
-          "Trains a GPT-2 on random tokens or a file of them, the same to the bit whatever the "
-          "number of threads, and\n"
-          "prints loss, gradient norm and speed of each step. With mpirun or srun its ranks share "
-          "the "
-          "work. See muster-train(1).\n\n",
-          stream);
-    for (int i = 0; i < ROWS; i++) {
-        char name[32];
+    enum option_request request;
 
-        if (!rows[i].help)
-            continue;
-        snprintf(name, sizeof name, "--%s%s%s", rows[i].name, rows[i].argument ? "=" : "",
-                 rows[i].argument ? rows[i].argument : "");
-        fprintf(stream, "  %-20s %s\n", name, rows[i].help);
-    }
-    fputs("  --help, --version\n\n"
-          "Exit status: 0 trained, 1 a loss is not a number, memory is short or a rank died, 2 "
-          "usage,\n"
-          "3 a rank cannot be told about, 128 + N ended by signal N.\n",
-          stream);
+    set_defaults(options);
+    request = option_set_parse(&train_option_set, argc, argv, options, NULL, err);
+    if (request == OPTION_RUN && options_check(options, err) != 0)
+        return OPTION_MISUSE;
+    options->rate.steps = options->steps;
+    return request;
 }

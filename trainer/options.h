@@ -4,15 +4,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
-#include "lib/base/error.h"
+#include "lib/base/option_set.h"
 #include "trainer/model/shape.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/optimizer/rate.h"
 #include "trainer/parallel/strategy.h"
 
-/* What muster-train is asked for. One table drives parsing and --help. */
+/* What muster-train is asked for. */
 struct train_options {
     struct shape shape;
     int batch; /* sequences */
@@ -25,7 +24,6 @@ struct train_options {
     bool is_bf16; /* activations in bfloat16 */
     int threads;  /* 0: as many as OpenMP says, shared with the node's other ranks */
     const struct strategy *strategy;
-    bool has_old_name;     /* --scheme: it was given so */
     int stages;            /* of a pipeline; 0: one */
     int microbatches;      /* 0: chosen */
     bool is_auto;          /* stages by islands */
@@ -43,11 +41,10 @@ struct train_options {
     int keep;               /* checkpoints */
 };
 
-enum train_request { TRAIN_RUN, TRAIN_HELP, TRAIN_VERSION, TRAIN_MISUSE };
+extern const struct option_set train_option_set;
 
-/* Reads argv. For TRAIN_MISUSE err names the option, what was found and what is allowed. */
-enum train_request train_options_read(int argc, char **argv, struct train_options *options,
-                                      struct error *err);
-void train_options_help(FILE *stream);
+/* Reads argv, as option_set_parse() does. */
+enum option_request train_options_read(int argc, char **argv, struct train_options *options,
+                                       struct error *err);
 
 #endif

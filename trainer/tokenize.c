@@ -3,22 +3,29 @@
 
 #include "trainer/tokenize.h"
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/option_set.h"
 #include "lib/base/stdout_flush.h"
 #include "trainer/data/token_file.h"
 
-static void help(FILE *stream)
-{
-    fputs(
-        "usage: muster-train tokenize [--force] TEXT TOKENS\n\n"
-        "Writes each byte of the file TEXT (- for standard input) as a token to the file TOKENS,\n"
-        "for muster-train --data. --force: even where TOKENS is there already.\n",
-        stream);
-}
+static const struct option_row rows[] = {
+    OPTION('\0', "force", NULL, "replace TOKENS where it exists", FLAG, .offset = 0),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster-train tokenize",
+    .usage = "muster-train tokenize [--force] TEXT TOKENS",
+    .summary = "Writes each byte of the file TEXT (- for standard input) as a token to the file "
+               "TOKENS, for muster-train --data.",
+    .status = "0 written, 1 not written, 2 usage.",
+    .rows = rows,
+    .words = 2,
+};
 
 static int write_tokens(const char *text, const char *tokens)
 {
@@ -51,17 +58,19 @@ static int write_tokens(const char *text, const char *tokens)
 
 int tokenize_main(int argc, char **argv)
 {
-    bool is_forced = argc > 1 && strcmp(argv[1], "--force") == 0;
-    char **files = argv + 1 + is_forced;
+    bool is_forced = false;
+    struct error err;
+    enum option_request request = option_set_parse(&set, argc, argv, &is_forced, NULL, &err);
+    char **files = argv + optind;
 
-    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        help(stdout);
+    if (request != OPTION_RUN && request != OPTION_MISUSE) {
+        option_set_print(&set, request, stdout);
         return stdout_flush("muster-train tokenize") != 0;
     }
-    if (argc != 3 + is_forced || strncmp(files[0], "--", 2) == 0) {
-        fputs("muster-train: tokenize takes the names of a text and of the file to write; see "
-              "muster-train tokenize --help\n",
-              stderr);
+    if (request == OPTION_MISUSE || argc - optind != 2) {
+        fprintf(stderr, "%s: %s; see %s --help\n", set.name,
+                request == OPTION_MISUSE ? err.text : "expected a text and the file to write",
+                set.name);
         return 2;
     }
     if (!is_forced && access(files[1], F_OK) == 0) {

@@ -15,8 +15,8 @@
 #include "trainer/comm/world.h"
 #include "trainer/tokenize.h"
 #include "trainer/training.h"
-#include "validate/battery/launcher.h"
-#include "validate/battery/watch/watch.h"
+#include "validate/harness/launcher.h"
+#include "validate/harness/watch/watch.h"
 
 static volatile sig_atomic_t stop_signal, saves;
 static struct world world;
@@ -177,35 +177,29 @@ static int train(struct training *training, struct saver *saver)
 /* Help, version and bad options: said by one rank. Returns the exit status, or -1: train. */
 static int read_options(int argc, char **argv, struct train_options *options)
 {
-    bool speaks = launcher_rank() == 0;
+    bool is_reporter = launcher_rank() == 0;
+    enum option_request request;
     struct error err;
 
     if (argc < 2) {
-        if (speaks)
-            train_options_help(stderr);
+        if (is_reporter)
+            option_set_print(&train_option_set, OPTION_HELP, stderr);
         else
             usleep(300000);
         return 2;
     }
-    switch (train_options_read(argc, argv, options, &err)) {
-    case TRAIN_HELP:
-        if (speaks)
-            train_options_help(stdout);
-        return stdout_flush("muster-train") != 0;
-    case TRAIN_VERSION:
-        if (speaks)
-            puts("muster-train " PACKAGE_VERSION);
-        return stdout_flush("muster-train") != 0;
-    case TRAIN_MISUSE:
-        if (speaks)
-            fprintf(stderr, "muster-train: %s; see muster-train --help\n", err.text);
-        else
+    request = train_options_read(argc, argv, options, &err);
+    if (request == OPTION_RUN || request == OPTION_MISUSE) {
+        if (is_reporter && *err.text)
+            fprintf(stderr, "muster-train: %s%s\n", err.text,
+                    request == OPTION_RUN ? "" : "; see muster-train --help");
+        if (!is_reporter && request == OPTION_MISUSE)
             usleep(300000); /* launchers end all ranks when one fails: let rank 0 speak */
-        return 2;
-    case TRAIN_RUN:
-        break;
+        return request == OPTION_RUN ? -1 : 2;
     }
-    return -1;
+    if (is_reporter)
+        option_set_print(&train_option_set, request, stdout);
+    return stdout_flush("muster-train") != 0;
 }
 
 static void print_measuring(const char *line)
@@ -222,8 +216,6 @@ static int run(const struct train_options *options, struct comm *comm)
     const struct compute *compute = options->is_bf16 ? compute_bf16(&err) : &compute_cpu;
     int status = 1, rv;
 
-    if (options->has_old_name && world.rank == 0)
-        fputs("muster-train: --scheme is now called --strategy\n", stderr);
     watch_phase("%s", "the beginning");
     world_set_threads(&world, options->threads);
     comm_set_algorithm(comm, options->algorithm);

@@ -13,7 +13,7 @@
 #include "trainer/parallel/pipeline/split.h"
 #include "trainer/parallel/verify.h"
 #include "trainer/injection.h"
-#include "validate/battery/watch/watch.h"
+#include "validate/harness/watch/watch.h"
 
 /* The island of this rank's node, as the plugin tells it; without islands its fabric. */
 static const char *own_island(void)

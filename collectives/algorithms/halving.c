@@ -3,9 +3,9 @@
  * Rabenseifner (R. Rabenseifner: Optimization of collective reduction operations, ICCS 2004), at
  * distances p/2, p/4, ..., or with those of Swing (D. De Sensi et al.: Swing: short-cutting rings
  * for higher bandwidth allreduce, NSDI 2024), at distances 1, 1, 3, 5, 11, ... to both sides, so
- * that on a torus the large messages go to neighbours.
+ * that on a torus the large messages go to neighbors.
  *
- * Ranks beyond a power of two give theirs to a neighbour before and get the result after. */
+ * Ranks beyond a power of two give theirs to a neighbor before and get the result after. */
 #include "collectives/algorithms/algorithm.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * ..., 1, each time half of the blocks that are left go to the partner and the sums of the others
  * are kept, in lg p exchanges where a ring has p - 1.
  *
- * Ranks beyond a power of two give their numbers to a neighbour before, which sums their block up
+ * Ranks beyond a power of two give their numbers to a neighbor before, which sums their block up
  * beside its own and sends it back. */
 #include "collectives/algorithms/algorithm.h"
 

@@ -7,11 +7,11 @@
  * What a rank moves within its own memory alone it moves last, while others may still be reading.
  */
 #include "collectives/algorithms/algorithm.h"
+#include "lib/constants/collectives_constants.h"
 
-enum { HERE = 1, DONE }; /* what is told: the buffers are here; nobody else's is touched any more */
+enum { READY = 1, DONE }; /* my buffers can be read; I read no other any more */
 
-/* Of an all-gather's blocks. Of 64 KiB to whole blocks, those of 256 KiB took the least time. */
-enum { PIECE_BYTES = 262144, MOST_PIECES = 256 };
+enum { MOST_PIECES = 256 };
 
 bool pull_applies(const struct plan_shape *shape)
 {
@@ -31,10 +31,10 @@ static int peer_of(const struct plan_shape *shape, int distance)
     return (shape->rank + distance) % shape->ranks;
 }
 
-static void begin(struct plan *plan)
+static void signal_ready(struct plan *plan)
 {
     plan_window_of_buffers(plan);
-    plan_signal(plan, HERE);
+    plan_signal(plan, READY);
 }
 
 static void await_all(const struct plan_shape *shape, struct plan *plan)
@@ -49,17 +49,17 @@ void pull_broadcast(const struct plan_shape *shape, struct plan *plan)
 {
     size_t first = plan_part(shape->count, shape->ranks, 0).count;
 
-    begin(plan);
+    signal_ready(plan);
     if (shape->rank == shape->root) {
         for (int d = 1; d < shape->ranks; d++) {
-            plan_await(plan, peer_of(shape, d), HERE);
+            plan_await(plan, peer_of(shape, d), READY);
             plan_push(plan, peer_of(shape, d), plan_out(0), plan_out(0), first);
         }
         plan_signal(plan, DONE);
         await_all(shape, plan);
         return;
     }
-    plan_await(plan, shape->root, HERE);
+    plan_await(plan, shape->root, READY);
     plan_pull(plan, shape->root, plan_out(first), plan_out(first), shape->count - first);
     plan_signal(plan, DONE);
     plan_await(plan, shape->root, DONE);
@@ -74,7 +74,7 @@ void pull_reduce(const struct plan_shape *shape, struct plan *plan)
     struct plan_address by = plan_scratch(plan, most), kept = plan_scratch(plan, most);
     bool is_root = shape->rank == shape->root;
 
-    begin(plan);
+    signal_ready(plan);
     for (unsigned k = 0; k < plan_segments(shape, part.count); k++) {
         struct plan_block some = plan_segment(shape, part.count, k);
         size_t at = part.offset + some.offset;
@@ -82,7 +82,7 @@ void pull_reduce(const struct plan_shape *shape, struct plan *plan)
 
         for (int d = 1; d < shape->ranks; d++) {
             if (k == 0)
-                plan_await(plan, peer_of(shape, d), HERE);
+                plan_await(plan, peer_of(shape, d), READY);
             plan_pull(plan, peer_of(shape, d), plan_in(at), by, some.count);
             plan_reduce(plan, own, by, sum, some.count);
             own = sum;
@@ -95,15 +95,15 @@ void pull_reduce(const struct plan_shape *shape, struct plan *plan)
     await_all(shape, plan);
 }
 
-/* Blocks go by in pieces, of each rank's block in turn, and two neighbours read the same at a time:
+/* Blocks go by in pieces, of each rank's block in turn, and two neighbors read the same at a time:
  * what one has read, of its own block or of another's, the other finds in the cache that they
  * share. No more than two, as the kernel lets readers of a page wait for each other. */
 void pull_all_gather(const struct plan_shape *shape, struct plan *plan)
 {
-    size_t most = plan_shape_greatest_block(shape), each = PIECE_BYTES / shape->element_bytes;
+    size_t most = plan_shape_greatest_block(shape), each = PULL_PIECE_BYTES / shape->element_bytes;
 
     each = most / MOST_PIECES > each ? most / MOST_PIECES : each;
-    begin(plan);
+    signal_ready(plan);
     for (size_t k = 0; k * each < most; k++)
         for (int turn = 0; turn < shape->ranks; turn++) {
             int from = (shape->rank / 2 * 2 + turn) % shape->ranks;
@@ -115,7 +115,7 @@ void pull_all_gather(const struct plan_shape *shape, struct plan *plan)
                 continue;
             }
             if (k == 0)
-                plan_await(plan, from, HERE);
+                plan_await(plan, from, READY);
             plan_pull(plan, from, shape->in_place ? out : own, out, some.count);
         }
     plan_signal(plan, DONE);
@@ -126,11 +126,11 @@ void pull_all_to_all(const struct plan_shape *shape, struct plan *plan)
 {
     size_t count = shape->count, own = (size_t)shape->rank * count;
 
-    begin(plan);
+    signal_ready(plan);
     for (int d = 1; d < shape->ranks; d++) {
         int peer = peer_of(shape, d);
 
-        plan_await(plan, peer, HERE);
+        plan_await(plan, peer, READY);
         plan_pull(plan, peer, plan_in(own), plan_out((size_t)peer * count), count);
     }
     plan_signal(plan, DONE);
@@ -138,7 +138,7 @@ void pull_all_to_all(const struct plan_shape *shape, struct plan *plan)
     await_all(shape, plan);
 }
 
-static double others_bytes(const struct plan_shape *shape)
+static double peer_bytes(const struct plan_shape *shape)
 {
     double bytes = (double)(shape->count * shape->element_bytes);
 
@@ -147,12 +147,12 @@ static double others_bytes(const struct plan_shape *shape)
 
 struct algorithm_cost pull_broadcast_cost(const struct plan_shape *shape)
 {
-    return (struct algorithm_cost){1, others_bytes(shape), 0};
+    return (struct algorithm_cost){1, peer_bytes(shape), 0};
 }
 
 struct algorithm_cost pull_reduce_cost(const struct plan_shape *shape)
 {
-    return (struct algorithm_cost){1, others_bytes(shape), others_bytes(shape)};
+    return (struct algorithm_cost){1, peer_bytes(shape), peer_bytes(shape)};
 }
 
 struct algorithm_cost pull_blocks_cost(const struct plan_shape *shape)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recursive doubling (R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective
  * communication operations in MPICH, IJHPCA 2005): all data to a partner at distance 1, 2, 4, ...
- * Few messages, many bytes. Ranks beyond a power of two give theirs to a neighbour before and get
+ * Few messages, many bytes. Ranks beyond a power of two give theirs to a neighbor before and get
  * the result after. */
 #include "collectives/algorithms/algorithm.h"
 

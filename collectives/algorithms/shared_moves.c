@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/algorithms/sharing.h"
+#include "lib/constants/collectives_constants.h"
 
 /* ----------------------------------------------------------------------------------- broadcast */
 
@@ -83,11 +84,6 @@ struct algorithm_cost shared_all_gather_cost(const struct plan_shape *shape)
 
 /* ---------------------------------------------------------------------------------- all-to-all */
 
-/* Of all ranks together, if all blocks were as large as this one. Measured with 5, 8 and 13 ranks
- * on two processors: of 11 MiB and more a message, which the kernel copies once, takes a half to a
- * third of the time; of 7 MiB and less it takes half as long again or twice as long. */
-enum { CROWD_BYTES = 10 << 20 };
-
 /* Where blocks are as each rank likes and ranks wait for processors. Both ends know the block;
  * where it is in place, it would have to go out of its way first. */
 static bool goes_by_message(const struct plan_shape *shape, struct plan_block block)
@@ -95,7 +91,7 @@ static bool goes_by_message(const struct plan_shape *shape, struct plan_block bl
     size_t pairs = (size_t)shape->ranks * (size_t)shape->ranks;
 
     return plan_is_oversubscribed(shape->topology) && shape->send_counts &&
-           block.count * shape->element_bytes * pairs >= CROWD_BYTES;
+           block.count * shape->element_bytes * pairs >= SHARED_MESSAGE_BYTES;
 }
 
 /* What of the rank's block, in `in` and in out, goes by way of the window. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/algorithms/sharing.h"
+#include "lib/constants/collectives_constants.h"
 
 /* Whether there are sums that others are added to, and that would go past the caches. */
 static bool has_partial(const struct sharing *s)
@@ -38,17 +39,11 @@ static void add_others(const struct sharing *s, unsigned k, struct plan_address 
 
 /* ----------------------------------------------------------------------------------- allreduce */
 
-/* Of a rank. Measured with 5, 8 and 13 ranks on two processors: if as many ranks add up as there
- * are processors, a call of 8 KiB takes a half to four fifths of the time, and one of 16 KiB a half
- * to nine tenths, but in two of twelve starts longer, up to twice as long; one of 64 KiB two thirds
- * to one and a half, probably as these ranks happen to be on several processors or on one. */
-enum { CROWD_SHARE_BYTES = 16384 };
-
 /* Who adds up: a share each. Of little, where ranks wait for processors, no more than can do so at
  * once: a rank that adds up waits twice, one that only takes the sums once. */
 static int owner_count(const struct plan_shape *shape)
 {
-    bool is_little = shape->count * shape->element_bytes <= CROWD_SHARE_BYTES;
+    bool is_little = shape->count * shape->element_bytes <= SHARED_OWNERS_BYTES;
 
     return plan_is_oversubscribed(shape->topology) && is_little ? shape->topology->processors
                                                                 : shape->ranks;

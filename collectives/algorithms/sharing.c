@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/algorithms/sharing.h"
 
-/* Of all ranks together. Measured with 2, 3 and 4 ranks on two processors: up to here to add up
- * all takes less time, or as much, from twice as much on more. */
-enum { LITTLE_BYTES = 32768 };
+#include "lib/constants/collectives_constants.h"
 
-/* Of a rank, for a root where there are more ranks than processors, and a wait is one for all that
- * have the processor before. Measured with 4, 5, 8 and 13 ranks on two processors: 8 KiB to 256 KiB
- * take a half to a tenth of the time if nobody but the root waits. */
-enum { CROWD_ROOT_BYTES = PLAN_WINDOW_BYTES / 2 };
-
-/* Of all blocks: what is shared then goes past the caches, out of the window too. Measured with 2
- * and 4 ranks on two processors, which were near each other at times and at times far apart: it
- * takes an eighth to two thirds of the time far apart, and near as long or less, but for reduce
- * with 4 ranks: 1.3 times. Near, 4 MiB fit into a cache and take up to 2.5 times as long. Of less
- * what is put into the window goes past them where it is read far away: window_is_far(). */
-enum { MUCH_BYTES = 8 << 20 };
+_Static_assert(SHARED_ROOT_BYTES <= PLAN_WINDOW_BYTES / 2, "a half of the window has it all");
 
 /* Of all that a rank gets or gives: where blocks are as each rank likes, ranks may differ in it. */
 static size_t bytes_of(const struct plan_shape *shape)
@@ -45,7 +33,7 @@ struct sharing sharing_open(const struct plan_shape *shape, struct plan *plan, s
         s.half = ranks;
     s.each = s.half / ranks;
     plan_window(plan, is_one_round ? s.half : 2 * s.half);
-    s.is_nontemporal = bytes_of(shape) >= MUCH_BYTES;
+    s.is_nontemporal = bytes_of(shape) >= SHARED_NONTEMPORAL_BYTES;
     plan_nontemporal(plan, s.is_nontemporal);
     return s;
 }
@@ -60,12 +48,12 @@ static bool is_whole(const struct plan_shape *shape)
 bool sharing_is_little(const struct plan_shape *shape)
 {
     return is_whole(shape) &&
-           shape->count * shape->element_bytes * (size_t)shape->ranks <= LITTLE_BYTES;
+           shape->count * shape->element_bytes * (size_t)shape->ranks <= SHARED_LITTLE_BYTES;
 }
 
 bool sharing_is_little_for_root(const struct plan_shape *shape)
 {
-    bool fits = shape->count * shape->element_bytes <= CROWD_ROOT_BYTES;
+    bool fits = shape->count * shape->element_bytes <= SHARED_ROOT_BYTES;
 
     return sharing_is_little(shape) ||
            (plan_is_oversubscribed(shape->topology) && is_whole(shape) && fits);

@@ -12,6 +12,7 @@
 #include "collectives/choose/chooser.h"
 #include "collectives/engine/window.h"
 #include "collectives/precision/precision.h"
+#include "lib/constants/collectives_constants.h"
 
 /* In an order in which a budget that ends early leaves none far from a size that was tried. */
 static const size_t benchmark_sizes[] = {65536,   64,       1 << 20, 1024, 8192, 262144,
@@ -21,32 +22,6 @@ static const size_t benchmark_sizes[] = {65536,   64,       1 << 20, 1024, 8192,
  * past the caches may take 2.5 times as long at 4 MiB, where all of it would fit into them, and
  * half as long at 16. */
 static const size_t greatest_size = 16 << 20;
-static const double nearly_best = 3;
-
-/* Once all sizes were tried: what is so near to the best is tried again in longer batches, for as
- * long as there is time. The first calls of a batch are slower than those that follow. */
-static const double too_near = 1.4;
-
-/* What is predicted to take no longer is tried even where something else is predicted to be much
- * faster: a prediction knows messages, but not what two processors cost each other that share
- * memory. */
-static const double cheap_us = 300;
-
-/* What is smaller is not tried coded. */
-static const size_t least_coded = 65536;
-
-/* Than the best: not tried when predicted. */
-static const double worse = 4;
-
-/* Where ranks wait for processors, which no prediction knows of, MPI's own and what is shared are
- * tried always; and above oversubscribed_from none that was far from the best at smaller sizes:
- * calls take so long that there would be no time left for other sizes. */
-static const size_t oversubscribed_from = 1 << 20;
-
-/* Over links, above long_from, what takes as long as candidates_long_us is tried only if it was
- * nearly the best at smaller sizes; what takes longest comes last. */
-static const double longest_us = 100000, nearly_best_of_long = 1.3;
-static const size_t long_from = 1 << 20;
 
 enum { BENCHMARK_SIZES = sizeof benchmark_sizes / sizeof *benchmark_sizes };
 
@@ -83,31 +58,33 @@ static enum phase phase_of(const struct least *least)
 {
     double time_us = isfinite(least->measured_us) ? least->measured_us : least->predicted_us;
 
-    return time_us > longest_us ? LONGEST : MOST;
+    return time_us > CHOICE_LONGEST_US ? LONGEST : MOST;
 }
 
-/* Whether the choice can turn out to be the best. */
+/* Whether the choice can turn out to be the best. No prediction knows of ranks that wait for
+ * processors: MPI's own and what is shared are always tried there, and much of the rest is not, as
+ * calls take so long that there would be no time left for other sizes. */
 static bool is_worth_trying(const struct benchmarks *t, const struct choice *choice,
                             const struct least *least, size_t bytes)
 {
-    bool is_long = !t->call.is_one_node && bytes > long_from && isfinite(least->measured_us) &&
-                   least->measured_us > candidates_long_us;
+    bool is_long = !t->call.is_one_node && bytes > CHOICE_LONG_FROM_BYTES &&
+                   isfinite(least->measured_us) && least->measured_us > CHOICE_LONG_US;
     bool is_oversubscribed = plan_is_oversubscribed(collective_topology(t->call.collective));
 
     if (is_oversubscribed && t->phase != AGAIN && choice->algorithm == NULL)
         return true;
     if (t->phase == AGAIN || is_long || bytes >= greatest_size)
         return choice->measured_us > 0 &&
-               choice->measured_us <= least->measured_us * (t->phase == AGAIN ? too_near
-                                                            : is_long         ? nearly_best_of_long
-                                                                              : nearly_best);
-    if (is_oversubscribed && bytes > oversubscribed_from &&
-        choice->measured_us > nearly_best * least->measured_us)
+               choice->measured_us <= least->measured_us * (t->phase == AGAIN ? CHOICE_TOO_NEAR
+                                                            : is_long ? CHOICE_NEARLY_BEST_OF_LONG
+                                                                      : CHOICE_NEARLY_BEST);
+    if (is_oversubscribed && bytes > CHOICE_OVERSUBSCRIBED_FROM_BYTES &&
+        choice->measured_us > CHOICE_NEARLY_BEST * least->measured_us)
         return false;
     if (is_oversubscribed && choice_is_shared(choice))
         return true;
-    return choice->algorithm == NULL || choice->predicted_us <= cheap_us ||
-           choice->predicted_us <= worse * least->predicted_us;
+    return choice->algorithm == NULL || choice->predicted_us <= CHOICE_CHEAP_US ||
+           choice->predicted_us <= CHOICE_WORSE * least->predicted_us;
 }
 
 /* Whether it is the same plan as that of the first segment: blocks that are no greater than either.
@@ -242,7 +219,7 @@ static int try_kinds(struct benchmarks *t, struct chooser *chooser, size_t bytes
         t->call.wire = WIRE_AS_IS;
         t->call.type = ELEMENT_FP32;
         more = try_size(t, chooser, bytes, machine, err);
-        if (more >= 0 && t->may_code && bytes >= least_coded) {
+        if (more >= 0 && t->may_code && bytes >= CHOICE_CODED_LEAST_BYTES) {
             tried += more;
             t->call.wire = WIRE_LOSSLESS;
             t->call.type = ELEMENT_BF16;

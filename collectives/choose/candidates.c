@@ -7,27 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-const double candidates_long_us = 5000;
-
-/* Than the best: given up when tried twice. */
-static const double much_slower = 1.7;
+#include "lib/constants/collectives_constants.h"
 
 enum {
     ROUNDS = 3,
     LONG_ROUNDS = 2,
     AGAIN_ROUNDS = CANDIDATE_BATCHES - 1,
     SURE_ROUNDS = 2, /* before something is given up */
-    BATCH_US = 500,  /* what a batch of calls should take */
-    AGAIN_US = 2000,
     BATCH_CALLS = 10000,
     MORE_CALLS = 2, /* than the first, before a batch */
-    LOOP_CALLS = 5, /* of a batch, where they take no longer than LOOP_US: */
-    LOOP_US = 2500, /* ranks that have just met are faster, by messages, than in a loop; and, */
-    OVERSUBSCRIBED_LOOP_US = 10000, /* of calls four times as long, too */
+    LOOP_CALLS = 5, /* of a batch, of calls up to CANDIDATE_LOOP_US */
 };
-
-/* Of a call on one node: more of them than one would take too long. */
-static const double too_long_us = 20000;
 
 static int call_mpi(const struct candidates_call *call)
 {
@@ -146,8 +136,8 @@ static int warm_up(const struct candidates_call *call, double batch_us, struct c
                    struct error *err)
 {
     bool is_oversubscribed = plan_is_oversubscribed(collective_topology(call->collective));
-    double loop_us = is_oversubscribed ? OVERSUBSCRIBED_LOOP_US : LOOP_US;
-    double long_us = call->is_one_node ? too_long_us : candidates_long_us;
+    double loop_us = is_oversubscribed ? CANDIDATE_OVERSUBSCRIBED_LOOP_US : CANDIDATE_LOOP_US;
+    double long_us = call->is_one_node ? CHOICE_TOO_LONG_US : CHOICE_LONG_US;
     double once = time_calls(call, candidate->choice, 1, err), last = once;
 
     for (int i = 0; i < MORE_CALLS && last >= 0 && last < long_us; i++) {
@@ -189,13 +179,13 @@ static void give_up_slow(struct candidate *candidates, unsigned count, double le
     double best = best_of(candidates, count);
 
     for (unsigned i = 0; i < count; i++)
-        candidates[i].is_out = least_of(&candidates[i]) > fmax(least_us, much_slower * best);
+        candidates[i].is_out = least_of(&candidates[i]) > fmax(least_us, CHOICE_MUCH_SLOWER * best);
 }
 
 int candidates_try(const struct candidates_call *call, bool is_again, struct candidate *candidates,
                    unsigned count, struct error *err)
 {
-    double batch_us = is_again ? AGAIN_US : BATCH_US;
+    double batch_us = is_again ? CANDIDATE_AGAIN_US : CANDIDATE_BATCH_US;
     unsigned tried = 0;
     int status = 1, rounds;
 
@@ -205,10 +195,10 @@ int candidates_try(const struct candidates_call *call, bool is_again, struct can
         tried++;
     }
     /* of calls that take as long as a batch, one is enough to tell */
-    give_up_slow(candidates, tried, BATCH_US);
-    rounds = is_again                                          ? AGAIN_ROUNDS
-             : best_of(candidates, tried) > candidates_long_us ? LONG_ROUNDS
-                                                               : ROUNDS;
+    give_up_slow(candidates, tried, CANDIDATE_BATCH_US);
+    rounds = is_again                                      ? AGAIN_ROUNDS
+             : best_of(candidates, tried) > CHOICE_LONG_US ? LONG_ROUNDS
+                                                           : ROUNDS;
     for (int round = 0; round < rounds && status == 1; round++) {
         status = try_round(call, candidates, tried, err);
         if (round + 1 == SURE_ROUNDS)

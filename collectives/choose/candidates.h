@@ -36,9 +36,6 @@ struct candidate {
     bool is_out; /* given up, much slower than the best */
 };
 
-/* us; a call that takes so long tells as much as a batch of others. */
-extern const double candidates_long_us;
-
 /* What a program may expect, us: the least of the batches on one node, where what else runs only
  * ever adds to a time; over links, which queue, so that some calls of an algorithm take twice as
  * long as others and its one best moment is not what a program gets, the mean of the faster half.

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collectives/choose/predict.h"
+#include "lib/constants/collectives_constants.h"
 
 const size_t chooser_segments[CHOOSER_SEGMENTS] = {256 << 10, 64 << 10, 1 << 20};
 
@@ -291,24 +292,18 @@ static bool is_unknown_to_others(const struct plan_shape *shape)
            (shape->counts != NULL || shape->send_counts != NULL);
 }
 
-/* Of so many bytes what is shared wins unless others are so much faster in the benchmarks, which
- * are of one start of a program: what the kernel copies takes up to twice as long in another.
- * Measured with 2, 5 and 13 ranks on two processors: where benchmarks of 1 MiB and 16 MiB say pull
- * or messages, what is shared takes as long in the median of three starts, or half as long. */
-static const size_t steadier_from = 1 << 20;
-static const double steadier = 1.25;
-
 bool choice_is_shared(const struct choice *choice)
 {
     return choice->algorithm != NULL && strcmp(choice->algorithm->name, "shared") == 0;
 }
 
-/* The number of the one to take, of choices in their order. */
+/* The number of the one to take, of choices in their order. Benchmarks are of one start of a
+ * program, and what the kernel copies takes up to twice as long in another. */
 static unsigned steadiest(const struct choice *choices, unsigned count, size_t bytes)
 {
-    for (unsigned i = 0; i < count && bytes >= steadier_from; i++)
+    for (unsigned i = 0; i < count && bytes >= CHOICE_STEADIER_FROM_BYTES; i++)
         if (choice_is_shared(&choices[i]) && choices[i].measured_us > 0 &&
-            choices[i].measured_us <= steadier * choices[0].measured_us)
+            choices[i].measured_us <= CHOICE_STEADIER * choices[0].measured_us)
             return i;
     return 0;
 }

@@ -32,12 +32,12 @@ static void read_processor(const char *root, char *model, size_t size)
     fclose(stream);
 }
 
-static bool counts(const struct nic *nic)
+static bool is_in_use(const struct nic *nic)
 {
     return nic->is_physical && nic->has_carrier;
 }
 
-static bool is_alike(const struct nic *left, const struct nic *right)
+static bool is_same_kind(const struct nic *left, const struct nic *right)
 {
     return strcmp(left->driver, right->driver) == 0 && left->speed_mbps == right->speed_mbps;
 }
@@ -46,15 +46,15 @@ static void print_nics(const struct inventory *inventory, FILE *stream)
 {
     for (size_t i = 0; i < inventory->nic_count; i++) {
         const struct nic *nic = &inventory->nics[i];
-        bool is_first = counts(nic);
+        bool is_first = is_in_use(nic);
         unsigned number = 0;
 
         for (size_t j = 0; j < i && is_first; j++)
-            is_first = !counts(&inventory->nics[j]) || !is_alike(nic, &inventory->nics[j]);
+            is_first = !is_in_use(&inventory->nics[j]) || !is_same_kind(nic, &inventory->nics[j]);
         if (!is_first)
             continue;
         for (size_t j = i; j < inventory->nic_count; j++)
-            number += counts(&inventory->nics[j]) && is_alike(nic, &inventory->nics[j]);
+            number += is_in_use(&inventory->nics[j]) && is_same_kind(nic, &inventory->nics[j]);
         fprintf(stream, ", %s %dMb/s x%u", nic->driver, nic->speed_mbps, number);
     }
 }

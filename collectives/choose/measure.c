@@ -9,15 +9,14 @@
 
 #include "collectives/precision/precision.h"
 #include "collectives/reduce/reduce.h"
+#include "lib/constants/collectives_constants.h"
 
 enum {
     BATCHES = 5,
-    BATCH_US = 1500,         /* what a batch of repetitions should take */
-    REPETITIONS = 2000,      /* of it, at most */
+    REPETITIONS = 2000,      /* of a batch, at most */
     COMPUTE_BYTES = 1 << 19, /* what is reduced and copied at once: two segments */
     LINK_TAG = 17,
 };
-static const double settle_s = 1;
 
 /* The greatest among ranks of what each measured. */
 static double greatest(MPI_Comm comm, double value)
@@ -44,8 +43,9 @@ static double time_work(MPI_Comm comm, work_fn *work, void *context)
         work(context, 2);
         once = greatest(comm, (PMPI_Wtime() - once) * 1e6 / 2);
     }
-    if (once < BATCH_US)
-        times = once > (double)BATCH_US / REPETITIONS ? (int)(BATCH_US / once) : REPETITIONS;
+    if (once < MEASURE_BATCH_US)
+        times = once > (double)MEASURE_BATCH_US / REPETITIONS ? (int)(MEASURE_BATCH_US / once)
+                                                              : REPETITIONS;
     for (int batch = 0; batch < BATCHES; batch++) {
         double begin;
 
@@ -61,7 +61,7 @@ static double time_work(MPI_Comm comm, work_fn *work, void *context)
 
 struct exchange {
     MPI_Comm comm;
-    int before, after; /* neighbours in the ring; -1: this rank is in none */
+    int before, after; /* neighbors in the ring; -1: this rank is in none */
     size_t bytes;
     char *out, *in;
 };
@@ -75,12 +75,12 @@ static void exchange(void *context, int times)
                       MPI_BYTE, e->before, LINK_TAG, e->comm, MPI_STATUS_IGNORE);
 }
 
-/* The neighbours of this rank in the ring of the class; none where it would be alone. In a ring are
+/* The neighbors of this rank in the ring of the class; none where it would be alone. In a ring are
  * the ranks of a node; the first ranks of the nodes of a leaf; the first ranks of the leaves. Nodes
  * and leaves are numbered in the order of their first ranks, so a number above all before is one.
  */
-static void find_neighbours(const struct layout *layout, enum link_class class, int self,
-                            struct exchange *e)
+static void find_neighbors(const struct layout *layout, enum link_class class, int self,
+                           struct exchange *e)
 {
     int first = -1, last = -1, nodes = -1, leaves = -1;
     bool is_in = false;
@@ -131,7 +131,7 @@ static int measure_links(MPI_Comm comm, const struct layout *layout, struct mach
     memset(e.out, 1, most);
     memset(e.in, 2, most);
     for (int class = 0; class < LINK_CLASSES; class ++) {
-        find_neighbours(layout, (enum link_class) class, self, &e);
+        find_neighbors(layout, (enum link_class) class, self, &e);
         machine->has_link[class] = greatest(comm, e.after >= 0 ? 1 : 0) > 0;
         for (int i = 0; i < MACHINE_SIZES && machine->has_link[class]; i++) {
             e.bytes = machine_sizes[i];
@@ -281,7 +281,7 @@ static void settle(MPI_Comm comm)
 {
     double begin = PMPI_Wtime();
 
-    while (PMPI_Wtime() - begin < settle_s) {
+    while (PMPI_Wtime() - begin < MEASURE_SETTLE_S) {
     }
     PMPI_Barrier(comm);
 }

@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/constants/collectives_constants.h"
+
 enum {
     EAGER_BYTES = 4096, /* sent without asking, as MPIs do with short messages */
     NOTHING = UINT_MAX  /* instead of a step */
 };
-
-/* What happens within this happens at once: times that are the same by different sums. */
-static const double at_once_us = 1e-6;
 
 /* a rate for what was not measured, so that no prediction is infinite */
 static const double unknown_GBps = 4;
@@ -129,7 +128,7 @@ static void queue(struct walk *walk, double now, int from, unsigned send)
 {
     size_t place = walk->waiting_count;
 
-    while (place > 0 && walk->waiting[place - 1].ready_us > now - at_once_us &&
+    while (place > 0 && walk->waiting[place - 1].ready_us > now - PREDICT_AT_ONCE_US &&
            (walk->waiting[place - 1].send > send ||
             (walk->waiting[place - 1].send == send && walk->waiting[place - 1].from > from)))
         place--;
@@ -388,7 +387,7 @@ static void go(struct walk *walk)
         advance(walk, 0, rank);
     launch_all(walk, 0);
     while (walk->event_count > 0) {
-        double now = walk->events[0].time_us, until = now + at_once_us;
+        double now = walk->events[0].time_us, until = now + PREDICT_AT_ONCE_US;
 
         while (walk->event_count > 0 && walk->events[0].time_us <= until) {
             now = walk->events[0].time_us;

@@ -17,13 +17,9 @@
 #include "collectives/choose/measure.h"
 #include "collectives/choose/measured-code.h" /* made by Local.mk */
 #include "collectives/choose/background_load.h"
+#include "lib/constants/collectives_constants.h"
 
 enum { FACTS = 512 };
-
-/* For benchmarks: beside it as long as so many messages of 1 MiB take over the slowest link; and
- * that so many times as there are ranks for two on each processor. */
-static const double budget_least_s = 5, budget_most_s = 12;
-enum { BUDGET_MESSAGES = 600 };
 
 struct tuned {
     struct machine machine;
@@ -156,9 +152,10 @@ static double default_budget_s(const struct machine *machine, const struct layou
 {
     double oversubscription = layout->most_on_node / (2. * (double)sysconf(_SC_NPROCESSORS_ONLN));
     double links_s =
-        BUDGET_MESSAGES / 1e6 * machine_link_us(machine, layout_farthest(layout), 1 << 20);
+        CHOICE_BUDGET_MESSAGES / 1e6 * machine_link_us(machine, layout_farthest(layout), 1 << 20);
 
-    return fmin(budget_most_s, (budget_least_s + links_s) * fmax(1, oversubscription));
+    return fmin(CHOICE_BUDGET_MOST_S,
+                (CHOICE_BUDGET_LEAST_S + links_s) * fmax(1, oversubscription));
 }
 
 static int measure(MPI_Comm comm, const struct layout *layout, const struct tuned_options *options,

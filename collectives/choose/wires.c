@@ -7,9 +7,7 @@
 #include <math.h>
 
 #include "collectives/choose/predict.h"
-
-/* what coding has to gain, lest a prediction that is a little off make things slower */
-static const double worth_coding = 0.95;
+#include "lib/constants/collectives_constants.h"
 
 /* Whether one message of the algorithm over the farthest link is faster coded: what follows from
  * overlapping many of them may not make up for a hop that is slower. */
@@ -24,7 +22,7 @@ static bool wins_hop(const struct chooser *chooser, const struct plan_shape *sha
     if (segment > 0 && bytes > segment)
         bytes = segment;
     return machine_lossless_us(chooser->machine, class, wire_codec(type), bytes) <
-           worth_coding * machine_link_us(chooser->machine, class, bytes);
+           CHOICE_WORTH_CODING * machine_link_us(chooser->machine, class, bytes);
 }
 
 static bool can_code(const struct chooser *chooser, enum element_type type)
@@ -42,7 +40,7 @@ static struct wire_choice choose_wire(const struct chooser *chooser, struct plan
     if (!can_code(chooser, type) || !algorithm_applies(algorithm, &shape))
         return choice;
     choice.lossless_us = chooser_predict(chooser, algorithm, &shape, type);
-    if (choice.lossless_us < worth_coding * choice.as_is_us &&
+    if (choice.lossless_us < CHOICE_WORTH_CODING * choice.as_is_us &&
         wins_hop(chooser, &shape, type, algorithm))
         choice.wire = WIRE_LOSSLESS;
     return choice;
@@ -74,7 +72,7 @@ static struct kept pick_both(struct chooser *chooser, const struct plan_shape *s
     }
     if (best.algorithm != NULL) {
         made.wire.lossless_us = is_tried ? best.measured_us : best.predicted_us;
-        if (made.wire.lossless_us < worth_coding * as_is_us) {
+        if (made.wire.lossless_us < CHOICE_WORTH_CODING * as_is_us) {
             made.choice = best;
             made.wire.wire = WIRE_LOSSLESS;
         }

@@ -5,7 +5,7 @@
 /* Of each SPAN elements the first LOOK are looked at. */
 enum { SPAN = 512, LOOK = 8 };
 
-/* As many candidates as are wanted: where fewer were seen, neighbours of those, since what is rare
+/* As many candidates as are wanted: where fewer were seen, neighbors of those, since what is rare
  * is beside what is less so. Smaller exponents come first, of which more kinds occur. */
 static unsigned fill_up(const uint16_t seen[256], uint8_t candidates[256], unsigned count)
 {

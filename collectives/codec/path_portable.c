@@ -155,7 +155,7 @@ void codec_portable_merge(enum codec_type type, const uint8_t *symbols, const ui
     }
 }
 
-/* Neighbours often have the same symbol: four tables keep an increment from waiting for the one
+/* Neighbors often have the same symbol: four tables keep an increment from waiting for the one
  * before it. */
 void codec_portable_count(const uint8_t *symbols, size_t count, uint32_t counts[256])
 {

@@ -2,12 +2,15 @@
 #include "config.h"
 #include "collectives/command/bench.h"
 #include "collectives/command/file.h"
+#include "lib/base/json_text.h"
+#include "lib/base/option_set.h"
 #include "lib/base/privileges.h"
 #include "lib/base/signals.h"
 #include "lib/base/stdout_flush.h"
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,62 +18,50 @@
 
 enum { STATUS_GOOD, STATUS_FAILED, STATUS_USAGE };
 
-enum { OPTION_TYPE = 256, OPTION_REMOVE, OPTION_PATH, OPTION_JSON, OPTION_SECONDS, OPTION_VERSION };
-
-static const struct option long_options[] = {
-    {"decompress", no_argument, NULL, 'd'},
-    {"uncompress", no_argument, NULL, 'd'},
-    {"test", no_argument, NULL, 't'},
-    {"bench", no_argument, NULL, 'b'},
-    {"stdout", no_argument, NULL, 'c'},
-    {"output", required_argument, NULL, 'o'},
-    {"force", no_argument, NULL, 'f'},
-    {"keep", no_argument, NULL, 'k'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {"type", required_argument, NULL, OPTION_TYPE},
-    {"rm", no_argument, NULL, OPTION_REMOVE},
-    {"path", required_argument, NULL, OPTION_PATH},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"seconds", required_argument, NULL, OPTION_SECONDS},
-    {NULL, 0, NULL, 0},
-};
-
-static void print_help(void)
-{
-    fputs("Usage: muster-codec [OPTION...] [FILE...]\n"
-          "Compresses gradients and weights without loss: floating-point numbers as they lie in\n"
-          "memory, little-endian. FILE becomes FILE" FILE_SUFFIX
-          " and stays. Without FILE, or with -,\n"
-          "standard input goes to standard output.\n"
-          "\n"
-          "  -d, --decompress   FILE" FILE_SUFFIX " becomes FILE\n"
-          "  -t, --test         decompress to nowhere: is it whole?\n"
-          "  -b, --bench        rates on one core, ratio, and Shannon's bound; writes no file\n"
-          "      --type TYPE    bf16, fp16 or fp32; without it the one that compresses best\n"
-          "  -c, --stdout       write to standard output\n"
-          "  -o, --output FILE  write to FILE\n"
-          "  -f, --force        overwrite, and write to a terminal\n"
-          "      --rm           remove the input when the output is on the disk\n"
-          "  -k, --keep         keep the input, as is done without it\n"
-          "  -q, --quiet        no line per file, no progress\n"
-          "  -v, --verbose      a line per file even when it is not a terminal\n"
-          "      --path PATH    portable, avx2 or avx512 instead of the fastest\n"
-          "      --json         with -b: one JSON object per file\n"
-          "      --seconds S    with -b: how long each path is measured, 0.01 to 600 [1]\n"
-          "  -h, --help; --version\n"
-          "\n"
-          "Exit status: 0 good, 1 a file could not be read, written or decoded, 2 usage.\n",
-          stdout);
-}
-
 struct options {
     struct file_job job;
+    bool decompress, test, to_stdout, remove, keep;
     bool bench, json, quiet, verbose;
     double seconds;
+    const char *type_name, *path_name;
     enum codec_type type;
+};
+
+#define FIELD(member) OPTION_FIELD(struct options, member)
+
+static const struct option_row rows[] = {
+    OPTION('d', "decompress", NULL, "FILE" FILE_SUFFIX " becomes FILE", FLAG, FIELD(decompress)),
+    OPTION('\0', "uncompress", NULL, NULL, FLAG, FIELD(decompress)),
+    OPTION('t', "test", NULL, "check that FILE.mgc is complete, write nothing", FLAG, FIELD(test)),
+    OPTION('b', "bench", NULL, "rates on one core, ratio, and Shannon's bound; writes no file",
+           FLAG, FIELD(bench)),
+    OPTION('\0', "type", "TYPE", "type of the numbers, instead of the one that compresses best",
+           TEXT, FIELD(type_name), .choices = "bf16|fp16|fp32"),
+    OPTION('c', "stdout", NULL, "write to standard output", FLAG, FIELD(to_stdout)),
+    OPTION('o', "output", "FILE", "write to FILE", TEXT, FIELD(job.output)),
+    OPTION('f', "force", NULL, "overwrite, and write to a terminal", FLAG, FIELD(job.force)),
+    OPTION('\0', "rm", NULL, "remove the input when the output is on the disk", FLAG,
+           FIELD(remove)),
+    OPTION('k', "keep", NULL, "keep the input; the default", FLAG, FIELD(keep)),
+    OPTION('q', "quiet", NULL, "no line per file, no progress", FLAG, FIELD(quiet)),
+    OPTION('v', "verbose", NULL, "a line per file even when it is not a terminal", FLAG,
+           FIELD(verbose)),
+    OPTION('\0', "path", "PATH", "this code, instead of the fastest", TEXT, FIELD(path_name),
+           .choices = "portable|avx2|avx512"),
+    OPTION('\0', "json", NULL, "with -b: one JSON object per file", FLAG, FIELD(json)),
+    OPTION('\0', "seconds", "SECONDS", "with -b: how long each path is measured", SECONDS,
+           FIELD(seconds), OPTION_RANGE(0.01, 600), .initial = "1"),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster-codec",
+    .usage = "muster-codec [OPTION...] [FILE...]",
+    .summary = "Compresses gradients and weights without loss: floating-point numbers as they lie "
+               "in memory, little-endian. FILE becomes FILE" FILE_SUFFIX
+               " and stays. Without FILE, or with -, standard input goes to standard output.",
+    .status = "0 good, 1 a file could not be read, written or decoded, 2 usage.",
+    .rows = rows,
+    .words = INT_MAX,
 };
 
 static int usage_error(const char *what, const char *found, const char *allowed)
@@ -82,94 +73,39 @@ static int usage_error(const char *what, const char *found, const char *allowed)
 /* -1: go on; else the status to end with. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-    int letter;
+    struct error err;
+    enum option_request request = option_set_parse(&set, argc, argv, options, NULL, &err);
 
-    while ((letter = getopt_long(argc, argv, "dtbco:fkqvh", long_options, NULL)) != -1)
-        switch (letter) {
-        case 'd':
-            options->job.action = FILE_DECODE;
-            break;
-        case 't':
-            options->job.action = FILE_TEST;
-            break;
-        case 'b':
-            options->bench = true;
-            break;
-        case 'c':
-            options->job.output = "-";
-            break;
-        case 'o':
-            if (!*optarg)
-                return usage_error("--output", optarg, "the name of a file");
-            options->job.output = optarg;
-            break;
-        case 'f':
-            options->job.force = true;
-            break;
-        case 'k':
-            options->job.remove = false;
-            break;
-        case 'q':
-            options->quiet = true;
-            break;
-        case 'v':
-            options->verbose = true;
-            break;
-        case 'h':
-            print_help();
-            return stdout_flush("muster-codec") == 0 ? STATUS_GOOD : STATUS_FAILED;
-        case OPTION_VERSION:
+    if (request == OPTION_MISUSE) {
+        fprintf(stderr, "%s: %s\n", set.name, err.text);
+        return STATUS_USAGE;
+    }
+    if (request != OPTION_RUN) {
+        if (request == OPTION_VERSION)
             puts("muster-codec " PACKAGE_VERSION ", format 1");
-            return stdout_flush("muster-codec") == 0 ? STATUS_GOOD : STATUS_FAILED;
-        case OPTION_TYPE:
-            if (!codec_type_parse(optarg, &options->type))
-                return usage_error("--type", optarg, "bf16, fp16 or fp32");
-            options->job.type = &options->type;
-            break;
-        case OPTION_REMOVE:
-            options->job.remove = true;
-            break;
-        case OPTION_PATH:
-            options->job.path = codec_path_named(optarg);
-            if (!options->job.path)
-                return usage_error("--path", optarg,
-                                   "portable, avx2 or avx512, as far as this machine has them");
-            break;
-        case OPTION_JSON:
-            options->json = true;
-            break;
-        case OPTION_SECONDS: {
-            char *end;
-
-            options->seconds = strtod(optarg, &end);
-            if (end == optarg || *end != 0 ||
-                !(options->seconds >= 0.01 && options->seconds <= 600))
-                return usage_error("--seconds", optarg, "0.01 to 600");
-            break;
-        }
-        default: /* getopt has said what is wrong */
-            return STATUS_USAGE;
-        }
+        else
+            option_set_print(&set, request, stdout);
+        return stdout_flush(set.name) == 0 ? STATUS_GOOD : STATUS_FAILED;
+    }
+    options->job.action = options->test         ? FILE_TEST
+                          : options->decompress ? FILE_DECODE
+                                                : FILE_ENCODE;
+    if (options->to_stdout)
+        options->job.output = "-";
+    options->job.remove = options->remove && !options->keep;
+    if (options->type_name && codec_type_parse(options->type_name, &options->type))
+        options->job.type = &options->type;
+    if (options->path_name && !(options->job.path = codec_path_named(options->path_name)))
+        return usage_error("--path", options->path_name, "this machine does not have it");
     return -1;
 }
 
 /* ------------------------------------------------------------------------------------- bench */
 
-static void print_json_text(const char *text)
-{
-    putchar('"');
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == '"' || *text == '\\')
-            printf("\\u%04x", (unsigned char)*text);
-        else
-            putchar(*text);
-    putchar('"');
-}
-
 static void print_bench_json(const char *input, const struct bench *bench)
 {
     printf("{\"file\": ");
-    print_json_text(input);
+    json_text_write(stdout, input, "");
     printf(", \"type\": \"%s\", \"bytes\": %zu, \"coded_bytes\": %zu, \"ratio\": %.4f, "
            "\"bound_ratio\": %.4f, \"block_bound_ratio\": %.4f, \"paths\": [",
            codec_type_name(bench->type), bench->values_bytes, bench->coded_bytes,

@@ -6,9 +6,7 @@
 
 #include "collectives/processor.h"
 #include "collectives/reduce/nontemporal.h"
-
-/* Less than this is put as other memory is written, however far it is read. */
-enum { FAR_BYTES = 8192 };
+#include "lib/constants/collectives_constants.h"
 
 struct run *run_create(struct cached_plan *cached)
 {
@@ -121,7 +119,6 @@ static const struct plan_step *next_of(const struct run *run, enum plan_stream s
  * before the last: a chain of segments would be no faster than without segments. */
 static bool is_enough_under_way(const struct run *run, int peer)
 {
-    enum { ENOUGH_BYTES = 128 << 10 };
     const struct plan_shape *shape = &run->cached->shape;
     const int *node_of_rank = shape->topology->node_of_rank;
     int count = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES];
@@ -135,7 +132,7 @@ static bool is_enough_under_way(const struct run *run, int peer)
         if (step->action == PLAN_SEND && step->peer == peer)
             bytes += message_bytes(run, step);
     }
-    return bytes >= ENOUGH_BYTES;
+    return bytes >= RUN_UNDER_WAY_BYTES;
 }
 
 static bool begin_messages(struct run *run, enum plan_stream stream)
@@ -219,8 +216,9 @@ static void push(struct run *run, const struct plan_step *step)
  */
 static bool is_nontemporal(const struct run *run, const struct plan_step *step)
 {
-    return step->is_nontemporal || (step->out.buffer == PLAN_WINDOW && window_is_far(run->window) &&
-                                    step->count * run->cached->shape.element_bytes >= FAR_BYTES);
+    return step->is_nontemporal ||
+           (step->out.buffer == PLAN_WINDOW && window_is_far(run->window) &&
+            step->count * run->cached->shape.element_bytes >= RUN_FAR_BYTES);
 }
 
 static void reduce(struct run *run, const struct plan_step *step)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "collectives/plan/plan.h"
+#include "lib/constants/collectives_constants.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -366,14 +367,6 @@ void window_signal(struct window *window, const struct window_ticket *ticket, un
                           memory_order_release);
 }
 
-/* Of the time stamp counter, 2 to 3 of which are a nanosecond. Measured on Zen 4: a word comes in
- * 80 to 130 where its writer shares a cache, in 340 to 450 where it does not. */
-enum { FAR_TICKS = 200 };
-
-/* One word of a rank may come quickly though it is far away, as it had been read before: several
- * calls' words tell. */
-enum { FAR_ROUNDS = 4 };
-
 #ifdef __x86_64__
 /* When all that was read before has come. */
 static uint64_t ticks(void)
@@ -391,8 +384,8 @@ static uint64_t ticks(void)
 /* A word that has changed since it was read last has to come from the cache of who wrote it. */
 static void note_distance(struct window *window, uint64_t took)
 {
-    if (took > FAR_TICKS)
-        window->far_words = FAR_ROUNDS * (unsigned)window->ranks;
+    if (took > WINDOW_FAR_TICKS)
+        window->far_words = WINDOW_FAR_ROUNDS * (unsigned)window->ranks;
     else
         window->far_words -= window->far_words > 0;
 }

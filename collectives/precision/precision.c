@@ -274,30 +274,3 @@ size_t precision_int8_scales(size_t count)
 {
     return (count + PRECISION_INT8_BLOCK - 1) / PRECISION_INT8_BLOCK;
 }
-
-void precision_narrow_feedback(enum precision precision, const float *in, size_t count,
-                               float *residual, void *out)
-{
-    enum { SOME = 256 };
-    size_t bytes = precision_formats[precision].bytes;
-    float meant[SOME], sent[SOME];
-
-    for (size_t begin = 0; begin < count; begin += SOME) {
-        size_t some = count - begin < SOME ? count - begin : SOME;
-        uint8_t *to = (uint8_t *)out + begin * bytes;
-
-        for (size_t n = 0; n < some; n++)
-            meant[n] = in[begin + n] + residual[begin + n];
-        precision_narrow(precision, meant, some, to);
-        precision_widen(precision, to, some, sent);
-        for (size_t n = 0; n < some; n++) {
-            float left = meant[n] - sent[n];
-            /* what saturation or infinity took is not to be made good later */
-            bool keep = sent[n] - sent[n] == 0 && left - left == 0 &&
-                        !(meant[n] > precision_greatest(precision)) &&
-                        !(meant[n] < -precision_greatest(precision));
-
-            residual[begin + n] = keep ? left : 0;
-        }
-    }
-}

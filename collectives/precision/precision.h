@@ -33,13 +33,6 @@ double precision_least(enum precision precision);
 void precision_narrow(enum precision precision, const float *in, size_t count, void *out);
 void precision_widen(enum precision precision, const void *in, size_t count, float *out);
 
-/* Error feedback: what rounding took from a number is added to the next that is sent in its place,
- * so that the sum of what was sent stays near the sum of what was meant. residual has count
- * numbers, all 0 at the beginning. A number that is not finite, or overflows, leaves a residual of
- * 0. */
-void precision_narrow_feedback(enum precision precision, const float *in, size_t count,
-                               float *residual, void *out);
-
 /* --------------------------------------------------------------------------------------- int8 */
 
 enum { PRECISION_INT8_BLOCK = 256 };

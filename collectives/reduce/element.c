@@ -60,16 +60,6 @@ const char *reduce_name(enum reduce_op op)
     return ops[op].name;
 }
 
-bool reduce_parse(const char *name, enum reduce_op *op)
-{
-    for (unsigned i = 0; i < REDUCE_OPS; i++)
-        if (strcmp(ops[i].name, name) == 0) {
-            *op = (enum reduce_op)i;
-            return true;
-        }
-    return false;
-}
-
 bool reduce_applies(enum element_type type, enum reduce_op op)
 {
     return ops[op].takes_float || !types[type].is_float;

@@ -46,7 +46,6 @@ bool element_parse(const char *name, enum element_type *type);
 bool element_is_float(enum element_type type);
 
 const char *reduce_name(enum reduce_op op); /* "sum", "min", "average", ... */
-bool reduce_parse(const char *name, enum reduce_op *op);
 
 /* Whether the operation is defined on the type: bits and truth on whole numbers only. */
 bool reduce_applies(enum element_type type, enum reduce_op op);

@@ -207,7 +207,7 @@ static struct numbered numbered(const char *name, bool has_suffix)
 }
 
 /* True when b can follow a inside one pair of brackets: numbers that are padded with zeros are as
- * wide as their neighbours, others have no zero in front. */
+ * wide as their neighbors, others have no zero in front. */
 static int same_series(const struct numbered *a, const struct numbered *b)
 {
     int padded = a->name[a->prefix_length] == '0' || b->name[b->prefix_length] == '0';

@@ -28,6 +28,7 @@ struct record {
     double shared;            /* pairs that used the same uplink at that time, itself counted */
     double round;             /* of the run, from 1: links with the same were measured at once */
     double stalled;           /* share of the time in which a process was kept from running */
+    double job, user;         /* Slurm's number of the job that it is about, and its user's ID */
     enum verdict verdict;
     enum fault_code code; /* FAULT_NONE: that of the test, record_code() */
     const char *message;  /* one line for a person */
@@ -44,7 +45,8 @@ struct record {
         .value = __builtin_nan(""), .low = __builtin_nan(""), .high = __builtin_nan(""),           \
         .outliers = __builtin_nan(""), .lowest = __builtin_nan(""), .limit = __builtin_nan(""),    \
         .confidence = __builtin_nan(""), .shared = __builtin_nan(""), .round = __builtin_nan(""),  \
-        .stalled = __builtin_nan(""), .time = __builtin_nan("")                                    \
+        .stalled = __builtin_nan(""), .job = __builtin_nan(""), .user = __builtin_nan(""),         \
+        .time = __builtin_nan("")                                                                  \
     }
 
 /* What is wrong by this record, of verdict warn, unknown or fail: its own code, else that of its

@@ -9,13 +9,12 @@
 #include <stdint.h>
 
 #include "lib/base/error.h"
+#include "lib/constants/node_constants.h"
 
 /* A small client of the kernel's rtnetlink (rtnetlink(7)): the socket, and messages made and read.
  * Every answer is waited for wait_ms at most and its lengths are checked before they are believed.
  * Errors are "%m" of the kernel with its own words (the extended acknowledgement) where it gives
  * any. */
-
-enum { NETLINK_WAIT_MS = 5000 };
 
 struct netlink {
     int fd;

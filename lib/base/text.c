@@ -36,3 +36,8 @@ char *text_put(char *text, size_t size, const char *format, ...)
     memcpy(text + end, mark, sizeof mark);
     return text;
 }
+
+const char *text_plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}

@@ -9,4 +9,7 @@
 char *text_put(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* "" for one, else "s": "%zu node%s". */
+const char *text_plural(size_t count);
+
 #endif

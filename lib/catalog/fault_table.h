@@ -49,8 +49,11 @@ FAULT(LINK_NARROW, "link_narrow", WARN, NEVER, REPLACE_CABLE, \
     "Check the plugs at both ends of the cable, then replace the cable.", \
     "an InfiniBand link runs on one lane") \
 FAULT(LINK_ERRORS, "link_errors", WARN, NEVER, REPLACE_CABLE, \
-    "Clean or replace the cable and transceiver if the counter goes on rising.", \
-    "a NIC has counted errors of its link") \
+    "Clean or replace the cable and transceiver.", \
+    "a NIC counts errors of its link") \
+FAULT(LINK_FLAPS, "link_flaps", WARN, NEVER, RESEAT, \
+    "Read the log of the switch port for the times; reseat the cable and transceiver when nobody took the link down.", \
+    "a link is lost and comes back again and again") \
 FAULT(LINK_LOST, "link_lost", UNKNOWN, NEVER, RESEAT, \
     "Read the log of the switch port for the reason; reseat the cable and transceiver, and certify again.", \
     "a link went down or came up while it was measured") \
@@ -248,6 +251,42 @@ FAULT(FILESYSTEM_FAILED, "filesystem_failed", FAIL, HEALTH, CHECK_LOG, \
 FAULT(FILESYSTEM_ERRORS, "filesystem_errors", WARN, NEVER, CHECK_LOG, \
     "Check the drive, then the file system (fsck, xfs_repair).", \
     "errors of a file system") \
+FAULT(MOUNT_MISSING, "mount_missing", FAIL, CERTIFY, FIX_CONFIG, \
+    "Mount the file system, and find out why it was not mounted (journalctl -b, mount -a).", \
+    "a file system that Mounts names is not mounted, or mounted read-only") \
+FAULT(MOUNT_HANGS, "mount_hangs", UNKNOWN, NEVER, CHECK_LOG, \
+    "Check the file server and the network to it first; then the client on this node.", \
+    "a mounted file system does not answer") \
+FAULT(DISK_FULL, "disk_full", FAIL, NEVER, FIX_CONFIG, \
+    "Find what fills the file system (du -x) and remove it.", \
+    "a local file system has no space or no inodes left") \
+FAULT(SERVICE_DOWN, "service_down", FAIL, CERTIFY, RESTART_SERVICE, \
+    "Read the log of the service (journalctl -u), and start it again.", \
+    "a service that Services names does not run") \
+FAULT(JOB_RESIDUE, "job_residue", WARN, NEVER, FIX_CONFIG, \
+    "Kill the processes and remove the shared memory; use proctrack/cgroup, and an Epilog that cleans up.", \
+    "processes or shared memory of a job that has ended") \
+FAULT(EVIDENCE_KEPT, "evidence_kept", WARN, NEVER, CHECK_LOG, \
+    "Read the bundle; repair the node and certify it.", \
+    "a health check found a fault since the last certificate and kept evidence of it") \
+FAULT(CORE_SLOW, "core_slow", FAIL, CERTIFY, CHECK_LOG, \
+    "Look for throttling in the kernel log and the BMC (heat, power, a power cap of a socket), and compare governor and BIOS with a peer.", \
+    "a core computes slower than those of its peers") \
+FAULT(CORE_WRONG, "core_wrong", FAIL, CERTIFY, CALL_VENDOR, \
+    "Repeat with muster-host --tests=compute --times=100; have the processor replaced.", \
+    "a core computes other results than its peers, again and again: silent data corruption") \
+FAULT(CPU_LIMITED, "cpu_limited", WARN, NEVER, FIX_CONFIG, \
+    "Find the cgroup whose cpu.max is not max, from the job's up to that of slurmd (CPUQuota of a unit).", \
+    "a CPU quota holds the node's jobs back") \
+FAULT(MEMORY_SLOW, "memory_slow", FAIL, CERTIFY, RESEAT, \
+    "Compare the number and speed of DIMMs with a peer (dmidecode -t memory); reseat or replace the one that is missing or slow.", \
+    "memory of a NUMA node has a lower bandwidth than that of its peers") \
+FAULT(DISK_SLOW, "disk_slow", WARN, NEVER, CHECK_LOG, \
+    "Read the drive's own log (smartctl, nvme smart-log), look for what else uses it, and run fstrim.", \
+    "a local disk is slower than those of its peers") \
+FAULT(KERNEL_TAINTED, "kernel_tainted", WARN, NEVER, REBOOT, \
+    "Read the kernel log for the error; reboot the node when no job needs it.", \
+    "the kernel has had an oops, a lockup, a bad page or a machine check since boot") \
 FAULT(TASK_HUNG, "task_hung", WARN, NEVER, CHECK_LOG, \
     "Look for the file system or device that the process waits for.", \
     "a process was blocked in the kernel for minutes") \

@@ -68,7 +68,7 @@ FACT(GPU_LIBRARY, "gpu.library", "", CONFIG_DIFFERS, "version of the management 
 FACT(PEER_MEMORY, "peer.memory", "", CONFIG_DIFFERS, "kernel module for RDMA to GPU memory", "without it RDMA goes through the host's memory") \
 FACT(LIBRARY, "library", "", CONFIG_DIFFERS, "build of a library that jobs use", "ranks with different builds of a library need not understand each other") \
 FACT(MUSTER, "muster", "", CONFIG_DIFFERS, "version of muster", "another muster may see and tell other things") \
-FACT(HARDWARE, "hardware", "", CONFIG_DIFFERS, "kind of the node as a whole", "a node of other hardware than its neighbours, compared with few") \
+FACT(HARDWARE, "hardware", "", CONFIG_DIFFERS, "kind of the node as a whole", "a node of other hardware than its neighbors, compared with few") \
 FACT(CPU_MODEL, "cpu.model", "", CONFIG_DIFFERS, "model of the processors", "processors of different speed wait for each other") \
 FACT(CPU_COUNT, "cpu.count", "count", CONFIG_DIFFERS, "processors of the node", "Slurm's CPUs and bindings do not fit") \
 FACT(MEMORY, "memory", "MB", CONFIG_DIFFERS, "memory of the node", "a memory module is missing or larger") \
@@ -94,8 +94,8 @@ METRIC(RAILS, "rails", "count", "rails of the node") \
 METRIC(GPUS, "gpus", "count", "GPUs of the node") \
 METRIC(LEAF, "leaf", "", "leaf switch of the node") \
 METRIC(SWITCH, "switch", "", "a switch and its place") \
-METRIC(NEIGHBOURS, "neighbours", "count", "neighbors that LLDP has heard on a node") \
-METRIC(NEIGHBOUR, "neighbour", "Mb/s", "a neighbor that LLDP has heard, with the speed of the link") \
+METRIC(NEIGHBORS, "neighbors", "count", "neighbors that LLDP has heard on a node") \
+METRIC(NEIGHBOR, "neighbor", "Mb/s", "a neighbor that LLDP has heard, with the speed of the link") \
 METRIC(MISSING, "missing", "", "a node or rail that is expected and not in the network") \
 METRIC(MISSING_COUNT, "missing", "count", "how many are found of those expected") \
 METRIC(PLACE, "place", "", "a cable or node that is not where it belongs") \
@@ -120,10 +120,11 @@ METRIC(LINK_RECOVERIES_FAILED, "link_recoveries_failed", "count", "recoveries of
 METRIC(MEMORY_USED, "memory_used", "bytes", "memory of a GPU in use") \
 METRIC(OPEN_FILES, "open_files", "count", "limit of open files") \
 METRIC(SHARED_MEMORY, "shared_memory", "MB", "size of /dev/shm") \
+METRIC(FREE, "free", "%", "space or inodes of a file system that are free, the lesser") \
 METRIC(CLOCK_OFFSET, "clock_offset", "ms", "offset of the clock from its time service") \
 METRIC(OFFSET, "offset", "ms", "offset of a node's clock from the first node's") \
 METRIC(REFUSED, "refused", "s", "when the gate refused a job, since the epoch") \
-METRIC(CLAIMS, "claims", "count", "reports of users' preflights") \
+METRIC(SUSPECT_REPORTS, "suspect_reports", "count", "reports of users' preflights") \
 METRIC(USER, "user", "1", "for whose report of a preflight a node was tested, the user ID") \
 METRIC(OVERFLOW, "overflow", "count", "reports that had no room") \
 METRIC(REMOVED, "removed", "count", "reports that were removed") \
@@ -187,6 +188,7 @@ METRIC(TX_CARRIER_ERRORS, "tx_carrier_errors", "count", "frames that were cut of
 METRIC(COLLISIONS, "collisions", "count", "collisions: a half-duplex link") \
 METRIC(CARRIER_CHANGES, "carrier_changes", "count", "how often the link came or went") \
 METRIC(SYMBOL_ERRORS, "symbol_errors", "count", "symbol errors of an InfiniBand link") \
+METRIC(LINK_LOSSES, "link_losses", "count", "how often a link went down") \
 METRIC(LINK_DOWNED, "link_downed", "count", "how often an InfiniBand link went down") \
 METRIC(LINK_ERROR_RECOVERY, "link_error_recovery", "count", "how often an InfiniBand link recovered") \
 METRIC(PORT_RCV_ERRORS, "port_rcv_errors", "count", "packets with errors at an InfiniBand port") \
@@ -203,6 +205,14 @@ METRIC(PAUSES_SENT, "pauses_sent", "count", "pause frames sent") \
 METRIC(PCIE_CORRECTABLE, "pcie_correctable", "count", "correctable errors of a PCIe link") \
 METRIC(PCIE_NONFATAL, "pcie_nonfatal", "count", "non-fatal errors of a PCIe link") \
 METRIC(PCIE_FATAL, "pcie_fatal", "count", "fatal errors of a PCIe link") \
+METRIC(OOM_KILLS, "oom_kills", "count", "processes that the kernel killed for want of memory") \
+METRIC(ECC_CORRECTED, "ecc_corrected", "count", "corrected errors of memory") \
+METRIC(ECC_VOLATILE_CORRECTED, "ecc_volatile_corrected", "count", "corrected errors of GPU memory since the driver was loaded") \
+METRIC(ROWS_CORRECTED, "rows_corrected", "count", "rows of GPU memory that were remapped for correctable errors") \
+METRIC(PCIE_REPLAYS, "pcie_replays", "count", "packets that the PCIe link of a GPU sent again") \
+METRIC(LINK_CRC_ERRORS, "link_crc_errors", "count", "CRC errors of a GPU's links") \
+METRIC(LINK_RECOVERIES, "link_recoveries", "count", "recoveries of a GPU's links") \
+METRIC(LOG_ENTRIES, "log_entries", "count", "entries of the kernel log of one kind while a job ran") \
 /* GPUs under load */ \
 METRIC(RATE_FP32, "rate_fp32", "GFLOP/s", "single-precision products on a GPU, by muster's own kernel") \
 METRIC(RATE_FP32_TOGETHER, "rate_fp32_together", "GFLOP/s", "the same with all GPUs of the node at work") \
@@ -224,6 +234,17 @@ METRIC(PRODUCTS, "products", "count", "products of matrices that were made and c
 METRIC(TESTED, "tested", "MB", "memory of a GPU that was tested with patterns") \
 METRIC(WRONG, "wrong", "count", "wrong elements of results, of memory or of copies on a GPU") \
 METRIC(DEVICE, "device", "", "whether a GPU could be tested") \
+/* processors, memory and disk under load */ \
+METRIC(CORE_RATE, "core_rate", "GFLOP/s", "rate of the slowest core of a socket with all cores at work, by muster's own kernel") \
+METRIC(RESULTS, "results", "count", "results of a fixed kernel, over all cores of a node, that were alike to the bit") \
+METRIC(RESULTS_TEXT, "results", "", "why a node's processors and memory were not measured") \
+METRIC(CORE_WRONG, "core_wrong", "count", "results of a core that differ from those of most cores of its model") \
+METRIC(QUOTA, "quota", "1", "share of the time in which a CPU quota held the program back") \
+METRIC(TRIAD, "triad", "GB/s", "STREAM's triad on all cores of a NUMA node, in memory of its own") \
+METRIC(DISK_WRITE, "disk_write", "MB/s", "writes of 1 MiB, one after the other, past the page cache") \
+METRIC(DISK_READ, "disk_read", "MB/s", "reads of 1 MiB, one after the other, past the page cache") \
+METRIC(DISK_READS, "disk_reads", "1/s", "reads of 4 KiB, one after the other, at places by chance, past the page cache") \
+METRIC(DISK, "disk", "", "why the disk was not measured") \
 /* collectives and training */ \
 METRIC(MISMATCHES, "mismatches", "count", "wrong results of a collective") \
 METRIC(CORRUPT, "corrupt", "count", "wrong results that a rank explains") \
@@ -256,8 +277,14 @@ METRIC(NOTE, "note", "", "what was done") \
 METRIC(SECONDS, "seconds", "s", "duration of a run") \
 METRIC(ALIKE, "alike", "count", "nodes with the same fault") \
 METRIC(LINKS, "links", "count", "which strike of a rail") \
+METRIC(STRIKE_GPU_COMPUTE, "gpu.compute", "count", "which strike of a GPU's rate") \
+METRIC(STRIKE_GPU_MEMORY, "gpu.memory", "count", "which strike of a GPU's memory bandwidth") \
+METRIC(STRIKE_GPU_PATHS, "gpu.paths", "count", "which strike of a GPU's copies") \
+METRIC(STRIKE_HOST_COMPUTE, "host.compute", "count", "which strike of a core's rate") \
+METRIC(STRIKE_HOST_MEMORY, "host.memory", "count", "which strike of a NUMA node's memory bandwidth") \
 METRIC(NODES, "nodes", "count", "nodes of a campaign") \
-METRIC(CERTIFIED, "certified", "count", "nodes of a campaign that are certified")
+METRIC(CERTIFIED, "certified", "count", "nodes of a campaign that are certified") \
+METRIC(SCORE, "score", "1", "faults and repairs of a node or part")
 /* clang-format on */
 
 #endif

@@ -7,7 +7,8 @@
 
 /* clang-format off */
 #define TEST_TABLE \
-TEST(NET_INTERFACES, "net.interfaces", INTERFACE_FAULT, "every NIC and port: link, speed, MTU, address, firmware, PCIe, error counters") \
+TEST(NET_INTERFACES, "net.interfaces", INTERFACE_FAULT, "every NIC and port: link, speed, MTU, address, firmware, PCIe") \
+TEST(NET_RATES, "net.rates", LINK_ERRORS, "how fast error counters of rails rise, and how often links are lost") \
 TEST(NET_ADDRESSES, "net.addresses", ADDRESS_DUPLICATE, "no two hosts have the same address, MAC or GUID") \
 TEST(NET_TOPOLOGY, "net.topology", NODE_MISPLACED, "switches and cables against topology.conf and each other") \
 TEST(GPU_ENUMERATE, "gpu.enumerate", GPU_MISSING, "GPUs on the PCI bus against the configuration") \
@@ -20,11 +21,21 @@ TEST(GPU_AFFINITY, "gpu.affinity", CONFIG_DIFFERS, "which NIC is nearest to whic
 TEST(SLURM_GRES, "slurm.gres", GRES_MISMATCH, "gres.conf and slurm.conf against the node's devices") \
 TEST(SLURM_GATE, "slurm.gate", GATE_REFUSED, "the last job that the node's prolog refused") \
 TEST(SLURM_STATE, "slurm.state", NODE_AWAY, "the node's state in Slurm") \
-TEST(PREFLIGHT_CLAIMS, "preflight.claims", NODE_REPORTED, "what preflights of users report of a node") \
+TEST(PREFLIGHT_SUSPECTS, "preflight.suspects", NODE_REPORTED, "suspect reports of users' preflights about a node") \
 TEST(HOST_LIMITS, "host.limits", LIMIT_LOW, "locked memory, open files, shared memory, RDMA devices") \
 TEST(HOST_MUNGE, "host.munge", MUNGE_FAILED, "a MUNGE credential is made and decoded") \
 TEST(HOST_CLOCK, "host.clock", CLOCK_OFF, "the clock against its time service and the other nodes") \
+TEST(HOST_MOUNTS, "host.mounts", MOUNT_MISSING, "file systems that the site names are mounted, and answer") \
+TEST(HOST_SERVICES, "host.services", SERVICE_DOWN, "services that the site names run") \
+TEST(HOST_SPACE, "host.space", DISK_FULL, "space and inodes of local file systems") \
+TEST(HOST_RESIDUE, "host.residue", JOB_RESIDUE, "processes and shared memory that ended jobs left behind") \
+TEST(HOST_JOBS, "host.jobs", NONE, "what counters and the kernel log had while jobs ran") \
+TEST(HOST_KERNEL, "host.kernel", KERNEL_TAINTED, "errors that the kernel has had since boot, by its taint") \
 TEST(HOST_LOG, "host.log", KERNEL_LOG_FAULT, "the kernel log: errors of GPUs, NICs, memory, drives and file systems") \
+TEST(HOST_EVIDENCE, "host.evidence", EVIDENCE_KEPT, "evidence that health checks kept of faults since the last certificate") \
+TEST(HOST_COMPUTE, "host.compute", CORE_SLOW, "each core computes as fast as its peers, and to the bit as they do") \
+TEST(HOST_MEMORY, "host.memory", MEMORY_SLOW, "memory bandwidth of each NUMA node, by STREAM's triad") \
+TEST(HOST_DISK, "host.disk", DISK_SLOW, "writes, reads and small reads of the local disk that the site names") \
 TEST(HOST_CONFIG, "host.config", CONFIG_DIFFERS, "versions, settings and devices, compared over all nodes by majority") \
 TEST(WORKERS_ENUMERATE, "workers.enumerate", NODE_UNREACHABLE, "every expected node and rank answers") \
 TEST(MPI_LAUNCH, "mpi.launch", LAUNCH_FAILED, "an MPI job starts, and in how long") \
@@ -43,6 +54,7 @@ TEST(CERTIFICATE, "certificate", CERTIFICATE_FAILED, "the node's certificate") \
 TEST(INTERFACES, "interfaces", INTERFACE_FAULT, "settings that muster.conf has for interfaces") \
 TEST(REFERENCE, "reference", RAIL_SLOW, "figures that others take for the least on such hardware") \
 TEST(ACCEPT, "accept", NONE, "a change that the administrator accepted") \
+TEST(OFFENDERS, "offenders", NONE, "nodes and parts that failed again and again") \
 TEST(STRIKES, "strikes", RAIL_SLOW, "failures near a limit, counted over several runs") \
 TEST(PREFLIGHT, "preflight", TEST_FAILED, "conclusion of a preflight") \
 TEST(CERTIFY, "certify", TEST_FAILED, "conclusion of a certification, a node each") \
@@ -50,6 +62,8 @@ TEST(CAMPAIGN, "campaign", TEST_FAILED, "progress of a campaign of several certi
 TEST(RUN, "run", TEST_FAILED, "facts of a run: cluster, level, notes, duration") \
 TEST(CHECK, "check", TEST_FAILED, "stage check of a certification as a whole") \
 TEST(LAUNCH, "launch", LAUNCH_FAILED, "stage launch of a certification as a whole") \
+TEST(GPU, "gpu", GPU_FAILED, "stage gpu of a certification as a whole") \
+TEST(HOST, "host", TEST_FAILED, "stage host of a certification as a whole") \
 TEST(COLLECTIVES, "collectives", RESULT_WRONG, "stage collectives of a certification as a whole") \
 TEST(TRAIN, "train", TRAINING_WRONG, "stage train of a certification as a whole")
 
@@ -58,16 +72,17 @@ TEST(TRAIN, "train", TRAINING_WRONG, "stage train of a certification as a whole"
 SUITE(CERTIFICATE, "certificate") \
 SUITE(CERTIFY, "certify") \
 SUITE(CHECK, "check") \
-SUITE(CLAIM, "claim") \
 SUITE(COLLECTIVES, "collectives") \
 SUITE(COMPARE, "compare") \
 SUITE(GPU, "gpu") \
 SUITE(HISTORY, "history") \
+SUITE(HOST, "host") \
 SUITE(INTERFACES, "interfaces") \
 SUITE(LAUNCH, "launch") \
 SUITE(LINKS, "links") \
 SUITE(PREFLIGHT, "preflight") \
 SUITE(REFERENCE, "reference") \
+SUITE(SUSPECTS, "suspects") \
 SUITE(TOPOLOGY, "topology") \
 SUITE(TRAIN, "train")
 

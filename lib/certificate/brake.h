@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/certificate/certificate.h"
 #include "lib/conf/conf.h"
+#include "lib/constants/node_constants.h"
 
 /* The gate's brake: one event of the whole site (a new kernel, certificates that ended together)
  * must not drain the cluster one job at a time. The prolog knows its own node only, so it refuses
@@ -22,7 +23,7 @@
  * A leave is for one cause and for BRAKE_FRESH_S. leave: lifted is an administrator's, for any
  * cause and until the certificate holds again. */
 
-enum { BRAKE_FRESH_S = 3600, BRAKE_CAUSE = 64, BRAKE_MESSAGE = 200 };
+enum { BRAKE_CAUSE = 64, BRAKE_MESSAGE = 200 };
 
 enum brake_leave { BRAKE_ON, BRAKE_LEAVE, BRAKE_LIFTED };
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "lib/base/error.h"
+#include "lib/constants/node_constants.h"
 
 /* A node's certificate: a text file of root's,
  *
@@ -33,10 +34,9 @@
  * An expired or replayed credential still proves its origin; the expiry that counts stands in the
  * text. */
 enum {
-    CERTIFICATE_MAX = 262144,       /* bytes of a file, seal included: eight Gaudi cards with
-                                       their 192 ports take 80000 */
-    CERTIFICATE_LINE = 1024,        /* bytes of a line above the seal */
-    CERTIFICATE_CLOCK_SLACK_S = 300 /* so much earlier than "issued" a node's clock may be */
+    CERTIFICATE_MAX = 262144, /* bytes of a file, seal included: eight Gaudi cards with
+                                 their 192 ports take 80000 */
+    CERTIFICATE_LINE = 1024,  /* bytes of a line above the seal */
 };
 
 struct certificate {

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "lib/certificate/certificate.h"
 #include "lib/base/read_all.h"
+#include "lib/base/safe_directory.h"
 #include "lib/base/write_all.h"
 #include "lib/certificate/fingerprint.h"
 
@@ -39,38 +40,6 @@ static int split(const char *path, struct place *place, struct error *err)
     snprintf(place->directory, sizeof place->directory, "%.*s", slash ? (int)length : 1,
              slash ? path : ".");
     return 0;
-}
-
-/* Whether nobody but root and owner can put another file in the place of one in directory, which
- * is resolved into real: 1 yes, 0 no, with err, -1 cannot tell, with err and errno. */
-static int is_safe_directory(const char *directory, uid_t owner, char real[PATH_MAX],
-                             struct error *err)
-{
-    char above[PATH_MAX];
-    struct stat status;
-
-    if (!realpath(directory, real))
-        return error_set(err, "%s: %m", directory);
-    strcpy(above, real);
-    for (;;) {
-        char *slash = strrchr(above, '/');
-
-        if (stat(above, &status) != 0)
-            return error_set(err, "%s: %m", above);
-        if (status.st_uid != 0 && status.st_uid != owner) {
-            error_set(err, "the directory %s belongs to uid %lu, expected root's", above,
-                      (unsigned long)status.st_uid);
-            return 0;
-        }
-        if (status.st_mode & (S_IWGRP | S_IWOTH) && !(status.st_mode & S_ISVTX)) {
-            error_set(err, "the directory %s is writable by others (mode %04o)", above,
-                      (unsigned)status.st_mode & 07777);
-            return 0;
-        }
-        if (strcmp(above, "/") == 0)
-            return 1;
-        slash[slash == above ? 1 : 0] = '\0';
-    }
 }
 
 /* Reads the open file, if its owner, its permissions and its size are as they should be. VALID here
@@ -121,7 +90,7 @@ static enum certificate_state read_safely(const char *path, uid_t owner, char *t
 
     if (split(path, &place, err) != 0)
         return CERTIFICATE_UNVERIFIED;
-    safe = is_safe_directory(place.directory, owner, real, err);
+    safe = safe_directory(place.directory, owner, real, err);
     if (safe < 0)
         return errno == ENOENT || errno == ENOTDIR ? CERTIFICATE_MISSING : CERTIFICATE_UNVERIFIED;
     directory = open(real, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -136,7 +105,7 @@ static enum certificate_state read_safely(const char *path, uid_t owner, char *t
         goto out;
     }
     if (!safe) {
-        state = CERTIFICATE_INVALID; /* err is is_safe_directory()'s */
+        state = CERTIFICATE_INVALID; /* err is safe_directory()'s */
         goto out;
     }
     state = read_open(fd, path, owner, text, err);
@@ -307,7 +276,7 @@ static int open_directory(const struct place *place, struct error *err)
             close(parent);
         }
     }
-    if (is_safe_directory(place->directory, geteuid(), real, err) != 1) {
+    if (safe_directory(place->directory, geteuid(), real, err) != 1) {
         close(directory);
         return -1;
     }

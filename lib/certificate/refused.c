@@ -11,8 +11,7 @@
 
 #include "lib/base/read_all.h"
 #include "lib/base/atomic_file.h"
-
-enum { CLOCKS_APART_S = 300 };
+#include "lib/constants/node_constants.h"
 
 static const char form[] = "%Y-%m-%dT%H:%M:%SZ";
 
@@ -93,5 +92,5 @@ void refused_remove(const char *certificate_path)
 
 bool refused_explains(time_t refused, time_t drained)
 {
-    return refused >= drained - CLOCKS_APART_S && refused <= drained + CLOCKS_APART_S;
+    return refused >= drained - REFUSED_CLOCK_SLACK_S && refused <= drained + REFUSED_CLOCK_SLACK_S;
 }

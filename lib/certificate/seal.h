@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "lib/base/error.h"
+#include "lib/constants/node_constants.h"
 
 /* Seals made with MUNGE. libmunge.so.2 is opened when first used (never linked: the plugin links
  * libc only), and stays open.
@@ -12,8 +13,6 @@
  * None of these takes longer than SEAL_TIMEOUT_MS, in whatever state munged is. libmunge itself
  * waits 10 s and more for a munged that is stopped, and has no option for that, so it is called in
  * a child process, which is killed when its time is up. */
-
-enum { SEAL_TIMEOUT_MS = 800 };
 
 /* A credential of this process's user over text. *seal is malloc'd. 0, or -1 with err. */
 int seal_make(const char *text, size_t text_length, char **seal, struct error *err);

@@ -142,13 +142,19 @@ static const struct conf_key keys[] = {
      "How long a failure near the limit is remembered against a node."},
     {"TestCap", KIND_PERCENT, AT(test_cap_percent), 0, 100, "100%",
      "At most this share of the cluster's nodes is in tests at a time, never less than two nodes."},
-    {"GpuLibraryPath", KIND_FILE, AT(gpu_library_path), 0, 0, "",
-     "The directory of the accelerators' management libraries, such as libnvidia-ml.so.1; empty: "
-     "where the system finds them."},
+    {"GpuLibraryPath", KIND_PATH_LIST, AT(gpu_library_path), 0, 0, "",
+     "The directories that libraries of accelerators are looked for in first, such as "
+     "libnvidia-ml.so.1 and libnvrtc.so.12; empty: only where the system finds them."},
     {"GpuDeadline", KIND_TIME, AT(gpu_deadline_s), 1, 300, "15s",
      "How long such a library may take to tell of all accelerators; after that its driver hangs."},
     {"KernelLog", KIND_KERNEL, AT(kernel_rules), 0, 0, "",
      "What an event of the kernel log comes to, instead of what muster-codes(7) says."},
+    {"Mounts", KIND_PATHS, AT(mounts), 0, 0, "",
+     "File systems that must be mounted and answer; with :rw behind it, not read-only."},
+    {"Services", KIND_SERVICES, AT(services), 0, 0, "", "Services of systemd that must run."},
+    {"DiskTestPath", KIND_FILE, AT(disk_test_path), 0, 0, "",
+     "The folder on a local disk of each node in which muster-host tests that; empty: none is "
+     "tested."},
     {"HealthDrain", KIND_YES_NO, AT(health_drain), 0, 0, "no",
      "Whether muster check --health drains its own node when a part of it is missing or dead."},
     {"QuickBudget", KIND_TIME, AT(quick_budget_s), 1, 7 * 86400.0, "auto",
@@ -228,6 +234,8 @@ void conf_clear(struct conf *conf)
         return;
     hostlist_clear(&conf->fabric_interfaces);
     hostlist_clear(&conf->island_interfaces);
+    hostlist_clear(&conf->mounts);
+    hostlist_clear(&conf->services);
     conf_site_clear(conf);
     free(conf->reports);
     conf->reports = NULL;
@@ -344,7 +352,7 @@ static int read_line(struct conf *conf, char *line, unsigned number, unsigned *s
         return error_set(err, "%s: found a second time, first in line %u", keys[i].name, seen[i]);
     seen[i] = number;
     /* a list replaces its default, as every other value does */
-    if (keys[i].kind == KIND_INTERFACES)
+    if (conf_value_is_list(&keys[i]))
         hostlist_clear((struct hostlist *)((char *)conf + keys[i].offset));
     if (conf_value_set(conf, &keys[i], value, number, err) != 0)
         return error_prefix(err, "%s=%.60s%s", keys[i].name, value,
@@ -416,6 +424,11 @@ double conf_nominal_mbps(const struct conf *conf, const char *interface)
         return -1;
     snprintf(device, sizeof device, "%.*s", (int)strcspn(interface, ":"), interface);
     return conf_nominal_mbps(conf, device);
+}
+
+int conf_key_print(const struct conf *conf, size_t index, FILE *stream)
+{
+    return index < KEY_COUNT ? conf_value_print(conf, &keys[index], stream) : -1;
 }
 
 int conf_print(const struct conf *conf, FILE *stream)

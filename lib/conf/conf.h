@@ -82,7 +82,7 @@ struct conf_report {
 /* The formats that Report takes, from 0; NULL past the last one. */
 const char *conf_report_format(size_t index);
 
-enum { CONF_NOMINAL_SPEEDS = 16, CONF_INTERFACES = 1024 /* names in one list of interfaces */ };
+enum { CONF_NOMINAL_SPEEDS = 16, CONF_INTERFACES = 1024 /* names in one list */ };
 
 struct conf {
     char file[64];                     /* the last part of the path that was read: "muster.conf" */
@@ -137,17 +137,21 @@ struct conf {
     int leaf_concurrency, uplink_concurrency; /* of these in a leaf, over its uplinks; 0: auto */
     double clock_offset_ms;                   /* ClockOffsetMs=1000 */
     int allow_failed_rails;                   /* AllowFailedRails=1; 0: none */
-    double drain_cap_percent;   /* DrainCap=25%: at most this share of the cluster's nodes drained
-                                   by muster at a time, never less than one node */
-    int strikes;                /* Strikes=3: so often a fault near its limit must come back */
-    long strike_window_s;       /* StrikeWindow=1d: within which */
-    double test_cap_percent;    /* TestCap=100%: at most this share of the nodes in tests at a time,
-                                   never less than two nodes */
-    char gpu_library_path[256]; /* GpuLibraryPath: where NVML and its like lie; "": as usual */
-    double gpu_deadline_s;      /* GpuDeadline=15s: their answer */
+    double drain_cap_percent; /* DrainCap=25%: at most this share of the cluster's nodes drained
+                                 by muster at a time, never less than one node */
+    int strikes;              /* Strikes=3: so often a fault near its limit must come back */
+    long strike_window_s;     /* StrikeWindow=1d: within which */
+    double test_cap_percent;  /* TestCap=100%: at most this share of the nodes in tests at a time,
+                                 never less than two nodes */
+    char gpu_library_path[1024]; /* GpuLibraryPath: where NVML and its like lie, "/a:/b"; "": as
+                                    usual */
+    double gpu_deadline_s;       /* GpuDeadline=15s: their answer */
     struct kernel_rule *kernel_rules; /* KernelLog=xid:63:ignore, any number of lines */
     size_t kernel_rule_count;
-    bool health_drain; /* HealthDrain=no: muster check --health drains its node */
+    struct hostlist mounts;   /* Mounts=/home,/scratch:rw; empty: none is looked at */
+    char disk_test_path[256]; /* DiskTestPath=/scratch; "": no disk is tested */
+    struct hostlist services; /* Services=sssd,nvidia-fabricmanager; empty: none is looked at */
+    bool health_drain;        /* HealthDrain=no: muster check --health drains its node */
     double quick_budget_s, standard_budget_s,
         full_budget_s;             /* QuickBudget=2m StandardBudget=5m FullBudget=30m; 0: auto */
     enum conf_preflight preflight; /* Preflight=off|quick|standard */
@@ -183,6 +187,11 @@ const char *conf_default_path(void);
 /* Writes every key with its value in force, as a file that conf_read() accepts, each below a
  * comment with its meaning and what is allowed. Returns 0, or -1 with errno. */
 int conf_print(const struct conf *conf, FILE *stream);
+
+/* Writes the value in force of key number index, as in the file; a repeatable key that is there
+ * more than once as "VALUE\nKEY=VALUE". Returns 0, or -1 past the last key or when memory is out.
+ */
+int conf_key_print(const struct conf *conf, size_t index, FILE *stream);
 
 /* The table, for tests and documents: the name of key number index, its default and its meaning as
  * text. 0, or -1 past the last key. default_text and help may be NULL. */

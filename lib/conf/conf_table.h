@@ -10,10 +10,13 @@
 enum conf_kind {
     KIND_INTERFACE,  /* char[64], may be empty */
     KIND_INTERFACES, /* struct hostlist, may be empty */
+    KIND_PATHS,      /* struct hostlist of absolute paths, may be empty */
+    KIND_SERVICES,   /* struct hostlist of units of systemd, may be empty */
     KIND_SPEEDS,     /* nominal_speeds and nominal_speed_count, may be empty */
     KIND_PATH,       /* char[256], absolute */
     KIND_SOCKET,     /* char[108], absolute, may be empty */
     KIND_FILE,       /* char[256], absolute, may be empty */
+    KIND_PATH_LIST,  /* char[1024], absolute, with colons between; may be empty */
     KIND_USER,       /* char[33], a user's name, never root */
     KIND_INTEGER,    /* int, or the key's word where it has one */
     KIND_YES_NO,     /* bool */
@@ -49,6 +52,9 @@ enum { CONF_LINE = 4096 /* bytes of a line */, CONF_ALLOWED = 400 /* bytes of co
  * repeatable. A list must be empty before. -1 with err "found ..., allowed ...". */
 int conf_value_set(struct conf *conf, const struct conf_key *key, const char *value, unsigned line,
                    struct error *err);
+
+/* Whether the key's field is a struct hostlist. */
+bool conf_value_is_list(const struct conf_key *key);
 
 /* Writes the key's field as a text that conf_value_set() takes. -1 when memory is out. */
 int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *stream);

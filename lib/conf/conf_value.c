@@ -20,6 +20,12 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
     case KIND_INTERFACES:
         snprintf(text, size, "names of interfaces such as eth[1-2],mlx5_0, or nothing");
         break;
+    case KIND_PATHS:
+        snprintf(text, size, "absolute paths such as /home,/scratch:rw, or nothing");
+        break;
+    case KIND_SERVICES:
+        snprintf(text, size, "names of systemd's services such as sssd,munge, or nothing");
+        break;
     case KIND_SPEEDS:
         snprintf(text, size,
                  "NAMES:SPEED such as eth[1-2]:200Mb/s,mlx5_[0-7]:400Gb/s (Mb/s, Gb/s, Tb/s)");
@@ -35,6 +41,10 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
     case KIND_FILE:
         snprintf(text, size, "an absolute path of at most %zu bytes, or nothing",
                  sizeof((struct conf *)0)->golden_path - 1);
+        break;
+    case KIND_PATH_LIST:
+        snprintf(text, size, "absolute paths with colons between, at most %zu bytes, or nothing",
+                 sizeof((struct conf *)0)->gpu_library_path - 1);
         break;
     case KIND_USER:
         snprintf(text, size, "the name of a user other than root");
@@ -166,8 +176,27 @@ static void print_compare(unsigned chosen, FILE *stream)
         fputs("none", stream);
 }
 
-static int set_interfaces(const struct conf_key *key, const char *value, struct hostlist *list,
-                          struct error *err)
+bool conf_value_is_list(const struct conf_key *key)
+{
+    return key->kind == KIND_INTERFACES || key->kind == KIND_PATHS || key->kind == KIND_SERVICES;
+}
+
+static bool is_list_item(enum conf_kind kind, const char *item)
+{
+    switch (kind) {
+    case KIND_PATHS:
+        return item[0] == '/';
+    case KIND_SERVICES: /* systemd.unit(5) */
+        return item[0] != '\0' &&
+               item[strspn(item, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                 ":-_.\\@")] == '\0';
+    default:
+        return is_interface_name(item);
+    }
+}
+
+static int set_list(const struct conf_key *key, const char *value, struct hostlist *list,
+                    struct error *err)
 {
     struct hostlist names;
     int result = 0;
@@ -175,9 +204,9 @@ static int set_interfaces(const struct conf_key *key, const char *value, struct 
     if (hostlist_expand(value, &names, err) != 0)
         return -1;
     if (names.count > CONF_INTERFACES)
-        result = error_set(err, "found %zu interfaces, allowed %d", names.count, CONF_INTERFACES);
+        result = error_set(err, "found %zu names, allowed %d", names.count, CONF_INTERFACES);
     for (size_t i = 0; i < names.count && result == 0; i++)
-        if (!is_interface_name(names.names[i]))
+        if (!is_list_item(key->kind, names.names[i]))
             result = not_allowed(key, names.names[i], err);
         else if (hostlist_contains(list, names.names[i]))
             result = error_set(err, "found \"%s\" twice, allowed once", names.names[i]);
@@ -212,7 +241,7 @@ static int set_speed(const struct conf_key *key, char *item, struct conf *conf, 
         number < key->minimum || number > key->maximum)
         return not_allowed(key, item, err);
     *colon = '\0';
-    result = set_interfaces(key, item, &names, err);
+    result = set_list(key, item, &names, err);
     for (size_t i = 0; i < names.count && result == 0; i++)
         for (size_t j = 0; j < conf->nominal_speed_count && result == 0; j++)
             if (hostlist_contains(&conf->nominal_speeds[j].interfaces, names.names[i]))
@@ -311,6 +340,19 @@ static int set_number(const struct conf_key *key, const char *value, double *fie
     return 0;
 }
 
+/* "", or absolute paths with colons between. */
+static bool is_path_list(const char *value)
+{
+    for (const char *path = value; *value; path = strchr(path, ':')) {
+        if (!path)
+            return true;
+        path += path > value;
+        if (*path != '/')
+            return false;
+    }
+    return true;
+}
+
 /* One Interface line more. A setting of an interface stands in one line only. */
 static int add_settings(struct conf *conf, const char *value, unsigned number, struct error *err)
 {
@@ -355,7 +397,9 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
         strcpy(field, value);
         return 0;
     case KIND_INTERFACES:
-        return set_interfaces(key, value, field, err);
+    case KIND_PATHS:
+    case KIND_SERVICES:
+        return set_list(key, value, field, err);
     case KIND_SPEEDS:
         return set_speeds(key, value, conf, err);
     case KIND_PATH:
@@ -370,6 +414,11 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
         return 0;
     case KIND_FILE:
         if (*value && (*value != '/' || strlen(value) >= sizeof conf->golden_path))
+            return not_allowed(key, value, err);
+        strcpy(field, value);
+        return 0;
+    case KIND_PATH_LIST:
+        if (!is_path_list(value) || strlen(value) >= sizeof conf->gpu_library_path)
             return not_allowed(key, value, err);
         strcpy(field, value);
         return 0;
@@ -427,7 +476,7 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
 
 /* Prints the list in its short form; with a speed, each "name[range]" of it followed by ":speed".
  */
-static int print_interfaces(const struct hostlist *list, const char *speed, FILE *stream)
+static int print_list(const struct hostlist *list, const char *speed, FILE *stream)
 {
     char *folded = hostlist_fold(list);
     int depth = 0;
@@ -459,6 +508,7 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
     case KIND_PATH:
     case KIND_SOCKET:
     case KIND_FILE:
+    case KIND_PATH_LIST:
     case KIND_USER:
         fputs(field, stream);
         return 0;
@@ -466,12 +516,14 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
         print_compare(*(const unsigned *)field, stream);
         return 0;
     case KIND_INTERFACES:
-        return print_interfaces(field, NULL, stream);
+    case KIND_PATHS:
+    case KIND_SERVICES:
+        return print_list(field, NULL, stream);
     case KIND_SPEEDS:
         for (size_t i = 0; i < conf->nominal_speed_count; i++) {
             quantity_format_speed(conf->nominal_speeds[i].mbps, text, sizeof text);
             fputs(i ? "," : "", stream);
-            if (print_interfaces(&conf->nominal_speeds[i].interfaces, text, stream) != 0)
+            if (print_list(&conf->nominal_speeds[i].interfaces, text, stream) != 0)
                 return -1;
         }
         return 0;

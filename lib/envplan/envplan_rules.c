@@ -408,7 +408,7 @@ static int choose_master_addr(const struct envplan_view *view, struct envplan_va
     return 0;
 }
 
-/* Neighbours in time, jobs and the steps of one job, must not meet: a prime keeps 61 steps of each
+/* Neighbors in time, jobs and the steps of one job, must not meet: a prime keeps 61 steps of each
  * job apart from the next job's. */
 static int choose_master_port(const struct envplan_view *view, struct envplan_variable *variable)
 {

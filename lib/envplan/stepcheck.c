@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/text.h"
 #include "lib/node/gpu/vendor.h"
 #include "lib/node/gpu/visible_gpus.h"
 
@@ -266,7 +267,7 @@ static void check_gpus(const struct stepcheck_facts *facts, struct stepcheck *ch
     if (*difference == '\0')
         return;
     text = add_problem(check);
-    append(text, "%zu GPU%s allocated (%.40s%s), %s", allocated, allocated == 1 ? "" : "s", list,
+    append(text, "%zu GPU%s allocated (%.40s%s), %s", allocated, text_plural(allocated), list,
            strlen(list) > 40 ? "..." : "", difference);
 }
 
@@ -441,8 +442,7 @@ static void check_shared_memory(const struct stepcheck_facts *facts, struct step
         facts->shared_memory_bytes >= wanted_mb * 1000000LL)
         return;
     append(add_problem(check),
-           "/dev/shm has %.0f MB, ShmMB asks for %ld; ranks of one node talk "
-           "through it",
+           "/dev/shm has %.0f MB, ShmMB asks for %ld; ranks on one node communicate through it",
            (double)facts->shared_memory_bytes / 1e6, wanted_mb);
 }
 

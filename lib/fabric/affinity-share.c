@@ -168,7 +168,7 @@ static bool have_same_choice(const struct affinity *affinity, size_t one, size_t
 }
 
 /* GPUs with the same choice are alike: the rails that they have together are dealt anew, in order,
- * each GPU keeping its number. Neighbours by address then have neighbours. */
+ * each GPU keeping its number. Neighbors by address then have neighbors. */
 static void deal(const struct affinity *affinity, const struct order *order, size_t leader,
                  bool *is_dealt, bool serves[INVENTORY_GPUS][INVENTORY_NICS],
                  const struct shares *shares)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/fabric/islands.h"
 #include "lib/base/deferred_error.h"
+#include "lib/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,7 @@ static void meet(const struct conf *conf, const struct hostlist *nodes, struct i
         islands->shared = FABRIC_ETHERNET;
         snprintf(islands->fact, sizeof islands->fact,
                  "the step's %zu nodes are in %zu island%s%s, which only TCP joins", set.count,
-                 count, count == 1 ? "" : "s", in_islands < set.count ? " and in none" : "");
+                 count, text_plural(count), in_islands < set.count ? " and in none" : "");
     }
     hostlist_set_clear(&set);
 }

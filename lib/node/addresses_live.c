@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGES_MAX = 200000, TRIES = 3 };
+#include "lib/constants/node_constants.h"
+
+enum { MESSAGES_MAX = 200000 };
 
 static struct nic *nic_of_index(struct inventory *inventory, int index)
 {
@@ -227,7 +229,7 @@ int addresses_read_live(struct inventory *inventory)
 
     if (netlink_open(&netlink, NULL) != 0)
         return -1;
-    for (int i = 0; i < TRIES && is_interrupted; i++) {
+    for (int i = 0; i < LIVE_TRIES && is_interrupted; i++) {
         forget(inventory);
         is_interrupted = false;
         netlink.wait_ms = end_ms - clock_ms();

@@ -5,6 +5,7 @@
 #include <linux/netlink.h>
 #include <stddef.h>
 
+#include "lib/constants/node_constants.h"
 #include "lib/node/inventory-parts.h"
 
 /* The addresses of this machine's interfaces and their default routes as the kernel keeps them, by
@@ -19,7 +20,6 @@ struct default_routes {
 };
 
 /* Returns 0, or -1 with errno when the kernel did not answer in whole within LIVE_WAIT_MS. */
-enum { LIVE_WAIT_MS = 1000 };
 int addresses_read_live(struct inventory *inventory);
 
 /* What one message says; any other message, and one whose lengths do not fit, is left alone.

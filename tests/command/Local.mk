@@ -5,6 +5,7 @@ EXTRA_DIST += tests/command/certificate.sh tests/command/train.sh
 dist_check_SCRIPTS += \
 	tests/command/t2300-conf-prints-what-is-in-force.t \
 	tests/command/t2301-conf-names-the-line-at-fault.t \
+	tests/command/t2302-constants-have-unit-and-origin.t \
 	tests/command/t2400-certificate-says-what-changed.t \
 	tests/command/t2401-certificate-cannot-be-forged.t \
 	tests/command/t2402-certificate-cannot-tell-without-munge.t \
@@ -18,6 +19,7 @@ dist_check_SCRIPTS += \
 dist_check_SCRIPTS += \
 	tests/command/t2100-inventory-tells-a-node.t \
 	tests/command/t2101-muster-names-bad-usage.t \
+	tests/command/t2102-completion-knows-the-options.t \
 	tests/command/t2110-installs-and-goes.t \
 	tests/command/t2120-doctor-tells-what-lacks.t \
 	tests/command/t2130-setup-proposes-and-takes-back.t \
@@ -25,10 +27,12 @@ dist_check_SCRIPTS += \
 	tests/command/t2201-check-takes-less-than-a-second.t \
 	tests/command/t2202-check-names-faults-on-a-node.t \
 	tests/command/t2203-check-speaks-to-monitors.t \
-	tests/command/t2204-units-are-good.t \
+	tests/command/t2204-sources-keep-to-their-rooms.t \
 	tests/command/t2205-no-decision-by-text.t \
 	tests/command/t2206-words-are-the-fields.t \
 	tests/command/t2207-documents-say-what-is-there.t \
+	tests/command/t2208-pages-say-what-help-says.t \
+	tests/command/t2209-units-are-good.t \
 	# end of inventory and check
 
 # the battery's options
@@ -38,9 +42,30 @@ dist_check_SCRIPTS += \
 	tests/command/t2510-links-say-what-they-do-not-measure.t \
 	tests/command/t2520-sigterm-ends-every-program.t \
 	tests/command/t2530-gpu-names-each-fault.t \
+	tests/command/t2540-host-measures-a-node.t \
 	tests/command/t2900-preflight-names-bad-usage.t \
-	tests/command/t2901-claims-are-left-and-read.t \
+	tests/command/t2901-suspect-reports-are-left-and-read.t \
 	# end of the battery
+
+# the site's policy
+dist_check_SCRIPTS += tests/command/t2640-policy-names-each-mistake.t
+dist_check_SCRIPTS += tests/command/t2641-policy-reads-what-a-site-states.t
+EXTRA_DIST += \
+	tests/fixtures/policy/qos/associations \
+	tests/fixtures/policy/qos/config \
+	tests/fixtures/policy/qos/group \
+	tests/fixtures/policy/qos/nodes \
+	tests/fixtures/policy/qos/partitions \
+	tests/fixtures/policy/qos/passwd \
+	tests/fixtures/policy/qos/qos \
+	tests/fixtures/policy/qos/reservations \
+	tests/fixtures/policy/qos/slurm.conf \
+	tests/fixtures/policy/tiers/config \
+	tests/fixtures/policy/tiers/nodes \
+	tests/fixtures/policy/tiers/partitions \
+	tests/fixtures/policy/tiers/reservations \
+	tests/fixtures/policy/tiers/slurm.conf \
+	# end of policy
 
 # topology
 dist_check_SCRIPTS += \
@@ -127,6 +152,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2961-report-doubts-what-it-reads.t \
 	tests/command/t2962-report-page-works-in-a-browser.t \
 	tests/command/t2963-schema-says-what-a-record-is.t \
+	tests/command/t2965-proof-is-what-campaigns-gave.t \
 	# end of reports
 
 # muster-codec

@@ -34,6 +34,32 @@ is "$?" 1 'a failure is status 1'
 is "$(grep -c '^fail' <<<"$text")" 1 '... one part is at fault'
 like "$text" '^fail +net.interfaces  eth1 +eth1 has no carrier; check cable or switch port$' '... the right one'
 
+# A bond as a rail, and a VLAN on top of it.
+bonded=$dir/bonded
+"$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/bond.tree" "$bonded"
+rm -r "$bonded/sys/class/infiniband/mlx5_bond_0"
+printf '%s\n' ManagementInterface=ens3f0np0 FabricInterfaces=bond0 >"$dir/bond.conf"
+text=$("$muster" check --root "$bonded" --config "$dir/bond.conf" --only net)
+like "$text" '^pass +net.interfaces  bond0 +Ethernet, 50 Gb/s' 'a bond is a rail'
+echo 0 >"$bonded/sys/class/net/eno2/carrier"
+text=$("$muster" check --root "$bonded" --config "$dir/bond.conf" --only net)
+is "$?" 0 'a bond that has lost a member fails nothing'
+like "$text" '^warn +net.interfaces  bond0 +eno2 of bond0 has no carrier, so bond0 runs on the others; ' '... and tells which'
+unlike "$text" 'eno1' '... and no other'
+net=$bonded/sys/class/net
+mkdir "$net/bond0.7"
+cp "$net"/bond0/{carrier,flags,ifindex,mtu,operstate,speed,type} "$net/bond0.7/"
+printf 'DEVTYPE=vlan\nINTERFACE=bond0.7\n' >"$net/bond0.7/uevent"
+ln -s ../bond0 "$net/bond0.7/lower_bond0"
+sed -i 's/ bond0$/ bond0.7/' "$bonded/proc/net/if_inet6"
+text=$("$muster" check --root "$bonded" --config "$dir/bond.conf" --only net)
+is "$?" 3 'a rail that has its address on a VLAN fails nothing'
+like "$text" '^unknown +net.interfaces  bond0 +bond0 has no IP address, bond0.7 on top of it has; name bond0.7 in FabricInterfaces instead$' \
+    '... and it is told how to name it'
+sed -i 's/=bond0/=bond0.7/' "$dir/bond.conf"
+text=$("$muster" check --root "$bonded" --config "$dir/bond.conf" --only net)
+like "$text" '^warn +net.interfaces  bond0.7 +eno2 of bond0 has no carrier' '... then the bond below it is looked at'
+
 mkdir -p "$node/dev"
 text=$("$muster" check --root "$node" --only host.log)
 is "$? $text" "0 $(printf 'skip     %-14s  %-8s  %s' host.log '' \

@@ -13,8 +13,8 @@ top_builddir=${top_builddir:-.}
 # FILE reason
 exceptions='
 lib/catalog/kernel_event.c lines of the kernel log
-validate/act/plan.c a reason that Slurm wrote: its part and its beginning
-validate/act/cap.c the part that a reason of Slurm names
+validate/policy/plan.c a reason that Slurm wrote: its part and its beginning
+validate/policy/cap.c the part that a reason of Slurm names
 validate/certify/stages/reach.c the part that a reason of Slurm names
 validate/command/node/gate.c the part that a reason of Slurm names
 validate/checks/config_devices.c the part of a path in /sys
@@ -25,11 +25,11 @@ validate/certify/stages/links/links.c the parts of metric rounds are names of pa
 validate/judge/links/court/findings.c directions and limits of the findings of this room
 validate/health/kernel_log.c a file of its own, with "-" for no part
 validate/judge/links/losses/retest.c names of suites, to be of the catalog
-validate/judge/links/trial/confirm.c directions of the findings of this room
-validate/judge/links/trial/matrix.c names of metrics, to be of the catalog
-validate/judge/links/trial/samples.c names of metrics, to be of the catalog
-validate/judge/links/trial/testimony.c names of metrics, to be of the catalog
-validate/judge/links/trial/trial.c names of metrics, to be of the catalog
+validate/judge/links/localization/confirm.c directions of the findings of this room
+validate/judge/links/localization/matrix.c names of metrics, to be of the catalog
+validate/judge/links/localization/samples.c names of metrics, to be of the catalog
+validate/judge/links/localization/self_reports.c names of metrics, to be of the catalog
+validate/judge/links/localization/localization.c names of metrics, to be of the catalog
 '
 
 sources() {

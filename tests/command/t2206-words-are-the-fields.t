@@ -22,6 +22,7 @@ crowded oversubscribed
 culprit faulty rank
 guilty faulty
 inquest diagnosis of a hang
+neighbour neighbor
 oddity deviation
 pursuit candidate search
 seat rank info
@@ -52,16 +53,11 @@ verbs='tell|tells|say|says|hear|hears|ask'
 
 # PATH: not done yet
 pending='
-doc/attribution.md
 tests/command/t2205
 tests/sim/
 tests/unit/links_
-tests/unit/matrix.c
-validate/act/act.h
-validate/certify/
 validate/diagnose/
-validate/judge/
-validate/preflight/
+validate/judge/links/
 '
 
 # PATH WORD reason
@@ -70,6 +66,8 @@ collectives/choose/machine_text.c trial a keyword of files that older versions w
 tests/unit/choose.c trial the same
 collectives/codec/ crowded a cell of a table with more symbols than it has room for
 tests/unit/codec.c crowded the same
+tests/rdma/ neighbour a command of iproute2
+validate/command/topology/ neighbour an option of older versions
 '
 
 sources() {

@@ -3,7 +3,7 @@
 #
 # doc/architecture.md and doc/extending.md: what they name is there, no recipe touches more than four
 # files, and the recipe for a check, followed to the letter in a scratch tree, makes a check. And the
-# folders and files of validate/certify stand on each other without a circle.
+# folders and files of validate/certify stand on each other without a circle; its state is pure.
 set -u
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 top_builddir=$(cd "${top_builddir:-.}" && pwd)
@@ -58,10 +58,10 @@ int main(int argc, char **argv)
     return catalog_test("host.example") ? 0 : 1;
 }
 EOF
-cc=${CC:-cc}
-ok 'the check compiles without a warning' "$cc" -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE \
+read -ra cc <<<"${CC:-cc}"
+ok 'the check compiles without a warning' "${cc[@]}" -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE \
     -I"$work" -I"$top_srcdir" -I"$top_builddir" -c -o "$work/example.o" "$work/validate/checks/example.c"
-ok '... and so does the table with it' "$cc" -std=gnu11 -D_GNU_SOURCE -I"$work" -I"$top_srcdir" \
+ok '... and so does the table with it' "${cc[@]}" -std=gnu11 -D_GNU_SOURCE -I"$work" -I"$top_srcdir" \
     -I"$top_builddir" -o "$work/check" "$work/main.c" "$work/example.o" \
     "$top_srcdir/validate/checks/checks.c" "$top_srcdir"/lib/catalog/{catalog,verdict}.c
 mkdir -p "$work/root/proc/sys/fs"
@@ -80,4 +80,7 @@ circle=$(includes 's/\.[ch]( |$)/\1/g' | tsort 2>&1 >/dev/null)
 is "$circle" '' 'the files of validate/certify have no circle'
 circle=$(includes 's#/[^/ ]*( |$)#\1#g' | tsort 2>&1 >/dev/null)
 is "$circle" '' '... nor its folders'
+writes=$(cd "$top_srcdir" && grep -nE '(^|[^a-z_])(record_write|progress_[a-z]+|f?printf|fputs|getrandom)\(' \
+    validate/certify/state/*.c)
+is "$writes" '' '... and its state writes nothing'
 done_testing

@@ -13,12 +13,14 @@ cat >"$dir/site" <<'END'
 managementinterface = eth0     # logins
 NominalSpeed=eth[1-2]:200Mb/s,mlx5_[0-7]:400Gb/s
 CertificateValidity=168h
+GpuLibraryPath=/opt/cuda/lib64:/usr/local/lib/nvidia
 END
 "$muster" conf --config "$dir/site" >"$dir/printed"
 is $? 0 'a good file'
 like "$(cat "$dir/printed")" '^ManagementInterface=eth0$' 'a key as it is spelt'
 like "$(cat "$dir/printed")" '^NominalSpeed=eth\[1-2\]:200Mb/s,mlx5_\[0-7\]:400Gb/s$' 'a list'
 like "$(cat "$dir/printed")" '^CertificateValidity=7d$' 'a time in its greatest unit'
+like "$(cat "$dir/printed")" '^GpuLibraryPath=/opt/cuda/lib64:/usr/local/lib/nvidia$' 'a list of directories'
 like "$(cat "$dir/printed")" '^OnMissing=log$' 'a default'
 like "$(cat "$dir/printed")" '^# Allowed: ignore, log, refuse\.$' 'what is allowed'
 is "$("$muster" conf --config "$dir/printed")" "$(cat "$dir/printed")" 'read again it is the same'

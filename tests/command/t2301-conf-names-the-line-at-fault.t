@@ -21,6 +21,9 @@ refused '\n\nMTU=12\n' ':3: MTU=12: found "12", allowed 68 to 65535, or majority
 refused 'OnMising=log' ':1: found an unknown key "OnMising", nearest is OnMissing'
 refused 'MTU=1500\r\nmtu=9000\r\n' ':2: MTU: found a second time, first in line 1'
 refused 'MTU\n' ':1: found "MTU", expected Key=Value'
+for path in lib /opt:lib /opt: :/opt; do
+    refused "GpuLibraryPath=$path\n" ":1: GpuLibraryPath=$path: found \"$path\", allowed absolute paths with colons between, at most 1023 bytes, or nothing"
+done
 refused 'MTU=1500\n\0\n' ': found a NUL byte: not a text file'
 
 is "$("$muster" conf --config "$dir/absent" 2>&1)" "muster conf: $dir/absent: no such file" \

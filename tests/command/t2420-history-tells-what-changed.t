@@ -131,6 +131,64 @@ text=$(history --diff run-1 last)
 is "$(grep -c '^n\[1-2\] *modules ' <<<"$text")" 1 'long facts of several nodes in one line'
 is "$(grep -c " busbw *9 *5 GB/s *-44 %$" <<<"$text")" 1 'a figure of a part with a long name'
 
+# who fails again and again: n2's eth1 is down, is repaired and fails again, n3's in one row of runs
+now=$(date +%s)
+failing() { # RUN DAYS-AGO VERDICT-OF-n2 VERDICT-OF-n3
+    printf '{"time":1,"suite":"certify","test":"certify","node":"%s","part":"eth1","verdict":"%s","message":"x"}\n' \
+        n2 "$3" n3 "$4" | "$add" "$dir/offenders.db" "$1" $((now - 86400 * $2))
+}
+echo "HistoryFile=$dir/offenders.db" >"$dir/offenders"
+offenders() { "$muster" history --config "$dir/offenders" --offenders "$@"; }
+like "$(offenders 2>&1)" 'no run of the last 90 days failed a node' 'nobody failed'
+failing o1 200 fail pass
+failing o2 80 fail pass
+failing o3 70 pass fail
+failing o4 60 fail fail
+failing o5 50 pass fail
+text=$(offenders)
+is "$(awk 'NR > 1 { print $1, $2, $3, $4, $5 }' <<<"$text" | paste -sd,)" \
+    'n2 - 2 2 4,n2 eth1 2 2 4,n3 - 1 0 1,n3 eth1 1 0 1' 'faults and repairs of nodes and parts, by their score'
+"$muster" history --config "$dir/offenders" --accept n3 -m 'new NIC' >/dev/null
+is "$(offenders --days 65 --json | grep -o '"node":"n[23]"\|"value":[0-9]*' | cut -d: -f2 | tr -d '"' | xargs)" \
+    'n2 2 n2 2 n3 2 n3 2' '... in fewer days, and with what was accepted'
+"$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <<<"$(offenders --json)" >/dev/null
+is $? 0 '... in records that the page knows'
+
+# what moved while a job ran, as nodes told it twice
+job() { # NODE JOB VALUE
+    printf '{"time":1764093600,"suite":"check","test":"host.jobs","node":"%s","part":"eth1","metric":"crc_errors","value":%s,"unit":"count","verdict":"pass","job":%s,"user":1000,"message":"%s crc_errors"}\n' \
+        "$1" "$3" "$2" "$3"
+}
+for i in 1 2; do
+    { job n1 4711 12; job n2 4711 3; job n1 4712 5; } | "$add" "$dir/history.db" "job-$i" $((1764100000 + i))
+done
+text=$(history --job 4711)
+is "$(grep -c ' crc_errors ' <<<"$text")" 2 'what moved while a job ran, each once'
+like "$text" '^n1 +2025-11-25 18:00 +eth1 +crc_errors +12 crc_errors$' '... with node, part and value'
+text=$(history --json --job 4711)
+like "$text" '"value":12,.*"job":4711,"user":1000' '... its records name job and user'
+"$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <<<"$text" >/dev/null
+is $? 0 '... in records that the page knows'
+like "$(history --job 99 2>&1)" 'nothing is known of job 99 in ' 'a job that nobody told of'
+history --job 99 n1 2>/dev/null
+is $? 2 'a job has no node'
+if [ "$(id -u)" = 0 ]; then
+    echo "CertificateFile=$dir/certificate" >>"$dir/conf"
+    printf '%s\n' 'muster jobs 1' 'ran 4713 1000 1764090000 1764093600 4712 - - 3600' \
+        'counted 4713 1000 1764090000 1764093600 4712 mlx5_0:1 symbol_errors 7' 'counted 47' >"$dir/jobs"
+    text=$(history --job 4713)
+    like "$text" ' mlx5_0:1 +symbol_errors +7 symbol_errors while job 4713 of user 1000 ran, 2025-11-25 17:00 to 18:00 UTC; shared with job 4712$' \
+        'root reads what only this node knows'
+    like "$text" ' seconds +job 4713 of user 1000 ran, ' '... with when the job ran'
+    text=$("$muster" check --config "$dir/conf" --json --only host.jobs)
+    like "$text" '"test":"host.jobs","metric":"symbol_errors",.*"verdict":"pass","message"' '... and tells certify'
+    "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" \
+        <<<"$text$(printf '\n'; history --json --job 4713)" >/dev/null
+    is $? 0 '... in records that the page knows'
+else
+    skip 4 'only root reads the log of a node'
+fi
+
 echo frob >"$dir/history.db"
 text=$(history n2 2>&1)
 is "$?" 3 'what is no database'

@@ -28,7 +28,7 @@ refused() { # PROGRAM OPTION... -- LINE
     is "$text" "$program: $2 (--help lists the options)" '... in one clear line'
 }
 
-for program in muster-launch muster-links muster-collectives muster-gpu muster-preflight; do
+for program in muster-launch muster-links muster-collectives muster-gpu muster-host muster-preflight; do
     help=$("$top_builddir/$program" --help </dev/null)
     is "$?" 0 "$program --help succeeds"
     like "$help" "^Usage: srun .* $program" '... and tells its usage'
@@ -66,6 +66,9 @@ refused muster-collectives --wire=fast -- \
     'option --wire: expected as-is, auto, lossless, bf16, fp16, e4m3, e5m2 or int8, found "fast"'
 refused muster-collectives --rounds=0 -- \
     'option --rounds: expected a number from 1 to 100000, found "0"'
+refused muster-host --times=0 -- 'option --times: expected a number from 1 to 100000, found "0"'
+refused muster-host --tests=fast -- \
+    'option --tests: expected some of compute,memory,disk, found "fast"'
 refused muster-launch --expect-nodes= -- 'option --expect-nodes needs an argument, LIST'
 refused muster-launch --expect-nodes='n[1' -- 'option --expect-nodes: "n[1" has a [ without a ]'
 refused muster-launch --expect-ranks-per-node=0 -- \

@@ -118,7 +118,7 @@ is "$?" 3 'a root that is no node: cannot tell'
 like "$text" "^muster topology: $dir/sys/class/net: No such file or directory" '... and why'
 text=$("$muster" topology cluster 2>&1)
 is "$?" 2 'a word too many is a usage error'
-like "$text" "^muster topology: what is 'cluster'\?" '... and is named'
+like "$text" "^muster topology: unexpected argument \"cluster\"" '... and is named'
 "$muster" topology --root "$dir/h100" >/dev/full 2>"$dir/err"
 is "$?" 3 'a full disk is noticed'
 MUSTER_CONF='' "$muster" topology >"$dir/out" 2>&1

@@ -30,7 +30,7 @@ fault 'uplinks-swapped leaf2 leaf3 spine1 spine4' "fail +uplinks of leaf2 \(.*\)
 fault 'leaf leaf2' 'fail +leaf2: none of its 4 nodes \(n\[5-8\]\) is in the subnet: see whether the switch is powered and its uplinks are in'
 
 sound '--nodes 16 --per-leaf 4 --spines 4 --rails 2'
-fault 'missing-rail n6 1' 'fail +n6 mlx5_1:1 has no link, 3 of its 3 neighbours have: check cable and adapter; it belongs on leaf2b '
+fault 'missing-rail n6 1' 'fail +n6 mlx5_1:1 has no link, 3 of its 3 neighbors have: check cable and adapter; it belongs on leaf2b '
 fault 'misplaced n6 1 leaf3b' 'fail +n6 mlx5_1:1 is on leaf3b .*, it belongs on leaf2b '
 fault 'crossed n6 0 1' 'fail +n6 has its rails crossed: mlx5_0:1 is on leaf2b \(0x00000000000a1002\) port 2 and mlx5_1:1 is on leaf2a \(0x00000000000a0002\) port 2, each where the other belongs: swap the two cables$'
 fault 'moved n6 3' 'fail +n6 is under leaf3 with all its rails, it belongs under leaf2 .*: move its cables, or correct topology.conf$'
@@ -66,7 +66,7 @@ is "$status $findings" '0 ' 'two subnets, a rail each' || diag "$text" "$(<"$dir
 like "$text" '^nodes +8, rails mlx5_0:1,mlx5_1:1$' '... are one network'
 sed '/"n3 mlx5_1"/,/^$/d; /n3/d; /00000000[01]d000300/d' "$dir/net1" >"$dir/net2"
 judge --from "$dir/net2" -t "$dir/conf"
-like "$findings" '^fail +n3 mlx5_1:1 has no link, 3 of its 3 neighbours have' '... a rail that one lacks is named'
+like "$findings" '^fail +n3 mlx5_1:1 has no link, 3 of its 3 neighbors have' '... a rail that one lacks is named'
 
 # ibnetdiscover's own words, with rates: of a link's like the most count
 subnet --nodes 16 --per-leaf 4 --spines 4
@@ -143,16 +143,16 @@ else
 fi
 
 # Ethernet: what LLDP says on each node
-neighbour() { # LEAF PORT KIND-OF-ETHERNET
+neighbor() { # LEAF PORT KIND-OF-ETHERNET
     printf '{"via":"LLDP","chassis":{"%s":{"id":{"type":"mac","value":"02:00:00:00:00:%02d"},"capability":[{"type":"Bridge","enabled":true},{"type":"Router","enabled":false}]}},"port":{"id":{"type":"ifname","value":"%s"},"descr":"to a node","auto-negotiation":{"supported":true,"current":"%s - text"}}}' \
         "$1" "${1#leaf}" "$2" "$3"
 }
-aged() { # SECONDS NEIGHBOUR: since when it is heard
+aged() { # SECONDS NEIGHBOR: since when it is heard
     printf '{"age":"0 day, 00:%02d:%02d",%s' $(($1 / 60)) $(($1 % 60)) "${2#\{}"
 }
 lldp() { # NODE, THEN LEAF PORT KIND for each of eth1 and eth2
     printf '{"lldp":{"interface":[{"eth1":%s},{"eth2":%s},{"eth0":{"via":"LLDP","chassis":{"pc":{"id":{"type":"mac","value":"02:00:00:00:01:01"},"capability":{"type":"Station","enabled":true}}},"port":{"id":{"type":"mac","value":"02:00:00:00:01:01"}}}}]}}' \
-        "$(neighbour "${@:2:3}")" "$(neighbour "${@:5:3}")" >"$dir/lldp/$1.json"
+        "$(neighbor "${@:2:3}")" "$(neighbor "${@:5:3}")" >"$dir/lldp/$1.json"
 }
 ethernet() {
     text=$("$muster" topology --fabric --lldp "$dir/lldp" "$@" 2>"$dir/err")
@@ -168,7 +168,7 @@ done
 ethernet -t "$dir/conf"
 is "$status $findings" '0 ' 'Ethernet by LLDP: nothing is wrong' || diag "$text" "$(<"$dir/err")"
 like "$text" '^leaf1 +02:00:00:00:00:01 +leaf +0 +4 +200 Gb/s +n\[1-4\]$' '... its switches, and who hangs there'
-like "$text" 'rails eth1,eth2$|rails eth\[1-2\]$' '... neighbours that are no switches are passed over'
+like "$text" 'rails eth1,eth2$|rails eth\[1-2\]$' '... neighbors that are no switches are passed over'
 lldp n2 leaf2 Eth1/2 200GbaseCR4 leaf1 Eth1/2 200GbaseCR4
 lldp n7 leaf3 Eth1/3 50GbaseCR2 leaf4 Eth1/3 200GbaseCR4
 lldp n8 leaf3 Eth1/4 200GbaseCR4 leaf2 Eth1/8 200GbaseCR4
@@ -179,14 +179,14 @@ like "$findings" '^fail +n2 has its rails crossed: eth1 is on leaf2 \(02:00:00:0
 like "$findings" '^fail +n7 eth1 - leaf3 \(.*\) Eth1/3 runs at 50 Gb/s, 2 of 3 links of its kind at 200 Gb/s: reseat' 'a slow link'
 like "$findings" '^fail +n8 eth2 is on leaf2 \(.*\) Eth1/8, it belongs on leaf4 \(.*\) \(.*/conf line 2 has n8 under west\)' 'a cable in another switch'
 like "$findings" '^fail +n4 is not in the network that LLDP shows \(.*/conf line 1 expects it under east\): see whether it is powered, its lldpd running' 'a node that said nothing'
-like "$findings" '^fail +n6 eth1, eth2 has no link' 'a node without a neighbour'
+like "$findings" '^fail +n6 eth1, eth2 has no link' 'a node without a neighbor'
 is "$status $(grep -c . <<<"$findings")" '1 5' '... each once' || diag "$text"
 # lldpd keeps the switch that a cable was in for two minutes: the one heard last counts
 for said in 'leaf1 120 leaf2 3 leaf2' 'leaf2 3 leaf1 120 leaf2' 'leaf1 3 leaf2 120 leaf1'; do
     read -r one one_s other other_s now <<<"$said"
     printf '{"lldp":{"interface":[{"eth1":%s},{"eth1":%s}]}}' \
-        "$(aged "$one_s" "$(neighbour "$one" Eth1/4 200GbaseCR4)")" \
-        "$(aged "$other_s" "$(neighbour "$other" Eth1/4 200GbaseCR4)")" >"$dir/lldp/n4.json"
+        "$(aged "$one_s" "$(neighbor "$one" Eth1/4 200GbaseCR4)")" \
+        "$(aged "$other_s" "$(neighbor "$other" Eth1/4 200GbaseCR4)")" >"$dir/lldp/n4.json"
     ethernet -t "$dir/conf"
     like "$text" "^$now +02:[0-9:]* +leaf .* n\[1-4" "a cable that was moved: $one heard for $one_s s, $other for $other_s s" || diag "$text"
 done

@@ -72,7 +72,7 @@ fault 'leaf leaf2c' 'fail +leaf2: none of its 8 nodes has its rail mlx5_2:1 in t
 judge
 like "$findings" '^fail +n\[9-16\]: none of its 8 nodes has its rail mlx5_2:1 in the subnet: see whether the switch of that rail' \
     '... without topology.conf too'
-fault 'missing-rail n9 1' 'fail +n9 mlx5_1:1 has no link, 7 of its 7 neighbours have: .*it belongs on leaf2b \(.*\), its port 1 is empty$'
+fault 'missing-rail n9 1' 'fail +n9 mlx5_1:1 has no link, 7 of its 7 neighbors have: .*it belongs on leaf2b \(.*\), its port 1 is empty$'
 
 sound '--nodes 72 --per-leaf 2 --spines 0 --mesh 4'
 fault 'uplink leaf13 leaf14' 'fail +leaf13 \(0x[0-9a-f]+\) and leaf14 \(0x[0-9a-f]+\) have 4 cables to other switches each, 34 of 36 like them have 5: check the cable between them \(leaf13 port [0-9]+, leaf14 port [0-9]+\)$'
@@ -80,7 +80,7 @@ fault 'leaf leaf13' 'fail +leaf13: none of its 2 nodes \(n\[25-26\]\) is in the 
 judge
 is "$(grep -c . <<<"$findings")" 1 'a switch of a mesh that is off is one finding without topology.conf'
 like "$findings" '^fail +5 switches have 4 cables to other switches each, the other 30 of 35 have 5: see whether a switch that all of them lead to is off, and check the cables between them if none is \(leaf14 port 3, leaf15 port 3, leaf16 port 3, leaf20 port 6, leaf36 port 6\)$' \
-    '... which says what its neighbours lack'
+    '... which says what its neighbors lack'
 subnet --nodes 72 --per-leaf 2 --spines 0 --mesh 4 --fault 'leaf leaf13' --fault 'leaf leaf14'
 judge -t "$dir/conf"
 is "$(grep -c 'none of its 2 nodes' <<<"$findings") $(grep -c . <<<"$findings")" '2 2' '... and two that are joined two' || diag "$text"

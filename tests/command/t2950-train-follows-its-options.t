@@ -37,25 +37,25 @@ is "$?/$(wc -c <out)" 2/0 'without options it trains nothing: a usage error'
 is "$text" "$help" '... and prints its help'
 
 refused 'channels must be a multiple of heads, found 32 and 5' "${small[@]}" --heads=5
-refused '--steps: expected a whole number from 0 to 1e+09, found "1.5"' --steps=1.5
-refused '--lr: expected a number from 0 to 1000, found "nan"' --lr=nan
-refused '--batch: expected a whole number from 1 to 65536, found "0"' --batch=0
-refused '--bucket: expected a number from 1e-06 to 2000, found "2001"' --bucket=2001
-refused '--model: expected 124M, 350M, 774M or 1558M, found "7B"' --model=7B
-refused '--precision: expected fp32 or bf16, found "fp8"' --precision=fp8
-refused '--schedule: expected constant, linear or cosine, found "steep"' --schedule=steep
-refused '--split: expected HOW, found nothing' --split=
+refused 'option --steps: expected a number from 0 to 1000000000, found "1.5"' --steps=1.5
+refused 'option --lr: expected a number from 0 to 1000, found "nan"' --lr=nan
+refused 'option --batch: expected a number from 1 to 65536, found "0"' --batch=0
+refused 'option --bucket: expected a number from 1e-06 to 2000, found "2001"' --bucket=2001
+refused 'option --model: expected 124M, 350M, 774M or 1558M, found "7B"' --model=7B
+refused 'option --precision: expected fp32 or bf16, found "fp8"' --precision=fp8
+refused 'option --schedule: expected constant, linear or cosine, found "steep"' --schedule=steep
+refused 'option --split needs an argument, HOW' --split=
 refused '--split: expected even, measured or layers of each stage as in 3,5,4; found "half"' \
     "${small[@]}" --split=half
 refused '--split: expected 1 numbers, one of each stage, that make 2 layers; found "1,1"' \
     "${small[@]}" --split=1,1
 refused '--stages: 1 rank cannot be shared out evenly to 2 stages' "${small[@]}" --stages=2
-refused '--window: expected a whole number from 1 to 1000, or none; found "all"' --window=all
-refused '--seed-data: expected a whole number below 2^64, found "-1"' --seed-data=-1
-refused '--seed-data: expected a whole number below 2^64, found "18446744073709551616"' \
+refused 'option --window: expected a number from 1 to 1000, or none; found "all"' --window=all
+refused 'option --seed-data: expected a whole number below 2^64, found "-1"' --seed-data=-1
+refused 'option --seed-data: expected a whole number below 2^64, found "18446744073709551616"' \
     --seed-data=18446744073709551616
-refused '--nonsense: no such option, or a value too many' --nonsense
-refused 'expected options only, found "word"' word
+refused 'unknown option --nonsense' --nonsense
+refused 'unexpected argument "word"' word
 
 "$train" "${small[@]}" --fixed-batch >out
 is "$?" 0 'a small problem is trained'

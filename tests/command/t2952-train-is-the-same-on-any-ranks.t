@@ -84,10 +84,10 @@ for window in 1 2 3 none; do
 done
 
 train_ranks 2 "${small[@]}" --scheme=zero1 --bucket=0.01 >out 2>err
-is "$?:$(grep -- --strategy err)" '0:muster-train: --scheme is now called --strategy' 'an old name still works, with a line'
+is "$?:$(grep -- --strategy err)" '0:muster-train: option --scheme is now --strategy' 'an old name still works, with a line'
 
 text=$(train_ranks 2 "${small[@]}" --strategy=zero9 2>&1)
-like "$text" '^muster-train: --strategy: expected ddp, zero1, zero2, zero3 or replicas, found "zero9"' \
+like "$text" '^muster-train: option --strategy: expected ddp, zero1, zero2, zero3 or replicas, found "zero9"' \
     'a strategy that is none'
 is "$(grep -c '^muster-train' <<<"$text")" 1 '... said once'
 text=$(train_ranks 2 "${small[@]}" --data=no-such 2>&1)

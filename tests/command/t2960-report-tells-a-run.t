@@ -113,7 +113,7 @@ like "$? $(cat "$work/said")" '^3 muster report: standard output: No space left 
 
 report --format pdf "$work/run"
 is "$? $(head -1 "$work/said")" \
-    "2 muster report: format is 'pdf', expected table, html, junit, prometheus, csv, json" 'a format that is none'
+    "2 muster report: option --format: expected table, html, junit, prometheus, csv or json, found \"pdf\"" 'a format that is none'
 report "$work/absent"
 is "$? $(cat "$work/said")" "3 muster report: $work/absent: No such file or directory" 'a file that is not there'
 : >"$work/empty"

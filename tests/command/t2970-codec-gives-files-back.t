@@ -79,7 +79,7 @@ for output in own own.link ./own; do
     ok '... which stays' cmp -s own normal.bf16
 done
 text=$("$codec" -o '' normal.bf16 2>&1)
-is "$?/$text" "2/muster-codec: --output '': the name of a file" 'an output without a name is a usage error'
+is "$?/$text" "2/muster-codec: option --output needs an argument, FILE" 'an output without a name is a usage error'
 
 text=$("$codec" -t normal.fp32.mgc missing.mgc rows.fp32.mgc 2>&1)
 is "$?" 1 'a file that is missing fails'
@@ -142,11 +142,11 @@ usage() { # LINE OPTION...
     is "$?" 2 "$*: a usage error"
     is "$text" "muster-codec: $line" '... in one clear line'
 }
-usage "--type 'int8': bf16, fp16 or fp32" --type int8
-usage "--path 'neon': portable, avx2 or avx512, as far as this machine has them" --path=neon
+usage 'option --type: expected bf16, fp16 or fp32, found "int8"' --type int8
+usage 'option --path: expected portable, avx2 or avx512, found "neon"' --path=neon
 usage "--output 'x': one FILE at a time" -o x one empty
 usage "--type 'bf16': is for compressing; a compressed file knows its own" -d --type bf16
-usage "--seconds '0': 0.01 to 600" -b --seconds 0
+usage 'option --seconds: expected seconds from 0.01 to 600, found "0"' -b --seconds 0
 for wrong in --nonsense --type --json=x -Z; do
     text=$("$codec" "$wrong" 2>&1 </dev/null)
     is "$?/$(wc -l <<<"$text")" 2/1 "$wrong: a usage error in one line"

@@ -16,7 +16,7 @@ linkinfo_has 4X 25.78125
 sound '--nodes 64 --per-leaf 8 --spines 4 --cables 2 --rails 2' 64 16
 fault 'misplaced n20 1 leaf7b' 'fail +n20 mlx5_1:1 is on leaf7b .* port 17, it belongs on leaf3b .*its port 4 is empty'
 fault 'crossed n20 0 1' 'fail +n20 has its rails crossed: '
-fault 'missing-rail n20 0' 'fail +n20 mlx5_0:1 has no link, 7 of its 7 neighbours have'
+fault 'missing-rail n20 0' 'fail +n20 mlx5_0:1 has no link, 7 of its 7 neighbors have'
 fault 'uplinks-slow leaf3b' 'fail +all 8 links to other switches of leaf3b .* run at 4x EDR \(100 Gb/s\), 120 of 128 links of their kind at 4x HDR'
 fault 'leaf leaf3a' 'fail +leaf3: none of its 8 nodes has its rail mlx5_0:1'
 fault 'uplink leaf3b spine2' 'fail +leaf3b .* has 7 uplinks, 15 of 15 switches like it have 8: check the cable of its port 11 to spine2 .* port 11$'

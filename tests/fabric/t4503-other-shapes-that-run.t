@@ -8,7 +8,7 @@
 
 sound '--nodes 16 --per-leaf 4 --spines 2 --rails 4 --ports 2' 16 16
 like "$text" '^nodes +16, rails mlx5_0:\[1-2\],mlx5_1:\[1-2\]$' '... with two ports of each adapter'
-fault 'missing-rail n6 3' 'fail +n6 mlx5_1:2 has no link, 3 of its 3 neighbours have: .*it belongs on leaf2d '
+fault 'missing-rail n6 3' 'fail +n6 mlx5_1:2 has no link, 3 of its 3 neighbors have: .*it belongs on leaf2d '
 fault 'crossed n6 0 1' 'fail +n6 has its rails crossed: mlx5_0:1 is on leaf2b .* and mlx5_0:2 is on leaf2a '
 fault 'narrow n6 1' 'fail +n6 mlx5_0:2 - leaf2b .* port 2 runs at 1x HDR \(50 Gb/s\)'
 linkinfo_has 1X 53.125

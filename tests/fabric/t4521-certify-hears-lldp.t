@@ -28,7 +28,7 @@ node() { # NAME
     pids+=($!)
 }
 hears() { # NODE INTERFACE SWITCH
-    lab on "$1" "$muster" topology --neighbours 2>/dev/null | grep -q "^$2  *$3 "
+    lab on "$1" "$muster" topology --neighbors 2>/dev/null | grep -q "^$2  *$3 "
 }
 
 chmod 711 "$work"
@@ -53,9 +53,9 @@ leaf leaf2 'n2-eth1,n3-eth*,n4-eth*'
 leaves=("${pids[@]}")
 for i in 1 2 3; do node n$i; done
 hear 'n1 eth1 leaf1' 'n2 eth1 leaf2' 'n2 eth2 leaf1' 'n3 eth2 leaf2'
-is "$heard" 6 'muster topology --neighbours tells what lldpd has heard' ||
-    diag "$(tail -n 3 "$work"/leaf*/log "$work"/n*.log)" "$(lab on n2 "$muster" topology --neighbours 2>&1)"
-is "$(lab on n4 "$muster" topology --neighbours 2>&1 >/dev/null | grep -c 'is lldpd running?$')" 1 '... and where none runs'
+is "$heard" 6 'muster topology --neighbors tells what lldpd has heard' ||
+    diag "$(tail -n 3 "$work"/leaf*/log "$work"/n*.log)" "$(lab on n2 "$muster" topology --neighbors 2>&1)"
+is "$(lab on n4 "$muster" topology --neighbors 2>&1 >/dev/null | grep -c 'is lldpd running?$')" 1 '... and where none runs'
 
 certify --dry-run --level quick
 record() { # JQ-CONDITION

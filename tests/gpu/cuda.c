@@ -9,6 +9,7 @@
 #endif
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -37,7 +38,7 @@ enum {
 enum { DEVICES = 16, ALLOCATIONS = 256 };
 
 /* What the model of a device takes: ns. */
-static const double launch_ns = 5000, block_ns = 400, byte_ns = 100, link_ns = 50, host_ns = 500,
+static const double launch_ns = 5000, block_ns = 250, byte_ns = 100, link_ns = 50, host_ns = 500,
                     pageable_ns = 1000;
 
 struct arguments {
@@ -103,6 +104,15 @@ static double link_factor(int from, const char *key, int to, double standard)
     return factor(from, name, standard);
 }
 
+/* From the start, or once it has had so many launches. */
+static bool is_lost(int device)
+{
+    long long launches = state_number(device, "lost_at", 0);
+
+    return state_number(device, "lost", 0) != 0 ||
+           (launches > 0 && devices[device].launches >= launches);
+}
+
 static int enter(int device, const char *function)
 {
     int rv = state_enter(device, function);
@@ -111,7 +121,7 @@ static int enter(int device, const char *function)
         return rv;
     if (!is_initialized && strcmp(function, "cuInit") != 0)
         return NOT_INITIALIZED;
-    if (device >= 0 && state_number(device, "lost", 0) != 0)
+    if (device >= 0 && is_lost(device))
         return UNKNOWN;
     return device >= 0 ? devices[device].error : OK;
 }
@@ -130,14 +140,45 @@ static int enter(int device, const char *function)
         ENTER(current->index);                                                                     \
     } while (0)
 
-static int device_count(void)
+/* The devices that this process may use, in its order: of those whose files it can open ("files
+ * /dev/gpu": /dev/gpu0, ...), the ones that CUDA_VISIBLE_DEVICES numbers. Returns their count. */
+static int visible_devices(int list[DEVICES])
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-    int count = (int)state_number(-1, "devices", 8);
+    const char *files = state_text(-1, "files", NULL);
+    int open_ones[DEVICES], open_count = 0, count = 0, most;
+    char prefix[64], path[96], *end;
 
-    if (visible && !*visible)
-        return 0;
-    return count > DEVICES ? DEVICES : count;
+    snprintf(prefix, sizeof prefix, "%.63s", files ? files : "");
+    most = (int)state_number(-1, "devices", 8);
+    for (int i = 0; i < DEVICES && i < most; i++) {
+        int fd = -1;
+
+        snprintf(path, sizeof path, "%s%d", prefix, i);
+        if (*prefix && (fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0)
+            continue;
+        if (fd >= 0)
+            close(fd);
+        open_ones[open_count++] = i;
+    }
+    for (int i = 0; !visible && i < open_count; i++)
+        list[count++] = open_ones[i];
+    while (visible && *visible && count < DEVICES) {
+        long number = strtol(visible, &end, 10);
+
+        if (end == visible || number < 0 || number >= open_count)
+            break;
+        list[count++] = open_ones[number];
+        visible = *end == ',' ? end + 1 : end;
+    }
+    return count;
+}
+
+static int device_count(void)
+{
+    int list[DEVICES];
+
+    return visible_devices(list);
 }
 
 EXPORT int cuInit(unsigned flags);
@@ -193,10 +234,12 @@ int cuDeviceGetCount(int *count)
 EXPORT int cuDeviceGet(int *device, int ordinal);
 int cuDeviceGet(int *device, int ordinal)
 {
-    if (ordinal < 0 || ordinal >= device_count())
+    int list[DEVICES];
+
+    if (ordinal < 0 || ordinal >= visible_devices(list))
         return INVALID_DEVICE;
-    ENTER(ordinal);
-    *device = ordinal;
+    ENTER(list[ordinal]);
+    *device = list[ordinal];
     return OK;
 }
 
@@ -515,12 +558,14 @@ static bool is_index(const void *address)
 
 static void on_access(void *address, unsigned size, int is_write)
 {
-    struct allocation *allocation = find(address, size);
+    struct allocation *allocation;
 
+    if (labs((const char *)address - run.stack) <= 1 << 16 || /* a local variable */
+        is_index(address))
+        return;
+    allocation = find(address, size);
     if (!allocation) {
-        if (!is_index(address) &&
-            labs((const char *)address - run.stack) > 1 << 16) /* no local variable */
-            run.error = ILLEGAL_ADDRESS;
+        run.error = ILLEGAL_ADDRESS;
         return;
     }
     run.bytes += size;

@@ -3,6 +3,7 @@
  * which takes the cubin's place. Each read and write of a kernel becomes a call (as for a thread
  * sanitizer), and each basic block counts: the stand-in of libcuda has its time from these, and
  * sees races and accesses out of bounds. Prototypes by nvrtc.h of CUDA 12. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,17 +97,53 @@ static char *get(const char *directory, const char *name, size_t *size)
     return text;
 }
 
+/* Where "cache DIRECTORY" of the state keeps what was compiled of this source. Returns false where
+ * there is none. */
+static bool cache_find(const struct program *program, char directory[128], char name[32])
+{
+    const char *texts[] = {before, runtime, program->source}, *cache;
+    unsigned long long hash = 14695981039346656037ULL; /* FNV-1a */
+
+    for (int i = 0; i < 3; i++)
+        for (const char *c = texts[i]; *c; c++)
+            hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
+    cache = state_text(-1, "cache", NULL);
+    snprintf(directory, 128, "%.127s", cache ? cache : "");
+    snprintf(name, 32, "kernels-%016llx", hash);
+    return cache != NULL;
+}
+
+/* Whole or not at all; where it cannot be kept it is compiled again. */
+static void cache_put(const struct program *program, const char *directory, const char *name)
+{
+    char path[192], written[200];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    snprintf(written, sizeof written, "%s.XXXXXX", path);
+    fd = mkstemp(written);
+    if (fd < 0)
+        return;
+    if (write(fd, program->code, program->size) != (ssize_t)program->size ||
+        rename(written, path) != 0)
+        unlink(written);
+    close(fd);
+}
+
 EXPORT int nvrtcCompileProgram(struct program *program, int count, const char *const *options);
 int nvrtcCompileProgram(struct program *program, int count, const char *const *options)
 {
-    char directory[] = "/tmp/muster-nvrtc-XXXXXX", command[1024], *log;
+    char directory[] = "/tmp/muster-nvrtc-XXXXXX", command[1024], cache[128], name[32], *log;
     size_t size = 0;
+    bool has_cache = cache_find(program, cache, name);
     int rv = (int)state_number(-1, "return.nvrtcCompileProgram", 0);
 
     for (int i = 0; i < count; i++)
         if (strncmp(options[i], "--gpu-architecture=sm_", 22) != 0 &&
             strcmp(options[i], "--std=c++17") != 0)
             return INVALID_INPUT;
+    if (rv == 0 && has_cache && (program->code = get(cache, name, &program->size)))
+        return OK;
     if (rv != 0 || !mkdtemp(directory))
         return rv ? rv : PROGRAM_CREATION_FAILURE;
     if (put(directory, "kernels.c", before, program->source) == 0 &&
@@ -123,7 +160,11 @@ int nvrtcCompileProgram(struct program *program, int count, const char *const *o
     snprintf(program->log, sizeof program->log, "%s", log ? log : "");
     free(log);
     snprintf(command, sizeof command, "rm -rf %s", directory);
-    return system(command) == 0 && program->code ? rv : COMPILATION;
+    if (system(command) != 0 || !program->code)
+        return COMPILATION;
+    if (has_cache && rv == OK)
+        cache_put(program, cache, name);
+    return rv;
 }
 
 EXPORT int nvrtcGetProgramLogSize(struct program *program, size_t *size);

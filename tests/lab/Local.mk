@@ -68,8 +68,13 @@ EXTRA_DIST += \
 	tests/lab/t1806-the-controller-is-asked-once-for-all.t \
 	tests/lab/t1807-certify-tells-what-accounting-wants.t \
 	tests/lab/t1808-nodes-with-names-of-their-own.t \
+	tests/lab/t1810-two-users-under-two-qos.t \
+	tests/lab/t1811-policy-names-mistakes-of-a-cluster.t \
+	tests/lab/t1812-policy-verify-proves-what-is-stated.t \
+	tests/lab/t1820-run-goes-on-without-the-node-at-fault.t \
 	tests/lab/t1900-certify-killed-leaves-nothing.t \
 	tests/lab/t1901-certify-survives-a-node-that-goes.t \
+	tests/lab/t2000-certify-names-bad-accelerators.t \
 	tests/lab/t3000-islands-and-the-sites-lines.t \
 	tests/lab/t3001-failed-rails-are-left-out.t \
 	tests/lab/interfaces.sh \
@@ -93,4 +98,5 @@ EXTRA_DIST += \
 	tests/lab/t3503-slurmd-runs-the-health-check.t \
 	tests/lab/t3600-compare-and-history-of-a-cluster.t \
 	tests/lab/t3700-train-is-queued-again.t \
+	tests/lab/flaky \
 	tests/lab/testlab.sh

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# accounting.sh - lab up --accounting: MariaDB and slurmdbd on the head. They go with the head's
-# processes, and their files with its /var.
+# accounting.sh - lab up --accounting: MariaDB and slurmdbd on the head, users that every host knows,
+# their accounts and QOS. All of it goes with the hosts' processes and files.
+
+# NAME:ACCOUNT:SHARES; the user IDs begin at 7721
+readonly accounting_users='alice:physics:3 bob:physics:1 carol:chemistry:1 guest:visitors:1'
 
 accounting_need() {
     local tool missing=
@@ -17,34 +20,112 @@ accounting_conf() { # what slurm.conf has besides
 
 AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=head
-AccountingStorageEnforce=associations,limits,qos
+AccountingStorageEnforce=associations,limits,qos,safe
 AccountingStorageTRES=gres/gpu
+EnforcePartLimits=ALL
+# One QOS before the other whatever the users' shares and the jobs' age.
 PriorityType=priority/multifactor
+PriorityWeightQOS=100000
+PriorityWeightFairshare=10000
+PriorityWeightAge=1000
+PreemptType=preempt/qos
+PreemptMode=REQUEUE
 END
 }
 
-# For a lab, not for data: nothing waits for a disk.
-mariadb_start() {
-    local log=/var/log/mariadb.log
+# What node-init puts into /etc/passwd and /etc/group of each host.
+accounting_files() {
+    local user id=7721
+    for user in $accounting_users; do
+        user=${user%%:*}
+        echo "$user:x:$id:$id::/:/bin/sh" >>"$state/passwd"
+        echo "$user:x:$id:" >>"$state/group"
+        id=$((id + 1))
+    done
+}
+
+# For a lab, not for data: nothing waits for a disk, and only what a kill of MariaDB must not lose is
+# written at once.
+mariadb_install() {
     host_do head sh -c "mkdir -p /run/mysqld /var/lib/mysql && chown mysql: /run/mysqld /var/lib/mysql &&
         mariadb-install-db --user=mysql --datadir=/var/lib/mysql --skip-test-db \
-            --auth-root-authentication-method=socket >$log 2>&1" || return 1
+            --auth-root-authentication-method=socket >/var/log/mariadb.log 2>&1"
+}
+
+mariadb_start() {
+    local log=/var/log/mariadb.log
     host_do head sh -c "setsid mariadbd --no-defaults --user=mysql --datadir=/var/lib/mysql \
-        --socket=/run/mysqld/mysqld.sock --skip-networking --innodb-flush-log-at-trx-commit=0 \
+        --socket=/run/mysqld/mysqld.sock --skip-networking --innodb-flush-log-at-trx-commit=2 \
         --innodb-lock-wait-timeout=900 >>$log 2>&1 </dev/null &"
     host_do head sh -c 'for i in $(seq 300); do
         mariadb-admin --no-defaults --socket=/run/mysqld/mysqld.sock ping >/dev/null 2>&1 && exit; sleep 0.1; done; exit 1'
 }
 
-# Slurm's own database makes root's account; nobody else has one.
-accounting_start() {
-    host_do head sh -c "umask 077; printf '%s\n' DbdHost=head SlurmUser=root LogFile=/var/log/slurm/slurmdbd.log \
-        PidFile=/run/slurmdbd.pid StorageType=accounting_storage/mysql StorageHost=localhost StorageUser=root \
-        >/etc/slurm/slurmdbd.conf"
-    mariadb_start || die "MariaDB does not start: $(tail -n 3 "$(host_dir head)/var/log/mariadb.log")"
+slurmdbd_start() {
     host_do head slurmdbd </dev/null
     host_do head sh -c 'for i in $(seq 300); do
         sacctmgr -n show cluster >/dev/null 2>&1 && exit; sleep 0.1; done; exit 1' ||
         die "slurmdbd does not start: $(tail -n 3 "$(host_dir head)/var/log/slurm/slurmdbd.log")"
-    host_do head sacctmgr -iQ add cluster "$name" >/dev/null
+}
+
+# urgent goes before normal and has batch requeued; batch has two jobs of a user at a time; a job of
+# visitors has four CPUs.
+accounts_add() {
+    local user account shares
+    {
+        echo "add cluster $name"
+        echo 'add qos urgent priority=100'
+        echo 'add qos batch priority=1'
+        echo 'modify qos normal set priority=10'
+        echo 'modify qos urgent set preempt=batch'
+        echo 'modify qos batch set maxjobsperuser=2'
+        for account in physics chemistry visitors; do
+            echo "add account $account"
+        done
+        for user in $accounting_users; do
+            IFS=: read -r user account shares <<<"$user"
+            echo "add user $user account=$account fairshare=$shares"
+        done
+        echo 'modify account physics chemistry set qos=normal,urgent,batch defaultqos=normal'
+        echo 'modify account visitors set qos=batch defaultqos=batch maxtres=cpu=4'
+        echo 'modify user root set qos=normal,urgent,batch defaultqos=normal'
+    } | host_do head sh -c 'while read -r line; do sacctmgr -iQ $line </dev/null || exit; done' \
+        >"$state/accounts.log" 2>&1 || die "sacctmgr: $(tail -n 2 "$state/accounts.log")"
+}
+
+# Slurm's own database makes root's account.
+accounting_start() {
+    host_do head sh -c "umask 077; printf '%s\n' DbdHost=head SlurmUser=root LogFile=/var/log/slurm/slurmdbd.log \
+        PidFile=/run/slurmdbd.pid StorageType=accounting_storage/mysql StorageHost=localhost StorageUser=root \
+        >/etc/slurm/slurmdbd.conf"
+    mariadb_install && mariadb_start ||
+        die "MariaDB does not start: $(tail -n 3 "$(host_dir head)/var/log/mariadb.log")"
+    slurmdbd_start
+    accounts_add
+}
+
+fault_slurmdbd_killed() {
+    accounting_fault slurmdbd-killed "$@"
+    host_do head pkill -KILL -x slurmdbd || true
+    say 'slurmdbd is killed'
+}
+
+fault_mariadb_killed() {
+    accounting_fault mariadb-killed "$@"
+    host_do head pkill -KILL -x mariadbd || true
+    say 'MariaDB is killed'
+}
+
+accounting_fault() { # KIND ARG...
+    fault_arguments "$1" $(($# - 1)) 0 0 ''
+    [ "$accounting" = yes ] || usage_error "lab $name is up without --accounting"
+    fault_record "$1"
+}
+
+# After any fault: what has died starts again. slurmctld sends what it kept meanwhile.
+accounting_heal() {
+    [ "$accounting" = yes ] || return 0
+    daemon_alive head mariadbd || mariadb_start ||
+        die "MariaDB does not start: $(tail -n 3 "$(host_dir head)/var/log/mariadb.log")"
+    daemon_alive head slurmdbd || slurmdbd_start
 }

@@ -11,7 +11,7 @@
 # Beside each certification are six busy loops and a lab of four healthy nodes that are certified again and
 # again; those count as well, in a row of their own. Records are kept in $kept, one file a run.
 
-readonly busy_loops=6
+readonly busy_loops=6 busy_beside='6 busy loops, a second cluster'
 loops=() beside='' sizes_up=()
 declare -A tally=()
 innocent=0
@@ -41,19 +41,46 @@ resume_all() { # LAB NODE...
     done
 }
 
+# Adds a line of JSON to $results: what tests/campaign/summary counts. FAULT is "healthy" where there is none;
+# OUTCOME one of right, partly, unknown, missed and wrong, as its --help has them. BESIDE: what else ran.
+# shellcheck disable=SC2154 # top, results are set in campaign-faults
+note_result() { # NODES ROUND FAULT OUTCOME INNOCENTS SECONDS OPTIONS BESIDE WHAT
+    local commit
+    commit=$(git -C "$top" describe --always --dirty --exclude '*')
+    jq -nc --arg commit "$commit" --arg nodes "$1" --arg round "$2" --arg fault "$3" --arg outcome "$4" \
+        --arg innocents "$5" --arg seconds "$6" --arg options "$7" --arg beside "$8" --arg what "$9" \
+        --arg load "$(cut -d' ' -f1 /proc/loadavg)" --arg processors "$(nproc)" '{commit: $commit,
+        processors: ($processors | tonumber), load: ($load | tonumber), beside: $beside,
+        nodes: ($nodes | tonumber), round: ($round | tonumber), fault: $fault, options: $options,
+        outcome: $outcome, innocents: ($innocents | tonumber), seconds: ($seconds | tonumber)} +
+        if $what == "" then {} else {what: $what} end' >>"$results"
+}
+
 count_for() { # ROW WHAT [HOW-MANY]
     local key="$1|$2"
     tally[$key]=$((${tally[$key]-0} + ${3-1}))
 }
 
+# What certify_and_count() did to a healthy lab, as a result.
+note_healthy() { # NODES ROUND RUN
+    local innocents outcome=right
+    innocents=$(printf '%s\n' $failed_nodes $drained_nodes | sort -u | grep -c .)
+    verdicts_of "$kept/$3.jsonl" | grep -qv ' pass$' && outcome=unknown
+    [ -s "$kept/$3.jsonl" ] || outcome=unknown
+    [ "$innocents" -eq 0 ] || outcome=wrong
+    note_result "$1" "$2" healthy $outcome "$innocents" "$seconds" '' "$busy_beside" \
+        "$(not_passed "$kept/$3.jsonl" | head -n 1)"
+}
+
 # Certifies LAB once. Records go to $kept/RUN.jsonl, what it said to $kept/RUN.txt. Counts nodes in ROW, and sets
-# $failed_nodes and $drained_nodes.
+# $failed_nodes, $drained_nodes and $seconds.
 certify_and_count() { # LAB ROW RUN [OPTION...]
     local lab=$1 row=$2 run=$3 status=0 begin=$EPOCHREALTIME verdict count
     shift 3
     : >"$kept/$run.jsonl"
     lab_of "$lab" run "$muster" certify --json "$kept/$run.jsonl" ${limit:+--time-limit "$limit"} "$@" \
         >"$kept/$run.txt" 2>&1 </dev/null || status=$?
+    seconds=$(awk "BEGIN { printf \"%.1f\", $EPOCHREALTIME - $begin }")
     failed_nodes=$(verdicts_of "$kept/$run.jsonl" | awk '$2 == "fail" { print $1 }' | xargs)
     drained_nodes=$(drained_by_muster "$lab" | xargs)
     count_for "$row" runs
@@ -66,7 +93,7 @@ certify_and_count() { # LAB ROW RUN [OPTION...]
     # shellcheck disable=SC2086 # names
     resume_all "$lab" $drained_nodes
     printf '%-12s %-32s %6.1f s  status %s  load %s%s%s\n' "$row" "$run" \
-        "$(awk "BEGIN { print $EPOCHREALTIME - $begin }")" "$status" "$(cut -d' ' -f1 /proc/loadavg)" \
+        "$seconds" "$status" "$(cut -d' ' -f1 /proc/loadavg)" \
         "${failed_nodes:+  failed: $failed_nodes}" "${drained_nodes:+  drained: $drained_nodes}"
     if verdicts_of "$kept/$run.jsonl" | grep -qv ' pass$'; then
         not_passed "$kept/$run.jsonl" | sed 's/^/    /'
@@ -82,6 +109,7 @@ certify_beside() {
     while :; do
         round=$((round + 1))
         certify_and_count "$name-beside" beside "beside-$$-$round" >"$kept/beside-$$-$round.out"
+        note_healthy 4 "$round" "beside-$$-$round"
         {
             cat "$kept/beside-$$-$round.out"
             declare -p tally
@@ -160,6 +188,7 @@ campaign_healthy() { # TIMES NODES...
         beside_start || return 1
         for ((round = 1; round <= times; round++)); do
             certify_and_count "$name-$size" "$size" "healthy-$size-$$-$round"
+            note_healthy "$size" "$round" "healthy-$size-$$-$round"
         done
         campaign_end
     done
@@ -198,6 +227,9 @@ campaign_busy() { # TIMES
                 what=missed
             fi
             echo "    ${fault%% *}: $what"
+            note_result 4 "$round" "$fault" "${what/innocent/wrong}" \
+                "$(printf '%s\n' $failed_nodes $drained_nodes | sort -u | grep -c .)" "$seconds" '' "$busy_beside" \
+                "$([ $what = right ] || not_passed "$kept/$run.jsonl" | head -n 1)"
             count_for "${fault%% *}" "named $what"
             lab_of "$name-busy" heal >/dev/null
         done < <(busy_faults)

@@ -8,6 +8,7 @@
 #   . "$(dirname "$0")/certify.sh"
 #   certify [OPTION...]                 # runs it: $status, words in $work/words, records in
 #                                       # $work/records
+#   certify_until PATTERN [OPTION...]   # runs it beside, $pid, until a line of its words is like that
 #   verdicts                            # "n1 pass n2 fail n3 pass n4 pass"
 #   valid NAME                          # a check: all records are as doc/records.md says
 #   failures_of n2                       # "TEST PART: MESSAGE" of each failing verdict about n2
@@ -47,6 +48,13 @@ certify() {
     words=$(cat "$work/words")
 }
 
+certify_until() { # PATTERN [OPTION...]
+    rm -f "$work/words" # of the run before
+    certify "${@:2}" &
+    pid=$!
+    within 60 grep -q "$1" "$work/words"
+}
+
 verdicts() {
     jq -r 'select(.suite == "certify" and .test == "certify" and .node) | "\(.node) \(.verdict)"' \
         "$work/records" | sort | xargs
@@ -57,7 +65,8 @@ failures_of() { # NODE
         "\(.test) \(.part // ""): \(.message // "")"' "$work/records"
 }
 
-states() { lab run sinfo -h -N -o '%N %T' | sort -u | sed 's/\*$//' | xargs; }
+# "planned": idle, and Slurm's backfill has a job in mind that is gone by now
+states() { lab run sinfo -h -N -o '%N %T' | sed 's/\*$//; s/ planned$/ idle/' | sort -u | xargs; }
 reason() { lab run sinfo -h -N -n "$1" -o %E; }
 resume() { lab run scontrol update "nodename=$1" state=resume; }
 

@@ -3,15 +3,17 @@
  * delay - a long or bad cable: what goes into one of two tap devices comes out of the other, later,
  * or not, or with a bit of its payload turned.
  *
- *   delay TAP TAP MICROSECONDS [LOST_PERCENT [TURNED_PERCENT]]
+ *   delay TAP TAP MICROSECONDS [LOST_PERCENT [TURNED_PERCENT [ADDRESS]]]
  *
- * Both ways alike, in order. Only IPv4 and IPv6 are lost or damaged, at random from a fixed seed.
+ * Both ways alike, in order. Only IPv4 and IPv6 are lost or damaged, at random from a fixed seed;
+ * with an IPv4 address only what comes from it or goes there.
  * Nothing else is lost as long as no more than QUEUE frames are on their way in a direction; then
  * the newest is, as on a switch whose queue is full. A tap device takes checksums as they are and
  * gives them whole, so that the receiver sees the damage. The devices exist.
  * For kernels without netem. Runs until it is killed; exit status 1: a device cannot be had.
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
@@ -36,6 +38,7 @@ struct frame {
 
 struct damage {
     double lost, turned; // shares of the frames
+    uint32_t address;    // in the order of the network; 0: all
     uint64_t seed;
 };
 
@@ -85,6 +88,15 @@ static void turn_bit(struct damage *damage, struct frame *frame)
     frame->bytes[place] ^= (unsigned char)(1U << (unsigned)(draw(damage) * 8));
 }
 
+static bool is_for(const struct damage *damage, const struct frame *frame)
+{
+    const unsigned char *addresses = frame->bytes + 14 + 12; // of IPv4: from, to
+
+    return damage->address == 0 ||
+           (frame->bytes[12] == 0x08 && (memcmp(addresses, &damage->address, 4) == 0 ||
+                                         memcmp(addresses + 4, &damage->address, 4) == 0));
+}
+
 // Whether the frame arrives.
 static bool harm(struct damage *damage, struct frame *frame)
 {
@@ -92,7 +104,7 @@ static bool harm(struct damage *damage, struct frame *frame)
         frame->size > HEADERS_BYTES && ((frame->bytes[12] == 0x08 && frame->bytes[13] == 0) ||
                                         (frame->bytes[12] == 0x86 && frame->bytes[13] == 0xdd));
 
-    if (!is_ip)
+    if (!is_ip || !is_for(damage, frame))
         return true;
     if (damage->lost > 0 && draw(damage) < damage->lost)
         return false;
@@ -141,9 +153,15 @@ int main(int argc, char *argv[])
     struct cable cables[2];
     struct pollfd fds[2];
     int64_t delay_ns;
+    uint32_t address = 0;
 
-    if (argc < 4 || argc > 6) {
-        fputs("usage: delay TAP TAP MICROSECONDS [LOST_PERCENT [TURNED_PERCENT]]\n", stderr);
+    if (argc < 4 || argc > 7) {
+        fputs("usage: delay TAP TAP MICROSECONDS [LOST_PERCENT [TURNED_PERCENT [ADDRESS]]]\n",
+              stderr);
+        return 1;
+    }
+    if (argc > 6 && inet_pton(AF_INET, argv[6], &address) != 1) {
+        fprintf(stderr, "delay: %s is no IPv4 address\n", argv[6]);
         return 1;
     }
     delay_ns = strtol(argv[3], NULL, 10) * INT64_C(1000);
@@ -159,6 +177,7 @@ int main(int argc, char *argv[])
         cables[i].out = fds[!i].fd;
         cables[i].damage = (struct damage){.lost = argc > 4 ? strtod(argv[4], NULL) / 100 : 0,
                                            .turned = argc > 5 ? strtod(argv[5], NULL) / 100 : 0,
+                                           .address = address,
                                            .seed = 1 + (uint64_t)i};
     }
     prctl(PR_SET_TIMERSLACK, 1000UL);

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# devicefault.sh - faults that devices and the kernel report: accelerators by the stand-in of NVIDIA's
-# library (tests/gpu), which a node has from its first such fault on, and entries of the kernel log.
+# devicefault.sh - accelerators by the stand-ins of NVIDIA's libraries (tests/gpu), which nodes have from
+# `up --gpus` or from their first such fault on, their faults, and entries of the kernel log.
 
-# What the stand-in's state has of a device at fault, and the library's functions that never return or crash.
+# What the stand-ins' state has of a device at fault, and the library's functions that never return or crash.
 declare -rA gpu_faults=(
-    [gpu-lost]='lost 1'
+    [gpu-slow]='slow_clock 0.5'
+    [gpu-slow-memory]='slow_memory 0.55'
+    [gpu-wrong]='wrong_every 30'
+    [gpu-memory]='stuck_bit 4104'
+    [gpu-hang]='hang_kernel 40'
+    [gpu-lost]='lost_at 40'
+    [gpu-off]='lost 1'
     [gpu-reset]='reset_required 1'
     [gpu-ecc]='ecc_volatile_uncorrected 2'
     [gpu-rows-pending]='rows_pending 1'
@@ -24,33 +30,69 @@ declare -rA gpu_library_faults=(
 )
 
 gpu_fault_kinds() {
-    printf '%s\n' "${!gpu_faults[@]}" "${!gpu_library_faults[@]}" | sort
+    printf '%s\n' "${!gpu_faults[@]}" "${!gpu_library_faults[@]}" gpu-link gpu-old-library | sort
+}
+
+gpu_library() { # DIRECTORY NAME SOURCE [OPTION...]
+    local file=$state/$1/$2
+    [ ! -f "$file" ] || return 0
+    install -d -m 755 "$state/$1"
+    cc -shared -fPIC -O2 -fvisibility=hidden -I"$top" "${@:4}" -o "$file.new" "$top/tests/gpu/$3" -ldl
+    mv "$file.new" "$file"
+}
+
+gpu_libraries() {
+    gpu_library gpu libnvidia-ml.so.1 nvml.c
+    gpu_library gpu libcuda.so.1 cuda.c
+    gpu_library gpu libnvrtc.so.12 nvrtc.c
+}
+
+gpu_state_good() { # NODE
+    printf '%s\n' "devices $gpus" 'files /dev/gpu' 'cache /tmp' | host_do "$1" sh -c 'cat >/etc/muster-gpu-state'
+}
+
+gpu_conf() { # NODE DIRECTORY: it finds them there; a copy, as this tree may not be root's
+    local conf
+    conf=$(host_dir "$1")/etc/muster/muster.conf
+    rm -rf "${conf%/*}/gpu" "${conf%/*}/gpu-old"
+    [ -z "$2" ] || cp -a "$state/$2" "${conf%/*}/"
+    sed -i '/^GpuLibraryPath=/d; /^GpuDeadline=8s$/d' "$conf"
+    [ -z "$2" ] || printf '%s\n' "GpuLibraryPath=/etc/muster/$2" GpuDeadline=8s >>"$conf"
 }
 
 gpu_stand_in() { # NODE: eight good devices
-    local conf
-    conf=$(host_dir "$1")/etc/muster/muster.conf
-    if [ ! -f "$state/gpu/libnvidia-ml.so.1" ]; then
-        mkdir -p "$state/gpu"
-        cc -shared -fPIC -O1 -fvisibility=hidden -I"$top" -o "$state/gpu/libnvidia-ml.so.1" "$top/tests/gpu/nvml.c"
-    fi
-    host_do "$1" sh -c 'test -e /etc/muster-gpu-state || echo devices 8 >/etc/muster-gpu-state'
-    grep -q '^GpuLibraryPath=' "$conf" ||
-        printf '%s\n' "GpuLibraryPath=$state/gpu" GpuDeadline=2s >>"$conf"
+    gpu_libraries
+    host_do "$1" test -e /etc/muster-gpu-state || gpu_state_good "$1"
+    grep -q '^GpuLibraryPath=' "$(host_dir "$1")/etc/muster/muster.conf" || gpu_conf "$1" gpu
+}
+
+gpu_plant() { # NODE LINE
+    # shellcheck disable=SC2016 # $1 is the inner shell's
+    host_do "$1" sh -c 'echo "$1" >>/etc/muster-gpu-state' sh "$2"
+    say "$1: the stand-in of its accelerators has $2"
 }
 
 fault_gpu() { # KIND NODE [INDEX]
-    local line index=${3:-3}
+    local index=${3:-3} next
     fault_arguments "$1" $(($# - 1)) 1 2 'NODE [INDEX]'
     fault_node "$2"
-    plain_number "$index" INDEX 0 7
-    line=${gpu_library_faults[$1]-}
-    [ -n "$line" ] || line="gpu$index.${gpu_faults[$1]}"
+    plain_number "$index" INDEX 0 $((gpus - 1))
     fault_record "$1" "$2" "$index"
     gpu_stand_in "$2"
-    # shellcheck disable=SC2016 # $1 is the inner shell's
-    host_do "$2" sh -c 'echo "$1" >>/etc/muster-gpu-state' sh "$line"
-    say "$2: the library of its accelerators has $line"
+    next=$(((index + 1) % gpus))
+    case $1 in
+    gpu-link)
+        gpu_plant "$2" "gpu$index.slow_link.$next 0.4"
+        gpu_plant "$2" "gpu$next.slow_link.$index 0.4"
+        ;;
+    gpu-old-library)
+        gpu_library gpu-old libnvidia-ml.so.1 nvml.c
+        gpu_library gpu-old libcuda.so.1 cuda.c -DSTAND_IN_OLD
+        gpu_conf "$2" gpu-old
+        say "$2: libcuda.so.1 is older than what muster needs"
+        ;;
+    *) gpu_plant "$2" "${gpu_library_faults[$1]:-gpu$index.${gpu_faults[$1]-}}" ;;
+    esac
 }
 
 fault_kernel_log() { # NODE LINE
@@ -66,8 +108,13 @@ fault_kernel_log() { # NODE LINE
 devicefault_undo() { # KIND NODE ...
     case $1 in
     gpu-*)
-        host_do "$2" rm -f /etc/muster-gpu-state
-        sed -i '/^GpuLibraryPath=/d; /^GpuDeadline=2s$/d' "$(host_dir "$2")/etc/muster/muster.conf"
+        if [ "$stand_ins" = yes ]; then
+            gpu_state_good "$2"
+            gpu_conf "$2" gpu
+        else
+            host_do "$2" rm -f /etc/muster-gpu-state
+            gpu_conf "$2" ''
+        fi
         ;;
     kernel-log) host_do "$2" sh -c ': >/dev/kmsg; rm -f /run/muster/kernel-log' ;;
     *) return 1 ;;

@@ -154,14 +154,46 @@ fault_slurmd_killed() { # NODE
 }
 
 fault_cut_off() { # NODE
-    local iface
     fault_arguments cut-off $# 1 1 NODE
     fault_node "$1"
     fault_record cut-off "$1"
-    for iface in eth0 eth1 eth2; do
-        link_set "$1" $iface down
-    done
+    node_links "$1" down
     say "$1: all links are cut at the switches"
+}
+
+node_links() { # NODE up|down
+    local iface
+    for iface in eth0 eth1 eth2; do
+        link_set "$1" $iface "$2"
+    done
+}
+
+# Nobody hears of its end: the links first, then every process but the first one's.
+node_power_off() { # NODE
+    node_links "$1" down
+    host_do "$1" sh -c 'kill -KILL -1' || true
+}
+
+fault_powered_off() { # NODE
+    fault_arguments powered-off $# 1 1 NODE
+    fault_node "$1"
+    fault_record powered-off "$1"
+    node_power_off "$1"
+    say "$1: has no power"
+}
+
+fault_rebooted() { # NODE [SECONDS]
+    local seconds=${2:-1}
+    fault_arguments rebooted $# 1 2 'NODE [SECONDS]'
+    fault_node "$1"
+    plain_number "$seconds" SECONDS 0 3600
+    fault_record rebooted "$1" "$seconds"
+    node_power_off "$1"
+    sleep "$seconds"
+    node_links "$1" up
+    munged_restart "$1"
+    host_do "$1" /usr/sbin/slurmd -b </dev/null
+    say "$1: was off for $seconds s, slurmd says that it has booted"
 }
 
 fault_frozen() { # NODE
@@ -188,13 +220,9 @@ fault_undo() { # KIND NODE ARGUMENT...
         munge_key "$2"
         munged_restart "$2"
         ;;
-    cut-off)
-        link_set "$2" eth0 up
-        link_set "$2" eth1 up
-        link_set "$2" eth2 up
-        ;;
+    cut-off | powered-off) node_links "$2" up ;;
     frozen) node_thaw "$2" ;;
-    slurmd-killed) ;;
+    slurmd-killed | rebooted | slurmdbd-killed | mariadb-killed) ;;
     *) devicefault_undo "$@" || linkfault_undo "$@" || die "unknown fault '$*' in $state/faults" ;;
     esac
 }
@@ -251,10 +279,11 @@ nodes_recover() {
 # slurmd to start again.
 faults_planted() {
     sort -u "$state/faults" | awk '
-        BEGIN { split("frozen cut-off rail-down flaky-rail long-rail lossy-rail corrupt-rail " \
+        BEGIN { split("frozen cut-off powered-off rebooted rail-down flaky-rail long-rail lossy-rail corrupt-rail " \
+                      "lossy-path lossy-uplink " \
                       "slow-host slow-leaf slow-path slow-rail slow-sends " \
                       "slow-receives wrong-mtu path-mtu slow-uplink munge-key " \
-                      "missing-gpu gres-lies slurmd-killed kernel-log", kind, " ")
+                      "missing-gpu gres-lies slurmd-killed mariadb-killed slurmdbd-killed kernel-log", kind, " ")
                 for (i in kind) rank[kind[i]] = i }
         { print rank[$1], $0 }' | sort -n | cut -d' ' -f2-
 }
@@ -265,10 +294,13 @@ faults_heal() {
         say "healing ${fault[*]}"
         fault_undo "${fault[@]}" </dev/null
     done < <(faults_planted)
-    for node in $(node_names); do
+    for node in $(hosts); do
         daemon_alive "$node" munged || munged_restart "$node"
+    done
+    for node in $(node_names); do
         daemon_alive "$node" slurmd || slurmd_start "$node"
     done
+    accounting_heal
     nodes_recover
     : >"$state/faults"
 }

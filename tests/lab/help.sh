@@ -12,7 +12,7 @@ A real Slurm cluster on this machine: slurmctld, slurmd, munged and PMIx in node
 namespaces, each with a management NIC and two shaped rails on two leaf switches, and eight GPU devices.
 
   up [-n NODES] [--names LIST] [--rail-mbps N] [--release R] [--plugin FILE]
-     [--plugin-required] [--backup-controller]
+     [--plugin-required] [--backup-controller] [--accounting] [--gpus]
                               start the lab: n1 ... and head
   run COMMAND [ARG...]        run a command on the head
   on NODE COMMAND [ARG...]    run a command on a node
@@ -31,6 +31,7 @@ END
     up) cat <<END ;;
 usage: $me [-L NAME] up [-n NODES] [--names LIST] [--rail-mbps N] [--release R]
               [--plugin FILE] [--plugin-required] [--backup-controller] [--accounting]
+              [--gpus]
 
 Starts the lab and returns when every node is idle. When it is up already, says so.
 
@@ -49,8 +50,11 @@ Starts the lab and returns when every node is idle. When it is up already, says 
   --plugin-required   jobs fail when the plugin does (plugstack.conf: required, not optional)
   --backup-controller another host, backup, has a second slurmctld, which takes over once the
                       first has not answered for 3 s
-  --accounting        MariaDB and slurmdbd on the head: associations, limits and QOS are enforced,
-                      and only root has an account (sacctmgr adds others)
+  --accounting        MariaDB and slurmdbd on the head: associations, limits and QOS are enforced;
+                      users alice and bob (account physics), carol (chemistry) and guest (visitors);
+                      QOS urgent, which goes first and has batch requeued, normal and batch
+  --gpus              the GPU devices compute: GpuLibraryPath of each node's muster.conf has the
+                      stand-ins of NVIDIA's libraries (tests/gpu)
 END
     run) cat <<END ;;
 usage: $me [-L NAME] run COMMAND [ARG...]
@@ -91,6 +95,9 @@ Plants a fault, beside those that are there already; $me heal undoes all of them
                                 so many frames are lost, both ways (default 2)
   corrupt-rail NODE IFACE [PERCENT]
                                 so many frames have a bit turned, both ways (default 0.5)
+  lossy-path NODE PEER IFACE [PERCENT]
+                                so many of the frames that the two send each other there (default 2)
+  lossy-uplink [PERCENT]        so many of the frames between the leaves (default 2)
   rail-down NODE IFACE          no carrier, as if the cable were pulled
   wrong-mtu NODE IFACE [MTU]    the node's end has another MTU (default 1500)
   path-mtu NODE IFACE [MTU]     the switch's end has another MTU: longer frames vanish
@@ -102,9 +109,24 @@ Plants a fault, beside those that are there already; $me heal undoes all of them
   munge-key NODE                munged runs with another key
   slurmd-killed NODE            slurmd is killed
   cut-off NODE                  all links cut at the switches
+  powered-off NODE              the same, and every process killed
+  rebooted NODE [SECONDS]       powered off for so long (default 1), then slurmd -b
   frozen NODE                   every process stopped, new ones too
-  gpu-FAULT NODE [INDEX]        the stand-in of NVIDIA's library (tests/gpu) tells a fault of GPU INDEX
-                                (default 3): $(gpu_fault_kinds | xargs)
+  slurmdbd-killed               slurmdbd is killed; slurmctld keeps what it has to send
+  mariadb-killed                MariaDB is killed; slurmdbd runs
+  gpu-slow NODE [INDEX]         /dev/gpuINDEX (default 3) computes at half its rate
+  gpu-slow-memory NODE [INDEX]  its memory has half its bandwidth
+  gpu-wrong NODE [INDEX]        each 30th kernel leaves a wrong bit
+  gpu-memory NODE [INDEX]       a bit of its memory is stuck
+  gpu-link NODE [INDEX]         the path between it and the next one is slow, both ways
+  gpu-hang NODE [INDEX]         its 40th kernel does not end
+  gpu-lost NODE [INDEX]         it falls off the bus after its 40th kernel
+  gpu-old-library NODE          libcuda.so.1 of the node is too old
+  gpu-FAULT NODE [INDEX]        the management library tells a fault of it: $(
+                                    printf '%s\n' $(gpu_fault_kinds) |
+                                        grep -vxE 'gpu-(slow|slow-memory|wrong|memory|link|hang|lost|old-library)' |
+                                        sed 's/^gpu-//' | xargs)
+                                A node without --gpus has the stand-ins from its first such fault on.
   kernel-log NODE LINE          the kernel's log, /dev/kmsg of the node, has an entry with that text
 END
     heal) cat <<END ;;

@@ -71,27 +71,27 @@ fault_slow_path() { # NODE PEER IFACE [MBPS]
 }
 
 # A process of the lab's that goes on for as long as a fault is planted: its file has its number.
-keeper_file() { # KIND NODE IFACE
-    echo "$state/$1-$2-$3"
+keeper_file() { # NAME
+    echo "$state/keeper-$1"
 }
 
-keeper_start() { # KIND NODE IFACE COMMAND [ARG...]
+keeper_start() { # NAME COMMAND [ARG...]
     local file
-    file=$(keeper_file "$1" "$2" "$3")
+    file=$(keeper_file "$1")
     : >"$file"
     (
         state_unlock
         for root in $(cgroup_roots); do
             echo $BASHPID >"$root/cgroup.procs"
         done
-        "${@:4}"
+        "${@:2}"
     ) </dev/null >/dev/null 2>&1 &
     echo $! >"$file"
 }
 
-keeper_stop() { # KIND NODE IFACE
+keeper_stop() { # NAME
     local file pid
-    file=$(keeper_file "$1" "$2" "$3")
+    file=$(keeper_file "$1")
     [ -e "$file" ] || return 0
     pid=$(<"$file")
     rm -f "$file"
@@ -103,7 +103,7 @@ keeper_stop() { # KIND NODE IFACE
 }
 
 flaky_run() { # NODE IFACE MBPS SLOW_S FAST_S
-    while [ -e "$(keeper_file flaky-rail "$1" "$2")" ]; do
+    while [ -e "$(keeper_file "flaky-rail-$1-$2")" ]; do
         link_shape "$1" "$2" "$3"
         sleep "$4"
         link_shape "$1" "$2" "$rail_mbps"
@@ -120,55 +120,80 @@ fault_flaky_rail() { # NODE IFACE [MBPS [SLOW_S FAST_S]]
     plain_number "$slow" SLOW_S 1 3600
     plain_number "$fast" FAST_S 1 3600
     fault_record flaky-rail "$1" "$2" "$mbps" "$slow" "$fast"
-    keeper_stop flaky-rail "$1" "$2"
-    keeper_start flaky-rail "$1" "$2" flaky_run "$1" "$2" "$mbps" "$slow" "$fast"
+    keeper_stop "flaky-rail-$1-$2"
+    keeper_start "flaky-rail-$1-$2" flaky_run "$1" "$2" "$mbps" "$slow" "$fast"
     say "$1: $2 runs at $mbps Mb/s for $slow s of every $((slow + fast)) s"
 }
 
-# A rail has one such cable at a time: the newest.
-cable_fault() { # NODE IFACE DELAY-ARGUMENT...
-    cable_undo "$1" "$2"
+# A port of a switch has one such cable at a time: the newest.
+cable_fault() { # PORT DELAY-ARGUMENT...
+    cable_undo "$1"
     [ -x "$state/delay" ] || cc -O2 -Wall -o "$state/delay" "$lab_dir/delay.c"
-    cable_put "$1" "$2"
-    keeper_start cable "$1" "$2" exec nsenter --net="/run/netns/$(ns_of fabric)" \
-        "$state/delay" "$1-$2-near" "$1-$2-far" "${@:3}"
-    cable_wait "$1" "$2" || die "nothing carries frames between $1's $2 and its switch"
+    cable_put "$1"
+    keeper_start "cable-$1" exec nsenter --net="/run/netns/$(ns_of fabric)" \
+        "$state/delay" "$1-near" "$1-far" "${@:2}"
+    cable_wait "$1" || die "nothing carries frames between $1 and its switch"
 }
 
-cable_undo() { # NODE IFACE
-    keeper_stop cable "$1" "$2"
-    cable_take "$1" "$2"
+cable_undo() { # PORT
+    keeper_stop "cable-$1"
+    cable_take "$1"
 }
 
 fault_long_rail() { # NODE IFACE [US]
     local us=${3:-1000}
     rail_fault long-rail "$us" US 1 100000 "$@"
-    cable_fault "$1" "$2" "$us"
+    cable_fault "$1-$2" "$us"
     say "$1: what $2 sends and receives is $us us longer on its way"
 }
 
 fault_lossy_rail() { # NODE IFACE [PERCENT]
     local percent=${3:-2}
-    percent_fault lossy-rail 2 "$@"
-    cable_fault "$1" "$2" 0 "$percent"
+    percent_fault lossy-rail "$percent" "$@"
+    cable_fault "$1-$2" 0 "$percent"
     say "$1: $percent % of what $2 sends and receives is lost"
 }
 
 fault_corrupt_rail() { # NODE IFACE [PERCENT]
     local percent=${3:-0.5}
-    percent_fault corrupt-rail 0.5 "$@"
-    cable_fault "$1" "$2" 0 0 "$percent"
+    percent_fault corrupt-rail "$percent" "$@"
+    cable_fault "$1-$2" 0 0 "$percent"
     say "$1: $percent % of what $2 sends and receives has a bit turned"
 }
 
-percent_fault() { # KIND DEFAULT NODE IFACE [PERCENT]
-    local percent=${5:-$2}
+# What the two send each other there, both ways; what either exchanges with others arrives.
+fault_lossy_path() { # NODE PEER IFACE [PERCENT]
+    local percent=${4:-2}
+    fault_arguments lossy-path $# 3 4 'NODE PEER IFACE [PERCENT]'
+    fault_node "$1"
+    fault_node "$2"
+    fault_rail "$3"
+    plain_percent "$percent"
+    fault_record lossy-path "$1" "$2" "$3" "$percent"
+    cable_fault "$1-$3" 0 "$percent" 0 "$(address_of "$2" "${3#eth}")"
+    say "$1 and $2: $percent % of what they send each other on $3 is lost"
+}
+
+fault_lossy_uplink() { # [PERCENT]
+    local percent=${1:-2}
+    fault_arguments lossy-uplink $# 0 1 '[PERCENT]'
+    plain_percent "$percent"
+    fault_record lossy-uplink "$percent"
+    cable_fault uplink1 0 "$percent"
+    say "$percent % of what goes between the leaf switches is lost"
+}
+
+percent_fault() { # KIND PERCENT NODE IFACE [PERCENT]
     fault_arguments "$1" $(($# - 2)) 2 3 'NODE IFACE [PERCENT]'
     fault_node "$3"
     fault_rail "$4"
-    [[ $percent =~ ^[0-9]{1,2}(\.[0-9]{1,3})?$ ]] ||
-        usage_error "PERCENT is '$percent', expected a number from 0 to 99.999"
-    fault_record "$1" "$3" "$4" "$percent"
+    plain_percent "$2"
+    fault_record "$1" "$3" "$4" "$2"
+}
+
+plain_percent() { # PERCENT
+    [[ $1 =~ ^[0-9]{1,2}(\.[0-9]{1,3})?$ ]] ||
+        usage_error "PERCENT is '$1', expected a number from 0 to 99.999"
 }
 
 # At the switch: what is longer vanishes without a word, both ways.
@@ -185,10 +210,12 @@ linkfault_undo() { # KIND NODE ARGUMENT...
     slow-host) host_link_take "$2" ;;
     slow-leaf) leaf_shape "$2" "$rail_mbps" ;;
     flaky-rail)
-        keeper_stop flaky-rail "$2" "$3"
+        keeper_stop "flaky-rail-$2-$3"
         link_shape "$2" "$3" "$rail_mbps"
         ;;
-    long-rail | lossy-rail | corrupt-rail) cable_undo "$2" "$3" ;;
+    long-rail | lossy-rail | corrupt-rail) cable_undo "$2-$3" ;;
+    lossy-path) cable_undo "$2-$4" ;;
+    lossy-uplink) cable_undo uplink1 ;;
     path-mtu) port_mtu "$2" "$3" 9000 ;;
     slow-path)
         link_shape "$2" "$4" "$rail_mbps"

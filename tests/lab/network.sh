@@ -243,10 +243,10 @@ link del $1-host
 BATCH
 }
 
-# A rail's port gets a switch of its own, NODE-IFACE-cable, and two tap devices between it and the
+# A port of a switch gets a switch of its own, PORT-cable, and two tap devices between it and the
 # switch where it was: the program delay carries frames from one to the other.
-cable_put() { # NODE IFACE
-    local port=$1-$2 fabric master
+cable_put() { # PORT
+    local port=$1 fabric master
     fabric=$(ns_of fabric)
     master=$(master_of "$port")
     ip -n "$fabric" -batch - <<BATCH
@@ -259,19 +259,19 @@ link set $port master $port-cable
 BATCH
 }
 
-cable_wait() { # NODE IFACE: until something carries frames
+cable_wait() { # PORT: until something carries frames
     local end _
     for end in near far; do
         for _ in {1..200}; do
-            ! ip -n "$(ns_of fabric)" link show "$1-$2-$end" | grep -q LOWER_UP || continue 2
+            ! ip -n "$(ns_of fabric)" link show "$1-$end" | grep -q LOWER_UP || continue 2
             sleep 0.02
         done
         return 1
     done
 }
 
-cable_take() { # NODE IFACE
-    local port=$1-$2 fabric
+cable_take() { # PORT
+    local port=$1 fabric
     fabric=$(ns_of fabric)
     ip -n "$fabric" link show "$port-cable" >/dev/null 2>&1 || return 0
     ip -n "$fabric" -batch - <<BATCH

@@ -41,4 +41,4 @@ show() { sed 's/^/# /' "$work/words" >&2; }
 steps_left() { lab run squeue -h -s -o '%i %j' | grep muster; }
 # that of a job that just ended is completing for a moment
 states() { lab run sinfo -h -N -o '%T' | sed 's/^completing$/idle/' | sort -u | xargs; }
-claims() { lab on "$1" "$muster" claim; } # NODE
+suspect_reports() { lab on "$1" "$muster" suspects; } # NODE

@@ -52,6 +52,11 @@ nodes_conf() {
     done
 }
 
+# With accounting the scheduler is to be sure of what it plans: jobs have an end within its window.
+times() {
+    if [ $accounting = no ]; then echo MaxTime=INFINITE; else echo MaxTime=1-0 DefaultTime=1:00:00; fi
+}
+
 slurm_conf() {
     cat <<END
 # Written by lab up.
@@ -104,7 +109,7 @@ END
     cat <<END
 
 $(nodes_conf)
-PartitionName=lab Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
+PartitionName=lab Nodes=ALL Default=YES $(times) State=UP OverSubscribe=NO
 END
 }
 

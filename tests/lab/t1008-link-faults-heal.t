@@ -92,6 +92,18 @@ ok 'heal' lab heal
 is "$(answers n2 n1 1)" 200 'nothing is lost any more'
 is "$(lab fault lossy-rail n2 eth1 two 2>&1 | grep -c PERCENT)" 1 'what is no share is refused'
 
+ok 'plant lossy-path n1 n3 eth1 20' lab fault lossy-path n1 n3 eth1 20
+count=$(answers n3 n1 1)
+ok "a fifth is lost between the two each way: $count of 200 come back" between "$count" 90 165
+is "$(answers n1 n2 1) $(answers n3 n4 1)" '200 200' '... and nothing of what they send others'
+ok 'heal' lab heal
+ok 'plant lossy-uplink 20' lab fault lossy-uplink 20
+count=$(answers n2 n4 2)
+ok "a fifth is lost between the leaves each way: $count of 200 come back" between "$count" 90 165
+is "$(answers n1 n2 2)" 200 '... and nothing within one'
+ok 'heal' lab heal
+is "$(answers n1 n3 1) $(answers n2 n4 2)" '200 200' 'nothing is lost any more'
+
 ok 'plant path-mtu n4 eth1' lab fault path-mtu n4 eth1
 not_ok 'long frames vanish' lab on n3 ping -c 1 -W 1 -M 'do' -s 8000 "$(address n4 1)"
 ok '... short ones do not' lab on n3 ping -c 1 -W 1 -M 'do' -s 1400 "$(address n4 1)"

@@ -32,7 +32,7 @@ not_ok '... the note is gone' lab on n1 test -e "${certificate%/*}/refused"
 lab run scontrol update nodename=n1 state=drain reason='Prolog error'
 got=$(lab run "$muster" certify -w n1 2>&1)
 is $? 1 'a prolog that somebody else failed is not cured so' || echo "$got"
-like "$got" "Prolog error, and not by muster's gate" '... which it says'
+like "$got" "Prolog error, not by muster's gate" '... which it says'
 is "$(state_of n1) $(reason n1)" 'drained Prolog error' '... and the drain stands again'
 ok '... and so does its certificate' lab on n1 test -e "$certificate"
 resume n1

@@ -21,7 +21,7 @@ for program in muster-launch 'muster-links --quick' muster-collectives; do
 done
 like "$(of '.verdict == "fail"' .message)" '^rank 4 on n3 died in phase [a-z]' '... its phase is told'
 
-battery 2 muster-collectives --quick --inject die:6@0.3
+battery 2 muster-collectives --quick --inject die:6@bcast
 named died n4 'rank 6'
 
 battery 2 muster-launch --time-limit 8 --inject 'hang:3@messages round 2'

@@ -124,7 +124,7 @@ like "$words" '^n\[1,4\] tested as partners of n3: links needs two nodes$' 'whic
 lab run scontrol update nodename=n[1-2,4] state=drain reason=elsewhere
 certify -w n3
 is "$status $words" \
-    '3 muster certify: n3 cannot be tested alone: links needs two nodes, and no other node is free; wait until one is' \
+    '3 muster certify: n3 cannot be tested alone: links needs two nodes, and no other node is free; certify again once one is' \
     '... and where none is free nothing is started'
 lab run scontrol update nodename=n[1-2,4] state=resume
 text=$(lab run "$muster" certify --dry-run -w n1,n2 --json /dev/full 2>&1 >/dev/null)
@@ -139,6 +139,7 @@ took=$(($(date +%s) - begin))
 ok "in under five minutes ($took s)" test $took -lt 300
 like "$(lab on n1 cat /var/lib/muster/certificate)" '^level: standard' 'the certificate says so'
 like "$(lab on n1 cat /var/lib/muster/certificate)" '^test train: (pass|warn)' '... and that training was tried'
+like "$(lab on n1 cat /var/lib/muster/certificate)" '^test host: pass' '... and what its processors and memory reach'
 is "$(sort -u "$work"/processes.n? | grep -v '^muster ' | grep train | xargs -n 4 echo)" \
     'muster-train 7711/7711/7711/7711 none 1' '... without privileges, as all MPI programs'
 is "$(sort -u "$work"/processes.n? | grep -v '^muster ' | grep -vc ' 7711/7711/7711/7711 none 1$')" 0 \

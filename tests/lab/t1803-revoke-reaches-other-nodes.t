@@ -42,7 +42,7 @@ like "$words" '^n2: certificate revoked: ' 'a node that is not in the default pa
 lab run scontrol update nodename=n3 state=resume
 certify -l quick -w 'n[1-4]'
 is "$status $(verdicts)" '3 n1 pass n2 unknown n3 pass n4 unknown' 'a run is in one partition' || show
-like "$words" '^not tested: n4, as a run is in one partition, here lab; next: muster certify -p other, or --campaign NAME for all partitions$' \
+like "$words" '^not tested: n4: a run uses one partition, here lab; next: muster certify -p other, or --campaign NAME for all partitions$' \
     'and says where the others are' || show
 
 lab fault frozen n1 >/dev/null

@@ -37,7 +37,7 @@ is "$(lab on n1 ip -4 -o addr show dev eth2 | wc -l)" 1 'as it was'
 own=$(address n2 eth1)
 lab on n2 ip addr del "$own/24" dev eth1
 lab on n2 ip addr add "$net.3/24" dev eth1
-like "$(check n2)" "^unknown +net.addresses +eth1 +another host, MAC [0-9a-f:]*:03, answers to the address $net.3 of eth1" \
+like "$(check n2)" "^unknown +net.addresses +eth1 +another host, MAC [0-9a-f:]*:03, also answers to the address $net.3 of eth1" \
     'another host answers to an address'
 lab on n4 sh -c 'cp /etc/hosts /tmp/hosts; echo 192.0.2.1 n2 >/etc/hosts; grep -v "[[:space:]]n2" /tmp/hosts >>/etc/hosts'
 certify -l quick
@@ -58,7 +58,7 @@ for host in head n1 n2 n3 n4; do
 done
 text=$(check n1)
 is "$?" 0 'a port that is down and without an address'
-like "$text" '^skip +net.interfaces +eth2 +eth2 is down and nothing sets it up: not taken for a rail' \
+like "$text" '^skip +net.interfaces +eth2 +eth2 is down and nothing brings it up, so it is not used as a rail' \
     '... is told'
 certify -l quick
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' '... and fails nobody' || show

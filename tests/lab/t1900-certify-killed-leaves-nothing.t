@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # kill -9 of muster certify at any moment leaves no job, no drained healthy node, no reservation, no
-# half-written certificate; a signal that can be caught ends it cleanly.
+# half-written certificate; a signal that can be caught ends it cleanly. Nor does kill -9 of any other
+# process of a run, on the head or on a node.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
@@ -33,6 +34,44 @@ for delay in "${delays[@]}"; do
     ok 'all nodes are idle' within 20 sh -c "test \"\$('$lab_dir/lab' -L '$name' run sinfo -h -o '%T')\" = idle"
     ok 'what certificates there are, are whole' whole_certificates
 done
+
+# All processes of a run that match, on one host, once they are there and so long after: $seen when
+# there were any.
+kill_others() { # HOST PATTERN SECONDS [OPTION...]
+    local pid
+    "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" "${@:4}" >"$work/words" 2>&1 </dev/null &
+    pid=$!
+    within 60 lab on "$1" pgrep -f "$2"
+    sleep "$3"
+    seen=
+    ! lab on "$1" pkill -KILL -f "$2" || seen=yes
+    status=0
+    wait $pid || status=$?
+}
+
+try_others() { # HOST PATTERN SECONDS [OPTION...]
+    kill_others "$@"
+    like "$status $(verdicts)" '^[03] n1 (pass|unknown) n2 (pass|unknown) n3 (pass|unknown) n4 (pass|unknown)$' \
+        "$2 of $1 ${seen:+killed after $3 s}: nobody fails" || show
+    ok '... nothing is left' within 20 nothing_left
+    is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and all nodes are idle'
+    ok '... what certificates there are, are whole' whole_certificates
+}
+
+try_others head '^srun.*muster-launch' 0
+try_others n2 '^slurmstepd' 0
+if [ -n "${MUSTER_LONG-}" ]; then
+    for delay in 0 0.3 1; do
+        try_others head '^srun' $delay
+        try_others n2 '^slurmstepd' $delay
+        try_others n2 'muster check' $delay
+        for program in launch links collectives; do
+            try_others head "^srun.*muster-$program" $delay
+            try_others n2 "muster-$program" $delay
+        done
+        try_others n2 muster-train $delay --level standard
+    done
+fi
 
 ours='muster: links eth1 9 of 200 Mb/s 2026-01-01'
 delays=(0.06 0.3 2 4)

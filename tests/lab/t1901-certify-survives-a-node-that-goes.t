@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A node that freezes, is cut off or loses its slurmd in mid-run is named; the others are certified
-# and idle at once, and the healed node passes.
+# A node that freezes, is cut off, loses its power or its slurmd in mid-run is named; the others are
+# certified and idle at once, and the healed node passes. One that reboots is told of, and not certified.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
@@ -11,6 +11,7 @@ level=quick
 
 # Plants the fault when the run has come to that stage.
 certify_with() { # STAGE FAULT NODE
+    rm -f "$work/words"
     "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" --level "$level" \
         >"$work/words" 2>&1 </dev/null &
     local pid=$!
@@ -56,6 +57,7 @@ has_sent() { [ "$(sent_bytes "$1")" -gt "$2" ]; } # NODE BYTES
 # A process of a node that is killed: by somebody once, or whenever it has run for two seconds; or is
 # stopped then.
 kill_process() { # NODE once|always|stopped: in the links
+    rm -f "$work/words"
     "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" >"$work/words" 2>&1 </dev/null &
     local pid=$! killer='' signal=KILL before
     [ "$2" != stopped ] || signal=STOP
@@ -79,17 +81,24 @@ kill_process() { # NODE once|always|stopped: in the links
 try check frozen n3 'frozen'
 [ -z "${MUSTER_LONG-}" ] || try launch frozen n2 'frozen'
 try launch cut-off n4 'frozen or cut off|network'
+[ -z "${MUSTER_LONG-}" ] || try check powered-off n2 'network'
 try links slurmd-killed n1 'slurmd'
 certify
 is "$status $(states)" '0 n1 idle n2 idle n3 idle n4 idle' 'healed, all four pass' || show
+certify_with launch rebooted n2
+like "$status $(verdicts)" '^3 .*n2 unknown' 'a node that reboots in mid-run is unknown' || show
+like "$(cat "$work/words")" 'n2 rebooted during this run' '... which is said'
+is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained' || show
+ok '... and nothing is left' within 20 nothing_left
+lab heal >/dev/null
 kill_process n2 once
 is "$status $(verdicts)" '3 n1 pass n2 unknown n3 pass n4 pass' 'a process killed once: unknown' || show
-like "$(cat "$work/words")" 'n2 .* died in phase links.*not again, alone with n[134]: suspect' 'it was measured again alone'
+like "$(cat "$work/words")" 'n2 .* died in phase links.*did not recur alone with n[134]: suspect' 'it was measured again alone'
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'nobody is drained'
 if [ -n "${MUSTER_LONG-}" ]; then
     kill_process n2 always
     like "$status $(verdicts)" '^1 .*n2 fail' 'one that dies whenever it is measured fails' || show
-    like "$(reason n2)" '^muster: process_died rank\+[0-9]+ .* died in phase .*, again, alone with n[134]' 'and is drained'
+    like "$(reason n2)" '^muster: process_died rank\+[0-9]+ .* died in phase .*, recurred alone with n[134]' 'and is drained'
     is "$(certificates | grep -c n2)" 0 'and has no certificate any more'
     resume n2
     kill_process n2 stopped

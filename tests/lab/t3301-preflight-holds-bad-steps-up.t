@@ -17,8 +17,8 @@ is "$(grep -c '^muster preflight: ' "$work/words")" 1 'and nobody else'
 like "$words" 'error: muster: the step does not start: its preflight found a fault; --preflight=off' \
     'with the way round it'
 is "$(states)" idle 'no node is drained'
-like "$(claims n3)" '^n3: a preflight of job [0-9]+, user 65534, .*: links eth1: eth1 ' \
-    'but n3 has a claim against itself'
+like "$(suspect_reports n3)" '^n3: a preflight of job [0-9]+, user 65534, .*: links eth1: eth1 ' \
+    'but n3 has a suspect report against itself'
 
 # shellcheck disable=SC2016 # for the script
 printf '%s\n' '#!/bin/bash' "export PATH=${muster%/*}:\$PATH" \

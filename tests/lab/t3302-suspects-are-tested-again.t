@@ -16,62 +16,62 @@ suspects() {
 }
 
 lab run sh -c 'echo "Report=json:/var/lib/muster/%r.jsonl" >>/etc/muster/muster.conf'
-flies srun -N4 true # the prolog makes the claims' directories
+flies srun -N4 true # the prolog makes the directories of suspect reports
 suspects
-is "$status" 0 'no claim: nothing to do' || show
+is "$status" 0 'no suspect report: nothing to do' || show
 like "$words" '^no suspects$' '... and that is said'
 is "$(lab run "$muster" history 2>&1)" \
     'muster history: no run of muster certify is known in /var/lib/muster/history.db' \
     '... is no run to look back at'
 is "$(lab run ls /var/lib/muster | grep -c jsonl)" 0 '... and leaves no records of its own'
-is "$(lab on n3 stat -c '%a %U' /run/muster/claims)" '1733 root' "anybody leaves claims, only root reads them"
+is "$(lab on n3 stat -c '%a %U' /run/muster/suspects)" '1733 root' "anybody leaves suspect reports, only root reads them"
 
 lab fault slow-rail n3 eth1 50 >/dev/null
 flies srun -N4 --preflight=quick true
 is "$status" 1 'a failed preflight' || show
-like "$(lab on n3 "$muster" check --only preflight)" '^warn +preflight.claims +eth1 +a preflight of job' \
+like "$(lab on n3 "$muster" check --only preflight)" '^warn +preflight.suspects +eth1 +a preflight of job' \
     'muster check warns of it'
 suspects
 is "$status" 1 'the suspect is tested, and fails' || show
-like "$words" '3 nodes asked' 'it and two partners, not all four' || show
+like "$words" '3 nodes tested' 'it and two partners, not all four' || show
 like "$(lab run sinfo -h -N -n n3 -o '%T %E')" '^drained muster: rail_slow eth1 [0-9]+ of 200 Mb/s' \
     'it is drained by what was measured now'
-is "$(claims n3)" 'no claims' 'and its claim is gone'
+is "$(suspect_reports n3)" 'no suspect reports' 'and its suspect report is gone'
 is "$(lab run ls /var/lib/muster | grep -c jsonl)" 1 'the run with nodes has left its records'
 
 lab heal >/dev/null
 lab run "$muster" certify >/dev/null 2>&1
 is "$(states)" idle 'repaired, it is released'
 
-# a claim that is not true; and one about a node that could not take it, which another keeps
+# a suspect report that is not true; and one about a node that could not take it, which another keeps
 # keeps: of a job that Slurm knows. Others are of no job, or of one that was not there.
 leaves() { # LIST JOB LINES: as a user, from a job there; JOB in the lines is its number
     printf '%b' "$3" >"$work/lines"
-    as_user sh -c "srun -Q -w $1 -N ${2:-1} sh -c 'sed s/JOB/\$SLURM_JOB_ID/ $work/lines | $muster claim --leave'"
+    as_user sh -c "srun -Q -w $1 -N ${2:-1} sh -c 'sed s/JOB/\$SLURM_JOB_ID/ $work/lines | $muster suspects --leave'"
 }
 leaves n2,n4,n1 3 'n2\tn2\tJOB\tlinks\teth2\teth2 is no good\nn1\tn4\tJOB\tworkers.enumerate\tnode\tfrozen\n'
 leaves n4 1 'n4\tn3\t77\tlinks\teth2\tof no job\nn4\tn1\tJOB\tlinks\teth1\tit was not there\n'
 job=$(as_user srun -Q -w n3 printenv SLURM_JOB_ID)
 printf 'n1\tn3\t%s\tlinks\teth1\tsaid by a node that was not there\n' "$job" |
-    lab on n1 setpriv --reuid=65534 --regid=65534 --clear-groups "$muster" claim --leave
-as_user srun -Q -w n3 sh -c 'i=0; while [ $i -lt 3000 ]; do echo junk >/run/muster/claims/65534-$i-n3 || exit 0; i=$((i + 1)); done' 2>/dev/null
-is "$(lab on n3 df --output=fstype /run/muster/claims | tail -n 1)" tmpfs 'they fill nothing but their own place'
-like "$(claims n1)" '^n4: .*frozen' 'another node keeps a claim'
+    lab on n1 setpriv --reuid=65534 --regid=65534 --clear-groups "$muster" suspects --leave
+as_user srun -Q -w n3 sh -c 'i=0; while [ $i -lt 3000 ]; do echo junk >/run/muster/suspects/65534-$i-n3 || exit 0; i=$((i + 1)); done' 2>/dev/null
+is "$(lab on n3 df --output=fstype /run/muster/suspects | tail -n 1)" tmpfs 'they fill nothing but their own place'
+like "$(suspect_reports n1)" '^n4: .*frozen' 'another node keeps a suspect report'
 suspects
-is "$status" 0 'claims that nothing confirms' || show
+is "$status" 0 'suspect reports that nothing confirms' || show
 like "$words" '2 of 4 free nodes: n\[2,4\]' 'test both of them' || show
 like "$words" '^n3: [0-9]+ files beyond 16 a user and 256 in all removed, most of user 65534$' 'junk is told and removed' || show
-like "$words" '^[0-9]+ claims not believed, the first of user 65534: Slurm knows no such job' 'a claim of no job is not believed' || show
+like "$words" '^[0-9]+ suspect reports? ignored, the first of user 65534: Slurm knows no such job' 'a suspect report of no job is not believed' || show
 is "$(states)" idle 'drain nobody'
-is "$(claims n1) $(claims n2)" 'no claims no claims' 'and are consumed'
+is "$(suspect_reports n1) $(suspect_reports n2)" 'no suspect reports no suspect reports' 'and are consumed'
 
 # the same user has had 16 nodes tested today, by this history
 lab run python3 -c 'import sqlite3
 with sqlite3.connect("/var/lib/muster/history.db") as history:
     for _ in range(4):
-        history.execute("INSERT INTO records SELECT * FROM records WHERE metric = \"user\" AND value = 65534")'
+        history.execute("INSERT INTO records SELECT * FROM records WHERE metric = ? AND value = 65534", ("user",))'
 leaves n2 1 'n2\tn2\tJOB\tlinks\teth2\teth2 is no good\n'
 suspects
-is "$status" 0 'a user of whom 16 claims were tested today: no more' || show
-like "$words" '^1 claims wait, the first of user 65534: no more than 16 nodes a day' '... which is told' || show
+is "$status" 0 'a user of whom 16 suspect reports were tested today: no more' || show
+like "$words" '^1 suspect report kept for later, the first of user 65534: at most 16 nodes a day' '... which is told' || show
 done_testing

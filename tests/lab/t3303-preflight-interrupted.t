@@ -39,7 +39,7 @@ ok 'srun killed: the preflight ends, no step is left' within 20 gone
 not_ok 'and no process of it' lab run pgrep -f 'muster preflight'
 lab run scancel -u nobody
 
-# a frozen node does not answer: another one takes the claim
+# a frozen node does not answer: another one takes the suspect report
 plugstack head "required $plugin config=/etc/muster/muster.conf program=$muster"
 within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
 printf '%s\n' '#!/bin/bash' 'echo here >/dev/shm/here' 'until [ -e /dev/shm/go ]; do sleep 0.1; done' \
@@ -57,6 +57,6 @@ words=$(cat "$work/words")
 ok 'the frozen node is named' named n3 frozen || show
 like "$(cat "$work/said")" '^0 1 2 kept:0 ' 'no task starts with it; the next step has the GPUs of the others' || show
 lab heal >/dev/null
-like "$(for node in n1 n2 n4; do claims $node; done)" '^n3: a preflight .* workers.enumerate node: ' \
-    'another node has the claim about it'
+like "$(for node in n1 n2 n4; do suspect_reports $node; done)" '^n3: a preflight .* workers.enumerate node: ' \
+    'another node has the suspect report about it'
 done_testing

@@ -25,7 +25,7 @@ lab fault slow-rail n3 eth1 >/dev/null
 flies salloc -Q -w 'n[1-2]' -N2 : -w 'n[3-4]' -N2 srun --het-group=0,1 --preflight=quick "${alone[@]}"
 is "$status $said" '1 ' 'a slow rail in one component: no component starts' || show
 ok 'it is named' named n3 'eth1 .* of 200 Mb/s' || show
-like "$(claims n3)" '^n3: a preflight of job [0-9]+, .*: links eth1: eth1 ' 'n3 has its claim'
+like "$(suspect_reports n3)" '^n3: a preflight of job [0-9]+, .*: links eth1: eth1 ' 'n3 has its suspect report'
 
 # the mark of a step inside an allocation gets through
 flies salloc -Q -N2 -w n3,n4 srun --export=NONE --preflight=quick "$work/program"

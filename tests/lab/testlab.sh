@@ -4,9 +4,11 @@
 # testlab.sh - for lab tests: a lab of the test's own, taken down when the test ends.
 #
 #   . "$(dirname "$0")/testlab.sh"      # after tap.sh
-#   lab_up -n 2                         # lab $name; stops the test run when it does not start
+#   lab_up -n 2                         # lab $name; stops the test run when it does not start, and skips
+#                                       # the test where --accounting has no MariaDB or slurmdbd
 #   lab run srun -N2 hostname           # the lab command, for this lab
 #   as_muster srun -N2 muster-launch    # as an ordinary user, BatteryUser
+#   run_as alice sbatch ...            # as one of lab up --accounting
 #   $work                               # a directory the nodes see too, gone with the lab
 #   $release $prefix                    # Debian's release that the lab runs, and where what was
 #                                       # built for it is: MUSTER_LAB_RELEASE=trixie tests/lab/t1200*
@@ -30,11 +32,19 @@ fi
 
 lab() { "$lab_dir/lab" -L "$name" "$@"; }
 
+run_as() { # USER COMMAND...
+    lab run setpriv --reuid="$1" --regid="$1" --init-groups "${@:2}"
+}
 # As the user that MPI programs are: the battery refuses root.
-as_muster() { lab run setpriv --reuid=muster --regid=muster --init-groups "$@"; }
+as_muster() { run_as muster "$@"; }
 
 lab_up() {
-    local output
+    local output tool
+    if [[ " $* " == *' --accounting '* ]]; then
+        for tool in mariadbd slurmdbd; do
+            command -v $tool >/dev/null || skip_all "no $tool here"
+        done
+    fi
     output=$(lab up "$@" 2>&1) || bail "lab up $*: $output"
     work=$top/.lab/$name/work
     mkdir -p "$work"

@@ -78,7 +78,7 @@ like "$(section explain)" "^  UCX_IB_GID_INDEX=$(section "gids of rxe2" | awk '/
     '... and UCX the link-local one, as on soft-RoCE it must'
 like "$(section explain)" '^  NCCL_IB_HCA==rxe1:1,rxe2:1$' '... and NCCL both ports'
 like "$(section check)" '^pass +net.interfaces +rxe1:1 +RoCE v2, 10 Gb/s, MTU 1500, 10.77.0.1/24$' 'the check passes'
-like "$(section check)" '/dev/infiniband is there' '... and has seen the devices'
+like "$(section check)" '/dev/infiniband exists' '... and has seen the devices'
 like "$(section check)" '^status 0$' '... as a whole'
 
 links() { section links | jq -Rr "fromjson? | $1"; }

@@ -31,6 +31,8 @@ facts() {
     echo '== wire'
     tc -s filter show dev eth1 egress | sed -n 's/^ *match \(0[04].*\) (success \([0-9]*\).*/\1 \2/p' | grep -v 12b7
     tc qdisc del dev eth1 clsact
+    echo '== named pairs'
+    links_of_two --passes=verbs --verbs=write --pairs=n1:n2 --times=2 --message=16K --quick --json
     echo '== no such GID'
     links_of_two --passes=verbs --gid-index=77 --message=16K --quick --json
     echo '== locked memory'
@@ -77,6 +79,8 @@ is "$(wire 00600000/00fc0000)" packets '... and the wire has packets of that DSC
 is "$(wire 00000000/00fc0000)" none '... no others'
 is "$(wire 00000400/00000400)" none '... and none above that MTU'
 
+is "$(links 'named pairs' 'select(.metric == "bandwidth_rc_write" and .value > 0) | .node' | sort | xargs)" \
+    'n1 n1 n2 n2' 'a pair that is named can be measured twice'
 is "$(links 'no such GID' 'select(.metric == "state" and .node == "n1") | .verdict + " " + .message')" \
     'fail rxe1:1 has no GID with index 77; `muster inventory` lists those it has, and the one to use' \
     'a GID index that is not there is named'

@@ -33,13 +33,15 @@ static bool has_node_fault(const struct fault *fault, int count, int node)
     return count > 0 && fault->peer < 0 && fault->node == node;
 }
 
-static void tell(const struct trial *trial, const struct fault *fault, int count, uint64_t seed)
+static void tell(const struct localization *localization, const struct fault *fault, int count,
+                 uint64_t seed)
 {
     printf("#   run %d, %s n%d eth%d:\n", (int)seed, count ? fault_names[fault->kind] : "healthy",
            fault->node + 1, fault->rail + 1);
-    for (size_t i = 0; i < trial->count; i++)
-        printf("#     %s n%d %s: %s\n", verdict_name(trial->findings[i].verdict),
-               trial->findings[i].node + 1, trial->findings[i].part, trial->findings[i].message);
+    for (size_t i = 0; i < localization->count; i++)
+        printf("#     %s n%d %s: %s\n", verdict_name(localization->findings[i].verdict),
+               localization->findings[i].node + 1, localization->findings[i].part,
+               localization->findings[i].message);
 }
 
 /* One certification of a small cluster as the lab is, leaves of half of the nodes each. */
@@ -65,15 +67,15 @@ static void hold(const struct busy_plan *plan, const struct noise *noise, int no
                                 .fault_count = count,
                                 .has_time = true,
                                 .is_quick = true,
-                                .times = trial_times((size_t)nodes, true),
+                                .times = localization_times((size_t)nodes, true),
                                 .has_together = true,
                                 .has_received = true,
                                 .noise = *noise,
                                 .seed = seed},
              &result);
-    fault_match(result.trial.findings, (int)result.trial.count, &fault, count, NULL);
-    for (size_t i = 0; i < result.trial.count; i++) {
-        const struct finding *finding = &result.trial.findings[i];
+    fault_match(result.localization.findings, (int)result.localization.count, &fault, count, NULL);
+    for (size_t i = 0; i < result.localization.count; i++) {
+        const struct finding *finding = &result.localization.findings[i];
 
         is_unknown = is_unknown || finding->verdict == VERDICT_UNKNOWN;
         /* of two leaves the uplinks of the one are those of the other */
@@ -84,7 +86,7 @@ static void hold(const struct busy_plan *plan, const struct noise *noise, int no
             is_innocent || (is_drain(finding) && !has_node_fault(&fault, count, finding->node));
     }
     if (plan->is_verbose && (is_innocent || (noise->busy <= 0 && count > 0 && !fault.is_right)))
-        tell(&result.trial, &fault, count, seed);
+        tell(&result.localization, &fault, count, seed);
     tally->innocent += is_innocent;
     tally->right += count > 0 ? fault.is_right : !is_unknown && !is_innocent;
     tally->unknown += is_unknown && !is_innocent && !fault.is_right;

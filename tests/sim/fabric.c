@@ -170,7 +170,7 @@ void fabric_run(struct fabric *fabric, struct flow *flows, int count)
         int before = open;
 
         /* Fair shares only grow as flows are decided, so that all flows at the least share of
-         * their neighbourhood could be decided at once; those at the least of all always can. */
+         * their neighborhood could be decided at once; those at the least of all always can. */
         for (int t = 0; t < fabric->touched_count; t++) {
             int resource = fabric->touched[t];
 

@@ -61,6 +61,8 @@ static struct diagnose_sample *samples_of(const struct records *records, int nod
             .to = number_of(record->peer, "n"),
             .rail = number_of(record->part, "eth"),
             .rate = record->value / nominal_mbps,
+            .low = record->low / nominal_mbps,
+            .high = record->high / nominal_mbps,
             .received = is_together ? 0 : received,
             .stalled = record->stalled,
             .is_together = is_together,
@@ -134,7 +136,7 @@ static struct finding finding_of(const struct suspicion *item)
              part->peer + 1, part->rail + 1, finding.direction);
     snprintf(finding.message, sizeof finding.message,
              "%u of %u low, depth %.2f duty %.2f; else %.2g: %d parts, %d %d/%d eth%d", item->low,
-             item->all, exp(model_depth(part->depth)), model_duties[part->duty],
+             item->all, exp(model_depth(part->depth)), part_duty(part),
              rival ? rival->probability : 0, rival ? rival->count : -1,
              rival && rival->count ? (int)rival->parts[0].type : -1,
              rival && rival->count ? rival->parts[0].place + 1 : 0,
@@ -144,8 +146,8 @@ static struct finding finding_of(const struct suspicion *item)
 }
 
 /* What is told beside the parts at fault. Moves misplaced nodes to where they are. */
-static void tell_beside(struct trial *trial, const struct diagnose_network *network, int *leaves,
-                        struct diagnose_sample *samples, size_t count)
+static void tell_beside(struct localization *localization, const struct diagnose_network *network,
+                        int *leaves, struct diagnose_sample *samples, size_t count)
 {
     struct liar *liars = NULL;
     struct misplaced *misplaced = NULL;
@@ -154,21 +156,21 @@ static void tell_beside(struct trial *trial, const struct diagnose_network *netw
 
     if (liar_count < 0 || misplaced_count < 0)
         exit(3);
-    free(trial->findings);
-    trial->findings =
-        sim_allocate((size_t)(liar_count + misplaced_count) + 1, sizeof *trial->findings);
-    trial->count = 0;
+    free(localization->findings);
+    localization->findings =
+        sim_allocate((size_t)(liar_count + misplaced_count) + 1, sizeof *localization->findings);
+    localization->count = 0;
     for (long i = 0; i < liar_count; i++)
-        trial->findings[trial->count++] = (struct finding){.kind = FINDING_LIAR,
-                                                           .verdict = VERDICT_FAIL,
-                                                           .node = liars[i].node,
-                                                           .peer = -1,
-                                                           .rail = -1,
-                                                           .block = -1,
-                                                           .peer_block = -1,
-                                                           .confidence = NAN};
+        localization->findings[localization->count++] = (struct finding){.kind = FINDING_LIAR,
+                                                                         .verdict = VERDICT_FAIL,
+                                                                         .node = liars[i].node,
+                                                                         .peer = -1,
+                                                                         .rail = -1,
+                                                                         .block = -1,
+                                                                         .peer_block = -1,
+                                                                         .confidence = NAN};
     for (long i = 0; i < misplaced_count; i++) {
-        trial->findings[trial->count++] = (struct finding){
+        localization->findings[localization->count++] = (struct finding){
             .kind = FINDING_MISPLACED,
             .verdict =
                 misplaced[i].probability >= model_value(MODEL_SURE) ? VERDICT_FAIL : VERDICT_WARN,
@@ -184,48 +186,57 @@ static void tell_beside(struct trial *trial, const struct diagnose_network *netw
     free(misplaced);
 }
 
-void model_hold(struct trial *trial, int nodes, int rails)
+void model_hold(struct localization *localization, int nodes, int rails)
 {
-    struct diagnose_network network = {.node_count = (size_t)nodes, .rail_count = (size_t)rails};
-    struct diagnosis diagnosis = {0};
+    const struct conf *conf = localization->source.conf;
+    struct diagnose_network network = {.node_count = (size_t)nodes,
+                                       .rail_count = (size_t)rails,
+                                       .fault_share = conf->link_peers_percent / 100,
+                                       .fault_share_at_times = conf->link_nominal_percent / 100};
+    struct diagnosis diagnosis = {0}, before = {0};
     double nominal_mbps = 1;
     int leaves = 0, *placed = sim_allocate((size_t)nodes + 1, sizeof *placed);
 
     for (int i = 0; i < nodes; i++)
-        leaves = trial->source.leaves[i] >= leaves ? trial->source.leaves[i] + 1 : leaves;
+        leaves =
+            localization->source.leaves[i] >= leaves ? localization->source.leaves[i] + 1 : leaves;
     network.leaves = placed;
     network.leaf_count = (size_t)leaves;
-    for (size_t i = 0; i < trial->source.records->count; i++)
-        if (strcmp(trial->source.records->items[i].metric, "speed") == 0)
-            nominal_mbps = trial->source.records->items[i].value;
+    for (size_t i = 0; i < localization->source.records->count; i++)
+        if (strcmp(localization->source.records->items[i].metric, "speed") == 0)
+            nominal_mbps = localization->source.records->items[i].value;
     for (int look = 0; look <= LOOKS; look++) {
         struct node_pair pairs[PAIRS];
         char text[PAIRS * 32] = "";
         size_t count, first, used = 0, asked;
         struct diagnose_sample *samples =
-            samples_of(trial->source.records, nodes, rails, nominal_mbps, &count);
+            samples_of(localization->source.records, nodes, rails, nominal_mbps, &count);
 
-        memcpy(placed, trial->source.leaves, (size_t)nodes * sizeof *placed);
-        tell_beside(trial, &network, placed, samples, count);
-        diagnosis_clear(&diagnosis);
+        memcpy(placed, localization->source.leaves, (size_t)nodes * sizeof *placed);
+        tell_beside(localization, &network, placed, samples, count);
+        diagnosis_clear(&before);
+        before = diagnosis;
         if (diagnose(&network, samples, count, &diagnosis) != 0)
             exit(3);
         free(samples);
-        asked = diagnose_next(&network, &diagnosis, look == 0, pairs, PAIRS);
+        asked = diagnose_next(&network, &diagnosis, look > 0 ? &before : NULL, pairs, PAIRS);
         if (asked == 0 || look == LOOKS)
             break;
         for (size_t i = 0; i < asked; i++)
             used += (size_t)snprintf(text + used, sizeof text - used, "%sn%d:n%d", i ? "," : "",
                                      pairs[i].low + 1, pairs[i].high + 1);
-        trial->measure(trial->context, trial->source.names, text, true, &first);
+        localization->measure(localization->context, localization->source.names, text, true,
+                              &first);
     }
-    trial->findings =
-        realloc(trial->findings, (trial->count + diagnosis.count + 1) * sizeof *trial->findings);
-    if (!trial->findings)
+    localization->findings =
+        realloc(localization->findings,
+                (localization->count + diagnosis.count + 1) * sizeof *localization->findings);
+    if (!localization->findings)
         exit(3);
     for (size_t i = 0; i < diagnosis.count; i++)
         if (diagnosis.items[i].probability > model_value(MODEL_CLEARED))
-            trial->findings[trial->count++] = finding_of(&diagnosis.items[i]);
+            localization->findings[localization->count++] = finding_of(&diagnosis.items[i]);
     diagnosis_clear(&diagnosis);
+    diagnosis_clear(&before);
     free(placed);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim: the schedule, the judge and the trial on synthetic fabrics with planted faults.
+/* sim: the schedule, the judge and the localization on synthetic fabrics with planted faults.
  *
  *   sim short       a few fabrics, 10 s; exit status 1 when a goal is missed
  *   sim long        all of them
@@ -115,10 +115,10 @@ static void run(const struct setting *setting, const enum fault_kind *kinds, int
                                 .noise = *setting->noise,
                                 .seed = seed},
              &result);
-    accused =
-        fault_match(result.trial.findings, (int)result.trial.count, faults, count, tell_accused);
-    for (size_t i = 0; i < result.trial.count; i++) {
-        const struct finding *finding = &result.trial.findings[i];
+    accused = fault_match(result.localization.findings, (int)result.localization.count, faults,
+                          count, tell_accused);
+    for (size_t i = 0; i < result.localization.count; i++) {
+        const struct finding *finding = &result.localization.findings[i];
         int bin = bin_of(finding->confidence);
 
         if (finding->verdict != VERDICT_FAIL || isnan(finding->confidence))
@@ -140,10 +140,11 @@ static void run(const struct setting *setting, const enum fault_kind *kinds, int
                    fault_names[faults[i].kind], faults[i].node + 1, faults[i].leaf + 1,
                    faults[i].rail + 1, faults[i].share);
         if (is_verbose && !faults[i].is_right)
-            for (size_t k = 0; k < result.trial.count && k < 12; k++)
-                printf("#     %s n%d %s: %s\n", verdict_name(result.trial.findings[k].verdict),
-                       result.trial.findings[k].node + 1, result.trial.findings[k].part,
-                       result.trial.findings[k].message);
+            for (size_t k = 0; k < result.localization.count && k < 12; k++)
+                printf(
+                    "#     %s n%d %s: %s\n", verdict_name(result.localization.findings[k].verdict),
+                    result.localization.findings[k].node + 1, result.localization.findings[k].part,
+                    result.localization.findings[k].message);
     }
     rounds_s =
         result.rounds * rail_round_s * setting->rails + result.together_rounds * together_round_s;
@@ -187,7 +188,7 @@ static void print_share(char *text, size_t size, long part, long all)
 
 static const char head[] =
     "| fabric | nodes | rails | pairs | noise | bad nodes | runs | faults | found | right part | "
-    "false | rounds | again | wall, s | judge, s | trial, s | MB |\n"
+    "false | rounds | again | wall, s | judge, s | all, s | MB |\n"
     "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
 
 static const char *pairs_name(double confidence)
@@ -340,7 +341,7 @@ static int play_all(const struct setting *settings, size_t count, int kind_runs)
             is_fast = tally.judge_s < 2 && memory_mb() < 1024;
         }
     }
-    printf("\n| fault | fabric, all pairs | planted | found | right part | accused besides |\n"
+    printf("\n| fault | fabric, all pairs | injected | found | right part | others named |\n"
            "|---|---|---|---|---|---|\n");
     for (int kind = 0; kind < FAULT_KINDS; kind++)
         play_kind((enum fault_kind)kind, kind_runs, &sum);
@@ -353,9 +354,9 @@ static int play_all(const struct setting *settings, size_t count, int kind_runs)
         printf("\n");
     }
     holds = goal(1000 * sum.found >= 999 * sum.planted, "99.9 % of the faults are found") && holds;
-    holds = goal(10000 * sum.accused <= sum.healthy,
-                 "at most 0.01 % of the healthy parts are accused") &&
-            holds;
+    holds =
+        goal(10000 * sum.accused <= sum.healthy, "at most 0.01 % of the healthy parts are named") &&
+        holds;
     holds = goal(is_short, "at most 2 lg N + 8 rounds where not all pairs are wanted") && holds;
     if (!settings[count - 1].is_goal)
         holds =

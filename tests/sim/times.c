@@ -23,13 +23,15 @@ struct tally {
     double looks, wall_s;
 };
 
-static void tell(const struct trial *trial, size_t course, uint64_t seed, const struct fault *fault)
+static void tell(const struct localization *localization, size_t course, uint64_t seed,
+                 const struct fault *fault)
 {
     printf("#   run %d, %s, n%d eth%d:\n", (int)seed, courses[course].name, fault->node + 1,
            fault->rail + 1);
-    for (size_t i = 0; i < trial->count; i++)
-        printf("#     %s n%d %s: %s\n", verdict_name(trial->findings[i].verdict),
-               trial->findings[i].node + 1, trial->findings[i].part, trial->findings[i].message);
+    for (size_t i = 0; i < localization->count; i++)
+        printf("#     %s n%d %s: %s\n", verdict_name(localization->findings[i].verdict),
+               localization->findings[i].node + 1, localization->findings[i].part,
+               localization->findings[i].message);
 }
 
 /* One certification of a small cluster as the lab is, leaves of half of the nodes each. */
@@ -59,14 +61,14 @@ static void hold(const struct times_plan *plan, int nodes, bool is_quick, size_t
                                 .fault_count = has_fault,
                                 .has_time = true,
                                 .is_quick = is_quick,
-                                .times = trial_times((size_t)nodes, is_quick),
+                                .times = localization_times((size_t)nodes, is_quick),
                                 .has_together = !is_quick,
                                 .has_received = true,
                                 .noise = *plan->noise,
                                 .seed = seed},
              &result);
-    for (size_t i = 0; i < result.trial.count; i++) {
-        const struct finding *finding = &result.trial.findings[i];
+    for (size_t i = 0; i < result.localization.count; i++) {
+        const struct finding *finding = &result.localization.findings[i];
         bool is_it = has_fault && finding->kind == FINDING_RAIL && finding->node == fault.node &&
                      finding->rail == fault.rail;
 
@@ -76,7 +78,7 @@ static void hold(const struct times_plan *plan, int nodes, bool is_quick, size_t
         is_wrong = is_wrong || (!is_it && finding->verdict == VERDICT_FAIL);
     }
     if (plan->is_verbose && (is_wrong || is_named != has_fault || (is_unsure && !has_fault)))
-        tell(&result.trial, course, seed, &fault);
+        tell(&result.localization, course, seed, &fault);
     tally->wrong += is_wrong;
     tally->right += !is_wrong && (has_fault ? is_named : !is_unsure);
     tally->unsure += !is_wrong && !is_named && is_unsure;

@@ -291,7 +291,7 @@ static void play_suspects(struct simulation *simulation, int (*pairs)[2], int co
     fabric_run(fabric, simulation->flows, flows);
     for (int i = 0; i < flows; i++)
         tell(simulation, &simulation->flows[i], rail < 0 ? "bandwidth_together" : "bandwidth",
-             trial_look((size_t)fabric->nodes).samples, 1);
+             retest_schedule((size_t)fabric->nodes).samples, 1);
     next_moment(simulation, meeting_s);
 }
 
@@ -322,16 +322,16 @@ static int read_round(const char *pairs, int (*ends)[2])
 
 /* The measurement of suspects, as muster-links --pairs has it. */
 static bool measure(void *context, const struct hostlist *names, const char *pairs,
-                    bool is_together, size_t *first)
+                    enum retest_passes passes, size_t *first)
 {
     struct simulation *simulation = context;
-    int nodes = simulation->plan->fabric->nodes, times = trial_look((size_t)nodes).times;
+    int nodes = simulation->plan->fabric->nodes, times = retest_schedule((size_t)nodes).times;
     int(*ends)[2] = sim_allocate((size_t)nodes, sizeof *ends), rounds = 1;
 
     (void)names;
     if (simulation->plan->has_time)
         simulation->now_s += launch_s + launch_chance_s * sim_uniform(&simulation->random);
-    simulation->is_short = trial_look((size_t)nodes).is_quick;
+    simulation->is_short = retest_schedule((size_t)nodes).is_quick;
     simulation->result->looks++;
     *first = simulation->result->records.count;
     for (const char *comma = strchr(pairs, ','); comma; comma = strchr(comma + 1, ','))
@@ -341,7 +341,8 @@ static bool measure(void *context, const struct hostlist *names, const char *pai
 
         for (int round = schedule_round_again(rounds, times, number); round > 0; round--)
             text = strchr(text, ',') + 1;
-        play_again(simulation, ends, read_round(text, ends), is_together && number < rounds);
+        play_again(simulation, ends, read_round(text, ends),
+                   passes == PASSES_TOGETHER && number < rounds);
     }
     free(ends);
     return true;
@@ -399,7 +400,7 @@ static double time_judge(struct run_result *result)
     struct links links;
     double begin_s;
 
-    if (matrix_build(&result->trial.source, 0, SIZE_MAX, &matrix) != 0)
+    if (matrix_build(&result->localization.source, 0, SIZE_MAX, &matrix) != 0)
         exit(3);
     links = matrix_links(&matrix);
     begin_s = processor_s();
@@ -434,7 +435,7 @@ void run_hold(const struct run_plan *plan, struct run_result *result)
     result->rounds = play(simulation, 0, false);
     if (plan->has_together && fabric->rails > 1)
         result->together_rounds = play(simulation, schedule_rounds_for(fabric->nodes, 0.999), true);
-    result->trial = (struct trial){
+    result->localization = (struct localization){
         .source = {.records = &result->records,
                    .conf = &result->conf,
                    .names = &result->names,
@@ -448,8 +449,8 @@ void run_hold(const struct run_plan *plan, struct run_result *result)
     result->judge_s = plan->is_model ? 0 : time_judge(result);
     begin_s = processor_s();
     if (plan->is_model)
-        model_hold(&result->trial, fabric->nodes, fabric->rails);
-    else if (trial_hold(&result->trial) != 0)
+        model_hold(&result->localization, fabric->nodes, fabric->rails);
+    else if (localization_run(&result->localization) != 0)
         exit(3);
     result->trial_s = processor_s() - begin_s;
     result->again_pairs = simulation->again_pairs;
@@ -462,8 +463,8 @@ void run_clear(struct run_result *result)
     struct simulation *simulation = result->simulation;
     const struct fabric *fabric = simulation->plan->fabric;
 
-    trial_clear(&result->trial);
-    free((int *)(size_t)result->trial.source.leaves);
+    localization_clear(&result->localization);
+    free((int *)(size_t)result->localization.source.leaves);
     for (int i = 0; i < fabric->leaves; i++)
         free(result->leaf_names[i]);
     for (int i = 0; i < fabric->rails; i++)

@@ -5,10 +5,10 @@
 #include "tests/sim/fabric.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/noise.h"
-#include "validate/judge/links/trial/trial.h"
+#include "validate/judge/links/localization/localization.h"
 
 /* One certification of a synthetic fabric: the schedule that muster-links plays, what its rounds
- * measure there, and the trial that muster certify holds over the records. */
+ * measure there, and the localization that muster certify holds over the records. */
 
 struct run_plan {
     struct fabric *fabric;
@@ -27,7 +27,7 @@ struct run_plan {
 };
 
 struct run_result {
-    struct trial trial; /* held; to be cleared by run_clear() */
+    struct localization localization; /* held; to be cleared by run_clear() */
     int rounds, together_rounds;
     int looks;                     /* times that suspects were measured */
     double wall_s;                 /* that the measurements took, where there is time */

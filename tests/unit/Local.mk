@@ -6,6 +6,10 @@ tests_unit_libtap_la_SOURCES = tests/unit/tap.c tests/unit/tap.h
 tests_unit_libtap_la_LIBADD = -lm
 unit_libs = tests/unit/libtap.la lib/libmuster.la
 
+check_PROGRAMS += tests/unit/option_set.t
+tests_unit_option_set_t_SOURCES = tests/unit/option_set.c
+tests_unit_option_set_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/hostlist.t
 tests_unit_hostlist_t_SOURCES = tests/unit/hostlist.c
 tests_unit_hostlist_t_LDADD = $(unit_libs)
@@ -30,6 +34,18 @@ tests_gpu_cuda_old_la_LIBADD = -ldl
 tests_gpu_nvrtc_la_SOURCES = tests/gpu/nvrtc.c tests/gpu/state.h
 tests_gpu_nvrtc_la_LDFLAGS = $(gpu_stand_in_ldflags)
 
+check_PROGRAMS += tests/unit/kernels.t
+tests_unit_kernels_t_SOURCES = tests/unit/kernels.c
+tests_unit_kernels_t_LDADD = validate/accelerator/libdevice.la $(unit_libs) -ldl
+
+check_PROGRAMS += tests/unit/host_evaluate.t
+tests_unit_host_evaluate_t_SOURCES = tests/unit/host_evaluate.c
+tests_unit_host_evaluate_t_LDADD = validate/battery/host/libhost.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/host_topology.t
+tests_unit_host_topology_t_SOURCES = tests/unit/host_topology.c
+tests_unit_host_topology_t_LDADD = validate/battery/host/libhost.la tests/unit/libtree.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/gpu_evaluate.t
 tests_unit_gpu_evaluate_t_SOURCES = tests/unit/gpu_evaluate.c
 tests_unit_gpu_evaluate_t_LDADD = validate/battery/gpu/libgpu.la $(unit_libs)
@@ -39,6 +55,26 @@ tests_unit_accelerator_t_SOURCES = tests/unit/accelerator.c
 tests_unit_accelerator_t_LDADD = validate/accelerator/libaccelerator.la $(unit_libs)
 tests_unit_accelerator_t_DEPENDENCIES = $(tests_unit_accelerator_t_LDADD) \
 	tests/gpu/nvml.la tests/gpu/nvml-old.la
+
+check_PROGRAMS += tests/unit/job_log.t
+tests_unit_job_log_t_SOURCES = tests/unit/job_log.c
+tests_unit_job_log_t_LDADD = tests/unit/libtree.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/absences.t
+tests_unit_absences_t_SOURCES = tests/unit/absences.c
+tests_unit_absences_t_LDADD = validate/health/libhealth.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/evidence_bundles.t
+tests_unit_evidence_bundles_t_SOURCES = tests/unit/evidence_bundles.c
+tests_unit_evidence_bundles_t_LDADD = validate/health/libhealth.la tests/unit/libtree.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/rates.t
+tests_unit_rates_t_SOURCES = tests/unit/rates.c
+tests_unit_rates_t_LDADD = validate/health/libhealth.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/residue.t
+tests_unit_residue_t_SOURCES = tests/unit/residue.c
+tests_unit_residue_t_LDADD = validate/health/libhealth.la tests/unit/libtree.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/kernel_log.t
 tests_unit_kernel_log_t_SOURCES = tests/unit/kernel_log.c
@@ -249,6 +285,10 @@ check_PROGRAMS += tests/unit/checks.t
 tests_unit_checks_t_SOURCES = tests/unit/checks.c
 tests_unit_checks_t_LDADD = validate/checks/libchecks.la tests/unit/libtree.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/mounts.t
+tests_unit_mounts_t_SOURCES = tests/unit/mounts.c
+tests_unit_mounts_t_LDADD = validate/checks/libchecks.la tests/unit/libtree.la $(unit_libs)
+
 check_PROGRAMS += tests/unit/slurmconf.t
 tests_unit_slurmconf_t_SOURCES = tests/unit/slurmconf.c
 tests_unit_slurmconf_t_LDADD = validate/checks/libchecks.la tests/unit/libtree.la $(unit_libs)
@@ -272,7 +312,11 @@ tests_unit_schedule_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/pattern.t
 tests_unit_pattern_t_SOURCES = tests/unit/pattern.c
-tests_unit_pattern_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+tests_unit_pattern_t_LDADD = validate/harness/libharness.la $(unit_libs) -lpthread
+
+check_PROGRAMS += tests/unit/bounded_child.t
+tests_unit_bounded_child_t_SOURCES = tests/unit/bounded_child.c
+tests_unit_bounded_child_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/sha256.t
 tests_unit_sha256_t_SOURCES = tests/unit/sha256.c
@@ -284,23 +328,23 @@ tests_unit_address_ranges_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/peers.t
 tests_unit_peers_t_SOURCES = tests/unit/peers.c
-tests_unit_peers_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread -ldl
+tests_unit_peers_t_LDADD = validate/harness/libharness.la $(unit_libs) -lpthread -ldl
 
 check_PROGRAMS += tests/unit/admission.t
 tests_unit_admission_t_SOURCES = tests/unit/admission.c
-tests_unit_admission_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+tests_unit_admission_t_LDADD = validate/harness/libharness.la $(unit_libs) -lpthread
 
 check_PROGRAMS += tests/unit/cpu_time.t
 tests_unit_cpu_time_t_SOURCES = tests/unit/cpu_time.c
-tests_unit_cpu_time_t_LDADD = tests/unit/libtree.la validate/battery/libbattery.la $(unit_libs) -lpthread
+tests_unit_cpu_time_t_LDADD = tests/unit/libtree.la validate/harness/libharness.la $(unit_libs) -lpthread
 
 check_PROGRAMS += tests/unit/stall.t
 tests_unit_stall_t_SOURCES = tests/unit/stall.c
-tests_unit_stall_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread -lm
+tests_unit_stall_t_LDADD = validate/harness/libharness.la $(unit_libs) -lpthread -lm
 
 check_PROGRAMS += tests/unit/battery_options.t
 tests_unit_battery_options_t_SOURCES = tests/unit/battery_options.c
-tests_unit_battery_options_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+tests_unit_battery_options_t_LDADD = validate/harness/libharness.la $(unit_libs) -lpthread
 
 check_PROGRAMS += tests/unit/values.t
 tests_unit_values_t_SOURCES = tests/unit/values.c
@@ -341,7 +385,7 @@ endif HAVE_IBVERBS
 
 check_PROGRAMS += tests/unit/watch.t
 tests_unit_watch_t_SOURCES = tests/unit/watch.c
-tests_unit_watch_t_LDADD = validate/battery/libbattery.la $(unit_libs) -lpthread
+tests_unit_watch_t_LDADD = validate/harness/libharness.la $(unit_libs) -lpthread
 
 check_PROGRAMS += tests/unit/statistics.t
 tests_unit_statistics_t_SOURCES = tests/unit/statistics.c
@@ -354,64 +398,79 @@ tests_unit_cluster_t_SOURCES = tests/unit/cluster.c validate/slurm/nodes.c valid
 tests_unit_cluster_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_cluster_t_LDADD = $(unit_libs)
 
-check_PROGRAMS += tests/unit/act_plan.t
-tests_unit_act_plan_t_SOURCES = tests/unit/act_plan.c
-tests_unit_act_plan_t_LDADD = validate/act/libact.la $(unit_libs)
+check_PROGRAMS += tests/unit/policy_plan.t
+tests_unit_policy_plan_t_SOURCES = tests/unit/policy_plan.c
+tests_unit_policy_plan_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 
-check_PROGRAMS += tests/unit/act_reason.t
-tests_unit_act_reason_t_SOURCES = tests/unit/act_reason.c
-tests_unit_act_reason_t_LDADD = validate/act/libact.la $(unit_libs)
+check_PROGRAMS += tests/unit/policy_reason.t
+tests_unit_policy_reason_t_SOURCES = tests/unit/policy_reason.c
+tests_unit_policy_reason_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 
-check_PROGRAMS += tests/unit/act_alike.t
-tests_unit_act_alike_t_SOURCES = tests/unit/act_alike.c
-tests_unit_act_alike_t_LDADD = validate/act/libact.la $(unit_libs)
+check_PROGRAMS += tests/unit/policy_alike.t
+tests_unit_policy_alike_t_SOURCES = tests/unit/policy_alike.c
+tests_unit_policy_alike_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 
-check_PROGRAMS += tests/unit/act_cap.t
-tests_unit_act_cap_t_SOURCES = tests/unit/act_cap.c
-tests_unit_act_cap_t_LDADD = validate/act/libact.la $(unit_libs)
+check_PROGRAMS += tests/unit/policy_verify.t
+tests_unit_policy_verify_t_SOURCES = tests/unit/policy_verify.c
+tests_unit_policy_verify_t_LDADD = validate/scheduling/libscheduling.la $(unit_libs) -lm
 
-check_PROGRAMS += tests/unit/act_strikes.t
-tests_unit_act_strikes_t_SOURCES = tests/unit/act_strikes.c
-tests_unit_act_strikes_t_LDADD = validate/act/libact.la $(unit_libs)
+check_PROGRAMS += tests/unit/run.t
+tests_unit_run_t_SOURCES = tests/unit/run.c \
+	validate/run/decide.c validate/run/decide.h \
+	validate/run/launch.c validate/run/launch.h \
+	validate/run/layout.c validate/run/layout.h \
+	validate/run/script.c validate/run/script.h \
+	validate/slurm/complaint.c validate/slurm/complaint.h \
+	validate/slurm/process.c validate/slurm/process.h \
+	validate/slurm/user.c validate/slurm/user.h
+tests_unit_run_t_LDADD = $(unit_libs)
 
-check_PROGRAMS += tests/unit/act_decision.t
-tests_unit_act_decision_t_SOURCES = tests/unit/act_decision.c
-tests_unit_act_decision_t_LDADD = validate/act/libact.la $(unit_libs)
+check_PROGRAMS += tests/unit/policy_cap.t
+tests_unit_policy_cap_t_SOURCES = tests/unit/policy_cap.c
+tests_unit_policy_cap_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 
-check_PROGRAMS += tests/unit/act_turn.t
-tests_unit_act_turn_t_SOURCES = tests/unit/act_turn.c
-tests_unit_act_turn_t_LDADD = validate/act/libact.la $(unit_libs)
+check_PROGRAMS += tests/unit/policy_strikes.t
+tests_unit_policy_strikes_t_SOURCES = tests/unit/policy_strikes.c
+tests_unit_policy_strikes_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 
-check_PROGRAMS += tests/unit/act_testing.t
-tests_unit_act_testing_t_SOURCES = tests/unit/act_testing.c
-tests_unit_act_testing_t_LDADD = validate/act/libact.la $(unit_libs)
+check_PROGRAMS += tests/unit/policy_decision.t
+tests_unit_policy_decision_t_SOURCES = tests/unit/policy_decision.c
+tests_unit_policy_decision_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 
-check_PROGRAMS += tests/unit/act_refusals.t
-tests_unit_act_refusals_t_SOURCES = tests/unit/act_refusals.c \
-	validate/act/refusals.c validate/act/refusals.h \
+check_PROGRAMS += tests/unit/policy_turn.t
+tests_unit_policy_turn_t_SOURCES = tests/unit/policy_turn.c
+tests_unit_policy_turn_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/policy_testing.t
+tests_unit_policy_testing_t_SOURCES = tests/unit/policy_testing.c
+tests_unit_policy_testing_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/policy_refusals.t
+tests_unit_policy_refusals_t_SOURCES = tests/unit/policy_refusals.c \
+	validate/policy/refusals.c validate/policy/refusals.h \
 	validate/slurm/extra.c validate/slurm/extra.h
-tests_unit_act_refusals_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_act_refusals_t_LDADD = validate/act/libact.la $(unit_libs) $(JANSSON_LIBS)
+tests_unit_policy_refusals_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_policy_refusals_t_LDADD = validate/policy/libpolicy.la $(unit_libs) $(JANSSON_LIBS)
 
-check_PROGRAMS += tests/unit/act_health.t
-tests_unit_act_health_t_SOURCES = tests/unit/act_health.c
-tests_unit_act_health_t_LDADD = validate/act/libact.la $(unit_libs)
+check_PROGRAMS += tests/unit/policy_health.t
+tests_unit_policy_health_t_SOURCES = tests/unit/policy_health.c
+tests_unit_policy_health_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/node_status.t
 tests_unit_node_status_t_SOURCES = tests/unit/node_status.c
 tests_unit_node_status_t_LDADD = validate/history/libhistory.la validate/judge/libjudge.la \
-	validate/act/libact.la validate/report/libreport.la $(unit_libs)
+	validate/policy/libpolicy.la validate/report/libreport.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/campaign.t
 tests_unit_campaign_t_SOURCES = tests/unit/campaign.c \
 	validate/certify/choose/group.c validate/certify/choose/group.h
 tests_unit_campaign_t_LDADD = validate/history/libhistory.la validate/judge/libjudge.la \
-	validate/act/libact.la validate/report/libreport.la $(unit_libs)
+	validate/policy/libpolicy.la validate/report/libreport.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/outcome.t
 tests_unit_outcome_t_SOURCES = tests/unit/outcome.c \
 	validate/certify/state/outcome.c validate/certify/state/outcome.h
-tests_unit_outcome_t_LDADD = validate/judge/libjudge.la validate/act/libact.la $(unit_libs) \
+tests_unit_outcome_t_LDADD = validate/judge/libjudge.la validate/policy/libpolicy.la $(unit_libs) \
 	$(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/settle.t
@@ -419,12 +478,12 @@ tests_unit_settle_t_SOURCES = tests/unit/settle.c \
 	validate/certify/settle/alike.c validate/certify/state/outcome.c validate/certify/state/outcome.h \
 	validate/certify/settle/actions.c validate/slurm/batch.c validate/slurm/batch.h \
 	validate/slurm/retest.c validate/slurm/retest.h
-tests_unit_settle_t_LDADD = validate/act/libact.la $(unit_libs) $(SQLITE_LIBS)
+tests_unit_settle_t_LDADD = validate/policy/libpolicy.la $(unit_libs) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/certification.t
 tests_unit_certification_t_SOURCES = tests/unit/certification.c
 tests_unit_certification_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=geteuid,--wrap=clock_gettime \
-	-Wl,--wrap=usleep,--wrap=sleep,--wrap=user_find
+	-Wl,--wrap=usleep,--wrap=sleep,--wrap=user_find,--wrap=access
 tests_unit_certification_t_LDADD = validate/certify/libcertify.la $(unit_libs) $(muster_libs)
 
 check_PROGRAMS += tests/unit/request.t
@@ -442,9 +501,9 @@ tests_unit_spares_t_SOURCES = tests/unit/spares.c \
 	validate/preflight/spares.c validate/preflight/preflight.h
 tests_unit_spares_t_LDADD = $(unit_libs) -lm
 
-check_PROGRAMS += tests/unit/claims.t
-tests_unit_claims_t_SOURCES = tests/unit/claims.c
-tests_unit_claims_t_LDADD = validate/claims/libclaims.la $(unit_libs)
+check_PROGRAMS += tests/unit/suspect_reports.t
+tests_unit_suspect_reports_t_SOURCES = tests/unit/suspect_reports.c
+tests_unit_suspect_reports_t_LDADD = validate/suspects/libsuspects.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/extra.t
 tests_unit_extra_t_SOURCES = tests/unit/extra.c \
@@ -457,9 +516,9 @@ tests_unit_report_t_SOURCES = tests/unit/report.c
 tests_unit_report_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=strdup
 tests_unit_report_t_LDADD = validate/report/libreport.la $(unit_libs)
 
-check_PROGRAMS += tests/unit/links_trial.t
-tests_unit_links_trial_t_SOURCES = tests/unit/links_trial.c
-tests_unit_links_trial_t_LDADD = validate/judge/libjudge.la validate/report/libreport.la \
+check_PROGRAMS += tests/unit/links_localization.t
+tests_unit_links_localization_t_SOURCES = tests/unit/links_localization.c
+tests_unit_links_localization_t_LDADD = validate/judge/libjudge.la validate/report/libreport.la \
 	$(unit_libs) lib/libstatistics.la $(JANSSON_LIBS) -lm
 
 check_PROGRAMS += tests/unit/links_sums.t
@@ -478,9 +537,15 @@ tests_unit_labels_t_LDADD = $(unit_libs)
 check_PROGRAMS += tests/unit/undo.t
 tests_unit_undo_t_SOURCES = tests/unit/undo.c validate/slurm/batch.c validate/slurm/batch.h \
 	validate/slurm/journal.c validate/slurm/journal.h \
+	validate/slurm/revocation.c validate/slurm/revocation.h \
 	validate/slurm/undo.c validate/slurm/undo.h validate/slurm/retest.c validate/slurm/retest.h
-tests_unit_undo_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock,--wrap=fork
+tests_unit_undo_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock,--wrap=fork,--wrap=write
 tests_unit_undo_t_LDADD = $(unit_libs) -lm
+
+check_PROGRAMS += tests/unit/munge.t
+tests_unit_munge_t_SOURCES = tests/unit/munge.c validate/slurm/munge.c validate/slurm/munge.h
+tests_unit_munge_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=usleep
+tests_unit_munge_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/batch.t
 tests_unit_batch_t_SOURCES = tests/unit/batch.c validate/slurm/batch.c validate/slurm/batch.h

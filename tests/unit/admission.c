@@ -13,7 +13,7 @@
 
 #include "lib/base/clock.h"
 #include "tests/unit/tap.h"
-#include "validate/battery/watch/heartbeat.h"
+#include "validate/harness/watch/heartbeat.h"
 
 enum { RANKS = 8, SILENT = 200 };
 

@@ -5,15 +5,18 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/constants/certify_constants.h"
 #include "tests/unit/tap.h"
 #include "validate/command/command.h"
 #include "validate/command/report.h"
+#include "validate/judge/history_figure.h"
 
 /* Whole certifications, from the choice of nodes to the report, on a cluster that the test makes
  * up: it is the table of operations, and time and the user are made up too. Each operation is
@@ -40,9 +43,39 @@ static struct {
     char job_name[96], reservation[96];
 } world;
 
+static const char *live_directory; /* of the next run */
+static FILE *live;                 /* its file, opened in its first step */
+static bool live_was_held;
+
 static int turns, refused_turn; /* turns: operations so far; 0: none is refused */
 static bool refuses_all;        /* from then on */
 static bool refuses_certificates;
+/* the nodes' accelerators: none; well; n1's slow; n1's slow near its limit; all slow; no library;
+ * one node's library missing */
+static enum {
+    NO_GPUS,
+    GPUS,
+    GPU_IS_SLOW,
+    GPU_IS_NEAR,
+    GPUS_ARE_SLOW,
+    NO_LIBRARY,
+    NO_LIBRARY_OF_N1
+} accelerators;
+static long gpus_asked; /* of the last step of muster-gpu, for each node */
+static int gpu_tasks;
+/* What muster-host of the fake cluster finds on n1, and how often it was started. */
+static enum { HOST_IS_GOOD, CORE_IS_SLOW, CORE_IS_NEAR, CORE_IS_WRONG, DISK_IS_SLOW } host_kind;
+static double host_triad = 200;
+static int host_steps;
+static int lies;                  /* records of n1 that the faulty node prints */
+static const char *rebooted = ""; /* the node that boots while the run has its jobs */
+static bool is_waiting;           /* ... and the others wait in MPI_Init, until the step is ended */
+static double waited_s;           /* ... so long, the longest of all steps */
+static int without_program;   /* so many nodes, from n2 on, on which the battery does not start */
+static const char *full = ""; /* the node whose slurmd has no space left, from launch on */
+/* the node whose process ends by itself in the links, and how often it does so yet */
+static const char *dying = "";
+static int deaths;
 static char refused_name[64];
 static double now_s;
 static pid_t own;
@@ -66,6 +99,14 @@ uid_t __wrap_geteuid(void);
 uid_t __wrap_geteuid(void)
 {
     return 0;
+}
+
+/* The programs of the battery are there, installed or not. */
+int __real_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode)
+{
+    return mode == X_OK && strstr(path, "/muster-") ? 0 : __real_access(path, mode);
 }
 
 int __real_clock_gettime(clockid_t clock, struct timespec *time);
@@ -147,20 +188,23 @@ static int load_nodes(struct cluster *cluster, struct error *err)
     for (int i = 0; i < NODES; i++) {
         struct cluster_node *node = &cluster->nodes[i];
 
-        *node = (struct cluster_node){.name = strdup(nodes[i].name),
-                                      .address = strdup(nodes[i].name),
-                                      .gres = strdup(""),
-                                      .features = strdup(""),
-                                      .reason = strdup(world.nodes[i].reason),
-                                      .comment = strdup(world.nodes[i].comment),
-                                      .extra = strdup(world.nodes[i].extra),
-                                      .cpus = 1,
-                                      .leaf = -1,
-                                      .is_idle = world.job == 0,
-                                      .is_allocated = world.job != 0,
-                                      .is_drained = world.nodes[i].is_drained,
-                                      .is_responding = true,
-                                      .is_reserved = world.nodes[i].is_reserved};
+        *node = (struct cluster_node){
+            .name = strdup(nodes[i].name),
+            .address = strdup(nodes[i].name),
+            .gres = strdup(accelerators != NO_GPUS ? "gpu:x:8(S:0-1)" : ""),
+            .features = strdup(""),
+            .reason = strdup(world.nodes[i].reason),
+            .comment = strdup(world.nodes[i].comment),
+            .extra = strdup(world.nodes[i].extra),
+            .cpus = 1,
+            .leaf = -1,
+            .is_idle = world.job == 0,
+            .is_allocated = world.job != 0,
+            .is_drained = world.nodes[i].is_drained,
+            .is_responding = true,
+            .boot_time =
+                world.job != 0 && !strcmp(nodes[i].name, rebooted) ? time(NULL) + 10 : 1000,
+            .is_reserved = world.nodes[i].is_reserved};
         snprintf(node->state, sizeof node->state, node->is_drained ? "drained" : "idle");
     }
     return cluster_index(cluster, err);
@@ -360,6 +404,67 @@ line(const struct process *process, const char *format, ...)
 
 #define RECORD "{\"suite\":\"%s\",\"test\":\"%s\",\"time\":1,\"verdict\":\"pass\""
 
+static void gpu(const struct hostlist *names, const struct process *process)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        const char *name = names->names[i];
+        bool is_first = strcmp(name, "n1") == 0;
+
+        if (accelerators == NO_LIBRARY || (accelerators == NO_LIBRARY_OF_N1 && is_first))
+            line(process,
+                 "{\"suite\":\"gpu\",\"test\":\"gpu.compute\",\"time\":1,\"metric\":\"device\","
+                 "\"verdict\":\"%s\",\"message\":\"not tested: it is not there\","
+                 "\"node\":\"%s\"}",
+                 accelerators == NO_LIBRARY ? "skip" : "unknown", name);
+        else if (accelerators == GPUS_ARE_SLOW ||
+                 (is_first && (accelerators == GPU_IS_SLOW || accelerators == GPU_IS_NEAR)))
+            for (int k = 0; k < 2; k++) /* two figures of one device */
+                line(process,
+                     "{\"suite\":\"gpu\",\"test\":\"gpu.compute\",\"time\":1,\"metric\":"
+                     "\"rate_%s\",\"unit\":\"GFLOP/s\",\"value\":%d,\"limit\":85,"
+                     "\"limit_source\":\"peers\",\"verdict\":\"fail\",\"code\":\"gpu_slow\","
+                     "\"part\":\"gpu3\",\"message\":\"slow\",\"node\":\"%s\"}",
+                     k == 0 ? "fp32" : "fp64", accelerators == GPU_IS_NEAR ? 80 : 40, name);
+        else
+            line(process,
+                 RECORD ",\"metric\":\"rate_fp32\",\"unit\":\"GFLOP/s\",\"value\":100,"
+                        "\"part\":\"gpu3\",\"node\":\"%s\"}",
+                 "gpu", "gpu.compute", name);
+    }
+}
+
+static void host(const struct hostlist *names, const struct process *process)
+{
+    host_steps++;
+    for (size_t i = 0; i < names->count; i++) {
+        const char *name = names->names[i];
+        bool is_first = strcmp(name, "n1") == 0;
+
+        line(process,
+             RECORD ",\"metric\":\"triad\",\"unit\":\"GB/s\",\"value\":%g,\"part\":\"numa0\","
+                    "\"node\":\"%s\"}",
+             "host", "host.memory", is_first ? host_triad : 200, name);
+        if (is_first && (host_kind == CORE_IS_SLOW || host_kind == CORE_IS_NEAR))
+            line(
+                process,
+                "{\"suite\":\"host\",\"test\":\"host.compute\",\"time\":1,\"metric\":\"core_rate\","
+                "\"unit\":\"GFLOP/s\",\"value\":%d,\"limit\":75,\"limit_source\":\"peers\","
+                "\"verdict\":\"fail\",\"code\":\"core_slow\",\"part\":\"cpu6\","
+                "\"message\":\"slow\",\"node\":\"n1\"}",
+                host_kind == CORE_IS_NEAR ? 60 : 40);
+        if (is_first && host_kind == CORE_IS_WRONG)
+            line(process, "{\"suite\":\"host\",\"test\":\"host.compute\",\"time\":1,\"metric\":"
+                          "\"core_wrong\",\"unit\":\"count\",\"value\":2,\"verdict\":\"fail\","
+                          "\"code\":\"core_wrong\",\"part\":\"cpu6\",\"message\":\"wrong\","
+                          "\"node\":\"n1\"}");
+        if (is_first && host_kind == DISK_IS_SLOW)
+            line(process, "{\"suite\":\"host\",\"test\":\"host.disk\",\"time\":1,\"metric\":"
+                          "\"disk_read\",\"unit\":\"MB/s\",\"value\":20,\"verdict\":\"warn\","
+                          "\"code\":\"disk_slow\",\"part\":\"/scratch\",\"message\":\"slow\","
+                          "\"node\":\"n1\"}");
+    }
+}
+
 static void battery(const char *program, const struct hostlist *names,
                     const struct process *process)
 {
@@ -371,6 +476,13 @@ static void battery(const char *program, const struct hostlist *names,
     if (strcmp(program, "collectives") == 0)
         line(process, RECORD ",\"metric\":\"mismatches\",\"unit\":\"count\",\"value\":0}",
              "collectives", "collectives.correct");
+    if (strcmp(program, "gpu") == 0)
+        gpu(names, process);
+    if (strcmp(program, "host") == 0)
+        host(names, process);
+    if (strcmp(program, "train") == 0)
+        line(process, RECORD ",\"metric\":\"loss\",\"unit\":\"nats\",\"value\":4}", "train",
+             "train.nodes");
     if (strcmp(program, "links") != 0)
         return;
     for (size_t i = 0; i < 2 * count; i++) /* each with the next one, both ways */
@@ -387,9 +499,17 @@ static void battery(const char *program, const struct hostlist *names,
 
 static void muster(char *const *words, const struct hostlist *names, const struct process *process)
 {
-    for (size_t task = 0; task < names->count; task++) {
-        int i = index_of(names->names[task]);
+    size_t task = 0;
 
+    for (int i = 0; i < NODES; i++) { /* Slurm numbers tasks in its own order of nodes */
+        if (!hostlist_contains(names, nodes[i].name))
+            continue;
+        for (int k = 0; strcmp(words[0], "check") == 0 && nodes[i].kind == FAULTY && k < lies; k++)
+            line(process,
+                 "%zu: {\"suite\":\"check\",\"test\":\"net.interfaces\",\"time\":1,\"verdict\":"
+                 "\"fail\",\"code\":\"link_down\",\"part\":\"eth1\",\"message\":\"no link\","
+                 "\"node\":\"n1\"}",
+                 task);
         if (strcmp(words[0], "check") == 0 && nodes[i].kind == FAULTY)
             line(process,
                  "%zu: {\"suite\":\"check\",\"test\":\"net.interfaces\",\"time\":1,\"verdict\":"
@@ -398,6 +518,9 @@ static void muster(char *const *words, const struct hostlist *names, const struc
                  task, nodes[i].name);
         else if (strcmp(words[0], "check") == 0)
             line(process, "%zu: " RECORD ",\"node\":\"%s\"}", task, "check", "net.interfaces",
+                 nodes[i].name);
+        if (strcmp(words[0], "check") == 0 && accelerators != NO_GPUS)
+            line(process, "%zu: " RECORD ",\"node\":\"%s\"}", task, "check", "gpu.health",
                  nodes[i].name);
         if (strcmp(words[0], "certificate") == 0 && !refuses_certificates) {
             world.nodes[i].has_certificate = world.nodes[i].is_issued = true;
@@ -411,7 +534,58 @@ static void muster(char *const *words, const struct hostlist *names, const struc
                  "\"revoked\",\"unit\":\"count\",\"value\":1,\"node\":\"%s\"}",
                  task, nodes[i].name);
         }
+        task++;
     }
+}
+
+static bool has_program(const char *node)
+{
+    return index_of(node) < 1 || index_of(node) > without_program;
+}
+
+/* Each task prints its version, or the loader says why not. */
+static void versions(const struct hostlist *names, const struct process *process)
+{
+    char text[200];
+
+    for (size_t task = 0; task < names->count; task++) {
+        bool is_there = has_program(names->names[task]);
+
+        snprintf(text, sizeof text, "%zu: %s", task,
+                 is_there ? "muster-launch 0.1" : "muster-launch: libucp.so.0: cannot open it");
+        process->on_line(text, !is_there, process->context);
+    }
+}
+
+static void wait_for_rank(const struct process *process, struct process_result *result)
+{
+    double begin_s = now_s;
+
+    while (!*process->stop && now_s - begin_s < process->deadline_s) {
+        now_s += 0.1;
+        process->on_tick(process->context);
+    }
+    waited_s = fmax(waited_s, now_s - begin_s);
+    result->end = *process->stop ? PROCESS_STOPPED : PROCESS_TIMED_OUT;
+}
+
+/* Opens what the run under way shows, as muster top does. */
+static void live_look(void)
+{
+    char path[256];
+    struct dirent *entry;
+    DIR *files;
+
+    snprintf(path, sizeof path, "%s/live", directory);
+    files = live ? NULL : opendir(path);
+    while (files && (entry = readdir(files)))
+        if (entry->d_name[0] != '.') {
+            snprintf(path, sizeof path, "%s/live/%s", directory, entry->d_name);
+            live = fopen(path, "re");
+            live_was_held = live && live_is_held(fileno(live));
+        }
+    if (files)
+        closedir(files);
 }
 
 static int step(const struct step *wanted, const struct process *process,
@@ -422,9 +596,44 @@ static int step(const struct step *wanted, const struct process *process,
     name = name ? name + 1 : wanted->program[0];
     if (turn("step_run", err) != 0)
         return -1;
+    live_look();
     *result = (struct process_result){.end = PROCESS_EXITED};
     if (wanted->job_id != world.job)
         return error_set(err, "no such job");
+    if (strcmp(name, "muster-gpu") == 0) {
+        gpus_asked = wanted->gpus;
+        gpu_tasks = wanted->tasks_per_node;
+    }
+    for (size_t i = 0; strncmp(name, "muster-", 7) == 0 && i < wanted->nodes->count; i++)
+        if (!has_program(wanted->nodes->names[i])) {
+            if (is_waiting)
+                wait_for_rank(process, result);
+            else
+                result->status = 127;
+            return 0;
+        }
+    if (strcmp(name, "env") == 0) {
+        versions(wanted->nodes, process);
+        return 0;
+    }
+    if (strcmp(name, "muster-launch") == 0 && hostlist_contains(wanted->nodes, full)) {
+        drain_one(index_of(full), "SlurmdSpoolDir is full");
+        result->status = 137;
+        return 0;
+    }
+    if (strcmp(name, "muster-links") == 0 && hostlist_contains(wanted->nodes, dying) &&
+        deaths-- > 0) {
+        if (strcmp(wanted->nodes->names[0], dying) ==
+            0) { /* where rank 0 is, which tells for all */
+            result->status = 137;
+            return 0;
+        }
+        line(process,
+             "{\"suite\":\"links\",\"test\":\"workers.enumerate\",\"time\":1,\"metric\":\"died\","
+             "\"verdict\":\"fail\",\"code\":\"process_died\",\"part\":\"rank 1\",\"node\":\"%s\","
+             "\"message\":\"rank 1 died\"}",
+             dying);
+    }
     if (strncmp(name, "muster-", 7) == 0)
         battery(name + 7, wanted->nodes, process);
     else
@@ -479,6 +688,9 @@ static void speak(const int *kept)
     }
 }
 
+static enum certify_level level; /* of the next runs */
+static bool keeps_history;
+
 /* Returns the exit status; certify is to be cleared. */
 static int run(struct certify *certify, bool is_dry_run)
 {
@@ -496,14 +708,17 @@ static int run(struct certify *certify, bool is_dry_run)
                                            : "");
     }
     turns = 0;
+    gpus_asked = -1;
     refused_name[0] = '\0';
     *certify = (struct certify){.operations = &operations,
-                                .options = {.is_dry_run = is_dry_run},
+                                .live_directory = live_directory,
+                                .options = {.is_dry_run = is_dry_run, .level = level},
                                 .undo = {.journal = -1, .keeper_pipe = -1}};
     conf_defaults(&certify->conf);
     certify->conf.drain_cap_percent = 50;
     snprintf(path, sizeof path, "%s/history.db", directory);
-    unlink(path);
+    if (!keeps_history)
+        unlink(path);
     snprintf(certify->conf.history_path, sizeof certify->conf.history_path, "%s", path);
     silence(kept);
     status = certify_run(certify, 1, argv);
@@ -540,14 +755,14 @@ static const char *harm(const struct certify *certify, int status)
     bool is_left = journals_take() > 0;
 
     for (int i = 0; i < NODES; i++) {
-        const struct subject *subject = certify_subject(certify, nodes[i].name);
+        const struct node_run *node_run = certify_node_run(certify, nodes[i].name);
         bool may_be_drained = nodes[i].kind != HEALTHY;
 
         if (world.nodes[i].is_drained && !may_be_drained)
             return "a healthy node is drained";
         if (world.nodes[i].is_issued && (nodes[i].kind == FAULTY || nodes[i].kind == OTHERS))
             return "a node is certified that must not be";
-        if (subject && *subject->certified_until && !world.nodes[i].is_issued)
+        if (node_run && *node_run->certified_until && !world.nodes[i].is_issued)
             return "a node is said to be certified that has no certificate";
         if (nodes[i].kind == OURS && !world.nodes[i].is_drained && !world.nodes[i].is_issued &&
             !is_left)
@@ -567,7 +782,7 @@ static const char *harm(const struct certify *certify, int status)
 
 static const struct outcome *outcome_of(const struct certify *certify, const char *name)
 {
-    return &certify_subject(certify, name)->outcome;
+    return &certify_node_run(certify, name)->outcome;
 }
 
 static void one_run(void)
@@ -589,6 +804,42 @@ static void one_run(void)
     certify_clear(&certify);
 }
 
+static void looked_at(void)
+{
+    static struct certify certify;
+    struct live_event event;
+    char line[1024], path[256], stages[256] = "", faults[256] = "";
+    int wrong = 0;
+
+    snprintf(path, sizeof path, "%s/live", directory);
+    live_directory = path;
+    run(&certify, false);
+    live_directory = NULL;
+    certify_clear(&certify);
+    ok(live && live_was_held, "a run can be looked at while it holds its file");
+    while (live && fgets(line, sizeof line, live)) {
+        size_t length;
+
+        wrong += live_read(line, &event) != 0;
+        length = strlen(stages);
+        if (event.kind == LIVE_END && *event.text)
+            snprintf(stages + length, sizeof stages - length, "%s ", event.stage);
+        length = strlen(faults);
+        if (event.kind == LIVE_NODE)
+            snprintf(faults + length, sizeof faults - length, "%s %s %s|", event.node,
+                     verdict_name(event.verdict), event.stage);
+    }
+    is_int(wrong, 0, "... each line is an event");
+    is_str(stages, "reach allocate check allocate launch links collectives allocate certificate ",
+           "... the stages, as they end");
+    is_str(faults, "n3 fail check|", "... and the faulty node, once");
+    ok(live && !live_is_held(fileno(live)), "nobody holds it after the run");
+    ok(rmdir(path) == 0, "... and it is gone");
+    if (live)
+        fclose(live);
+    live = NULL;
+}
+
 static void dry_run(void)
 {
     static struct certify certify;
@@ -597,6 +848,159 @@ static void dry_run(void)
     ok(!world.nodes[2].is_drained && world.nodes[3].is_drained, "a dry run changes no node");
     is_int(outcome_of(&certify, "n1")->stages[STAGE_CERTIFICATE], VERDICT_SKIP,
            "... and writes no certificate");
+    certify_clear(&certify);
+}
+
+static void no_accelerators(void)
+{
+    static struct certify certify;
+
+    run(&certify, false);
+    is_int(outcome_of(&certify, "n1")->stages[STAGE_GPU], VERDICT_SKIP,
+           "nodes without accelerators skip the stage gpu");
+    is_int(gpus_asked, -1, "... and no program is started for it");
+    certify_clear(&certify);
+}
+
+static void good_accelerators(void)
+{
+    static struct certify certify;
+
+    accelerators = GPUS;
+    run(&certify, false);
+    is_int(outcome_of(&certify, "n1")->stages[STAGE_GPU], VERDICT_PASS, "accelerators pass");
+    is_int(gpus_asked, 8, "... by a step that asks for all devices of a node");
+    is_int(gpu_tasks, 1, "... with one task a node");
+    ok(world.nodes[0].is_issued, "... and the node is certified");
+    certify_clear(&certify);
+}
+
+static void slow_accelerators(void)
+{
+    static struct certify certify;
+
+    accelerators = GPU_IS_SLOW;
+    run(&certify, false);
+    has_str(world.nodes[0].reason, "muster: gpu_slow gpu3 slow", "a slow device drains its node");
+    is_int(outcome_of(&certify, "n1")->fault_count, 1, "... its figures are one fault");
+    ok(!world.nodes[1].is_drained && world.nodes[1].is_issued, "... and no other node");
+    certify_clear(&certify);
+    accelerators = GPU_IS_NEAR;
+    run(&certify, false);
+    ok(!world.nodes[0].is_drained && !world.nodes[0].is_issued,
+       "one near its limit is a strike: neither drained nor certified");
+    certify_clear(&certify);
+    accelerators = GPUS_ARE_SLOW;
+    run(&certify, false);
+    ok(!world.nodes[0].is_drained && !world.nodes[1].is_drained && !world.nodes[5].is_drained,
+       "what all nodes have alike drains nobody");
+    certify_clear(&certify);
+}
+
+static void missing_libraries(void)
+{
+    static struct certify certify;
+
+    accelerators = NO_LIBRARY;
+    run(&certify, false);
+    is_int(outcome_of(&certify, "n1")->stages[STAGE_GPU], VERDICT_SKIP,
+           "without a library on any node the stage is skipped");
+    ok(world.nodes[0].is_issued && certify.notes.count > 0, "... and the nodes are certified");
+    certify_clear(&certify);
+    accelerators = NO_LIBRARY_OF_N1;
+    run(&certify, false);
+    is_int(outcome_of(&certify, "n1")->stages[STAGE_GPU], VERDICT_UNKNOWN,
+           "without it on one node that node is unknown");
+    ok(!world.nodes[0].is_issued && !world.nodes[0].is_drained && world.nodes[1].is_issued,
+       "... neither certified nor drained");
+    certify_clear(&certify);
+    accelerators = NO_GPUS;
+}
+
+static void hosts(void)
+{
+    static struct certify certify;
+
+    host_steps = 0;
+    run(&certify, false);
+    is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_SKIP,
+           "level quick skips the stage host");
+    is_int(host_steps, 0, "... and starts no program for it");
+    certify_clear(&certify);
+    level = LEVEL_STANDARD;
+    run(&certify, false);
+    is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_PASS, "level standard has it");
+    is_int(host_steps, 1, "... once for all nodes");
+    ok(world.nodes[0].is_issued, "... and the node is certified");
+    certify_clear(&certify);
+    host_kind = CORE_IS_SLOW;
+    run(&certify, false);
+    has_str(world.nodes[0].reason, "muster: core_slow cpu6 slow", "a slow core drains its node");
+    ok(!world.nodes[1].is_drained && world.nodes[1].is_issued, "... and no other");
+    certify_clear(&certify);
+    host_kind = CORE_IS_NEAR;
+    run(&certify, false);
+    ok(!world.nodes[0].is_drained && !world.nodes[0].is_issued,
+       "one near its limit is a strike: neither drained nor certified");
+    certify_clear(&certify);
+    host_kind = CORE_IS_WRONG;
+    run(&certify, false);
+    has_str(world.nodes[0].reason, "muster: core_wrong cpu6 wrong", "a core that computes wrong");
+    certify_clear(&certify);
+    host_kind = DISK_IS_SLOW;
+    run(&certify, false);
+    ok(!world.nodes[0].is_drained && *certify_node_run(&certify, "n1")->certified_until,
+       "a slow disk is a warning, and the node is certified");
+    is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_WARN, "... of the stage");
+    certify_clear(&certify);
+    host_kind = HOST_IS_GOOD;
+    for (int i = 0; i < HISTORY_RUNS_LEAST; i++) {
+        run(&certify, false);
+        certify_clear(&certify);
+        keeps_history = true;
+    }
+    host_triad = 170;
+    run(&certify, false);
+    is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_WARN,
+           "a figure below the node's own history is a warning");
+    is_int(outcome_worst(outcome_of(&certify, "n1"))->code, FAULT_MEMORY_SLOW, "... with its code");
+    is_int(outcome_of(&certify, "n2")->stages[STAGE_HOST], VERDICT_PASS, "... of no other node");
+    certify_clear(&certify);
+    host_triad = 200;
+    keeps_history = false;
+    level = LEVEL_QUICK;
+}
+
+/* A step's task speaks of its own node only. */
+static void lying(void)
+{
+    static struct certify certify;
+    size_t count;
+
+    lies = 3000;
+    run(&certify, false);
+    lies = 0;
+    ok(!world.nodes[0].is_drained && world.nodes[0].is_issued,
+       "what a node says of another one costs that one nothing");
+    has_str(world.nodes[2].reason, "muster: link_down", "... and what it says of itself counts");
+    is_int((long)certify.refused_records, 3000, "... all that was refused is counted");
+    count = certify.records.count;
+    ok(count < 1000, "... and %zu records are kept", count);
+    certify_clear(&certify);
+}
+
+/* What is measured of it afterwards is well. */
+static void reboots(const char *name)
+{
+    static struct certify certify;
+    int status;
+
+    rebooted = name;
+    status = run(&certify, false);
+    rebooted = "";
+    ok(!world.nodes[index_of(name)].is_issued, "%s that reboots in mid-run is not certified", name);
+    is_int(outcome_of(&certify, name)->verdict, VERDICT_UNKNOWN, "... it is unknown");
+    ok(!harm(&certify, status), "... which does no harm");
     certify_clear(&certify);
 }
 
@@ -616,6 +1020,75 @@ static void no_certificates(void)
     ok(world.nodes[3].is_drained && strcmp(world.nodes[3].reason, ours) == 0,
        "... and a node of ours stays drained");
     ok(!harm(&certify, status), "... which does no harm");
+    certify_clear(&certify);
+}
+
+/* Slurm drains a node in the middle of a stage, which ends that for all. */
+static void full_disk(void)
+{
+    static struct certify certify;
+
+    full = "n2";
+    run(&certify, false);
+    full = "";
+    is_str(world.nodes[1].reason, "SlurmdSpoolDir is full",
+           "a node that Slurm drains in mid-run stays as Slurm has it");
+    is_int(outcome_of(&certify, "n2")->verdict, VERDICT_UNKNOWN, "... it is unknown");
+    ok(!world.nodes[1].is_issued && world.nodes[0].is_issued && world.nodes[5].is_issued,
+       "... and the others are certified without it");
+    certify_clear(&certify);
+}
+
+/* One node that cannot start the battery keeps the others waiting; where most cannot it is no
+ * node's fault. */
+static void missing_program(void)
+{
+    static struct certify certify;
+
+    without_program = 1;
+    run(&certify, false);
+    is_int(outcome_of(&certify, "n2")->verdict, VERDICT_UNKNOWN,
+           "a node on which the battery does not start is unknown");
+    has_str(outcome_of(&certify, "n2")->faults[0].message,
+            "muster-launch does not start here: muster-launch: libucp.so.0: cannot open it",
+            "... with what its loader says");
+    ok(!world.nodes[1].is_drained && !world.nodes[1].is_issued,
+       "... neither drained nor certified");
+    ok(world.nodes[0].is_issued && world.nodes[5].is_issued, "... and the others are certified");
+    certify_clear(&certify);
+    is_waiting = true;
+    run(&certify, false);
+    ok(waited_s > CERTIFY_MUTE_S && waited_s < CERTIFY_MUTE_S + 2,
+       "while the others wait for it nodes are asked soon: after %.1f s", waited_s);
+    is_int(outcome_of(&certify, "n2")->verdict, VERDICT_UNKNOWN, "... it is unknown");
+    ok(world.nodes[0].is_issued && world.nodes[5].is_issued, "... and the others are certified");
+    certify_clear(&certify);
+    is_waiting = false;
+    without_program = 4;
+    run(&certify, false);
+    without_program = 0;
+    ok(!world.nodes[1].is_issued && !world.nodes[5].is_issued && !world.nodes[1].is_drained,
+       "where it does not start on most, none is certified nor drained");
+    ok(!strstr(outcome_of(&certify, "n2")->faults[0].message, "does not start here"),
+       "... nor named");
+    certify_clear(&certify);
+}
+
+/* One that ends by itself is measured again, alone with a good node that tells of it. */
+static void dies(const char *name, int times, bool is_drained)
+{
+    static struct certify certify;
+
+    dying = name;
+    deaths = times;
+    run(&certify, false);
+    dying = "";
+    is_int(world.nodes[index_of(name)].is_drained, is_drained, "%s whose process ends %s", name,
+           is_drained ? "again and again is drained" : "once is not drained");
+    ok(!world.nodes[index_of(name)].is_issued && world.nodes[5].is_issued,
+       "... it is not certified, and others are");
+    if (is_drained)
+        has_str(world.nodes[index_of(name)].reason, "alone with", "... and why");
     certify_clear(&certify);
 }
 
@@ -651,8 +1124,22 @@ int main(void)
     if (!mkdtemp(directory))
         tap_skip_all("no directory: %m");
     one_run();
+    looked_at();
     dry_run();
+    no_accelerators();
+    good_accelerators();
+    slow_accelerators();
+    missing_libraries();
+    hosts();
+    lying();
+    reboots("n1");
+    reboots("n4");
     no_certificates();
+    full_disk();
+    missing_program();
+    dies("n2", 1, false);
+    dies("n2", 9, true);
+    accelerators = GPUS;
     refusals(false);
     refusals(true);
     snprintf(command, sizeof command, "rm -rf %s", directory);

@@ -149,7 +149,7 @@ static void test_links(void)
     machine.link_us[LINK_LEAF][0] = 5;
     machine.link_us[LINK_ACROSS][0] = 0;
     is_near(machine_link_us(&machine, LINK_ACROSS, 1), 5, 1e-9,
-            "a class that was not measured is like its neighbour");
+            "a class that was not measured is like its neighbor");
 
     machine = synthetic(10, 0.1);
     /* 1 MiB: 1048576 / 1.4 bytes at 0.1 GB/s; coded and decoded at 2 GB/s */

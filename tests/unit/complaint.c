@@ -32,6 +32,14 @@ int main(void)
            "muster-links: n2: cannot open /dev/shm: No space left", "our own words before MPI's");
     is_str(of((const char *const[]){"[n2:123] first", "[n2:123] second", NULL}), "[n2:123] first",
            "the first of several alike");
+    is_str(of((const char *const[]){
+               "srun: error: n2: task 1: Exited with exit code 127",
+               "slurmstepd-n1: error:  mpi/pmix_v4: pmixp_p2p_send: n1 [0]: send failed", NULL}),
+           "srun: error: n2: task 1: Exited with exit code 127",
+           "a task that ended by itself, and not those that wait for it");
+    is_str(of((const char *const[]){"(null)", "srun: error: n2: task 1: Exited with exit code 1",
+                                    NULL}),
+           "srun: error: n2: task 1: Exited with exit code 1", "a task, and not a message of none");
     is_str(of((const char *const[]){"srun: error: n1: task 0: Killed", NULL}),
            "srun: error: n1: task 0: Killed", "where there is nothing else that");
     ok(!complaint.is_refusal, "... a task of it ran");

@@ -244,6 +244,11 @@ static void refuses_values(void)
     refused("Report=csv", "1: Report=csv: found \"csv\", allowed table, html, junit");
     refused("Report=csv:x", "1: Report=csv:x: found \"csv:x\", allowed table, html");
     refused("Report=csv:/x%d", "1: Report=csv:/x%d: found \"%d\" in the path, allowed %r");
+    refused("Mounts=/home,scratch", "1: Mounts=/home,scratch: found \"scratch\", allowed absolute "
+                                    "paths such as /home,/scratch:rw, or nothing");
+    refused("Mounts=/home,/home", "1: Mounts=/home,/home: found \"/home\" twice, allowed once");
+    refused("Services=sssd,a b", "1: Services=sssd,a b: found \"a b\", allowed names of systemd's "
+                                 "services such as sssd,munge, or nothing");
     refused("KernelLog=xid:63",
             "1: KernelLog=xid:63: found \"xid:63\", allowed SOURCE:EVENT:ACTION");
     refused("KernelLog=xid:63:ignore now", "1: KernelLog=xid:63:ignore now: found");
@@ -496,6 +501,22 @@ static void takes_kernel_log(void)
     conf_clear(&conf);
 }
 
+static void takes_mounts_and_services(void)
+{
+    struct conf conf;
+    struct error err;
+    char *text;
+
+    is_int(read_text("Mounts=/scratch1:rw,/home,/scratch2:rw\nServices=sssd,getty@tty1.service\n",
+                     &conf, &err),
+           0, "mounts and services are lists");
+    text = printed(&conf);
+    has_str(text, "\nMounts=/home,/scratch[1-2]:rw\n", "... which are printed short");
+    has_str(text, "\nServices=getty@tty1.service,sssd\n", "... both");
+    free(text);
+    conf_clear(&conf);
+}
+
 int main(void)
 {
     if (!mkdtemp(directory))
@@ -506,6 +527,7 @@ int main(void)
     refuses_values();
     collects_interfaces();
     takes_kernel_log();
+    takes_mounts_and_services();
     bounds_the_file();
     goes_there_and_back();
     is_documented();

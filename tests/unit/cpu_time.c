@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/battery/watch/cpu_time.h"
+#include "validate/harness/watch/cpu_time.h"
 
 #include <math.h>
 #include <stdio.h>

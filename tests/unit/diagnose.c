@@ -36,6 +36,8 @@ static void make(int nodes)
         leaves[i] = i / LEAF;
     network = (struct diagnose_network){.node_count = (size_t)nodes,
                                         .rail_count = RAILS,
+                                        .fault_share = 0.85,
+                                        .fault_share_at_times = 0.8,
                                         .leaf_count = (size_t)((nodes + LEAF - 1) / LEAF),
                                         .leaves = leaves};
     count = 0;
@@ -125,6 +127,26 @@ static double at_times(int from, int to, int rail, bool is_together)
     return (from == 3 || to == 3) && rail == 0 && runs % 3 == 0 ? 0.25 : 1;
 }
 
+/* One cable of four: a hash of its ends tells which one a stream has, always the same. */
+static double cable_of_several(int from, int to, int rail, bool is_together)
+{
+    uint64_t key = (uint64_t)(from * 100 + to * 2 + rail);
+
+    return uplink(from, to, rail, is_together) < 1 && splitmix_next(&key) % 4 == 0 ? 0.3 : 1;
+}
+
+static double shallow(int from, int to, int rail, bool is_together)
+{
+    (void)is_together;
+    return (from == 2 || to == 2) && rail == 1 ? 0.9 : 1;
+}
+
+/* A node that is slow, and a rail of another that has nearly all. */
+static double node_and_shallow(int from, int to, int rail, bool is_together)
+{
+    return from == 5 || to == 5 ? 0.3 : shallow(from, to, rail, is_together);
+}
+
 static double dead_and_path(int from, int to, int rail, bool is_together)
 {
     if (rail == 1 && (from == 6 || to == 6))
@@ -178,6 +200,10 @@ static void check_parts(void)
         {"a leaf switch", leaf, 12, DIAGNOSE_LEAF, 1, -1, -1, DIAGNOSE_BOTH, 1},
         {"uplinks of a leaf", uplink, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH, 1},
         {"a cable that rails share", cable, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH, 1},
+        {"one cable of several", cable_of_several, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH,
+         1},
+        {"a rail with nine tenths", shallow, 8, DIAGNOSE_RAIL, 0, 0, 0, 0, 0},
+        {"... beside a slow node", node_and_shallow, 8, DIAGNOSE_NODE, 5, -1, -1, DIAGNOSE_BOTH, 1},
         {"a rail at times", at_times, 8, DIAGNOSE_RAIL, 3, -1, 0, DIAGNOSE_BOTH, 1},
         {"a dead rail and a path", dead_and_path, 8, DIAGNOSE_RAIL, 6, -1, 1, DIAGNOSE_BOTH, 2},
     };
@@ -216,7 +242,7 @@ static void check_two_nodes(void)
        "two nodes: several explanations");
     for (size_t i = 0; i < diagnosis.count; i++)
         ok(diagnosis.items[i].probability < model_value(MODEL_SURE), "... none of them sure");
-    is_int(diagnose_next(&network, &diagnosis, true, pairs, 8), 1, "... the one pair is asked");
+    is_int(diagnose_next(&network, &diagnosis, NULL, pairs, 8), 1, "... the one pair is asked");
     diagnosis_clear(&diagnosis);
 }
 
@@ -235,7 +261,7 @@ static void check_next(void)
                 meet(a, b, rail_sends, 0);
     ok(diagnose(&network, samples, count, &diagnosis) == 0 && diagnosis.count > 0,
        "a node that met one other: it is in doubt");
-    asked = diagnose_next(&network, &diagnosis, true, pairs, 8);
+    asked = diagnose_next(&network, &diagnosis, NULL, pairs, 8);
     for (size_t i = 0; i < asked; i++)
         has_other = has_other || ((pairs[i].low == 2 || pairs[i].high == 2) && pairs[i].high != 3);
     ok(has_other, "... and is measured with somebody else");
@@ -275,33 +301,70 @@ static void check_believe(void)
     free(liars);
 }
 
-/* A path among many nodes is met once: what that says is asked for, though it is not in doubt. */
-static void check_next_of_path(void)
+/* A path among many nodes is met once, what comes and goes seldom: what that says is asked for,
+ * though it is not in doubt. */
+static void check_next_unlikely(void)
 {
     struct suspicion item = {
         .part = {.type = DIAGNOSE_PATH, .place = 2, .peer = 9, .ways = DIAGNOSE_BOTH, .depth = 10},
         .probability = 5e-4,
-        .runs = 1,
         .rivals = {{.probability = 1}},
         .rival_count = 1};
     struct diagnosis diagnosis = {.items = &item, .count = 1};
     struct node_pair pairs[8];
 
     make(12);
-    ok(diagnose_next(&network, &diagnosis, true, pairs, 8) > 0 && pairs[0].low == 2 &&
+    ok(diagnose_next(&network, &diagnosis, NULL, pairs, 8) > 0 && pairs[0].low == 2 &&
            pairs[0].high == 9,
-       "a path that was measured once is asked for at first");
-    is_int((int)diagnose_next(&network, &diagnosis, false, pairs, 8), 0, "... and only then");
-    item.runs = 2;
-    is_int((int)diagnose_next(&network, &diagnosis, true, pairs, 8), 0,
-           "... not when it was measured again already");
+       "what is likelier than chance is asked for at first");
+    is_int((int)diagnose_next(&network, &diagnosis, &diagnosis, pairs, 8), 0, "... and only then");
+    item.probability = 0.5;
+    is_int((int)diagnose_next(&network, &diagnosis, &diagnosis, pairs, 8), 0,
+           "of what the last look told nothing no more is asked");
+    item.probability = 0.6;
+    ok(diagnose_next(
+           &network, &diagnosis,
+           &(struct diagnosis){.items = &(struct suspicion){.part = item.part, .probability = 0.5},
+                               .count = 1},
+           pairs, 8) > 0,
+       "... of what it told something more is");
 }
 
-/* Pairs that share what two leaves have between them meet on its cables or do not. */
-static void check_shared_at_times(void)
+/* What changes while it is measured has any share of what it is when it is slow. */
+static void check_changed(void)
+{
+    for (int is_known = 0; is_known < 2; is_known++) {
+        struct diagnosis diagnosis;
+        const struct part *part;
+
+        make(8);
+        meet_all(8, at_times, 0);
+        for (size_t i = 0; i < count; i++)
+            if (samples[i].rate < 0.5 && uniform() < 0.7) {
+                samples[i].low = is_known ? 0.25 : 0;
+                samples[i].high = 1;
+                samples[i].rate = 0.3 + 0.6 * uniform();
+            }
+        ok(diagnose(&network, samples, count, &diagnosis) == 0 && diagnosis.count > 0,
+           "what changes meanwhile is diagnosed");
+        part = &diagnosis.items[0].part;
+        ok(part->type == DIAGNOSE_RAIL && part->place == 3 && part->rail == 0 && part->duty > 0 &&
+               diagnosis.items[0].probability >= model_value(MODEL_SURE),
+           "... a rail that comes and goes, %s", is_known ? "by its slow part" : "by its mean");
+        ok(diagnosis.count < 2 || diagnosis.items[1].probability < model_value(MODEL_SURE),
+           "... and nothing else");
+        ok(!is_known || fabs(exp(model_depth(part->depth)) - 0.25) < 0.03,
+           "... as slow as it was then");
+        diagnosis_clear(&diagnosis);
+    }
+}
+
+/* Pairs that share an uplink collide on its cables, but one of them is slow beside: once all at
+ * once, then those that are asked for alone. */
+static void check_screen(void)
 {
     struct diagnosis diagnosis;
-    bool is_at_times = false;
+    bool is_asked = false;
 
     make(12);
     for (int pair = 0; pair < 12 * 12; pair++) {
@@ -309,20 +372,36 @@ static void check_shared_at_times(void)
 
         if (a >= b)
             continue;
-        meet(a, b, healthy, 0);
+        meet(a, b, path, 0);
         for (size_t i = count - 8; i < count; i++) {
-            samples[i].shared = leaves[a] != leaves[b] ? 4 : 1;
-            if (leaves[a] == 0 && leaves[b] == 1 && samples[i].rail == 0 && uniform() < 0.5)
-                samples[i].rate *= 0.3;
+            samples[i].shared = leaves[a] != leaves[b] ? 4 : 0;
+            if (leaves[a] != leaves[b] && samples[i].rate > 0.9 && uniform() < 0.2)
+                samples[i].rate *= 0.67;
+        }
+        /* it and two beside */
+        for (int times = 0; times < 4 && is_asked && (a == 1 || b == 5) && b < 7 && b > 4;
+             times++) {
+            meet(a, b, path, 0);
+            for (size_t i = count - 8; i < count; i++)
+                samples[i].shared = 1;
+        }
+        if (pair == 12 * 12 - 13 && !is_asked) { /* the last one */
+            ok(diagnose(&network, samples, count, &diagnosis) == 0, "shared: diagnosed");
+            ok(diagnosis.count == 0, "... what shares uplinks is nobody's fault");
+            for (size_t i = 0; i < diagnosis.screen.pair_count; i++)
+                is_asked |=
+                    diagnosis.screen.pairs[i].low == 1 && diagnosis.screen.pairs[i].high == 5;
+            ok(is_asked, "... the slow path is asked for");
+            ok(diagnosis.screen.pair_count < 12, "... and few others");
+            diagnosis_clear(&diagnosis);
+            count = 0;
+            pair = is_asked ? -1 : pair;
         }
     }
-    ok(diagnose(&network, samples, count, &diagnosis) == 0, "shared at times: diagnosed");
-    for (size_t i = 0; i < diagnosis.count; i++) {
-        const struct part *part = &diagnosis.items[i].part;
-
-        is_at_times |= part->type == DIAGNOSE_UPLINK && part->peer >= 0 && part->duty > 0;
-    }
-    ok(!is_at_times, "... what is between two leaves at times is not told by those that share it");
+    ok(diagnose(&network, samples, count, &diagnosis) == 0 && diagnosis.count == 1 &&
+           diagnosis.items[0].part.type == DIAGNOSE_PATH &&
+           diagnosis.items[0].probability >= model_value(MODEL_SURE),
+       "... measured alone it is at fault, and nothing else");
     diagnosis_clear(&diagnosis);
 }
 
@@ -406,8 +485,9 @@ int main(void)
     check_busy();
     check_two_nodes();
     check_next();
-    check_next_of_path();
-    check_shared_at_times();
+    check_next_unlikely();
+    check_changed();
+    check_screen();
     check_believe();
     check_places();
     return tap_done();

@@ -37,6 +37,22 @@ static void finds(void)
     free(duplicates);
 }
 
+/* A card whose firmware was written from another one's image. */
+static void finds_guids(void)
+{
+    struct identity told[] = {{"n1", "guid", "mlx5_0:1", "0002:c903:0010:1234"},
+                              {"n2", "guid", "mlx5_1:1", "0002:c903:0010:1234"},
+                              {"n3", "guid", "mlx5_0:1", "0002:c903:0010:1235"}};
+    struct duplicate *duplicates;
+    char text[256];
+
+    is_int(duplicates_find(told, 3, 5, &duplicates), 1, "a GUID that two ports have");
+    duplicate_message(&duplicates[0], 0, text, sizeof text);
+    has_str(text, "mlx5_0:1 has the GUID 0002:c903:0010:1234, and so has n2 (mlx5_1:1)",
+            "... is told with both");
+    free(duplicates);
+}
+
 /* Behind NAT each virtual machine has the same address. */
 static void leaves_common_ones(void)
 {
@@ -66,6 +82,7 @@ static void leaves_common_ones(void)
 int main(void)
 {
     finds();
+    finds_guids();
     leaves_common_ones();
     return tap_done();
 }

@@ -634,7 +634,7 @@ static void ports(void)
             clashes += port == last || port < 29500 || port > 29999;
             last = port;
         }
-    is_int(clashes, 0, "neighbouring jobs and steps have ports of their own, inside the range");
+    is_int(clashes, 0, "neighboring jobs and steps have ports of their own, inside the range");
     task.job_id = 0xfffffffel;
     conf.master_port_first = conf.master_port_last = 65535;
     make();

@@ -134,9 +134,25 @@ static void outcomes(void)
            "wrong results and wrong memory are told apart");
 }
 
+/* Nodes whose devices were not looked at, for want of a library or of a device. */
+static void nodes_left_out(void)
+{
+    healthy(DEVICES);
+    nodes[1] = (struct gpu_node){.outcome = WORKER_NOT_TESTED, .text = "no library"};
+    is_str(evaluated(NODES), "not_measured n2  device\n",
+           "a node without a library, beside others that have it, cannot be told");
+    for (int i = 0; i < NODES; i++)
+        nodes[i] = nodes[1];
+    is_str(evaluated(1), " n1  device\n", "without it on any node nothing is at fault");
+    healthy(DEVICES);
+    nodes[1] = (struct gpu_node){.outcome = WORKER_NO_DEVICE, .text = "no device"};
+    is_str(evaluated(2), " n2  device\n", "a node without devices has nothing to be tested");
+}
+
 int main(void)
 {
     rates();
+    nodes_left_out();
     paths();
     outcomes();
     return tap_done();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/links/trial/matrix.h"
+#include "validate/judge/links/localization/matrix.h"
 #include "tests/unit/tap.h"
 
 #include <math.h>

@@ -40,7 +40,7 @@ static void reads_lines(void)
     is_int(line.values[NETIF_PFC], 0x18, "... priorities");
     is_int(line.values[NETIF_DSCP + 26], 0x08, "... a DSCP's");
     is_int(line.given[NETIF_DSCP + 48], 1, "... none");
-    is_int(line.given[NETIF_DSCP + 47], 0, "... not of its neighbour");
+    is_int(line.given[NETIF_DSCP + 47], 0, "... not of its neighbor");
     stream = open_memstream(&text, &length);
     netif_line_print(&line, stream);
     fclose(stream);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/battery/pattern.h"
+#include "validate/harness/pattern.h"
 #include "tests/unit/tap.h"
 
 #include <string.h>

@@ -20,7 +20,7 @@
 
 #include "lib/base/address_ranges.h"
 #include "tests/unit/tap.h"
-#include "validate/battery/watch/peers.h"
+#include "validate/harness/watch/peers.h"
 
 enum { NODE = 0x7f000001, OTHER = 0x7f000005, THREADS = 4, PEERS = 40, OTHERS = 200 };
 

@@ -469,65 +469,6 @@ static void integers_are_exact(void)
     }
 }
 
-/* ----------------------------------------------------------------------------------- feedback */
-
-static void feedback(enum precision precision)
-{
-    enum { COUNT = 600, STEPS = 200 };
-    struct random_numbers numbers = {53};
-    static float in[COUNT], residual[COUNT], sent[COUNT];
-    static double meant_sum[COUNT], with_sum[COUNT], without_sum[COUNT];
-    uint8_t codes[2 * COUNT];
-    double with = 0, without = 0;
-    size_t left_over = 0;
-
-    memset(residual, 0, sizeof residual);
-    memset(meant_sum, 0, sizeof meant_sum);
-    memset(with_sum, 0, sizeof with_sum);
-    memset(without_sum, 0, sizeof without_sum);
-    for (int step = 0; step < STEPS; step++) {
-        for (size_t n = 0; n < COUNT; n++) {
-            in[n] = (float)(1 + 0.3 * random_normal(&numbers));
-            meant_sum[n] += (double)in[n];
-        }
-        precision_narrow(precision, in, COUNT, codes);
-        precision_widen(precision, codes, COUNT, sent);
-        for (size_t n = 0; n < COUNT; n++)
-            without_sum[n] += (double)sent[n];
-        precision_narrow_feedback(precision, in, COUNT, residual, codes);
-        precision_widen(precision, codes, COUNT, sent);
-        for (size_t n = 0; n < COUNT; n++)
-            with_sum[n] += (double)sent[n];
-    }
-    for (size_t n = 0; n < COUNT; n++) {
-        with += fabs(with_sum[n] - meant_sum[n]);
-        without += fabs(without_sum[n] - meant_sum[n]);
-        /* all that is missing is in the residual, but for roundings of fp32 */
-        left_over += fabs(with_sum[n] + (double)residual[n] - meant_sum[n]) > STEPS * 0x1p-22;
-    }
-    is_int(left_over, 0, "%s: what was sent and the residual are what was meant",
-           precision_name(precision));
-    ok(with < without / 4, "... after 200 steps it is off by %.2g, without by %.2g", with / COUNT,
-       without / COUNT);
-}
-
-static void feedback_forgets_what_is_lost(void)
-{
-    static const float lost[] = {NAN, INFINITY, -INFINITY, 1e6f, -1e6f, 300};
-    float residual[6] = {0}, in[6];
-    uint8_t codes[6];
-
-    memcpy(in, lost, sizeof in);
-    precision_narrow_feedback(PRECISION_E4M3_SATURATED, in, 6, residual, codes);
-    for (int n = 0; n < 5; n++)
-        ok(residual[n] == 0, "%g leaves no residual", (double)lost[n]);
-    is_near((double)residual[5], 300 - 288, 0, "300, which e4m3 has as 288, leaves 12");
-    in[0] = 0;
-    residual[0] = NAN;
-    precision_narrow_feedback(PRECISION_E4M3_SATURATED, in, 1, residual, codes);
-    ok(residual[0] == 0, "a residual that is NaN does not stay");
-}
-
 int main(void)
 {
     for (int i = 0; i < REFERENCES; i++) {
@@ -538,10 +479,5 @@ int main(void)
     int8_blocks();
     bounds();
     integers_are_exact();
-    feedback(PRECISION_BF16);
-    feedback(PRECISION_FP16);
-    feedback(PRECISION_E4M3);
-    feedback(PRECISION_E5M2);
-    feedback_forgets_what_is_lost();
     return tap_done();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/record.h"
+#include "lib/base/json_text.h"
 #include "tests/unit/tap.h"
 
 #include <stdlib.h>
@@ -14,6 +15,17 @@ static const char *written(const struct record *record)
     record_write(stream, record);
     fclose(stream);
     return text;
+}
+
+static const char *escaped(const char *text, const char *also)
+{
+    static char out[256];
+    FILE *stream = fmemopen(out, sizeof out, "w");
+
+    memset(out, 0, sizeof out);
+    json_text_write(stream, text, also);
+    fclose(stream);
+    return out;
 }
 
 int main(void)
@@ -52,6 +64,10 @@ int main(void)
     has_str(written(&record),
             "\"a \\\"quote\\\", a \\\\, a\\u0009tab, \xc3\xa9, a bad byte \xef\xbf\xbd.\"",
             "text is escaped, and always UTF-8");
+    is_str(escaped("</script> \"&\" \xc3\xa9", "<>&'"),
+           "\"\\u003c/script\\u003e \\\"\\u0026\\\" \xc3\xa9\"",
+           "... for a page without what ends an element");
+    is_str(escaped("", "<"), "\"\"", "... and nothing is an empty string");
     record.message = "\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82";
     ok(!strpbrk(strstr(written(&record), "message"), "\xc0\xed\xf4\xe2"),
        "overlong, surrogate, too large and cut characters do not get through");

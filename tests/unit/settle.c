@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/unit/tap.h"
+#include "validate/certify/report/run_records.h"
 #include "validate/history/node_status.h"
 
 /* What a run does to nodes once they are tested, on a controller that the test makes up: it lifts
@@ -160,9 +161,9 @@ void certify_note(struct certify *certify, const char *format, ...)
     snprintf(notes + length, sizeof notes - length, "\n");
 }
 
-struct subject *certify_subject(const struct certify *certify, const char *name)
+struct node_run *certify_node_run(const struct certify *certify, const char *name)
 {
-    return &certify->subjects[place_of(name)];
+    return &certify->node_runs[place_of(name)];
 }
 
 void certify_record(struct certify *certify, const struct record *record)
@@ -180,7 +181,7 @@ int node_status_strike(const char *path, const char *node, enum fault_code code,
 
 /* ---------------------------------------------------------------- the run */
 
-static struct subject subjects[NODES];
+static struct node_run node_runs[NODES];
 static struct cluster_node slurm[NODES]; /* as the run read them at its beginning */
 
 /* n1 passes; n2 is to be drained; n3 fails by what drains nobody; of n4 nothing can be told; n5 and
@@ -191,7 +192,7 @@ static void run_begin(struct certify *certify)
     static struct cluster_node *by_name[NODES];
 
     memset(world, 0, sizeof world);
-    memset(subjects, 0, sizeof subjects);
+    memset(node_runs, 0, sizeof node_runs);
     notes[0] = '\0';
     turns = 0;
     snprintf(world[4].reason, sizeof world[4].reason, "%s", ours);
@@ -201,7 +202,7 @@ static void run_begin(struct certify *certify)
     world[4].is_drained = world[5].is_drained = world[7].is_drained = true;
     for (int i = 0; i < NODES; i++) {
         static char reasons[NODES][256], comments[NODES][256];
-        struct outcome *outcome = &subjects[i].outcome;
+        struct outcome *outcome = &node_runs[i].outcome;
 
         snprintf(reasons[i], sizeof reasons[i], "%s", world[i].reason);
         snprintf(comments[i], sizeof comments[i], "%s", world[i].comment);
@@ -210,29 +211,29 @@ static void run_begin(struct certify *certify)
                                          .comment = comments[i],
                                          .is_drained = world[i].is_drained};
         by_name[i] = &slurm[i];
-        subjects[i].name = names[i];
-        subjects[i].slurm = &slurm[i];
-        subjects[i].plan.role = i == 4 || i == 5 ? ROLE_RETEST : i == 7 ? ROLE_LEAVE : ROLE_TEST;
+        node_runs[i].name = names[i];
+        node_runs[i].slurm = &slurm[i];
+        node_runs[i].plan.role = i == 4 || i == 5 ? ROLE_RETEST : i == 7 ? ROLE_LEAVE : ROLE_TEST;
         for (int stage = 0; stage < STAGE_COUNT && i != 3 && i != 7; stage++)
             outcome_note(outcome, (enum stage)stage, VERDICT_PASS, FAULT_NONE, NULL, NULL, NULL);
     }
-    outcome_note(&subjects[1].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_UPLINKS_MISSING,
+    outcome_note(&node_runs[1].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_UPLINKS_MISSING,
                  "net.topology", "", "x");
-    outcome_note(&subjects[1].outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_RAIL_SLOW, "links", "eth1",
+    outcome_note(&node_runs[1].outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_RAIL_SLOW, "links", "eth1",
                  "x");
-    outcome_note(&subjects[2].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_UPLINKS_MISSING,
+    outcome_note(&node_runs[2].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_UPLINKS_MISSING,
                  "net.topology", "eth1", "x");
-    outcome_note(&subjects[5].outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_RAIL_SLOW, "links", "eth1",
+    outcome_note(&node_runs[5].outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_RAIL_SLOW, "links", "eth1",
                  "x");
-    outcome_note_near(&subjects[6].outcome, STAGE_LINKS, FAULT_RAIL_SLOW, "links", "eth2", "x");
-    outcome_note(&subjects[8].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_LINK_DOWN, "net.interfaces",
-                 "eth3", "x");
+    outcome_note_near(&node_runs[6].outcome, STAGE_LINKS, FAULT_RAIL_SLOW, "links", "eth2", "x");
+    outcome_note(&node_runs[8].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_LINK_DOWN,
+                 "net.interfaces", "eth3", "x");
     *certify = (struct certify){
         .operations = &operations,
         .run = "run",
         .cluster = {.nodes = slurm, .node_count = NODES, .by_name = by_name},
         .conf = {.drain_cap_percent = 100.0 * CAP / NODES, .strikes = 3, .strike_window_s = 86400},
-        .subjects = subjects,
+        .node_runs = node_runs,
         .count = NODES,
     };
 }
@@ -294,16 +295,17 @@ static void healthy_controller(void)
     is_str(is_harmless(&what) ? "" : what, "", "nothing is done that must not be");
     ok(world[1].is_drained && strncmp(world[1].reason, "muster: rail_slow eth1 x 20", 27) == 0,
        "who failed is drained, for what drains: %s", world[1].reason);
-    is_int(subjects[2].decision, DECISION_NOTHING, "not for what drains nobody");
-    has_str(notes, "n3 is not certified and stays in service: uplinks_missing drains no node",
+    is_int(node_runs[2].decision, DECISION_NOTHING, "not for what drains nobody");
+    has_str(notes,
+            "n3 not certified, stays in service: fault code uplinks_missing never drains a node",
             "... which is said");
     ok(!world[4].is_drained && world[4].is_settled && !*world[4].comment,
        "one of ours that passed is released");
     ok(world[5].is_drained && world[5].is_settled, "one that failed again is drained again");
     is_str(world[5].comment, "rack 7", "... and has its Comment back");
     is_str(world[5].reason, ours, "... and its reason, which says since when");
-    is_int(subjects[6].decision, DECISION_SUSPECT, "a figure near its limit makes a suspect");
-    is_int(subjects[8].decision, DECISION_SPARE, "the cap spares the next one");
+    is_int(node_runs[6].decision, DECISION_SUSPECT, "a figure near its limit makes a suspect");
+    is_int(node_runs[8].decision, DECISION_SPARE, "the cap spares the next one");
     has_str(notes, "NOT DRAINED: n9 failed too", "... which is said");
 }
 
@@ -321,7 +323,7 @@ static void refusals(bool all)
             break;
         if (!is_harmless(&what))
             tap_diag("operation %d: %s\n%s", refused_turn, what, notes);
-        untold += world[1].drains == 0 && subjects[1].is_decided && !strstr(notes, "refused") &&
+        untold += world[1].drains == 0 && node_runs[1].is_decided && !strstr(notes, "refused") &&
                   !strstr(notes, "NOT DRAINED: n[2,9] failed too");
     }
     ok(!what && refused_turn > 8 && refused_turn < last,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/battery/watch/stall.h"
+#include "validate/harness/watch/stall.h"
 
 #include <math.h>
 #include <stdbool.h>

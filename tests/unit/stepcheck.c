@@ -373,7 +373,8 @@ static void limits(void)
     shared_memory = 64000000;
     is_str(check(), "", "any size of shared memory will do");
     conf.shm_mb = 8000;
-    is_str(check(), "/dev/shm has 64 MB, ShmMB asks for 8000; ranks of one node talk through it",
+    is_str(check(),
+           "/dev/shm has 64 MB, ShmMB asks for 8000; ranks on one node communicate through it",
            "... unless ShmMB asks for more");
     shared_memory = 8000000000;
     is_str(check(), "", "... and has it");

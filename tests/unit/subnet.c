@@ -9,27 +9,27 @@
 #include "validate/subnet/findings/findings.h"
 
 static struct subnet subnet;
-static struct subnet_neighbours neighbours;
+static struct subnet_neighbors neighbors;
 static struct subnet_findings findings;
 static struct error err;
 
 static void begin(void)
 {
     subnet_clear(&subnet);
-    subnet_neighbours_clear(&neighbours);
+    subnet_neighbors_clear(&neighbors);
     subnet_findings_clear(&findings);
 }
 
 /* What a node has heard on its interface eth0, eth1, ...; mbps 0: not said. */
 static void receive(int rail, const char *chassis, const char *port, int mbps)
 {
-    struct subnet_neighbour neighbour = {.rate = {mbps > 0, mbps}};
+    struct subnet_neighbor neighbor = {.rate = {mbps > 0, mbps}};
 
-    snprintf(neighbour.interface, sizeof neighbour.interface, "eth%d", rail);
-    snprintf(neighbour.chassis, sizeof neighbour.chassis, "%s", chassis);
-    snprintf(neighbour.name, sizeof neighbour.name, "%s", chassis);
-    snprintf(neighbour.port, sizeof neighbour.port, "%s", port);
-    if (subnet_neighbours_add(&neighbours, &neighbour, &err) != 0)
+    snprintf(neighbor.interface, sizeof neighbor.interface, "eth%d", rail);
+    snprintf(neighbor.chassis, sizeof neighbor.chassis, "%s", chassis);
+    snprintf(neighbor.name, sizeof neighbor.name, "%s", chassis);
+    snprintf(neighbor.port, sizeof neighbor.port, "%s", port);
+    if (subnet_neighbors_add(&neighbors, &neighbor, &err) != 0)
         tap_skip_all("%s", err.text);
 }
 
@@ -38,14 +38,14 @@ static void node(int number)
     char name[16];
 
     snprintf(name, sizeof name, "n%d", number);
-    if (subnet_neighbours_node(&neighbours, name, &err) != 0)
+    if (subnet_neighbors_node(&neighbors, name, &err) != 0)
         tap_skip_all("%s", err.text);
 }
 
 /* How many findings there are, -1 with an error. */
 static int judge(void)
 {
-    if ((neighbours.count > 0 && subnet_neighbours_build(&neighbours, &subnet, &err) != 0) ||
+    if ((neighbors.nodes.count > 0 && subnet_neighbors_build(&neighbors, &subnet, &err) != 0) ||
         subnet_finish(&subnet, &err) != 0 || subnet_judge(&subnet, NULL, &findings) != 0) {
         tap_diag("%s", err.text);
         return -1;
@@ -92,6 +92,25 @@ static void test_same_label(void)
     is_int((int)subnet.attachment_count, 4, "... has a port for each node");
 }
 
+/* A node that has heard no switch is told, and that nobody has is the switches' way. */
+static void test_mute(void)
+{
+    begin();
+    for (int i = 1; i <= 4; i++) {
+        node(i);
+        if (i <= 2)
+            receive(0, "leaf1", i == 1 ? "Eth1/1" : "Eth1/2", 100000);
+    }
+    is_int(judge(), 1, "two of four nodes have heard no switch");
+    ok(findings.count > 0 && strncmp(findings.items[0].text, "n[3-4]: no switch", 17) == 0 &&
+           findings.items[0].verdict == VERDICT_WARN,
+       "... they are named, as a warning");
+    begin();
+    for (int i = 1; i <= 4; i++)
+        node(i);
+    is_int(judge(), 0, "nobody has heard a switch");
+}
+
 /* What a switch says ends up in messages and in topology.conf. */
 static void test_wild_names(void)
 {
@@ -103,7 +122,7 @@ static void test_wild_names(void)
     int wild = 0;
 
     begin();
-    is_int(subnet_neighbours_read(&neighbours, "n1", text, strlen(text), &err), 0,
+    is_int(subnet_neighbors_read(&neighbors, "n1", text, strlen(text), &err), 0,
            "a switch with a strange name");
     is_int(judge(), 0, "... is read");
     for (size_t i = 0; i < subnet.device_count; i++) {
@@ -208,6 +227,7 @@ int main(void)
 {
     test_unknown_rate();
     test_same_label();
+    test_mute();
     test_wild_names();
     test_numbers();
     test_one_switch();

@@ -2,10 +2,14 @@
 #include "validate/slurm/undo.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/unit/tap.h"
@@ -14,6 +18,7 @@
 /* The journal of a run, and what is undone by it in a cluster that the test makes up. */
 
 static char directory[] = "/tmp/muster-undo-XXXXXX";
+static int writes_refused; /* so many, by a disk that is full */
 static int seen_unlocked, seen_unkept, loads;
 static char done[256], said[1000];
 static bool is_unreserved;
@@ -157,6 +162,18 @@ pid_t __wrap_fork(void)
     return __real_fork();
 }
 
+ssize_t __real_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size);
+
+ssize_t __wrap_write(int fd, const void *data, size_t size)
+{
+    if (writes_refused == 0)
+        return __real_write(fd, data, size);
+    writes_refused--;
+    errno = ENOSPC;
+    return -1;
+}
+
 static void print_text(const char *text)
 {
     size_t length = strlen(said);
@@ -194,6 +211,8 @@ static void test_leftovers(void)
                       garbage[] = "\ncluster one\nresume n5 muster: five\nrm -rf\n",
                       torn[] = "\ncluster one\nresume n5 muster: five\nresume n3 must",
                       zeros[] = "\ncluster one\nresume n5 muster: five\n\0\0\0\0",
+                      revoking[] = "\ncluster one\nrevoke n3 1764000000\nrevoke n2 1764000000\n"
+                                   "revoked n2\nrevoke gone 1764000000\n",
                       altered[] = "\ncluster one\nreservation r2 0123456789abcdef\n"
                                   "resume n6 muster: six\n";
 
@@ -214,6 +233,11 @@ static void test_leftovers(void)
     is_int(leftover(zeros, sizeof zeros - 1), 1, "one that ends in zeros");
     is_str(done, "muster: five n5;", "... as well");
     is_int(count_journals(), 0, "... and is gone");
+    is_int(leftover(revoking, strlen(revoking)), 1, "certificates that were to be revoked");
+    is_str(done,
+           "[muster: certificates issued until 2025-11-24T16:00:00Z are revoked] "
+           "x [muster run: y] n3;",
+           "... are, where the run had not come so far");
     is_int(leftover(altered, strlen(altered)), 1, "where the reservation has other nodes by now");
     is_str(done, "", "... nothing is deleted nor drained");
     has_str(said, "reservation r2 left as it is: it holds n[6-7] now", "... which is told");
@@ -236,6 +260,47 @@ static void test_jobs(int argc, char **argv)
     is_str(done, "jobs j1;cancel 7;jobs j1;",
            "... and leaves another user's job of that name alone");
     found_count = 0;
+}
+
+static void test_full(int argc, char **argv)
+{
+    struct rlimit whole, full;
+    struct error err = {""};
+    struct stat before, after;
+    struct undo undo;
+
+    done[0] = '\0';
+    is_int(undo_begin(&operations, directory, "full", "one", argc, argv, &undo, &err), 0,
+           "a run whose disk becomes full");
+    undo_note_reservation(&undo, "r1", "gone,n[1-4]", &err);
+    undo_note_resume(&undo, "n1", "muster: one", &err);
+    undo_note_resume(&undo, "n2", "muster: two", &err);
+    fstat(undo.journal, &before);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &whole);
+    full = (struct rlimit){(rlim_t)before.st_size + 8, whole.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &full);
+    is_int(undo_note_resume(&undo, "n3", "muster: three", &err), -1,
+           "a change that cannot be noted is left");
+    has_str(err.text, "cannot write the journal ", "... and it is told why");
+    fstat(undo.journal, &after);
+    is_int((long)after.st_size, (long)before.st_size, "... no part of a line is left");
+    is_int(undo_note_settled(&undo, "n1", &err), 1, "what has happened, and cannot be noted");
+    is_int(undo_note_settled(&undo, "n2", &err), 0, "... is told once");
+    setrlimit(RLIMIT_FSIZE, &whole);
+    is_int(undo_note_job(&undo, "j1", geteuid(), &err), 0, "with room again it goes on");
+    is_int(undo_end(&undo, &err), 0, "... to its end");
+    is_str(done, "jobs j1;unreserve r1;", "... and undoes no more than is to be undone");
+    signal(SIGXFSZ, SIG_DFL);
+
+    writes_refused = 1;
+    is_int(undo_begin(&operations, directory, "full", "one", argc, argv, &undo, &err), 0,
+           "a run whose disk is full from the start");
+    is_str(undo.path, "", "... has its journal in memory");
+    has_str(err.text, "(No space left on device)", "... and is told why");
+    is_int(count_journals(), 0, "... nothing is left on the disk");
+    is_int(undo_note_settled(&undo, "n1", &err), 0, "... it notes what it does");
+    is_int(undo_end(&undo, &err), 0, "... and ends");
 }
 
 int main(int argc, char **argv)
@@ -274,6 +339,7 @@ int main(int argc, char **argv)
     is_int(count_journals(), 0, "... and nothing is left of it");
     test_leftovers();
     test_jobs(argc, argv);
+    test_full(argc, argv);
     snprintf(command, sizeof command, "rmdir '%s'", directory);
     is_int(system(command), 0, "no file is left behind");
     return tap_done();

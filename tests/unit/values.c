@@ -92,7 +92,7 @@ int main(void)
     ok(same < 3, "each direction has its own data");
     value_put(TYPE_INT16, buffer, 3, -5);
     is_int(value_get(TYPE_INT16, buffer, 3), -5, "int16 is stored and read");
-    is_int(buffer[5] | buffer[8], 0, "... and its neighbours are left alone");
+    is_int(buffer[5] | buffer[8], 0, "... and its neighbors are left alone");
     is_int(value_combine(TYPE_INT8, OP_SUM, 127, 1), -128, "a sum is held as the type holds it");
     is_int(value_combine(TYPE_UINT8, OP_SUM, 255, 1), 0, "... without a sign too");
     return tap_done();

@@ -2,9 +2,9 @@
 /* The watch without MPI: processes of this test are the ranks, two on a node. */
 #include "config.h"
 
-#include "validate/battery/output.h"
-#include "validate/battery/watch/watch.h"
-#include "validate/battery/watch/watchdog.h"
+#include "validate/harness/output.h"
+#include "validate/harness/watch/watch.h"
+#include "validate/harness/watch/watchdog.h"
 #include "tests/unit/tap.h"
 
 #include <arpa/inet.h>

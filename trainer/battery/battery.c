@@ -3,7 +3,6 @@
 
 #include "trainer/battery/battery.h"
 
-#include <getopt.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,71 +11,50 @@
 
 #include "lib/base/stdout_flush.h"
 #include "trainer/battery/tests.h"
-#include "validate/battery/launcher.h"
-#include "validate/battery/output.h"
+#include "validate/harness/launcher.h"
+#include "validate/harness/output.h"
 
-static void usage(FILE *stream)
+static int take_inject(const char *value, void *injection, struct error *err)
 {
-    fputs(
-        "usage: muster-train battery [--json] [--quick] [--time-limit=S]\n\n"
-        "The train.* tests: trainings whose losses are known, on each rank by itself, on the ranks "
-        "of each node, on all;\n"
-        "checkpoints, the partition of data, tokens per second. To be started by srun or "
-        "mpirun.\n\n"
-        "  --json          records as JSON lines on standard output\n"
-        "  --quick         less time for speeds\n"
-        "  --time-limit=S  seconds after which it gives up (60)\n"
-        "  --help\n\n"
-        "Exit status: 0 nothing bad, 1 something failed, 2 usage, 3 something could not be told.\n",
-        stream);
+    return injection_parse(value, injection, err);
 }
+
+#define FIELD(member) OPTION_FIELD(struct battery, member)
+
+static const struct option_row rows[] = {
+    OPTION('\0', "json", NULL, "print records as JSON lines, nothing else", FLAG, FIELD(is_json)),
+    OPTION('\0', "quick", NULL, "less time for speeds", FLAG, FIELD(is_quick)),
+    OPTION('\0', "time-limit", "SECONDS", "stop after this time", SECONDS, FIELD(limit_s),
+           OPTION_RANGE(5, 1e6), .initial = "60"),
+    OPTION('\0', "inject", "FAULT", NULL, CALL, FIELD(injection), .take = take_inject),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster-train battery",
+    .usage = "muster-train battery [OPTION...]",
+    .summary = "Runs the train.* tests: trainings whose losses are known, on each rank by itself, "
+               "on the ranks of each node, on all; checkpoints, the partition of data, tokens per "
+               "second. srun or mpirun starts it.",
+    .status = "0 good, 1 something failed, 2 usage, 3 something could not be measured.",
+    .rows = rows,
+};
 
 /* Returns the exit status, or -1: run. */
 static int read_arguments(int argc, char **argv, struct battery *battery)
 {
-    static const struct option table[] = {{"json", no_argument, NULL, 'j'},
-                                          {"quick", no_argument, NULL, 'q'},
-                                          {"time-limit", required_argument, NULL, 't'},
-                                          {"inject", required_argument, NULL, 'i'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
-    struct error err = {""};
-    char *end = NULL;
-    int found;
+    struct error err;
+    enum option_request request = option_set_parse(&set, argc, argv, battery, NULL, &err);
+    bool speaks = launcher_rank() == 0;
 
-    opterr = 0;
-    while ((found = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
-        if (found == 'h') {
-            if (launcher_rank() == 0)
-                usage(stdout);
-            return stdout_flush("muster-train battery") == 0 ? 0 : 3;
-        }
-        if (found == 'j')
-            battery->is_json = true;
-        if (found == 'q')
-            battery->is_quick = true;
-        if (found == 'i' && injection_parse(optarg, &battery->injection, &err) != 0)
-            break;
-        if (found == 't') {
-            battery->limit_s = strtod(optarg, &end);
-            if (end == optarg || *end || !(battery->limit_s >= 5 && battery->limit_s <= 1e6)) {
-                error_set(&err, "--time-limit: expected a number from 5 to 1e+06, found \"%s\"",
-                          optarg);
-                break;
-            }
-        }
-        if (found == '?' || found == ':') {
-            error_set(&err, "%s: %s", argv[optind - 1],
-                      found == ':' ? "needs a value" : "no such option, or a value too many");
-            break;
-        }
-    }
-    if (!err.text[0] && optind < argc)
-        error_set(&err, "expected options only, found \"%s\"", argv[optind]);
-    if (!err.text[0])
+    if (request == OPTION_RUN)
         return -1;
-    if (launcher_rank() == 0)
-        fprintf(stderr, "muster-train battery: %s; see muster-train battery --help\n", err.text);
+    if (request != OPTION_MISUSE) {
+        if (speaks)
+            option_set_print(&set, request, stdout);
+        return stdout_flush(set.name) == 0 ? 0 : 3;
+    }
+    if (speaks)
+        fprintf(stderr, "%s: %s; see %s --help\n", set.name, err.text, set.name);
     else
         usleep(300000); /* launchers end all ranks when one fails: let rank 0 speak */
     return 2;

@@ -18,16 +18,14 @@
 
 #include "collectives/codec/crc32c.h"
 #include "lib/base/statistics.h"
-#include "validate/battery/output.h"
-#include "validate/battery/watch/watch.h"
+#include "lib/constants/trainer_constants.h"
+#include "validate/harness/output.h"
+#include "validate/harness/watch/watch.h"
 
 /* A rank slower than this share of the median of all is said to be slow. */
 #define SLOW 0.75
 
 #define CHECKPOINT_PREFIX "muster-train-"
-
-/* No battery takes so long. */
-enum { OLD_S = 24 * 3600 };
 
 static void write_record(const struct battery *battery, struct record *record, int rank,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -288,7 +286,7 @@ static void take_away_old(const char *base)
         if (strncmp(entry->d_name, CHECKPOINT_PREFIX, strlen(CHECKPOINT_PREFIX)) == 0 &&
             fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-            status.st_mtime < time(NULL) - OLD_S &&
+            status.st_mtime < time(NULL) - TRAIN_OLD_S &&
             (size_t)snprintf(path, sizeof path, "%s/%s", base, entry->d_name) < sizeof path)
             nftw(path, take_away, 16, FTW_DEPTH | FTW_PHYS);
     if (entries)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "lib/base/clock.h"
-#include "validate/battery/watch/stall.h"
-#include "validate/battery/watch/watch.h"
+#include "validate/harness/watch/stall.h"
+#include "validate/harness/watch/watch.h"
 
 struct channel {
     MPI_Comm mpi;

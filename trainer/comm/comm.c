@@ -10,8 +10,8 @@
 #include "collectives/choose/tuned.h"
 #include "collectives/collective.h"
 #include "lib/base/clock.h"
-#include "validate/battery/watch/stall.h"
-#include "validate/battery/watch/watch.h"
+#include "validate/harness/watch/stall.h"
+#include "validate/harness/watch/watch.h"
 
 #ifdef MUSTER_REAL_DOUBLE
 #define ELEMENT_REAL ELEMENT_FP64

@@ -12,18 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/constants/trainer_constants.h"
 #include "lib/slurm/own_name.h"
 #include "lib/base/privileges.h"
 #include "trainer/compute/compute.h"
-#include "validate/battery/launcher.h"
-#include "validate/battery/output.h"
-#include "validate/battery/peer_exchange.h"
-#include "validate/battery/watch/peers.h"
-#include "validate/battery/watch/watch.h"
-#include "validate/battery/watch/watchdog.h"
-
-/* Nothing of a rank for so long is a hang: longer than any unit of a model takes. */
-#define PATIENCE_S 60.0
+#include "validate/harness/launcher.h"
+#include "validate/harness/output.h"
+#include "validate/harness/peer_exchange.h"
+#include "validate/harness/watch/peers.h"
+#include "validate/harness/watch/watch.h"
+#include "validate/harness/watch/watchdog.h"
 
 enum { NAME_BYTES = 256 };
 
@@ -106,7 +104,7 @@ static void start_watch(const struct world *world, double limit_s)
                                   .size = world->ranks,
                                   .nodes = world->names,
                                   .time_limit_s = limit_s,
-                                  .patience_s = PATIENCE_S,
+                                  .patience_s = TRAIN_PATIENCE_S,
                                   .abort_job = abort_job};
     struct heartbeat_endpoint endpoint = {.address_count = 0};
     struct error err = {""};

@@ -7,7 +7,7 @@
 #include "trainer/comm/comm.h"
 
 /* All ranks of the job: MPI where a launcher has started them, one rank without it. While they are
- * together a watch (validate/battery/watch) ends the job in seconds, with rank and node named, when
+ * together a watch (validate/harness/watch) ends the job in seconds, with rank and node named, when
  * one of them dies, freezes or is cut off. */
 
 struct world {

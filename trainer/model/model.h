@@ -26,7 +26,7 @@ void model_destroy(struct model *model);
 /* Bytes that it takes. */
 size_t model_bytes(const struct model_options *options);
 
-/* Activations of a stage's two ends, rows x channels each, for neighbours that have the others:
+/* Activations of a stage's two ends, rows x channels each, for neighbors that have the others:
  * what comes in for a microbatch (free again when the backward of that number less held is done),
  * what goes out, and the gradient, which comes in for what went out and goes out for what came in.
  * The places of the last two are used again two microbatches later. */

@@ -120,16 +120,17 @@ enum accelerator_outcome {
 struct accelerator_report {
     enum gpu_vendor vendor;
     enum accelerator_outcome outcome;
-    char reason[192];  /* of an outcome that is not OUTCOME_READ: one sentence without a period */
-    char library[256]; /* "libnvidia-ml.so.1" or its path */
+    char reason[192];   /* of an outcome that is not OUTCOME_READ: one sentence without a period */
+    char library[1100]; /* "libnvidia-ml.so.1" or its path */
     char library_version[INVENTORY_NAME], driver_version[INVENTORY_NAME];
     size_t count; /* devices; what was read of them holds also after a hang or crash */
     struct accelerator accelerators[ACCELERATOR_MAX]; /* in the library's order */
 };
 
-/* Asks the vendor's library, found as dlopen finds it or in the directory `path` ("": none).
- * deadline_s: for everything together. The report is large and malloc'd: free(). Returns NULL with
- * err when the child could not be started, or for a vendor without such a library; costs what the
+/* Asks the vendor's library, found in the directories of `path` ("/a:/b") or, where none has it, as
+ * dlopen finds it. deadline_s: for everything together. The report is large and malloc'd: free().
+ * Returns NULL with err when the child could not be started, for a library that others could change
+ * (safe_file_find()), or for a vendor without such a library; costs what the
  * library costs (NVML: 10 to 100 ms, a second a GPU where persistence mode is off). */
 struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *path,
                                             double deadline_s, struct error *err);

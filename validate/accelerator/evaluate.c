@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/constants/checks_constants.h"
+
 enum nvml_recovery_action {
     RECOVERY_NONE,
     RECOVERY_RESET,
@@ -24,9 +26,6 @@ enum nvml_clock_reason {
 
 enum { FABRIC_STARTED_NOT = 1, FABRIC_IN_PROGRESS = 2, FABRIC_DONE = 3 };
 enum { FABRIC_UNHEALTHY = 2, FABRIC_LIMITED = 3 };
-
-/* Memory that may stay in use without a process: contexts of the driver's own. */
-#define MEMORY_HELD_BYTES (1LL << 30)
 
 struct evaluation {
     const struct accelerator_report *report;
@@ -260,9 +259,11 @@ static void evaluate_users(struct evaluation *evaluation, long index)
     if (number_of(device, ACCELERATOR_COMPUTE_MODE) == 2)
         find(evaluation, index, FAULT_GPU_COMPUTE_PROHIBITED, ACCELERATOR_COMPUTE_MODE, 0,
              "is set to compute mode 'prohibited': no job can use it");
-    if (processes == 0 && used > MEMORY_HELD_BYTES && number_of(device, ACCELERATOR_MIG) != 1)
+    if (processes == 0 && used > ACCELERATOR_MEMORY_HELD_BYTES &&
+        number_of(device, ACCELERATOR_MIG) != 1)
         find(evaluation, index, FAULT_GPU_MEMORY_HELD, ACCELERATOR_MEMORY_USED,
-             (double)MEMORY_HELD_BYTES, "has %lld MiB in use, and no process uses it", used >> 20);
+             (double)ACCELERATOR_MEMORY_HELD_BYTES, "has %lld MiB in use, and no process uses it",
+             used >> 20);
     for (long long i = 0; evaluation->view->is_foreign && i < processes && i < ACCELERATOR_USERS;
          i++)
         if (evaluation->view->is_foreign(device->processes[i].pid, name)) {

@@ -3,34 +3,19 @@
 # The MPI programs. What needs no MPI is a library of its own, so that unit tests can link it.
 noinst_LTLIBRARIES += validate/battery/libbattery.la
 validate_battery_libbattery_la_SOURCES = \
-	validate/battery/watch/admission.c validate/battery/watch/admission.h \
-	validate/battery/watch/heartbeat.c validate/battery/watch/heartbeat.h \
-	validate/battery/watch/peers.c validate/battery/watch/peers.h \
-	validate/battery/watch/members.h \
-	validate/battery/watch/hang_diagnosis.c validate/battery/watch/hang_diagnosis.h \
 	validate/battery/collectives/amount.c validate/battery/collectives/amount.h \
 	validate/battery/collectives/effort.c validate/battery/collectives/effort.h \
 	validate/battery/collectives/evidence.c validate/battery/collectives/evidence.h \
-	validate/battery/launcher.c validate/battery/launcher.h \
 	validate/battery/links/passes.c validate/battery/links/passes.h \
 	validate/battery/links/path/samples.c validate/battery/links/path/samples.h \
 	validate/battery/links/path/errors.c validate/battery/links/path/errors.h \
 	validate/battery/links/path/segments.c validate/battery/links/path/segments.h \
 	validate/battery/links/path/transport.c validate/battery/links/path/transport.h \
-	validate/battery/options.c validate/battery/options.h \
-	validate/battery/output.c validate/battery/output.h \
-	validate/battery/pattern.c validate/battery/pattern.h \
 	validate/battery/verbs/verb.c validate/battery/verbs/verb.h \
-	validate/battery/watch/cpu_time.c validate/battery/watch/cpu_time.h \
-	validate/battery/watch/sockets.c validate/battery/watch/sockets.h \
-	validate/battery/watch/stall.c validate/battery/watch/stall.h \
 	validate/battery/collectives/values.c validate/battery/collectives/values.h \
-	validate/battery/watch/monitor.c validate/battery/watch/monitor.h \
-	validate/battery/watch/watch.c validate/battery/watch/watch.h \
-	validate/battery/watch/watchdog.c validate/battery/watch/watchdog.h \
 	# end of validate_battery_libbattery_la_SOURCES
 validate_battery_libbattery_la_CFLAGS = $(AM_CFLAGS) -pthread
-validate_battery_libbattery_la_LIBADD = lib/libmuster.la lib/libstatistics.la -lpthread -ldl -lm
+validate_battery_libbattery_la_LIBADD = validate/harness/libharness.la lib/libmuster.la lib/libstatistics.la -lm
 
 # What drives RDMA ports by libibverbs, in a library of its own that needs no MPI.
 if HAVE_IBVERBS
@@ -64,11 +49,22 @@ validate_battery_gpu_libgpu_la_SOURCES = \
 	# end of validate_battery_gpu_libgpu_la_SOURCES
 validate_battery_gpu_libgpu_la_LIBADD = validate/accelerator/libdevice.la lib/libmuster.la lib/libstatistics.la -lm
 
+noinst_LTLIBRARIES += validate/battery/host/libhost.la
+validate_battery_host_libhost_la_SOURCES = \
+	validate/battery/host/disk.c \
+	validate/battery/host/evaluate.c validate/battery/host/evaluate.h \
+	validate/battery/host/kernels.c validate/battery/host/kernels.h \
+	validate/battery/host/measure.c validate/battery/host/measure.h \
+	validate/battery/host/topology.c validate/battery/host/topology.h \
+	# end of validate_battery_host_libhost_la_SOURCES
+validate_battery_host_libhost_la_CFLAGS = $(AM_CFLAGS) -pthread
+validate_battery_host_libhost_la_LIBADD = lib/libmuster.la lib/libstatistics.la -lpthread -lm
+
 if BUILD_BATTERY
 bin_PROGRAMS += muster-launch
 battery_cppflags = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 battery_cflags = $(AM_CFLAGS) -pthread
-battery_libs = validate/battery/libbattery.la validate/schedule/libschedule.la lib/libmuster.la lib/libstatistics.la $(MPI_LIBS) -lpthread -lm
+battery_libs = validate/battery/libbattery.la validate/harness/libharnessmpi.la validate/schedule/libschedule.la lib/libmuster.la lib/libstatistics.la $(MPI_LIBS) -lpthread -lm
 
 launch_sources = \
 	validate/battery/launch/messages.c validate/battery/launch/messages.h \
@@ -78,8 +74,6 @@ launch_sources = \
 muster_launch_SOURCES = \
 	validate/battery/launch/clock.c validate/battery/launch/clock.h \
 	validate/battery/launch/launch.c \
-	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
-	validate/battery/program.c validate/battery/program.h validate/battery/program_wait.c \
 	$(launch_sources) \
 	# end of muster_launch_SOURCES
 muster_launch_CPPFLAGS = $(battery_cppflags)
@@ -106,8 +100,6 @@ links_sources = \
 bin_PROGRAMS += muster-links
 muster_links_SOURCES = \
 	validate/battery/links/links.c \
-	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
-	validate/battery/program.c validate/battery/program.h validate/battery/program_wait.c \
 	$(links_sources) \
 	# end of muster_links_SOURCES
 muster_links_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS) $(IBVERBS_CFLAGS)
@@ -120,8 +112,6 @@ muster_collectives_SOURCES = \
 	validate/battery/collectives/cases.c validate/battery/collectives/cases.h \
 	validate/battery/collectives/collectives.c \
 	validate/battery/collectives/ours.c validate/battery/collectives/ours.h \
-	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
-	validate/battery/program.c validate/battery/program.h validate/battery/program_wait.c \
 	validate/battery/collectives/speed.c validate/battery/collectives/speed.h \
 	validate/battery/collectives/sweep.c \
 	validate/battery/collectives/verdict.c validate/battery/collectives/verdict.h \
@@ -133,20 +123,24 @@ muster_collectives_LDADD = collectives/libmustercollmpi.la $(battery_libs)
 bin_PROGRAMS += muster-gpu
 muster_gpu_SOURCES = \
 	validate/battery/gpu/gpu.c \
-	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
-	validate/battery/program.c validate/battery/program.h validate/battery/program_wait.c \
 	# end of muster_gpu_SOURCES
 muster_gpu_CPPFLAGS = $(battery_cppflags)
 muster_gpu_CFLAGS = $(battery_cflags)
 muster_gpu_LDADD = validate/battery/gpu/libgpu.la $(battery_libs) -ldl
+
+bin_PROGRAMS += muster-host
+muster_host_SOURCES = \
+	validate/battery/host/host.c \
+	# end of muster_host_SOURCES
+muster_host_CPPFLAGS = $(battery_cppflags)
+muster_host_CFLAGS = $(battery_cflags)
+muster_host_LDADD = validate/battery/host/libhost.la $(battery_libs)
 
 bin_PROGRAMS += muster-preflight
 muster_preflight_SOURCES = \
 	validate/battery/collectives/speed.c validate/battery/collectives/speed.h \
 	validate/battery/preflight/preflight.c \
 	validate/battery/preflight/sum.c validate/battery/preflight/sum.h \
-	validate/battery/peer_exchange.c validate/battery/peer_exchange.h \
-	validate/battery/program.c validate/battery/program.h validate/battery/program_wait.c \
 	$(launch_sources) $(links_sources) \
 	# end of muster_preflight_SOURCES
 muster_preflight_CPPFLAGS = $(battery_cppflags) $(UCX_CFLAGS) $(IBVERBS_CFLAGS)

@@ -29,6 +29,8 @@ validate_certify_libcertify_la_SOURCES += \
 validate_certify_libcertify_la_SOURCES += \
 	validate/certify/step/certify_step.c validate/certify/step/certify_step.h \
 	validate/certify/step/peers.c validate/certify/step/peers.h \
+	validate/certify/step/program_probe.c validate/certify/step/program_probe.h \
+	validate/certify/step/step_setup.c validate/certify/step/step_setup.h \
 	validate/certify/step/reach_nodes.c validate/certify/step/reach_nodes.h \
 	# end of step
 
@@ -56,8 +58,10 @@ validate_certify_libcertify_la_SOURCES += \
 	validate/certify/stages/collectives.c \
 	validate/certify/stages/compare.c validate/certify/stages/compare.h \
 	validate/certify/stages/extras.c validate/certify/stages/extras.h \
+	validate/certify/stages/gpu.c \
+	validate/certify/stages/host.c \
 	validate/certify/stages/launch.c \
-	validate/certify/stages/neighbours.c validate/certify/stages/neighbours.h \
+	validate/certify/stages/neighbors.c validate/certify/stages/neighbors.h \
 	validate/certify/stages/reach.c \
 	validate/certify/stages/request.c validate/certify/stages/request.h \
 	validate/certify/stages/retest.c validate/certify/stages/retest.h \
@@ -76,10 +80,11 @@ validate_certify_libcertify_la_SOURCES += \
 	validate/certify/stages/links/sums.c \
 	# end of stages/links
 
-# what people and reports are told
+# reports of the run, for people and programs
 validate_certify_libcertify_la_SOURCES += \
-	validate/certify/tell/facts.c \
-	validate/certify/tell/report.c \
-	validate/certify/tell/reports.c \
-	validate/certify/tell/tell.h \
-	# end of tell
+	validate/certify/report/run_facts.c \
+	validate/certify/report/run_records.c validate/certify/report/run_records.h \
+	validate/certify/report/run_report.h \
+	validate/certify/report/run_table.c \
+	validate/certify/report/saved_reports.c \
+	# end of report

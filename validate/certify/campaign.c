@@ -9,39 +9,36 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/constants/certify_constants.h"
 #include "validate/certify/certify.h"
 #include "validate/command/command.h"
 #include "validate/report/recordfile.h"
-
-/* WAIT: between two looks at the cluster, the longer the longer nothing changes. BROKEN_MOST: looks
- * in a row that the controller did not answer. */
-enum { WAIT_LEAST_S = 5, WAIT_MOST_S = 60, BROKEN_MOST = 20 };
 
 /* One `muster certify --campaign`. */
 struct campaigning {
     struct certify *base; /* options, configuration, JSON of all its runs */
     struct campaign campaign;
     struct group group;
-    char name[CAMPAIGN_NAME], told[400];
+    char name[CAMPAIGN_NAME], printed[400];
     char run[64]; /* the last one */
     int wait_s;
 };
 
-/* Tells where the campaign is, unless that was the last thing told. */
-static void tell(struct campaigning *doing, FILE *stream, const char *next)
+/* Prints where the campaign is, unless that was the last line printed. */
+static void print_progress(struct campaigning *doing, FILE *stream, const char *next)
 {
-    char counts[160], text[sizeof doing->told];
+    char counts[160], text[sizeof doing->printed];
 
     campaign_describe(&doing->campaign, counts, sizeof counts);
     text_put(text, sizeof text, "campaign %s: %s%s", doing->name, counts, next);
-    if (strcmp(text, doing->told) != 0)
+    if (strcmp(text, doing->printed) != 0)
         fprintf(stream, "%s\n", text);
-    text_put(doing->told, sizeof doing->told, "%s", text);
+    text_put(doing->printed, sizeof doing->printed, "%s", text);
     fflush(stream);
 }
 
 /* The same as a record, behind those of a run. */
-static void tell_record(struct campaigning *doing)
+static void record_progress(struct campaigning *doing)
 {
     struct record record = RECORD_INIT;
     char counts[160];
@@ -146,7 +143,8 @@ static void wait_some(struct campaigning *doing)
 
     while (!certify_stop && clock_s() - begin < doing->wait_s)
         usleep(50000);
-    doing->wait_s = doing->wait_s * 2 < WAIT_MOST_S ? doing->wait_s * 2 : WAIT_MOST_S;
+    doing->wait_s =
+        doing->wait_s * 2 < CAMPAIGN_WAIT_MOST_S ? doing->wait_s * 2 : CAMPAIGN_WAIT_MOST_S;
 }
 
 /* One run, of one group. *tested: how many nodes it was about. Returns its exit status. */
@@ -157,6 +155,7 @@ static int group_run(struct campaigning *doing, int argc, char **argv, size_t *t
                               .json = doing->base->json,
                               .campaign = &doing->campaign,
                               .operations = doing->base->operations,
+                              .live_directory = doing->base->live_directory,
                               .undo = {.journal = -1, .keeper_pipe = -1}};
     int status = certify_run(&certify, argc, argv);
 
@@ -195,7 +194,7 @@ static int end(struct campaigning *doing)
     if (certify_stop) {
         text_put(next, sizeof next, "; stopped by signal %d; next: muster certify --campaign %s",
                  (int)certify_stop, doing->name);
-        tell(doing, stderr, next);
+        print_progress(doing, stderr, next);
         return COMMAND_UNKNOWN;
     }
     if (counts[CAMPAIGN_LEFT] > 0)
@@ -206,7 +205,7 @@ static int end(struct campaigning *doing)
             doing->name);
     else
         text_put(next, sizeof next, "; complete");
-    tell(doing, doing->base->json == stdout ? stderr : stdout, next);
+    print_progress(doing, doing->base->json == stdout ? stderr : stdout, next);
     return counts[CAMPAIGN_FAILED] > 0                                 ? COMMAND_FAIL
            : counts[CAMPAIGN_UNKNOWN] > 0 || counts[CAMPAIGN_LEFT] > 0 ? COMMAND_UNKNOWN
                                                                        : COMMAND_PASS;
@@ -241,7 +240,7 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
 
         if (look(doing, &err) != 0) {
             fprintf(stderr, "muster certify: campaign %s: %s\n", doing->name, err.text);
-            if (doing->base->is_misused || ++broken == BROKEN_MOST)
+            if (doing->base->is_misused || ++broken == CAMPAIGN_BROKEN_MOST)
                 return doing->base->is_misused ? COMMAND_USAGE : COMMAND_UNKNOWN;
             wait_some(doing);
             continue;
@@ -253,12 +252,12 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
         if (doing->group.wanted.count == 0) {
             text_put(next, sizeof next, "; waiting until %zu busy node%s free", doing->group.busy,
                      doing->group.busy == 1 ? " is" : "s are");
-            tell(doing, stderr, next);
+            print_progress(doing, stderr, next);
             wait_some(doing);
             continue;
         }
         text_put(next, sizeof next, ", %zu of them free", doing->group.ready);
-        tell(doing, stderr, next);
+        print_progress(doing, stderr, next);
         runs = doing->campaign.runs;
         left = doing->campaign.counts[CAMPAIGN_LEFT];
         if (group_run(doing, argc, argv, &tested) == COMMAND_USAGE)
@@ -266,15 +265,15 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
         if (!is_kept(doing, runs, tested)) {
             fprintf(stderr,
                     "muster certify: campaign %s: %s does not have run %s, and without it the "
-                    "campaign would test the same nodes again; mend HistoryFile, then: muster "
+                    "campaign would test the same nodes again; correct HistoryFile, then: muster "
                     "certify --campaign %s\n",
                     doing->name, doing->base->conf.history_path, doing->run, doing->name);
             return COMMAND_UNKNOWN;
         }
         if (look(doing, &err) == 0) {
-            tell_record(doing);
+            record_progress(doing);
             if (doing->campaign.counts[CAMPAIGN_LEFT] < left)
-                doing->wait_s = WAIT_LEAST_S;
+                doing->wait_s = CAMPAIGN_WAIT_LEAST_S;
             else if (doing->campaign.counts[CAMPAIGN_LEFT] > 0)
                 wait_some(doing);
         }
@@ -284,7 +283,7 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
 
 int certify_campaign(struct certify *base, int argc, char **argv)
 {
-    struct campaigning doing = {.base = base, .wait_s = WAIT_LEAST_S};
+    struct campaigning doing = {.base = base, .wait_s = CAMPAIGN_WAIT_LEAST_S};
     time_t now = time(NULL);
     struct error err;
     struct tm day;

@@ -2,8 +2,8 @@
 #ifndef MUSTER_CERTIFY_CAMPAIGN_H
 #define MUSTER_CERTIFY_CAMPAIGN_H
 
-#include "validate/certify/state/run.h"
 #include "validate/certify/choose/group.h"
+#include "validate/certify/state/run.h"
 
 /* A campaign: one run after the other, each of a group of nodes that are free, until none is left.
  * All that it remembers is in the history (validate/history/campaign.h), so that one that was

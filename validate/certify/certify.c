@@ -11,12 +11,15 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/signals.h"
+#include "lib/base/text.h"
 #include "validate/certify/choose/allocate.h"
 #include "validate/certify/choose/nodes.h"
+#include "validate/certify/choose/others.h"
+#include "validate/certify/report/run_records.h"
+#include "validate/certify/report/run_report.h"
 #include "validate/certify/stages/stages.h"
 #include "validate/certify/state/estimate.h"
 #include "validate/certify/step/reach_nodes.h"
-#include "validate/certify/tell/tell.h"
 #include "validate/command/command.h"
 #include "validate/history/history.h"
 #include "validate/report/recordfile.h"
@@ -48,7 +51,7 @@ static void run_name(char *text, size_t size)
     snprintf(text, size, "%s-%04x", date, salt);
 }
 
-static void say_leftover(const char *text)
+static void print_leftover(const char *text)
 {
     fprintf(stderr, "muster certify: %s\n", text);
 }
@@ -98,8 +101,6 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
         certify->conf.concurrency = certify->options.concurrency;
     step_clean_environment();
     setenv("MUSTER_RUN", certify->run, 1);
-    if (certify->progress.is_terminal)
-        setenv("MUSTER_PROGRESS", "1", 1);
     jitter_wait(certify);
     if (certify->operations->open(err) != 0 ||
         certify->operations->name(cluster, sizeof cluster, err) != 0)
@@ -110,7 +111,7 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     slash = strrchr(certify->runs, '/'); /* an absolute path */
     snprintf(slash, sizeof certify->runs - (size_t)(slash - certify->runs), "/runs");
     left = geteuid() == 0
-               ? undo_leftovers(certify->operations, certify->runs, cluster, say_leftover, err)
+               ? undo_leftovers(certify->operations, certify->runs, cluster, print_leftover, err)
                : 0;
     if (left < 0)
         fprintf(stderr, "muster certify: %s\n", err->text);
@@ -120,6 +121,10 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
         return -1;
     if (*err->text && geteuid() == 0)
         fprintf(stderr, "muster certify: %s\n", err->text);
+    if (certify->live_directory)
+        live_open(&certify->live, certify->live_directory, certify->run);
+    if (certify->progress.is_terminal || certify->live.stream)
+        setenv("MUSTER_PROGRESS", "1", 1);
     return 0;
 }
 
@@ -127,19 +132,19 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
 static void conclude(struct certify *certify, enum verdict *verdicts)
 {
     for (size_t i = 0; i < certify->count; i++) {
-        struct subject *subject = &certify->subjects[i];
+        struct node_run *node_run = &certify->node_runs[i];
         struct record record = RECORD_INIT;
 
         char text[OUTCOME_TEXT];
 
-        verdicts[i] = outcome_conclude(&subject->outcome);
-        outcome_text(&subject->outcome, true, text, sizeof text);
+        verdicts[i] = outcome_conclude(&node_run->outcome);
+        outcome_text(&node_run->outcome, true, text, sizeof text);
         record.suite = "certify";
         record.test = "certify";
-        record.node = subject->name;
-        record.part = outcome_worst(&subject->outcome)->part;
+        record.node = node_run->name;
+        record.part = outcome_worst(&node_run->outcome)->part;
         record.verdict = verdicts[i];
-        record.code = outcome_worst(&subject->outcome)->code;
+        record.code = outcome_worst(&node_run->outcome)->code;
         record.message = text;
         certify_record(certify, &record);
     }
@@ -158,16 +163,16 @@ static void history_save(struct certify *certify, const enum verdict *verdicts, 
     struct error err;
 
     for (size_t i = 0; nodes && i < certify->count; i++) {
-        const struct subject *subject = &certify->subjects[i];
-        const struct outcome_fault *worst = outcome_worst(&subject->outcome);
+        const struct node_run *node_run = &certify->node_runs[i];
+        const struct outcome_fault *worst = outcome_worst(&node_run->outcome);
 
-        nodes[i] = (struct history_node){.node = subject->name,
+        nodes[i] = (struct history_node){.node = node_run->name,
                                          .verdict = verdicts[i],
                                          .test = worst->test,
                                          .part = worst->part,
                                          .message = worst->message,
-                                         .certified_until = subject->certified_until,
-                                         .rail_mbps = subject->rail_mbps};
+                                         .certified_until = node_run->certified_until,
+                                         .rail_mbps = node_run->rail_mbps};
     }
     if (nodes && history_add(certify->conf.history_path, &run, nodes, certify->count,
                              &certify->records, (double)certify->conf.history_keep_s, &err) != 0)
@@ -178,7 +183,11 @@ static void history_save(struct certify *certify, const enum verdict *verdicts, 
 /* Not at this level, or not built. */
 static bool is_skipped(const struct certify *certify, const struct certify_stage *stage)
 {
-    return certify->options.level < stage->level || (stage->is_there && !stage->is_there());
+    char path[4096];
+
+    if (stage->program)
+        step_program_path(stage->program, path, sizeof path);
+    return certify->options.level < stage->level || (stage->program && access(path, X_OK) != 0);
 }
 
 static void stage_run(struct certify *certify, const struct certify_stage *stage)
@@ -186,14 +195,42 @@ static void stage_run(struct certify *certify, const struct certify_stage *stage
     size_t first = certify->records.count;
 
     for (size_t i = 0; is_skipped(certify, stage) && i < certify->count; i++)
-        if (outcome_is_good(&certify->subjects[i].outcome))
-            outcome_note(&certify->subjects[i].outcome, stage->stage, VERDICT_SKIP, FAULT_NONE,
+        if (outcome_is_good(&certify->node_runs[i].outcome))
+            outcome_note(&certify->node_runs[i].outcome, stage->stage, VERDICT_SKIP, FAULT_NONE,
                          NULL, "", "");
     if (is_skipped(certify, stage))
         return;
     stage->run(certify);
     if (stage->fold)
         stage->fold(certify, first);
+}
+
+/* A line with the estimate of each stage, for the nodes that are good. */
+static void estimate_print(struct certify *certify)
+{
+    struct hostlist names;
+    size_t nodes = certify_good(certify, &names);
+    struct budget_work work = certify_work(certify, nodes);
+    double train_s = budget_estimate_s(&work, STAGE_TRAIN);
+    double gpu_s = budget_estimate_s(&work, STAGE_GPU);
+    double host_s = budget_estimate_s(&work, STAGE_HOST);
+    char train[48] = "", gpu[48] = "", host[48] = "";
+
+    if (train_s > 0)
+        snprintf(train, sizeof train, ", train %.0f s", train_s);
+    if (certify->options.level >= LEVEL_STANDARD)
+        snprintf(host, sizeof host, " host %.0f s,", host_s);
+    if (gpu_s > 0)
+        snprintf(gpu, sizeof gpu, " gpu %.0f s,", gpu_s);
+    if (nodes > 1)
+        progress_print(&certify->progress,
+                       "estimate for %zu nodes, %d rail%s: launch %.0f s,%s%s links %.0f s (%d "
+                       "rounds), collectives %.0f s%s",
+                       nodes, work.rails, text_plural((size_t)work.rails),
+                       budget_estimate_s(&work, STAGE_LAUNCH), host, gpu,
+                       budget_estimate_s(&work, STAGE_LINKS), work.rounds,
+                       budget_estimate_s(&work, STAGE_COLLECTIVES), train);
+    hostlist_clear(&names);
 }
 
 static void job_begin(struct certify *certify, enum certify_job job)
@@ -206,7 +243,7 @@ static void job_begin(struct certify *certify, enum certify_job job)
         break;
     case JOB_BATTERY:
         certify_allocate_next(certify, job);
-        certify_estimate_say(certify);
+        estimate_print(certify);
         break;
     case JOB_CERTIFICATES:
         certify_reach_last(certify);
@@ -224,7 +261,7 @@ static int stages_run(struct certify *certify, struct error *err)
     if (certify_select(certify, err) != 0)
         return -1;
     progress_print(&certify->progress, "certifying %zu node%s of cluster %s, level %s%s, run %s",
-                   certify->count, certify->count == 1 ? "" : "s", certify->cluster.name,
+                   certify->count, text_plural(certify->count), certify->cluster.name,
                    certify_level_name(certify->options.level),
                    certify->options.is_dry_run ? ", dry run" : "", certify->run);
     for (size_t i = 0; certify_stages[i]; i++) {
@@ -240,11 +277,12 @@ int certify_run(struct certify *certify, int argc, char **argv)
 {
     enum verdict *verdicts = NULL;
     struct error err = {""};
-    bool is_broken = false;
+    bool is_broken = false, is_undone;
     int status = COMMAND_UNKNOWN;
 
     certify->begin = clock_s();
     progress_init(&certify->progress, stderr);
+    certify->progress.live = &certify->live;
     if (certify_reports_can_be_saved(&certify->options, &err) != 0 ||
         (!certify->campaign &&
          recordfile_open(certify->options.json_path, &certify->json, &err) != 0)) {
@@ -259,7 +297,8 @@ int certify_run(struct certify *certify, int argc, char **argv)
         fprintf(stderr, "muster certify: %s\n", err.text);
         is_broken = true;
     }
-    if (undo_end(&certify->undo, &err) != 0) {
+    is_undone = undo_end(&certify->undo, &err) == 0;
+    if (!is_undone) {
         fprintf(stderr, "muster certify: cleaning up: %s\n", err.text);
         is_broken = true;
     }
@@ -287,8 +326,10 @@ int certify_run(struct certify *certify, int argc, char **argv)
         if (certify_reports(certify) != 0 && status == COMMAND_PASS)
             status = COMMAND_UNKNOWN;
     }
+    live_close(&certify->live);
     if (certify_stop)
-        fprintf(stderr, "muster certify: stopped by signal %d, all undone\n", (int)certify_stop);
+        fprintf(stderr, "muster certify: stopped by signal %d%s\n", (int)certify_stop,
+                is_undone ? "; all changes were undone" : "");
     free(verdicts);
     return status;
 }
@@ -303,10 +344,10 @@ void certify_clear(struct certify *certify)
     cluster_clear(&certify->cluster);
     name_index_clear(&certify->by_name);
     for (size_t i = 0; i < certify->count; i++) {
-        hostlist_clear(&certify->subjects[i].unusable);
-        hostlist_clear(&certify->subjects[i].rails);
+        hostlist_clear(&certify->node_runs[i].unusable);
+        hostlist_clear(&certify->node_runs[i].rails);
     }
-    free(certify->subjects);
+    free(certify->node_runs);
     free(certify->partition);
     free(certify->peers);
     conf_clear(&certify->conf);

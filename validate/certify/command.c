@@ -25,6 +25,7 @@ static int json_close(struct certify *certify)
 int command_certify(int argc, char **argv)
 {
     struct certify certify = {.operations = &operations_slurm,
+                              .live_directory = geteuid() == 0 ? LIVE_DIRECTORY : NULL,
                               .undo = {.journal = -1, .keeper_pipe = -1}};
     struct hostlist names;
     struct error err;

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/safe_directory.h"
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 #include "lib/node/device.h"
 #include "lib/node/gpu/vendor.h"
 #include "validate/accelerator/evaluate.h"
@@ -19,6 +21,7 @@ static bool is_wanted(enum gpu_vendor vendor, const struct inventory *inventory,
                       const struct conf *conf)
 {
     const char *library = accelerator_library(vendor);
+    char file[1100];
 
     if (!library)
         return false;
@@ -28,7 +31,7 @@ static bool is_wanted(enum gpu_vendor vendor, const struct inventory *inventory,
         if (inventory->gpus[i].vendor == vendor && inventory->gpus[i].driver[0] &&
             strcmp(inventory->gpus[i].driver, "vfio-pci") != 0)
             return true;
-    return conf->gpu_library_path[0] && sysfs_exists(conf->gpu_library_path, "%s", library);
+    return safe_file_find(conf->gpu_library_path, library, file, sizeof file, NULL) != 0;
 }
 
 void accelerators_read(const char *root, const struct inventory *inventory, const struct conf *conf,
@@ -37,14 +40,12 @@ void accelerators_read(const char *root, const struct inventory *inventory, cons
     memset(accelerators, 0, sizeof *accelerators);
     for (int i = GPU_OTHER + 1; *root == '\0' && i < GPU_VENDORS; i++) {
         enum gpu_vendor vendor = (enum gpu_vendor)i;
-        const char *path = conf->gpu_library_path;
         struct error err = {""};
 
         if (!is_wanted(vendor, inventory, conf))
             continue;
-        if (!sysfs_exists(path, "%s", accelerator_library(vendor)))
-            path = ""; /* another vendor's is there */
-        accelerators->reports[vendor] = accelerator_read(vendor, path, conf->gpu_deadline_s, &err);
+        accelerators->reports[vendor] =
+            accelerator_read(vendor, conf->gpu_library_path, conf->gpu_deadline_s, &err);
         if (!accelerators->reports[vendor])
             snprintf(accelerators->errors[vendor], sizeof accelerators->errors[vendor], "%s",
                      err.text);
@@ -109,11 +110,11 @@ static void report_read(const struct health *health, const struct accelerator_re
     char text[96] = "";
 
     if (untold > 0)
-        snprintf(text, sizeof text, "; %zu values not told: the library is older, or not allowed",
-                 untold);
+        snprintf(text, sizeof text, "; %zu value%s not available: older library, or no permission",
+                 untold, text_plural(untold));
     checks_record(health->checks, health->test, "gpu", VERDICT_PASS,
                   "%zu %s device%s without a fault by %s%s%s%s", report->count,
-                  gpu_vendor_name(report->vendor), report->count == 1 ? "" : "s", report->library,
+                  gpu_vendor_name(report->vendor), text_plural(report->count), report->library,
                   report->library_version[0] ? " " : "", report->library_version, text);
 }
 
@@ -125,7 +126,7 @@ static void report_vendor(const struct health *health, enum gpu_vendor vendor)
     bool can_open[INVENTORY_GPUS];
 
     if (checks->accelerators->errors[vendor][0])
-        checks_record(checks, health->test, "gpu", VERDICT_UNKNOWN, "%s not looked at: %s",
+        checks_record(checks, health->test, "gpu", VERDICT_UNKNOWN, "%s was not queried: %s",
                       accelerator_library(vendor), checks->accelerators->errors[vendor]);
     if (!report)
         return;
@@ -133,7 +134,7 @@ static void report_vendor(const struct health *health, enum gpu_vendor vendor)
         can_open[i] = device_access("", checks->inventory->gpus[i].device_file) == 0;
     view.can_open = can_open;
     if (report->outcome == OUTCOME_NO_LIBRARY || report->outcome == OUTCOME_NO_DRIVER)
-        checks_record(checks, health->test, "", VERDICT_SKIP, "%s not looked at, because %.160s",
+        checks_record(checks, health->test, "", VERDICT_SKIP, "%s was not queried: %.160s",
                       report->library, report->reason);
     else if (accelerator_evaluate(report, &view, report_finding, (void *)health) == 0)
         report_read(health, report);
@@ -152,8 +153,7 @@ void check_accelerators(const struct checks *checks, const char *test)
         if (is_told[vendor] || !accelerator_library(vendor))
             continue;
         is_told[vendor] = true;
-        checks_record(checks, test, "", VERDICT_SKIP,
-                      "%s not looked at, because this is a recorded node",
+        checks_record(checks, test, "", VERDICT_SKIP, "%s was not queried: this is a recorded node",
                       accelerator_library(vendor));
     }
 }

@@ -42,7 +42,7 @@ static void record_guid(const struct facts *facts, const struct rail *rail)
         fact_text(facts, "guid", rail->name, gid + 20);
 }
 
-/* Of this machine: where its connections to others may come from (validate/battery/watch/peers.h).
+/* Of this machine: where its connections to others may come from (validate/harness/watch/peers.h).
  * Too many are joined; a node that does not tell any keeps the run's from being known. */
 static void record_sources(const struct facts *facts)
 {
@@ -86,7 +86,7 @@ static void probe(const struct checks *checks, const char *test, struct arp_addr
 
     if (arp_probe(checks->inventory, addresses, count) != 0) {
         checks_record(checks, test, "", VERDICT_SKIP,
-                      "whether others answer to this node's addresses is not known: no ARP: %m");
+                      "cannot check whether other hosts have this node's addresses: no ARP: %m");
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -97,11 +97,10 @@ static void probe(const struct checks *checks, const char *test, struct arp_addr
             continue;
         conflicts++;
         inet_ntop(AF_INET, &addresses[i].address, text, sizeof text);
-        checks_record(
-            checks, test, addresses[i].nic->name, VERDICT_UNKNOWN,
-            "another host, MAC %02x:%02x:%02x:%02x:%02x:%02x, answers to the address %s of "
-            "%s too; give one of them another",
-            mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], text, addresses[i].nic->name);
+        checks_record(checks, test, addresses[i].nic->name, VERDICT_UNKNOWN,
+                      "another host, MAC %02x:%02x:%02x:%02x:%02x:%02x, also answers to the "
+                      "address %s of %s; change one of the two",
+                      mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], text, addresses[i].nic->name);
     }
     if (conflicts == 0)
         checks_record(checks, test, "", VERDICT_PASS,

@@ -5,12 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/constants/checks_constants.h"
 #include "lib/node/inventory.h"
 
 /* Inside of net.addresses: whether another host answers to this node's IPv4 addresses, by ARP
  * probes (RFC 5227, 2.1.1) on all interfaces at once. */
 
-enum { ARP_WAIT_MS = 150, ARP_PROXY_WAIT_MS = 100, ARP_MAX = 128 };
+enum { ARP_MAX = 128 };
 
 struct arp_address {
     const struct nic *nic;

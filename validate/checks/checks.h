@@ -23,10 +23,12 @@ struct checks {
     void (*sink)(const struct record *record, void *context);
     void *context;
     const struct accelerators *accelerators; /* accelerators.h; NULL: not asked */
-    /* Of the kernel log (log.c). watches: an entry of a fault fails. Where a node is tested anew
-     * it only warns: the entry may be what it was repaired for. keeps_log: the next health check
-     * goes on from where this one ends. */
-    bool watches, keeps_log;
+    /* Of the kernel log (log.c): an entry of a fault fails. Where a node is tested anew it only
+     * warns: the entry may be what it was repaired for. */
+    bool watches;
+    /* The next health check goes on from where this one ends: log.c, rates.c, jobs.c. */
+    bool keeps_state;
+    bool lists_jobs; /* each line of the node's log of jobs is a record (jobs.c) */
 };
 
 /* One check: a file of the family's and a row of CHECK_LIST. It reports at least one record, never
@@ -61,17 +63,25 @@ void checks_fault(const struct checks *checks, const char *test, const char *par
 /* All of them: test, help, function. */
 /* clang-format off */
 #define CHECK_LIST(ROW) \
-    ROW("net.interfaces", "every rail: link, speed, MTU, address, RDMA port, PCIe, errors", check_interfaces) \
+    ROW("net.interfaces", "every rail: link, speed, MTU, address, RDMA, PCIe", check_interfaces) \
+    ROW("net.rates", "how fast error counters of rails rise", check_rates) \
     ROW("net.addresses", "addresses, MACs and GUIDs that no other host may have", check_addresses) \
     ROW("gpu.enumerate", "GPUs found against the configuration, their drivers", check_gpu_enumerate) \
     ROW("gpu.health", "memory errors, state, throttling, links, PCIe width", check_gpu_health) \
     ROW("slurm.gres", "gres.conf and slurm.conf against the device files", check_gres) \
     ROW("host.limits", "locked memory, open files, shared memory, RDMA devices", check_limits) \
     ROW("host.munge", "a MUNGE credential is made and decoded", check_munge) \
-    ROW("host.clock", "the clock is synchronised", check_clock) \
+    ROW("host.clock", "the clock is synchronized", check_clock) \
     ROW("slurm.gate", "the last job that this node's prolog refused", check_gate) \
-    ROW("preflight.claims", "what users' preflights hold against this node", check_claims) \
+    ROW("preflight.suspects", "suspect reports of users' preflights", check_suspect_reports) \
+    ROW("host.mounts", "file systems of Mounts are mounted, and answer", check_mounts) \
+    ROW("host.services", "services of Services run", check_services) \
+    ROW("host.space", "space and inodes of local file systems", check_space) \
+    ROW("host.residue", "what ended jobs left: processes, shared memory", check_residue) \
+    ROW("host.jobs", "counters and kernel log while jobs ran", check_jobs) \
+    ROW("host.kernel", "errors that the kernel has had since boot", check_kernel) \
     ROW("host.log", "the kernel log: GPUs, NICs, memory, drives, file systems", check_log) \
+    ROW("host.evidence", "bundles that health checks kept of faults", check_evidence) \
     ROW("host.config", "facts to compare with the other nodes", check_config)
 /* clang-format on */
 

@@ -15,16 +15,17 @@ void check_clock(const struct checks *checks, const char *test)
     double offset_ms;
 
     if (checks->root[0]) {
-        checks_record(checks, test, "", VERDICT_SKIP, "a recorded tree does not tell");
+        checks_record(checks, test, "", VERDICT_SKIP, "not available on a recorded node");
         return;
     }
     if (adjtimex(&timex) < 0) {
-        checks_record(checks, test, "", VERDICT_SKIP, "the kernel does not tell: adjtimex: %m");
+        checks_record(checks, test, "", VERDICT_SKIP,
+                      "cannot read the clock's state: adjtimex: %m");
         return;
     }
     if (timex.status & STA_UNSYNC) {
         checks_record(checks, test, "", VERDICT_SKIP,
-                      "no time service keeps this clock (adjtimex: unsynchronised)");
+                      "no time service synchronizes this clock (adjtimex: unsynchronized)");
         return;
     }
     offset_ms = (double)timex.offset / (timex.status & STA_NANO ? 1e6 : 1e3);
@@ -34,7 +35,7 @@ void check_clock(const struct checks *checks, const char *test)
     record.limit = checks->conf->clock_offset_ms;
     record.limit_source = "conf";
     record.verdict = fabs(offset_ms) > checks->conf->clock_offset_ms ? VERDICT_WARN : VERDICT_PASS;
-    snprintf(message, sizeof message, "the clock is %.3g ms off its time service's", offset_ms);
+    snprintf(message, sizeof message, "the clock is %.3g ms off its time service", offset_ms);
     record.message = message;
     checks_report(checks, test, &record);
 }

@@ -243,7 +243,7 @@ static void record_limits(const struct facts *facts)
                     "%.1f GiB", (double)shared.f_blocks * (double)shared.f_frsize / (1 << 30));
 }
 
-/* Whether LLDP can be asked for the node's neighbours. */
+/* Whether LLDP can be asked for the node's neighbors. */
 static void record_lldpd(const struct facts *facts)
 {
     char path[SYSFS_PATH];

@@ -14,7 +14,7 @@ void check_gate(const struct checks *checks, const char *test)
     time_t when;
 
     if (checks->root[0]) {
-        checks_record(checks, test, "", VERDICT_SKIP, "a recorded tree has no gate");
+        checks_record(checks, test, "", VERDICT_SKIP, "not available on a recorded node");
         return;
     }
     if (refused_read(checks->conf->certificate_path, &when, line, sizeof line) != 0) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/text.h"
 #include "validate/checks/gres.h"
 
 /* GPUs are called gpu0, gpu1, ... in the order of their PCI addresses. */
@@ -22,11 +23,11 @@ static void report_count(const struct checks *checks, const char *test, long fou
 
     if (found < expected)
         snprintf(message, sizeof message,
-                 "%ld GPUs on the PCI bus, %s expects %ld; the kernel log says which fell off",
-                 found, source, expected);
+                 "%ld GPU%s on the PCI bus, %s expects %ld; the kernel log shows which one is gone",
+                 found, text_plural((size_t)found), source, expected);
     else
-        snprintf(message, sizeof message, "%ld GPUs on the PCI bus, %s expects %ld", found, source,
-                 expected);
+        snprintf(message, sizeof message, "%ld GPU%s on the PCI bus, %s expects %ld", found,
+                 text_plural((size_t)found), source, expected);
     record.part = "gpu";
     record.metric = "count";
     record.value = (double)found;
@@ -54,7 +55,7 @@ static void check_drivers(const struct checks *checks, const char *test)
                          gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
         else if (strcmp(gpu->driver, "vfio-pci") == 0)
             checks_fault(checks, test, part_name(i, part), FAULT_GPU_PASSED_THROUGH,
-                         "%s %s at %s is kept for virtual machines (vfio-pci)",
+                         "%s %s at %s is reserved for virtual machines (vfio-pci)",
                          gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
     }
 }
@@ -69,13 +70,14 @@ void check_gpu_enumerate(const struct checks *checks, const char *test)
         return;
     }
     if (stated >= 0)
-        report_count(checks, test, found, stated, "GPUsPerNode of the configuration");
+        report_count(checks, test, found, stated, "GPUsPerNode in muster.conf");
     else if (given >= 0)
         report_count(checks, test, found, given, "slurm.conf");
     else
         checks_record(checks, test, "gpu", VERDICT_PASS,
-                      "%ld GPUs on the PCI bus; no configuration says how many there should be",
-                      found);
+                      "%ld GPU%s on the PCI bus; neither muster.conf nor slurm.conf has a number "
+                      "to compare with",
+                      found, text_plural((size_t)found));
     check_drivers(checks, test);
 }
 
@@ -115,7 +117,7 @@ static int check_gpu(const struct checks *checks, const char *test, const char *
         found++;
         checks_fault(checks, test, part, FAULT_GPU_WAS_RESET, "%s at %s was reset %ld time%s",
                      gpu->model, gpu->location.pci, gpu->reset_count,
-                     gpu->reset_count == 1 ? "" : "s");
+                     text_plural(gpu->reset_count));
     }
     found += gpu->ecc_uncorrected > 0;
     check_memory_errors(checks, test, part, gpu);
@@ -142,7 +144,7 @@ void check_gpu_health(const struct checks *checks, const char *test)
         told += check_gpu(checks, test, part_name(i, part), &checks->inventory->gpus[i]) > 0;
     if (told == 0 && checks->inventory->gpu_count > 0)
         checks_record(checks, test, "gpu", VERDICT_PASS,
-                      "%zu GPUs without a fault that their driver's files tell",
-                      checks->inventory->gpu_count);
+                      "%zu GPU%s without a fault in the files of the driver",
+                      checks->inventory->gpu_count, text_plural(checks->inventory->gpu_count));
     check_accelerators(checks, test);
 }

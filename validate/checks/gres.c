@@ -53,10 +53,10 @@ static void look_at(struct context *context, struct device *device)
                    gres->path + (gres->path[0] == '/')) < 0 ||
         stat(path, &status) < 0) {
         if (errno == ENOENT)
-            record_problem(
-                context, device->part, VERDICT_FAIL,
-                "%s:%d: %s does not exist; is its driver loaded, is the device on the bus?",
-                gres->file, gres->number, gres->path);
+            record_problem(context, device->part, VERDICT_FAIL,
+                           "%s:%d: %s does not exist; check that its driver is loaded and the "
+                           "device is on the bus",
+                           gres->file, gres->number, gres->path);
         else
             record_problem(context, device->part, VERDICT_UNKNOWN, "%s:%d: %s: %m", gres->file,
                            gres->number, gres->path);
@@ -200,7 +200,8 @@ static void check_detected(struct context *context, long expected)
 
     if (vendor == GPU_OTHER) {
         record_problem(context, "gpu", VERDICT_SKIP,
-                       "AutoDetect=%s finds the GPUs, which only slurmd can do", conf->auto_detect);
+                       "not checked: with AutoDetect=%s only slurmd can find the GPUs",
+                       conf->auto_detect);
         return;
     }
     for (size_t i = 0; i < inventory->gpu_count; i++)
@@ -238,7 +239,7 @@ static void compare_counts(struct context *context)
                      expected, found);
     } else if (context->failures == 0) {
         report_count(context, found, expected, VERDICT_PASS,
-                     "gpu:%ld, as slurm.conf gives; every device file of gres.conf is one", found);
+                     "gpu:%ld, as in slurm.conf; gres.conf has a device file for each", found);
     }
 }
 
@@ -266,8 +267,8 @@ static void check_node(const struct checks *checks, const char *test, const stru
     if (gres_devices_list(&conf->gres, checks->node, &list, &err) < 0) {
         checks_record(checks, test, "", VERDICT_FAIL, "%s", err.text);
     } else if (list.count == 0 && !list.is_named && !conf->node.gres[0]) {
-        checks_record(checks, test, "", VERDICT_SKIP, "Slurm gives out no GRES on %s",
-                      checks->node);
+        checks_record(checks, test, "", VERDICT_SKIP,
+                      "slurm.conf and gres.conf have no GRES for %s", checks->node);
     } else {
         context.devices = calloc(list.count + 1, sizeof *context.devices);
         if (context.devices) {

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/node/counters.h"
 #include "lib/netif/netif_journal.h"
 #include "lib/base/sysfs.h"
 
@@ -101,7 +100,7 @@ static int check_link(struct context *context)
         return 0;
     }
     if (rail->port && !rail->port->state[0] && (!nic || (nic->is_up && nic->has_carrier))) {
-        record_problem(context, VERDICT_UNKNOWN, "%s does not tell its state", rail->name);
+        record_problem(context, VERDICT_UNKNOWN, "cannot read the state of %s", rail->name);
         return 0;
     }
     if (rail_is_up(rail) && (!nic || (nic->is_up && nic->has_carrier)))
@@ -245,9 +244,22 @@ static bool is_member(const struct context *context, const struct nic *nic)
     return nic->master[0] && !(master && strcmp(master->driver, "vrf") == 0);
 }
 
+/* A VLAN or the like on top of it that has an address, or NULL. */
+static const struct nic *addressed_on(const struct context *context, const struct nic *nic)
+{
+    const struct inventory *inventory = context->checks->inventory;
+
+    for (size_t i = 0; i < inventory->nic_count; i++)
+        if (strcmp(inventory->nics[i].lower, nic->name) == 0 &&
+            inventory->nics[i].address_count > 0)
+            return &inventory->nics[i];
+    return NULL;
+}
+
 static void check_address(struct context *context)
 {
     const struct rail *rail = context->rail;
+    const struct nic *upper;
     const struct gid *gid = NULL;
 
     if (rail->class == FABRIC_ETHERNET || rail->class == FABRIC_IWARP) {
@@ -255,8 +267,13 @@ static void check_address(struct context *context)
             is_member(context, rail->nic))
             return;
         if (!rail->nic->has_known_addresses)
-            record_problem(context, VERDICT_UNKNOWN, "the addresses of %s are not known",
+            record_problem(context, VERDICT_UNKNOWN, "cannot read the addresses of %s",
                            rail->nic->name);
+        else if ((upper = addressed_on(context, rail->nic)))
+            record_problem(context, VERDICT_UNKNOWN,
+                           "%s has no IP address, %s on top of it has; name %s in FabricInterfaces "
+                           "instead",
+                           rail->nic->name, upper->name, upper->name);
         else
             record_unusable(context, FAULT_ADDRESS_MISSING,
                             "%s has no IP address, which %s needs; give it one, or leave it out of "
@@ -279,6 +296,28 @@ static void check_address(struct context *context)
             rail->name, rail->nic ? rail->nic->name : "its interface");
 }
 
+/* A bond goes on with the members that it has left. Whether it is too slow then its speed tells,
+ * and what is measured; the site may have meant one of them as a spare. */
+static void check_members(struct context *context)
+{
+    const struct inventory *inventory = context->checks->inventory;
+    const struct nic *bond = context->rail->nic;
+
+    if (bond && strcmp(bond->driver, "bond") != 0)
+        bond = inventory_nic(inventory, bond->lower);
+    if (!bond || strcmp(bond->driver, "bond") != 0)
+        return;
+    for (size_t i = 0; i < inventory->nic_count; i++) {
+        const struct nic *nic = &inventory->nics[i];
+
+        if (strcmp(nic->master, bond->name) == 0 && !(nic->is_up && nic->has_carrier))
+            record_problem(context, VERDICT_WARN,
+                           "%s of %s %s, so %s runs on the others; check cable or switch port",
+                           nic->name, bond->name, nic->is_up ? "has no carrier" : "is down",
+                           bond->name);
+    }
+}
+
 static void check_pcie(struct context *context)
 {
     const struct location *location = location_of(context->rail);
@@ -295,45 +334,6 @@ static void check_pcie(struct context *context)
             "slot's speed in the firmware's settings",
             context->rail->name, location->pci, location->link_speed_gtps,
             location->link_speed_max_gtps);
-}
-
-static void report_counter(struct context *context, const char *metric, const char *name,
-                           uint64_t value)
-{
-    struct record record = RECORD_INIT;
-    char message[192];
-
-    if (value == 0)
-        return;
-    context->found++;
-    snprintf(
-        message, sizeof message,
-        "%s has counted %llu %s since its driver was loaded; reseat or replace the cable if it "
-        "counts more",
-        context->rail->name, (unsigned long long)value, name);
-    record.part = context->rail->name;
-    record.metric = metric;
-    record.value = (double)value;
-    record.unit = "count";
-    record.verdict = VERDICT_WARN;
-    record.code = FAULT_LINK_ERRORS;
-    record.message = message;
-    checks_report(context->checks, context->test, &record);
-}
-
-static void check_counters(struct context *context)
-{
-    const struct rail *rail = context->rail;
-    struct counters counters;
-
-    if (counters_read(context->checks->root, rail->nic ? rail->nic->name : "",
-                      rail->port ? rail->port->device : "", rail->port ? rail->port->port : 0,
-                      &counters) < 0)
-        return;
-    report_counter(context, "crc_errors", "CRC errors", counters.rx_crc_errors);
-    report_counter(context, "symbol_errors", "symbol errors", counters.symbol_errors);
-    report_counter(context, "link_downed", "lost links", counters.link_downed);
-    report_counter(context, "link_error_recovery", "link recoveries", counters.link_error_recovery);
 }
 
 static void record_pass(const struct context *context)
@@ -362,12 +362,12 @@ static void check_rail(const struct checks *checks, const char *test, const stru
         check_speed(&context);
         check_mtu(&context);
         check_address(&context);
+        check_members(&context);
         check_pcie(&context);
         context.found += port_check_width(checks, test, rail);
         context.found += port_check_partitions(checks, test, rail);
         context.found += port_check_firmware(checks, test, rail);
     }
-    check_counters(&context);
     if (context.found == 0)
         record_pass(&context);
 }
@@ -406,11 +406,10 @@ static void check_journal(const struct checks *checks, const char *test)
             continue;
         netif_value_format(entry->setting, entry->set[entry->set_count - 1], made, sizeof made);
         netif_value_format(entry->setting, entry->was, was, sizeof was);
-        checks_fault(
-            checks, test, entry->interface, FAULT_INTERFACE_LEFT_CHANGED,
-            "%s of %s was made %s for a job that is over, and %s before; put it back: muster "
-            "interfaces --restore",
-            netif_setting_name(entry->setting), entry->interface, made, was);
+        checks_fault(checks, test, entry->interface, FAULT_INTERFACE_LEFT_CHANGED,
+                     "%s of %s is still %s, set for a job that has ended, and was %s before; next: "
+                     "muster interfaces --restore",
+                     netif_setting_name(entry->setting), entry->interface, made, was);
     }
     journal_clear(&journal);
 }
@@ -421,11 +420,10 @@ static void record_unused(const struct checks *checks, const char *test)
     for (size_t i = 0; i < checks->fabric->unused_count; i++) {
         const struct rail *rail = &checks->fabric->unused[i];
 
-        checks_record(
-            checks, test, rail->name, VERDICT_SKIP,
-            "%s is down and nothing sets it up: not taken for a rail; if it is one, bring it "
-            "up or name it in FabricInterfaces",
-            rail->name);
+        checks_record(checks, test, rail->name, VERDICT_SKIP,
+                      "%s is down and nothing brings it up, so it is not used as a rail; if it is "
+                      "one, bring it up or name it in FabricInterfaces",
+                      rail->name);
     }
 }
 

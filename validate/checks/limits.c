@@ -7,12 +7,10 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-/* host.limits: what a transport library asks of the process. */
+#include "lib/base/text.h"
+#include "lib/constants/checks_constants.h"
 
-enum {
-    FILES_LEAST = 4096,         /* an all-to-all of some thousand ranks over sockets */
-    SHARED_MEMORY_LEAST_MB = 64 /* what a container has when nobody asked for more; NCCL fails */
-};
+/* host.limits: what a transport library asks of the process. */
 
 /* limit < 0: the configuration states none. */
 static void report_limit(const struct checks *checks, const char *test, enum fault_code code,
@@ -58,7 +56,7 @@ static void check_memlock(const struct checks *checks, const char *test)
     memlock_text(limit.rlim_cur, found, sizeof found);
     if (limit.rlim_cur >= wanted || !is_rdma)
         snprintf(message, sizeof message, "%s of locked memory%s", found,
-                 limit.rlim_cur >= wanted ? "" : "; enough where nothing is RDMA");
+                 limit.rlim_cur >= wanted ? "" : "; enough without RDMA");
     else
         snprintf(message, sizeof message,
                  "%s of locked memory, RDMA needs %s; set LimitMEMLOCK of slurmd's unit and "
@@ -80,9 +78,10 @@ static void check_files(const struct checks *checks, const char *test)
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return;
     snprintf(message, sizeof message, "%llu open files%s", (unsigned long long)limit.rlim_max,
-             limit.rlim_max < FILES_LEAST ? " at most; large jobs over sockets need 4096" : "");
+             limit.rlim_max < CHECK_FILES_LEAST ? " at most; large jobs over sockets need 4096"
+                                                : "");
     report_limit(checks, test, FAULT_OPEN_FILES_LOW, "open_files", (double)limit.rlim_max, "count",
-                 -1, limit.rlim_max < FILES_LEAST ? VERDICT_WARN : VERDICT_PASS, message);
+                 -1, limit.rlim_max < CHECK_FILES_LEAST ? VERDICT_WARN : VERDICT_PASS, message);
 }
 
 static void check_shared_memory(const struct checks *checks, const char *test)
@@ -93,15 +92,15 @@ static void check_shared_memory(const struct checks *checks, const char *test)
 
     if (statvfs("/dev/shm", &status) < 0) {
         checks_fault(checks, test, "", FAULT_SHARED_MEMORY_LOW,
-                     "/dev/shm: %m; ranks of one node talk through it");
+                     "/dev/shm: %m; ranks on one node communicate through it");
         return;
     }
     megabytes = (double)status.f_blocks * (double)status.f_frsize / 1e6;
-    if (megabytes * 1e6 <= SHARED_MEMORY_LEAST_MB * 1048576.0) {
-        snprintf(
-            message, sizeof message,
-            "/dev/shm has %.0f MB; ranks of one node talk through it, NCCL fails with so little",
-            megabytes);
+    if (megabytes * 1e6 <= CHECK_SHM_LEAST_MIB * 1048576.0) {
+        snprintf(message, sizeof message,
+                 "/dev/shm has %.0f MB; ranks on one node communicate through it, and NCCL fails "
+                 "with so little",
+                 megabytes);
         report_limit(checks, test, FAULT_SHARED_MEMORY_LOW, "shared_memory", megabytes, "MB",
                      wanted, VERDICT_FAIL, message);
     } else if (megabytes < wanted) {
@@ -124,16 +123,16 @@ static void check_rdma_devices(const struct checks *checks, const char *test)
         return;
     if (stat("/dev/infiniband", &status) < 0)
         checks_fault(checks, test, "", FAULT_RDMA_DEVICE_MISSING,
-                     "/dev/infiniband: %m, but there are %zu RDMA ports; is ib_uverbs loaded?",
-                     checks->inventory->rdma_count);
+                     "/dev/infiniband: %m, but the node has %zu RDMA port%s; load ib_uverbs",
+                     checks->inventory->rdma_count, text_plural(checks->inventory->rdma_count));
     else
-        checks_record(checks, test, "", VERDICT_PASS, "/dev/infiniband is there");
+        checks_record(checks, test, "", VERDICT_PASS, "/dev/infiniband exists");
 }
 
 void check_limits(const struct checks *checks, const char *test)
 {
     if (checks->root[0]) {
-        checks_record(checks, test, "", VERDICT_SKIP, "a recorded tree does not tell limits");
+        checks_record(checks, test, "", VERDICT_SKIP, "not available on a recorded node");
         return;
     }
     check_memlock(checks, test);

@@ -10,6 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/certificate/certificate.h"
 #include "validate/checks/checks.h"
+#include "validate/health/job_lines.h"
 #include "validate/health/log_file.h"
 
 /* The kernel log. The health check reads on from where the last one ended; any other check reads as
@@ -21,13 +22,40 @@ struct look_at_log {
     struct kernel_log *log;
     int64_t now_us, repaired_us;
     bool may_fail;
+    struct job_lines *programs; /* faults of jobs' programs that are new; NULL: not wanted */
 };
+
+/* An entry of a job's program: which one it was tells the node's log of jobs. */
+static void note_program(struct job_lines *programs, const struct kernel_finding *finding,
+                         const struct kmsg_entry *entry)
+{
+    struct job_line line = {.event = JOB_LOGGED, .value = 1};
+
+    line.begin_s = line.end_s = log_epoch_s(entry->time_us);
+    snprintf(line.part, sizeof line.part, "%.31s", finding->part);
+    snprintf(line.text, sizeof line.text, "%s %s: %.120s", finding->event->source, finding->name,
+             entry->text);
+    for (size_t i = 0; i < programs->count; i++) {
+        struct job_line *other = &programs->lines[i];
+
+        /* one line for what comes again and again in a minute */
+        if (strcmp(other->part, line.part) == 0 && line.end_s - other->begin_s < 60 &&
+            strncmp(other->text, line.text, strcspn(line.text, ":")) == 0) {
+            other->value++;
+            other->end_s = line.end_s;
+            return;
+        }
+    }
+    job_lines_add(programs, &line);
+}
 
 static void take_entry(const struct kmsg_entry *entry, void *context)
 {
     struct look_at_log *look = context;
+    const struct kernel_finding *finding = kernel_log_take(look->log, entry);
 
-    kernel_log_take(look->log, entry);
+    if (finding && finding->event->cause == KERNEL_BY_JOB && look->programs)
+        note_program(look->programs, finding, entry);
     if (look->checks->root[0] && entry->time_us > look->now_us)
         look->now_us = entry->time_us; /* a recorded log was recorded at its end */
 }
@@ -96,7 +124,7 @@ static size_t report_findings(const struct look_at_log *look)
         checks_record(look->checks, look->test,
                       part_name(look->checks->inventory, program->part, name), VERDICT_PASS,
                       "%" PRIu64 " fault%s of jobs' programs, none of the node's: %s", programs,
-                      programs == 1 ? "" : "s", message);
+                      text_plural(programs), message);
     }
     return told;
 }
@@ -123,7 +151,9 @@ static void report_reading(const struct look_at_log *look, const struct kmsg_rea
 void check_log(const struct checks *checks, const char *test)
 {
     static struct kernel_log log;
-    struct look_at_log look = {checks, test, &log, 0, INT64_MIN, checks->watches};
+    static struct job_lines programs;
+    struct look_at_log look = {
+        checks, test, &log, 0, INT64_MIN, checks->watches, checks->keeps_state ? &programs : NULL};
     char boot_id[sizeof log.boot_id] = "-", path[SYSFS_PATH];
     struct kmsg_reading reading;
     struct error err = {""};
@@ -145,12 +175,14 @@ void check_log(const struct checks *checks, const char *test)
         return;
     }
     log.next = reading.next;
-    if (checks->keeps_log) {
+    if (checks->keeps_state) {
         kernel_log_prune(&log, look.now_us, look.repaired_us);
         if (log_file_save(LOG_FILE, &log, &err) != 0) {
             look.may_fail = false; /* or it would drain the node again and again */
             checks_record(checks, test, "", VERDICT_UNKNOWN,
                           "how far the kernel log was read cannot be kept: %s", err.text);
+        } else {
+            job_lines_attribute(&programs, checks->conf);
         }
     }
     report_reading(&look, &reading, report_findings(&look));

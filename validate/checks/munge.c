@@ -31,7 +31,7 @@ void check_munge(const struct checks *checks, const char *test)
     char *seal = NULL, type[64];
 
     if (checks->root[0]) {
-        checks_record(checks, test, "", VERDICT_SKIP, "a recorded tree does not tell");
+        checks_record(checks, test, "", VERDICT_SKIP, "not available on a recorded node");
         return;
     }
     if (is_other_authentication(checks, type, sizeof type)) {
@@ -42,6 +42,7 @@ void check_munge(const struct checks *checks, const char *test)
         seal_verify_by(getuid(), seal, text, sizeof text - 1, &err) != 1)
         checks_record(checks, test, "", VERDICT_FAIL, "%s", err.text);
     else
-        checks_record(checks, test, "", VERDICT_PASS, "a credential was made and decoded here");
+        checks_record(checks, test, "", VERDICT_PASS,
+                      "a credential was encoded and decoded on this node");
     free(seal);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "lib/base/option_set.h"
 #include "lib/base/record.h"
 #include "lib/conf/conf.h"
 #include "lib/fabric/fabric.h"
@@ -15,7 +16,6 @@
 int command_certificate(int argc, char **argv);
 int command_certify(int argc, char **argv);
 int command_check(int argc, char **argv);
-int command_claim(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_configuration(int argc, char **argv);
 int command_doctor(int argc, char **argv);
@@ -23,12 +23,16 @@ int command_explain(int argc, char **argv);
 int command_history(int argc, char **argv);
 int command_interfaces(int argc, char **argv);
 int command_inventory(int argc, char **argv);
+int command_policy(int argc, char **argv);
 int command_preflight(int argc, char **argv);
 int command_reference(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_reserve(int argc, char **argv);
 int command_revoke(int argc, char **argv);
+int command_run(int argc, char **argv);
 int command_setup(int argc, char **argv);
+int command_suspects(int argc, char **argv);
+int command_top(int argc, char **argv);
 int command_topology(int argc, char **argv);
 
 /* muster revoke -w: removes the certificates of those nodes, in Slurm's notation, by a small job on
@@ -52,39 +56,44 @@ int command_conf(const char *name, const char *path, struct conf *conf);
  * memory. */
 const char *command_node(const char *said, const char *root);
 
-/* As getopt_long(), which it calls; an option with an empty value, as a shell's variable that is
- * not set leaves it, is '?' after a line that names it. */
-struct option;
-int command_option(int argc, char **argv, const char *letters, const struct option *table);
+/* Reads the options into context, as option_set_parse() does. Returns -1 to go on, with the words
+ * in argv from optind (getopt(3)) on, else the exit status after the answer or a line that says
+ * what is wrong. */
+int command_options(const struct option_set *set, int argc, char **argv, void *context);
 
-/* For its '?': prints where help is. Returns COMMAND_USAGE. */
+/* Rows that several sub-commands have; type: the struct that has the field. */
+#define COMMAND_CONFIG(type)                                                                       \
+    OPTION('c', "config", "FILE", "configuration, instead of $MUSTER_CONF or muster.conf", TEXT,   \
+           OPTION_FIELD(type, config))
+#define COMMAND_JSON(type)                                                                         \
+    OPTION('j', "json", NULL, "print records as JSON lines, nothing else", FLAG,                   \
+           OPTION_FIELD(type, as_json))
+#define COMMAND_NODE(type)                                                                         \
+    OPTION('n', "node", "NAME",                                                                    \
+           "Slurm's name of this node, instead of $SLURMD_NODENAME or the name that slurm.conf "   \
+           "has for this host",                                                                    \
+           TEXT, OPTION_FIELD(type, node))
+#define COMMAND_ROOT(type)                                                                         \
+    OPTION('r', "root", "DIR",                                                                     \
+           "recorded tree instead of this machine; only a configuration named with --config is "   \
+           "read then",                                                                            \
+           TEXT, OPTION_FIELD(type, root))
+
+/* Prints where help is. Returns COMMAND_USAGE. */
 int command_usage_error(const char *name);
 
 /* The same after a line that says what is wrong with the options or words. */
 int command_misuse(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Reads the seconds that an option is given; what: "jitter", for the message. Returns -1 to go on,
- * or COMMAND_USAGE after a line that says what was found and what is allowed. */
-int command_seconds(const char *name, const char *what, const char *text, double least, double most,
-                    double *seconds);
-
-/* As command_misuse() for a word too many, which it names. */
-int command_word_error(const char *name, const char *word);
-
-/* What the sub-commands take that look at a node and nothing else. */
-struct look_options {
-    const char *name;          /* "muster inventory" */
+/* Options of the sub-commands that only read a node. */
+struct node_options {
     const char *root, *config; /* NULL: not given */
-    bool as_json, has_word;
+    bool as_json, is_all;
+    bool is_named; /* --node, --fabric, --neighbors: nothing follows from it here */
 };
 
-/* Reads -c, -h, -j and -r; word is one more without a value, which sets has_word, and letter its
- * short form, '\0' none; word NULL: there is none. Returns -1 to go on, else the exit status. */
-int command_look_options(int argc, char **argv, const char *word, char letter,
-                         void (*print_help)(void), struct look_options *look);
-
-/* A node as they see it. */
-struct look {
+/* A node as they read it. */
+struct node_view {
     const char *root; /* of a recorded tree; "": this machine */
     struct conf conf;
     struct inventory *inventory; /* NULL: it could not be read */
@@ -93,10 +102,11 @@ struct look {
 
 /* Reads the configuration, for a recorded tree (root not NULL) only if config names one, and the
  * node, and chooses its fabric. name is for messages. Returns COMMAND_PASS, else the exit status
- * after a line that says why. look is to be closed in any case. */
-int command_look_open(const char *name, const char *root, const char *config, struct look *look);
+ * after a line that says why. node_view is to be closed in any case. */
+int command_node_open(const char *name, const char *root, const char *config,
+                      struct node_view *node_view);
 
-void command_look_close(struct look *look);
+void command_node_close(struct node_view *node_view);
 
 /* The verdict's name, padded to the longest one ("unknown"), coloured if has_colour. */
 void command_print_verdict(FILE *stream, enum verdict verdict, bool has_colour);

@@ -3,63 +3,97 @@
 #include "validate/command/command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void print_help(void)
+#include "lib/base/json_text.h"
+#include "validate/command/constants.h"
+
+struct options {
+    const char *config;
+    bool is_check, is_all, as_json;
+};
+
+static const struct option_row rows[] = {
+    COMMAND_CONFIG(struct options),
+    OPTION('a', "all", NULL, "also the tuned constants, which no key changes: value, unit, origin",
+           FLAG, OPTION_FIELD(struct options, is_all)),
+    OPTION('j', "json", NULL,
+           "print JSON lines: one for each line of the configuration, one for each constant", FLAG,
+           OPTION_FIELD(struct options, as_json)),
+    OPTION('k', "check", NULL, "only print whether the configuration is good", FLAG,
+           OPTION_FIELD(struct options, is_check)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster conf",
+    .usage = "muster conf [OPTION...]",
+    .summary = "Prints the configuration in force: every key of muster.conf(5) with its value, "
+               "its meaning and what is allowed. The output is a valid muster.conf.",
+    .status = "0 good, 2 bad, with the line at fault.",
+    .rows = rows,
+};
+
+/* Each line of the configuration as a JSON line. Returns 0, or -1 with errno. */
+static int print_json(const struct conf *conf, FILE *stream)
 {
-    puts("Usage: muster conf [OPTION...]\n"
-         "Prints the configuration in force: every key of muster.conf(5) with its value, its "
-         "meaning\n"
-         "and what is allowed. The output is a good muster.conf itself.\n"
-         "\n"
-         "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
-         "  -k, --check        only say whether the configuration is good\n"
-         "  -h, --help         this text\n"
-         "\n"
-         "Exit status: 0 good, 2 bad, with the line at fault.");
+    const char *name, *standard, *help;
+    int rv = 0;
+
+    for (size_t i = 0; rv == 0 && conf_key(i, &name, &standard, &help) == 0; i++) {
+        char *text = NULL, *rest;
+        size_t size;
+        FILE *values = open_memstream(&text, &size);
+
+        if (!values)
+            return -1;
+        rv = conf_key_print(conf, i, values);
+        if (fclose(values) != 0)
+            rv = -1;
+        rest = text;
+        for (const char *value; rv == 0 && (value = strsep(&rest, "\n"));) {
+            fprintf(stream, "{\"key\":\"%s\",\"value\":", name);
+            json_text_write(stream, value, "");
+            fputs(",\"default\":", stream);
+            json_text_write(stream, standard, "");
+            fputs(",\"meaning\":", stream);
+            json_text_write(stream, help, "");
+            fputs("}\n", stream);
+            if (rest)
+                rest += strlen(name) + 1; /* KEY= of the next line */
+        }
+        free(text);
+    }
+    return rv;
+}
+
+static int print(const struct options *options, const struct conf *conf)
+{
+    if ((options->as_json ? print_json : conf_print)(conf, stdout) != 0)
+        return -1;
+    if (options->is_all)
+        constants_print(options->as_json, stdout);
+    return ferror(stdout) ? -1 : 0;
 }
 
 int command_configuration(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"check", no_argument, NULL, 'k'},
-        {"config", required_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    const char *config = NULL, *named;
-    bool is_check = false;
+    struct options options = {0};
+    const char *named;
     struct conf conf;
-    int option, status;
+    int status = command_options(&set, argc, argv, &options);
 
-    while ((option = command_option(argc, argv, "c:hk", options)) != -1) {
-        switch (option) {
-        case 'c':
-            config = optarg;
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        case 'k':
-            is_check = true;
-            break;
-        default:
-            return command_usage_error(argv[0]);
-        }
-    }
-    if (optind < argc)
-        return command_word_error(argv[0], argv[optind]);
-    status = command_conf(argv[0], config, &conf);
-    if (status == COMMAND_PASS && is_check) {
-        named = config ? config : getenv("MUSTER_CONF");
+    if (status >= 0)
+        return status;
+    status = command_conf(argv[0], options.config, &conf);
+    if (status == COMMAND_PASS && options.is_check) {
+        named = options.config ? options.config : getenv("MUSTER_CONF");
         if (!named || !named[0])
             named = conf_default_path();
         printf("%s: %s\n", named,
                access(named, F_OK) == 0 ? "good" : "no such file, the defaults are in force");
-    } else if (status == COMMAND_PASS && conf_print(&conf, stdout) != 0) {
+    } else if (status == COMMAND_PASS && print(&options, &conf) != 0) {
         if (!ferror(stdout)) /* else main says it */
             fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
         status = COMMAND_UNKNOWN;

@@ -14,24 +14,27 @@ struct command {
 };
 
 static const struct command commands[] = {
-    {"certificate", "what this node's certificate says, whether it holds", command_certificate},
+    {"certificate", "show, verify, issue or renew this node's certificate", command_certificate},
     {"certify", "test nodes, certify the good ones, drain the bad ones", command_certify},
-    {"check", "what this node can tell about itself, in under a second", command_check},
-    {"claim", "what users' preflights hold against nodes", command_claim},
-    {"compare", "which nodes differ from the others, and in what", command_compare},
-    {"conf", "the configuration in force, or whether a file is good", command_configuration},
-    {"doctor", "all that muster needs, where it lacks, and the cure", command_doctor},
-    {"explain", "the environment that tasks get on this node, and why", command_explain},
-    {"history", "what earlier certifications found", command_history},
-    {"interfaces", "the settings of this node's interfaces that jobs get", command_interfaces},
-    {"inventory", "what this node is made of, and its fabric", command_inventory},
+    {"check", "check this node by itself, in under a second", command_check},
+    {"compare", "find nodes that differ from the others, and in what", command_compare},
+    {"conf", "print or check the configuration", command_configuration},
+    {"doctor", "check everything that muster needs, and say what to do", command_doctor},
+    {"explain", "show the environment that tasks get on this node, and why", command_explain},
+    {"history", "show what earlier certifications found", command_history},
+    {"interfaces", "show, make or undo the interface settings for jobs", command_interfaces},
+    {"inventory", "show the hardware of this node, and its fabric", command_inventory},
+    {"policy", "find mistakes in how the cluster's scheduling is configured", command_policy},
     {"preflight", "inside a job: test its nodes before its work, keep the best", command_preflight},
-    {"reference", "what others measure on hardware like this node's", command_reference},
-    {"report", "what a run found, as table, page, JUnit, metrics or CSV", command_report},
-    {"reserve", "nodes without a certificate wait in a reservation for it", command_reserve},
-    {"revoke", "remove this node's certificate", command_revoke},
-    {"setup", "the lines that muster wants in the site's files, and takes back", command_setup},
-    {"topology", "how near GPUs and rails are, which rails serve which GPU", command_topology},
+    {"reference", "show what others measure on hardware like this node's", command_reference},
+    {"report", "report a run as table, page, JUnit, metrics or CSV", command_report},
+    {"reserve", "keep nodes without a certificate in a reservation", command_reserve},
+    {"revoke", "remove the certificates of this node or of others", command_revoke},
+    {"run", "inside a job: run a command, restart it without a node at fault", command_run},
+    {"setup", "propose changes to the site's files, make or undo them", command_setup},
+    {"suspects", "list or remove suspect reports of users' preflights", command_suspects},
+    {"top", "show what the certifications of this host are at", command_top},
+    {"topology", "show which rails serve which GPU, and check the network", command_topology},
     /* end of commands */
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -46,13 +49,17 @@ static void print_help(FILE *stream)
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(stream, "  %-12s  %s\n", commands[i].name, commands[i].help);
     fputs("\n"
-          "muster help COMMAND, or muster COMMAND --help, says more; so does muster(1).\n"
+          "muster help COMMAND prints its options; muster-COMMAND(1) has all details.\n"
           "Exit status: 0 good, 1 a fault was found, 2 usage, 3 could not tell.\n",
           stream);
 }
 
 static const struct command *find_command(const char *name)
 {
+    if (strcmp(name, "claim") == 0) { /* its name in older versions */
+        name = "suspects";
+        fputs("muster: command claim is now suspects\n", stderr);
+    }
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
             return &commands[i];

@@ -9,23 +9,23 @@
 #include "validate/compare/hints.h"
 #include "validate/report/table.h"
 
-static void print_help(void)
-{
-    puts(
-        "Usage: muster reference [OPTION...]\n"
-        "What others measure on hardware like this node's: the lines of the reference table that\n"
-        "apply here, why, and who says so. They are hints: muster certify warns of a rail below a\n"
-        "threshold, and fails none.\n"
-        "\n"
-        "  -a, --all          the lines that do not apply as well, and why not\n"
-        "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
-        "  -j, --json         a record a line\n"
-        "  -r, --root DIR     a recorded tree instead of this machine; then no configuration is\n"
-        "                     read but one named with --config\n"
-        "  -h, --help         this text\n"
-        "\n"
-        "Exit status: 0, 2 usage or a bad table, 3 the node could not be read.");
-}
+static const struct option_row rows[] = {
+    OPTION('a', "all", NULL, "also the lines that do not apply, and why", FLAG,
+           OPTION_FIELD(struct node_options, is_all)),
+    COMMAND_CONFIG(struct node_options),
+    COMMAND_JSON(struct node_options),
+    COMMAND_ROOT(struct node_options),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster reference",
+    .usage = "muster reference [OPTION...]",
+    .summary = "Prints what others measure on hardware like this node's: the lines of the "
+               "reference table that apply here, why, and their source. They are hints: muster "
+               "certify warns of a rail below a threshold, and fails none.",
+    .status = "0 printed, 2 usage or a bad table, 3 the node could not be read.",
+    .rows = rows,
+};
 
 static void take_fact(const struct record *record, void *context)
 {
@@ -86,7 +86,7 @@ static void add_row(struct table *table, const struct reference_line *line, bool
                line->note);
 }
 
-static void print_lines(const struct look_options *look, const struct reference *reference,
+static void print_lines(const struct node_options *node_view, const struct reference *reference,
                         const struct records *facts, const char *node)
 {
     static const char *const names[] = {"LINE",  "METRIC",     "VALUE", "KIND",
@@ -101,14 +101,14 @@ static void print_lines(const struct look_options *look, const struct reference 
         bool applies = reference_applies(&reference->lines[i], &hardware, why, sizeof why);
 
         count += applies;
-        if (!applies && !look->has_word)
+        if (!applies && !node_view->is_all)
             continue;
-        if (look->as_json && applies)
+        if (node_view->as_json && applies)
             print_record(&reference->lines[i], node, why);
-        else if (!look->as_json)
+        else if (!node_view->as_json)
             add_row(&table, &reference->lines[i], applies, why);
     }
-    if (!look->as_json) {
+    if (!node_view->as_json) {
         printf("%s: %s, %d x %s, rails of %g Gb/s: %zu of %zu lines of %s apply\n", node,
                *hardware.cpu ? hardware.cpu : "processor not told", hardware.gpus,
                *hardware.gpu ? hardware.gpu : "GPU", hardware.nic_gbps, count, reference->count,
@@ -121,25 +121,25 @@ static void print_lines(const struct look_options *look, const struct reference 
     table_clear(&table);
 }
 
-static int run(const struct look_options *options, const struct look *look)
+static int run(const struct node_options *options, const struct node_view *node_view)
 {
     struct reference reference;
     struct records facts = {0};
     struct error err;
-    struct checks checks = {.root = look->root,
-                            .node = look->inventory->hostname,
-                            .conf = &look->conf,
-                            .inventory = look->inventory,
-                            .fabric = &look->fabric,
+    struct checks checks = {.root = node_view->root,
+                            .node = node_view->inventory->hostname,
+                            .conf = &node_view->conf,
+                            .inventory = node_view->inventory,
+                            .fabric = &node_view->fabric,
                             .sink = take_fact,
                             .context = &facts};
 
-    if (hints_read(&look->conf, &reference, &err) != 0) {
+    if (hints_read(&node_view->conf, &reference, &err) != 0) {
         fprintf(stderr, "muster reference: %s\n", err.text);
         return COMMAND_USAGE;
     }
     check_config(&checks, "host.config");
-    print_lines(options, &reference, &facts, look->inventory->hostname);
+    print_lines(options, &reference, &facts, node_view->inventory->hostname);
     records_clear(&facts);
     reference_clear(&reference);
     return COMMAND_PASS;
@@ -147,15 +147,15 @@ static int run(const struct look_options *options, const struct look *look)
 
 int command_reference(int argc, char **argv)
 {
-    static struct look look;
-    struct look_options options;
-    int status = command_look_options(argc, argv, "all", 'a', print_help, &options);
+    static struct node_view node_view;
+    struct node_options options = {0};
+    int status = command_options(&set, argc, argv, &options);
 
     if (status >= 0)
         return status;
-    status = command_look_open(options.name, options.root, options.config, &look);
+    status = command_node_open(argv[0], options.root, options.config, &node_view);
     if (status == COMMAND_PASS)
-        status = run(&options, &look);
-    command_look_close(&look);
+        status = run(&options, &node_view);
+    command_node_close(&node_view);
     return status;
 }

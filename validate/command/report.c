@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,30 +20,41 @@ static const char name[] = "muster report";
 
 struct options {
     const char *run, *output, *config;
-    const struct report_format *format;
+    int format; /* in report_formats */
     char **files;
     int file_count;
 };
 
-static void print_help(void)
+static void print_formats(FILE *stream)
 {
-    puts("Usage: muster report [OPTION...] [FILE...]\n"
-         "Tells what a run found: from the files that muster certify --json and the programs of\n"
-         "the battery wrote (- is standard input), or without a file from the history.\n"
-         "\n"
-         "  -f, --format FORMAT  one of:");
+    fputs("Formats:\n", stream);
     for (const struct report_format *format = report_formats; format->name; format++)
-        printf("                         %-10s  %s%s\n", format->name, format->help,
-               format == report_formats ? " (default)" : "");
-    puts("  -o, --output FILE    instead of standard output; written aside and renamed when whole\n"
-         "  -r, --run ID         this run, instead of the newest; of the history also its "
-         "beginning\n"
-         "  -c, --config FILE    the configuration (HistoryFile), instead of $MUSTER_CONF or\n"
-         "                       muster.conf\n"
-         "  -h, --help           this text\n"
-         "\n"
-         "Exit status: 0 written, 2 usage, 3 not written, or lines of a file were left out.");
+        fprintf(stream, "  %-10s  %s\n", format->name, format->help);
 }
+
+static const struct option_row rows[] = {
+    COMMAND_CONFIG(struct options),
+    OPTION('f', "format", "FORMAT", "what to write", CHOICE, OPTION_FIELD(struct options, format),
+           .choices = REPORT_FORMATS, .initial = "table"),
+    OPTION('o', "output", "FILE",
+           "write to this file instead of standard output; it is replaced only once the report is "
+           "complete",
+           TEXT, OPTION_FIELD(struct options, output)),
+    OPTION('r', "run", "ID",
+           "this run instead of the newest; in the history the beginning of its ID is enough", TEXT,
+           OPTION_FIELD(struct options, run)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster report",
+    .usage = "muster report [OPTION...] [FILE...]",
+    .summary = "Reports what a run found: from FILEs that muster certify --json and the programs "
+               "of the battery wrote (- is standard input), or without a FILE from the history.",
+    .status = "0 written, 2 usage, 3 not written, or lines of a file were left out.",
+    .rows = rows,
+    .print_more = print_formats,
+    .words = INT_MAX,
+};
 
 static void print_message(const char *text, void *progress)
 {
@@ -172,7 +184,8 @@ static int report(const struct options *options, const struct conf *conf)
         progress_print(&progress, "%s: history: %s; left out", name, err.text);
     if (strcmp(options->output, "-") == 0)
         progress_drop(&progress); /* the report may go to the same terminal */
-    if (rv == 0 && format_save(options->format, &survey, options->output, &err) != 0) {
+    if (rv == 0 &&
+        format_save(&report_formats[options->format], &survey, options->output, &err) != 0) {
         progress_print(&progress, "%s: %s", name, err.text);
         rv = -1;
     }
@@ -182,54 +195,19 @@ static int report(const struct options *options, const struct conf *conf)
     return rv == 0 && is_whole ? COMMAND_PASS : COMMAND_UNKNOWN;
 }
 
-static int format_error(const char *found)
-{
-    fprintf(stderr, "%s: format is '%s', expected", name, found);
-    for (const struct report_format *format = report_formats; format->name; format++)
-        fprintf(stderr, "%s %s", format == report_formats ? "" : ",", format->name);
-    fputc('\n', stderr);
-    return command_usage_error(name);
-}
-
 int command_report(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"config", required_argument, NULL, 'c'}, {"format", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},         {"output", required_argument, NULL, 'o'},
-        {"run", required_argument, NULL, 'r'},    {NULL, 0, NULL, 0},
-    };
-    struct options chosen = {.output = "-", .format = report_formats};
+    struct options options = {.output = "-"};
     struct conf conf;
-    int option, status;
+    int status = command_options(&set, argc, argv, &options);
 
-    while ((option = command_option(argc, argv, "c:f:ho:r:", options)) != -1) {
-        switch (option) {
-        case 'c':
-            chosen.config = optarg;
-            break;
-        case 'f':
-            chosen.format = format_find(optarg);
-            if (!chosen.format)
-                return format_error(optarg);
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        case 'o':
-            chosen.output = optarg;
-            break;
-        case 'r':
-            chosen.run = optarg;
-            break;
-        default:
-            return command_usage_error(name);
-        }
-    }
-    chosen.files = argv + optind;
-    chosen.file_count = argc - optind;
-    status = command_conf(name, chosen.config, &conf);
+    if (status >= 0)
+        return status;
+    options.files = argv + optind;
+    options.file_count = argc - optind;
+    status = command_conf(name, options.config, &conf);
     if (status == COMMAND_PASS)
-        status = report(&chosen, &conf);
+        status = report(&options, &conf);
     conf_clear(&conf);
     return status;
 }

@@ -4,14 +4,13 @@
 #include "validate/command/command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/base/hostlist.h"
-#include "validate/act/testing.h"
+#include "validate/policy/testing.h"
 #include "validate/history/node_status.h"
 #include "validate/slurm/cluster.h"
 
@@ -20,66 +19,37 @@ struct options {
     bool is_list, is_dry_run;
 };
 
-static void print_help(void)
-{
-    puts("Usage: muster reserve [OPTION...]\n"
-         "Lets nodes wait in the reservation \"" CLUSTER_WAITING
-         "\", where no job of a user starts, "
-         "until\n"
-         "muster certify, which tests them there, has certified them and takes them out. Without\n"
-         "-w: all nodes that, by the history on this machine, have no certificate in force. Jobs\n"
-         "that run on a node go on.\n"
-         "\n"
-         "  -w, --nodes LIST     these nodes: n[1-4]\n"
-         "  -r, --release LIST   takes these nodes out, certified or not\n"
-         "  -l, --list           prints which nodes wait, and changes nothing\n"
-         "  -n, --dry-run        says what would be done\n"
-         "  -c, --config FILE    instead of $MUSTER_CONF or muster.conf\n"
-         "  -h, --help           this text\n"
-         "\n"
-         "Exit status: 0 done, 2 usage, 3 could not be done.");
-}
+static const struct option_row rows[] = {
+    COMMAND_CONFIG(struct options),
+    OPTION('l', "list", NULL, "only print which nodes wait", FLAG,
+           OPTION_FIELD(struct options, is_list)),
+    OPTION('n', "dry-run", NULL, "only print what would be done", FLAG,
+           OPTION_FIELD(struct options, is_dry_run)),
+    OPTION('r', "release", "LIST", "take these nodes out, certified or not", TEXT,
+           OPTION_FIELD(struct options, release)),
+    OPTION('w', "nodes", "LIST", "these nodes: n[1-4]", TEXT, OPTION_FIELD(struct options, nodes)),
+    OPTION('\0', "nodelist", "LIST", NULL, TEXT, OPTION_FIELD(struct options, nodes)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster reserve",
+    .usage = "muster reserve [OPTION...]",
+    .summary = "Puts nodes into the reservation \"" CLUSTER_WAITING
+               "\", where no job of a user starts. muster certify tests them there and takes out "
+               "those that it certifies. Jobs that run on a node go on. Without -w: all nodes that "
+               "have no valid certificate, by the history on this machine.",
+    .status = "0 done, 2 usage, 3 not done.",
+    .rows = rows,
+};
 
 /* Returns -1 to go on, else the exit status. */
 static int options_read(int argc, char **argv, struct options *options)
 {
-    static const struct option table[] = {
-        {"nodes", required_argument, NULL, 'w'},   {"nodelist", required_argument, NULL, 'w'},
-        {"release", required_argument, NULL, 'r'}, {"list", no_argument, NULL, 'l'},
-        {"dry-run", no_argument, NULL, 'n'},       {"config", required_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
-    };
-    int option;
+    int status = command_options(&set, argc, argv, options);
 
-    while ((option = command_option(argc, argv, "w:r:lnc:h", table)) != -1) {
-        switch (option) {
-        case 'w':
-            options->nodes = optarg;
-            break;
-        case 'r':
-            options->release = optarg;
-            break;
-        case 'l':
-            options->is_list = true;
-            break;
-        case 'n':
-            options->is_dry_run = true;
-            break;
-        case 'c':
-            options->config = optarg;
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        default:
-            return command_usage_error(argv[0]);
-        }
-    }
-    if (optind < argc)
-        return command_word_error(argv[0], argv[optind]);
-    if (options->is_list + (options->nodes != NULL) + (options->release != NULL) > 1)
-        return command_misuse(argv[0], "of --nodes, --release and --list only one at a time");
-    return -1;
+    if (status < 0 && options->is_list + (options->nodes != NULL) + (options->release != NULL) > 1)
+        status = command_misuse(argv[0], "--nodes, --release and --list are mutually exclusive");
+    return status;
 }
 
 static void certified_add(const char *node, double until, void *context)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# What differs between nodes: `muster compare`, a part of the command, and what certify stands on.
+# What differs between nodes; for muster compare and muster certify.
 if BUILD_MUSTER
 noinst_LTLIBRARIES += validate/compare/libcompare.la
 endif BUILD_MUSTER
@@ -9,7 +9,3 @@ validate_compare_libcompare_la_SOURCES = \
 	validate/compare/comparison.c validate/compare/comparison.h \
 	validate/compare/hints.c validate/compare/hints.h \
 	# end of validate_compare_libcompare_la_SOURCES
-muster_SOURCES += \
-	validate/compare/compare.c \
-	validate/compare/show.c validate/compare/show.h \
-	# end of compare

@@ -12,6 +12,7 @@ validate_diagnose_libdiagnose_la_SOURCES = \
 	validate/diagnose/observations.c validate/diagnose/observations.h \
 	validate/diagnose/places.c validate/diagnose/places.h \
 	validate/diagnose/parts.c validate/diagnose/parts.h \
+	validate/diagnose/screen.c validate/diagnose/screen.h \
 	# end of validate_diagnose_libdiagnose_la_SOURCES
 validate_diagnose_libdiagnose_la_LIBADD = -lm
 EXTRA_DIST += validate/diagnose/model.md

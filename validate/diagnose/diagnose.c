@@ -11,17 +11,15 @@
 /* Explanations without a part begin with one of so many others; what is that much less likely than
  * the best does not matter. */
 enum { BEGINNINGS = 10, REVISIONS = 3 };
+/* What belongs to a part at fault is at fault itself if it is so many steps deeper. */
+enum { NEAR_STEPS = 2 };
 static const double negligible = 16;
 /* A part has no rival that reaches less than that share of what it gains, were it true of several
  * parts that each gain what they gain alone. */
 static const double hopeful = 0.7;
-/* Log odds of a part that need not be known exactly. */
-static const double doubtful = -10;
 /* When less than that share of the dips is left unexplained, another search may see more. */
 enum { ROUNDS = 3 };
 static const double clearer = 0.6;
-/* So few samples that shared uplinks do not tell how often these collide. */
-enum { FEW_SAMPLES = 100 };
 
 struct weighed {
     struct part part;
@@ -33,7 +31,7 @@ struct search {
     struct observations observations;
     struct explanation explanation;
     struct diagnosis *diagnosis;
-    unsigned *low_runs;
+    unsigned *low_pairs;
     size_t low_size;
     struct weighed *left; /* parts that were not put in */
     size_t left_count;
@@ -70,9 +68,9 @@ static bool do_meet(const struct observations *observations, const struct part *
         return (b->peer >= 0 && is_end(a, b->peer)) || (a->peer >= 0 && is_end(b, a->peer));
     for (unsigned i = observations->node_begin[a->place];
          i < observations->node_begin[a->place + 1]; i++) {
-        const struct run *run = &observations->runs[observations->node_runs[i]];
+        const struct pair *pair = &observations->pairs[observations->node_pairs[i]];
 
-        if (run->low == b->place || run->high == b->place)
+        if (pair->low == b->place || pair->high == b->place)
             return true;
     }
     return false;
@@ -94,6 +92,26 @@ static bool has(const struct explanation *explanation, const struct part *part)
     return false;
 }
 
+/* Whether the part is a rail of the other one, or its uplinks to one leaf. */
+static bool is_within(const struct part *part, const struct part *other)
+{
+    bool is_place = part->place == other->place || (other->peer < 0 && part->peer == other->place);
+
+    return part->type == other->type && is_place && !part_is_same(part, other) &&
+           (other->peer < 0 || other->peer == part->peer) &&
+           (other->rail < 0 || other->rail == part->rail);
+}
+
+/* ... and not much deeper than that. */
+static bool is_piece(const struct explanation *explanation, const struct part *part)
+{
+    for (size_t i = 0; i < explanation->count; i++)
+        if (is_within(part, &explanation->parts[i]) &&
+            abs(part->depth - explanation->parts[i].depth) <= NEAR_STEPS)
+            return true;
+    return false;
+}
+
 /* Puts in parts of the heap, the best first, while they make the explanation likelier, at most so
  * many, and only as long as it may gain that. without: one that may not be, or NULL. Returns 0, or
  * -1 when memory is out. */
@@ -101,7 +119,7 @@ static int complete(struct search *search, struct weighed *heap, size_t *count,
                     const struct part *without, size_t most, double gain)
 {
     struct explanation *explanation = &search->explanation;
-    double begin = explanation_score(explanation), known = doubtful; /* the best that is exact */
+    double begin = explanation_score(explanation);
 
     for (size_t i = *count; i-- > 0;)
         sift_down(heap, *count, i);
@@ -116,17 +134,17 @@ static int complete(struct search *search, struct weighed *heap, size_t *count,
             heap[0] = heap[--*count];
         } else if (best->stamp == (long)explanation->count ||
                    (best->stamp >= 0 && !is_met(explanation, &best->part, best->stamp))) {
-            if (explanation_put(explanation, &best->part) != 0)
-                return -1;
+            if (without || !is_piece(explanation, &best->part)) {
+                if (explanation_put(explanation, &best->part) != 0)
+                    return -1;
+                most--;
+            }
             heap[0] = heap[--*count];
-            most--;
-            known = doubtful;
         } else {
-            best->value = explanation_weigh(explanation, &best->part, known);
+            best->value = explanation_weigh(explanation, &best->part);
             if (isnan(best->value))
                 return -1;
-            best->stamp = best->value < known ? -1 : (long)explanation->count;
-            known = fmax(known, best->value);
+            best->stamp = (long)explanation->count;
         }
         if (*count > 0)
             sift_down(heap, *count, 0);
@@ -143,15 +161,15 @@ static struct weighed *heap_of(const struct candidate *candidates, size_t count)
     return heap;
 }
 
-/* Numbers of the runs in which a low sample passes the part, in search->low_runs. */
-static long low_runs_of(struct search *search, const struct part *part)
+/* Numbers of the pairs in which a low sample passes the part, in search->low_pairs. */
+static long low_pairs_of(struct search *search, const struct part *part)
 {
     const struct observations *observations = &search->observations;
-    long count = part_runs(observations, part, &search->low_runs, &search->low_size), low = 0;
+    long count = part_pairs(observations, part, &search->low_pairs, &search->low_size), low = 0;
 
     for (long i = 0; i < count; i++)
-        if (part_is_low(observations, part, &observations->runs[search->low_runs[i]]))
-            search->low_runs[low++] = search->low_runs[i];
+        if (part_is_low(observations, part, &observations->pairs[search->low_pairs[i]]))
+            search->low_pairs[low++] = search->low_pairs[i];
     return count < 0 ? -1 : low;
 }
 
@@ -191,14 +209,10 @@ static int pick_beginnings(struct search *search, struct weighed *heap, size_t *
             picked[found++] = *best;
             *best = heap[--*count];
         } else {
-            double next = least;
-
-            for (size_t i = 1; i < 3 && i < *count; i++)
-                next = fmax(next, heap[i].stamp >= 0 ? heap[i].value : next);
-            best->value = explanation_weigh(&search->explanation, &best->part, next);
+            best->value = explanation_weigh(&search->explanation, &best->part);
             if (isnan(best->value))
                 return -1;
-            best->stamp = best->value < next ? -1 : (long)search->explanation.count;
+            best->stamp = (long)search->explanation.count;
             if (best->value < least)
                 *best = heap[--*count];
         }
@@ -215,7 +229,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
 {
     struct explanation *explanation = &search->explanation;
     size_t base = explanation->count, kept = 0;
-    long low = low_runs_of(search, part), found;
+    long low = low_pairs_of(search, part), found;
     struct candidate *candidates = NULL;
     struct weighed *others = NULL, *heap = NULL, picked[BEGINNINGS];
     double needed;
@@ -224,10 +238,8 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     rivals->count = 0;
     note_rival(rivals, explanation, base);
     needed = hopeful * (score - rivals->items[0].score - negligible);
-    if (low >= 0)
-        explanation_ask(explanation, search->low_runs, (size_t)low);
     found = low < 0 ? -1
-                    : part_candidates(&search->observations, search->low_runs, (size_t)low,
+                    : part_candidates(&search->observations, search->low_pairs, (size_t)low,
                                       &candidates);
     if (found < 0)
         return -1;
@@ -236,7 +248,8 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     if (!others || !heap)
         goto done;
     for (long i = 0; i < found; i++)
-        if (!part_is_same(&others[i].part, part) && !has(explanation, &others[i].part))
+        if (!part_is_same(&others[i].part, part) && !is_within(&others[i].part, part) &&
+            !has(explanation, &others[i].part))
             others[kept++] = others[i];
     /* each of the parts that come after one explains less */
     beginnings = pick_beginnings(search, others, &kept,
@@ -270,7 +283,6 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     }
     status = 0;
 done:
-    explanation_ask(explanation, NULL, 0);
     free(candidates);
     free(others);
     free(heap);
@@ -328,8 +340,7 @@ static int revise(struct search *search, size_t place, struct rivals *rivals, do
     if (explanation_take(explanation, place) != 0)
         return -1;
     /* its state given the others as they are now */
-    if (isnan(explanation_weigh(explanation, &part, -INFINITY)) ||
-        explanation_put(explanation, &part) != 0)
+    if (isnan(explanation_weigh(explanation, &part)) || explanation_put(explanation, &part) != 0)
         return -1;
     *score = explanation_score(explanation);
     if (explanation_take(explanation, explanation->count - 1) != 0 ||
@@ -367,30 +378,37 @@ static int by_y(const void *left, const void *right)
 static int measure_item(struct search *search, struct suspicion *item)
 {
     const struct observations *observations = &search->observations;
-    long count = part_runs(observations, &item->part, &search->low_runs, &search->low_size);
+    long count = part_pairs(observations, &item->part, &search->low_pairs, &search->low_size);
     unsigned short *bins = malloc((observations->count + 1) * sizeof *bins);
 
     if (count < 0 || !bins) {
         free(bins);
         return -1;
     }
-    item->low = item->all = item->runs = 0;
+    item->low = item->all = item->pairs = 0;
     for (long i = 0; i < count; i++) {
-        const struct run *run = &observations->runs[search->low_runs[i]];
+        const struct pair *pair = &observations->pairs[search->low_pairs[i]];
         unsigned before = item->all;
 
-        for (unsigned k = run->begin; k < run->end; k++)
-            if (part_passes(observations->network, &item->part, run, &observations->items[k])) {
+        for (unsigned k = pair->begin; k < pair->end; k++)
+            if (part_passes(observations->network, &item->part, pair, &observations->items[k])) {
                 item->all++;
                 if (observations->items[k].is_low)
                     bins[item->low++] = observations->items[k].bin;
             }
-        item->runs += item->all > before;
+        item->pairs += item->all > before;
     }
     qsort(bins, item->low, sizeof *bins, by_y);
     item->level = item->low ? exp(model_bin_y(bins[item->low / 2])) : 1;
     free(bins);
     return 0;
+}
+
+/* Whether the other explanation is a cable that the path is on: then the path is slow as well. */
+static bool is_carried(const struct part *part, const struct part *others, int count)
+{
+    return part->type == DIAGNOSE_PATH && count == 1 && others[0].type == DIAGNOSE_UPLINK &&
+           others[0].duty > 0;
 }
 
 /* What is said of a part that is in the explanation, and of its rivals. */
@@ -406,7 +424,9 @@ static int tell(struct search *search, const struct part *part, const struct riv
     for (int i = 0; i < rivals->count; i++) {
         double probability = exp(rivals->items[i].score - sum);
 
-        if (item.rival_count < DIAGNOSE_RIVALS && probability > 1e-9) {
+        if (is_carried(part, rivals->items[i].parts, rivals->items[i].count))
+            item.probability += probability;
+        else if (item.rival_count < DIAGNOSE_RIVALS && probability > 1e-9) {
             struct rival *rival = &item.rivals[item.rival_count++];
 
             rival->count = rivals->items[i].count;
@@ -495,6 +515,14 @@ static int revise_all(struct search *search)
     return 0;
 }
 
+static bool is_told(const struct diagnosis *diagnosis, const struct part *part)
+{
+    for (size_t i = 0; i < diagnosis->count; i++)
+        if (part_is_same(&diagnosis->items[i].part, part))
+            return true;
+    return false;
+}
+
 /* Parts that are nearly likely enough to be put in. */
 static int tell_likely(struct search *search)
 {
@@ -504,9 +532,10 @@ static int tell_likely(struct search *search)
         const struct weighed *one = &search->left[i];
         struct suspicion item = {.part = one->part, .rival_count = 1};
 
-        if (one->value <= log(model_value(MODEL_ASKED)) || has(explanation, &one->part))
+        if (one->value <= log(model_value(MODEL_ASKED)) || has(explanation, &one->part) ||
+            is_told(search->diagnosis, &one->part))
             continue;
-        item.probability = 1 / (1 + exp(-explanation_weigh(explanation, &item.part, doubtful)));
+        item.probability = 1 / (1 + exp(-explanation_weigh(explanation, &item.part)));
         item.rivals[0].probability = 1 - item.probability;
         if (item.probability > model_value(MODEL_ASKED) &&
             (measure_item(search, &item) != 0 || add_item(search->diagnosis, &item) != 0))
@@ -517,52 +546,58 @@ static int tell_likely(struct search *search)
 
 /* What is nobody's fault. */
 struct noise {
-    struct model_dips dips[2]; /* of samples that have their uplink to themselves and of others */
+    struct model_dips dips;
     double hiccup_share;
 };
+
+/* The samples of a run that no part passes, all and the low ones. */
+static void count_dips(const struct explanation *explanation, unsigned pair, const struct run *run,
+                       unsigned counts[MODEL_BINS], double *all)
+{
+    const struct observations *observations = explanation->observations;
+
+    for (unsigned k = run->begin; k < run->end; k++) {
+        const struct observation *sample = &observations->items[k];
+        bool is_passed = false;
+
+        for (size_t i = 0; i < explanation->count && !is_passed; i++)
+            is_passed = part_passes(observations->network, &explanation->parts[i],
+                                    &observations->pairs[pair], sample);
+        *all += !is_passed;
+        counts[sample->bin] += sample->is_low && !sample->is_seen && !is_passed;
+    }
+}
 
 /* What is low though no part that is at fault passes it. */
 static void find_noise(const struct explanation *explanation, struct noise *noise)
 {
     const struct observations *observations = explanation->observations;
-    unsigned counts[2][MODEL_BINS] = {0};
-    double all[2] = {0}, hiccups = 0;
+    unsigned counts[MODEL_BINS] = {0};
+    double all = 0, hiccups = 0;
 
-    for (unsigned i = 0; i < observations->run_count; i++) {
-        const struct run *run = &observations->runs[i];
+    for (unsigned i = 0; i < observations->pair_count; i++) {
+        const struct pair *pair = &observations->pairs[i];
 
-        if (explanation_is_hiccup(explanation, i)) {
-            hiccups++;
-            continue;
-        }
-        for (unsigned k = run->begin; k < run->end; k++) {
-            const struct observation *sample = &observations->items[k];
-            bool is_passed = false;
+        for (unsigned k = 0; k < pair->run_count; k++) {
+            const struct run *run = &observations->runs[pair->first_run + k];
 
-            for (int link = explanation->first[i]; link >= 0 && !is_passed;
-                 link = explanation->links[link].next)
-                is_passed =
-                    part_passes(observations->network,
-                                &explanation->parts[explanation->links[link].part], run, sample);
-            all[sample->shared > 1] += !is_passed;
-            counts[sample->shared > 1][sample->bin] +=
-                sample->is_low && !sample->is_seen && !is_passed;
+            if (explanation_is_hiccup(explanation, i, run))
+                hiccups++;
+            else
+                count_dips(explanation, i, run, counts, &all);
         }
     }
     noise->hiccup_share =
         fmin(fmax(hiccups / fmax(observations->run_count, 1), model_value(MODEL_HICCUPS_LEAST)),
              model_value(MODEL_HICCUPS_MOST));
-    model_fit_dips(counts[0], all[0], model_value(MODEL_DIPS_MOST), &noise->dips[0]);
-    model_fit_dips(counts[1], all[1], model_value(MODEL_DIPS_SHARED), &noise->dips[1]);
-    if (all[1] < FEW_SAMPLES)
-        noise->dips[1].share = model_value(MODEL_DIPS_SHARED);
+    model_fit_dips(counts, all, model_value(MODEL_DIPS_MOST), &noise->dips);
 }
 
 static void search_clear(struct search *search)
 {
     explanation_clear(&search->explanation);
     observations_clear(&search->observations);
-    free(search->low_runs);
+    free(search->low_pairs);
     free(search->left);
     *search = (struct search){.diagnosis = search->diagnosis};
 }
@@ -571,9 +606,34 @@ static int search_make(const struct diagnose_network *network,
                        const struct diagnose_sample *samples, size_t count,
                        const struct noise *noise, struct search *search)
 {
-    if (observations_make(network, noise->dips, samples, count, &search->observations) != 0)
+    if (observations_make(network, &noise->dips, samples, count, &search->observations) != 0)
         return -1;
     return explanation_make(&search->observations, noise->hiccup_share, &search->explanation);
+}
+
+/* What the part leaves of the rate. Of uplinks the depth is not of a single stream; the low samples
+ * of others may be low for another part's sake. */
+static double share_left(const struct suspicion *item)
+{
+    return item->part.type == DIAGNOSE_UPLINK ? item->level : exp(model_depth(item->part.depth));
+}
+
+/* What no part at fault explains of the samples that shared uplinks. */
+static int screen_others(const struct diagnose_network *network,
+                         const struct diagnose_sample *samples, size_t count,
+                         struct diagnosis *diagnosis)
+{
+    struct part *known = malloc((diagnosis->count + 1) * sizeof *known);
+    size_t known_count = 0;
+    int status = -1;
+
+    for (size_t i = 0; i < diagnosis->count && known; i++)
+        if (diagnosis->items[i].probability >= model_value(MODEL_SURE))
+            known[known_count++] = diagnosis->items[i].part;
+    if (known)
+        status = screen_make(network, samples, count, known, known_count, &diagnosis->screen);
+    free(known);
+    return status;
 }
 
 int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
@@ -586,16 +646,14 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
     int status;
 
     *diagnosis = (struct diagnosis){0};
-    model_fit_dips(none, 0, 1, &noise.dips[0]);
-    model_fit_dips(none, 0, 1, &noise.dips[1]);
+    model_fit_dips(none, 0, 1, &noise.dips);
     status = search_make(network, samples, count, &noise, &search);
     /* at first all that is low may be nobody's */
     for (int i = 0; i < ROUNDS && status == 0; i++) {
-        double shares[2] = {noise.dips[0].share, noise.dips[1].share};
+        double share = noise.dips.share;
 
         find_noise(&search.explanation, &noise);
-        if (i > 0 && noise.dips[0].share > clearer * shares[0] &&
-            noise.dips[1].share > clearer * shares[1])
+        if (i > 0 && noise.dips.share > clearer * share)
             break;
         search_clear(&search);
         status = search_make(network, samples, count, &noise, &search);
@@ -605,22 +663,27 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
     if (status == 0)
         status = revise_all(&search);
     if (status == 0)
-        status = tell_likely(&search);
-    if (status == 0)
         status = tell_others(&search);
+    if (status == 0)
+        status = tell_likely(&search);
     diagnosis->busy = model_rate(search.explanation.rate);
     search_clear(&search);
-    for (size_t i = 0; i < diagnosis->count; i++)
-        if (diagnosis->items[i].probability > model_value(MODEL_ASKED))
-            diagnosis->items[kept++] = diagnosis->items[i];
+    for (size_t i = 0; i < diagnosis->count; i++) {
+        const struct suspicion *item = &diagnosis->items[i];
+        double most = item->part.duty > 0 ? network->fault_share_at_times : network->fault_share;
+
+        if (item->probability > model_value(MODEL_ASKED) && share_left(item) < most)
+            diagnosis->items[kept++] = *item;
+    }
     diagnosis->count = kept;
     if (kept > 0)
         qsort(diagnosis->items, kept, sizeof *diagnosis->items, by_probability);
-    return status;
+    return status == 0 ? screen_others(network, samples, count, diagnosis) : -1;
 }
 
 void diagnosis_clear(struct diagnosis *diagnosis)
 {
     free(diagnosis->items);
+    screen_clear(&diagnosis->screen);
     *diagnosis = (struct diagnosis){0};
 }

@@ -2,7 +2,7 @@
 #ifndef MUSTER_DIAGNOSE_H
 #define MUSTER_DIAGNOSE_H
 
-#include "validate/diagnose/parts.h"
+#include "validate/diagnose/screen.h"
 
 /* From samples of a network to the parts at fault, with probabilities, and to the pairs that should
  * be measured next. Pure.
@@ -24,7 +24,7 @@ struct rival {
 struct suspicion {
     struct part part;
     double probability;
-    unsigned low, all, runs;              /* samples that pass it: low ones, all; their pair runs */
+    unsigned low, all, pairs;             /* samples that pass it: low ones, all; their pairs */
     double level;                         /* median of the low ones, share of what they should be */
     struct rival rivals[DIAGNOSE_RIVALS]; /* the likeliest first */
     int rival_count;
@@ -33,7 +33,8 @@ struct suspicion {
 struct diagnosis {
     struct suspicion *items; /* the likeliest first; none below MODEL_ASKED */
     size_t count;
-    double busy; /* share of pair runs in which machines were busy */
+    double busy;          /* share of pair runs in which machines were busy */
+    struct screen screen; /* what else to measure alone */
 };
 
 /* Returns 0, or -1 when memory is out; to be cleared in either case. */
@@ -41,16 +42,13 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
              size_t count, struct diagnosis *diagnosis);
 void diagnosis_clear(struct diagnosis *diagnosis);
 
-struct node_pair {
-    int low, high;
-};
-
 /* The pairs whose samples, alone on the network, tell the suspicions' explanations apart best, by
- * the Jensen-Shannon divergence of what these predict; at most `most`, the most telling first. A
- * suspicion that is sure is confirmed by pairs as well the first time (is_first), and one that is
- * not in doubt is asked for then if it was measured once, as a path among many nodes. Returns how
- * many. */
+ * the Jensen-Shannon divergence of what these predict; at most `most`, the most telling first,
+ * then those of the screen. The first time (before is NULL) a suspicion that is sure is confirmed
+ * by pairs as well, and one that is not in doubt is asked for if it was measured once, as a path
+ * among many nodes. Of what the pairs since the diagnosis before have told nothing no more is
+ * asked. Returns how many. */
 size_t diagnose_next(const struct diagnose_network *network, const struct diagnosis *diagnosis,
-                     bool is_first, struct node_pair *pairs, size_t most);
+                     const struct diagnosis *before, struct node_pair *pairs, size_t most);
 
 #endif

@@ -4,226 +4,379 @@
 #include <math.h>
 #include <string.h>
 
-/* Streams that meet on a cable. */
-enum { MEETING_MOST = 6 };
-/* The least likelihood of a sample, over that of a healthy one: the model is not certain. */
-static const double impossible = 1e-6;
+/* No pair says more than that for a part, or against it. */
+static const double certain = 1e150;
 
-unsigned long long passing_mask(const struct observations *observations, const struct part *part,
-                                const struct run *run)
+static double bounded(double gain)
+{
+    return gain < 1 / certain ? 1 / certain : gain > certain ? certain : gain;
+}
+
+/* The parts of a run, the deepest first, which samples pass each (a bit of each), and the share of
+ * the time that each is there. */
+struct passing {
+    const struct part *parts[PARTS_MOST];
+    unsigned long long masks[PARTS_MOST], all;
+    float duties[PARTS_MOST];
+    int count, lasting; /* the deepest that comes and goes, -1: none */
+};
+
+/* A bit for each sample of the run that passes the part. */
+static unsigned long long run_mask(const struct observations *observations, const struct part *part,
+                                   const struct pair *pair, const struct run *run)
 {
     unsigned long long mask = 0;
 
     for (unsigned i = run->begin; i < run->end && i - run->begin < 64; i++)
-        mask |= (unsigned long long)part_passes(observations->network, part, run,
+        mask |= (unsigned long long)part_passes(observations->network, part, pair,
                                                 &observations->items[i])
                 << (i - run->begin);
     return mask;
 }
 
-/* What two leaves have between them at times is not told by samples that share it: they have more
- * or less of it as they meet on its cables. Of all that leave a leaf as many meet here as there. */
-static bool is_untold(const struct observations *observations, const struct part *part,
-                      const struct run *run)
+/* Uplinks that only some streams feel: those on one of several cables. */
+static bool is_cable(const struct part *part)
 {
-    return part->type == DIAGNOSE_UPLINK && part->peer >= 0 &&
-           observations->items[run->begin].shared > 1;
+    return part->type == DIAGNOSE_UPLINK && part->duty > 0;
 }
 
-void passing_add(const struct observations *observations, const struct run *run,
-                 const struct part *part, struct passing *passing)
-{
-    unsigned long long mask = passing_mask(observations, part, run);
-    int at = passing->count;
+/* The streams of a pair that pass the uplinks, and which of them are on a slow cable, which they
+ * keep: those that are low more often than not, a bit of each. */
+struct streams {
+    unsigned long long on;
+    int count;
+};
 
-    if (at == PASSING_MOST || mask == 0 || (part->duty > 0 && is_untold(observations, part, run)))
-        return;
-    passing->count++;
-    passing->all |= mask;
-    for (; at > 0 && passing->parts[at - 1]->depth < part->depth; at--) {
-        passing->parts[at] = passing->parts[at - 1];
-        passing->masks[at] = passing->masks[at - 1];
-    }
-    passing->parts[at] = part;
-    passing->masks[at] = mask;
+static unsigned stream_of(const struct observation *sample)
+{
+    return (2U * sample->rail + sample->is_up) % 64;
 }
 
-/* The likelihood of a sample, over that of a healthy one, if the part is there, at each of the
- * depths. Of streams that may meet on a cable, as many others are there as chance has it (Poisson).
- */
-static void ratios_of(const float *row, const struct part *part, const struct part_share *share,
-                      struct depths depths, float *ratios)
+static struct streams find_streams(const struct observations *observations, const struct pair *pair,
+                                   const struct part *part)
 {
-    double left = 1, weight = exp(-share->others);
-    int first = depths.first, last = depths.last;
+    struct streams streams = {0, 0};
+    int low[64] = {0};
+    unsigned long long all = 0;
 
-    if (part->sharing == PART_APART) {
-        memcpy(ratios + first, row + first, (size_t)(last - first + 1) * sizeof *ratios);
-        return;
+    for (unsigned i = pair->begin; i < pair->end; i++) {
+        const struct observation *sample = &observations->items[i];
+
+        if (!part_passes(observations->network, part, pair, sample))
+            continue;
+        all |= 1ULL << stream_of(sample);
+        low[stream_of(sample)] += sample->is_low ? 1 : -1;
     }
-    memset(ratios + first, 0, (size_t)(last - first + 1) * sizeof *ratios);
-    for (int meeting = 1; meeting <= MEETING_MOST && left > 0; meeting++) {
-        bool is_last = share->others <= 0 || meeting == MEETING_MOST;
-        int steps = share->others > 0 ? share->one + model_steps(meeting) : share->all;
+    for (int i = 0; i < 64; i++)
+        streams.on |= (unsigned long long)(low[i] > 0) << i;
+    streams.count = __builtin_popcountll(all);
+    return streams;
+}
 
-        if (is_last)
-            weight = left;
-        for (int depth = first; depth <= last; depth++) {
-            int at = part_deeper(depth, steps);
+/* Those of the samples in the mask that are of streams on the cable: a bit of each. */
+static unsigned long long mask_of(const struct observations *observations, const struct run *run,
+                                  const struct streams *streams, unsigned long long mask)
+{
+    unsigned long long kept = 0;
 
-            ratios[depth] += (float)weight * (at < 0 ? 1 : row[at]);
+    for (; mask; mask &= mask - 1) {
+        int bit = __builtin_ctzll(mask);
+
+        kept |= (streams->on >> stream_of(&observations->items[run->begin + (unsigned)bit]) & 1)
+                << bit;
+    }
+    return kept;
+}
+
+static double chance_of(const struct streams *streams, int duty)
+{
+    int on = __builtin_popcountll(streams->on);
+
+    return pow(model_cables[duty], on) * pow(1 - model_cables[duty], streams->count - on);
+}
+
+static struct passing passing_of(const struct observations *observations, const struct pair *pair,
+                                 const struct run *run, const struct parts *parts)
+{
+    struct passing passing = {.lasting = -1};
+
+    for (int i = 0; i < parts->count; i++) {
+        const struct part *part = parts->items[i];
+        unsigned long long mask = run_mask(observations, part, pair, run);
+        int at = passing.count;
+
+        if (mask && is_cable(part)) {
+            struct streams streams = find_streams(observations, pair, part);
+
+            mask = mask_of(observations, run, &streams, mask);
         }
-        left -= weight;
-        weight *= share->others / meeting;
+        if (mask == 0)
+            continue;
+        for (; at > 0 && passing.parts[at - 1]->depth < part->depth; at--) {
+            passing.parts[at] = passing.parts[at - 1];
+            passing.masks[at] = passing.masks[at - 1];
+            passing.duties[at] = passing.duties[at - 1];
+        }
+        passing.count++;
+        passing.parts[at] = part;
+        passing.duties[at] = is_cable(part) ? 1 : part_duty(part);
+        passing.masks[at] = mask;
+        passing.all |= passing.masks[at];
+    }
+    for (int i = passing.count; i-- > 0;)
+        if (passing.duties[i] < 1)
+            passing.lasting = i;
+    return passing;
+}
+
+/* The likelihood of a sample, over that of a healthy one, if the part is there at each depth from
+ * the first to the last. */
+static void ratios_of(const struct diagnose_network *network, const struct observation *sample,
+                      int load, const struct part *part, int first, int last, float *ratios)
+{
+    int bin = part->type == DIAGNOSE_UPLINK ? sample->apart_bin : sample->bin;
+    const float *row = sample->table->ratio[load][sample->is_seen][bin];
+    const float *healthy = sample->table->healthy[load][sample->is_seen];
+    float unit = bin == sample->bin ? 1 : expf(healthy[bin] - healthy[sample->bin]);
+    int steps = part_steps(network, part, sample);
+
+    for (int depth = first; depth <= last; depth++) {
+        int deeper = part_deeper(depth, steps);
+
+        ratios[depth] = deeper < 0 ? 1 : unit * row[deeper];
+    }
+}
+
+/* What comes and goes may change while a sample is measured, which then has anything between: each
+ * depth up to the part's own is as likely. The depths begin with the first. Streams keep their
+ * cable. */
+static void blend(const struct part *part, int last, const float *ratios, float *at_times)
+{
+    float changes = part->type == DIAGNOSE_UPLINK ? 0 : (float)model_value(MODEL_CHANGES), sum = 0;
+
+    for (int depth = 0; depth <= last; depth++) {
+        sum += ratios[depth];
+        at_times[depth] = ratios[depth] + changes * (sum / (float)(depth + 1) - ratios[depth]);
     }
 }
 
 /* What a sample's likelihood, over that of a healthy one, is beside the parts that pass it, each
- * there for such a share of the time, and with another part at each depth, unless part is NULL. The
- * deepest of those that are there rules. Returns what it is without that part. */
+ * there for such a share of the time, and with another part at each depth, which is there, unless
+ * part is NULL: with[0] if it always is, with[1] if it comes and goes. The deepest of those that
+ * are there rules. Returns what it is without that part. */
 static double mix(const struct diagnose_network *network, const struct passing *others,
-                  const float *duties, const struct observation *sample, int bit, int load,
-                  const struct part *part, struct depths depths, double *with)
+                  const struct observation *sample, int bit, int load, const struct part *part,
+                  double (*with)[MODEL_DEPTHS])
 {
-    const float *row = sample->table->ratio[load][sample->is_seen][sample->bin];
-    float ratios[MODEL_DEPTHS], own[MODEL_DEPTHS];
+    float ratios[2][MODEL_DEPTHS], own[2][MODEL_DEPTHS];
+    /* what is there all the time does not let a sample change, unless machines do */
+    float steady =
+        sample->is_changed && load == MODEL_QUIET ? (float)model_value(MODEL_CHANGES_ALWAYS) : 1;
     double left = 1, mixed = 0;
-    int depth = depths.last;
+    int depth = MODEL_DEPTHS - 1;
 
     if (part) {
-        struct part_share share = part_share(network, part, sample);
-
-        ratios_of(row, part, &share, depths, ratios);
+        ratios_of(network, sample, load, part, 0, depth, ratios[0]);
+        blend(part, depth, ratios[0], ratios[1]);
+        for (int at = 0; at <= depth; at++)
+            ratios[0][at] *= steady;
     }
-    for (int k = 0; k < others->count; k++) {
-        int at = others->parts[k]->depth;
-        struct part_share share;
+    for (int k = 0; k <= others->count; k++) {
+        const struct part *other = k < others->count ? others->parts[k] : NULL;
+        int at = other ? other->depth : 0, is_times = other && other->duty > 0;
 
-        if (!(others->masks[k] >> bit & 1))
+        if (other && !(others->masks[k] >> bit & 1))
             continue;
-        for (; part && depth >= at && depth >= depths.first; depth--)
-            with[depth] = mixed + left * ratios[depth];
-        share = part_share(network, others->parts[k], sample);
-        ratios_of(row, others->parts[k], &share, (struct depths){at, at}, own);
-        mixed += left * duties[k] * own[at];
-        left *= 1 - duties[k];
+        for (; part && depth >= at; depth--)
+            for (int times = 0; times < 2; times++)
+                with[times][depth] = mixed + left * ratios[times][depth];
+        if (!other)
+            break;
+        ratios_of(network, sample, load, other, is_times ? 0 : at, at, own[0]);
+        if (is_times)
+            blend(other, at, own[0], own[1]);
+        mixed += left * others->duties[k] * own[is_times][at] * (is_times ? 1 : steady);
+        left *= 1 - others->duties[k];
     }
-    for (; part && depth >= depths.first; depth--)
-        with[depth] = mixed + left * ratios[depth];
     return mixed + left;
 }
 
-/* Adds weight times the likelihood of a run, over that of a healthy one, to what it is without the
- * part, and to what it is with each cell of the part, unless that is NULL. mask: its samples. */
-static void add_variant(const struct observations *observations, const struct run *run,
-                        const struct passing *others, const float *duties, const struct part *part,
-                        struct depths depths, unsigned long long mask, int load, double weight,
-                        double *without, double *cells)
-{
-    double products[MODEL_CELLS], with[MODEL_DEPTHS], rest = weight, all = weight;
+/* The likelihood of a run over that of a healthy one, on quiet and on busy machines, without a part
+ * and with each cell of it. */
+struct weighed_run {
+    double without[MODEL_LOADS], cells[MODEL_LOADS][MODEL_CELLS];
+};
 
-    for (int cell = 0; part && cell < MODEL_CELLS; cell++)
-        products[cell] = 1;
-    for (unsigned long long left = mask | others->all; left; left &= left - 1) {
+/* Of another part: its samples, and how many duties are looked at. */
+struct looked_at {
+    const struct part *part; /* NULL: none */
+    unsigned long long mask;
+    int duties;
+};
+
+/* Adds weight times the likelihoods at that load. */
+static void add_variant(const struct observations *observations, const struct run *run,
+                        const struct passing *others, const struct looked_at *other, int load,
+                        double weight, struct weighed_run *sum)
+{
+    double products[MODEL_CELLS], with[2][MODEL_DEPTHS], rest = 1, all = weight;
+    int cells = other->duties * MODEL_DEPTHS;
+
+    for (int cell = 0; cell < cells; cell++)
+        products[cell] = weight;
+    for (unsigned long long left = other->mask | others->all; left; left &= left - 1) {
         int bit = __builtin_ctzll(left);
-        bool is_passing = mask >> bit & 1;
-        double own = mix(observations->network, others, duties,
-                         &observations->items[run->begin + (unsigned)bit], bit, load,
-                         is_passing ? part : NULL, depths, with) +
-                     impossible;
+        bool is_passing = other->mask >> bit & 1;
+        double own =
+            mix(observations->network, others, &observations->items[run->begin + (unsigned)bit],
+                bit, load, is_passing ? other->part : NULL, with) +
+            model_impossible;
 
         all *= own;
         if (!is_passing) {
             rest *= own;
             continue;
         }
-        for (int depth = depths.first; depth <= depths.last; depth++)
-            with[depth] += impossible - own;
-        for (int duty = 0; duty < MODEL_DUTIES; duty++)
-            for (int depth = depths.first; depth <= depths.last; depth++)
-                products[duty * MODEL_DEPTHS + depth] *= own + model_duties[duty] * with[depth];
+        for (int duty = 0; duty < other->duties; duty++)
+            for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+                products[duty * MODEL_DEPTHS + depth] *=
+                    own + model_duties[duty] * (with[duty > 0][depth] + model_impossible - own);
     }
-    *without += all;
-    for (int duty = 0; part && duty < MODEL_DUTIES; duty++)
-        for (int depth = depths.first; depth <= depths.last; depth++)
-            cells[duty * MODEL_DEPTHS + depth] += rest * products[duty * MODEL_DEPTHS + depth];
+    sum->without[load] += all;
+    for (int cell = 0; cell < cells; cell++)
+        sum->cells[load][cell] += rest * products[cell];
 }
 
-void run_weigh(const struct observations *observations, const struct run *run,
-               const struct passing *others, const struct part *part, struct depths depths,
-               double *without, double (*cells)[MODEL_CELLS])
+static void run_weigh(const struct observations *observations, const struct run *run,
+                      struct passing *others, const struct looked_at *other,
+                      struct weighed_run *sum)
 {
-    unsigned long long mask = part ? passing_mask(observations, part, run) : 0;
     double kept = model_value(MODEL_TOGETHER_RUN);
-    float duties[PASSING_MOST] = {0};
-    int lasting = -1;
+    int lasting = others->lasting;
+    float lasting_duty = lasting >= 0 ? others->duties[lasting] : 1;
 
-    for (int i = 0; i < others->count; i++) {
-        duties[i] = model_duties[others->parts[i]->duty];
-        if (duties[i] < 1 && lasting < 0)
-            lasting = i;
-    }
     for (int load = 0; load < MODEL_LOADS; load++) {
-        double *own = part ? cells[load] : NULL;
-        float lasting_duty = lasting >= 0 ? duties[lasting] : 1;
+        double *own = sum->cells[load];
 
-        without[load] = 0;
-        if (part)
-            memset(own, 0, sizeof *cells);
-        add_variant(observations, run, others, duties, part, depths, mask, load,
-                    lasting < 0 ? 1 : 1 - kept, &without[load], own);
+        sum->without[load] = 0;
+        memset(own, 0, other->duties * MODEL_DEPTHS * sizeof *own);
+        add_variant(observations, run, others, other, load, lasting < 0 ? 1 : 1 - kept, sum);
         for (int is_on = 0; is_on < 2 && lasting >= 0; is_on++) {
-            duties[lasting] = (float)is_on;
-            add_variant(observations, run, others, duties, part, depths, mask, load,
-                        kept * (is_on ? lasting_duty : 1 - lasting_duty), &without[load], own);
-            duties[lasting] = lasting_duty;
+            others->duties[lasting] = (float)is_on;
+            add_variant(observations, run, others, other, load,
+                        kept * (is_on ? lasting_duty : 1 - lasting_duty), sum);
+            others->duties[lasting] = lasting_duty;
         }
-        for (int duty = 1; part && lasting < 0 && duty < MODEL_DUTIES; duty++)
-            for (int depth = depths.first; depth <= depths.last; depth++) {
+        for (int duty = 1; lasting < 0 && duty < other->duties; duty++)
+            for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
                 double share = model_duties[duty], *cell = &own[duty * MODEL_DEPTHS + depth];
 
-                *cell =
-                    (1 - kept) * *cell + kept * (share * own[depth] + (1 - share) * without[load]);
+                *cell = (1 - kept) * *cell +
+                        kept * (share * own[depth] + (1 - share) * sum->without[load]);
             }
-        for (int duty = 1; part && is_untold(observations, part, run) && duty < MODEL_DUTIES;
-             duty++)
-            for (int depth = depths.first; depth <= depths.last; depth++)
-                own[duty * MODEL_DEPTHS + depth] = without[load];
     }
 }
 
-double run_hiccup(const struct observations *observations, const struct run *run)
+/* Of quiet, busy machines and a hiccup. */
+static double likelihood_of(const struct run *run, double hiccups, double busy, double quiet_value,
+                            double busy_value)
 {
-    int rails = (int)observations->network->rail_count, patterns = rails + 4;
-    double healthy = 0, sum = 0;
+    return (1 - hiccups) * ((1 - busy) * quiet_value + busy * run->busy * busy_value) +
+           hiccups * run->hiccup;
+}
 
-    for (unsigned i = run->begin; i < run->end; i++) {
-        const struct observation *sample = &observations->items[i];
+static const struct looked_at nothing = {.part = NULL, .duties = 0};
 
-        healthy += sample->table->healthy[MODEL_QUIET][sample->is_seen][sample->bin];
-    }
-    for (int pattern = 0; pattern < patterns; pattern++) {
-        double products[MODEL_DEPTHS];
-        int low = 0;
+/* ln of how likely it is that just those streams are on the cables. */
+static double cables_of(const struct observations *observations, const struct pair *pair,
+                        const struct parts *parts)
+{
+    double sum = 0;
 
-        for (int depth = 0; depth < MODEL_DEPTHS; depth++)
-            products[depth] = 1;
-        for (unsigned i = run->begin; i < run->end; i++) {
-            const struct observation *sample = &observations->items[i];
-            bool is_part = pattern == rails       ? true
-                           : pattern == rails + 1 ? sample->is_up
-                           : pattern == rails + 2 ? !sample->is_up
-                           : pattern == rails + 3 ? sample->is_together
-                                                  : sample->rail == pattern;
+    for (int i = 0; i < parts->count; i++)
+        if (is_cable(parts->items[i])) {
+            struct streams streams = find_streams(observations, pair, parts->items[i]);
 
-            for (int depth = 0; depth < MODEL_DEPTHS && is_part; depth++)
-                products[depth] *=
-                    sample->table->ratio[MODEL_QUIET][sample->is_seen][sample->bin][depth] +
-                    impossible;
-            low += is_part && sample->is_low;
+            sum += log(chance_of(&streams, parts->items[i]->duty));
         }
-        for (int depth = 0; depth < MODEL_DEPTHS && low > 1; depth++)
-            sum += products[depth] / MODEL_DEPTHS / patterns;
+    return sum;
+}
+
+void pair_values(const struct observations *observations, const struct pair *pair,
+                 const struct parts *parts, double hiccups, double values[MODEL_RATES])
+{
+    double cables = cables_of(observations, pair, parts);
+
+    for (int rate = 0; rate < MODEL_RATES; rate++)
+        values[rate] = cables;
+    for (unsigned i = 0; i < pair->run_count; i++) {
+        const struct run *run = &observations->runs[pair->first_run + i];
+        struct passing passing = passing_of(observations, pair, run, parts);
+        struct weighed_run weighed;
+
+        run_weigh(observations, run, &passing, &nothing, &weighed);
+        for (int rate = 0; rate < MODEL_RATES; rate++)
+            values[rate] += log(likelihood_of(run, hiccups, model_rate(rate), weighed.without[0],
+                                              weighed.without[1]));
     }
-    return healthy + log(sum + 1e-300);
+}
+
+bool run_is_hiccup(const struct observations *observations, const struct pair *pair,
+                   const struct run *run, const struct parts *parts, double hiccups, double busy)
+{
+    struct passing passing = passing_of(observations, pair, run, parts);
+    struct weighed_run weighed;
+
+    run_weigh(observations, run, &passing, &nothing, &weighed);
+    return 2 * hiccups * run->hiccup >
+           likelihood_of(run, hiccups, busy, weighed.without[0], weighed.without[1]);
+}
+
+/* Multiplies the gains of each cell, of duties below that, with what the run makes of it. */
+static void multiply(const struct observations *observations, const struct run *run,
+                     struct passing *others, const struct looked_at *other, double hiccups,
+                     double busy, double *gains)
+{
+    struct weighed_run weighed;
+    double all;
+
+    run_weigh(observations, run, others, other, &weighed);
+    all = likelihood_of(run, hiccups, busy, weighed.without[0], weighed.without[1]);
+    for (int cell = 0; cell < other->duties * MODEL_DEPTHS; cell++)
+        gains[cell] = bounded(
+            gains[cell] *
+            likelihood_of(run, hiccups, busy, weighed.cells[0][cell], weighed.cells[1][cell]) /
+            all);
+}
+
+void pair_gains(const struct observations *observations, const struct pair *pair,
+                const struct parts *parts, double hiccups, double busy, const struct part *part,
+                double gains[MODEL_CELLS])
+{
+    bool is_uplink = part->type == DIAGNOSE_UPLINK;
+    struct streams streams = {0, 0};
+    double on_cable[MODEL_DEPTHS];
+
+    for (int cell = 0; cell < MODEL_CELLS; cell++)
+        gains[cell] = 1;
+    for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+        on_cable[depth] = 1;
+    if (is_uplink)
+        streams = find_streams(observations, pair, part);
+    for (unsigned i = 0; i < pair->run_count; i++) {
+        const struct run *run = &observations->runs[pair->first_run + i];
+        struct passing passing = passing_of(observations, pair, run, parts);
+        struct looked_at other = {part, run_mask(observations, part, pair, run),
+                                  is_uplink ? 1 : MODEL_DUTIES};
+
+        if (!other.mask)
+            continue;
+        multiply(observations, run, &passing, &other, hiccups, busy, gains);
+        other.mask = is_uplink ? mask_of(observations, run, &streams, other.mask) : 0;
+        if (other.mask)
+            multiply(observations, run, &passing, &other, hiccups, busy, on_cable);
+    }
+    for (int cell = MODEL_DEPTHS; is_uplink && cell < MODEL_CELLS; cell++)
+        gains[cell] =
+            bounded(chance_of(&streams, cell / MODEL_DEPTHS) * on_cable[cell % MODEL_DEPTHS]);
 }

@@ -4,39 +4,30 @@
 
 #include "validate/diagnose/parts.h"
 
-/* How likely the samples of a run are, given the parts at fault that they pass. */
+/* How likely the samples of a pair are, given the parts at fault that they pass, over the
+ * likelihood of healthy ones on quiet machines. */
 
-enum { PASSING_MOST = 12 };
+enum { PARTS_MOST = 12 };
 
-/* The parts of a run, the deepest first, and which samples pass each: a bit of each. */
-struct passing {
-    const struct part *parts[PASSING_MOST];
-    unsigned long long masks[PASSING_MOST], all;
+/* Parts at fault that samples of a pair may pass. */
+struct parts {
+    const struct part *items[PARTS_MOST];
     int count;
 };
 
-/* A bit for each of the run's samples that passes the part. */
-unsigned long long passing_mask(const struct observations *observations, const struct part *part,
-                                const struct run *run);
+/* Logarithms for each share of runs on busy machines, hiccups: share of those that have one. */
+void pair_values(const struct observations *observations, const struct pair *pair,
+                 const struct parts *parts, double hiccups, double values[MODEL_RATES]);
 
-/* Adds the part, if a sample passes it. */
-void passing_add(const struct observations *observations, const struct run *run,
-                 const struct part *part, struct passing *passing);
+/* Whether the run's low samples are rather a hiccup's than anything else's. */
+bool run_is_hiccup(const struct observations *observations, const struct pair *pair,
+                   const struct run *run, const struct parts *parts, double hiccups, double busy);
 
-/* Depths of a part that are looked at. */
-struct depths {
-    int first, last;
-};
-
-/* The likelihood of a run over that of a healthy one, on quiet and on busy machines, without the
- * part, and with each cell of it (unless part is NULL). What comes and goes, of one of the parts,
- * may keep for the whole run. */
-void run_weigh(const struct observations *observations, const struct run *run,
-               const struct passing *others, const struct part *part, struct depths depths,
-               double *without, double (*cells)[MODEL_CELLS]);
-
-/* Several samples of a run, which have a rail or a direction or that all rails ran in common, at
- * each depth that is as likely as the others. */
-double run_hiccup(const struct observations *observations, const struct run *run);
+/* What each cell of another part multiplies that with, at a share of busy runs. What comes and goes
+ * may keep for a whole run. Of uplinks that some of the streams feel each stream has its cable,
+ * which it keeps. */
+void pair_gains(const struct observations *observations, const struct pair *pair,
+                const struct parts *parts, double hiccups, double busy, const struct part *part,
+                double gains[MODEL_CELLS]);
 
 #endif

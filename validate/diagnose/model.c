@@ -9,8 +9,6 @@ static const struct model_row rows[MODEL_CONSTANTS] = {
     [MODEL_FAULTY_SCALE] = {0.04, "of ln rate", "scale of faulty samples; chosen"},
     [MODEL_DIP_SHARE] = {0.01, "of samples", "are anything between least and most; chosen"},
     [MODEL_DIPS_MOST] = {0.1, "of samples", "are so at most; chosen"},
-    [MODEL_DIPS_SHARED] = {0.3, "of samples",
-                           "that share an uplink are so, until they are known; chosen"},
     [MODEL_DIP_LEAST] = {0.2, "of the rate", "chosen"},
     [MODEL_DIP_POWER] = {6, "", "of half of these, density ~ rate^power; chosen"},
     [MODEL_LOW] = {-0.06, "ln rate", "a sample below is low; chosen"},
@@ -23,6 +21,10 @@ static const struct model_row rows[MODEL_CONSTANTS] = {
     [MODEL_SEEN_OTHERS] = {0.015, "of other samples", "their ends think so; chosen"},
     [MODEL_SEEN] = {0.05, "of the time", "an end that misses more sees it; chosen"},
     [MODEL_TOGETHER_RUN] = {0.5, "", "what comes and goes keeps for a pair run; chosen"},
+    [MODEL_CHANGED] = {1.3, "high over low end", "what has more changed meanwhile; chosen"},
+    [MODEL_CHANGES] = {0.1, "of samples that it slows", "what comes and goes changes in; chosen"},
+    [MODEL_CHANGES_ALWAYS] = {0.1, "",
+                              "as likely that what is always there lets a sample change; chosen"},
     [MODEL_HICCUPS_LEAST] = {0.001, "of pair runs", "have one; chosen"},
     [MODEL_HICCUPS_MOST] = {0.1, "of pair runs", "have one at most; chosen"},
     [MODEL_PRIOR_LARGE] = {1e-3, "", "rail, leaf, uplink, fabric; chosen"},
@@ -38,6 +40,7 @@ static const struct model_row rows[MODEL_CONSTANTS] = {
 static const double rates[MODEL_RATES] = {0.003, 0.05, 0.2, 0.5, 0.9};
 static const double rate_priors[MODEL_RATES] = {0.5, 0.25, 0.15, 0.07, 0.03};
 const float model_duties[MODEL_DUTIES] = {1, 0.75F, 0.5F, 0.3F, 0.15F};
+const float model_cables[MODEL_DUTIES] = {1, 0.5F, 0.2F, 0.08F, 0.03F};
 static const double duty_priors[MODEL_DUTIES] = {0.6, 0.1, 0.1, 0.1, 0.1};
 /* What many nodes share is hardly ever there at times only. */
 static const double duty_priors_large[MODEL_DUTIES] = {0.96, 0.01, 0.01, 0.01, 0.01};
@@ -49,6 +52,7 @@ enum { WIDE_BINS = 75 };
 static const double prior_dips = 50; /* samples that the prior density of dips counts for */
 
 static const double scale_step = 1.25;
+const double model_impossible = 1e-6;
 /* No sample says more than that for a part. */
 static const double certain = 1e6;
 
@@ -88,25 +92,12 @@ int model_steps(double times)
 
 double model_log_prior(int duty, bool is_large)
 {
-    return log((is_large ? duty_priors_large : duty_priors)[duty] / MODEL_DEPTHS);
-}
+    static _Thread_local double known[MODEL_DUTIES][2];
+    double *one = &known[duty][is_large];
 
-/* log(1 - duty + duty * exp(gain)) by steps of the gain. */
-enum { MIXTURE_STEPS = 512 };
-static const double mixture_step = 0.05;
-
-double model_log_mixture(int duty, double gain)
-{
-    static _Thread_local float known[MODEL_DUTIES][MIXTURE_STEPS];
-    int step = gain < mixture_step * (MIXTURE_STEPS - 1) ? (int)ceil(gain / mixture_step) : 0;
-
-    if (gain <= 0)
-        return 0;
-    if (step == 0)
-        return gain;
-    if (known[duty][step] == 0)
-        known[duty][step] = (float)log1p(model_duties[duty] * expm1(mixture_step * step));
-    return known[duty][step];
+    if (*one == 0)
+        *one = log((is_large ? duty_priors_large : duty_priors)[duty] / MODEL_DEPTHS);
+    return *one;
 }
 
 double model_add(double a, double b)
@@ -132,7 +123,7 @@ double model_bin_y(int bin)
 }
 
 /* Student's t with 3 degrees of freedom. */
-static double density_t(double y, double scale)
+double model_density(double y, double scale)
 {
     double t = y / scale, base = 1 + t * t / 3;
 
@@ -170,7 +161,7 @@ void model_fit_dips(const unsigned *counts, double all, double most, struct mode
     for (int from = 0; from < MODEL_BINS; from++)
         for (int bin = 0; counts[from] > 0 && bin < MODEL_BINS; bin++)
             dips->density[bin] +=
-                counts[from] * density_t(model_bin_y(bin) - model_bin_y(from), scale);
+                counts[from] * model_density(model_bin_y(bin) - model_bin_y(from), scale);
     for (int bin = 0; bin < MODEL_BINS; bin++)
         dips->density[bin] /= prior_dips + low;
     dips->share = fmin(fmax(low / fmax(all, 1), rows[MODEL_DIP_SHARE].value), most);
@@ -184,7 +175,7 @@ static double density(double y, double depth, double scale, double share, double
     double preempted =
         rows[load == MODEL_BUSY ? MODEL_PREEMPTED_BUSY : MODEL_PREEMPTED_QUIET].value;
     double seen = rows[MODEL_SEEN_PREEMPTED].value, seen_others = rows[MODEL_SEEN_OTHERS].value;
-    double scheduled = (1 - share) * density_t(y - depth, scale) + share * dip;
+    double scheduled = (1 - share) * model_density(y - depth, scale) + share * dip;
     double waited =
         slowed * density_even(y - depth, rows[MODEL_SLOWED_LEAST].value) + (1 - slowed) * scheduled;
 
@@ -205,14 +196,9 @@ static void fill(struct model_table *table, double healthy_scale, const struct m
         double dip = dips->density[model_bin(y - middle)];
         double ratio = density(y, middle, scale, dips->share, dip, load, is_seen) / healthy;
 
-        table->ratio[load][is_seen][bin][depth] = (float)fmin(ratio, certain);
-        for (int duty = 0; duty < MODEL_DUTIES; duty++) {
-            float one = (float)log1p(model_duties[duty] * (ratio - 1) * (1 - 1e-6));
-            float *at = &table->most_at[is_seen][bin][depth];
-
-            *at = (load == 0 && duty == 0) || one > *at ? one : *at;
-            table->most[is_seen][bin] = fmaxf(table->most[is_seen][bin], *at);
-        }
+        ratio = fmin(ratio, certain);
+        table->ratio[load][is_seen][bin][depth] = (float)ratio;
+        table->most[is_seen][bin] = fmaxf(table->most[is_seen][bin], (float)log(ratio));
     }
 }
 

@@ -23,7 +23,6 @@ enum model_constant {
     MODEL_FAULTY_SCALE,
     MODEL_DIP_SHARE,
     MODEL_DIPS_MOST,
-    MODEL_DIPS_SHARED,
     MODEL_DIP_LEAST,
     MODEL_DIP_POWER,
     MODEL_LOW,
@@ -36,6 +35,9 @@ enum model_constant {
     MODEL_SEEN_OTHERS,
     MODEL_SEEN,
     MODEL_TOGETHER_RUN,
+    MODEL_CHANGES,
+    MODEL_CHANGES_ALWAYS,
+    MODEL_CHANGED,
     MODEL_HICCUPS_LEAST,
     MODEL_HICCUPS_MOST,
     MODEL_PRIOR_LARGE,
@@ -64,6 +66,7 @@ double model_log_rate_prior(int rate);
 float model_depth(int depth);                    /* y of a faulty way, from the shallowest */
 int model_steps(double times);                   /* of depth from a rate to that over `times` */
 extern const float model_duties[MODEL_DUTIES];   /* share of the time that a fault is there */
+extern const float model_cables[MODEL_DUTIES];   /* share of the streams that are on bad cables */
 double model_log_prior(int duty, bool is_large); /* of a depth and that duty, of a part */
 
 /* Healthy samples that are low: nobody's fault, or two that met on a cable. */
@@ -81,11 +84,12 @@ struct model_table {
     float healthy[MODEL_LOADS][2][MODEL_BINS];
     /* density over that of a healthy way */
     float ratio[MODEL_LOADS][2][MODEL_BINS][MODEL_DEPTHS];
-    /* logarithm of the most that a part of a depth, there all the time or not, of quiet machines or
-     * busy ones, makes of it; and the most of these */
-    float most_at[2][MODEL_BINS][MODEL_DEPTHS];
+    /* logarithm of the most of these */
     float most[2][MODEL_BINS];
 };
+
+/* The least likelihood of a sample, over that of a healthy one: the model is not certain. */
+extern const double model_impossible;
 
 /* The number of a scale that is not below, and a table for it. */
 enum { MODEL_SCALES = 12 };
@@ -96,9 +100,8 @@ void model_table(int scale, const struct model_dips *dips, struct model_table *t
 int model_bin(double y);
 double model_bin_y(int bin); /* its middle */
 
-/* What samples gain, of which a part that is there for a share of the time explains all or none: no
- * less than that, gain being that of a part that is there. */
-double model_log_mixture(int duty, double gain);
+/* Of y that scatters by scale: Student's t with 3 degrees of freedom. */
+double model_density(double y, double scale);
 
 /* ln(exp(a) + exp(b)) */
 double model_add(double a, double b);

@@ -11,6 +11,8 @@ static const double flattened = 0.4;  /* exponent of weights: what could overtur
 static const double surprise = 0.05;  /* a prediction may be wrong */
 static const double confirming = 0.1; /* weight of "nothing" beside a part that is sure */
 
+static const double nothing_told = 0.1; /* log odds that changed no more since the last look */
+
 struct choice {
     struct node_pair pair;
     double score;
@@ -18,14 +20,14 @@ struct choice {
 
 /* The probability that a sample of the pair is low, alone on the network. */
 static double predict(const struct diagnose_network *network, const struct part *parts, int count,
-                      const struct run *run, const struct observation *sample)
+                      const struct pair *pair, const struct observation *sample)
 {
     double well = 1 - surprise;
 
     for (int i = 0; i < count; i++)
-        if (part_passes(network, &parts[i], run, sample) &&
-            part_deeper(parts[i].depth, part_share(network, &parts[i], sample).all) >= 0)
-            well *= 1 - (1 - surprise) * model_duties[parts[i].duty];
+        if (part_passes(network, &parts[i], pair, sample) &&
+            part_deeper(parts[i].depth, part_steps(network, &parts[i], sample)) >= 0)
+            well *= 1 - (1 - surprise) * part_duty(&parts[i]);
     return 1 - well;
 }
 
@@ -38,7 +40,7 @@ static double entropy(double p)
 static double divergence(const struct diagnose_network *network, const struct suspicion *item,
                          const struct node_pair *pair)
 {
-    struct run run = {.low = pair->low, .high = pair->high};
+    struct pair ends = {.low = pair->low, .high = pair->high};
     double weights[DIAGNOSE_RIVALS + 2], all = 0, sum = 0;
     int count = item->rival_count;
 
@@ -49,16 +51,14 @@ static double divergence(const struct diagnose_network *network, const struct su
     weights[count + 1] = confirming * all;
     all += weights[count + 1];
     for (size_t slot = 0; slot < 4 * network->rail_count; slot++) {
-        struct observation sample = {.rail = (unsigned short)(slot / 4),
-                                     .shared = 1,
-                                     .is_up = slot % 2,
-                                     .is_together = slot % 4 > 1};
+        struct observation sample = {
+            .rail = (unsigned short)(slot / 4), .is_up = slot % 2, .is_together = slot % 4 > 1};
         double mean = 0, own = 0;
 
         for (int i = 0; i <= count + 1; i++) {
             const struct part *parts = i < count ? item->rivals[i].parts : &item->part;
             int parts_count = i < count ? item->rivals[i].count : i == count;
-            double p = predict(network, parts, parts_count, &run, &sample);
+            double p = predict(network, parts, parts_count, &ends, &sample);
 
             mean += weights[i] / all * p;
             own += weights[i] / all * entropy(p);
@@ -92,6 +92,11 @@ static void mark(const struct diagnose_network *network, const struct part *part
     default:
         suspects[part->place] = 1;
     }
+}
+
+static double log_odds(const struct suspicion *item)
+{
+    return log(item->probability) - log1p(-item->probability);
 }
 
 static int by_score(const void *left, const void *right)
@@ -149,25 +154,38 @@ static size_t choose(const struct diagnose_network *network, const struct suspic
     return count;
 }
 
+/* Whether what was measured since has told nothing of the suspicion. */
+static bool is_as_before(const struct diagnosis *before, const struct suspicion *item)
+{
+    for (size_t i = 0; i < before->count; i++)
+        if (part_is_same(&before->items[i].part, &item->part) &&
+            fabs(log_odds(&before->items[i]) - log_odds(item)) < nothing_told)
+            return true;
+    return false;
+}
+
 size_t diagnose_next(const struct diagnose_network *network, const struct diagnosis *diagnosis,
-                     bool is_first, struct node_pair *pairs, size_t most)
+                     const struct diagnosis *before, struct node_pair *pairs, size_t most)
 {
     char *dirty = calloc(network->node_count + 1, 1);
     size_t count = 0;
-    int items = 0, control = -1, items_most = is_first ? ITEMS_FIRST : ITEMS_MOST;
+    int items = 0, control = -1, items_most = before ? ITEMS_MOST : ITEMS_FIRST;
 
     for (size_t i = 0; i < diagnosis->count && dirty && i < ITEMS_FIRST; i++)
         mark(network, &diagnosis->items[i].part, dirty);
     for (size_t i = 0; i < diagnosis->count && dirty && items < items_most; i++) {
         const struct suspicion *item = &diagnosis->items[i];
 
-        if (item->probability >= model_value(MODEL_SURE) && !is_first)
-            continue;
-        if (item->probability < model_value(MODEL_CLEARED) && (!is_first || item->runs > 1))
+        if (before &&
+            (item->probability >= model_value(MODEL_SURE) ||
+             item->probability <= 1 - model_value(MODEL_SURE) || is_as_before(before, item)))
             continue;
         count = choose(network, item, dirty, pairs, count, most);
         items++;
     }
+    for (size_t i = 0; i < diagnosis->screen.pair_count && count < most; i++)
+        if (!is_chosen(pairs, count, &diagnosis->screen.pairs[i]))
+            pairs[count++] = diagnosis->screen.pairs[i];
     /* a pair that nobody suspects tells whether it is the machines */
     for (size_t i = 0; i < network->node_count && dirty && count > 0 && count < most; i++) {
         if (dirty[i])

@@ -12,53 +12,77 @@
 struct diagnose_network {
     size_t node_count, rail_count;
     size_t leaf_count; /* 0: not known */
+    /* share of what it should have that a part is at fault below, always and at times; what leaves
+     * more is not told */
+    double fault_share, fault_share_at_times;
     const int *leaves; /* [node_count] index of each node's leaf, or NULL */
 };
 
+/* They come by pair, in the order of its lower node, then of the other one; those of a pair run one
+ * after the other, in the order of time. */
 struct diagnose_sample {
     int from, to, rail;
+    double low, high;  /* of its parts, quartiles or so, over the same; 0: not known */
     double rate;       /* over the nominal one of the slower end, or in Mb/s of all; 0: dead */
     double received;   /* what the receiver says of it; 0: nothing */
     double stalled;    /* share of the time in which an end was not scheduled */
     bool is_together;  /* all rails of the pair at once */
     int shared;        /* pairs that used an uplink beside it, itself counted; 0, 1: none */
-    unsigned pair_run; /* what one pair measured at one time: samples of one come one after the
-                          other */
+    unsigned pair_run; /* what one pair measured at one time */
 };
+
+/* Whether another pair used an uplink beside it. */
+bool sample_is_shared(const struct diagnose_network *network, const struct diagnose_sample *sample);
+
+/* ln of its rate, or of the low end of its parts where it changed meanwhile. */
+float sample_y(const struct diagnose_sample *sample);
 
 struct observation {
     const struct model_table *table;
     unsigned short bin, rail;
-    unsigned short shared; /* pairs that used an uplink, itself counted; 1: it alone */
-    bool is_up;            /* the pair's lower node sends */
+    /* of a stream that is low alone as well: without what it has less with all rails, as rails of a
+     * pair may meet on a cable of an uplink */
+    unsigned short apart_bin;
+    bool is_up; /* the pair's lower node sends */
     bool is_together, is_low, is_seen;
-    bool is_relative; /* to others that shared uplinks, as these have less than the nominal rate */
+    bool is_changed; /* while it was measured */
 };
 
+/* What a pair measured at one time. */
 struct run {
-    int low, high;       /* nodes, low < high */
     unsigned begin, end; /* observations */
-    unsigned kind;       /* runs of a kind have the same observations */
+    /* likelihood over that of healthy samples on quiet machines: of healthy ones on busy machines,
+     * and of a hiccup */
+    double busy, hiccup;
+};
+
+struct pair {
+    int low, high;                 /* nodes, low < high */
+    unsigned begin, end;           /* observations */
+    unsigned first_run, run_count; /* one after the other */
+    bool is_low;                   /* a sample of it */
+    bool is_idle;                  /* sound, of sound nodes: others like it are enough */
 };
 
 struct observations {
     const struct diagnose_network *network;
     struct observation *items;
     struct run *runs;
-    unsigned count, run_count, kind_count;
-    unsigned *node_begin;                  /* [nodes + 1] of node_runs */
-    unsigned *node_runs;                   /* run numbers, by node, then by the other end */
-    unsigned *node_across, *node_together; /* [nodes] runs across leaves; with all rails together */
-    unsigned *leaf_begin;                  /* [leaves + 1] of members */
-    int *members;                          /* nodes, by leaf */
-    struct model_table *tables[2][MODEL_SCALES];
-    double *location; /* ln of what a rail of sound nodes has, [rail_count] */
+    struct pair *pairs;
+    unsigned count, run_count, pair_count;
+    unsigned *node_begin; /* [nodes + 1] of node_pairs */
+    unsigned *node_pairs; /* pair numbers, by node, then by the other end */
+    unsigned *node_across,
+        *node_together;   /* [nodes] pairs across leaves; with all rails together */
+    unsigned *leaf_begin; /* [leaves + 1] of members */
+    int *members;         /* nodes, by leaf */
+    struct model_table *tables[MODEL_SCALES];
+    double *location; /* ln of what samples of a class should have */
 };
 
-/* dips: of samples that have their uplink to themselves, and of others. What shared an uplink is
- * left out where the pair was measured alone as well. Returns 0, or -1 when memory is out; to be
+/* Of those samples that had their uplinks to themselves. Returns 0, or -1 when memory is out; to be
  * cleared in either case. O(samples). */
-int observations_make(const struct diagnose_network *network, const struct model_dips dips[2],
+int observations_make(const struct diagnose_network *network, const struct model_dips *dips,
                       const struct diagnose_sample *samples, size_t count,
                       struct observations *observations);
 void observations_clear(struct observations *observations);

@@ -5,23 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known only beside others is nothing of what they all pass. */
-static bool is_told(const struct diagnose_network *network, const struct part *part,
-                    const struct observation *sample)
-{
-    bool is_all = part->type == DIAGNOSE_FABRIC || (part_is_large(part) && network->leaf_count < 3);
-
-    return !sample->is_relative || !is_all;
-}
-
 bool part_passes(const struct diagnose_network *network, const struct part *part,
-                 const struct run *run, const struct observation *sample)
+                 const struct pair *pair, const struct observation *sample)
 {
     const int *leaves = network->leaves;
-    int from = sample->is_up ? run->low : run->high, to = sample->is_up ? run->high : run->low;
+    int from = sample->is_up ? pair->low : pair->high, to = sample->is_up ? pair->high : pair->low;
     bool sends, receives;
 
-    if ((part->rail >= 0 && part->rail != sample->rail) || !is_told(network, part, sample))
+    if (part->rail >= 0 && part->rail != sample->rail)
         return false;
     switch (part->type) {
     case DIAGNOSE_RAIL:
@@ -50,68 +41,60 @@ bool part_passes(const struct diagnose_network *network, const struct part *part
            (receives && (part->ways & DIAGNOSE_RECEIVES));
 }
 
-unsigned part_sides(const struct diagnose_network *network, const struct part *part,
-                    const struct run *run)
+bool part_touches(const struct observations *observations, const struct part *part, unsigned pair)
 {
-    if (part->type == DIAGNOSE_FABRIC)
-        return 0;
-    if (part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK)
-        return (unsigned)(network->leaves[run->low] == part->place) +
-               2 * (unsigned)(network->leaves[run->high] == part->place);
-    return (unsigned)(run->low == part->place) + 2 * (unsigned)(run->high == part->place);
+    struct observation sample = {.rail = (unsigned short)(part->rail < 0 ? 0 : part->rail)};
+    bool does = false;
+
+    for (int is_up = 0; is_up < 2 && !does; is_up++) {
+        sample.is_up = is_up;
+        does = part_passes(observations->network, part, &observations->pairs[pair], &sample);
+    }
+    return does;
 }
 
-struct part_share part_share(const struct diagnose_network *network, const struct part *part,
-                             const struct observation *sample)
+int part_steps(const struct diagnose_network *network, const struct part *part,
+               const struct observation *sample)
 {
-    int rails = part->rail < 0 ? (int)network->rail_count : 1;
-    int streams = sample->is_together ? rails : 1;
-    double others = 0;
+    bool is_one = part->type == DIAGNOSE_HOST && !sample->is_together;
 
-    if (part->sharing == PART_APART)
-        return (struct part_share){0, 0, 0};
-    if (part->type == DIAGNOSE_UPLINK)
-        streams *= sample->shared;
-    if (part->sharing != PART_POOLED)
-        others = (streams - 1) * (double)network->leaf_count / (double)network->node_count *
-                 (part->sharing == PART_CROWDED ? 4 : 1);
-    return (struct part_share){-model_steps(rails), model_steps(streams / (double)rails), others};
+    return is_one ? -model_steps((double)network->rail_count) : 0;
 }
 
 bool part_is_low(const struct observations *observations, const struct part *part,
-                 const struct run *run)
+                 const struct pair *pair)
 {
-    for (unsigned i = run->begin; i < run->end; i++)
+    for (unsigned i = pair->begin; i < pair->end; i++)
         if (observations->items[i].is_low &&
-            part_passes(observations->network, part, run, &observations->items[i]))
+            part_passes(observations->network, part, pair, &observations->items[i]))
             return true;
     return false;
 }
 
-static int append(unsigned **runs, size_t *size, size_t count, unsigned run)
+static int append(unsigned **pairs, size_t *size, size_t count, unsigned pair)
 {
     if (count == *size) {
         size_t wanted = 2 * *size + 256;
-        unsigned *grown = realloc(*runs, wanted * sizeof *grown);
+        unsigned *grown = realloc(*pairs, wanted * sizeof *grown);
 
         if (!grown)
             return -1;
-        *runs = grown;
+        *pairs = grown;
         *size = wanted;
     }
-    (*runs)[count] = run;
+    (*pairs)[count] = pair;
     return 0;
 }
 
 static int other_of(const struct observations *observations, int node, unsigned place)
 {
-    const struct run *run = &observations->runs[observations->node_runs[place]];
+    const struct pair *pair = &observations->pairs[observations->node_pairs[place]];
 
-    return run->low == node ? run->high : run->low;
+    return pair->low == node ? pair->high : pair->low;
 }
 
-/* The runs of a pair. */
-static long add_pair(const struct observations *observations, int node, int peer, unsigned **runs,
+/* The pairs of a pair. */
+static long add_pair(const struct observations *observations, int node, int peer, unsigned **pairs,
                      size_t *size)
 {
     unsigned first = observations->node_begin[node], last = observations->node_begin[node + 1];
@@ -127,14 +110,14 @@ static long add_pair(const struct observations *observations, int node, int peer
             last = middle;
     }
     for (; first < end && other_of(observations, node, first) == peer; first++, count++)
-        if (append(runs, size, (size_t)count, observations->node_runs[first]) != 0)
+        if (append(pairs, size, (size_t)count, observations->node_pairs[first]) != 0)
             return -1;
     return count;
 }
 
-/* Of the node's runs those that are to be had of it and not of another member of its leaf. */
+/* Of the node's pairs those that are to be had of it and not of another member of its leaf. */
 static long add_node(const struct observations *observations, const struct part *part, int node,
-                     unsigned **runs, size_t *size, long count)
+                     unsigned **pairs, size_t *size, long count)
 {
     const int *leaves = observations->network->leaves;
     bool is_leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK;
@@ -147,15 +130,15 @@ static long add_node(const struct observations *observations, const struct part 
             continue;
         if (is_leaf && part->peer >= 0 && leaves[other] != part->peer)
             continue;
-        if (append(runs, size, (size_t)count, observations->node_runs[i]) != 0)
+        if (append(pairs, size, (size_t)count, observations->node_pairs[i]) != 0)
             return -1;
         count++;
     }
     return count;
 }
 
-long part_runs(const struct observations *observations, const struct part *part, unsigned **runs,
-               size_t *size)
+long part_pairs(const struct observations *observations, const struct part *part, unsigned **pairs,
+                size_t *size)
 {
     long count = 0;
 
@@ -164,17 +147,17 @@ long part_runs(const struct observations *observations, const struct part *part,
     case DIAGNOSE_UPLINK:
         for (unsigned i = observations->leaf_begin[part->place];
              i < observations->leaf_begin[part->place + 1] && count >= 0; i++)
-            count = add_node(observations, part, observations->members[i], runs, size, count);
+            count = add_node(observations, part, observations->members[i], pairs, size, count);
         return count;
     case DIAGNOSE_FABRIC:
-        for (unsigned i = 0; i < observations->run_count; i++, count++)
-            if (append(runs, size, (size_t)count, i) != 0)
+        for (unsigned i = 0; i < observations->pair_count; i++)
+            if (!observations->pairs[i].is_idle && append(pairs, size, (size_t)count++, i) != 0)
                 return -1;
         return count;
     case DIAGNOSE_PATH:
-        return add_pair(observations, part->place, part->peer, runs, size);
+        return add_pair(observations, part->place, part->peer, pairs, size);
     default:
-        return add_node(observations, part, part->place, runs, size, 0);
+        return add_node(observations, part, part->place, pairs, size, 0);
     }
 }
 
@@ -189,6 +172,11 @@ bool part_is_same(const struct part *a, const struct part *b)
 bool part_is_large(const struct part *part)
 {
     return part->type >= DIAGNOSE_LEAF;
+}
+
+float part_duty(const struct part *part)
+{
+    return (part->type == DIAGNOSE_UPLINK ? model_cables : model_duties)[part->duty];
 }
 
 double part_log_prior(const struct diagnose_network *network, const struct part *part)
@@ -208,10 +196,15 @@ double part_log_prior(const struct diagnose_network *network, const struct part 
     return log(model_value(constant));
 }
 
+static const double unseen_most = 0.5;
+
 /* Candidates are found by a hash of what they are. */
 struct slot {
-    struct candidate candidate;
-    unsigned last_run; /* 1 + the last one that was counted */
+    struct part part;
+    unsigned last_pair; /* 1 + the last one that was counted */
+    unsigned low_pairs;
+    float gain;                /* of its samples at most */
+    float gains[MODEL_DUTIES]; /* of the pairs before it, by duty */
 };
 
 struct slots {
@@ -247,39 +240,50 @@ static struct slot *slot_of(struct slots *slots, const struct part *part)
         if (!grown.items)
             return NULL;
         for (size_t i = 0; i < slots->size; i++)
-            if (slots->items[i].candidate.part.ways)
-                *slot_of(&grown, &slots->items[i].candidate.part) = slots->items[i];
+            if (slots->items[i].part.ways)
+                *slot_of(&grown, &slots->items[i].part) = slots->items[i];
         free(slots->items);
         *slots = grown;
     }
     at = hash_of(part) % slots->size;
-    while (slots->items[at].candidate.part.ways) {
-        if (is_equal(&slots->items[at].candidate.part, part))
+    while (slots->items[at].part.ways) {
+        if (is_equal(&slots->items[at].part, part))
             return &slots->items[at];
         at = at + 1 < slots->size ? at + 1 : 0;
     }
-    slots->items[at].candidate.part = *part;
+    slots->items[at].part = *part;
     slots->count++;
     return &slots->items[at];
 }
 
+/* What low samples of a pair gain at most, were the part there for all of them or for none. */
+static void end_pair(struct slot *slot)
+{
+    for (int duty = 0; duty < MODEL_DUTIES; duty++) {
+        struct part part = slot->part;
+
+        part.duty = duty;
+        slot->gains[duty] += fmaxf(log1pf(part_duty(&part) * expm1f(fminf(slot->gain, 80))), 0);
+    }
+    slot->gain = 0;
+}
+
 /* A low sample passes the part. */
-static int count_low(const struct diagnose_network *network, struct slots *slots, struct part part,
-                     int rail, unsigned run, const struct observation *sample)
+static int count_low(struct slots *slots, struct part part, int rail, unsigned pair,
+                     const struct observation *sample)
 {
     struct slot *slot;
 
     part.rail = rail;
-    if (!is_told(network, &part, sample))
-        return 0;
     slot = slot_of(slots, &part);
     if (!slot)
         return -1;
-    slot->candidate.bound += sample->table->most[sample->is_seen][sample->bin];
-    if (slot->last_run != run + 1) {
-        slot->last_run = run + 1;
-        slot->candidate.low_runs++;
+    if (slot->last_pair != pair + 1) {
+        end_pair(slot);
+        slot->low_pairs++;
     }
+    slot->last_pair = pair + 1;
+    slot->gain += sample->table->most[sample->is_seen][sample->bin];
     return 0;
 }
 
@@ -288,8 +292,8 @@ static int take_low(const struct observations *observations, struct slots *slots
                     const struct observation *sample)
 {
     const struct diagnose_network *network = observations->network;
-    const struct run *run = &observations->runs[number];
-    int from = sample->is_up ? run->low : run->high, to = sample->is_up ? run->high : run->low;
+    const struct pair *pair = &observations->pairs[number];
+    int from = sample->is_up ? pair->low : pair->high, to = sample->is_up ? pair->high : pair->low;
     int status = 0, rail = sample->rail;
 
     for (int end = 0; end < 2; end++) {
@@ -298,58 +302,56 @@ static int take_low(const struct observations *observations, struct slots *slots
         for (int ways = way; ways; ways = ways == way ? DIAGNOSE_BOTH : 0) {
             struct part part = {.type = DIAGNOSE_RAIL, .place = node, .peer = -1, .ways = ways};
 
-            status |= count_low(network, slots, part, rail, number, sample);
+            status |= count_low(slots, part, rail, number, sample);
             part.type = DIAGNOSE_NODE;
-            status |= count_low(network, slots, part, -1, number, sample);
+            status |= count_low(slots, part, -1, number, sample);
             if (ways == DIAGNOSE_BOTH) {
                 part.type = DIAGNOSE_HOST;
-                part.sharing = PART_POOLED;
-                status |= count_low(network, slots, part, -1, number, sample);
-                part.sharing = PART_APART;
+                status |= count_low(slots, part, -1, number, sample);
             }
             if (network->leaf_count < 2)
                 continue;
             part.place = network->leaves[node];
             part.type = DIAGNOSE_LEAF;
-            status |= count_low(network, slots, part, rail, number, sample);
-            status |= count_low(network, slots, part, -1, number, sample);
+            status |= count_low(slots, part, rail, number, sample);
+            status |= count_low(slots, part, -1, number, sample);
             if (network->leaves[from] == network->leaves[to])
                 continue;
             part.type = DIAGNOSE_UPLINK;
             /* of two leaves the one's uplinks are the other's */
             if (network->leaf_count == 2 && part.place == 1)
                 continue;
-            status |= count_low(network, slots, part, rail, number, sample);
-            status |= count_low(network, slots, part, -1, number, sample);
+            status |= count_low(slots, part, rail, number, sample);
+            status |= count_low(slots, part, -1, number, sample);
             part.peer = network->leaves[end ? from : to];
             if (network->leaf_count > 2 && part.place < part.peer) {
-                status |= count_low(network, slots, part, rail, number, sample);
-                status |= count_low(network, slots, part, -1, number, sample);
+                status |= count_low(slots, part, rail, number, sample);
+                status |= count_low(slots, part, -1, number, sample);
             }
         }
     }
     for (int both = 0; both < 2; both++) {
         int way = sample->is_up ? DIAGNOSE_SENDS : DIAGNOSE_RECEIVES;
         struct part part = {.type = DIAGNOSE_PATH,
-                            .place = run->low,
-                            .peer = run->high,
+                            .place = pair->low,
+                            .peer = pair->high,
                             .ways = both ? DIAGNOSE_BOTH : way};
 
-        status |= count_low(network, slots, part, rail, number, sample);
+        status |= count_low(slots, part, rail, number, sample);
         if (both)
-            status |= count_low(network, slots, part, -1, number, sample);
+            status |= count_low(slots, part, -1, number, sample);
     }
     for (int all = 0; all < 2; all++) {
         struct part part = {
             .type = DIAGNOSE_FABRIC, .place = -1, .peer = -1, .ways = DIAGNOSE_BOTH};
 
-        status |= count_low(network, slots, part, all ? -1 : rail, number, sample);
+        status |= count_low(slots, part, all ? -1 : rail, number, sample);
     }
     return status;
 }
 
-/* How many runs have to do with it, without a list of them; rather too few. */
-static double runs_of(const struct observations *observations, const struct part *part)
+/* How many pairs have to do with it, without a list of them; rather too few. */
+static double pairs_of(const struct observations *observations, const struct part *part)
 {
     double all = 0, across = 0;
 
@@ -372,10 +374,24 @@ static double runs_of(const struct observations *observations, const struct part
             return part->peer >= 0 || part->rail < 0 ? 0 : across;
         return across + (all - across) / 2; /* both ends of those inside are members */
     case DIAGNOSE_FABRIC:
-        return observations->run_count;
+        return observations->pair_count;
     default:
         return 0;
     }
+}
+
+/* The most that the part gains, given so many other pairs that have to do with it: in each of these
+ * it was not there, or is not seen in a sound sample, which has so shallow a part half as often. */
+static double bound_of(const struct observations *observations, struct slot *slot, double others)
+{
+    struct part part = slot->part;
+    double most = -INFINITY;
+
+    end_pair(slot);
+    for (part.duty = 0; part.duty < MODEL_DUTIES; part.duty++)
+        most = fmax(most,
+                    slot->gains[part.duty] + others * log(1 - fmin(part_duty(&part), unseen_most)));
+    return most + part_log_prior(observations->network, &part);
 }
 
 static int by_bound(const void *left, const void *right)
@@ -385,14 +401,14 @@ static int by_bound(const void *left, const void *right)
     return (a->bound < b->bound) - (a->bound > b->bound);
 }
 
-static int take_runs(const struct observations *observations, const unsigned *among, size_t count,
-                     struct slots *slots)
+static int take_pairs(const struct observations *observations, const unsigned *among, size_t count,
+                      struct slots *slots)
 {
     for (size_t i = 0; i < count; i++) {
         unsigned number = among ? among[i] : (unsigned)i;
-        const struct run *run = &observations->runs[number];
+        const struct pair *pair = &observations->pairs[number];
 
-        for (unsigned k = run->begin; k < run->end; k++)
+        for (unsigned k = pair->begin; k < pair->end; k++)
             if (observations->items[k].is_low &&
                 take_low(observations, slots, number, &observations->items[k]) != 0)
                 return -1;
@@ -404,25 +420,25 @@ long part_candidates(const struct observations *observations, const unsigned *am
                      struct candidate **candidates)
 {
     struct slots slots = {0};
-    double least_cost = -log1p(-model_duties[MODEL_DUTIES - 1]);
     long found = -1;
 
     *candidates = NULL;
-    if (take_runs(observations, among, among ? count : observations->run_count, &slots) != 0)
+    if (take_pairs(observations, among, among ? count : observations->pair_count, &slots) != 0)
         goto done;
     *candidates = malloc((slots.count + 1) * sizeof **candidates);
     if (!*candidates)
         goto done;
     found = 0;
     for (size_t i = 0; i < slots.size; i++) {
-        struct candidate one = slots.items[i].candidate;
+        struct slot *slot = &slots.items[i];
+        struct candidate one = {.part = slot->part};
+        double others = 0;
 
-        if (!one.part.ways)
+        if (!slot->part.ways)
             continue;
-        one.bound += part_log_prior(observations->network, &one.part);
-        /* in each run without a low sample it was not there, which has its probability */
         if (!among)
-            one.bound -= fmax(runs_of(observations, &one.part) - one.low_runs, 0) * least_cost;
+            others = fmax(pairs_of(observations, &slot->part) - slot->low_pairs, 0);
+        one.bound = bound_of(observations, slot, others);
         if (one.bound > 0)
             (*candidates)[found++] = one;
     }

@@ -18,11 +18,6 @@ enum part_type {
 
 enum { DIAGNOSE_SENDS = 1, DIAGNOSE_RECEIVES = 2, DIAGNOSE_BOTH = 3 };
 
-/* Whether what streams have of a part is a share of it: of an uplink of one cable it is, of several
- * cables each may have one to itself, or some meet on one, where a leaf has as many cables as nodes
- * or a quarter of that. */
-enum part_sharing { PART_APART, PART_POOLED, PART_MIXED, PART_CROWDED, PART_SHARINGS };
-
 struct part {
     enum part_type type;
     int place; /* node, or leaf; -1: the fabric */
@@ -30,26 +25,22 @@ struct part {
     int rail;  /* -1: all */
     int ways;  /* of the place's */
     /* its state */
-    enum part_sharing sharing;
     int depth, duty;
     /* log of its prior, of the state's too, and of how wide its maximum is */
     double prior;
 };
 
-/* Whether a sample of a run passes the part. */
+/* Whether a sample of a pair passes the part. */
 bool part_passes(const struct diagnose_network *network, const struct part *part,
-                 const struct run *run, const struct observation *sample);
+                 const struct pair *pair, const struct observation *sample);
 
-/* What a part that is not apart does to a sample with so many streams: steps that it is deeper than
- * the part's depth for one of them alone, and for all that meet. A part has its depth for all rails
- * at once, so that one stream feels less of it, or, below the first depth, nothing. others: that
- * meet a stream on its cable, mean; 0 unless some do. */
-struct part_share {
-    int one, all;
-    double others;
-};
-struct part_share part_share(const struct diagnose_network *network, const struct part *part,
-                             const struct observation *sample);
+/* Whether a sample of the pair could pass it. */
+bool part_touches(const struct observations *observations, const struct part *part, unsigned pair);
+
+/* How many steps deeper than the part's depth a sample is: a host has its depth for all rails at
+ * once, so that one stream feels less of it, or, below the first depth, nothing. */
+int part_steps(const struct diagnose_network *network, const struct part *part,
+               const struct observation *sample);
 /* The depth that is so many steps deeper; -1: none. */
 static inline int part_deeper(int depth, int steps)
 {
@@ -60,22 +51,20 @@ static inline int part_deeper(int depth, int steps)
     return depth + steps < deepest ? depth + steps : deepest;
 }
 
-/* The runs some of whose samples may pass it. *runs is grown, and the caller's. Returns how many,
+/* The pairs some of whose samples may pass it. *pairs is grown, and the caller's. Returns how many,
  * or -1 when memory is out. */
-long part_runs(const struct observations *observations, const struct part *part, unsigned **runs,
-               size_t *size);
+long part_pairs(const struct observations *observations, const struct part *part, unsigned **pairs,
+                size_t *size);
 
-/* Whether a low sample of the run passes it. */
+/* Whether a low sample of the pair passes it. */
 bool part_is_low(const struct observations *observations, const struct part *part,
-                 const struct run *run);
-
-/* Which of its two nodes the run has on the part's side: of two runs of a kind that have the same
- * the same samples pass. */
-unsigned part_sides(const struct diagnose_network *network, const struct part *part,
-                    const struct run *run);
+                 const struct pair *pair);
 
 /* Whether they are the same but for ways and state. */
 bool part_is_same(const struct part *a, const struct part *b);
+
+/* The share of the time, or of the streams, that it is there. */
+float part_duty(const struct part *part);
 
 double part_log_prior(const struct diagnose_network *network, const struct part *part);
 bool part_is_large(const struct part *part); /* shared by many nodes */
@@ -84,10 +73,9 @@ bool part_is_large(const struct part *part); /* shared by many nodes */
 struct candidate {
     struct part part;
     double bound; /* log odds that it cannot exceed */
-    unsigned low_runs;
 };
 
-/* among: the runs to look at, or NULL: all. *candidates is malloc'd, the best bound first. Returns
+/* among: the pairs to look at, or NULL: all. *candidates is malloc'd, the best bound first. Returns
  * how many, or -1 when memory is out. */
 long part_candidates(const struct observations *observations, const unsigned *among, size_t count,
                      struct candidate **candidates);

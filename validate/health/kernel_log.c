@@ -8,8 +8,9 @@
 
 #include "lib/base/quantity.h"
 #include "lib/base/text.h"
+#include "lib/constants/checks_constants.h"
 
-enum { SECOND_US = 1000000, CONSEQUENCE_S = 60, KEEP_S = 2 * KERNEL_COUNTS_S };
+enum { SECOND_US = 1000000 };
 
 void kernel_log_init(struct kernel_log *log, const char *boot_id)
 {
@@ -77,22 +78,22 @@ static void count_burst(struct kernel_finding *finding, int64_t time_us)
     finding->is_burst = finding->is_burst || finding->window_count >= event->times;
 }
 
-void kernel_log_take(struct kernel_log *log, const struct kmsg_entry *entry)
+const struct kernel_finding *kernel_log_take(struct kernel_log *log, const struct kmsg_entry *entry)
 {
     char part[KERNEL_PART], name[KERNEL_NAME];
     const struct kernel_event *event = kernel_event_match(entry->text, part, name);
     struct kernel_finding *finding;
 
     if (!event || entry->facility != 0)
-        return;
+        return NULL;
     if (*event->ends) {
         findings_end(log, event, part);
-        return;
+        return NULL;
     }
     finding = finding_of(log, event, name, part);
     if (!finding) {
         log->left_out++;
-        return;
+        return NULL;
     }
     if (finding->count == 0)
         finding->first_us = finding->window_us = entry->time_us;
@@ -101,10 +102,11 @@ void kernel_log_take(struct kernel_log *log, const struct kmsg_entry *entry)
     finding->is_drained = false; /* it has come back */
     count_burst(finding, entry->time_us);
     if (event->action < finding->event->action)
-        return; /* of the rows of one name the worst counts, with its text */
+        return finding; /* of the rows of one name the worst counts, with its text */
     finding->event = event;
     snprintf(finding->text, sizeof finding->text, "%.*s", (int)sizeof finding->text - 1,
              entry->text);
+    return finding;
 }
 
 /* ---------------------------------------------------------------- judging */
@@ -128,7 +130,7 @@ static bool is_explained(const struct kernel_log *log, const struct kernel_findi
 
         if (other != finding && !other->event->is_consequence &&
             other->event->cause == KERNEL_BY_MACHINE && strcmp(other->part, finding->part) == 0 &&
-            llabs(other->last_us - finding->last_us) <= (int64_t)CONSEQUENCE_S * SECOND_US)
+            llabs(other->last_us - finding->last_us) <= (int64_t)KERNEL_CONSEQUENCE_S * SECOND_US)
             return true;
     }
     return false;
@@ -208,7 +210,7 @@ void kernel_log_prune(struct kernel_log *log, int64_t now_us, int64_t repaired_u
 
     for (size_t i = 0; i < log->count; i++)
         if (log->findings[i].last_us >= repaired_us &&
-            now_us - log->findings[i].last_us <= (int64_t)KEEP_S * SECOND_US)
+            now_us - log->findings[i].last_us <= (int64_t)KERNEL_KEEP_S * SECOND_US)
             log->findings[kept++] = log->findings[i];
     log->count = kept;
 }

@@ -8,6 +8,7 @@
 
 #include "lib/catalog/kernel_event.h"
 #include "lib/conf/conf.h"
+#include "lib/constants/checks_constants.h"
 #include "validate/health/kmsg.h"
 
 /* What the entries of a node's kernel log come to: folded by event and part, kept over the checks
@@ -18,10 +19,7 @@
  * What lasts longer is seen where it lasts: by the tests of the node's devices. It drains the node
  * once: who resumes a drained node has accepted it, unless the same comes back. */
 
-enum {
-    KERNEL_FINDINGS = 64,   /* events of a part that are kept */
-    KERNEL_COUNTS_S = 86400 /* how long an entry is a fault, and not only a warning */
-};
+enum { KERNEL_FINDINGS = 64 /* events of a part that are kept */ };
 
 struct kernel_finding {
     const struct kernel_event *event;
@@ -46,8 +44,9 @@ struct kernel_log {
 /* A log of that boot, nothing read. */
 void kernel_log_init(struct kernel_log *log, const char *boot_id);
 
-/* Takes one of the kernel's entries. */
-void kernel_log_take(struct kernel_log *log, const struct kmsg_entry *entry);
+/* Takes one of the kernel's entries. Returns what it was counted as, or NULL. */
+const struct kernel_finding *kernel_log_take(struct kernel_log *log,
+                                             const struct kmsg_entry *entry);
 
 /* What a finding is, by the events' table and KernelLog of the configuration. */
 struct kernel_judgement {

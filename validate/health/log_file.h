@@ -24,5 +24,7 @@ void log_file_drained(const struct conf *conf);
 /* Microseconds since boot as the kernel's log has them: now, and at a time of day (0: long ago). */
 int64_t log_now_us(void);
 int64_t log_time_us(time_t time);
+/* Seconds since 1970 of a moment of the kernel's log. */
+int64_t log_epoch_s(int64_t time_us);
 
 #endif

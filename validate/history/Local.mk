@@ -11,6 +11,7 @@ validate_history_libhistory_la_SOURCES = \
 	validate/history/database.c validate/history/database.h \
 	validate/history/fingerprints.c \
 	validate/history/history.h \
+	validate/history/offenders.c validate/history/offenders.h \
 	validate/history/read.c \
 	validate/history/recall.c validate/history/recall.h \
 	validate/history/spill.c \

@@ -112,6 +112,16 @@ static bool is_of_campaign(const struct record *record)
            catalog_is_metric(record->metric, METRIC_NODES);
 }
 
+static bool is_of_host(const struct record *record)
+{
+    return catalog_is_suite(record->suite, SUITE_HOST) && record->node;
+}
+
+static bool is_of_job(const struct record *record)
+{
+    return catalog_is_test(record->test, TEST_HOST_JOBS) && isfinite(record->job);
+}
+
 static bool add_records(sqlite3 *database, const struct history_run *run,
                         const struct records *records)
 {
@@ -119,14 +129,15 @@ static bool add_records(sqlite3 *database, const struct history_run *run,
     sqlite3_stmt *statement;
 
     if (sqlite3_prepare_v2(
-            database, "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            -1, &statement, NULL) != SQLITE_OK)
+            database,
+            "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", -1,
+            &statement, NULL) != SQLITE_OK)
         return false;
     for (size_t i = 0; is_done && i < records->count; i++) {
         const struct record *record = &records->items[i];
 
         if ((record->verdict == VERDICT_NONE || record->verdict == VERDICT_PASS) &&
-            !(has_matrix && is_of_matrix(record)) && !is_of_campaign(record))
+            !(has_matrix && is_of_matrix(record)) && !is_of_campaign(record) && !is_of_job(record))
             continue;
         database_bind_text(statement, 1, run->run);
         database_bind_number(statement, 2, record->time);
@@ -143,6 +154,8 @@ static bool add_records(sqlite3 *database, const struct history_run *run,
         database_bind_text(statement, 13, verdict_name(record->verdict));
         database_bind_text(statement, 14, record->message);
         database_bind_text(statement, 15, catalog_fault(record_code(record))->name);
+        database_bind_number(statement, 16, record->job);
+        database_bind_number(statement, 17, record->user);
         is_done = database_insert(statement);
     }
     sqlite3_finalize(statement);
@@ -206,7 +219,7 @@ static bool add_figures(sqlite3 *database, const struct history_run *run,
         else if (is_link(record) && record->node &&
                  catalog_is_metric(record->metric, METRIC_LATENCY))
             is_done = add_figure(least, run->run, record->node, "latency", record);
-        else if (catalog_is_test(record->test, TEST_COLLECTIVES_SPEED))
+        else if (catalog_is_test(record->test, TEST_COLLECTIVES_SPEED) || is_of_host(record))
             is_done = add_figure(most, run->run, record->node, record->metric, record);
     }
     sqlite3_finalize(most);

@@ -4,12 +4,13 @@
 
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
+#include "lib/constants/certify_constants.h"
 
 /* A campaign certifies many nodes in several runs, as they become free. It has no state of its own:
  * it is the runs of its name in the history, and its nodes that have no certificate since the first
  * of them began are those that are left. */
 
-enum { CAMPAIGN_NAME = 64, CAMPAIGN_TRIES = 2 };
+enum { CAMPAIGN_NAME = 64 };
 
 enum campaign_state {
     CAMPAIGN_LEFT,      /* not certified since the campaign began, at its level or a higher one */

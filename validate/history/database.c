@@ -52,6 +52,12 @@ static const char second[] =
 static const char third[] = "ALTER TABLE records ADD COLUMN code TEXT;"
                             "PRAGMA user_version = 3;";
 
+/* Records are of jobs. */
+static const char fourth[] = "ALTER TABLE records ADD COLUMN job REAL;"
+                             "ALTER TABLE records ADD COLUMN user REAL;"
+                             "CREATE INDEX records_of_job ON records (job) WHERE job NOT NULL;"
+                             "PRAGMA user_version = 4;";
+
 int database_failed(sqlite3 *database, const char *path, struct error *err)
 {
     struct stat status;
@@ -145,6 +151,7 @@ static int bring_up_to_date(sqlite3 *database, const char *path, struct error *e
     else if ((version < 1 && sqlite3_exec(database, schema, NULL, NULL, NULL) != SQLITE_OK) ||
              (version < 2 && sqlite3_exec(database, second, NULL, NULL, NULL) != SQLITE_OK) ||
              (version < 3 && sqlite3_exec(database, third, NULL, NULL, NULL) != SQLITE_OK) ||
+             (version < 4 && sqlite3_exec(database, fourth, NULL, NULL, NULL) != SQLITE_OK) ||
              sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
         result = database_failed(database, path, err);
     if (result != 0)

@@ -8,7 +8,7 @@
 
 /* Inside of history: the file and its schema. */
 
-enum { HISTORY_SCHEMA = 3, HISTORY_ID = 0x6d757374 /* "must" */ };
+enum { HISTORY_SCHEMA = 4, HISTORY_ID = 0x6d757374 /* "must" */ };
 
 /* SQL: when what the node's part had shown was last accepted to be no measure any more
  * (history_accept()); 0: never. node, part: columns. */

@@ -123,6 +123,12 @@ int history_marks(const char *path, const char *node,
 int history_fingerprints(const struct records *records, size_t first, const struct hostlist *names,
                          uint64_t *fingerprints);
 
+/* Calls each() for what nodes told of that job, the oldest first, each once however many runs were
+ * told of it. */
+int history_job(const char *path, double job,
+                void (*each)(const struct record *record, void *context), void *context,
+                struct error *err);
+
 /* A question for history_figures(). */
 struct history_query {
     const char *node, *part, *metric; /* as in struct history_point */

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "lib/base/grow.h"
-#include "validate/act/strikes.h"
+#include "validate/policy/strikes.h"
 #include "validate/history/database.h"
 
 struct strikes {
@@ -96,16 +96,17 @@ int node_status_tested(const char *path, unsigned uid, double since, struct erro
     char user[16];
 
     snprintf(user, sizeof user, "%u", uid);
-    return database_query(path,
-                          &(struct database_query){
-                              .query = "SELECT node FROM runs JOIN records USING (run)"
-                                       " WHERE suite = 'certify' AND test = 'preflight.claims' AND"
-                                       " metric = 'user' AND value = CAST(?1 AS REAL) AND"
-                                       " runs.time > ?4 AND dry_run = 0",
-                              .texts = {user},
-                              .number = since,
-                              .row = tested_row},
-                          err);
+    return database_query(
+        path,
+        &(struct database_query){.query = "SELECT node FROM runs JOIN records USING (run)"
+                                          " WHERE suite = 'certify' AND test IN "
+                                          "('preflight.suspects', 'preflight.claims') AND"
+                                          " metric = 'user' AND value = CAST(?1 AS REAL) AND"
+                                          " runs.time > ?4 AND dry_run = 0",
+                                 .texts = {user},
+                                 .number = since,
+                                 .row = tested_row},
+        err);
 }
 
 struct failed {

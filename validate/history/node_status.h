@@ -8,8 +8,8 @@
 /* How nodes stand by what earlier runs found: strikes against them, and until when they are
  * certified. Dry runs count for nothing. Without a database nothing is known of any node. */
 
-/* Which strike a failure of that node, code and part at `now` is, from 1 (validate/act/strikes.h);
- * -1 with err. */
+/* Which strike a failure of that node, code and part at `now` is, from 1
+ * (validate/policy/strikes.h); -1 with err. */
 int node_status_strike(const char *path, const char *node, enum fault_code code, const char *part,
                        double now, double window_s, struct error *err);
 
@@ -20,7 +20,7 @@ int node_status_suspects(const char *path, double since,
                          void *context, struct error *err);
 
 /* How many nodes the runs that ended since `since` tested because that user's preflights held
- * something against them (certify's records of test preflight.claims, metric user): one that was
+ * something against them (certify's records of test preflight.suspects, metric user): one that was
  * tested twice is two. -1 with err. */
 int node_status_tested(const char *path, unsigned uid, double since, struct error *err);
 

@@ -137,6 +137,40 @@ int history_nodes_of_runs(const char *path, const char *then, const char *now, c
     return read_nodes(&reading, each, context, err);
 }
 
+int history_job(const char *path, double job,
+                void (*each)(const struct record *record, void *context), void *context,
+                struct error *err)
+{
+    static const char query[] =
+        "SELECT DISTINCT time, suite, test, metric, node, part, value, unit, verdict, message, job,"
+        " user FROM records WHERE job = ?1 ORDER BY time, node, part, metric";
+    struct reading reading;
+    int count = 0, rv = begin(&reading, path, 4, query, err);
+
+    if (rv <= 0)
+        return rv;
+    sqlite3_bind_double(reading.statement, 1, job);
+    for (; (rv = sqlite3_step(reading.statement)) == SQLITE_ROW; count++) {
+        sqlite3_stmt *statement = reading.statement;
+        struct record record = RECORD_INIT;
+
+        record.time = sqlite3_column_double(statement, 0);
+        record.suite = database_text(statement, 1);
+        record.test = database_text(statement, 2);
+        record.metric = database_text(statement, 3);
+        record.node = database_text(statement, 4);
+        record.part = database_text(statement, 5);
+        record.value = database_number(statement, 6);
+        record.unit = database_text(statement, 7);
+        record.verdict = verdict_at(statement, 8);
+        record.message = database_text(statement, 9);
+        record.job = database_number(statement, 10);
+        record.user = database_number(statement, 11);
+        each(&record, context);
+    }
+    return end(&reading, rv, count, err);
+}
+
 int history_run_find(const char *path, const char *wanted, struct history_run *run, char text[192],
                      struct error *err)
 {

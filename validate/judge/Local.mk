@@ -44,14 +44,15 @@ validate_judge_libjudge_la_SOURCES += \
 
 # records judged, and suspects measured again
 validate_judge_libjudge_la_SOURCES += \
-	validate/judge/links/trial/confirm.c validate/judge/links/trial/confirm.h \
-	validate/judge/links/trial/doubts.c validate/judge/links/trial/doubts.h \
-	validate/judge/links/trial/likelihood.c validate/judge/links/trial/likelihood.h \
-	validate/judge/links/trial/matrix.c validate/judge/links/trial/matrix.h \
-	validate/judge/links/trial/samples.c validate/judge/links/trial/samples.h \
-	validate/judge/links/trial/testimony.c \
-	validate/judge/links/trial/trial.c validate/judge/links/trial/trial.h \
-	# end of trial
+	validate/judge/links/localization/confirm.c validate/judge/links/localization/confirm.h \
+	validate/judge/links/localization/doubts.c validate/judge/links/localization/doubts.h \
+	validate/judge/links/localization/likelihood.c validate/judge/links/localization/likelihood.h \
+	validate/judge/links/localization/matrix.c validate/judge/links/localization/matrix.h \
+	validate/judge/links/localization/samples.c validate/judge/links/localization/samples.h \
+	validate/judge/links/localization/self_reports.c \
+	validate/judge/links/localization/localization.c validate/judge/links/localization/localization.h \
+	validate/judge/links/localization/verbs_retest.c validate/judge/links/localization/verbs_retest.h \
+	# end of localization
 
 # packets that were lost
 validate_judge_libjudge_la_SOURCES += \

@@ -4,8 +4,8 @@
 # the command.
 muster_SOURCES += \
 	validate/preflight/preflight.c validate/preflight/preflight.h \
-	validate/preflight/flight.c \
+	validate/preflight/preflight_run.c \
 	validate/preflight/members.c \
-	validate/preflight/claim.c \
+	validate/preflight/suspect_report.c \
 	validate/preflight/spares.c \
 	# end of preflight

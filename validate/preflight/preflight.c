@@ -4,7 +4,6 @@
 #include "validate/preflight/preflight.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/privileges.h"
+#include "lib/base/text.h"
 #include "validate/command/command.h"
 #include "validate/report/recordfile.h"
 #include "validate/slurm/step.h"
@@ -189,7 +189,7 @@ static int keep(const struct preflight *preflight)
         fprintf(stream, "%s\n", folded);
         status = *preflight->unknown ? COMMAND_UNKNOWN : COMMAND_PASS;
     } else {
-        print_message(preflight, "%zu of %zu nodes are good, %zu were asked for", good,
+        print_message(preflight, "%zu of %zu nodes are good, --keep needs %zu", good,
                       preflight->names.count, wanted);
     }
     free(folded);
@@ -259,8 +259,8 @@ static int run(struct preflight *preflight)
     }
     /* a step has the user of its job: nobody else can be in root's */
     if (privileges_are_too_many()) {
-        print_message(preflight, "skipped in a job of root's: the battery %s%s", privileges_refusal,
-                      preflight->options.has_step ? "; the step starts" : "");
+        print_message(preflight, "skipped, since this is root's job: the battery %s%s",
+                      privileges_refusal, preflight->options.has_step ? "; the step starts" : "");
         return COMMAND_UNKNOWN;
     }
     step_clean_environment();
@@ -270,14 +270,14 @@ static int run(struct preflight *preflight)
         return COMMAND_UNKNOWN;
     }
     if ((size_t)preflight->options.keep > preflight->names.count) {
-        print_message(preflight, "--keep %ld: the job has %zu nodes", preflight->options.keep,
-                      preflight->names.count);
+        print_message(preflight, "--keep %ld: the job has only %zu node%s", preflight->options.keep,
+                      preflight->names.count, text_plural(preflight->names.count));
         return COMMAND_FAIL;
     }
     if (preflight->options.has_step && preflight->names.count < 2)
         return COMMAND_PASS; /* no links */
     preflight_run(preflight);
-    preflight_claim(preflight);
+    preflight_report_suspects(preflight);
     if (preflight_stop) {
         print_message(preflight, "stopped by signal %d", (int)preflight_stop);
         return preflight->options.has_step ? 128 + (int)preflight_stop : COMMAND_UNKNOWN;
@@ -302,133 +302,88 @@ static void preflight_clear(struct preflight *preflight)
 
 /* ---------------------------------------------------------------- options */
 
-static void print_help(void)
+static int take_step(const char *value, void *context, struct error *err)
 {
-    puts("Usage: muster preflight [OPTION...]\n"
-         "Tests the nodes of the job that it is run in and the links between them, before the "
-         "job's\n"
-         "own work: MPI starts, messages arrive unharmed, every rail has its speed, an allreduce "
-         "is\n"
-         "exact. For the job's user; drains and certifies nobody. Names each node and part at\n"
-         "fault.\n"
-         "\n"
-         "  -w, --nodes LIST       these nodes of the job: n[1-4]; without it all of them\n"
-         "  -k, --keep N           print the N best nodes, for srun -w: those with a fault and "
-         "those\n"
-         "                         that do not answer are left out\n"
-         "  -l, --level LEVEL      quick (default) or standard\n"
-         "  -b, --budget S         seconds that it may take, instead of PreflightBudget\n"
-         "  -j, --json FILE        all records as JSON lines; - is standard output\n"
-         "  -c, --config FILE      instead of $MUSTER_CONF or muster.conf\n"
-         "      --mpi TYPE         srun's --mpi, if not the cluster's default\n"
-         "      --step JOB.STEP    the nodes of this step, as srun --preflight asks\n"
-         "  -h, --help             this text\n"
-         "\n"
-         "Exit status: 0 no fault (with --keep: N nodes are printed), 1 a fault (fewer than N are\n"
-         "good), 2 usage, 3 could not tell or interrupted; with --step also 4, a fault of a\n"
-         "heterogeneous step, and 128 and the signal that interrupted.");
-}
-
-static int step_parse(const char *text, struct preflight_options *options)
-{
+    struct preflight_options *options = context;
     char *end;
     unsigned long job, step;
 
     errno = 0;
-    job = strtoul(text, &end, 10);
-    if (end == text || *end != '.' || end[1] < '0' || end[1] > '9')
-        return command_misuse("muster preflight", "step is '%s', expected JOB.STEP", text);
+    job = strtoul(value, &end, 10);
+    if (end == value || *end != '.' || end[1] < '0' || end[1] > '9')
+        return error_set(err, "expected JOB.STEP, found \"%s\"", value);
     step = strtoul(end + 1, &end, 10);
     if (*end || errno || job == 0 || job > UINT32_MAX || step > UINT32_MAX)
-        return command_misuse("muster preflight", "step is '%s', expected JOB.STEP", text);
+        return error_set(err, "expected JOB.STEP, found \"%s\"", value);
     options->job_id = (uint32_t)job;
     options->step_id = (uint32_t)step;
     options->has_step = true;
-    return -1;
+    return 0;
 }
 
-static int nodes_parse(const char *text, struct preflight_options *options)
+static int take_nodes(const char *value, void *field, struct error *err)
 {
     struct hostlist names;
-    struct error err;
-    int status = -1;
+    size_t count;
 
-    options->nodes = text;
-    if (hostlist_expand(text, &names, &err) != 0)
-        return command_misuse("muster preflight", "%s", err.text);
-    if (names.count == 0)
-        status = command_misuse("muster preflight", "-w names no node: '%s'", text);
+    if (hostlist_expand(value, &names, err) != 0)
+        return -1;
+    count = names.count;
     hostlist_clear(&names);
-    return status;
+    *(const char **)field = value;
+    return count > 0 ? 0 : error_set(err, "expected nodes, found \"%s\"", value);
 }
+
+#define FIELD(member) OPTION_FIELD(struct preflight_options, member)
+
+static const struct option_row rows[] = {
+    OPTION('b', "budget", "SECONDS", "how long it may take, instead of PreflightBudget", SECONDS,
+           FIELD(budget_s), OPTION_RANGE(5, 3600)),
+    OPTION('c', "config", "FILE", "configuration, instead of $MUSTER_CONF or muster.conf", TEXT,
+           FIELD(config_path)),
+    OPTION('j', "json", "FILE", "write all records as JSON lines; - is standard output", TEXT,
+           FIELD(json_path)),
+    OPTION('k', "keep", "N",
+           "print the N best nodes, for srun -w; nodes with a fault and nodes that do not answer "
+           "are left out",
+           LONG, FIELD(keep), OPTION_RANGE(1, HOSTLIST_MAX)),
+    OPTION('l', "level", "LEVEL", "how thorough", CHOICE, FIELD(level), .choices = "quick|standard",
+           .initial = "quick"),
+    OPTION('\0', "mpi", "TYPE", "srun's --mpi, if not the cluster's default", TEXT, FIELD(mpi)),
+    OPTION('w', "nodes", "LIST", "these nodes of the job, n[1-4], instead of all", CALL,
+           FIELD(nodes), .take = take_nodes),
+    OPTION('\0', "nodelist", "LIST", NULL, CALL, FIELD(nodes), .take = take_nodes),
+    OPTION('\0', "step", "JOB.STEP", "the nodes of this step, for srun --preflight", CALL,
+           .take = take_step),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster preflight",
+    .usage = "muster preflight [OPTION...]",
+    .summary = "Inside a job: tests its nodes and the links between them before its own work. MPI "
+               "starts, messages arrive unharmed, every rail has its speed, an allreduce is exact. "
+               "Prints each node and part at fault. Runs as the job's user; drains and certifies "
+               "nobody.",
+    .status = "0 no fault (with --keep: N nodes are printed), 1 a fault (with --keep: fewer than N "
+              "are good), 2 usage, 3 cannot tell or interrupted; with --step also 4, a fault of a "
+              "heterogeneous step, and 128 and the signal that interrupted.",
+    .rows = rows,
+    .words_hint = "name nodes with -w",
+};
 
 /* Returns -1 to go on, else the exit status. */
 static int options_read(int argc, char **argv, struct preflight_options *options)
 {
-    static const struct option table[] = {
-        {"nodes", required_argument, NULL, 'w'},
-        {"nodelist", required_argument, NULL, 'w'},
-        {"keep", required_argument, NULL, 'k'},
-        {"level", required_argument, NULL, 'l'},
-        {"budget", required_argument, NULL, 'b'},
-        {"json", required_argument, NULL, 'j'},
-        {"config", required_argument, NULL, 'c'},
-        {"mpi", required_argument, NULL, 'm'},
-        {"step", required_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    int option, level, status = -1;
-    char *end;
+    int status;
 
-    while (status < 0 && (option = command_option(argc, argv, "w:k:l:b:j:c:h", table)) != -1) {
-        switch (option) {
-        case 'w':
-            status = nodes_parse(optarg, options);
-            break;
-        case 'k':
-            options->keep = strtol(optarg, &end, 10);
-            if (*end || end == optarg || options->keep < 1 || options->keep > HOSTLIST_MAX)
-                return command_misuse("muster preflight",
-                                      "keep is '%s', expected a number of nodes", optarg);
-            break;
-        case 'l':
-            level = conf_preflight_parse(optarg);
-            if (level != PREFLIGHT_QUICK && level != PREFLIGHT_STANDARD)
-                return command_misuse("muster preflight",
-                                      "level is '%s', expected quick or standard", optarg);
-            options->level = (enum conf_preflight)level;
-            break;
-        case 'b':
-            status =
-                command_seconds("muster preflight", "budget", optarg, 5, 3600, &options->budget_s);
-            break;
-        case 'j':
-            options->json_path = optarg;
-            break;
-        case 'c':
-            options->config_path = optarg;
-            break;
-        case 'm':
-            options->mpi = optarg;
-            break;
-        case 's':
-            status = step_parse(optarg, options);
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        default:
-            return command_usage_error("muster preflight");
-        }
-    }
-    if (status < 0 && optind < argc)
-        return command_misuse("muster preflight", "what is '%s'? Nodes are named with -w",
-                              argv[optind]);
-    if (status < 0 && options->has_step && (options->nodes || options->keep))
-        return command_misuse("muster preflight", "%s",
-                              "--step names its nodes itself: neither -w nor --keep goes with it");
-    return status;
+    options->level = 0; /* in choices */
+    status = command_options(&set, argc, argv, options);
+    options->level += PREFLIGHT_QUICK;
+    if (status >= 0)
+        return status;
+    if (options->has_step && (options->nodes || options->keep))
+        return command_misuse(set.name, "--step cannot be combined with -w or --keep");
+    return -1;
 }
 
 int command_preflight(int argc, char **argv)

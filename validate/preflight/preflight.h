@@ -78,7 +78,8 @@ size_t preflight_good(const struct preflight *preflight, struct hostlist *names)
  * heterogeneous, or memory is out: then the step cannot start, which it says itself. */
 long *preflight_groups(const struct preflight *preflight, const struct hostlist *names);
 
-/* flight.c: asks the nodes, runs the battery, judges. All that is found is in the members. */
+/* preflight_run.c: asks the nodes, runs the battery, judges. All that is found is in the members.
+ */
 void preflight_run(struct preflight *preflight);
 
 /* spares.c: which `keep` of the members are best, by measured figures: the greatest share of its
@@ -88,7 +89,8 @@ void preflight_run(struct preflight *preflight);
  * to choose from. Pure. */
 size_t spares_rank(const struct member *members, size_t count, size_t *places);
 
-/* claim.c: leaves a claim about each node with a fault on that node, or on another of the job. */
-void preflight_claim(struct preflight *preflight);
+/* suspect_report.c: leaves a suspect report about each node with a fault on that node, or on
+ * another of the job. */
+void preflight_report_suspects(struct preflight *preflight);
 
 #endif

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/constants/preflight_constants.h"
 #include "validate/preflight/preflight.h"
 
 /* Steps of what counts as another figure: finer ones would only order nodes by noise. */
 static const double share_step = 0.05;
-static const double latency_floor_us = 100; /* as the judge has it */
 
 struct rank {
     double share, latency; /* in steps, the less the better */
@@ -45,7 +45,7 @@ size_t spares_rank(const struct member *members, size_t count, size_t *places)
             .share = isnan(member->share) ? INFINITY : floor((best - member->share) / share_step),
             .latency = isnan(member->latency_us)
                            ? INFINITY
-                           : floor((member->latency_us - least_us) / latency_floor_us),
+                           : floor((member->latency_us - least_us) / SPARES_LATENCY_FLOOR_US),
             .place = i};
     }
     if (good > 0)

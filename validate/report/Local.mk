@@ -7,6 +7,7 @@ validate_report_libreport_la_SOURCES = \
 	validate/report/records.c validate/report/records.h \
 	validate/report/table.c validate/report/table.h \
 	validate/report/progress.c validate/report/progress.h \
+	validate/report/live.c validate/report/live.h \
 	validate/report/recordfile.c validate/report/recordfile.h \
 	validate/report/survey.c validate/report/survey.h \
 	validate/report/survey_links.c \

@@ -16,6 +16,8 @@ struct report_format {
 
 /* In the order in which help lists them; ends with a NULL name. */
 extern const struct report_format report_formats[];
+/* Their names, as the choices of an option. */
+#define REPORT_FORMATS "table|html|junit|prometheus|csv|json"
 
 /* NULL when there is none of that name. */
 const struct report_format *format_find(const char *name);

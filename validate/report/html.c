@@ -9,21 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/json_text.h"
 #include "validate/report/format.h"
 
 enum { ROWS_MAX = 20000 /* of the table of verdicts */ };
 
 void html_string(FILE *stream, const char *text)
 {
-    fputc('"', stream);
-    for (const unsigned char *c = (const unsigned char *)(text ? text : ""); *c; c++) {
-        if (*c == '"' || *c == '\\' || *c == '<' || *c == '>' || *c == '&' || *c == '\'' ||
-            *c < 0x20 || *c == 0x7f)
-            fprintf(stream, "\\u%04x", *c);
-        else
-            fputc(*c, stream);
-    }
-    fputc('"', stream);
+    json_text_write(stream, text ? text : "", "<>&'");
 }
 
 void html_number(FILE *stream, double number)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 #include "validate/report/table.h"
 
 void progress_init(struct progress *progress, FILE *stream)
@@ -19,9 +20,10 @@ void progress_init(struct progress *progress, FILE *stream)
                                   .has_colour = table_has_colour(stream)};
 }
 
-/* Formats the text, cleans it, and prints it with what comes before and after it. */
-static void print(struct progress *progress, const char *before, const char *format, va_list values,
-                  const char *after)
+/* Formats the text, cleans it, and prints it with what comes before and after it; as an event, too.
+ */
+static void print(struct progress *progress, struct live_event *event, const char *before,
+                  const char *format, va_list values, const char *after)
 {
     char *text;
 
@@ -29,6 +31,8 @@ static void print(struct progress *progress, const char *before, const char *for
         return;
     table_clean(text);
     fprintf(progress->stream, "%s%s%s\n", before, text, after);
+    text_put(event->text, sizeof event->text, "%s", text);
+    live_write(progress->live, event);
     free(text);
 }
 
@@ -48,11 +52,21 @@ static void show(struct progress *progress)
     progress->shown = clock_s();
 }
 
+static void stage_event(struct progress *progress, enum live_kind kind, const char *text)
+{
+    struct live_event event = {.kind = kind};
+
+    memcpy(event.stage, progress->stage, sizeof event.stage);
+    text_put(event.text, sizeof event.text, "%s", text);
+    live_write(progress->live, &event);
+}
+
 void progress_begin(struct progress *progress, const char *stage)
 {
     snprintf(progress->stage, sizeof progress->stage, "%s", stage);
     progress->doing[0] = '\0';
     progress->begin = clock_s();
+    stage_event(progress, LIVE_BEGIN, "");
     if (progress->is_terminal)
         show(progress);
 }
@@ -65,6 +79,7 @@ void progress_doing(struct progress *progress, const char *format, ...)
     vsnprintf(progress->doing, sizeof progress->doing, format, values);
     va_end(values);
     table_clean(progress->doing);
+    stage_event(progress, LIVE_DOING, progress->doing);
     progress_tick(progress);
 }
 
@@ -77,12 +92,15 @@ void progress_tick(struct progress *progress)
 void progress_end(struct progress *progress, enum verdict verdict, const char *format, ...)
 {
     const char *colour = progress->has_colour ? table_colour(verdict) : "";
+    struct live_event event = {
+        .kind = LIVE_END, .verdict = verdict, .seconds = clock_s() - progress->begin};
     va_list values;
 
+    memcpy(event.stage, progress->stage, sizeof event.stage);
     fprintf(progress->stream, "%s  %-12s %5.1f s  ", progress->is_terminal ? "\r\033[K" : "",
-            progress->stage, clock_s() - progress->begin);
+            progress->stage, event.seconds);
     va_start(values, format);
-    print(progress, colour, format, values, *colour ? "\033[0m" : "");
+    print(progress, &event, colour, format, values, *colour ? "\033[0m" : "");
     va_end(values);
     fflush(progress->stream);
     progress->stage[0] = '\0';
@@ -92,6 +110,8 @@ void progress_drop(struct progress *progress)
 {
     if (progress->is_terminal && *progress->stage)
         fputs("\r\033[K", progress->stream);
+    if (*progress->stage)
+        stage_event(progress, LIVE_END, "");
     progress->stage[0] = '\0';
 }
 
@@ -102,7 +122,7 @@ void progress_print(struct progress *progress, const char *format, ...)
     if (progress->is_terminal && *progress->stage)
         fputs("\r\033[K", progress->stream);
     va_start(values, format);
-    print(progress, "", format, values, "");
+    print(progress, &(struct live_event){.kind = LIVE_TEXT}, "", format, values, "");
     va_end(values);
     if (progress->is_terminal && *progress->stage)
         show(progress);

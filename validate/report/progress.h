@@ -6,11 +6,13 @@
 #include <stdio.h>
 
 #include "lib/base/record.h"
+#include "validate/report/live.h"
 
 /* What is going on, on standard error: one line a stage. On a terminal the line is rewritten in
  * place while the stage runs; elsewhere it is printed once, when the stage is over. */
 struct progress {
     FILE *stream;
+    struct live *live; /* where others can look; NULL: nowhere */
     bool is_terminal, has_colour;
     double begin, shown; /* of the stage, of the last rewriting */
     char stage[24];

@@ -200,7 +200,7 @@ static int compare_tallies(const void *a, const void *b)
     return strcmp(((const struct tally *)a)->test, ((const struct tally *)b)->test);
 }
 
-/* Verdicts by test. Tests of one name are the same pointer, so that neighbours are found at once.
+/* Verdicts by test. Tests of one name are the same pointer, so that neighbors are found at once.
  */
 static int verdicts(FILE *stream, const struct survey *survey)
 {

@@ -46,6 +46,8 @@ static const struct {
     {"shared", offsetof(struct record, shared)},
     {"round", offsetof(struct record, round)},
     {"stalled", offsetof(struct record, stalled)},
+    {"job", offsetof(struct record, job)},
+    {"user", offsetof(struct record, user)},
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 

@@ -106,7 +106,7 @@ static int nodes_find(struct survey *survey)
 
     if (!names)
         return -1;
-    /* equal texts are the same pointer, and neighbours are often alike: that keeps the list short
+    /* equal texts are the same pointer, and neighbors are often alike: that keeps the list short
      */
     for (size_t i = 0; i < survey->count; i++) {
         const char *ends[2] = {survey->items[i]->node, survey->items[i]->peer};

@@ -6,10 +6,8 @@
 
 #include "lib/base/grow.h"
 #include "lib/base/splitmix.h"
+#include "lib/constants/schedule_constants.h"
 #include "validate/schedule/tournament.h"
-
-/* The share of bad partners that schedule_rounds_for() reckons with. */
-static const double bad_share = 0.05;
 
 /* A seed of 0 leaves the order as it is. */
 static void shuffle(int *numbers, int count, uint64_t seed, uint64_t stream)
@@ -49,7 +47,7 @@ int schedule_rounds_for(int node_count, double confidence)
 
         for (int bad = (k + 1) / 2; bad <= k; bad++)
             tail += exp(lgamma(k + 1) - lgamma(bad + 1) - lgamma(k - bad + 1) +
-                        bad * log(bad_share) + (k - bad) * log(1 - bad_share));
+                        bad * log(SCHEDULE_BAD_SHARE) + (k - bad) * log(1 - SCHEDULE_BAD_SHARE));
         if (node_count * tail <= 1 - confidence)
             return k;
     }
@@ -194,7 +192,7 @@ static int add_plain(struct schedule *schedule, int enough)
     int all = tournament_rounds(schedule->node_count), rv = 0;
     int *order = make_order(schedule, all, UINT64_MAX);
 
-    /* The nodes are in order of their blocks: mix them all, or neighbours stay neighbours. */
+    /* The nodes are in order of their blocks: mix them all, or neighbors stay neighbors. */
     shuffle(schedule->order, schedule->node_count, schedule->seed, UINT64_MAX - 1);
     for (int i = 0; i < schedule->node_count; i++)
         schedule->place[schedule->order[i]] = i;

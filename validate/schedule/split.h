@@ -4,11 +4,7 @@
 
 #include <stdbool.h>
 
-/* Ranks of one machine at work at once, for each of its processors: a stream sleeps most of the
- * time while the kernel sends, and a rank that waits for its turn to run shows as stalled. Labs of
- * 16 nodes with rails of 200 Mb/s on two processors, load 7: 4 measure the same as 2 in half the
- * time (lowest bandwidth 192 Mb/s both), 6 are slower than 4 and stall. */
-enum { SPLIT_RANKS_PER_PROCESSOR = 4 };
+#include "lib/constants/schedule_constants.h"
 
 /* Splits the pairs of a round into sub-rounds, of which each keeps these limits. 0: no limit. */
 struct split_limits {

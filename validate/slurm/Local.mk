@@ -12,16 +12,21 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/jobs.c \
 	validate/slurm/journal.c validate/slurm/journal.h \
 	validate/slurm/labels.c validate/slurm/labels.h \
+	validate/slurm/munge.c validate/slurm/munge.h \
 	validate/slurm/nodes.c \
 	validate/slurm/long_list.c validate/slurm/long_list.h \
 	validate/slurm/operations.c validate/slurm/operations.h \
+	validate/slurm/own_job.c validate/slurm/own_job.h \
+	validate/slurm/probe.c validate/slurm/probe.h \
 	validate/slurm/ran.c validate/slurm/ran.h \
 	validate/slurm/release.c validate/slurm/release.h \
 	validate/slurm/reach.c validate/slurm/reach.h \
 	validate/slurm/retest.c validate/slurm/retest.h \
 	validate/slurm/revocation.c validate/slurm/revocation.h \
 	validate/slurm/runs.c validate/slurm/runs.h \
+	validate/slurm/as_user.c validate/slurm/as_user.h \
 	validate/slurm/allocation.c validate/slurm/allocation.h \
+	validate/slurm/show.c validate/slurm/show.h \
 	validate/slurm/state.c \
 	validate/slurm/step.c validate/slurm/step.h \
 	validate/slurm/undo.c validate/slurm/undo.h \

@@ -4,25 +4,17 @@
 #include "validate/slurm/allocation.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/read_all.h"
 #include "lib/base/text.h"
+#include "lib/constants/slurm_constants.h"
+#include "validate/slurm/as_user.h"
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/release.h"
-
-/* The longer it has taken, the less often the controller is asked: so a wait of 20 s is some 50
- * requests, and its end is seen a tenth late at most. */
-static const double ASK_S = 0.05, ASK_MOST_S = 1, TICK_S = 0.1,
-                    PENDING_S = 2; /* the scheduler has looked at it by then */
 
 /* Refusals that hold for a user's jobs until the site changes something, and what that is; %s is
  * the user. */
@@ -142,11 +134,12 @@ static const char *reason_of(const struct job_status *job_status)
 /* Until it is time to ask again. */
 static void query_wait(const struct allocation_request *request, double begin)
 {
-    double asked = clock_s(), pause_s = fmin(ASK_MOST_S, fmax(ASK_S, 0.1 * (asked - begin)));
+    double asked = clock_s(),
+           pause_s = fmin(ALLOCATION_QUERY_MOST_S, fmax(ALLOCATION_QUERY_S, 0.1 * (asked - begin)));
 
     for (double left_s = pause_s; left_s > 0 && !(request->stop && *request->stop);
          left_s = pause_s - (clock_s() - asked)) {
-        usleep((useconds_t)(1e6 * fmin(left_s, TICK_S)));
+        usleep((useconds_t)(1e6 * fmin(left_s, ALLOCATION_TICK_S)));
         if (request->on_tick)
             request->on_tick(request->context);
     }
@@ -177,7 +170,7 @@ static int wait_ready(const struct allocation_request *request, const char *node
             error_set(err, "stopped by a signal");
             return 1;
         }
-        if (!is_asked && clock_s() - begin > PENDING_S) {
+        if (!is_asked && clock_s() - begin > ALLOCATION_PENDING_S) {
             is_asked = true;
             refusal = job_status_of(job_id).refusal;
         }
@@ -221,46 +214,6 @@ static int would_run(job_desc_msg_t *wanted, uint32_t *job_id)
     if (slurm_job_will_run2(wanted, &answer) != SLURM_SUCCESS)
         return errno ? errno : ESLURM_INTERNAL;
     return 0; /* slurm.h has nothing to free the answer with: it ends with the child */
-}
-
-/* What a child of another user's tells. */
-struct submitted {
-    int reason;
-    uint32_t job_id;
-};
-
-/* In a child that has become the user: from 23.11 on a job belongs to whose credential the request
- * has, whatever root asks for. */
-static int as_user(const struct user *user, int (*submit_job)(job_desc_msg_t *, uint32_t *),
-                   job_desc_msg_t *wanted, uint32_t *job_id)
-{
-    struct submitted answer = {.reason = ECHILD};
-    pid_t parent = getpid(), child;
-    int ends[2], reason;
-
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return errno;
-    fflush(NULL);
-    child = fork();
-    if (child == 0) {
-        if (user_become(user) != 0)
-            answer.reason = errno;
-        else if (prctl(PR_SET_PDEATHSIG, SIGKILL), getppid() == parent)
-            answer.reason = submit_job(wanted, &answer.job_id);
-        _exit(write(ends[1], &answer, sizeof answer) != (ssize_t)sizeof answer);
-    }
-    reason = errno;
-    close(ends[1]);
-    if (child > 0) {
-        if (read_all(ends[0], &answer, sizeof answer) != (ssize_t)sizeof answer)
-            answer = (struct submitted){.reason = ECHILD};
-        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-            ;
-        reason = answer.reason;
-        *job_id = answer.job_id;
-    }
-    close(ends[0]);
-    return reason;
 }
 
 /* What a job is asked for with. */

@@ -12,10 +12,10 @@
 #include "lib/base/grow.h"
 #include "lib/base/read_all.h"
 #include "lib/base/utf8.h"
+#include "lib/constants/slurm_constants.h"
 #include "validate/slurm/process.h"
+#include "validate/slurm/munge.h"
 #include "validate/slurm/release.h"
-
-enum { TOPOLOGY_S = 30 };
 
 static char *copy(const char *text)
 {
@@ -34,7 +34,10 @@ static char *copy_clean(const char *text)
 
 static int slurm_failed(struct error *err, const char *what)
 {
-    return error_set(err, "%s: %s", what, slurm_strerror(errno));
+    return error_set(err, "%s: %s%s", what, slurm_strerror(errno),
+                     errno == SLURM_PROTOCOL_AUTHENTICATION_ERROR
+                         ? "; next: see that munged runs on this host"
+                         : "");
 }
 
 int cluster_open(struct error *err)
@@ -85,6 +88,7 @@ static bool node_take(const node_info_t *info, struct cluster_node *node)
     node->extra = copy(release_node_extra(info));
     node->reason_uid = info->reason_uid;
     node->reason_time = info->reason_time;
+    node->boot_time = info->boot_time;
     node->cpus = info->cpus;
     node->leaf = -1;
     cluster_node_state(info->node_state, node);
@@ -293,6 +297,7 @@ static int name_load(struct cluster *cluster, struct error *err)
     if (slurm_load_ctl_conf(0, &found) != SLURM_SUCCESS)
         return slurm_failed(err, "cannot ask the controller for its configuration");
     cluster->name = copy(found->cluster_name);
+    munge_note(found->authtype, found->authinfo);
     cluster->has_extra = release_has_extra() && found->sched_params &&
                          strstr(found->sched_params, "extra_constraints");
     release_conf_free(found);

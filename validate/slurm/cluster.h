@@ -29,6 +29,7 @@ struct cluster_node {
     char *extra;    /* the site's text, a JSON object where jobs may ask for it; "" */
     uid_t reason_uid;
     time_t reason_time;
+    time_t boot_time; /* by slurmctld's clock, of slurmd's last registration; 0: not known */
     int cpus;
     int leaf; /* index of its leaf switch in struct cluster; -1: no topology is known */
     bool is_idle, is_allocated; /* allocated: wholly or in part */
@@ -125,10 +126,11 @@ int cluster_set_extra(const char *nodes, const char *extra, struct error *err);
  * SlurmdTimeout. */
 int cluster_down(const char *nodes, const char *reason, struct error *err);
 
-/* A reservation for root and that user (NULL: root alone) over the nodes, beginning now, with MAINT
- * and IGNORE_JOBS, so that no other job starts there. It ends by itself after `minutes`, or after
- * being left without a job for ten; with minutes 0 never: somebody has to delete it. */
-int cluster_reserve(const char *name, const char *nodes, const char *user, int minutes,
+/* A reservation for root and those users ("alice,bob"; NULL: root alone) over the nodes, beginning
+ * now, with MAINT and IGNORE_JOBS, so that no other job starts there. It ends by itself after
+ * `minutes`, or after being left without a job for ten; with minutes 0 never: somebody has to
+ * delete it. */
+int cluster_reserve(const char *name, const char *nodes, const char *users, int minutes,
                     struct error *err);
 /* The reservation of a run is named by this and the run: "muster-20261120-161200-1a2b". */
 #define CLUSTER_RUN "muster-"

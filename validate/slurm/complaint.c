@@ -21,6 +21,7 @@ static const char *const effects[] = {
     "srun: got SIG",
     "srun: forcing job termination",
     "srun: interrupt",
+    "mpi/pmix", /* waits for ranks that have gone */
 };
 
 /* A line that names a cause is worth more than any other. */
@@ -30,7 +31,8 @@ static int weight_of(const char *line)
 {
     size_t blanks = strspn(line, " \t-*=");
 
-    if (!line[blanks])
+    /* what Slurm makes of an abort by PMIx without a message */
+    if (!line[blanks] || strcmp(line + blanks, "(null)") == 0)
         return 0;
     for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
         if (strstr(line, effects[i]))

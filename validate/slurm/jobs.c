@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "validate/slurm/cluster.h"
 
 #include <errno.h>
@@ -8,39 +10,40 @@
 #include <string.h>
 
 #include "lib/base/utf8.h"
+#include "lib/constants/slurm_constants.h"
 #include "validate/slurm/allocation.h"
 #include "validate/slurm/release.h"
 
-enum { IDLE_MINUTES = 10 }; /* a reservation that nobody uses goes by itself */
-
-int cluster_reserve(const char *name, const char *nodes, const char *user, int minutes,
+int cluster_reserve(const char *name, const char *nodes, const char *users, int minutes,
                     struct error *err)
 {
     resv_desc_msg_t wanted;
-    char *made, *names = strdup(nodes), *title = strdup(name), users[64];
+    char *made, *names = strdup(nodes), *title = strdup(name), *all = NULL;
     int rv = 0;
 
-    snprintf(users, sizeof users, "root%s%s", user ? "," : "", user ? user : "");
-    if (!names || !title) {
+    if (asprintf(&all, "root%s%s", users ? "," : "", users ? users : "") < 0)
+        all = NULL;
+    if (!names || !title || !all) {
         rv = error_set(err, "no memory");
         goto done;
     }
     slurm_init_resv_desc_msg(&wanted);
     wanted.name = title;
     wanted.node_list = names;
-    wanted.users = users;
+    wanted.users = all;
     wanted.start_time = time(NULL);
     wanted.flags = RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS | RESERVE_FLAG_SPEC_NODES;
     wanted.duration = minutes > 0 ? (uint32_t)minutes : INFINITE;
     if (minutes > 0) {
         wanted.flags |= RESERVE_FLAG_PURGE_COMP;
-        wanted.purge_comp_time = IDLE_MINUTES * 60;
+        wanted.purge_comp_time = RESERVATION_IDLE_MIN * 60;
     }
     made = slurm_create_reservation(&wanted);
     if (!made)
-        rv = allocation_refused(err, "cannot reserve", nodes, user ? user : "root", errno);
+        rv = allocation_refused(err, "cannot reserve", nodes, users ? users : "root", errno);
     free(made);
 done:
+    free(all);
     free(names);
     free(title);
     return rv;

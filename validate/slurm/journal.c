@@ -50,8 +50,8 @@ bool journal_next(const char **text, struct journal_entry *entry)
 
 static bool is_known(const char *verb)
 {
-    static const char *const verbs[] = {"cluster", "job",     "reservation", "resume",
-                                        "down",    "settled", "testing"};
+    static const char *const verbs[] = {"cluster", "job",     "reservation", "resume", "down",
+                                        "settled", "testing", "revoke",      "revoked"};
 
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(verb, verbs[i]) == 0)
@@ -81,10 +81,10 @@ int journal_check(const char *text, const char *cluster, struct error *err)
     return 0;
 }
 
-bool journal_is_settled(const char *text, const char *node)
+bool journal_has(const char *text, const char *verb, const char *name)
 {
     char wanted[300];
 
-    snprintf(wanted, sizeof wanted, "\nsettled %s\n", node);
+    snprintf(wanted, sizeof wanted, "\n%s %s\n", verb, name);
     return strstr(text, wanted) != NULL;
 }

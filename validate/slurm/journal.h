@@ -24,7 +24,7 @@ bool journal_next(const char **text, struct journal_entry *entry);
  * end is one that is known (a line without end was never acted upon). Returns 0, or -1 with err. */
 int journal_check(const char *text, const char *cluster, struct error *err);
 
-/* Whether a line settles the node. */
-bool journal_is_settled(const char *text, const char *node);
+/* Whether there is that line, without a rest. */
+bool journal_has(const char *text, const char *verb, const char *name);
 
 #endif

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/constants/slurm_constants.h"
+
 /* The cluster's nodes once the controller has told them: nothing here needs libslurm. */
 
 static int compare_names(const void *a, const void *b)
@@ -93,8 +95,6 @@ int cluster_meant(const char *clusters, const char *name, struct error *err)
         "a host of that cluster, or unset SLURM_CLUSTERS",
         clusters, name);
 }
-
-enum { UPLINK_NODES_PER_PAIR = 4 };
 
 int cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *run)
 {

@@ -7,11 +7,12 @@
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/runs.h"
+#include "validate/slurm/show.h"
 #include "validate/slurm/step.h"
 
-/* All that a run of certify asks of Slurm and has it do: a table, so that a test can stand in for
- * the cluster and refuse whatever it likes. Each is the function of that name in the header that is
- * named. */
+/* All that a run of certify asks of Slurm and has it do, and what policy reads: a table, so that a
+ * test can stand in for the cluster and refuse whatever it likes. Each is the function of that name
+ * in the header that is named. */
 struct cluster_operations {
     /* cluster.h: what the controller knows */
     int (*open)(struct error *err);
@@ -21,6 +22,8 @@ struct cluster_operations {
     int (*reservation)(const char *name, struct hostlist *nodes, struct error *err);
     int (*jobs)(const char *prefix, struct cluster_job **jobs, struct error *err);
     enum cluster_job_state (*job_state)(uint32_t id, const char *name);
+    /* show.h */
+    int (*show)(enum cluster_text what, const char *cluster, char **text, struct error *err);
     /* cluster.h: what it is told */
     batch_change_fn *drain, *resume /* its text is not used */, *set_comment, *set_extra, *down;
     int (*reserve)(const char *name, const char *nodes, const char *user, int minutes,

@@ -18,11 +18,10 @@
 #include "lib/base/clock.h"
 #include "lib/base/read_all.h"
 #include "lib/base/utf8.h"
+#include "lib/constants/slurm_constants.h"
 #include "validate/slurm/user.h"
 
-enum { LINE_MAX_BYTES = 65536, TICK_MS = 100 };
-
-static const double TOLD_S = 3; /* from its own word to the end */
+enum { LINE_MAX_BYTES = 65536 };
 
 void arguments_add(struct arguments *arguments, const char *format, ...)
 {
@@ -166,7 +165,7 @@ static void ending_go_on(const struct process *process, struct process_result *r
         if (ending->told_at == 0 && has_told(process))
             ending->told_at = now;
         if (!is_stopped && now - begin < process->deadline_s &&
-            (ending->told_at == 0 || now - ending->told_at < TOLD_S))
+            (ending->told_at == 0 || now - ending->told_at < PROCESS_END_S))
             return;
         result->has_hung = ending->told_at > 0;
         result->end = is_stopped ? PROCESS_STOPPED : PROCESS_TIMED_OUT;
@@ -201,7 +200,7 @@ static void watch(const struct process *process, struct process_result *result, 
         /* A child of the program may hold the pipes open: the program's end is the end. */
         if (ended_at > 0 && (is_silent || clock_s() - ended_at > 1))
             break;
-        poll(polled, 3, ended_at > 0 || is_silent ? 5 : TICK_MS);
+        poll(polled, 3, ended_at > 0 || is_silent ? 5 : PROCESS_TICK_MS);
         for (int i = 0; i < 2; i++)
             if (streams[i].fd >= 0 && polled[i].revents)
                 stream_read(process, result, &streams[i]);
@@ -215,7 +214,7 @@ static void watch(const struct process *process, struct process_result *result, 
                 in = -1;
             }
         }
-        if (process->on_tick && clock_s() - ticked > 1e-3 * TICK_MS) {
+        if (process->on_tick && clock_s() - ticked > 1e-3 * PROCESS_TICK_MS) {
             ticked = clock_s();
             process->on_tick(process->context);
         }

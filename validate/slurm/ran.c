@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/constants/slurm_constants.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
-
-enum { CLOCKS_S = 300 /* that clocks may differ */, ACCOUNTING_S = 10 };
 
 bool ran_is_true(const struct ran *asked)
 {
@@ -34,9 +33,9 @@ static bool is_of(const slurm_job_info_t *info, const struct ran *asked)
         info->het_job_id != 0 && info->het_job_id != NO_VAL && info->het_job_id == asked->job_id;
 
     return (is_leader || release_job_id(info) == asked->job_id) && info->user_id == asked->uid &&
-           info->start_time != 0 && info->start_time <= asked->at + CLOCKS_S &&
+           info->start_time != 0 && info->start_time <= asked->at + RAN_CLOCKS_S &&
            ((info->job_state & JOB_STATE_BASE) < JOB_COMPLETE ||
-            info->end_time + CLOCKS_S >= asked->at);
+            info->end_time + RAN_CLOCKS_S >= asked->at);
 }
 
 void ran_take_line(const char *line, struct ran *asked, size_t count)
@@ -87,7 +86,7 @@ static void accounting_query(struct ran *asked, size_t count)
         arguments_add(&words, "--jobs=%s", jobs);
         if (!words.out_of_memory)
             process_run(&(struct process){.argv = words.argv,
-                                          .deadline_s = ACCOUNTING_S,
+                                          .deadline_s = RAN_ACCOUNTING_S,
                                           .grace_s = 1,
                                           .on_line = line_receive,
                                           .context = &lines},

@@ -17,11 +17,13 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/text.h"
+#include "lib/certificate/certificate.h"
 #include "lib/certificate/seal.h"
+#include "lib/constants/slurm_constants.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
 
-enum { AT_ONCE = 64, DEFAULT_PORT = 6818, RESTART_S = 3 };
+enum { DEFAULT_PORT = 6818 };
 
 bool reach_is_failure(enum reach_state state)
 {
@@ -247,20 +249,20 @@ static void child_reap(struct asked *asked)
     close(asked->fd);
 }
 
-/* Asks the wanted ones of the nodes, AT_ONCE at a time. */
+/* Asks the wanted ones of the nodes, REACH_AT_ONCE at a time. */
 static int round_run(struct cluster_node *const *nodes, size_t count, const bool *is_wanted,
                      double deadline_s, const volatile sig_atomic_t *stop, struct reach *answers,
                      struct error *err)
 {
-    struct asked asked[AT_ONCE];
+    struct asked asked[REACH_AT_ONCE];
     size_t running = 0, next = 0;
     int rv = 0;
 
     fflush(NULL);
     for (;;) {
-        struct pollfd polled[AT_ONCE];
+        struct pollfd polled[REACH_AT_ONCE];
 
-        for (; rv == 0 && running < AT_ONCE && next < count; next++) {
+        for (; rv == 0 && running < REACH_AT_ONCE && next < count; next++) {
             if (!is_wanted[next])
                 continue;
             asked[running].index = next;
@@ -290,34 +292,48 @@ static int round_run(struct cluster_node *const *nodes, size_t count, const bool
     return rv;
 }
 
-/* A credential that this host cannot make or read itself says nothing of the nodes. */
-static void own_munge(struct reach *answers, size_t count)
+/* Of the states that our own MUNGE may cause: libslurm says nothing to a node while it waits for
+ * it.
+ */
+static bool is_of_munge(const struct reach *answer)
+{
+    return answer->state == REACH_NO_MUNGE || answer->state == REACH_FROZEN;
+}
+
+/* Whether some answers are of no use, as this host cannot make or read a credential itself. */
+static bool is_own_munge(const struct reach *answers, size_t count, struct error *err)
 {
     static const char text[] = "muster";
-    struct error err = {""};
     char *seal = NULL;
-    bool is_any = false;
+    bool is_any = false, is_good;
 
     for (size_t i = 0; i < count; i++)
-        is_any |= answers[i].state == REACH_NO_MUNGE;
-    if (!is_any || (seal_make(text, strlen(text), &seal, &err) == 0 &&
-                    seal_verify_by(geteuid(), seal, text, strlen(text), &err) == 1)) {
-        free(seal);
-        return;
-    }
+        is_any |= is_of_munge(&answers[i]);
+    if (!is_any)
+        return false;
+    is_good = seal_make(text, strlen(text), &seal, err) == 0 &&
+              seal_verify_by(geteuid(), seal, text, strlen(text), err) == SEAL_GENUINE;
     free(seal);
+    return !is_good;
+}
+
+/* That says nothing of the nodes. */
+static void own_munge_note(struct reach *answers, size_t count, const struct error *err)
+{
     for (size_t i = 0; i < count; i++)
-        if (answers[i].state == REACH_NO_MUNGE) {
+        if (is_of_munge(&answers[i])) {
             answers[i].state = REACH_FAILED;
             text_put(answers[i].message, sizeof answers[i].message,
-                     "cannot tell: MUNGE does not work on this host: %s", err.text);
+                     "cannot tell: MUNGE does not work on this host: %s", err->text);
         }
 }
 
 int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                 const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
 {
-    bool *is_wanted = calloc(count + 1, sizeof *is_wanted), is_any = false, is_refused = false;
+    bool *is_wanted = calloc(count + 1, sizeof *is_wanted), is_any = false, is_refused = false,
+         is_blind;
+    struct error why = {""};
     int rv;
 
     if (!is_wanted)
@@ -332,11 +348,14 @@ int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline
         is_any |= is_wanted[i];
         is_refused |= answers[i].state == REACH_NO_SLURMD;
     }
-    for (int i = 0; i < 20 * RESTART_S && is_refused && !(stop && *stop); i++)
+    for (int i = 0; i < 20 * REACH_RESTART_S && is_refused && !(stop && *stop); i++)
         usleep(50000);
+    is_blind = is_own_munge(answers, count, &why);
     if (rv == 0 && is_any && !(stop && *stop))
         rv = round_run(nodes, count, is_wanted, 2 * deadline_s, stop, answers, err);
-    own_munge(answers, count);
+    /* one that comes back in the midst of it may be too late for what waited */
+    if (is_own_munge(answers, count, &why) || is_blind)
+        own_munge_note(answers, count, &why);
     free(is_wanted);
     return rv;
 }

@@ -43,9 +43,9 @@ bool reach_is_failure(enum reach_state state);
 
 /* Fills answers[i] for nodes[i]. A node that does not answer within deadline_s is asked once more
  * with twice the time, so that a busy node is not called a dead one, nor one whose slurmd is being
- * started again. Where this host's own MUNGE does not work no node is said to refuse it. Stops
- * early, with REACH_NOT_ASKED for the rest, when *stop (may be NULL) is set. Returns 0, or -1 with
- * err. */
+ * started again. Where this host's own MUNGE does not work no node is said to refuse it or to be
+ * frozen. Stops early, with REACH_NOT_ASKED for the rest, when *stop (may be NULL) is set. Returns
+ * 0, or -1 with err. */
 int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                 const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
 

@@ -21,6 +21,15 @@ uint32_t release_granted_id(const resource_allocation_response_msg_t *granted)
 #endif
 }
 
+uint32_t release_submitted_id(const submit_response_msg_t *submitted)
+{
+#ifdef HAVE_SUBMIT_RESPONSE_MSG_T_JOB_ID
+    return submitted->job_id;
+#else
+    return submitted->step_id.job_id;
+#endif
+}
+
 #ifdef SLURM_STEPS_BY_STRUCT
 static slurm_step_id_t step_of(uint32_t job_id, uint32_t step_id)
 {

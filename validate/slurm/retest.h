@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "lib/base/error.h"
+#include "lib/constants/slurm_constants.h"
 #include "validate/slurm/operations.h"
 
 /* A drain of muster's that is lifted for a test stands in the node's Comment meanwhile, behind what
@@ -26,8 +27,6 @@ bool retest_read(const struct cluster_node *node, char run[64], char reason[256]
 /* Whether the job is one of that run: by its name, which anybody may give, and its user, who is
  * root or BatteryUser, or of another BatteryUser's, whom the run's reservation lets in. */
 bool retest_is_job_of(const struct cluster_job *job, const char *run, uid_t battery_uid);
-
-enum { RETEST_CONFIRM_S = 30 }; /* so long a living run can be without a job, at most */
 
 /* Puts right what runs have left that have no job in Slurm, root's or of BatteryUser (battery_uid),
  * watched for confirm_s seconds: nodes that are marked are drained again, the reservation

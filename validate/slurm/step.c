@@ -89,6 +89,27 @@ static int program_add(struct command *command, char *const *program, bool is_he
     return command->srun.out_of_memory ? error_set(err, "no memory for the words of a step") : 0;
 }
 
+/* The nodes as they are listed, each as often as it has tasks. */
+static int order_add(const struct step *step, const struct hostlist *nodes, struct command *command,
+                     struct error *err)
+{
+    char *list = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&list, &size);
+
+    if (!stream)
+        return error_set(err, "no memory for a step on %zu nodes", nodes->count);
+    for (size_t i = 0; i < nodes->count; i++)
+        for (int task = 0; task < step->tasks_per_node; task++)
+            fprintf(stream, "%s%s", i + (size_t)task > 0 ? "," : "", nodes->names[i]);
+    if (fclose(stream) == 0)
+        arguments_add(&command->srun, "--nodelist=%s", list);
+    else
+        command->srun.out_of_memory = true;
+    free(list);
+    return 0;
+}
+
 /* What one component is to run, on these of the step's nodes; group -1: all there is. */
 static int component_add(const struct step *step, const struct hostlist *nodes, long group,
                          struct command *command, struct error *err)
@@ -97,12 +118,13 @@ static int component_add(const struct step *step, const struct hostlist *nodes, 
 
     if (group >= 0)
         arguments_add(srun, "--het-group=%ld", group);
-    if (nodelist_add(command, nodes, err) != 0)
+    if ((step->keeps_order ? order_add(step, nodes, command, err)
+                           : nodelist_add(command, nodes, err)) != 0)
         return -1;
     arguments_add(srun, "--nodes=%zu-%zu", nodes->count, nodes->count);
     arguments_add(srun, "--ntasks=%zu", nodes->count * (size_t)step->tasks_per_node);
     arguments_add(srun, "--ntasks-per-node=%d", step->tasks_per_node);
-    arguments_add(srun, "--distribution=block");
+    arguments_add(srun, "--distribution=%s", step->keeps_order ? "arbitrary" : "block");
     arguments_add(srun, "--overlap"); /* does not wait for a step that hangs */
     arguments_add(srun, "--mem=0");
     arguments_add(srun, "--cpu-bind=none");
@@ -110,6 +132,8 @@ static int component_add(const struct step *step, const struct hostlist *nodes, 
         arguments_add(srun, "--job-name=%s", step->name);
     if (step->has_no_gres)
         arguments_add(srun, "--gres=none");
+    if (step->gpus > 0)
+        arguments_add(srun, "--gres=gpu:%ld", step->gpus);
     arguments_add(srun, "--no-kill");
     arguments_add(srun, "--kill-on-bad-exit=0"); /* our programs say who died before they end */
     arguments_add(srun, "--chdir=/");
@@ -194,7 +218,7 @@ static void cancel(const struct step *step)
 
 enum { ENTRIES = 32, SECRET_BYTES = 32 };
 
-/* What the ranks of this step know each other by (validate/battery/watch/admission.h): in its
+/* What the ranks of this step know each other by (validate/harness/watch/admission.h): in its
  * environment alone, never on a command line, in a record or a log. */
 static int add_secret(const struct process *watching, char *text, size_t size,
                       const char *entries[ENTRIES], struct error *err)

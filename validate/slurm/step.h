@@ -18,7 +18,11 @@ struct step {
     const char *name; /* of the step; NULL: the job is ours, and so is each of its steps */
     const char *mpi;  /* srun's --mpi; NULL: the cluster's default; "none" for what is not MPI */
     bool has_no_gres; /* asks for none of the job's GPUs: what runs beside has them */
+    long gpus;        /* asks for so many of each node, without which a step in a job of whole nodes
+                         has none; 0: asks for nothing */
     bool has_labels;  /* each line says which task wrote it: labels.h */
+    bool keeps_order; /* ranks go to the nodes as these are listed, not in the order of Slurm's
+                         table; for few nodes */
     bool is_of_first; /* of standard output only what task 0 writes */
     char *const *program; /* path and arguments, ends with NULL */
 };

@@ -22,18 +22,12 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"
+#include "lib/constants/slurm_constants.h"
 #include "validate/slurm/operations.h"
 #include "validate/slurm/journal.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/retest.h"
-
-enum {
-    GONE_S = 30,      /* how long a job may take to be cancelled, a reservation to be free */
-    COMPLETING_S = 8, /* and then to be gone: on a node that is lost it never is */
-    EPILOG_S = 2,     /* and what its nodes have before those that went silent are set down */
-    LATE_S = 3,       /* a request of a salloc that was killed may still be on its way */
-    KEEPER_TRIES = 10,
-};
+#include "validate/slurm/revocation.h"
 
 /* Makes directory and the last one above it. */
 static int directory_make(const char *directory)
@@ -51,24 +45,67 @@ static int directory_make(const char *directory)
     return mkdir(directory, 0700) == 0 || errno == EEXIST ? 0 : -1;
 }
 
-static int journal_add(struct undo *undo, const char *verb, const char *name, const char *rest,
-                       struct error *err)
+enum { LINE_BYTES = 1024 };
+
+static int line_make(char line[LINE_BYTES], const char *verb, const char *name, const char *rest,
+                     struct error *err)
 {
-    char line[1024];
     int length;
 
     if (strpbrk(name, " \n"))
         return error_set(err, "cannot note '%s' in the journal", name);
-    length = snprintf(line, sizeof line, "%s %s%s%s", verb, name, *rest ? " " : "", rest);
-    if (length >= (int)sizeof line - 1)
-        length = (int)sizeof line - 2;
+    length = snprintf(line, LINE_BYTES, "%s %s%s%s", verb, name, *rest ? " " : "", rest);
+    if (length >= LINE_BYTES - 1)
+        length = LINE_BYTES - 2;
     for (int i = 0; i < length; i++)
         if (line[i] == '\n')
             line[i] = ' ';
-    line[length++] = '\n';
-    if (write(undo->journal, line, (size_t)length) != length || fdatasync(undo->journal) != 0)
-        return error_set(err, "cannot write the journal %s: %m", undo->path);
+    strcpy(line + length, "\n");
     return 0;
+}
+
+/* All of the line or, on a disk that is full, nothing: a part of it would become one with the next
+ * line. */
+static int line_write(const struct undo *undo, const char *line, struct error *err)
+{
+    off_t end = lseek(undo->journal, 0, SEEK_END);
+    ssize_t length = (ssize_t)strlen(line), written = write(undo->journal, line, (size_t)length);
+
+    if (written == length && fdatasync(undo->journal) == 0)
+        return 0;
+    if (written >= 0 && written < length)
+        errno = ENOSPC;
+    error_set(err, "cannot write the journal %s: %m", undo->path);
+    if (end < 0 || ftruncate(undo->journal, end) != 0)
+        error_set(err, "cannot write the journal %s, of which the last line is broken", undo->path);
+    return -1;
+}
+
+static int journal_add(struct undo *undo, const char *verb, const char *name, const char *rest,
+                       struct error *err)
+{
+    char line[LINE_BYTES];
+
+    return line_make(line, verb, name, rest, err) == 0 ? line_write(undo, line, err) : -1;
+}
+
+/* Of what has happened already, so that it is not left: this process remembers it. */
+static int journal_add_late(struct undo *undo, const char *verb, const char *name, const char *rest,
+                            struct error *err)
+{
+    char line[LINE_BYTES], *longer;
+    bool is_first;
+
+    if (line_make(line, verb, name, rest, err) != 0)
+        return -1;
+    if (line_write(undo, line, err) == 0)
+        return 0;
+    if (asprintf(&longer, "%s%s", undo->unwritten ? undo->unwritten : "", line) < 0)
+        return -1;
+    is_first = !undo->unwritten;
+    free(undo->unwritten);
+    undo->unwritten = longer;
+    return is_first;
 }
 
 int undo_note_job(struct undo *undo, const char *job_name, uid_t uid, struct error *err)
@@ -100,12 +137,25 @@ int undo_note_resume(struct undo *undo, const char *node, const char *reason, st
 
 int undo_note_down(struct undo *undo, const char *node, const char *reason, struct error *err)
 {
-    return journal_add(undo, "down", node, reason, err);
+    return journal_add_late(undo, "down", node, reason, err);
 }
 
 int undo_note_settled(struct undo *undo, const char *node, struct error *err)
 {
-    return journal_add(undo, "settled", node, "", err);
+    return journal_add_late(undo, "settled", node, "", err);
+}
+
+int undo_note_revocation(struct undo *undo, const char *node, time_t until, struct error *err)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)until);
+    return journal_add_late(undo, "revoke", node, text, err);
+}
+
+int undo_note_revoked(struct undo *undo, const char *node, struct error *err)
+{
+    return journal_add_late(undo, "revoked", node, "", err);
 }
 
 /* What is being undone. */
@@ -157,7 +207,7 @@ static void silent_down(const struct undoing *undoing)
 
 /* Cancels jobs of that name until none is there. With is_late, waits for one that is still to
  * come. A node that does not answer keeps a job completing: those that the journal names are set
- * down then, for another that is not waited for beyond COMPLETING_S. */
+ * down then, for another that is not waited for beyond UNDO_COMPLETING_S. */
 static int jobs_undo(const struct undoing *undoing, const struct journal_entry *entry,
                      struct error *err)
 {
@@ -183,18 +233,18 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
         }
         free(jobs);
         if (count == 0 || (count > 0 && left == 0)) {
-            if (is_seen || !undoing->is_late || clock_s() - begin > LATE_S)
+            if (is_seen || !undoing->is_late || clock_s() - begin > UNDO_LATE_S)
                 return 0;
-        } else if (clock_s() - begin > GONE_S) {
+        } else if (clock_s() - begin > UNDO_GONE_S) {
             return count < 0 ? -1 : error_set(err, "job %s is still there", name);
         }
         if (left > 0 && alive == 0) {
             cancelled = cancelled > 0 ? cancelled : clock_s();
-            if (!is_down && clock_s() - cancelled > EPILOG_S) {
+            if (!is_down && clock_s() - cancelled > UNDO_EPILOG_S) {
                 silent_down(undoing);
                 is_down = true;
             }
-            if (clock_s() - cancelled > COMPLETING_S)
+            if (clock_s() - cancelled > UNDO_COMPLETING_S)
                 return 0;
         }
         /* a controller with very many jobs takes its time for them: it is given as much to rest */
@@ -241,7 +291,7 @@ static int reservation_undo(const struct undoing *undoing, const struct journal_
         hostlist_clear(&nodes);
         if (found == 0 || (found == 1 && undoing->operations->unreserve(entry->name, err) == 0))
             return 0;
-        if (clock_s() - begin > GONE_S)
+        if (clock_s() - begin > UNDO_GONE_S)
             return -1;
         usleep(200000);
     }
@@ -322,7 +372,7 @@ static int nodes_undo(const struct undoing *undoing, struct error *err)
     struct journal_entry entry;
 
     while (journal_next(&line, &entry)) {
-        if (strcmp(entry.verb, "resume") != 0 || journal_is_settled(undoing->text, entry.name))
+        if (strcmp(entry.verb, "resume") != 0 || journal_has(undoing->text, "settled", entry.name))
             continue;
         if (!is_loaded && (undoing->operations->load_nodes(&restoring.cluster, err) != 0 ||
                            held_find(undoing, &restoring.held, err) != 0)) {
@@ -340,6 +390,44 @@ static int nodes_undo(const struct undoing *undoing, struct error *err)
     hostlist_clear(&restoring.held);
     cluster_clear(&restoring.cluster);
     return restoring.rv;
+}
+
+/* Revokes what was to be revoked; what has been revoked up to a later time stays so. */
+static int revocations_make(const struct undoing *undoing, struct error *err)
+{
+    struct cluster cluster = {0};
+    struct batch comments = {0};
+    const char *line = undoing->text;
+    bool is_loaded = false;
+    struct journal_entry entry;
+    int rv = 0;
+
+    while (rv == 0 && journal_next(&line, &entry)) {
+        time_t until = (time_t)strtoll(entry.rest, NULL, 10);
+        const struct cluster_node *node;
+        const char *comment;
+        char *revoked;
+
+        if (strcmp(entry.verb, "revoke") != 0 || journal_has(undoing->text, "revoked", entry.name))
+            continue;
+        if (!is_loaded && undoing->operations->load_nodes(&cluster, err) != 0)
+            return -1;
+        is_loaded = true;
+        node = cluster_node(&cluster, entry.name);
+        comment = node && node->comment ? node->comment : "";
+        if (!node || revocation_read(comment) >= until)
+            continue;
+        revoked = revocation_put(comment, until);
+        if (!revoked || batch_add(&comments, entry.name, revoked) != 0)
+            rv = error_set(err, "no memory");
+        undoing_report(undoing, "%s: its certificate is revoked, as the run meant to", entry.name);
+        free(revoked);
+    }
+    if (batch_apply(&comments, undoing->operations->set_comment, NULL, NULL, err) != 0)
+        rv = -1;
+    batch_clear(&comments);
+    cluster_clear(&cluster);
+    return rv;
 }
 
 /* Does it for each name that the journal has with the verb. */
@@ -363,18 +451,23 @@ static int text_undo(const struct undoing *undoing, struct error *err)
 {
     int rv = each_undo(undoing, "job", err);
 
-    if (nodes_undo(undoing, err) != 0)
+    if (revocations_make(undoing, err) != 0 || nodes_undo(undoing, err) != 0)
         return -1;
     return each_undo(undoing, "reservation", err) != 0 ? -1 : rv;
 }
 
 static int journal_undo(const struct undo *undo, bool is_late, struct error *err)
 {
-    char *text = journal_read(undo->journal);
+    char *written = journal_read(undo->journal), *text;
     int rv;
 
-    if (!text)
+    if (!written)
         return error_set(err, "cannot read the journal: %m");
+    if (asprintf(&text, "%s%s", written, undo->unwritten ? undo->unwritten : "") < 0)
+        text = NULL;
+    free(written);
+    if (!text)
+        return error_set(err, "no memory");
     rv = text_undo(&(struct undoing){undo->operations, text, is_late}, err);
     free(text);
     return rv;
@@ -434,7 +527,7 @@ keeper_run(const struct undo *undo, const char *hidden, int pipe, int argc, char
         if (got == 0 || errno != EINTR)
             break;
     }
-    for (int i = 0; i < KEEPER_TRIES; i++) {
+    for (int i = 0; i < UNDO_KEEPER_TRIES; i++) {
         if (journal_undo(undo, i == 0, NULL) == 0) {
             journal_remove(undo, hidden);
             _exit(0);
@@ -455,10 +548,13 @@ static int journal_create(const char *directory, const char *run, char *hidden, 
         snprintf(hidden, size, "%s/.%s", directory, run) < (int)size &&
         snprintf(path, size, "%s/%s", directory, run) < (int)size)
         journal = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    if (journal >= 0 && flock(journal, LOCK_EX | LOCK_NB) != 0) {
+    if (journal >= 0 && (flock(journal, LOCK_EX | LOCK_NB) != 0 || write(journal, "\n", 1) != 1)) {
+        int reason = errno;
+
         close(journal);
         unlink(hidden);
         journal = -1;
+        errno = reason;
     }
     if (journal < 0)
         *hidden = *path = '\0';
@@ -484,10 +580,10 @@ int undo_begin(const struct cluster_operations *operations, const char *director
     if (undo->journal < 0) {
         no_place(directory, err);
         undo->journal = memfd_create("muster-journal", MFD_CLOEXEC);
-    }
-    if (undo->journal < 0 || write(undo->journal, "\n", 1) != 1) {
-        error_set(err, "cannot keep a journal: %m");
-        goto fail;
+        if (undo->journal < 0 || write(undo->journal, "\n", 1) != 1) {
+            error_set(err, "cannot keep a journal: %m");
+            goto fail;
+        }
     }
     if (journal_add(undo, "cluster", cluster, "", err) != 0)
         goto fail;
@@ -537,6 +633,7 @@ int undo_end(struct undo *undo, struct error *err)
             while (waitpid(undo->keeper, NULL, 0) < 0 && errno == EINTR)
                 ;
     }
+    free(undo->unwritten);
     close(undo->keeper_pipe); /* without a goodbye the keeper goes on where this ends */
     close(undo->journal);
     *undo = (struct undo){.journal = -1, .keeper_pipe = -1};

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "lib/base/error.h"
 
@@ -23,6 +24,7 @@ struct undo {
     const struct cluster_operations *operations;
     int journal;     /* file descriptor */
     char path[4096]; /* "" when the journal could only be held in memory */
+    char *unwritten; /* lines for which the journal had no place any more, or NULL */
     int keeper_pipe; /* its closing without a goodbye wakes the keeper; -1: no keeper */
     pid_t keeper;
 };
@@ -34,7 +36,8 @@ struct undo {
 int undo_begin(const struct cluster_operations *operations, const char *directory, const char *run,
                const char *cluster, int argc, char **argv, struct undo *undo, struct error *err);
 
-/* Each is to be called before the change. Returns 0, or -1 with err: leave the change then. */
+/* Each is to be called before the change. Returns 0, or -1 with err: leave the change then; the
+ * journal is as it was before. */
 /* uid: whose the job is, where it is not of this process. */
 int undo_note_job(struct undo *undo, const char *job_name, uid_t uid, struct error *err);
 /* nodes: as hostlist_fold_for_slurm() writes them. */
@@ -42,6 +45,10 @@ int undo_note_reservation(struct undo *undo, const char *name, const char *nodes
                           struct error *err);
 /* The drain of a node is about to be lifted. */
 int undo_note_resume(struct undo *undo, const char *node, const char *reason, struct error *err);
+
+/* What has happened already. Returns 0; 1 with err when the journal cannot be written, as on a disk
+ * that is full, and this process alone remembers it: the first time that this is so; -1 with err
+ * when it could not be noted at all. */
 /* The node has stopped answering in the middle of the job: once the job is cancelled, and does not
  * end within seconds, it is set down with that reason, so that the job is over for Slurm and its
  * other nodes are free. Never before: while an exclusive job runs, Slurm (22.05 to 26.05) does not
@@ -50,6 +57,11 @@ int undo_note_resume(struct undo *undo, const char *node, const char *reason, st
 int undo_note_down(struct undo *undo, const char *node, const char *reason, struct error *err);
 /* The node is now in the state where it is to stay. */
 int undo_note_settled(struct undo *undo, const char *node, struct error *err);
+/* The certificate of the node, which was not reached, is to be revoked (revocation.h) up to that
+ * time; and that is done now. Without the second the revocation is made up for, as other things are
+ * undone. */
+int undo_note_revocation(struct undo *undo, const char *node, time_t until, struct error *err);
+int undo_note_revoked(struct undo *undo, const char *node, struct error *err);
 
 /* Undoes it all, says goodbye to the keeper and removes the journal. Returns 0, or -1 with err when
  * something is still there (the keeper then goes on trying for a while). */

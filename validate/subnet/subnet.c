@@ -33,7 +33,7 @@ static void *grown(void *items, size_t count, size_t more, size_t *room, size_t 
     size_t wanted = *room ? *room : 64;
     void *larger;
 
-    if (count + more <= *room)
+    if (items && count + more <= *room)
         return items;
     while (wanted < count + more)
         wanted *= 2;

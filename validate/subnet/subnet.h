@@ -134,9 +134,9 @@ int subnet_read_text(const char *path, struct subnet *subnet, struct error *err)
  * so), or -1 with err. */
 int subnet_discover(const char *port, struct subnet *subnet, struct error *err);
 
-/* What LLDP shows on nodes: interfaces and the switch ports that they are cabled to. Neighbours
+/* What LLDP shows on nodes: interfaces and the switch ports that they are cabled to. Neighbors
  * that are no switches are passed over; of cables between switches nothing is known. */
-struct subnet_neighbour {
+struct subnet_neighbor {
     int node;                                            /* place in nodes */
     char interface[32], chassis[68], name[64], port[32]; /* name "": it has none */
     struct subnet_rate rate;
@@ -144,28 +144,27 @@ struct subnet_neighbour {
 };
 
 /* An empty one is all zero. */
-struct subnet_neighbours {
-    struct hostlist nodes; /* also those without a neighbour */
-    struct subnet_neighbour *items;
+struct subnet_neighbors {
+    struct hostlist nodes; /* also those without a neighbor */
+    struct subnet_neighbor *items;
     size_t count;
 };
 
-void subnet_neighbours_clear(struct subnet_neighbours *neighbours);
+void subnet_neighbors_clear(struct subnet_neighbors *neighbors);
 /* A further node, to which what is added then belongs. Of several switches on one interface the one
  * of the least age stays: lldpd keeps the switch that a cable was in for as long as its last word
  * said, two minutes by default. Each returns 0, or -1 with err. */
-int subnet_neighbours_node(struct subnet_neighbours *neighbours, const char *node,
-                           struct error *err);
-int subnet_neighbours_add(struct subnet_neighbours *neighbours,
-                          const struct subnet_neighbour *neighbour, struct error *err);
+int subnet_neighbors_node(struct subnet_neighbors *neighbors, const char *node, struct error *err);
+int subnet_neighbors_add(struct subnet_neighbors *neighbors, const struct subnet_neighbor *neighbor,
+                         struct error *err);
 /* Both, from what `lldpcli -f json show neighbors details` has printed on that node. */
-int subnet_neighbours_read(struct subnet_neighbours *neighbours, const char *node, const char *text,
-                           size_t length, struct error *err);
+int subnet_neighbors_read(struct subnet_neighbors *neighbors, const char *node, const char *text,
+                          size_t length, struct error *err);
 
 /* Makes a network of them, sorting them. Returns 0, or -1 with err; subnet is to be cleared in any
  * case, subnet_finish() is the caller's. */
-int subnet_neighbours_build(struct subnet_neighbours *neighbours, struct subnet *subnet,
-                            struct error *err);
+int subnet_neighbors_build(struct subnet_neighbors *neighbors, struct subnet *subnet,
+                           struct error *err);
 
 /* The same of files NODE.json of a directory. Returns 0, or -1 with err "PATH: ...". */
 int subnet_read_lldp(const char *directory, struct subnet *subnet, struct error *err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/node/device.h"
 #include "lib/node/gpu/vendor.h"
 
@@ -21,8 +22,7 @@ static void report_choice(const struct gpu_choice *choice, enum gpu_vendor vendo
 
     snprintf(visible->fact + length, sizeof visible->fact - length,
              "%s%s%s%zu %s GPU%s that can be opened", length > 0 ? "; " : "", choice->fact,
-             *choice->fact ? " of " : "", openable, gpu_vendor_name(vendor),
-             openable == 1 ? "" : "s");
+             *choice->fact ? " of " : "", openable, gpu_vendor_name(vendor), text_plural(openable));
 }
 
 void visible_gpus_read(const struct inventory *inventory, gpu_getenv_fn *getenv_fn, void *context,

@@ -22,7 +22,7 @@ enum { TAG_FORWARD, TAG_BACKWARD };
 struct pipeline {
     struct pipeline_options options;
     struct stage stage;
-    int replica, before, behind; /* ranks of the neighbours */
+    int replica, before, behind; /* ranks of the neighbors */
     struct comm *island;
     struct comm *pair;       /* this rank and the one of the other stage that has the ends; NULL */
     struct channel *channel; /* NULL: one stage */

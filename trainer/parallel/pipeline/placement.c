@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "lib/base/text.h"
 #include "trainer/parallel/pipeline/split.h"
 
 int placement_create(int ranks, int stages, int layers, struct placement *placement,
@@ -12,7 +13,7 @@ int placement_create(int ranks, int stages, int layers, struct placement *placem
 {
     if (ranks % stages)
         return error_set(err, "--stages: %d rank%s cannot be shared out evenly to %d stages", ranks,
-                         ranks == 1 ? "" : "s", stages);
+                         text_plural(ranks), stages);
     if (layers < stages)
         return error_set(err, "--stages: %d layers cannot be split into %d stages", layers, stages);
     *placement = (struct placement){.stages = stages,

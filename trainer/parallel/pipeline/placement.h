@@ -6,7 +6,7 @@
 #include "trainer/model/stage.h"
 
 /* Which rank computes what: the layers in stages, each stage on as many ranks (its island), which
- * share the sequences of a batch. Replica r of a stage talks to replica r of its neighbours. Pure.
+ * share the sequences of a batch. Replica r of a stage talks to replica r of its neighbors. Pure.
  */
 struct placement {
     int stages, replicas;

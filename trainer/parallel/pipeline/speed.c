@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/constants/trainer_constants.h"
 #include "trainer/model/model.h"
 #include "trainer/model/parameters.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/pages.h"
 
-/* A layer is computed until both are reached, then the least counts: what disturbs only adds. */
-#define LEAST_S 0.1
+/* A layer is computed that often and for SPEED_LEAST_S, then the least counts: what disturbs only
+ * adds. */
 enum { LEAST_TURNS = 3, MESSAGE_BYTES = 1 << 18 };
 enum { MOST_UPDATED = 1 << 23 }; /* parameters: more than caches hold */
 
@@ -52,7 +53,7 @@ static double time_layer(struct model *model, struct bench *bench, int sequences
     const struct microbatch microbatch = {.batch = sequences, .trains = true, .is_end = true};
     double start_s = clock_s(), least_s = INFINITY;
 
-    for (int turn = 0; turn < LEAST_TURNS || clock_s() - start_s < LEAST_S; turn++) {
+    for (int turn = 0; turn < LEAST_TURNS || clock_s() - start_s < SPEED_LEAST_S; turn++) {
         double turn_s = clock_s();
 
         model_forward(model, &store, &microbatch);
@@ -97,7 +98,7 @@ static double time_update(real *const *arrays, size_t count, int replicas, bool 
     double start_s = clock_s(), least_s = INFINITY;
     volatile double norm;
 
-    for (int turn = 0; turn < LEAST_TURNS || clock_s() - start_s < LEAST_S; turn++) {
+    for (int turn = 0; turn < LEAST_TURNS || clock_s() - start_s < SPEED_LEAST_S; turn++) {
         double turn_s = clock_s();
 
         memset(arrays[0], 0, count * sizeof(real));

@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/safe_directory.h"
+#include "lib/constants/checks_constants.h"
+
 /* Numbers of cuda.h: CUdevice_attribute, CUctx_flags */
 enum {
     ATTRIBUTE_MULTIPROCESSORS = 16,
@@ -18,8 +21,6 @@ enum {
     ATTRIBUTE_MINOR = 76,
     CONTEXT_BLOCKING_SYNC = 4, /* waits sleep and do not take a core */
     BLOCK = 64,                /* threads */
-    POLL_FIRST_US = 20,
-    POLL_MOST_US = 1000
 };
 
 static const char *const kernel_names[KERNELS] = {
@@ -44,13 +45,22 @@ int device_error(const struct device_library *library, int ordinal, const char *
 
 /* ---------------------------------------------------------------- libraries */
 
-static void *open_library(const char *path, const char *name, struct error *err)
+/* From the directories of path, else, where it may, as dlopen finds it. Returns what dlopen does;
+ * NULL with err, and in *outcome why. */
+static void *open_library(const char *path, const char *name, bool may_be_elsewhere,
+                          enum device_outcome missing, enum device_outcome *outcome,
+                          struct error *err)
 {
-    char file[512];
+    char file[1100];
     const char *reason;
     void *library;
+    int found = safe_file_find(path, name, file, sizeof file, err);
 
-    snprintf(file, sizeof file, "%s%s%s", path, *path ? "/" : "", name);
+    *outcome = found < 0 ? DEVICE_UNSAFE : missing;
+    if (found < 0)
+        error_prefix(err, "%s is not loaded", file);
+    if (found < 0 || (found == 0 && !may_be_elsewhere))
+        return NULL;
     library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         reason = dlerror();
@@ -86,13 +96,12 @@ static enum device_outcome load_driver(const char *path, struct device_library *
                                        struct error *err)
 {
     static const char name[] = "libcuda.so.1";
-    void *handle = open_library(path, name, err);
+    enum device_outcome outcome;
+    void *handle = open_library(path, name, true, DEVICE_NO_DRIVER, &outcome, err);
     int status;
 
-    if (!handle && *path)
-        handle = open_library("", name, err); /* the driver's lies elsewhere than the others */
     if (!handle)
-        return DEVICE_NO_DRIVER;
+        return outcome;
     if (find_symbols(handle, driver_symbols, sizeof driver_symbols / sizeof *driver_symbols,
                      &library->call, err) != 0) {
         error_prefix(err, "%s is too old", name);
@@ -117,12 +126,19 @@ static enum device_outcome load_compiler(const char *path, struct device_library
                                          struct error *err)
 {
     static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
+    enum { COMPILERS = sizeof names / sizeof *names };
+    enum device_outcome outcome = DEVICE_NO_COMPILER;
     void *handle = NULL;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names && !handle; i++) {
-        handle = open_library(path, names[i], err);
-        snprintf(library->compiler, sizeof library->compiler, "%s", names[i]);
+    /* an older one of the path goes before a newer one elsewhere */
+    for (size_t i = 0; i < 2 * COMPILERS && !handle && outcome != DEVICE_UNSAFE; i++) {
+        const char *name = names[i % COMPILERS];
+
+        handle = open_library(path, name, i >= COMPILERS, DEVICE_NO_COMPILER, &outcome, err);
+        snprintf(library->compiler, sizeof library->compiler, "%s", name);
     }
+    if (!handle && outcome == DEVICE_UNSAFE)
+        return outcome;
     if (!handle) {
         error_set(err, "libnvrtc.so.13 or .12 not found; set GpuLibraryPath, or run inside of the "
                        "job's container");
@@ -246,7 +262,8 @@ int device_end(struct device *device, float *ms, struct error *err)
     int status;
 
     CALL(device, event_record, device->end, NULL);
-    for (useconds_t us = POLL_FIRST_US;; us = us * 2 < POLL_MOST_US ? us * 2 : POLL_MOST_US) {
+    for (useconds_t us = DEVICE_POLL_FIRST_US;;
+         us = us * 2 < DEVICE_POLL_MOST_US ? us * 2 : DEVICE_POLL_MOST_US) {
         status = device->library->call.event_query(device->end);
         if (status != DEVICE_NOT_READY)
             break;

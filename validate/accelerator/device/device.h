@@ -98,6 +98,7 @@ enum device_outcome {
     DEVICE_NO_DRIVER,   /* no library of the driver, or it finds no device */
     DEVICE_NO_COMPILER, /* the driver's library alone is here */
     DEVICE_TOO_OLD,     /* a library lacks a function */
+    DEVICE_UNSAFE,      /* a library that others could change */
     DEVICE_FAILED,      /* an error of the driver */
 };
 
@@ -109,8 +110,8 @@ struct device_library {
     char compiler[256]; /* "libnvrtc.so.12" or its path */
 };
 
-/* Loads the libraries as dlopen finds them or from the directory path ("": none) and starts the
- * driver. Returns what came of it; err says why it is not DEVICE_USABLE. */
+/* Loads the libraries from the directories of path ("/a:/b") or as dlopen finds them, and starts
+ * the driver. Returns what came of it; err says why it is not DEVICE_USABLE. */
 enum device_outcome device_load(const char *path, struct device_library *library,
                                 struct error *err);
 

@@ -11,7 +11,7 @@
 #include "collectives/collective.h"
 #include "collectives/precision/precision.h"
 #include "validate/battery/collectives/verdict.h"
-#include "validate/battery/pattern.h"
+#include "validate/harness/pattern.h"
 
 enum {
     ELEMENTS = 301, /* of a block: more than one of int8's, the second cut short */

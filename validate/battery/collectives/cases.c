@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/battery/pattern.h"
+#include "validate/harness/pattern.h"
 
 MPI_Datatype bench_type(enum value_type type)
 {

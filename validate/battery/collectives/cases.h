@@ -3,7 +3,7 @@
 #define MUSTER_CASES_H
 
 #include "validate/battery/collectives/evidence.h"
-#include "validate/battery/program.h"
+#include "validate/harness/program.h"
 #include "validate/battery/collectives/values.h"
 
 /* Each of MPI's collectives, run once with known data and checked to the bit. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/constants/battery_constants.h"
 #include "validate/battery/collectives/bound.h"
 #include "validate/battery/collectives/cases.h"
 #include "validate/battery/collectives/effort.h"
@@ -17,9 +18,6 @@
 enum { COMMS = 4, SMALL = 7 };
 enum { ROUNDS_MOST = 100000, ROUNDS_MORE = 4 };
 
-/* Of the time limit: what the cases may take, and until when further communicators are begun. */
-static const double CASES_SHARE = 1.0 / 3, COMMS_SHARE = 2.0 / 3;
-
 /* What rank 0 says before a collective. */
 enum decision { DECISION_STOP, DECISION_ENOUGH, DECISION_CONTINUE };
 
@@ -29,53 +27,34 @@ struct collectives_options {
     const char *wire; /* of the sweep of our algorithms */
 };
 
-static int take_quick(const char *value, void *context, struct error *err)
+static int take_wire(const char *value, void *field, struct error *err)
 {
-    (void)value;
-    (void)err;
-    ((struct collectives_options *)context)->is_quick = true;
-    return 0;
-}
-
-static int take_algorithms(const char *value, void *context, struct error *err)
-{
-    (void)value;
-    (void)err;
-    ((struct collectives_options *)context)->has_algorithms = true;
-    return 0;
-}
-
-static int take_rounds(const char *value, void *context, struct error *err)
-{
-    return option_number(value, 1, ROUNDS_MOST, &((struct collectives_options *)context)->rounds,
-                         err);
-}
-
-static int take_wire(const char *value, void *context, struct error *err)
-{
-    struct collectives_options *options = context;
-
-    options->wire = value;
-    options->has_algorithms = true;
+    *(const char **)field = value;
     return ours_check_wire(value, err);
 }
 
-static const struct option_spec option_table[] = {
-    {"algorithms", NULL, "each algorithm of ours, too, beside MPI's own: results and speed",
-     take_algorithms},
-    {"wire", "FORMAT",
-     "how numbers travel in the sweep of speeds: as-is, auto (lossless where this machine's\n"
-     "measured rates say that it wins), lossless, bf16, fp16, e4m3, e5m2 or int8; with\n"
-     "--algorithms, which it includes",
-     take_wire},
-    {"rounds", "N", "N - 1 rounds more, each with the ranks in other places (1)", take_rounds},
-    {"quick", NULL, "fewer types and operations, up to 128 KiB instead of 1 MiB", take_quick},
-    {NULL, NULL, NULL, NULL},
+#define FIELD(member) OPTION_FIELD(struct collectives_options, member)
+
+static const struct option_row option_table[] = {
+    OPTION('\0', "algorithms", NULL,
+           "also each algorithm of muster's, beside MPI's own: results and "
+           "speed",
+           FLAG, FIELD(has_algorithms)),
+    OPTION('\0', "wire", "FORMAT",
+           "how numbers travel in the sweep of speeds; auto is lossless where this machine's "
+           "measured rates say that it is faster; includes --algorithms",
+           CALL, FIELD(wire), .take = take_wire,
+           .choices = "as-is|auto|lossless|bf16|fp16|e4m3|e5m2|int8"),
+    OPTION('\0', "rounds", "N", "rounds, each with the ranks in a different order", LONG,
+           FIELD(rounds), OPTION_RANGE(1, ROUNDS_MOST), .initial = "1"),
+    OPTION('\0', "quick", NULL, "fewer types and operations, up to 128 KiB instead of 1 MiB", FLAG,
+           FIELD(is_quick)),
+    OPTION_END,
 };
 
 static const struct program_spec spec = {
     "muster-collectives", "collectives",
-    "Runs every collective of MPI over types, operations, odd sizes and communicators, and checks\n"
+    "Runs every collective of MPI over types, operations, odd sizes and communicators, and checks "
     "each result to the bit; names the rank whose data is damaged.",
     option_table, false};
 
@@ -277,7 +256,8 @@ static enum decision next_decision(const struct session *session, const struct c
         return DECISION_CONTINUE; /* rank 0's counts */
     if (watch_time_is_up(1))
         return DECISION_STOP;
-    return !is_world(comm) && elapsed_s > COMMS_SHARE * session->program->common.time_limit_s
+    return !is_world(comm) &&
+                   elapsed_s > COLLECTIVES_COMMS_SHARE * session->program->common.time_limit_s
                ? DECISION_ENOUGH
                : DECISION_CONTINUE;
 }
@@ -310,7 +290,7 @@ static enum decision run_comm(struct session *session, const struct comm *comm)
 }
 
 /* A round more, with the ranks moved on by a place for each round before it: who is root, whose
- * neighbour, and where in a tree or a ring is another then. */
+ * neighbor, and where in a tree or a ring is another then. */
 static enum decision run_round(struct session *session, int round)
 {
     struct program *program = session->program;
@@ -339,7 +319,7 @@ static bool run_rounds(struct session *session, struct comm comms[COMMS], long r
     enum decision decision = DECISION_CONTINUE;
 
     session->begin_s = clock_s();
-    session->effort.allowed_s = CASES_SHARE * session->program->common.time_limit_s;
+    session->effort.allowed_s = COLLECTIVES_CASES_SHARE * session->program->common.time_limit_s;
     for (int i = 0; i < COMMS; i++)
         for (const struct routine *routine = routines; routine->name; routine++)
             session->effort.planned += planned_cases(session, &comms[i], routine);
@@ -389,6 +369,7 @@ int main(int argc, char **argv)
     size_t ranks, room;
 
     program_start(&program, &spec, &options, argc, argv);
+    options.has_algorithms |= options.wire != NULL;
     program_phase(&program, "communicators");
     make_comms(&program, comms);
     if (options.has_algorithms) {

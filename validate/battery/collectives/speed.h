@@ -2,7 +2,7 @@
 #ifndef MUSTER_BATTERY_SPEED_H
 #define MUSTER_BATTERY_SPEED_H
 
-#include "validate/battery/program.h"
+#include "validate/harness/program.h"
 
 /* Allreduce of float at a few sizes, for about seconds each: the bus bandwidth as nccl-tests
  * defines it, algbw x 2 (p - 1) / p, the median over iterations of the slowest rank. For

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "validate/battery/pattern.h"
+#include "validate/harness/pattern.h"
 
 static const struct {
     const char *name;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "lib/constants/battery_constants.h"
 #include "validate/battery/gpu/worker.h"
 
 #include <errno.h>
@@ -18,8 +19,6 @@
 #include "lib/base/sysfs.h"
 
 extern char **environ;
-
-enum { WAIT_MS = 200, REAP_MS = 200 };
 
 int worker_start(struct worker *worker, const char *path)
 {
@@ -56,7 +55,7 @@ void worker_end(struct worker *worker)
     close(worker->fd);
     worker->fd = -1;
     kill(worker->pid, SIGKILL);
-    for (int ms = 0; ms < REAP_MS && waitpid(worker->pid, NULL, WNOHANG) == 0; ms += 5)
+    for (int ms = 0; ms < GPU_REAP_MS && waitpid(worker->pid, NULL, WNOHANG) == 0; ms += 5)
         usleep(5000);
 }
 
@@ -119,7 +118,7 @@ int worker_wait(struct worker *workers, int count, struct worker_answer *answer)
     }
     if (!is_asked)
         return -2;
-    poll(fds, (nfds_t)count, WAIT_MS);
+    poll(fds, (nfds_t)count, GPU_WAIT_MS);
     for (int i = 0; i < count; i++) {
         struct worker *worker = &workers[i];
 

@@ -334,6 +334,15 @@ static void report_peers(struct reporter *reporter, int from)
     }
 }
 
+/* Whether devices of some node were tested: then those of the others should have been. */
+static bool has_tested(const struct gpu_node *nodes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (nodes[i].outcome == WORKER_DONE && nodes[i].count > 0)
+            return true;
+    return false;
+}
+
 static void report_node(struct reporter *reporter)
 {
     const struct gpu_node *node = &reporter->nodes[reporter->node];
@@ -341,9 +350,10 @@ static void report_node(struct reporter *reporter)
 
     reporter->part[0] = '\0';
     if (node->outcome != WORKER_DONE) {
-        if (node->outcome == WORKER_NOT_TESTED || node->outcome == WORKER_NO_DEVICE)
+        if (node->outcome == WORKER_NO_DEVICE ||
+            (node->outcome == WORKER_NOT_TESTED && !has_tested(reporter->nodes, reporter->count)))
             record.verdict = VERDICT_SKIP;
-        snprintf(reporter->message, sizeof reporter->message, "not looked at: %s", node->text);
+        snprintf(reporter->message, sizeof reporter->message, "not tested: %s", node->text);
         report_line(reporter, "gpu.compute", "device", NAN, NULL,
                     record.verdict == VERDICT_SKIP ? FAULT_NONE
                                                    : code_of(node->outcome, node->error),

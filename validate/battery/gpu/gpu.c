@@ -10,11 +10,11 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/ranges.h"
+#include "lib/constants/battery_constants.h"
 #include "validate/battery/gpu/evaluate.h"
-#include "validate/battery/program.h"
+#include "validate/harness/program.h"
 
-/* OPEN_LIMIT: the libraries may come from a slow file system, so many times the deadline. */
-enum { OPEN_LIMIT = 3, AGAIN = 3 };
+enum { AGAIN = 3 };
 
 enum test {
     TEST_SET_COMPUTE = 1,
@@ -128,7 +128,7 @@ static void crew_measure(struct crew *crew, unsigned set, const struct worker_re
             if ((int)k == crew->node->devices[i].part)
                 own.numa_node = crew->program->inventory->gpus[k].location.numa_node;
         worker_send(&crew->workers[i], &own,
-                    crew->deadline_s * (request->task == TASK_OPEN ? OPEN_LIMIT : 1));
+                    crew->deadline_s * (request->task == TASK_OPEN ? GPU_OPEN_LIMIT : 1));
     }
     while ((index = worker_wait(crew->workers, count, &answer)) != -2) {
         program_step(crew->program);
@@ -187,34 +187,50 @@ static bool is_wanted(const struct crew *crew, enum worker_task task)
     return !crew->options->tests || (crew->options->tests & tests_of(task));
 }
 
+/* Each device with each other one; quick: with its neighbors, as a device that is opened in another
+ * one's process takes a third of a second. */
 static void measure_peers(struct crew *crew)
 {
-    for (int i = 0; i < crew->node->count; i++)
-        for (int k = 0; k < crew->node->count; k++) {
+    int count = crew->node->count;
+
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < count; k++) {
             struct worker_request request = {.task = TASK_PEER,
                                              .peer = crew->node->devices[k].ordinal};
+            bool is_neighbor = k == (i + 1) % count || i == (k + 1) % count;
 
-            if (i != k && crew->workers[i].fd >= 0 && crew->workers[k].fd >= 0)
+            if (i != k && (is_neighbor || !crew->options->is_quick) && crew->workers[i].fd >= 0 &&
+                crew->workers[k].fd >= 0)
                 crew_measure(crew, 1U << i, &request, NULL);
         }
 }
 
+/* In parts, each with its own deadline: one where it is quick, else 40, or as many as there is time
+ * for. */
+static void measure_repeatable(struct crew *crew)
+{
+    struct worker_request request = {.task = TASK_REPEAT, .amount = 50};
+    double until = clock_s() + GPU_REPEAT_S;
+    int parts = crew->options->is_quick ? 1 : 40;
+
+    for (int i = 0; i < parts && (i == 0 || clock_s() < until); i++)
+        crew_measure(crew, ~0U, &request, NULL);
+}
+
 static void measure_all(struct crew *crew)
 {
-    int rounds = crew->options->is_quick ? 2 : 5;
+    int rounds = crew->options->is_quick ? 1 : 5; /* what is low is measured again */
 
     for (int round = 0; round < rounds; round++) {
         program_phase(crew->program, "rates, round %d of %d", round + 1, rounds);
         for (int figure = 0; figure < FIGURES; figure++)
-            if (is_wanted(crew, figure_specs[figure].task))
+            if (is_wanted(crew, figure_specs[figure].task) &&
+                (figure_specs[figure].least > 0 || !crew->options->is_quick))
                 measure(crew, (enum figure)figure, ~0U);
     }
     if (is_wanted(crew, TASK_REPEAT)) {
         program_phase(crew->program, "products");
-        /* in parts: each has its own deadline */
-        for (int i = 0; i < (crew->options->is_quick ? 1 : 40); i++)
-            crew_measure(crew, ~0U, &(struct worker_request){.task = TASK_REPEAT, .amount = 50},
-                         NULL);
+        measure_repeatable(crew);
     }
     if (is_wanted(crew, TASK_PATTERN)) {
         program_phase(crew->program, "memory patterns");
@@ -257,50 +273,71 @@ static int part_of(const struct inventory *inventory, const char *pci, int ordin
     return ordinal;
 }
 
-/* A worker for one more device opens it. Returns how many devices the driver has; 0 where it told
- * none. */
-static int open_device(struct crew *crew, int index, struct worker_answer *answer)
+/* Starts a worker for a device and has it open it. answer: of one that cannot be started. */
+static void open_begin(struct crew *crew, int index, struct worker_answer *answer)
 {
     struct worker_request request = {.task = TASK_OPEN, .device = index, .peer = -1};
     struct gpu_device *device = &crew->node->devices[index];
-    int rv;
 
     device->ordinal = device->part = index;
-    if (worker_start(&crew->workers[index], crew->program->conf.gpu_library_path) != 0) {
-        *answer = (struct worker_answer){.outcome = WORKER_DIED};
-        snprintf(answer->text, sizeof answer->text, "could not be started: %s", strerror(errno));
-    } else {
-        worker_send(&crew->workers[index], &request, OPEN_LIMIT * crew->deadline_s);
-        while ((rv = worker_wait(crew->workers, index + 1, answer)) == -1)
-            program_step(crew->program);
+    if (worker_start(&crew->workers[index], crew->program->conf.gpu_library_path) == 0) {
+        worker_send(&crew->workers[index], &request, GPU_OPEN_LIMIT * crew->deadline_s);
+        return;
     }
-    program_step(crew->program);
-    snprintf(device->model, sizeof device->model, "%s", answer->model);
-    if (*answer->pci)
-        device->part = part_of(crew->program->inventory, answer->pci, index);
-    if (answer->outcome != WORKER_DONE)
-        lose(crew, index, &request, answer);
-    return answer->device_count;
+    *answer = (struct worker_answer){.outcome = WORKER_DIED};
+    snprintf(answer->text, sizeof answer->text, "could not be started: %s", strerror(errno));
+    lose(crew, index, &request, answer);
 }
 
+/* Opens the devices from first to before end, all at once. answer: of the last to answer. */
+static void open_range(struct crew *crew, int first, int end, struct worker_answer *answer)
+{
+    int index;
+
+    for (int i = first; i < end; i++)
+        open_begin(crew, i, answer);
+    while ((index = worker_wait(crew->workers, end, answer)) != -2) {
+        struct gpu_device *device = &crew->node->devices[index < 0 ? 0 : index];
+
+        program_step(crew->program);
+        if (index < 0)
+            continue;
+        snprintf(device->model, sizeof device->model, "%s", answer->model);
+        if (*answer->pci)
+            device->part = part_of(crew->program->inventory, answer->pci, index);
+        if (answer->outcome != WORKER_DONE)
+            lose(crew, index, &(struct worker_request){.task = TASK_OPEN, .peer = -1}, answer);
+    }
+}
+
+/* Whether the bus has a device that this driver is for. */
+static bool has_devices(const struct inventory *inventory)
+{
+    for (size_t i = 0; inventory && i < inventory->gpu_count; i++)
+        if (inventory->gpus[i].vendor == GPU_NVIDIA)
+            return true;
+    return false;
+}
+
+/* The first device's worker knows how many there are. */
 static void open_devices(struct crew *crew)
 {
     struct gpu_node *node = crew->node;
-    struct worker_answer answer;
-    int count;
+    struct worker_answer answer = {.outcome = WORKER_DIED};
 
     program_phase(crew->program, "opening devices");
-    count = open_device(crew, 0, &answer);
-    if (count == 0) {
+    open_range(crew, 0, 1, &answer);
+    if (answer.device_count == 0) {
         node->outcome = answer.outcome;
+        if (answer.outcome == WORKER_NO_DEVICE && has_devices(crew->program->inventory))
+            node->outcome = WORKER_NOT_TESTED;
         node->error = answer.error;
         snprintf(node->text, sizeof node->text, "%.199s",
                  *node->devices[0].text ? node->devices[0].text : answer.text);
         return;
     }
-    node->count = count > WORKERS ? WORKERS : count;
-    for (int i = 1; i < node->count; i++)
-        open_device(crew, i, &answer);
+    node->count = answer.device_count > WORKERS ? WORKERS : answer.device_count;
+    open_range(crew, 1, node->count, &answer);
     for (int i = 0; i < node->count; i++)
         if (crew->options->devices && !(crew->options->devices >> i & 1))
             worker_end(&crew->workers[i]);
@@ -324,14 +361,6 @@ static void fold_node(struct gpu_node *node)
 
 /* ---------------------------------------------------------------- the program */
 
-static int take_quick(const char *value, void *context, struct error *err)
-{
-    (void)value;
-    (void)err;
-    ((struct gpu_options *)context)->is_quick = true;
-    return 0;
-}
-
 static int take_devices(const char *value, void *context, struct error *err)
 {
     struct gpu_options *options = context;
@@ -350,36 +379,25 @@ static int take_devices(const char *value, void *context, struct error *err)
 
 static int take_tests(const char *value, void *context, struct error *err)
 {
-    static const char *const names[] = {"compute", "repeatable", "memory", "paths"};
     struct gpu_options *options = context;
 
-    for (const char *word = value; word; word = strchr(word, ',')) {
-        size_t length, i;
-
-        word += *word == ',';
-        length = strcspn(word, ",");
-        for (i = 0; i < sizeof names / sizeof *names; i++)
-            if (strlen(names[i]) == length && strncmp(names[i], word, length) == 0)
-                break;
-        if (i == sizeof names / sizeof *names)
-            return error_set(err, "expected some of compute,repeatable,memory,paths, found \"%s\"",
-                             value);
-        options->tests |= 1U << i;
-    }
-    return 0;
+    return option_words_take(value, "compute,repeatable,memory,paths", &options->tests, err);
 }
 
-static const struct option_spec option_table[] = {
-    {"quick", NULL, "fewer rounds, products and patterns", take_quick},
-    {"devices", "LIST", "only these devices of each node, as the driver numbers them: 0-3,6",
-     take_devices},
-    {"tests", "LIST", "only these of compute,repeatable,memory,paths", take_tests},
-    {NULL, NULL, NULL, NULL},
+static const struct option_row option_table[] = {
+    OPTION('\0', "quick", NULL, "fewer rounds, products and patterns", FLAG,
+           OPTION_FIELD(struct gpu_options, is_quick)),
+    OPTION('\0', "devices", "LIST",
+           "only these devices of each node, as the driver numbers them: 0-3,6", CALL,
+           .take = take_devices),
+    OPTION('\0', "tests", "LIST", "only these of compute,repeatable,memory,paths", CALL,
+           .take = take_tests),
+    OPTION_END,
 };
 
 static const struct program_spec spec = {
     "muster-gpu", "gpu",
-    "Loads the accelerators of each node: rates, repeatable results, memory, paths to the host\n"
+    "Loads the accelerators of each node: rates, repeatable results, memory, paths to the host "
     "and to each other.",
     option_table, true};
 

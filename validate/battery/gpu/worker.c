@@ -17,10 +17,10 @@
 #include "lib/base/clock.h"
 #include "lib/base/ranges.h"
 #include "lib/base/sysfs.h"
+#include "lib/constants/battery_constants.h"
 #include "validate/accelerator/device/device.h"
 
-/* TIMED_MS: of the device, for one figure; times come from its own events. */
-enum { TIMED_MS = 20, LAUNCHES_MOST = 200, THREADS = 64, SEED = 4711, PATTERNS = 6 };
+enum { LAUNCHES_MOST = 200, THREADS = 64, SEED = 4711, PATTERNS = 6 };
 
 static struct {
     struct device_library library;
@@ -83,7 +83,7 @@ static unsigned all_blocks(void)
 /* How often something that takes ms is done for one figure. */
 static unsigned times_of(float ms)
 {
-    double times = ms > 0 ? TIMED_MS / ms : LAUNCHES_MOST;
+    double times = ms > 0 ? GPU_TIMED_MS / ms : LAUNCHES_MOST;
 
     return times < 1 ? 1 : times > LAUNCHES_MOST ? LAUNCHES_MOST : (unsigned)times;
 }

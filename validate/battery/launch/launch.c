@@ -7,7 +7,7 @@
 #include "validate/battery/launch/clock.h"
 #include "validate/battery/launch/messages.h"
 #include "validate/battery/launch/workers.h"
-#include "validate/battery/program.h"
+#include "validate/harness/program.h"
 
 struct launch_options {
     struct launch_wish launch;
@@ -16,45 +16,27 @@ struct launch_options {
     struct messages_plan messages;
 };
 
-static int take_expect_ranks(const char *value, void *context, struct error *err)
-{
-    return option_number(value, 1, 65536, &((struct launch_options *)context)->ranks_per_node, err);
-}
+#define FIELD(member) OPTION_FIELD(struct launch_options, member)
 
-static int take_rounds(const char *value, void *context, struct error *err)
-{
-    return option_number(value, 1, 1 << 24, &((struct launch_options *)context)->rounds, err);
-}
-
-static int take_quick(const char *value, void *context, struct error *err)
-{
-    (void)value;
-    (void)err;
-    ((struct launch_options *)context)->messages.is_quick = true;
-    return 0;
-}
-
-static int take_confidence(const char *value, void *context, struct error *err)
-{
-    return option_confidence(value, &((struct launch_options *)context)->messages.confidence, err);
-}
-
-static const struct option_spec option_table[] = {
+static const struct option_row option_table[] = {
     LAUNCH_STARTED,
     LAUNCH_EXPECT_NODES,
-    {"expect-ranks-per-node", "K", "how many ranks each should have", take_expect_ranks},
-    {"rounds", "K", "messages: at most K rounds (all pairs of up to 32 ranks)", take_rounds},
-    {"confidence", "P",
-     "messages: as many rounds as name a bad rank with this confidence (with more than\n"
-     "32 ranks and no --rounds: 0.999, or 0.99 with --quick)",
-     take_confidence},
-    {"quick", NULL, "messages: up to 64 KiB instead of 1 MiB", take_quick},
-    {NULL, NULL, NULL, NULL},
+    OPTION('\0', "expect-ranks-per-node", "K", "ranks that each node should have", LONG,
+           FIELD(ranks_per_node), OPTION_RANGE(1, 65536)),
+    OPTION('\0', "rounds", "K", "messages: at most K rounds", LONG, FIELD(rounds),
+           OPTION_RANGE(1, 1 << 24), .initial = "all pairs of up to 32 ranks"),
+    OPTION('\0', "confidence", "P",
+           "messages: as many rounds as name a bad rank with this confidence (with more than 32 "
+           "ranks and no --rounds: 0.999, or 0.99 with --quick)",
+           CALL, FIELD(messages.confidence), .take = option_confidence),
+    OPTION('\0', "quick", NULL, "messages: up to 64 KiB instead of 1 MiB", FLAG,
+           FIELD(messages.is_quick)),
+    OPTION_END,
 };
 
 static const struct program_spec spec = {
     "muster-launch", "launch",
-    "Starts MPI on every node, exchanges checked messages between pairs of ranks,\n"
+    "Starts MPI on every node, exchanges checked messages between pairs of ranks, "
     "compares the nodes' clocks.",
     option_table, false};
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/battery/pattern.h"
-#include "validate/battery/watch/sockets.h"
+#include "validate/harness/pattern.h"
+#include "validate/harness/watch/sockets.h"
 #include "validate/schedule/schedule.h"
 
 /* Empty, less than a word, a word, MPI's eager and rendezvous protocols, and several segments. */

@@ -2,7 +2,7 @@
 #ifndef MUSTER_BATTERY_MESSAGES_H
 #define MUSTER_BATTERY_MESSAGES_H
 
-#include "validate/battery/program.h"
+#include "validate/harness/program.h"
 
 /* Which pairs of ranks meet, and how long their messages are. */
 struct messages_plan {

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "validate/battery/launch/workers.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -87,28 +88,21 @@ void workers_check(const struct program *program, const struct hostlist *expecte
         int found = program->ranks_of_node[node];
         enum verdict verdict = VERDICT_PASS;
 
-        snprintf(message, sizeof message, "%d rank%s", found, found == 1 ? "" : "s");
+        snprintf(message, sizeof message, "%d rank%s", found, text_plural(found));
         if (expected->count > 0 && !hostlist_contains(expected, name)) {
             verdict = VERDICT_FAIL;
             snprintf(message, sizeof message, "%s takes part and was not expected", name);
         } else if (ranks_per_node > 0 && found != ranks_per_node) {
             verdict = VERDICT_FAIL;
             snprintf(message, sizeof message, "%s has %d rank%s, expected %ld", name, found,
-                     found == 1 ? "" : "s", ranks_per_node);
+                     text_plural(found), ranks_per_node);
         }
         report_workers(name, found, ranks_per_node, verdict, message);
     }
 }
 
-int launch_take_started(const char *value, void *wish, struct error *err)
+int launch_take_expect_nodes(const char *value, void *expected, struct error *err)
 {
-    return option_seconds(value, 0, 1e11, &((struct launch_wish *)wish)->started, err);
-}
-
-int launch_take_expect_nodes(const char *value, void *wish, struct error *err)
-{
-    struct launch_wish *launch = wish;
-
-    hostlist_clear(&launch->expected);
-    return hostlist_expand(value, &launch->expected, err);
+    hostlist_clear(expected);
+    return hostlist_expand(value, expected, err);
 }

@@ -3,7 +3,7 @@
 #define MUSTER_BATTERY_WORKERS_H
 
 #include "lib/base/hostlist.h"
-#include "validate/battery/program.h"
+#include "validate/harness/program.h"
 
 /* Who takes part, and how long it took to get there. */
 
@@ -15,19 +15,15 @@ struct launch_wish {
 
 /* Those options, for its table. */
 #define LAUNCH_STARTED                                                                             \
-    {                                                                                              \
-        "started", "EPOCH",                                                                        \
-            "when the launch was asked for, seconds since 1970 with decimals;\n"                   \
-            "without it the start time counts from the process's own start",                       \
-            launch_take_started                                                                    \
-    }
+    OPTION(                                                                                        \
+        '\0', "started", "EPOCH",                                                                  \
+        "when the launch was asked for, seconds since 1970 with decimals; without it the start "   \
+        "time counts from the process's own start",                                                \
+        DOUBLE, OPTION_FIELD(struct launch_wish, started), OPTION_RANGE(0, 1e11))
 #define LAUNCH_EXPECT_NODES                                                                        \
-    {                                                                                              \
-        "expect-nodes", "LIST", "the nodes that should take part: n[1-4]",                         \
-            launch_take_expect_nodes                                                               \
-    }
-int launch_take_started(const char *value, void *wish, struct error *err);
-int launch_take_expect_nodes(const char *value, void *wish, struct error *err);
+    OPTION('\0', "expect-nodes", "LIST", "nodes that should take part: n[1-4]", CALL,              \
+           OPTION_FIELD(struct launch_wish, expected), .take = launch_take_expect_nodes)
+int launch_take_expect_nodes(const char *value, void *expected, struct error *err);
 
 /* One record per node: seconds from the asking (started, since the epoch; <= 0: from the process's
  * own start) to MPI_Init's return, the slowest rank of each node. All ranks call it. */

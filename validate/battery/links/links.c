@@ -9,20 +9,20 @@
 #include "validate/battery/links/path/path.h"
 #include "validate/battery/links/rounds.h"
 
-static int take_rails(const char *value, void *context, struct error *err)
+static int take_rails(const char *value, void *field, struct error *err)
 {
     struct hostlist list;
 
     if (hostlist_expand(value, &list, err) != 0)
         return -1;
     hostlist_clear(&list);
-    ((struct rounds_plan *)context)->rails = value;
+    *(const char **)field = value;
     return 0;
 }
 
-static int take_pairs(const char *value, void *context, struct error *err)
+static int take_pairs(const char *value, void *field, struct error *err)
 {
-    ((struct rounds_plan *)context)->pairs = value;
+    *(const char **)field = value;
     for (const char *pair = value; *pair;) {
         size_t length = strcspn(pair, ",+"), first = strcspn(pair, ":,+");
 
@@ -33,192 +33,95 @@ static int take_pairs(const char *value, void *context, struct error *err)
     return *value ? 0 : error_set(err, "expected NODE:NODE,..., found nothing");
 }
 
-static int take_rounds(const char *value, void *context, struct error *err)
+static int take_passes(const char *value, void *passes, struct error *err)
 {
-    return option_number(value, 1, INT_MAX, &((struct rounds_plan *)context)->rounds, err);
+    return passes_parse(value, passes, err);
 }
 
-static int take_concurrency(const char *value, void *context, struct error *err)
+static int take_blocks(const char *value, void *blocks, struct error *err)
 {
-    return option_number(value, 1, INT_MAX, &((struct rounds_plan *)context)->concurrency, err);
+    blocks_clear(blocks);
+    return blocks_parse(value, blocks, err);
 }
 
-static int take_leaf_concurrency(const char *value, void *context, struct error *err)
+static int take_verbs(const char *value, void *verbs, struct error *err)
 {
-    return option_number(value, 1, INT_MAX, &((struct rounds_plan *)context)->leaf_concurrency,
-                         err);
+    return verbs_parse(value, verbs, err);
 }
 
-static int take_uplink_concurrency(const char *value, void *context, struct error *err)
+static int take_mtu(const char *value, void *field, struct error *err)
 {
-    return option_number(value, 1, INT_MAX, &((struct rounds_plan *)context)->uplink_concurrency,
-                         err);
-}
-
-static int take_repeats(const char *value, void *context, struct error *err)
-{
-    return option_number(value, 1, PATH_SAMPLES, &((struct rounds_plan *)context)->repeats, err);
-}
-
-static int take_times(const char *value, void *context, struct error *err)
-{
-    return option_number(value, 1, 100, &((struct rounds_plan *)context)->times, err);
-}
-
-static int take_bytes(const char *value, void *context, struct error *err)
-{
-    return option_size(value, 1, 1LL << 40, &((struct rounds_plan *)context)->sample_bytes, err);
-}
-
-static int take_confidence(const char *value, void *context, struct error *err)
-{
-    return option_confidence(value, &((struct rounds_plan *)context)->confidence, err);
-}
-
-static int take_passes(const char *value, void *context, struct error *err)
-{
-    return passes_parse(value, &((struct rounds_plan *)context)->passes, err);
-}
-
-static int take_blocks(const char *value, void *context, struct error *err)
-{
-    struct rounds_plan *plan = context;
-
-    blocks_clear(&plan->blocks);
-    return blocks_parse(value, &plan->blocks, err);
-}
-
-static struct verbs_settings *verbs_of(void *context)
-{
-    return &((struct rounds_plan *)context)->verbs;
-}
-
-static int take_verbs(const char *value, void *context, struct error *err)
-{
-    return verbs_parse(value, verbs_of(context), err);
-}
-
-static int take_number(const char *value, long low, long high, int *number, struct error *err)
-{
-    long found;
-
-    if (option_number(value, low, high, &found, err) != 0)
-        return -1;
-    *number = (int)found;
+    (void)err; /* one of the choices */
+    *(int *)field = atoi(value);
     return 0;
 }
 
-static int take_queue_pairs(const char *value, void *context, struct error *err)
-{
-    return take_number(value, 1, VERBS_QUEUE_PAIRS, &verbs_of(context)->queue_pairs, err);
-}
+#define FIELD(member) OPTION_FIELD(struct rounds_plan, member)
 
-static int take_gid_index(const char *value, void *context, struct error *err)
-{
-    return take_number(value, 0, 255, &verbs_of(context)->gid_index, err);
-}
-
-static int take_service_level(const char *value, void *context, struct error *err)
-{
-    return take_number(value, 0, 15, &verbs_of(context)->service_level, err);
-}
-
-static int take_traffic_class(const char *value, void *context, struct error *err)
-{
-    return take_number(value, 0, 255, &verbs_of(context)->traffic_class, err);
-}
-
-static int take_mtu(const char *value, void *context, struct error *err)
-{
-    int *mtu = &verbs_of(context)->mtu_bytes;
-
-    if (take_number(value, 256, 4096, mtu, err) != 0)
-        return -1;
-    return (*mtu & (*mtu - 1)) == 0
-               ? 0
-               : error_set(err, "expected 256, 512, 1024, 2048 or 4096, found \"%s\"", value);
-}
-
-static int take_message(const char *value, void *context, struct error *err)
-{
-    return option_size(value, 8, 64 << 20, &verbs_of(context)->message_bytes, err);
-}
-
-static int take_quick(const char *value, void *context, struct error *err)
-{
-    (void)value;
-    (void)err;
-    ((struct rounds_plan *)context)->is_quick = true;
-    return 0;
-}
-
-static int take_floor(const char *value, void *context, struct error *err)
-{
-    long percent;
-
-    if (option_number(value, 1, 100, &percent, err) != 0)
-        return -1;
-    ((struct rounds_plan *)context)->floor_percent = (double)percent;
-    return 0;
-}
-
-static const struct option_spec option_table[] = {
-    {"rails", "LIST",
-     "drive these interfaces: eth[1-2] (those the configuration or the\n"
-     "node's hardware tells)",
-     take_rails},
-    {"pairs", "A:B+C:D,E:F",
-     "only these pairs of nodes: a plus joins those to be measured at\n"
-     "once, others are one after the other",
-     take_pairs},
-    {"passes", "LIST",
-     "what to measure, in this order: pairs (rail after rail), together\n"
-     "(all rails of a pair at once), uplinks (between blocks, all at\n"
-     "once), bisection, verbs (RDMA rails, by libibverbs), local (each\n"
-     "RDMA port with itself and those of its node)\n"
-     "(pairs,together; quick, or with --pairs: pairs)",
-     take_passes},
-    {"blocks", "LEAF=NODES;...", "the nodes of each leaf switch: leaf1=n[1-2];leaf2=n[3-4]",
-     take_blocks},
-    {"rounds", "K", "at most K rounds of each pass (all)", take_rounds},
-    {"confidence", "P",
-     "only as many rounds as name a bad node with this confidence, 0.99\n"
-     "(all; of the pass together 0.99)",
-     take_confidence},
-    {"times", "K",
-     "the pass pairs so often, 1 to 100, as long as there is time, each\n"
-     "time beginning elsewhere: what comes and goes shows at one of\n"
-     "several moments (1)",
-     take_times},
-    {"concurrency", "K",
-     "at most K pairs at once, in sub-rounds (all; of the nodes of one\n"
-     "machine four ranks for each of its processors)",
-     take_concurrency},
-    {"leaf-concurrency", "K", "at most K pairs at once within a block (all)",
-     take_leaf_concurrency},
-    {"uplink-concurrency", "K", "at most K pairs at once across the uplinks of a block (all)",
-     take_uplink_concurrency},
-    {"repeats", "K",
-     "samples of each bandwidth at first, 1 to 64 (5; quick 4); more\n"
-     "follow, up to three times that, until the figure is certain",
-     take_repeats},
-    {"bytes", "SIZE", "bytes of a sample (what takes 80 ms; quick 40 ms)", take_bytes},
-    {"floor", "PERCENT", "fail a bandwidth below this share of the nominal speed", take_floor},
-    {"verbs", "LIST", "of the pass verbs: some of write, read, send, ud (all)", take_verbs},
-    {"queue-pairs", "K", "queue pairs of each port at once, 1 to 64 (1)", take_queue_pairs},
-    {"gid-index", "I", "RoCE GID of all ports (each rail's best)", take_gid_index},
-    {"service-level", "SL", "InfiniBand service level, RoCE priority (0)", take_service_level},
-    {"traffic-class", "TC", "traffic class of the GRH; its upper six bits are the DSCP (0)",
-     take_traffic_class},
-    {"mtu", "BYTES", "MTU of the connections, 256 to 4096 (the lower of both ports')", take_mtu},
-    {"message", "SIZE", "message of bandwidths over reliable connections (64K)", take_message},
-    {"quick", NULL, "fewer and shorter samples", take_quick},
-    {NULL, NULL, NULL, NULL},
+static const struct option_row option_table[] = {
+    OPTION('\0', "rails", "LIST", "these interfaces, eth[1-2], instead of the fabric's rails", CALL,
+           FIELD(rails), .take = take_rails),
+    OPTION('\0', "pairs", "A:B+C:D,E:F",
+           "only these pairs of nodes; a plus joins pairs that are measured at once, a comma pairs "
+           "one after the other",
+           CALL, FIELD(pairs), .take = take_pairs),
+    OPTION('\0', "passes", "LIST",
+           "what to measure, in this order: pairs (rail after rail), together (all rails of a pair "
+           "at once), uplinks (between blocks, all at once), bisection, verbs (RDMA rails, by "
+           "libibverbs), local (each RDMA port with itself and those of its node)",
+           CALL, FIELD(passes), .take = take_passes,
+           .initial = "pairs,together; with --quick or --pairs: pairs"),
+    OPTION('\0', "blocks", "LEAF=NODES;...",
+           "the nodes of each leaf switch: leaf1=n[1-2];leaf2=n[3-4]", CALL, FIELD(blocks),
+           .take = take_blocks),
+    OPTION('\0', "rounds", "K", "at most K rounds of each pass", LONG, FIELD(rounds),
+           OPTION_RANGE(1, INT_MAX), .initial = "all"),
+    OPTION('\0', "confidence", "P",
+           "only as many rounds as name a bad node with this confidence, 0.99", CALL,
+           FIELD(confidence), .take = option_confidence,
+           .initial = "all rounds; of the pass together 0.99"),
+    OPTION('\0', "times", "K",
+           "repeat the pass pairs (with --pairs also verbs) K times while there is time, each time "
+           "from another beginning: finds faults that come and go",
+           LONG, FIELD(times), OPTION_RANGE(1, 100), .initial = "1"),
+    OPTION('\0', "concurrency", "K", "at most K pairs at once, in sub-rounds", LONG,
+           FIELD(concurrency), OPTION_RANGE(1, INT_MAX),
+           .initial = "all; of the nodes of one machine four ranks for each processor"),
+    OPTION('\0', "leaf-concurrency", "K", "at most K pairs at once within a block", LONG,
+           FIELD(leaf_concurrency), OPTION_RANGE(1, INT_MAX), .initial = "all"),
+    OPTION('\0', "uplink-concurrency", "K", "at most K pairs at once across a block's uplinks",
+           LONG, FIELD(uplink_concurrency), OPTION_RANGE(1, INT_MAX), .initial = "all"),
+    OPTION(
+        '\0', "repeats", "K",
+        "samples of each bandwidth, 1 to 64; up to three times as many follow until the figure is "
+        "certain",
+        LONG, FIELD(repeats), OPTION_RANGE(1, PATH_SAMPLES), .initial = "5; quick 4"),
+    OPTION('\0', "bytes", "SIZE", "size of a sample", SIZE, FIELD(sample_bytes),
+           OPTION_RANGE(1, 1LL << 40), .initial = "80 ms' worth; quick 40 ms"),
+    OPTION('\0', "floor", "PERCENT", "fail a bandwidth below this share of the nominal speed",
+           DOUBLE, FIELD(floor_percent), OPTION_RANGE(1, 100)),
+    OPTION('\0', "verbs", "LIST", "pass verbs: some of write,read,send,ud", CALL, FIELD(verbs),
+           .take = take_verbs, .initial = "all"),
+    OPTION('\0', "queue-pairs", "K", "queue pairs of each port at once", INT,
+           FIELD(verbs.queue_pairs), OPTION_RANGE(1, VERBS_QUEUE_PAIRS), .initial = "1"),
+    OPTION('\0', "gid-index", "I", "RoCE GID of all ports", INT, FIELD(verbs.gid_index),
+           OPTION_RANGE(0, 255), .initial = "each rail's best"),
+    OPTION('\0', "service-level", "SL", "InfiniBand service level, RoCE priority", INT,
+           FIELD(verbs.service_level), OPTION_RANGE(0, 15), .initial = "0"),
+    OPTION('\0', "traffic-class", "TC", "traffic class of the GRH; its upper six bits are the DSCP",
+           INT, FIELD(verbs.traffic_class), OPTION_RANGE(0, 255), .initial = "0"),
+    OPTION('\0', "mtu", "BYTES", "MTU of the connections", CALL, FIELD(verbs.mtu_bytes),
+           .choices = "256|512|1024|2048|4096", .take = take_mtu,
+           .initial = "the lower of both ports'"),
+    OPTION('\0', "message", "SIZE", "message size of bandwidths over reliable connections", SIZE,
+           FIELD(verbs.message_bytes), OPTION_RANGE(8, 64 << 20), .initial = "64K"),
+    OPTION('\0', "quick", NULL, "fewer and shorter samples", FLAG, FIELD(is_quick)),
+    OPTION_END,
 };
 
 static const struct program_spec spec = {
     "muster-links", "links",
-    "Measures latency and bandwidth between all pairs of nodes on every rail, in both directions.\n"
+    "Measures latency and bandwidth between all pairs of nodes on every rail, in both directions. "
     "One rank per node works; further ones wait.",
     option_table, true};
 

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a second look at all pairs fewer rounds do: it asks of nodes, not of pairs. So they do when
- * the time is over. */
-static const double SECOND_CONFIDENCE = 0.99, LEAST_CONFIDENCE = 0.99;
+#include "lib/constants/schedule_constants.h"
 
 static struct path_plan make_plan(const struct rounds_plan *options, enum pass_kind kind,
                                   bool is_quick)
@@ -114,8 +112,8 @@ static int make_schedule(const struct program *program, const struct rounds_plan
                    : pass_schedule->kind == PASS_BISECTION ? SCHEDULE_BISECTION
                                                            : SCHEDULE_PAIRS;
     if (is_second_look(options, pass_schedule->kind) &&
-        (request.confidence == 0 || request.confidence > SECOND_CONFIDENCE))
-        request.confidence = SECOND_CONFIDENCE;
+        (request.confidence == 0 || request.confidence > SCHEDULE_SECOND_CONFIDENCE))
+        request.confidence = SCHEDULE_SECOND_CONFIDENCE;
     if (schedule_make(&request, &pass_schedule->schedule, err) != 0)
         return -1;
     pass_schedule->rounds = schedule_rounds(pass_schedule->schedule);
@@ -125,14 +123,17 @@ static int make_schedule(const struct program *program, const struct rounds_plan
 static void repeat(const struct program *program, struct pass_schedule *pass_schedule,
                    const struct rounds_plan *options)
 {
-    int enough = schedule_rounds_for(program->node_count, LEAST_CONFIDENCE);
+    int enough = schedule_rounds_for(program->node_count, SCHEDULE_LEAST_CONFIDENCE);
 
     pass_schedule->once = pass_schedule->enough = pass_schedule->rounds;
     if (!pass_schedule->partners && !pass_is_for_all(pass_schedule->kind) &&
         enough < pass_schedule->once)
         pass_schedule->enough = enough;
-    pass_schedule->times =
-        pass_schedule->kind == PASS_PAIRS && options->times > 1 ? (int)options->times : 1;
+    if (options->times > 1 && (pass_schedule->kind == PASS_PAIRS ||
+                               (pass_schedule->kind == PASS_VERBS && pass_schedule->partners)))
+        pass_schedule->times = (int)options->times;
+    else
+        pass_schedule->times = 1;
     pass_schedule->rounds *= pass_schedule->times;
 }
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "validate/battery/links/passes.h"
-#include "validate/battery/program.h"
+#include "validate/harness/program.h"
 #include "validate/battery/verbs/verb.h"
 
 /* The passes of muster-links, each some rounds of meetings.

@@ -14,7 +14,7 @@
 #include "validate/battery/links/path/path.h"
 #include "validate/battery/links/rounds.h"
 #include "validate/battery/preflight/sum.h"
-#include "validate/battery/program.h"
+#include "validate/harness/program.h"
 
 struct preflight_options {
     struct launch_wish launch;
@@ -22,50 +22,27 @@ struct preflight_options {
     bool is_links_only;
 };
 
-static int take_rounds(const char *value, void *context, struct error *err)
-{
-    return option_number(value, 1, INT_MAX, &((struct preflight_options *)context)->rounds.rounds,
-                         err);
-}
+#define FIELD(member) OPTION_FIELD(struct preflight_options, member)
 
-static int take_repeats(const char *value, void *context, struct error *err)
-{
-    return option_number(value, 1, PATH_SAMPLES,
-                         &((struct preflight_options *)context)->rounds.repeats, err);
-}
-
-static int take_quick(const char *value, void *context, struct error *err)
-{
-    (void)value;
-    (void)err;
-    ((struct preflight_options *)context)->rounds.is_quick = true;
-    return 0;
-}
-
-static int take_links_only(const char *value, void *context, struct error *err)
-{
-    (void)value;
-    (void)err;
-    ((struct preflight_options *)context)->is_links_only = true;
-    return 0;
-}
-
-static const struct option_spec option_table[] = {
+static const struct option_row option_table[] = {
     LAUNCH_STARTED,
     LAUNCH_EXPECT_NODES,
-    {"rounds", "K", "links: only the first K rounds of the tournament", take_rounds},
-    {"repeats", "K", "links: samples of each bandwidth, 1 to 64 (5; quick 4)", take_repeats},
-    {"quick", NULL, "links: shorter samples; messages: up to 64 KiB", take_quick},
-    {"links-only", NULL,
-     "no messages and no allreduce, and MPI on the management network\n"
-     "only: finds the rail that keeps MPI from working",
-     take_links_only},
-    {NULL, NULL, NULL, NULL},
+    OPTION('\0', "rounds", "K", "links: only the first K rounds of the tournament", LONG,
+           FIELD(rounds.rounds), OPTION_RANGE(1, INT_MAX)),
+    OPTION('\0', "repeats", "K", "links: samples of each bandwidth, 1 to 64", LONG,
+           FIELD(rounds.repeats), OPTION_RANGE(1, PATH_SAMPLES), .initial = "5; quick 4"),
+    OPTION('\0', "quick", NULL, "links: shorter samples; messages: up to 64 KiB", FLAG,
+           FIELD(rounds.is_quick)),
+    OPTION('\0', "links-only", NULL,
+           "no messages and no allreduce, and MPI on the management network only: finds the rail "
+           "that keeps MPI from working",
+           FLAG, FIELD(is_links_only)),
+    OPTION_END,
 };
 
 static const struct program_spec spec = {
     "muster-preflight", "launch",
-    "Starts MPI on every node, measures the links, exchanges checked messages and sums: what\n"
+    "Starts MPI on every node, measures the links, exchanges checked messages and sums: what "
     "muster preflight runs before a step. One rank per node.",
     option_table, false};
 

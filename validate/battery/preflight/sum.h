@@ -2,7 +2,7 @@
 #ifndef MUSTER_BATTERY_SUM_H
 #define MUSTER_BATTERY_SUM_H
 
-#include "validate/battery/program.h"
+#include "validate/harness/program.h"
 
 /* An allreduce of 64-bit integers over all ranks, each sum compared with what it must be. One
  * record, by rank 0: a wrong sum fails without naming a node, as any contributor or any observer

@@ -9,16 +9,14 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/constants/battery_constants.h"
 #include "validate/battery/links/path/samples.h"
-#include "validate/battery/pattern.h"
-#include "validate/battery/watch/monitor.h" /* clock_s() */
-#include "validate/battery/watch/watch.h"
+#include "validate/harness/pattern.h"
+#include "validate/harness/watch/monitor.h" /* clock_s() */
+#include "validate/harness/watch/watch.h"
 
 enum { PING_BYTES = 8, LEAST_PINGS = 11, WARMUP_PINGS = 8, REAP = 16 };
 enum { SPINS = 1000, SPINS_PER_LOOK = 64 };
-
-/* How long the server looks for more after something came, and how much may be under way. */
-static const double LINGER_S = 0.005, UNDER_WAY_S = 0.1, RESEND_S = 0.2;
 
 /* Waiting on a port: spins, for a sleeper would be late, and lets others work after a while: on a
  * machine with few processors they are the ones that are waited for. */
@@ -176,7 +174,7 @@ static int ping_by_send(struct verbs_link *link, uint64_t number, double timeout
         if (send_number(link, number, err) != 0)
             return -1;
         do {
-            if (await(link, link->receives, link->verb == VERB_UD ? RESEND_S : timeout_s,
+            if (await(link, link->receives, link->verb == VERB_UD ? FLOW_RESEND_S : timeout_s,
                       &completion, err) != 0)
                 break;
             if (verbs_link_receive(link, 0, err) != 0)
@@ -236,7 +234,7 @@ static void prepare(struct verbs_stream *stream, double part_s)
 
     /* Where the speed is known: a tenth of a second's messages under way, and of each part of the
      * time at least twenty that tell that they are done. */
-    stream->window = per_s > 0 ? (int)fmin(depth, fmax(4, per_s * UNDER_WAY_S))
+    stream->window = per_s > 0 ? (int)fmin(depth, fmax(4, per_s * FLOW_UNDER_WAY_S))
                                : (link->count < 4 ? 8 / link->count : 2);
     stream->signal_every = per_s > 0 ? (int)fmin(depth / 8.0, fmax(1, per_s * part_s / 20)) : 1;
     if (stream->signal_every > stream->window / 2)
@@ -471,7 +469,7 @@ static int take_receives(struct verbs_service *service)
 int verbs_serve(void *context, struct pollfd *polled)
 {
     struct verbs_service *service = context;
-    struct patience patience = {clock_s() + LINGER_S, 0};
+    struct patience patience = {clock_s() + FLOW_LINGER_S, 0};
     int found;
 
     (void)polled;
@@ -482,7 +480,7 @@ int verbs_serve(void *context, struct pollfd *polled)
                 : service->echoes                 ? answer_write(service)
                                                   : 0;
         if (found > 0) {
-            patience = (struct patience){clock_s() + LINGER_S, 0};
+            patience = (struct patience){clock_s() + FLOW_LINGER_S, 0};
             watch_step();
         }
         service->has_failed = found < 0;

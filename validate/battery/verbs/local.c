@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "validate/battery/verbs/verbs_pair.h"
+#include "lib/base/text.h"
 #include "validate/battery/verbs/measure.h"
 
 /* The node's ports by themselves. Writes need nobody at the other end, so one process is enough. */
@@ -88,7 +89,7 @@ static void hold(struct program *program, const struct rail *from, const struct 
     result->packet_bytes = mtu_bytes;
     snprintf(result->transport, sizeof result->transport, "to %.64s, %d queue pair%s, MTU %d",
              from == to ? "itself" : to->name, settings->queue_pairs,
-             settings->queue_pairs == 1 ? "" : "s", mtu_bytes);
+             text_plural(settings->queue_pairs), mtu_bytes);
     free(path);
 }
 

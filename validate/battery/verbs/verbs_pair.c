@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 #include "validate/battery/verbs/flow.h"
 #include "validate/battery/verbs/measure.h"
-#include "validate/battery/watch/monitor.h" /* clock_s() */
+#include "validate/harness/watch/monitor.h" /* clock_s() */
 
 /* One rail of two nodes. */
 struct verbs_pair {
@@ -37,9 +38,9 @@ struct message {
     int next_mtu_bytes; /* the driver's: once more, with this; 0: done */
 };
 
-enum order_kind { ORDER_PING, ORDER_STREAM, ORDER_END };
+enum request_kind { REQUEST_PING, REQUEST_STREAM, REQUEST_END };
 
-struct order {
+struct request {
     int kind;
 };
 
@@ -79,18 +80,19 @@ static struct link_result *add_result(struct verbs_pair *verbs_pair, enum verb v
 
 /* ---------------------------------------------------------------- one verb, one direction */
 
-static int send_order(struct verbs_pair *verbs_pair, enum order_kind kind)
+static int send_request(struct verbs_pair *verbs_pair, enum request_kind kind)
 {
-    struct order order = {(int)kind}, ignored;
+    struct request request = {(int)kind}, ignored;
 
-    return control_exchange(verbs_pair->pair_run->control, &order, &ignored, sizeof order, NULL);
+    return control_exchange(verbs_pair->pair_run->control, &request, &ignored, sizeof request,
+                            NULL);
 }
 
 /* The driver. Returns -1 when the partner has gone; a failure of the port is in mine. */
 static int drive(struct verbs_pair *verbs_pair, struct verbs_link *link, struct path_result *path,
                  struct message *mine, struct message *other)
 {
-    static const enum order_kind kinds[] = {ORDER_PING, ORDER_STREAM, ORDER_STREAM};
+    static const enum request_kind kinds[] = {REQUEST_PING, REQUEST_STREAM, REQUEST_STREAM};
     const struct path_plan *plan = verbs_pair->pair_run->plan;
     struct verbs_stream stream = {.link = link, .message_bytes = link->message_bytes};
     struct error err = {""};
@@ -99,20 +101,20 @@ static int drive(struct verbs_pair *verbs_pair, struct verbs_link *link, struct 
         double before = stream.sent_bytes;
         int failed;
 
-        if (send_order(verbs_pair, kinds[i]) != 0)
+        if (send_request(verbs_pair, kinds[i]) != 0)
             return -1;
-        if (kinds[i] == ORDER_PING)
+        if (kinds[i] == REQUEST_PING)
             failed = verbs_ping(link, plan, path, &err);
         else
             failed = verbs_measure(&stream, 1, plan, i == 1, &err);
         mine->messages = (stream.sent_bytes - before) / (double)stream.message_bytes;
         if (failed)
             fail(mine, &err);
-        if (send_order(verbs_pair, kinds[i]) != 0)
+        if (send_request(verbs_pair, kinds[i]) != 0)
             return -1;
     }
     measure_take(&stream, path);
-    if (send_order(verbs_pair, ORDER_END) != 0)
+    if (send_request(verbs_pair, REQUEST_END) != 0)
         return -1;
     if (link->verb == VERB_READ && !mine->failed)
         path->damaged = verbs_damaged(link, verbs_pair->session);
@@ -128,21 +130,21 @@ static int serve(struct verbs_pair *verbs_pair, struct verbs_link *link, struct 
 {
     struct verbs_service service = {.link = link};
     struct control_idle idle = {verbs_serve, &service};
-    const struct order nothing = {ORDER_END};
-    struct order order;
+    const struct request nothing = {REQUEST_END};
+    struct request request;
 
     for (;;) {
         bool is_passive = link->verb == VERB_READ;
 
-        if (control_exchange(verbs_pair->pair_run->control, &nothing, &order, sizeof order, NULL) !=
-            0)
+        if (control_exchange(verbs_pair->pair_run->control, &nothing, &request, sizeof request,
+                             NULL) != 0)
             return -1;
-        if (order.kind == ORDER_END)
+        if (request.kind == REQUEST_END)
             break;
-        service.echoes = order.kind == ORDER_PING;
+        service.echoes = request.kind == REQUEST_PING;
         is_passive |= link->verb == VERB_WRITE && !service.echoes;
         service.messages = service.bytes = service.first_s = service.last_s = 0;
-        if (control_exchange(verbs_pair->pair_run->control, &nothing, &order, sizeof order,
+        if (control_exchange(verbs_pair->pair_run->control, &nothing, &request, sizeof request,
                              is_passive ? NULL : &idle) != 0)
             return -1;
     }
@@ -245,9 +247,8 @@ static void conclude(struct verbs_pair *verbs_pair, enum verb verb, struct path_
         verbs_gid_text(&verbs_pair->port->gid, gid, sizeof gid);
     snprintf(result->transport, sizeof result->transport,
              "%d queue pair%s, MTU %d%s%s, SL %d, TC %d%s", verbs_pair->settings->queue_pairs,
-             verbs_pair->settings->queue_pairs == 1 ? "" : "s", mtu_bytes, *gid ? ", GID " : "",
-             gid, verbs_pair->settings->service_level, verbs_pair->settings->traffic_class,
-             arrived);
+             text_plural(verbs_pair->settings->queue_pairs), mtu_bytes, *gid ? ", GID " : "", gid,
+             verbs_pair->settings->service_level, verbs_pair->settings->traffic_class, arrived);
     if (mine->failed || other->failed)
         snprintf(result->failure, sizeof result->failure, "%s",
                  mine->failed ? mine->text : other->text);
@@ -410,7 +411,7 @@ static int together_direction(struct verbs_pair *verbs_pairs, int count, bool dr
     if (rv == 0 && drives)
         verbs_measure(streams, count, verbs_pairs[0].pair_run->plan, false, &err);
     if (rv == 0)
-        rv = send_order(&verbs_pairs[0], ORDER_END);
+        rv = send_request(&verbs_pairs[0], REQUEST_END);
     for (int i = 0; i < count && drives && rv >= 0; i++)
         add_together(&verbs_pairs[i], &streams[i], err.text);
     for (int i = 0; i < open; i++)

@@ -8,31 +8,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/others.h"
+#include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/actions.h"
 #include "validate/certify/state/estimate.h"
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/slurm/allocation.h"
 #include "validate/slurm/retest.h"
 
-enum {
-    ALLOCATE_S = 20,
-    ALLOCATE_NEXT_S = 60, /* the nodes' epilogs, and CompleteWait of slurm.conf, come first */
-    ALLOCATE_TRIES = 3,
-    SHORT_JOB_MIN = 5, /* check, and certificates */
-    BATTERY_BESIDES_MIN = 2,
-    RESERVED_BESIDES_MIN = 5 /* all jobs begin and end inside the reservation */
-};
-
 /* All stages of the battery by their limits, and what surrounds them. */
 static int battery_minutes(const struct certify *certify)
 {
-    return (int)ceil(certify_battery_s(certify, certify->count) / 60) + BATTERY_BESIDES_MIN;
+    return (int)ceil(certify_battery_s(certify, certify->count) / 60) + CERTIFY_BATTERY_BESIDES_MIN;
 }
 
 static int job_minutes(const struct certify *certify)
 {
-    int minutes = SHORT_JOB_MIN;
+    int minutes = CERTIFY_SHORT_JOB_MIN;
 
     if (!certify->is_root)
         minutes += battery_minutes(certify);
@@ -45,10 +38,11 @@ static int job_minutes(const struct certify *certify)
  * left to end it, but not with a node whose drain we lift: that would be in service then. */
 static int reserve(struct certify *certify, const struct hostlist *names, struct error *err)
 {
-    int minutes = battery_minutes(certify) + 2 * SHORT_JOB_MIN + RESERVED_BESIDES_MIN;
+    int minutes =
+        battery_minutes(certify) + 2 * CERTIFY_SHORT_JOB_MIN + CERTIFY_RESERVED_BESIDES_MIN;
 
     for (size_t i = 0; i < names->count; i++)
-        if (certify_subject(certify, names->names[i])->plan.role == ROLE_RETEST)
+        if (certify_node_run(certify, names->names[i])->plan.role == ROLE_RETEST)
             minutes = 0;
     for (size_t i = 0; names != &certify->reserved && i < names->count; i++)
         hostlist_append(&certify->reserved, names->names[i]);
@@ -63,12 +57,12 @@ static size_t held_nodes(const struct certify *certify, struct hostlist *names)
 {
     *names = (struct hostlist){0};
     for (size_t i = 0; i < certify->count; i++)
-        if (certify_is_held(&certify->subjects[i]))
-            hostlist_append(names, certify->subjects[i].name);
+        if (certify_is_held(&certify->node_runs[i]))
+            hostlist_append(names, certify->node_runs[i].name);
     return names->count;
 }
 
-static void elsewhere_tell(const struct cluster_partition *partition, const struct hostlist *nodes,
+static void elsewhere_note(const struct cluster_partition *partition, const struct hostlist *nodes,
                            void *context)
 {
     struct certify *certify = context;
@@ -80,15 +74,15 @@ static void elsewhere_tell(const struct cluster_partition *partition, const stru
     else
         text_put(text, sizeof text, "in no partition that is up");
     for (size_t i = 0; i < nodes->count; i++)
-        certify_verdict(certify, certify_subject(certify, nodes->names[i]), STAGE_REACH,
+        certify_verdict(certify, certify_node_run(certify, nodes->names[i]), STAGE_REACH,
                         VERDICT_UNKNOWN, "slurm.state", "", text);
     if (partition && certify->partition)
         certify_note(certify,
-                     "not tested: %s, as a run is in one partition, here %s; next: "
-                     "muster certify -p %s, or --campaign NAME for all partitions",
+                     "not tested: %s: a run uses one partition, here %s; next: muster certify -p "
+                     "%s, or --campaign NAME for all partitions",
                      folded ? folded : "some nodes", certify->partition, partition->name);
     else
-        certify_note(certify, "not tested: %s, %s", folded ? folded : "some nodes", text);
+        certify_note(certify, "not tested: %s: %s", folded ? folded : "some nodes", text);
     free(folded);
 }
 
@@ -103,10 +97,10 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
 
     *names = (struct hostlist){0};
     for (size_t i = 0; list && i < certify->count; i++)
-        if ((certify->subjects[i].plan.role == ROLE_TEST ||
-             certify->subjects[i].plan.role == ROLE_RETEST) &&
-            outcome_is_good(&certify->subjects[i].outcome))
-            list[count++] = certify->subjects[i].name;
+        if ((certify->node_runs[i].plan.role == ROLE_TEST ||
+             certify->node_runs[i].plan.role == ROLE_RETEST) &&
+            outcome_is_good(&certify->node_runs[i].outcome))
+            list[count++] = certify->node_runs[i].name;
     partition = plan_partition(&certify->cluster, certify->options.partition, list, count);
     free(certify->partition);
     certify->partition = partition ? strdup(partition->name) : NULL;
@@ -114,7 +108,7 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
         certify_note(certify, "no memory for the nodes of partition %s", partition->name);
     for (size_t i = 0; i < count; i++)
         hostlist_append(hostlist_set_contains(&members, list[i]) ? names : &elsewhere, list[i]);
-    if (plan_elsewhere(&certify->cluster, &elsewhere, elsewhere_tell, certify) != 0)
+    if (plan_elsewhere(&certify->cluster, &elsewhere, elsewhere_note, certify) != 0)
         certify_note(certify, "no memory for the nodes of other partitions");
     hostlist_clear(&elsewhere);
     hostlist_set_clear(&members);
@@ -173,34 +167,35 @@ static void plan_again(const struct certify *certify, const struct cluster_node 
 }
 
 /* What the node's state means for the run. Returns whether it is no longer to be had. */
-static bool change_note(struct certify *certify, struct subject *subject,
+static bool change_note(struct certify *certify, struct node_run *node_run,
                         const struct cluster_node *node, bool has_our_job, bool is_hung)
 {
     struct plan plan;
     char text[256];
 
     plan_again(certify, node, has_our_job, &plan);
-    if (!outcome_is_good(&subject->outcome)) { /* it failed, and is to lose its certificate */
-        bool was_missed = subject->is_missed;
+    if (!outcome_is_good(&node_run->outcome)) { /* it failed, and is to lose its certificate */
+        bool was_missed = node_run->is_missed;
 
-        subject->is_missed |=
+        node_run->is_missed |=
             certify->job == JOB_CERTIFICATES && (plan.role != ROLE_TEST || is_hung);
-        return subject->is_missed && !was_missed;
+        return node_run->is_missed && !was_missed;
     }
     if (plan.role == ROLE_FAULTY) {
-        certify_verdict(certify, subject, STAGE_REACH, VERDICT_FAIL, "slurm.state", plan.part,
+        certify_verdict(certify, node_run, STAGE_REACH, VERDICT_FAIL, "slurm.state", plan.part,
                         plan.message);
-        subject->plan.role = ROLE_FAULTY; /* the drain is Slurm's */
+        node_run->plan.role = ROLE_FAULTY; /* the drain is Slurm's */
     } else if (plan.role == ROLE_RETEST &&
-               (subject->plan.role == ROLE_TEST || subject->is_resumed)) {
-        snprintf(text, sizeof text, "drained meanwhile by its health check: %.200s", node->reason);
-        certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "", text);
+               (node_run->plan.role == ROLE_TEST || node_run->is_resumed)) {
+        snprintf(text, sizeof text, "drained during the run by its health check: %.200s",
+                 node->reason);
+        certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "", text);
     } else if (plan.role == ROLE_LEAVE && !node->is_completing) {
-        certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
+        certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
                         plan.message);
     } else if (is_hung) {
-        certify_verdict(certify, subject, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "prolog",
-                        "a job does not begin or end there: look at its prolog and epilog");
+        certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "prolog",
+                        "a job does not start or end there; check its prolog and epilog");
     } else {
         return false;
     }
@@ -223,12 +218,12 @@ static size_t changes_note(struct certify *certify, const struct hostlist *names
         completing += node && node->is_completing;
     }
     for (size_t i = 0; i < names->count; i++) {
-        struct subject *subject = certify_subject(certify, names->names[i]);
-        const struct cluster_node *node = cluster_node(&now, subject->name);
+        struct node_run *node_run = certify_node_run(certify, names->names[i]);
+        const struct cluster_node *node = cluster_node(&now, node_run->name);
         /* the cancelled try is over on the other nodes */
         bool is_hung = node && node->is_completing && !has_our_job && completing < names->count;
 
-        changed += node && change_note(certify, subject, node, has_our_job, is_hung);
+        changed += node && change_note(certify, node_run, node, has_our_job, is_hung);
     }
     cluster_clear(&now);
     return changed;
@@ -241,9 +236,9 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
     size_t out = certify_reach_again(certify, names, STAGE_REACH);
 
     for (size_t i = 0; i < names->count; i++) {
-        struct subject *subject = certify_subject(certify, names->names[i]);
+        struct node_run *node_run = certify_node_run(certify, names->names[i]);
 
-        subject->is_silent |= !outcome_is_good(&subject->outcome);
+        node_run->is_silent |= !outcome_is_good(&node_run->outcome);
     }
     certify_drop_silent(certify);
     allocation_drop(certify);
@@ -274,11 +269,11 @@ static int lost_replace(struct certify *certify, struct error *err)
 static void allocation_try(struct certify *certify, uint32_t before, struct hostlist *names,
                            struct error *err)
 {
-    for (int i = 0; i < ALLOCATE_TRIES && names->count > 0; i++) {
+    for (int i = 0; i < CERTIFY_ALLOCATE_TRIES && names->count > 0; i++) {
         int rv;
 
-        progress_doing(&certify->progress, "%zu nodes of partition %s", names->count,
-                       certify->partition);
+        progress_doing(&certify->progress, "%zu node%s of partition %s", names->count,
+                       text_plural(names->count), certify->partition);
         rv = certify->operations->allocation_get(
             &(struct allocation_request){
                 .job_name = certify->job_name,
@@ -288,7 +283,8 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
                 .partition = certify->partition,
                 .reservation = *certify->reservation ? certify->reservation : NULL,
                 .minutes = job_minutes(certify),
-                .deadline_s = certify->job == JOB_CHECK ? ALLOCATE_S : ALLOCATE_NEXT_S,
+                .deadline_s =
+                    certify->job == JOB_CHECK ? CERTIFY_ALLOCATE_S : CERTIFY_ALLOCATE_NEXT_S,
                 .stop = &certify_stop,
                 .on_tick = tick,
                 .context = certify},
@@ -323,7 +319,7 @@ static enum stage stage_of(const struct certify *certify)
                                          : STAGE_CERTIFICATE;
 }
 
-static void allocation_tell(struct certify *certify, const struct hostlist *names,
+static void allocation_note(struct certify *certify, const struct hostlist *names,
                             const struct error *err)
 {
     if (certify->job_id == 0) {
@@ -332,12 +328,13 @@ static void allocation_tell(struct certify *certify, const struct hostlist *name
         return;
     }
     for (size_t i = 0; i < names->count; i++)
-        certify_subject(certify, names->names[i])->is_in_job = true;
-    progress_end(&certify->progress, VERDICT_NONE, "job %u of %s, %zu nodes%s%s", certify->job_id,
+        certify_node_run(certify, names->names[i])->is_in_job = true;
+    progress_end(&certify->progress, VERDICT_NONE, "job %u of %s, %zu node%s%s%s", certify->job_id,
                  certify->job == JOB_BATTERY ? certify->battery.name
                  : certify->is_root          ? "root"
                                              : "this user",
-                 names->count, *certify->reservation ? ", reservation " : "", certify->reservation);
+                 names->count, text_plural(names->count),
+                 *certify->reservation ? ", reservation " : "", certify->reservation);
 }
 
 void certify_allocate(struct certify *certify)
@@ -354,7 +351,7 @@ void certify_allocate(struct certify *certify)
              (reserve(certify, &names, &err) == 0 && battery_check(certify, &names, &err) == 0)) &&
             certify_drains_lift(certify, &names, &err) == 0)
             allocation_try(certify, 0, &names, &err);
-        allocation_tell(certify, &names, &err);
+        allocation_note(certify, &names, &err);
     }
     hostlist_clear(&names);
 }
@@ -384,11 +381,16 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
         progress_begin(&certify->progress, "allocate");
         if (rv == 0)
             allocation_try(certify, before, &names, &err);
-        allocation_tell(certify, &names, &err);
+        allocation_note(certify, &names, &err);
     } else if (before != 0) {
         certify->operations->job_cancel(before, NULL);
     }
     hostlist_clear(&names);
+}
+
+size_t certify_drop_drained(struct certify *certify, const struct hostlist *names)
+{
+    return changes_note(certify, names, true);
 }
 
 bool certify_job_is_over(const struct certify *certify)
@@ -412,11 +414,11 @@ bool certify_allocate_again(struct certify *certify)
     certify_good(certify, &names);
     progress_end(&certify->progress, VERDICT_UNKNOWN,
                  state == CLUSTER_JOB_LOST ? "job %u was lost by the controller"
-                                           : "job %u was taken away",
+                                           : "job %u was ended early",
                  before);
     progress_begin(&certify->progress, "allocate");
     for (size_t i = 0; i < names.count; i++)
-        certify_subject(certify, names.names[i])->is_in_job = certify->job != JOB_CHECK;
+        certify_node_run(certify, names.names[i])->is_in_job = certify->job != JOB_CHECK;
     certify->job_id = 0;
     if (state == CLUSTER_JOB_LOST && lost_replace(certify, &err) == 0) {
         allocation_try(certify, 0, &names, &err);
@@ -425,10 +427,10 @@ bool certify_allocate_again(struct certify *certify)
         choose(certify, &names);
         allocation_try(certify, 0, &names, &err);
     } else if (state == CLUSTER_JOB_OVER) {
-        error_set(&err, "job %u was cancelled by somebody, or ended by Slurm, before it was done",
+        error_set(&err, "job %u was cancelled, or ended by Slurm, before the tests were done",
                   before);
     }
-    allocation_tell(certify, &names, &err);
+    allocation_note(certify, &names, &err);
     hostlist_clear(&names);
     return true;
 }

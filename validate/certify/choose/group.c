@@ -4,18 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/act/plan.h"
+#include "lib/constants/certify_constants.h"
 #include "validate/judge/index.h"
+#include "validate/policy/plan.h"
 
-enum standing { STANDING_READY, STANDING_BUSY, STANDING_AWAY };
+enum availability { AVAILABILITY_READY, AVAILABILITY_BUSY, AVAILABILITY_AWAY };
 
 /* What a node that is left is good for now. */
-static enum standing standing_of(const struct cluster_node *node, enum plan_role role)
+static enum availability availability_of(const struct cluster_node *node, enum plan_role role)
 {
     if (role != ROLE_LEAVE)
-        return STANDING_READY;
-    return node->is_absent || node->is_down || node->is_drained || node->is_invalid ? STANDING_AWAY
-                                                                                    : STANDING_BUSY;
+        return AVAILABILITY_READY;
+    return node->is_absent || node->is_down || node->is_drained || node->is_invalid
+               ? AVAILABILITY_AWAY
+               : AVAILABILITY_BUSY;
 }
 
 static bool is_testable(enum plan_role role)
@@ -25,25 +27,25 @@ static bool is_testable(enum plan_role role)
 
 /* What the choice looks at: of each node of the cluster its role, and whether it is left in the
  * campaign, or certified by it. */
-struct look {
+struct role_table {
     enum plan_role *roles;
     bool *is_left, *is_certified, *is_of_partition;
     const char **ready; /* names */
 };
 
-static int look_make(const struct cluster *cluster, const struct campaign *campaign,
-                     struct look *look)
+static int role_table_make(const struct cluster *cluster, const struct campaign *campaign,
+                           struct role_table *table)
 {
     size_t count = cluster->node_count + 1;
     struct name_index index;
 
-    *look = (struct look){.roles = calloc(count, sizeof *look->roles),
-                          .is_left = calloc(count, sizeof *look->is_left),
-                          .is_certified = calloc(count, sizeof *look->is_certified),
-                          .is_of_partition = calloc(count, sizeof *look->is_of_partition),
-                          .ready = calloc(count, sizeof *look->ready)};
-    if (!look->roles || !look->is_left || !look->is_certified || !look->is_of_partition ||
-        !look->ready ||
+    *table = (struct role_table){.roles = calloc(count, sizeof *table->roles),
+                                 .is_left = calloc(count, sizeof *table->is_left),
+                                 .is_certified = calloc(count, sizeof *table->is_certified),
+                                 .is_of_partition = calloc(count, sizeof *table->is_of_partition),
+                                 .ready = calloc(count, sizeof *table->ready)};
+    if (!table->roles || !table->is_left || !table->is_certified || !table->is_of_partition ||
+        !table->ready ||
         name_index_build((const char *const *)campaign->nodes.names, campaign->nodes.count,
                          &index) != 0)
         return -1;
@@ -52,49 +54,49 @@ static int look_make(const struct cluster *cluster, const struct campaign *campa
         struct plan plan;
 
         plan_node(&cluster->nodes[i], false, false, &plan);
-        look->roles[i] = plan.role;
-        look->is_left[i] = place >= 0 && campaign->states[place] == CAMPAIGN_LEFT;
-        look->is_certified[i] = place >= 0 && campaign->states[place] == CAMPAIGN_CERTIFIED;
+        table->roles[i] = plan.role;
+        table->is_left[i] = place >= 0 && campaign->states[place] == CAMPAIGN_LEFT;
+        table->is_certified[i] = place >= 0 && campaign->states[place] == CAMPAIGN_CERTIFIED;
     }
     name_index_clear(&index);
     return 0;
 }
 
-static void look_clear(struct look *look)
+static void role_table_clear(struct role_table *table)
 {
-    free(look->roles);
-    free(look->is_left);
-    free(look->is_certified);
-    free(look->is_of_partition);
-    free(look->ready);
+    free(table->roles);
+    free(table->is_left);
+    free(table->is_certified);
+    free(table->is_of_partition);
+    free(table->ready);
 }
 
 /* Counts what is left, and finds the partition that has most of what is ready. */
-static int look_sort(const struct cluster *cluster, const char *wanted, struct look *look,
-                     struct group *group)
+static int role_table_sort(const struct cluster *cluster, const char *wanted,
+                           struct role_table *table, struct group *group)
 {
     const struct cluster_partition *partition;
     struct hostlist_set members = {0};
 
     for (size_t i = 0; i < cluster->node_count; i++) {
-        if (!look->is_left[i])
+        if (!table->is_left[i])
             continue;
-        switch (standing_of(&cluster->nodes[i], look->roles[i])) {
-        case STANDING_READY:
-            look->ready[group->ready++] = cluster->nodes[i].name;
+        switch (availability_of(&cluster->nodes[i], table->roles[i])) {
+        case AVAILABILITY_READY:
+            table->ready[group->ready++] = cluster->nodes[i].name;
             break;
-        case STANDING_BUSY:
+        case AVAILABILITY_BUSY:
             group->busy++;
             break;
-        case STANDING_AWAY:
+        case AVAILABILITY_AWAY:
             group->away++;
         }
     }
-    partition = plan_partition(cluster, wanted, look->ready, group->ready);
+    partition = plan_partition(cluster, wanted, table->ready, group->ready);
     if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
         return -1;
     for (size_t i = 0; i < cluster->node_count; i++)
-        look->is_of_partition[i] =
+        table->is_of_partition[i] =
             partition && hostlist_set_contains(&members, cluster->nodes[i].name);
     hostlist_set_clear(&members);
     if (!partition) {
@@ -104,19 +106,17 @@ static int look_sort(const struct cluster *cluster, const char *wanted, struct l
     return 0;
 }
 
-enum { PARTNERS_ENOUGH = 2 };
-
 /* Those that the campaign has certified: what they showed then is known. For a node that is alone
  * any free one, where there are not enough of these. */
-static int partners_add(const struct cluster *cluster, const struct look *look,
+static int partners_add(const struct cluster *cluster, const struct role_table *table,
                         const struct hostlist_set *wanted, bool is_alone, struct hostlist *partners)
 {
-    for (int is_any = 0; is_any <= (is_alone && partners->count < PARTNERS_ENOUGH); is_any++)
+    for (int is_any = 0; is_any <= (is_alone && partners->count < CERTIFY_PARTNERS); is_any++)
         for (size_t i = 0; i < cluster->node_count; i++) {
             const struct cluster_node *node = &cluster->nodes[i];
 
-            if (look->roles[i] == ROLE_TEST && look->is_of_partition[i] && node->is_responding &&
-                look->is_certified[i] == !is_any && !hostlist_set_contains(wanted, node->name) &&
+            if (table->roles[i] == ROLE_TEST && table->is_of_partition[i] && node->is_responding &&
+                table->is_certified[i] == !is_any && !hostlist_set_contains(wanted, node->name) &&
                 hostlist_append(partners, node->name) != 0)
                 return -1;
         }
@@ -127,28 +127,28 @@ int group_choose(const struct cluster *cluster, const struct campaign *campaign,
                  const char *partition, size_t most, struct group *group, struct error *err)
 {
     struct hostlist_set wanted = {0};
-    struct look look;
+    struct role_table table;
     size_t testable = 0;
     int rv;
 
     *group = (struct group){0};
-    rv = look_make(cluster, campaign, &look);
+    rv = role_table_make(cluster, campaign, &table);
     if (rv == 0)
-        rv = look_sort(cluster, partition, &look, group);
+        rv = role_table_sort(cluster, partition, &table, group);
     for (size_t i = 0; rv == 0 && i < cluster->node_count; i++) {
-        if (!look.is_left[i] || !look.is_of_partition[i] ||
-            standing_of(&cluster->nodes[i], look.roles[i]) != STANDING_READY ||
+        if (!table.is_left[i] || !table.is_of_partition[i] ||
+            availability_of(&cluster->nodes[i], table.roles[i]) != AVAILABILITY_READY ||
             (most > 0 && group->wanted.count == most))
             continue;
-        testable += is_testable(look.roles[i]);
+        testable += is_testable(table.roles[i]);
         rv = hostlist_append(&group->wanted, cluster->nodes[i].name);
     }
     if (rv == 0 && testable > 0)
         rv = hostlist_set_make(&group->wanted, &wanted);
     if (rv == 0 && testable > 0)
-        rv = partners_add(cluster, &look, &wanted, testable == 1, &group->partners);
+        rv = partners_add(cluster, &table, &wanted, testable == 1, &group->partners);
     hostlist_set_clear(&wanted);
-    look_clear(&look);
+    role_table_clear(&table);
     if (rv == 0)
         return 0;
     group_clear(group);

@@ -9,38 +9,44 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
+#include "lib/constants/certify_constants.h"
+#include "lib/slurm/slurmconf.h"
 #include "validate/certify/choose/group.h"
 #include "validate/certify/choose/suspects.h"
 #include "validate/certify/choose/turns.h"
+#include "validate/certify/report/run_records.h"
 #include "validate/history/campaign.h"
 #include "validate/report/recordfile.h"
 #include "validate/slurm/retest.h"
 
-enum { SETTLE_S = 15 };
-
-static void subject_add(struct certify *certify, struct cluster_node *node)
+static void node_run_add(struct certify *certify, struct cluster_node *node)
 {
-    struct subject *subject = &certify->subjects[certify->count++];
+    struct node_run *node_run = &certify->node_runs[certify->count++];
 
-    *subject = (struct subject){.name = node->name, .slurm = node, .rail_mbps = NAN};
-    plan_node(node, certify->options.is_dry_run, certify->options.nodes != NULL, &subject->plan);
+    *node_run = (struct node_run){.name = node->name,
+                                  .slurm = node,
+                                  .gpus = slurm_gres_count(node->gres, "gpu"),
+                                  .rail_mbps = NAN};
+    node_run->has_accelerator = node_run->gpus > 0;
+    plan_node(node, certify->options.is_dry_run, certify->options.nodes != NULL, &node_run->plan);
 }
 
 /* Adds the nodes of the list, which are nodes of the cluster. */
-static void subjects_add(struct certify *certify, const struct hostlist *names)
+static void nodes_add(struct certify *certify, const struct hostlist *names)
 {
     for (size_t i = 0; i < names->count; i++)
-        subject_add(certify, cluster_node(&certify->cluster, names->names[i]));
+        node_run_add(certify, cluster_node(&certify->cluster, names->names[i]));
 }
 
-/* For certify_subject(). */
-static int subjects_index(struct certify *certify, struct error *err)
+/* For certify_node_run(). */
+static int node_runs_index(struct certify *certify, struct error *err)
 {
     const char **names = calloc(certify->count + 1, sizeof *names);
     int rv = -1;
 
     for (size_t i = 0; names && i < certify->count; i++)
-        names[i] = certify->subjects[i].name;
+        names[i] = certify->node_runs[i].name;
     if (names)
         rv = name_index_build(names, certify->count, &certify->by_name);
     free(names);
@@ -72,7 +78,7 @@ static int select_named(struct certify *certify, struct error *err)
         bool *taken = &is_taken[node - certify->cluster.nodes];
 
         if (!*taken)
-            subject_add(certify, node);
+            node_run_add(certify, node);
         *taken = true;
     }
     free(is_taken);
@@ -85,8 +91,8 @@ static bool is_testable(const struct plan *plan)
     return plan->role == ROLE_TEST || plan->role == ROLE_RETEST;
 }
 
-/* Adds all free nodes that are not among the subjects; those that wait for their first certificate
- * last. */
+/* Adds all free nodes that are not among those of the run; those that wait for their first
+ * certificate last. */
 static void others_add(struct certify *certify, const struct hostlist *named,
                        const struct hostlist *only, struct hostlist *others)
 {
@@ -102,7 +108,7 @@ static void others_add(struct certify *certify, const struct hostlist *named,
             if (plan.role != ROLE_TEST || !node->is_responding)
                 continue;
             hostlist_append(others, node->name);
-            subject_add(certify, node);
+            node_run_add(certify, node);
         }
 }
 
@@ -118,28 +124,28 @@ static int partners_add(struct certify *certify, struct error *err)
     int rv = 0;
 
     for (size_t i = 0; i < certify->count; i++) {
-        hostlist_append(&named, certify->subjects[i].name);
-        if (!is_testable(&certify->subjects[i].plan))
+        hostlist_append(&named, certify->node_runs[i].name);
+        if (!is_testable(&certify->node_runs[i].plan))
             continue;
         testable++;
-        alone = certify->subjects[i].name;
+        alone = certify->node_runs[i].name;
     }
     if (testable == 1) {
         partition = plan_partition(&certify->cluster, certify->options.partition, &alone, 1);
         others_add(certify, &named, partition ? &partition->nodes : NULL, &others);
         certify_keep(certify, &others, &named);
         for (size_t i = 0; i < certify->count; i++)
-            if (!hostlist_contains(&named, certify->subjects[i].name))
-                hostlist_append(&partners, certify->subjects[i].name);
+            if (!hostlist_contains(&named, certify->node_runs[i].name))
+                hostlist_append(&partners, certify->node_runs[i].name);
         folded = hostlist_fold(&partners);
         if (partners.count == 0)
             rv = error_set(err,
                            "%s cannot be tested alone: links needs two nodes, and no other node is "
-                           "free; wait until one is",
+                           "free; certify again once one is",
                            alone);
         else if (folded)
             certify_note(certify, "%s tested as partner%s of %s: links needs two nodes", folded,
-                         partners.count == 1 ? "" : "s", alone);
+                         text_plural(partners.count), alone);
         free(folded);
     }
     hostlist_clear(&named);
@@ -165,7 +171,7 @@ static int select_all(struct certify *certify, const struct hostlist *only, stru
         if (plan.role == ROLE_LEAVE)
             certify_note(certify, "%s: %s", node->name, plan.message);
         else
-            subject_add(certify, node);
+            node_run_add(certify, node);
     }
     hostlist_set_clear(&wanted);
     return 0;
@@ -185,7 +191,7 @@ static bool is_settling(const struct cluster *cluster, const struct hostlist_set
     return false;
 }
 
-static void say_leftover(const char *text)
+static void print_leftover(const char *text)
 {
     fprintf(stderr, "muster certify: %s\n", text);
 }
@@ -203,8 +209,8 @@ static int load_settled(struct certify *certify, struct error *err)
         rv = error_set(err, "no memory for %zu nodes", names.count);
     while (rv == 0) {
         rv = certify->operations->load(&certify->cluster, err);
-        if (rv != 0 || !is_settling(&certify->cluster, &wanted) || clock_s() - begin > SETTLE_S ||
-            certify_stop)
+        if (rv != 0 || !is_settling(&certify->cluster, &wanted) ||
+            clock_s() - begin > CERTIFY_SETTLE_S || certify_stop)
             break;
         cluster_clear(&certify->cluster);
         usleep(300000);
@@ -221,12 +227,12 @@ static void partners_note(struct certify *certify)
     char *folded;
 
     for (size_t i = 0; i < certify->count; i++)
-        if (certify->subjects[i].is_partner)
-            hostlist_append(&partners, certify->subjects[i].name);
+        if (certify->node_runs[i].is_partner)
+            hostlist_append(&partners, certify->node_runs[i].name);
     folded = partners.count > 0 ? hostlist_fold(&partners) : NULL;
     if (folded)
         certify_note(certify, "%s tested as partner%s: the others are compared with %s", folded,
-                     partners.count == 1 ? "" : "s", partners.count == 1 ? "it" : "them");
+                     text_plural(partners.count), partners.count == 1 ? "it" : "them");
     free(folded);
     hostlist_clear(&partners);
 }
@@ -244,8 +250,8 @@ static int select_group(struct certify *certify, struct error *err)
         free(folded);
         return folded ? -1 : error_set(err, "no memory for %zu nodes", campaign->nodes.count);
     }
-    subjects_add(certify, &group.wanted);
-    subjects_add(certify, &group.partners);
+    nodes_add(certify, &group.wanted);
+    nodes_add(certify, &group.partners);
     certify_keep(certify, &group.partners, &group.wanted);
     partners_note(certify);
     record.suite = "certify";
@@ -271,18 +277,18 @@ int certify_select(struct certify *certify, struct error *err)
     if (certify->is_root) {
         struct error why;
         int left = retest_leftovers(certify->operations, &certify->cluster, certify->battery.uid,
-                                    RETEST_CONFIRM_S, &certify_stop, say_leftover, &why);
+                                    RETEST_CONFIRM_S, &certify_stop, print_leftover, &why);
 
         if (left < 0)
-            say_leftover(why.text);
+            print_leftover(why.text);
         if (left != 0) {
             cluster_clear(&certify->cluster);
             if (load_settled(certify, err) != 0)
                 return -1;
         }
     }
-    certify->subjects = calloc(certify->cluster.node_count + 1, sizeof *certify->subjects);
-    if (!certify->subjects)
+    certify->node_runs = calloc(certify->cluster.node_count + 1, sizeof *certify->node_runs);
+    if (!certify->node_runs)
         return error_set(err, "no memory for %zu nodes", certify->cluster.node_count);
     if (wanted) {
         partition = plan_partition(&certify->cluster, wanted, NULL, 0);
@@ -311,5 +317,5 @@ int certify_select(struct certify *certify, struct error *err)
         certify->count = 0;
         return -1;
     }
-    return subjects_index(certify, err);
+    return node_runs_index(certify, err);
 }

@@ -5,14 +5,22 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/constants/certify_constants.h"
 #include "validate/slurm/runs.h"
 
-enum { YIELD_S = 15 };           /* the run that was first has a job by then */
-static const double AGAIN_S = 3; /* the next try comes within that */
+double certify_delay_s(double most_s)
+{
+    uint32_t salt = (uint32_t)getpid() * 2654435761U;
+
+    if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != (ssize_t)sizeof salt)
+        salt ^= (uint32_t)time(NULL);
+    return turn_jitter_s(most_s, salt);
+}
 
 static bool is_own(const struct certify *certify, const struct cluster_run *run)
 {
@@ -36,7 +44,7 @@ static void run_describe(const struct cluster_run *run, const char *what, char *
 }
 
 /* Those that were named stay, to be told; the others are none of this run's. */
-static void subjects_leave(struct certify *certify, const struct cluster_run *run)
+static void nodes_leave(struct certify *certify, const struct cluster_run *run)
 {
     struct hostlist_set held;
     size_t kept = 0;
@@ -46,15 +54,15 @@ static void subjects_leave(struct certify *certify, const struct cluster_run *ru
         return;
     run_describe(run, "it", text, sizeof text);
     for (size_t i = 0; i < certify->count; i++) {
-        struct subject subject = certify->subjects[i];
-        bool is_held = hostlist_set_contains(&held, subject.name);
+        struct node_run node_run = certify->node_runs[i];
+        bool is_held = hostlist_set_contains(&held, node_run.name);
 
         if (is_held) {
-            subject.plan.role = ROLE_LEAVE;
-            text_put(subject.plan.message, sizeof subject.plan.message, "left alone: %s", text);
+            node_run.plan.role = ROLE_LEAVE;
+            text_put(node_run.plan.message, sizeof node_run.plan.message, "left alone: %s", text);
         }
         if (!is_held || certify->options.nodes)
-            certify->subjects[kept++] = subject;
+            certify->node_runs[kept++] = node_run;
     }
     certify->count = kept;
     hostlist_set_clear(&held);
@@ -107,13 +115,13 @@ void certify_others(struct certify *certify, struct hostlist *busy)
     int count = certify->operations->runs(certify->battery.uid, &runs, &err);
 
     if (count < 0)
-        certify_note(certify, "whether another host tests the same nodes is not known: %s",
+        certify_note(certify, "cannot tell whether another host tests the same nodes: %s",
                      err.text);
     for (int i = 0; i < count; i++) {
         if (is_own(certify, &runs[i]))
             continue;
         run_note(certify, &runs[i]);
-        subjects_leave(certify, &runs[i]);
+        nodes_leave(certify, &runs[i]);
         names_join(busy, &runs[i].nodes);
     }
     cluster_runs_free(runs, count);
@@ -158,7 +166,7 @@ static enum standing standing_of(const struct certify *certify, const struct hos
 /* Runs that began together are to try again at different times. */
 static void wait_again(struct certify *certify)
 {
-    double begin = clock_s(), delay_s = certify_delay_s(AGAIN_S);
+    double begin = clock_s(), delay_s = certify_delay_s(CERTIFY_AGAIN_S);
 
     while (!certify_stop && clock_s() - begin < delay_s) {
         progress_tick(&certify->progress);
@@ -188,7 +196,7 @@ int certify_reserve(struct certify *certify, const struct hostlist *names, int m
                 break;
             rv = certify->operations->unreserve(certify->reservation, err);
         }
-        if (standing == STANDING_TAKEN || clock_s() - begin > YIELD_S || certify_stop)
+        if (standing == STANDING_TAKEN || clock_s() - begin > CERTIFY_YIELD_S || certify_stop)
             rv = -1;
         if (rv != 0)
             break;

@@ -5,6 +5,8 @@
 #include "validate/certify/state/run.h"
 
 /* Runs at the same time, on this host or another, as the controller knows them */
+/* A random delay of 0 to most_s, another one in each process, so that not all begin at once. */
+double certify_delay_s(double most_s);
 /* What another run of root's holds is left alone, and who that is is said; busy gets its nodes. */
 void certify_others(struct certify *certify, struct hostlist *busy);
 /* Makes certify->reservation, noted for undo, over nodes that no other run holds: of runs that ask

@@ -10,36 +10,27 @@
 #include <time.h>
 
 #include "lib/base/grow.h"
+#include "lib/constants/certify_constants.h"
+#include "validate/certify/report/run_records.h"
 #include "validate/certify/step/certify_step.h"
-#include "validate/claims/claims.h"
 #include "validate/history/node_status.h"
 #include "validate/slurm/labels.h"
 #include "validate/slurm/ran.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
+#include "validate/suspects/suspect_reports.h"
 
 /* What users' preflights and strikes hold against nodes: a reason to test these again, and no more.
  */
 
-enum {
-    PARTNERS = 2,
-    REACH_S = 4,
-    WAIT_S = 10,
-    COLLECT_S = 30,
-    REMOVE_S = 20,
-    GRACE_S = 3,
-    SUSPECTS_OF_USER = 16,
-    DAY_S = 86400
-};
-
-static bool is_claim(const struct record *record)
+static bool is_suspect_report(const struct record *record)
 {
     return record_code(record) == FAULT_NODE_REPORTED && record->verdict == VERDICT_WARN &&
            record->node;
 }
 
-/* The claims as they come in, and whether Slurm knows of them. */
-struct heard {
+/* The suspect reports as they come in, and whether Slurm knows of them. */
+struct collected {
     struct certify *certify;
     struct ran *asked; /* strings are the records' */
     size_t count;
@@ -47,11 +38,12 @@ struct heard {
     struct labels labels;
 };
 
-/* A node's claims count as its own only, whatever it says: those of jobs that ran there. */
-static bool is_accepted(struct heard *heard, long task, const struct record *record)
+/* A node's suspect reports count as its own only, whatever it says: those of jobs that ran there.
+ */
+static bool is_accepted(struct collected *collected, long task, const struct record *record)
 {
-    struct certify *certify = heard->certify;
-    const char *node = heard->nodes.names[task];
+    struct certify *certify = collected->certify;
+    const char *node = collected->nodes.names[task];
 
     if (record->peer && strcmp(record->peer, node) == 0)
         return true;
@@ -61,44 +53,44 @@ static bool is_accepted(struct heard *heard, long task, const struct record *rec
 }
 
 /* Whose it is stands in its run; as a record it is one of this run. */
-static void claim_hear(struct heard *heard, struct record *record)
+static void report_add(struct collected *collected, struct record *record)
 {
-    struct ran *asked = grow(heard->asked, heard->count, sizeof *asked);
-    struct ran claim = {.node = record->node, .holder = record->peer, .at = (time_t)record->time};
+    struct ran *asked = grow(collected->asked, collected->count, sizeof *asked);
+    struct ran report = {.node = record->node, .holder = record->peer, .at = (time_t)record->time};
     unsigned job, uid;
 
     if (!asked)
         return;
-    heard->asked = asked;
-    if (!record->run || sscanf(record->run, CLAIM_RUN, &job, &uid) != 2)
+    collected->asked = asked;
+    if (!record->run || sscanf(record->run, SUSPECT_REPORT_RUN, &job, &uid) != 2)
         job = uid = 0; /* Slurm knows no such job */
-    claim.job_id = job;
-    claim.uid = uid;
-    asked[heard->count++] = claim;
+    report.job_id = job;
+    report.uid = uid;
+    asked[collected->count++] = report;
     record->run = NULL;
 }
 
-static void hear(const char *line, bool is_error, void *context)
+static void read_line(const char *line, bool is_error, void *context)
 {
-    struct heard *heard = context;
-    struct certify *certify = heard->certify;
+    struct collected *collected = context;
+    struct certify *certify = collected->certify;
     struct record *record;
     const char *text;
     long task;
 
     if (is_error) {
-        complaint_add(&certify->complaint, labels_skip(&heard->labels, line));
+        complaint_add(&certify->complaint, labels_skip(&collected->labels, line));
         return;
     }
-    task = labels_take(&heard->labels, line, &text);
+    task = labels_take(&collected->labels, line, &text);
     if (task >= 0 && records_parse(&certify->records, text) == 0) {
         record = &certify->records.items[certify->records.count - 1];
-        if (!is_accepted(heard, task, record)) {
+        if (!is_accepted(collected, task, record)) {
             certify->records.count--;
             return;
         }
-        if (is_claim(record))
-            claim_hear(heard, record);
+        if (is_suspect_report(record))
+            report_add(collected, record);
         else if (catalog_is_metric(record->metric, METRIC_OVERFLOW) && record->message)
             certify_note(certify, "%s: %s", record->node ? record->node : "?", record->message);
         if (certify->json)
@@ -106,7 +98,7 @@ static void hear(const char *line, bool is_error, void *context)
     }
 }
 
-/* Of the subjects those that are free and answer; a claim on another waits. */
+/* Of the nodes of the run those that are free and answer; a suspect report on another waits. */
 static void readers_find(struct certify *certify, struct hostlist *names)
 {
     struct cluster_node **nodes = calloc(certify->count + 1, sizeof(*nodes));
@@ -115,10 +107,12 @@ static void readers_find(struct certify *certify, struct hostlist *names)
     struct error err;
 
     for (size_t i = 0; nodes && i < certify->count; i++)
-        if (certify->subjects[i].plan.role == ROLE_TEST && !certify->subjects[i].slurm->is_waiting)
-            nodes[count++] = certify->subjects[i].slurm;
+        if (certify->node_runs[i].plan.role == ROLE_TEST &&
+            !certify->node_runs[i].slurm->is_waiting)
+            nodes[count++] = certify->node_runs[i].slurm;
     if (nodes && answers &&
-        certify->operations->reach_nodes(nodes, count, REACH_S, &certify_stop, answers, &err) == 0)
+        certify->operations->reach_nodes(nodes, count, CERTIFY_REACH_S, &certify_stop, answers,
+                                         &err) == 0)
         for (size_t i = 0; i < count; i++)
             if (answers[i].state == REACH_ANSWERS)
                 hostlist_append(names, nodes[i]->name);
@@ -126,9 +120,9 @@ static void readers_find(struct certify *certify, struct hostlist *names)
     free(answers);
 }
 
-/* Reads the claims of those nodes by a small job on them. Returns 0, or -1 with err. */
-static int claims_collect(struct certify *certify, const struct hostlist *names,
-                          struct heard *heard, struct error *err)
+/* Reads the suspect reports of those nodes by a small job on them. Returns 0, or -1 with err. */
+static int reports_collect(struct certify *certify, const struct hostlist *names,
+                           struct collected *collected, struct error *err)
 {
     const struct cluster_partition *partition =
         plan_partition(&certify->cluster, certify->options.partition,
@@ -137,22 +131,23 @@ static int claims_collect(struct certify *certify, const struct hostlist *names,
     struct process_result result;
     int rv;
 
-    if (certify_task_nodes(certify, names, &heard->nodes) != 0 ||
-        labels_make(&heard->nodes, &heard->labels) != 0)
-        return error_set(err, "no memory for the claims of %zu nodes", names->count);
-    step_muster(&program, "claim", "--json", NULL);
-    rv = certify->operations->step_run_on(names, partition ? partition->name : NULL, WAIT_S, true,
-                                          program.argv,
-                                          &(struct process){.deadline_s = COLLECT_S,
-                                                            .grace_s = GRACE_S,
-                                                            .on_line = hear,
-                                                            .context = heard,
+    if (certify_task_nodes(certify, names, &collected->nodes) != 0 ||
+        labels_make(&collected->nodes, &collected->labels) != 0)
+        return error_set(err, "no memory for the suspect reports of %zu nodes", names->count);
+    step_muster(&program, "suspects", "--json", NULL);
+    rv = certify->operations->step_run_on(names, partition ? partition->name : NULL,
+                                          SUSPECTS_WAIT_S, true, program.argv,
+                                          &(struct process){.deadline_s = SUSPECTS_COLLECT_S,
+                                                            .grace_s = CERTIFY_GRACE_S,
+                                                            .on_line = read_line,
+                                                            .context = collected,
                                                             .stop = &certify_stop},
                                           &result, err);
     arguments_clear(&program);
     if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0))
-        rv = error_set(err, "the claims of %zu nodes could not be read: %s", names->count,
-                       *result.complaint.text ? result.complaint.text : "no answer in time");
+        rv = error_set(err, "the suspect reports of %zu nodes could not be read: %s", names->count,
+                       *result.complaint.text ? result.complaint.text
+                                              : "no answer within the time limit");
     return rv;
 }
 
@@ -161,7 +156,7 @@ static bool is_holder(const struct certify *certify, const char *name)
     for (size_t i = 0; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
 
-        if (is_claim(record) && record->peer && strcmp(record->peer, name) == 0)
+        if (is_suspect_report(record) && record->peer && strcmp(record->peer, name) == 0)
             return true;
     }
     return false;
@@ -175,8 +170,8 @@ static int leaf_of(const struct certify *certify, const char *name)
 }
 
 /* One partner on each leaf switch that has a suspect, as the path between leaves may be what is at
- * fault; then those that keep a claim about another, as it is taken away at the end only where it
- * is; then others, until there are enough. */
+ * fault; then those that keep a suspect report about another, as it is taken away at the end only
+ * where it is; then others, until there are enough. */
 static void partners_find(const struct certify *certify, const struct hostlist *readers,
                           const struct hostlist *suspects, struct hostlist *partners)
 {
@@ -195,7 +190,8 @@ static void partners_find(const struct certify *certify, const struct hostlist *
         }
     }
     for (int is_any = 0; is_any < 2; is_any++)
-        for (size_t i = 0; i < readers->count && (!is_any || partners->count < PARTNERS); i++) {
+        for (size_t i = 0; i < readers->count && (!is_any || partners->count < SUSPECTS_PARTNERS);
+             i++) {
             const char *name = readers->names[i];
 
             if ((is_any || is_holder(certify, name)) && !hostlist_contains(suspects, name) &&
@@ -213,11 +209,11 @@ void certify_keep(struct certify *certify, const struct hostlist *others,
     if (wanted->count > 0)
         partners_find(certify, others, wanted, &partners);
     for (size_t i = 0; i < certify->count; i++) {
-        struct subject subject = certify->subjects[i];
+        struct node_run node_run = certify->node_runs[i];
 
-        subject.is_partner = hostlist_contains(&partners, subject.name);
-        if (subject.is_partner || hostlist_contains(wanted, subject.name))
-            certify->subjects[kept++] = subject;
+        node_run.is_partner = hostlist_contains(&partners, node_run.name);
+        if (node_run.is_partner || hostlist_contains(wanted, node_run.name))
+            certify->node_runs[kept++] = node_run;
     }
     certify->count = kept;
     hostlist_clear(&partners);
@@ -234,9 +230,9 @@ static void struck_add(const char *node, const char *message, void *context)
     const struct struck *struck = context;
 
     for (size_t i = 0; i < struck->certify->count; i++) {
-        const struct subject *subject = &struck->certify->subjects[i];
+        const struct node_run *node_run = &struck->certify->node_runs[i];
 
-        if (strcmp(subject->name, node) == 0 && subject->plan.role == ROLE_TEST &&
+        if (strcmp(node_run->name, node) == 0 && node_run->plan.role == ROLE_TEST &&
             !hostlist_contains(struck->suspects, node)) {
             certify_note(struck->certify, "%s: %s", node, message);
             hostlist_append(struck->suspects, node);
@@ -244,7 +240,7 @@ static void struck_add(const char *node, const char *message, void *context)
     }
 }
 
-/* A node that is tested because of a claim. */
+/* A node that is tested because of a suspect report. */
 struct asked_for {
     const char *node, *message;
     unsigned uid;
@@ -275,15 +271,16 @@ static struct user_tally *tally_of(struct certify *certify, struct tally *tally,
     if (!users)
         return NULL;
     tally->users = users;
-    tested = node_status_tested(certify->conf.history_path, uid, (double)time(NULL) - DAY_S, &err);
+    tested = node_status_tested(certify->conf.history_path, uid,
+                                (double)time(NULL) - SUSPECTS_DAY_S, &err);
     if (tested < 0)
-        certify_note(certify, "what was tested for user %u today is not known: %s", uid, err.text);
+        certify_note(certify, "cannot read what was tested for user %u today: %s", uid, err.text);
     users[tally->user_count] = (struct user_tally){uid, tested < 0 ? 0 : tested};
     return &users[tally->user_count++];
 }
 
-/* Returns whether the node is to be tested for that user, of whose claims no more than some a day
- * are, over all runs; then it is counted. */
+/* Returns whether the node is to be tested for that user, of whose suspect reports no more than
+ * some a day are, over all runs; then it is counted. */
 static bool tally_take(struct certify *certify, struct tally *tally, const struct asked_for *asked)
 {
     struct user_tally *user = tally_of(certify, tally, asked->uid);
@@ -305,7 +302,7 @@ static void tally_record(struct certify *certify, struct tally *tally)
         struct record record = RECORD_INIT;
 
         record.suite = "certify";
-        record.test = "preflight.claims";
+        record.test = "preflight.suspects";
         record.metric = "user";
         record.node = tally->nodes[i].node;
         record.value = tally->nodes[i].uid;
@@ -318,24 +315,24 @@ static void tally_record(struct certify *certify, struct tally *tally)
     free(tally->nodes);
 }
 
-/* Makes suspects of the nodes that believed claims are about. */
-static void claims_weigh(struct certify *certify, struct heard *heard, size_t first,
-                         struct hostlist *suspects)
+/* Makes suspects of the nodes that believed suspect reports are about. */
+static void reports_evaluate(struct certify *certify, struct collected *collected, size_t first,
+                             struct hostlist *suspects)
 {
     size_t at = 0, doubted = 0, beyond = 0;
     unsigned uid = 0, beyond_uid = 0;
     struct tally tally = {0};
 
-    for (size_t i = first; i < certify->records.count && at < heard->count; i++) {
+    for (size_t i = first; i < certify->records.count && at < collected->count; i++) {
         const struct record *record = &certify->records.items[i];
         const char *message = record->message ? record->message : "";
         const struct cluster_node *node;
         const struct ran *asked;
-        bool is_subject = false;
+        bool is_in_run = false;
 
-        if (!is_claim(record))
+        if (!is_suspect_report(record))
             continue;
-        asked = &heard->asked[at++];
+        asked = &collected->asked[at++];
         node = cluster_node(&certify->cluster, record->node);
         if (!node || !ran_is_true(asked)) {
             uid = doubted++ == 0 ? (unsigned)asked->uid : uid;
@@ -344,9 +341,10 @@ static void claims_weigh(struct certify *certify, struct heard *heard, size_t fi
         if (hostlist_contains(suspects, node->name))
             continue; /* one of a node is enough */
         for (size_t k = 0; k < certify->count; k++)
-            is_subject |= strcmp(certify->subjects[k].name, node->name) == 0;
-        if (!is_subject) {
-            certify_note(certify, "%s: %s; it is not free and waits", node->name, message);
+            is_in_run |= strcmp(certify->node_runs[k].name, node->name) == 0;
+        if (!is_in_run) {
+            certify_note(certify, "%s: %s; not free, so it is tested by a later run", node->name,
+                         message);
         } else if (!tally_take(certify, &tally,
                                &(struct asked_for){node->name, message, (unsigned)asked->uid})) {
             beyond_uid = beyond++ == 0 ? (unsigned)asked->uid : beyond_uid;
@@ -358,36 +356,35 @@ static void claims_weigh(struct certify *certify, struct heard *heard, size_t fi
     tally_record(certify, &tally);
     if (doubted > 0)
         certify_note(certify,
-                     "%zu claims not believed, the first of user %u: Slurm knows no such job of "
-                     "that user on the node and its holder then",
-                     doubted, uid);
+                     "%zu suspect report%s ignored, the first of user %u: Slurm knows no such job "
+                     "of that user at that time",
+                     doubted, text_plural(doubted), uid);
     if (beyond > 0)
-        certify_note(
-            certify,
-            "%zu claims wait, the first of user %u: no more than %d nodes a day are tested "
-            "for one user",
-            beyond, beyond_uid, SUSPECTS_OF_USER);
+        certify_note(certify,
+                     "%zu suspect report%s kept for later, the first of user %u: at most %d nodes "
+                     "a day are tested for one user",
+                     beyond, text_plural(beyond), beyond_uid, SUSPECTS_OF_USER);
 }
 
 int certify_suspects(struct certify *certify, struct error *err)
 {
     struct hostlist readers = {0}, suspects = {0};
-    struct heard heard = {.certify = certify};
+    struct collected collected = {.certify = certify};
     size_t first = certify->records.count;
     int rv = 0;
 
     progress_begin(&certify->progress, "suspects");
-    progress_doing(&certify->progress, "reading the claims on the free nodes");
+    progress_doing(&certify->progress, "reading the suspect reports on the free nodes");
     readers_find(certify, &readers);
     if (readers.count > 0)
-        rv = claims_collect(certify, &readers, &heard, err);
+        rv = reports_collect(certify, &readers, &collected, err);
     if (rv == 0)
-        rv = ran_query(heard.asked, heard.count, err);
+        rv = ran_query(collected.asked, collected.count, err);
     if (rv == 0)
-        claims_weigh(certify, &heard, first, &suspects);
-    free(heard.asked);
-    labels_clear(&heard.labels);
-    hostlist_clear(&heard.nodes);
+        reports_evaluate(certify, &collected, first, &suspects);
+    free(collected.asked);
+    labels_clear(&collected.labels);
+    hostlist_clear(&collected.nodes);
     if (rv == 0)
         rv = node_status_suspects(certify->conf.history_path,
                                   (double)time(NULL) - (double)certify->conf.strike_window_s,
@@ -407,21 +404,22 @@ int certify_suspects(struct certify *certify, struct error *err)
     return rv;
 }
 
-/* The claims about those nodes ("n[1-2]") from all that answer. */
-static void claims_take_away(struct certify *certify, const char *about,
-                             const struct hostlist *answering)
+/* The suspect reports about those nodes ("n[1-2]") from all that answer. */
+static void reports_remove(struct certify *certify, const char *about,
+                           const struct hostlist *answering)
 {
     struct arguments program = {0};
     struct error err;
     size_t first;
 
-    step_muster(&program, "claim", "--json", NULL);
+    step_muster(&program, "suspects", "--json", NULL);
     arguments_add(&program, "--remove=%s", about);
     if (certify_muster(certify,
-                       &(struct certify_step){
-                           .stage = STAGE_CERTIFICATE, .nodes = answering, .deadline_s = REMOVE_S},
+                       &(struct certify_step){.stage = STAGE_CERTIFICATE,
+                                              .nodes = answering,
+                                              .deadline_s = SUSPECTS_REMOVE_S},
                        &program, &first, &err) != 0)
-        certify_note(certify, "the claims were not taken away: %s", err.text);
+        certify_note(certify, "the suspect reports were not removed: %s", err.text);
 }
 
 void certify_consume(struct certify *certify)
@@ -431,20 +429,20 @@ void certify_consume(struct certify *certify)
     char *folded;
 
     for (size_t i = 0; i < certify->count; i++) {
-        const struct subject *subject = &certify->subjects[i];
+        const struct node_run *node_run = &certify->node_runs[i];
 
-        if (outcome_tested(&subject->outcome) != VERDICT_UNKNOWN)
-            hostlist_append(&tested, subject->name);
-        if (certify_is_held(subject))
-            hostlist_append(&answering, subject->name);
+        if (outcome_tested(&node_run->outcome) != VERDICT_UNKNOWN)
+            hostlist_append(&tested, node_run->name);
+        if (certify_is_held(node_run))
+            hostlist_append(&answering, node_run->name);
     }
     for (size_t i = 0; i < certify->records.count; i++)
-        is_any |= is_claim(&certify->records.items[i]) &&
+        is_any |= is_suspect_report(&certify->records.items[i]) &&
                   hostlist_contains(&tested, certify->records.items[i].node);
     folded = hostlist_fold(&tested);
     if (is_any && folded && answering.count > 0 && certify->job_id != 0 &&
         !certify->options.is_dry_run)
-        claims_take_away(certify, folded, &answering);
+        reports_remove(certify, folded, &answering);
     free(folded);
     hostlist_clear(&tested);
     hostlist_clear(&answering);

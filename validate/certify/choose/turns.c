@@ -8,17 +8,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "validate/act/testing.h"
+#include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/others.h"
 #include "validate/certify/choose/suspects.h"
 #include "validate/history/node_status.h"
+#include "validate/policy/testing.h"
 
-enum { DUE_S = 86400 }; /* a nightly run renews what would not last until the next night */
-
-/* Until when each subject is certified. */
+/* Until when each node is certified. */
 struct ends {
     struct name_index index;
-    double *until; /* of each subject; 0: not known to be */
+    double *until; /* of each node run; 0: not known to be */
 };
 
 static void end_take(const char *node, double until, void *context)
@@ -43,7 +42,7 @@ static int ends_read(const struct certify *certify, struct ends *ends, struct er
 
     *ends = (struct ends){.until = calloc(certify->count + 1, sizeof *ends->until)};
     for (size_t i = 0; names && i < certify->count; i++)
-        names[i] = certify->subjects[i].name;
+        names[i] = certify->node_runs[i].name;
     if (!names || !ends->until || name_index_build(names, certify->count, &ends->index) != 0)
         error_set(err, "no memory for %zu nodes", certify->count);
     else
@@ -62,11 +61,11 @@ int certify_due(struct certify *certify, struct error *err)
     if (ends_read(certify, &ends, err) != 0)
         return -1;
     for (size_t i = 0; i < certify->count; i++) {
-        bool is_due = certify->subjects[i].plan.role == ROLE_RETEST ||
-                      turn_is_due(ends.until[i], (double)time(NULL), DUE_S);
+        bool is_due = certify->node_runs[i].plan.role == ROLE_RETEST ||
+                      turn_is_due(ends.until[i], (double)time(NULL), CERTIFY_DUE_S);
 
-        if (certify->subjects[i].plan.role != ROLE_FAULTY)
-            hostlist_append(is_due ? &due : &others, certify->subjects[i].name);
+        if (certify->node_runs[i].plan.role != ROLE_FAULTY)
+            hostlist_append(is_due ? &due : &others, certify->node_runs[i].name);
     }
     certify_keep(certify, &others, &due);
     hostlist_clear(&due);
@@ -75,13 +74,13 @@ int certify_due(struct certify *certify, struct error *err)
     return 0;
 }
 
-static void leave(struct subject *subject, const char *why)
+static void leave(struct node_run *node_run, const char *why)
 {
-    subject->plan.role = ROLE_LEAVE;
-    snprintf(subject->plan.message, sizeof subject->plan.message, "left alone: %s", why);
+    node_run->plan.role = ROLE_LEAVE;
+    snprintf(node_run->plan.message, sizeof node_run->plan.message, "left alone: %s", why);
 }
 
-/* Those that may be tested are marked in nodes, in the order of the subjects. Without a history
+/* Those that may be tested are marked in nodes, in the order of the node runs. Without a history
  * that can be read all certificates count as missing. */
 static void turns_choose(const struct certify *certify, const struct hostlist *busy,
                          struct turn_node *nodes)
@@ -92,13 +91,13 @@ static void turns_choose(const struct certify *certify, const struct hostlist *b
     bool has_ends = ends_read(certify, &ends, NULL) == 0;
 
     for (size_t i = 0; i < certify->count; i++) {
-        const struct subject *subject = &certify->subjects[i];
+        const struct node_run *node_run = &certify->node_runs[i];
 
         nodes[i] = (struct turn_node){
-            .is_busy = (subject->plan.role != ROLE_TEST && subject->plan.role != ROLE_RETEST) ||
-                       hostlist_contains(busy, subject->name),
-            .is_drained = subject->plan.role == ROLE_RETEST,
-            .is_partner = subject->is_partner,
+            .is_busy = (node_run->plan.role != ROLE_TEST && node_run->plan.role != ROLE_RETEST) ||
+                       hostlist_contains(busy, node_run->name),
+            .is_drained = node_run->plan.role == ROLE_RETEST,
+            .is_partner = node_run->is_partner,
             .certified_until = has_ends ? ends.until[i] : 0};
     }
     turn_choose(nodes, certify->count, cap > busy->count ? cap - busy->count : 0);
@@ -106,7 +105,7 @@ static void turns_choose(const struct certify *certify, const struct hostlist *b
         ends_clear(&ends);
 }
 
-/* Puts the choice into the subjects; without -w those that are left alone are none. */
+/* Puts the choice into the run; without -w those that are left alone are none. */
 static void turns_take(struct certify *certify, const struct hostlist *busy,
                        const struct turn_node *nodes, struct hostlist *chosen)
 {
@@ -115,21 +114,21 @@ static void turns_take(struct certify *certify, const struct hostlist *busy,
     char *folded;
 
     for (size_t i = 0; i < certify->count; i++) {
-        struct subject subject = certify->subjects[i];
-        bool is_ours = subject.plan.role == ROLE_TEST || subject.plan.role == ROLE_RETEST;
+        struct node_run node_run = certify->node_runs[i];
+        bool is_ours = node_run.plan.role == ROLE_TEST || node_run.plan.role == ROLE_RETEST;
 
         if (nodes[i].is_chosen) {
-            hostlist_append(chosen, subject.name);
-        } else if (is_ours && hostlist_contains(busy, subject.name)) {
-            leave(&subject, "another run tests it now");
+            hostlist_append(chosen, node_run.name);
+        } else if (is_ours && hostlist_contains(busy, node_run.name)) {
+            leave(&node_run, "another run tests it now");
             if (!certify->options.nodes)
-                certify_note(certify, "%s: %s", subject.name, subject.plan.message);
+                certify_note(certify, "%s: %s", node_run.name, node_run.plan.message);
         } else if (is_ours) {
-            leave(&subject, "as many nodes as TestCap allows are in tests now");
-            hostlist_append(&beyond, subject.name);
+            leave(&node_run, "the number of nodes under test is at TestCap");
+            hostlist_append(&beyond, node_run.name);
         }
         if (certify->options.nodes || !is_ours || nodes[i].is_chosen)
-            certify->subjects[kept++] = subject;
+            certify->node_runs[kept++] = node_run;
     }
     certify->count = kept;
     folded = beyond.count > 0 ? hostlist_fold(&beyond) : NULL;
@@ -150,7 +149,7 @@ int certify_take_turns(struct certify *certify, struct error *err)
         error_set(err, "no memory for %zu nodes", certify->count);
     } else if (geteuid() == 0 && (lock = testing_lock(certify->runs, err)) < 0) {
         /* a host without a place for journals has no other runs to heed */
-        certify_note(certify, "whether another run tests the same nodes is not known: %s",
+        certify_note(certify, "cannot tell whether another run tests the same nodes: %s",
                      err->text);
     }
     if (nodes && (lock < 0 || testing_read(certify->runs, certify->run, &busy, err) == 0)) {
@@ -176,8 +175,8 @@ void certify_leave_waiting(struct certify *certify)
     int lock, rv;
 
     for (size_t i = 0; i < certify->count; i++)
-        if (certify->subjects[i].slurm->is_waiting && *certify->subjects[i].certified_until)
-            hostlist_append(&leaving, certify->subjects[i].name);
+        if (certify->node_runs[i].slurm->is_waiting && *certify->node_runs[i].certified_until)
+            hostlist_append(&leaving, certify->node_runs[i].name);
     if (leaving.count == 0)
         return;
     lock = testing_lock(certify->runs, &err); /* another run may do the same now */

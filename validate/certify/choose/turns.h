@@ -5,7 +5,7 @@
 #include "validate/certify/state/run.h"
 
 /* Which nodes a run tests when not all may be, or need to be */
-/* Leaves only those among the subjects whose certificate is missing or ends soon, and partners.
+/* Leaves only those nodes in the run whose certificate is missing or ends soon, and partners.
  * Returns 0, or -1 with err. */
 int certify_due(struct certify *certify, struct error *err);
 /* Leaves alone what other runs on this host test now and what is beyond TestCap, and tells other

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/alike.h"
 #include "validate/history/node_status.h"
 #include "validate/slurm/retest.h"
@@ -15,7 +16,7 @@
 static void resumed(const char *name, const char *nothing, const struct error *err, void *context)
 {
     (void)nothing;
-    certify_subject(context, name)->is_resumed = !err;
+    certify_node_run(context, name)->is_resumed = !err;
 }
 
 int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
@@ -24,14 +25,14 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
     int rv = 0;
 
     for (size_t i = 0; rv == 0 && i < names->count; i++) {
-        const struct subject *subject = certify_subject(certify, names->names[i]);
+        const struct node_run *node_run = certify_node_run(certify, names->names[i]);
 
-        if (subject->plan.role != ROLE_RETEST)
+        if (node_run->plan.role != ROLE_RETEST)
             continue;
-        rv = undo_note_resume(&certify->undo, subject->name, subject->slurm->reason, err);
+        rv = undo_note_resume(&certify->undo, node_run->name, node_run->slurm->reason, err);
         if (rv == 0)
-            rv = retest_mark(subject->slurm, certify->run, &comments, err);
-        if (rv == 0 && batch_add(&resumes, subject->name, "") != 0)
+            rv = retest_mark(node_run->slurm, certify->run, &comments, err);
+        if (rv == 0 && batch_add(&resumes, node_run->name, "") != 0)
             rv = error_set(err, "no memory");
     }
     if (rv == 0)
@@ -46,25 +47,29 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
 static void settled(const char *name, const char *comment, const struct error *err, void *context)
 {
     struct certify *certify = context;
-    const struct subject *subject = certify_subject(certify, name);
+    const struct node_run *node_run = certify_node_run(certify, name);
     struct error why;
+    int rv;
 
     (void)comment;
-    if (err)
+    if (err) {
         certify_note(certify, "%s", err->text);
-    else if (undo_note_settled(&certify->undo, name, &why) != 0)
+        return;
+    }
+    rv = undo_note_settled(&certify->undo, name, &why);
+    if (rv != 0)
         certify_note(certify, "%s", why.text);
-    else if (outcome_tested(&subject->outcome) == VERDICT_PASS)
-        certify_note(certify, "%s released, it was drained: %s", name, subject->slurm->reason);
+    if (rv >= 0 && outcome_tested(&node_run->outcome) == VERDICT_PASS)
+        certify_note(certify, "%s released, it was drained: %s", name, node_run->slurm->reason);
 }
 
 /* The node's drain, which we had lifted, is as it is to be. */
-static void settle_add(struct certify *certify, const struct subject *subject,
+static void settle_add(struct certify *certify, const struct node_run *node_run,
                        struct batch *comments)
 {
     struct error err;
 
-    if (subject->is_resumed && retest_unmark(subject->slurm, comments, &err) != 0)
+    if (node_run->is_resumed && retest_unmark(node_run->slurm, comments, &err) != 0)
         certify_note(certify, "%s", err.text);
 }
 
@@ -90,14 +95,14 @@ static void drained_count(struct certify *certify)
     size_t count = cap_taken(is_known ? &now : &certify->cluster);
 
     for (size_t i = 0; i < certify->count; i++) {
-        const struct subject *subject = &certify->subjects[i];
-        const struct cluster_node *node = is_known ? cluster_node(&now, subject->name) : NULL;
+        const struct node_run *node_run = &certify->node_runs[i];
+        const struct cluster_node *node = is_known ? cluster_node(&now, node_run->name) : NULL;
 
         if (is_known)
-            count += subject->is_resumed && node && !cap_counts(node) &&
-                     outcome_tested(&subject->outcome) != VERDICT_PASS;
+            count += node_run->is_resumed && node && !cap_counts(node) &&
+                     outcome_tested(&node_run->outcome) != VERDICT_PASS;
         else
-            count += subject->decision == DECISION_DRAIN;
+            count += node_run->decision == DECISION_DRAIN;
     }
     certify->drained = count;
     cluster_clear(&now);
@@ -109,20 +114,20 @@ struct actions {
     struct batch drains, comments;
 };
 
-static bool stays_drained(const struct subject *subject)
+static bool stays_drained(const struct node_run *node_run)
 {
-    return subject->decision == DECISION_KEEP && *subject->slurm->reason;
+    return node_run->decision == DECISION_KEEP && *node_run->slurm->reason;
 }
 
 /* A node is to be drained; one of ours keeps its reason where that says the same. */
-static void drain_add(struct actions *actions, const struct subject *subject)
+static void drain_add(struct actions *actions, const struct node_run *node_run)
 {
     struct certify *certify = actions->certify;
-    const struct outcome *outcome = &subject->outcome;
+    const struct outcome *outcome = &node_run->outcome;
     struct reason_fault faults[OUTCOME_FAULTS];
     size_t count = 0;
     char reason[200];
-    const char *old = stays_drained(subject) ? subject->slurm->reason : "";
+    const char *old = stays_drained(node_run) ? node_run->slurm->reason : "";
 
     for (size_t i = 0; i < outcome->fault_count; i++)
         if (decision_drains(outcome->faults[i].verdict, outcome->faults[i].code, DRAIN_CERTIFY))
@@ -132,34 +137,32 @@ static void drain_add(struct actions *actions, const struct subject *subject)
     if (*old && reason_is_same(old, reason))
         snprintf(reason, sizeof reason, "%s", old);
     if (certify->options.is_dry_run) {
-        certify_note(certify, "%s would be drained: %s", subject->name, reason);
+        certify_note(certify, "%s would be drained: %s", node_run->name, reason);
         return;
     }
-    if (*old && !subject->is_resumed && strcmp(old, reason) == 0) {
-        certify_note(certify, "%s stays drained: %s", subject->name, reason);
+    if (*old && !node_run->is_resumed && strcmp(old, reason) == 0) {
+        certify_note(certify, "%s stays drained: %s", node_run->name, reason);
         return;
     }
-    if (batch_add(&actions->drains, subject->name, reason) != 0)
-        certify_note(certify, "%s: no memory to drain it: %s", subject->name, reason);
+    if (batch_add(&actions->drains, node_run->name, reason) != 0)
+        certify_note(certify, "%s: no memory to drain it: %s", node_run->name, reason);
 }
 
 static void drained(const char *name, const char *reason, const struct error *err, void *context)
 {
     struct actions *actions = context;
     struct certify *certify = actions->certify;
-    const struct subject *subject = certify_subject(certify, name);
-    struct error why = {""};
+    const struct node_run *node_run = certify_node_run(certify, name);
+    struct error why;
 
-    if (err)
-        why = *err;
-    else if (subject->is_silent)
-        undo_note_down(&certify->undo, name, reason, &why);
-    if (*why.text) {
-        certify_note(certify, "%s", why.text);
+    if (err) {
+        certify_note(certify, "%s", err->text);
         return;
     }
-    settle_add(certify, subject, &actions->comments);
-    certify_note(certify, "%s %s: %s", name, stays_drained(subject) ? "stays drained" : "drained",
+    if (node_run->is_silent && undo_note_down(&certify->undo, name, reason, &why) != 0)
+        certify_note(certify, "%s", why.text);
+    settle_add(certify, node_run, &actions->comments);
+    certify_note(certify, "%s %s: %s", name, stays_drained(node_run) ? "stays drained" : "drained",
                  reason);
 }
 
@@ -172,22 +175,22 @@ static void actions_take(struct actions *actions)
 }
 
 /* A failure near a limit is put on record, and counted at the next one. */
-static void strike(struct certify *certify, const struct subject *subject,
+static void strike(struct certify *certify, const struct node_run *node_run,
                    const struct outcome_fault *fault)
 {
-    bool is_last = subject->strike >= certify->conf.strikes;
+    bool is_last = node_run->strike >= certify->conf.strikes;
     struct record record = RECORD_INIT;
     char count[64], text[360];
 
-    strikes_print(subject->strike, certify->conf.strikes, (double)certify->conf.strike_window_s,
+    strikes_print(node_run->strike, certify->conf.strikes, (double)certify->conf.strike_window_s,
                   count, sizeof count);
     snprintf(text, sizeof text, "%s %s, %s", fault->test, fault->message, count);
     record.suite = "certify";
     record.test = "strikes";
     record.metric = fault->test;
-    record.node = subject->name;
+    record.node = node_run->name;
     record.part = fault->part;
-    record.value = subject->strike;
+    record.value = node_run->strike;
     record.unit = "count";
     record.limit = certify->conf.strikes;
     record.limit_source = "conf";
@@ -196,7 +199,7 @@ static void strike(struct certify *certify, const struct subject *subject,
     record.message = text;
     certify_record(certify, &record);
     if (!is_last)
-        certify_note(certify, "%s is a suspect: %s", subject->name, text);
+        certify_note(certify, "%s is a suspect: %s", node_run->name, text);
 }
 
 /* Which strike a failure near a limit is, from 1. */
@@ -208,47 +211,48 @@ static int strike_of(struct certify *certify, const char *node, const struct out
                            (double)time(NULL), (double)certify->conf.strike_window_s, &err);
 
     if (strike < 0)
-        certify_note(certify, "%s: its strikes are not known: %s", node, err.text);
+        certify_note(certify, "%s: cannot read its strikes: %s", node, err.text);
     return strike < 0 ? 1 : strike;
 }
 
 /* Decides about a node, once. */
-static void decide(struct actions *actions, struct subject *subject)
+static void decide(struct actions *actions, struct node_run *node_run)
 {
     struct certify *certify = actions->certify;
-    const struct outcome_fault *ground = outcome_ground(&subject->outcome), *near = NULL;
+    const struct outcome_fault *ground = outcome_ground(&node_run->outcome), *near = NULL;
     /* until the node has said that it was muster's gate, its drain is Slurm's */
-    struct decision_facts facts = {.role = subject->plan.wants_refusal ? ROLE_FAULTY
-                                                                       : subject->plan.role,
-                                   .verdict = outcome_tested(&subject->outcome),
-                                   .is_near = subject->outcome.is_near,
+    struct decision_facts facts = {.role = node_run->plan.wants_refusal ? ROLE_FAULTY
+                                                                        : node_run->plan.role,
+                                   .verdict = outcome_tested(&node_run->outcome),
+                                   .is_near = node_run->outcome.is_near,
                                    .ground = !ground           ? GROUND_NONE
                                              : ground->is_near ? GROUND_NEAR
                                                                : GROUND_HARD};
 
-    if (subject->is_decided)
+    if (node_run->is_decided)
         return;
     if (facts.ground == GROUND_NEAR)
         near = ground;
     else if (facts.is_near)
-        near = outcome_worst(&subject->outcome);
+        near = outcome_worst(&node_run->outcome);
     if (near && facts.role == ROLE_TEST) {
-        subject->strike = facts.strike = strike_of(certify, subject->name, near);
-        strike(certify, subject, near);
+        node_run->strike = facts.strike = strike_of(certify, node_run->name, near);
+        strike(certify, node_run, near);
     }
-    subject->is_decided = true;
-    subject->decision =
+    node_run->is_decided = true;
+    node_run->decision =
         decision_make(&facts, &(struct decision_rules){.is_dry_run = certify->options.is_dry_run,
                                                        .no_drain = certify->options.no_drain,
                                                        .strikes = certify->conf.strikes,
                                                        .drained = certify->drained,
                                                        .cap = drain_cap(certify)});
-    certify->drained += subject->decision == DECISION_DRAIN;
+    certify->drained += node_run->decision == DECISION_DRAIN;
     if (facts.role == ROLE_TEST && facts.verdict == VERDICT_FAIL && !ground)
-        certify_note(certify, "%s is not certified and stays in service: %s drains no node",
-                     subject->name, catalog_fault(outcome_worst(&subject->outcome)->code)->name);
-    if (subject->decision == DECISION_DRAIN || subject->decision == DECISION_KEEP)
-        drain_add(actions, subject);
+        certify_note(certify,
+                     "%s not certified, stays in service: fault code %s never drains a node",
+                     node_run->name, catalog_fault(outcome_worst(&node_run->outcome)->code)->name);
+    if (node_run->decision == DECISION_DRAIN || node_run->decision == DECISION_KEEP)
+        drain_add(actions, node_run);
 }
 
 void certify_drop_silent(struct certify *certify)
@@ -257,14 +261,14 @@ void certify_drop_silent(struct certify *certify)
     bool is_any = false;
 
     for (size_t i = 0; i < certify->count && !certify->options.is_dry_run; i++)
-        is_any |= certify->subjects[i].is_silent && !certify->subjects[i].is_decided;
+        is_any |= certify->node_runs[i].is_silent && !certify->node_runs[i].is_decided;
     if (!is_any)
         return;
     certify_alike(certify);
     drained_count(certify);
     for (size_t i = 0; i < certify->count; i++)
-        if (certify->subjects[i].is_silent)
-            decide(&actions, &certify->subjects[i]);
+        if (certify->node_runs[i].is_silent)
+            decide(&actions, &certify->node_runs[i]);
     actions_take(&actions);
 }
 
@@ -275,21 +279,22 @@ void certify_drains_decide(struct certify *certify)
     char *folded;
 
     certify_alike(certify);
-    certify_alike_tell(certify);
+    certify_alike_report(certify);
     drained_count(certify);
     for (size_t i = 0; i < certify->count; i++) {
-        decide(&actions, &certify->subjects[i]);
-        if (certify->subjects[i].decision == DECISION_SPARE)
-            hostlist_append(&spared, certify->subjects[i].name);
+        decide(&actions, &certify->node_runs[i]);
+        if (certify->node_runs[i].decision == DECISION_SPARE)
+            hostlist_append(&spared, certify->node_runs[i].name);
     }
     actions_take(&actions);
     if (spared.count > 0) {
         folded = hostlist_fold(&spared);
         certify_note(certify,
-                     "NOT DRAINED: %s failed too, but at most %zu of %zu nodes are drained by "
-                     "muster at a time (DrainCap=%.0f%%), and %zu are",
-                     folded ? folded : "others", drain_cap(certify), certify->cluster.node_count,
-                     certify->conf.drain_cap_percent, certify->drained);
+                     "NOT DRAINED: %s failed too, but muster has drained %zu node%s and may drain "
+                     "at most %zu of %zu (DrainCap=%.0f%%)",
+                     folded ? folded : "others", certify->drained, text_plural(certify->drained),
+                     drain_cap(certify), certify->cluster.node_count,
+                     certify->conf.drain_cap_percent);
         free(folded);
     }
     hostlist_clear(&spared);
@@ -301,10 +306,10 @@ void certify_drains_release(struct certify *certify)
     struct batch comments = {0};
 
     for (size_t i = 0; i < certify->count; i++) {
-        const struct subject *subject = &certify->subjects[i];
+        const struct node_run *node_run = &certify->node_runs[i];
 
-        if (subject->is_resumed && outcome_tested(&subject->outcome) == VERDICT_PASS)
-            settle_add(certify, subject, &comments);
+        if (node_run->is_resumed && outcome_tested(&node_run->outcome) == VERDICT_PASS)
+            settle_add(certify, node_run, &comments);
     }
     settle(certify, &comments);
 }

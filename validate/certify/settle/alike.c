@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/certify/report/run_records.h"
+
 /* What fails many nodes alike fails none of them: it is told first, without a node. Those that
  * muster had drained before are not among them: each of these was found alone. */
 
-static bool is_free(const struct subject *subject)
+static bool is_free(const struct node_run *node_run)
 {
-    return subject->plan.role == ROLE_TEST;
+    return node_run->plan.role == ROLE_TEST;
 }
 
 /* What ails processes has many codes and often one cause. */
@@ -34,13 +36,13 @@ static size_t asked_in(const struct certify *certify, enum stage stage)
     size_t asked = 0;
 
     for (size_t i = 0; i < certify->count; i++) {
-        const struct outcome *outcome = &certify->subjects[i].outcome;
+        const struct outcome *outcome = &certify->node_runs[i].outcome;
         bool is_there = outcome_is_good(outcome);
 
         for (size_t k = 0; k < outcome->fault_count && !is_there; k++)
             is_there =
                 outcome->faults[k].verdict >= VERDICT_UNKNOWN && outcome->faults[k].stage >= stage;
-        asked += is_free(&certify->subjects[i]) && is_there;
+        asked += is_free(&certify->node_runs[i]) && is_there;
     }
     return asked;
 }
@@ -51,10 +53,10 @@ static void alike_count(const struct certify *certify, const struct outcome_faul
 {
     *same = *kind = 0;
     for (size_t i = 0; i < certify->count; i++) {
-        const struct outcome *outcome = &certify->subjects[i].outcome;
+        const struct outcome *outcome = &certify->node_runs[i].outcome;
         bool is_same = false, is_kind = false;
 
-        for (size_t k = 0; k < outcome->fault_count && is_free(&certify->subjects[i]); k++) {
+        for (size_t k = 0; k < outcome->fault_count && is_free(&certify->node_runs[i]); k++) {
             const struct outcome_fault *other = &outcome->faults[k];
 
             if (!is_failure(other) || !is_alike(fault, other))
@@ -71,13 +73,13 @@ static void alike_count(const struct certify *certify, const struct outcome_faul
 static void excuse(struct certify *certify, const struct outcome_fault *fault, bool is_kind)
 {
     for (size_t i = 0; i < certify->count; i++) {
-        struct subject *subject = &certify->subjects[i];
-        struct outcome *outcome = &subject->outcome;
+        struct node_run *node_run = &certify->node_runs[i];
+        struct outcome *outcome = &node_run->outcome;
 
         for (size_t k = 0; k < outcome->fault_count;) {
             const struct outcome_fault *other = &outcome->faults[k];
 
-            if (is_free(subject) && !subject->is_decided && other->verdict == VERDICT_FAIL &&
+            if (is_free(node_run) && !node_run->is_decided && other->verdict == VERDICT_FAIL &&
                 is_alike(fault, other) && (is_kind || strcmp(fault->part, other->part) == 0)) {
                 outcome_excuse(outcome, k); /* it moves behind the failures */
                 k = 0;
@@ -91,21 +93,21 @@ static void excuse(struct certify *certify, const struct outcome_fault *fault, b
 void certify_alike(struct certify *certify)
 {
     for (size_t i = 0; i < certify->count; i++) {
-        struct subject *subject = &certify->subjects[i];
+        struct node_run *node_run = &certify->node_runs[i];
 
-        for (size_t k = 0; k < subject->outcome.fault_count && is_free(subject);) {
-            struct outcome_fault fault = subject->outcome.faults[k];
+        for (size_t k = 0; k < node_run->outcome.fault_count && is_free(node_run);) {
+            struct outcome_fault fault = node_run->outcome.faults[k];
             size_t same, kind, asked;
 
-            if (fault.verdict != VERDICT_FAIL || subject->is_decided)
+            if (fault.verdict != VERDICT_FAIL || node_run->is_decided)
                 break; /* failures are first */
             alike_count(certify, &fault, &same, &kind);
             asked = asked_in(certify, fault.stage);
             if (alike_is_common(same, kind, asked))
                 excuse(certify, &fault, !alike_is_common(same, 0, asked));
-            k += subject->outcome.faults[k].verdict == VERDICT_FAIL &&
-                 strcmp(subject->outcome.faults[k].part, fault.part) == 0 &&
-                 subject->outcome.faults[k].code == fault.code;
+            k += node_run->outcome.faults[k].verdict == VERDICT_FAIL &&
+                 strcmp(node_run->outcome.faults[k].part, fault.part) == 0 &&
+                 node_run->outcome.faults[k].code == fault.code;
         }
     }
 }
@@ -117,19 +119,19 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
     char text[700], *folded;
 
     for (size_t i = 0; i < certify->count; i++) {
-        const struct outcome *outcome = &certify->subjects[i].outcome;
+        const struct outcome *outcome = &certify->node_runs[i].outcome;
         bool is_one = false;
 
         for (size_t k = 0; k < outcome->fault_count; k++)
-            is_one |= is_failure(&outcome->faults[k]) && is_free(&certify->subjects[i]) &&
+            is_one |= is_failure(&outcome->faults[k]) && is_free(&certify->node_runs[i]) &&
                       is_alike(fault, &outcome->faults[k]);
         if (is_one)
-            hostlist_append(&names, certify->subjects[i].name);
+            hostlist_append(&names, certify->node_runs[i].name);
     }
     folded = hostlist_fold(&names);
     text_put(text, sizeof text,
-             "%zu of %zu nodes fail alike in %s: %s%s%s: %s; the network, this host or the "
-             "configuration is at fault, no node is drained for it: %s",
+             "%zu of %zu nodes fail alike in %s: %s%s%s: %s; suspect the network, this host or the "
+             "configuration; no node is drained for it: %s",
              names.count, asked_in(certify, fault->stage), stage_name(fault->stage), fault->test,
              *fault->part ? " " : "", fault->part, fault->message, folded ? folded : "");
     hostlist_append(&certify->headlines, text);
@@ -147,22 +149,22 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
     hostlist_clear(&names);
 }
 
-void certify_alike_tell(struct certify *certify)
+void certify_alike_report(struct certify *certify)
 {
     for (size_t i = 0; i < certify->count; i++) {
-        const struct outcome *outcome = &certify->subjects[i].outcome;
+        const struct outcome *outcome = &certify->node_runs[i].outcome;
 
         for (size_t k = 0; k < outcome->fault_count; k++) {
-            bool is_told = !outcome->faults[k].is_common;
+            bool is_reported = !outcome->faults[k].is_common;
 
-            for (size_t j = 0; j <= i && !is_told; j++) {
-                const struct outcome *before = &certify->subjects[j].outcome;
+            for (size_t j = 0; j <= i && !is_reported; j++) {
+                const struct outcome *before = &certify->node_runs[j].outcome;
 
-                for (size_t m = 0; m < (j < i ? before->fault_count : k) && !is_told; m++)
-                    is_told = before->faults[m].is_common &&
-                              is_alike(&before->faults[m], &outcome->faults[k]);
+                for (size_t m = 0; m < (j < i ? before->fault_count : k) && !is_reported; m++)
+                    is_reported = before->faults[m].is_common &&
+                                  is_alike(&before->faults[m], &outcome->faults[k]);
             }
-            if (!is_told)
+            if (!is_reported)
                 headline(certify, &outcome->faults[k]);
         }
     }

@@ -7,7 +7,7 @@
 /* Makes the failures that many nodes have alike nobody's: to be called before anything is done to a
  * node. */
 void certify_alike(struct certify *certify);
-/* Tells of each of these, as a line above the table and a record. Once. */
-void certify_alike_tell(struct certify *certify);
+/* Reports each of these, as a line above the table and a record. Once. */
+void certify_alike_report(struct certify *certify);
 
 #endif

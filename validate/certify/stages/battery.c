@@ -10,35 +10,40 @@
 
 #include "lib/base/clock.h"
 #include "lib/certificate/refused.h"
+#include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/allocate.h"
+#include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/actions.h"
 #include "validate/certify/stages/retest.h"
 #include "validate/certify/state/estimate.h"
 #include "validate/certify/state/rails.h"
 #include "validate/certify/step/certify_step.h"
 #include "validate/certify/step/peers.h"
+#include "validate/certify/step/program_probe.h"
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/slurm/step.h"
-
-/* BLAMELESS_MOST: tries that end early with nobody at fault: that may be a moment's, but only once.
- */
-enum { BLAMELESS_MOST = 1, MARGIN_S = 10 };
 
 void certify_verdicts_take(struct certify *certify, enum stage stage, size_t first,
                            enum verdict least)
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        struct subject *subject = record->node ? certify_subject(certify, record->node) : NULL;
+        struct node_run *node_run = record->node ? certify_node_run(certify, record->node) : NULL;
 
-        if (subject && record->verdict >= least && subject->is_asked && !certify_is_death(record))
-            outcome_note(&subject->outcome, stage,
-                         certify_rails_verdict(certify, subject, record->part, record->verdict),
+        if (!node_run || record->verdict < least || !node_run->is_asked || certify_is_death(record))
+            continue;
+        if ((stage == STAGE_GPU || stage == STAGE_HOST) && record->verdict == VERDICT_FAIL &&
+            strikes_is_near(record->limit_source, record->value, record->limit))
+            outcome_note_near(&node_run->outcome, stage, record_code(record), record->test,
+                              record->part, record->message);
+        else
+            outcome_note(&node_run->outcome, stage,
+                         certify_rails_verdict(certify, node_run, record->part, record->verdict),
                          record_code(record), record->test, record->part, record->message);
     }
 }
 
-/* A verdict without a node, "MPI does not start", accuses nobody. */
+/* A verdict without a node, "MPI does not start", concerns no node. */
 static const struct record *nobodys_fault(const struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++)
@@ -52,17 +57,17 @@ static size_t bad_nodes(const struct certify *certify, const struct hostlist *na
     size_t bad = 0;
 
     for (size_t i = 0; i < names->count; i++) {
-        const struct subject *subject = certify_subject(certify, names->names[i]);
+        const struct node_run *node_run = certify_node_run(certify, names->names[i]);
 
-        bad += subject->is_suspect || !outcome_is_good(&subject->outcome);
+        bad += node_run->is_suspect || !outcome_is_good(&node_run->outcome);
     }
     return bad;
 }
 
-/* Whoever a step that did not end accuses or makes a suspect: by its records, else by asking the
- * nodes. Returns how many nodes that are. */
-static size_t accused(struct certify *certify, enum stage stage, const struct hostlist *names,
-                      size_t first)
+/* The nodes that failed or became suspects in a step that did not end: by its records, else by
+ * asking the nodes and the controller. Returns how many nodes that are. */
+static size_t bad_nodes_find(struct certify *certify, enum stage stage,
+                             const struct hostlist *names, size_t first)
 {
     size_t out;
 
@@ -72,10 +77,14 @@ static size_t accused(struct certify *certify, enum stage stage, const struct ho
     certify_suspect(certify, first);
     out = bad_nodes(certify, names);
     if (out == 0) {
-        progress_doing(&certify->progress, "asking each node again");
+        progress_doing(&certify->progress, "querying each node again");
         out = certify_reach_again(certify, names, stage);
         certify_drop_silent(certify);
     }
+    if (out == 0) /* slurmd drains its node where it cannot write what a step needs */
+        out = certify_drop_drained(certify, names);
+    if (out == 0)
+        out = certify_program_probe(certify, stage, names, false);
     return out;
 }
 
@@ -85,19 +94,20 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
     if (rv < 0)
         return false;
     if (rv == 0)
-        error_set(err, "did not run to its end: %s", certify->complaint.text);
+        error_set(err, "ended early%s%s", *certify->complaint.text ? ": " : "",
+                  certify->complaint.text);
     if (certify_allocate_again(certify)) { /* its end killed what ran: nobody is at fault */
         if (++tries->jobs == CERTIFY_TRIES)
             certify_all(certify, names, stage, VERDICT_UNKNOWN, "slurm.state",
-                        "its job was ended again and again");
+                        "its job was ended early in every try");
         hostlist_clear(names);
         if (certify_good(certify, names) > 0)
             progress_begin(&certify->progress, stage_name(stage));
         return true;
     }
-    if (accused(certify, stage, names, first) == 0)
+    if (bad_nodes_find(certify, stage, names, first) == 0)
         tries->blameless++;
-    if (tries->blameless > BLAMELESS_MOST || ++tries->made == CERTIFY_TRIES || certify_stop)
+    if (tries->blameless > CERTIFY_BLAMELESS_MOST || ++tries->made == CERTIFY_TRIES || certify_stop)
         return false;
     hostlist_clear(names);
     certify_good(certify, names);
@@ -105,9 +115,11 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
 }
 
 /* Returns 0 when it ran to its end with all of the nodes, 1 when it did not, -1 when it could not
- * be started; rv: what certify_step() gave. is_first: it is the stage's first try. */
+ * be started; rv: what certify_step() gave. is_first: it is the stage's first try; is_pair: the
+ * first of the names tells for both. */
 static int battery_step(struct certify *certify, const struct battery *battery, bool is_first,
-                        const struct hostlist *names, size_t *first, int *rv, struct error *err)
+                        bool is_pair, const struct hostlist *names, size_t *first, int *rv,
+                        struct error *err)
 {
     struct certify_environment environment;
     struct arguments program = {0};
@@ -117,15 +129,20 @@ static int battery_step(struct certify *certify, const struct battery *battery, 
     if (is_first)
         certify_environment_peers(certify, &environment);
     battery->build(certify, names, limit_s, &program);
-    *rv = certify_step(certify,
-                       &(struct certify_step){.stage = battery->stage,
-                                              .nodes = names,
-                                              .tasks_per_node = certify_ranks_per_node(certify),
-                                              .is_mpi = true,
-                                              .program = program.argv,
-                                              .environment = environment.entries,
-                                              .deadline_s = limit_s + MARGIN_S},
-                       first, err);
+    *rv =
+        certify_step(certify,
+                     &(struct certify_step){.stage = battery->stage,
+                                            .nodes = names,
+                                            .tasks_per_node = battery->tasks_per_node > 0
+                                                                  ? battery->tasks_per_node
+                                                                  : certify_ranks_per_node(certify),
+                                            .gpus = battery->gpus,
+                                            .is_mpi = true,
+                                            .keeps_order = is_pair,
+                                            .program = program.argv,
+                                            .environment = environment.entries,
+                                            .deadline_s = limit_s + CERTIFY_MARGIN_S},
+                     first, err);
     arguments_clear(&program);
     return *rv == 0 && !certify_is_complete(certify, *first) ? 1 : *rv;
 }
@@ -134,7 +151,7 @@ static int battery_pair(struct certify *certify, const struct hostlist *names, s
                         const void *context)
 {
     struct error err;
-    int rv, whole = battery_step(certify, context, false, names, first, &rv, &err);
+    int rv, whole = battery_step(certify, context, false, true, names, first, &rv, &err);
 
     if (whole == 0 || !certify_job_is_over(certify))
         certify_verdicts_take(certify, ((const struct battery *)context)->stage, *first,
@@ -142,11 +159,28 @@ static int battery_pair(struct certify *certify, const struct hostlist *names, s
     return whole;
 }
 
+/* The good nodes that the battery is for; sets is_asked of these and no others. names must be
+ * released. Returns their number. */
+static size_t battery_nodes(struct certify *certify, const struct battery *battery,
+                            struct hostlist *names)
+{
+    certify_good(certify, names);
+    hostlist_clear(names);
+    for (size_t i = 0; i < certify->count; i++) {
+        struct node_run *node_run = &certify->node_runs[i];
+
+        node_run->is_asked &= !battery->takes || battery->takes(battery, node_run);
+        if (node_run->is_asked)
+            hostlist_append(names, node_run->name);
+    }
+    return names->count;
+}
+
 void certify_battery(struct certify *certify, const struct battery *battery)
 {
     enum stage stage = battery->stage;
     struct hostlist names;
-    size_t asked = certify_good(certify, &names), first;
+    size_t asked = battery_nodes(certify, battery, &names), first;
     struct certify_tries tries = {0};
     struct error err = {""};
 
@@ -155,9 +189,10 @@ void certify_battery(struct certify *certify, const struct battery *battery)
     while (names.count > 0) {
         int rv;
 
-        progress_doing(&certify->progress, "%zu nodes%s", names.count,
+        progress_doing(&certify->progress, "%zu node%s%s", names.count, text_plural(names.count),
                        tries.made > 0 ? ", once more" : "");
-        if (battery_step(certify, battery, tries.made == 0, &names, &first, &rv, &err) == 0) {
+        if (battery_step(certify, battery, tries.made == 0, false, &names, &first, &rv, &err) ==
+            0) {
             certify_verdicts_take(certify, stage, first, VERDICT_NONE);
             certify_all(certify, &names, stage, VERDICT_PASS, NULL, "");
             break;
@@ -172,6 +207,8 @@ void certify_battery(struct certify *certify, const struct battery *battery)
             certify_all(certify, &names, stage, VERDICT_UNKNOWN, stage_name(stage), text);
             break;
         }
+        hostlist_clear(&names);
+        battery_nodes(certify, battery, &names);
     }
     certify_retest(certify, stage, asked, battery_pair, battery);
     if (asked > 0)

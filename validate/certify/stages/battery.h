@@ -2,9 +2,8 @@
 #ifndef MUSTER_CERTIFY_BATTERY_H
 #define MUSTER_CERTIFY_BATTERY_H
 
+#include "lib/constants/certify_constants.h"
 #include "validate/certify/state/run.h"
-
-enum { CERTIFY_TRIES = 3 }; /* of a stage */
 
 /* Takes the verdicts about the nodes that were asked among the records since first: those that are
  * at least as bad as `least`. */
@@ -17,7 +16,7 @@ struct certify_tries {
     int made, blameless, jobs;
 };
 /* After a step that did not run to its end with all of names (rv: what certify_step() gave; 0: err
- * is filled in): accuses who is at fault, by the records since first or by asking the nodes.
+ * is filled in): finds who is at fault, by the records since first or by asking the nodes.
  * Returns whether another try is worth it, and then names are those that are still good. */
 bool certify_once_more(struct certify *certify, enum stage stage, struct certify_tries *tries,
                        struct hostlist *names, size_t first, int rv, struct error *err);
@@ -29,6 +28,10 @@ struct battery {
     /* fills in the arguments for those nodes */
     void (*build)(const struct certify *certify, const struct hostlist *names, double limit_s,
                   struct arguments *program);
+    int tasks_per_node; /* 0: as the level has it */
+    long gpus;          /* of each node, for the step; 0: it asks for none */
+    /* Whether the node is one that it is for; NULL: all are. */
+    bool (*takes)(const struct battery *battery, const struct node_run *node_run);
 };
 /* Runs it on the good nodes, once more without who is at fault, and measures suspects again. */
 void certify_battery(struct certify *certify, const struct battery *battery);

@@ -7,8 +7,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/clock.h"
+#include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/suspects.h"
 #include "validate/certify/choose/turns.h"
+#include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/actions.h"
 #include "validate/certify/stages/extras.h"
 #include "validate/certify/stages/request.h"
@@ -18,25 +21,23 @@
 #include "validate/slurm/revocation.h"
 #include "validate/slurm/step.h"
 
-enum { CERTIFICATE_S = 20 };
-
 /* Whether each of the nodes did it is told by their records. */
 static int certificates_step(struct certify *certify, const struct hostlist *names,
                              const char *input, struct arguments *program, size_t *first,
                              struct error *err)
 {
-    return certify_muster(
-        certify,
-        &(struct certify_step){.stage = STAGE_CERTIFICATE,
-                               .nodes = names,
-                               .input = input,
-                               .deadline_s = certify_deadline_s(CERTIFICATE_S, names->count)},
-        program, first, err);
+    return certify_muster(certify,
+                          &(struct certify_step){.stage = STAGE_CERTIFICATE,
+                                                 .nodes = names,
+                                                 .input = input,
+                                                 .deadline_s = certify_deadline_s(
+                                                     CERTIFY_CERTIFICATE_S, names->count)},
+                          program, first, err);
 }
 
 /* What a node's certificate is to say, malloc'd; NULL when memory is out: half of it would certify
  * a rail that failed. */
-static char *results_of(const struct subject *subject)
+static char *results_of(const struct node_run *node_run)
 {
     char *text = NULL;
     size_t size = 0;
@@ -45,11 +46,11 @@ static char *results_of(const struct subject *subject)
     if (!stream)
         return NULL;
     for (int stage = STAGE_CHECK; stage < STAGE_CERTIFICATE; stage++)
-        if (stage != STAGE_LINKS && subject->outcome.stages[stage] != VERDICT_SKIP)
+        if (stage != STAGE_LINKS && node_run->outcome.stages[stage] != VERDICT_SKIP)
             fprintf(stream, "test: %s: %s\n", stage_name((enum stage)stage),
-                    verdict_name(subject->outcome.stages[stage]));
-    for (size_t k = 0; k < subject->rails.count; k++)
-        fprintf(stream, "test: %s\n", subject->rails.names[k]);
+                    verdict_name(node_run->outcome.stages[stage]));
+    for (size_t k = 0; k < node_run->rails.count; k++)
+        fprintf(stream, "test: %s\n", node_run->rails.names[k]);
     if (fclose(stream) != 0) {
         free(text);
         return NULL;
@@ -57,9 +58,9 @@ static char *results_of(const struct subject *subject)
     return text;
 }
 
-static bool is_to_have_one(const struct subject *subject)
+static bool is_to_have_one(const struct node_run *node_run)
 {
-    return subject->is_in_job && outcome_tested(&subject->outcome) == VERDICT_PASS;
+    return node_run->is_in_job && outcome_tested(&node_run->outcome) == VERDICT_PASS;
 }
 
 /* Returns how many nodes are to have a certificate, or -1 with err. */
@@ -76,10 +77,10 @@ static long parts_make(const struct certify *certify, struct request_parts *part
              certify->run, certify->cluster.name, certify_level_name(certify->options.level),
              (long long)certify->certified_until_s);
     for (size_t i = 0; rv == 0 && i < certify->count; i++) {
-        if (!is_to_have_one(&certify->subjects[i]))
+        if (!is_to_have_one(&certify->node_runs[i]))
             continue;
-        nodes[count].name = certify->subjects[i].name;
-        nodes[count].results = results_of(&certify->subjects[i]);
+        nodes[count].name = certify->node_runs[i].name;
+        nodes[count].results = results_of(&certify->node_runs[i]);
         if (!nodes[count++].results)
             rv = error_set(err, "no memory");
     }
@@ -91,35 +92,36 @@ static long parts_make(const struct certify *certify, struct request_parts *part
     return rv == 0 ? (long)count : -1;
 }
 
-static void certified(struct certify *certify, struct subject *subject)
+static void certified(struct certify *certify, struct node_run *node_run)
 {
     struct tm day;
 
     gmtime_r(&certify->certified_until_s, &day);
-    strftime(subject->certified_until, sizeof subject->certified_until, "%Y-%m-%d %H:%M UTC", &day);
-    outcome_note(&subject->outcome, STAGE_CERTIFICATE, VERDICT_PASS, FAULT_NONE, NULL, "", "");
+    strftime(node_run->certified_until, sizeof node_run->certified_until, "%Y-%m-%d %H:%M UTC",
+             &day);
+    outcome_note(&node_run->outcome, STAGE_CERTIFICATE, VERDICT_PASS, FAULT_NONE, NULL, "", "");
 }
 
-static void not_certified(struct certify *certify, struct subject *subject, const char *why)
+static void not_certified(struct certify *certify, struct node_run *node_run, const char *why)
 {
     char text[256];
 
     text_put(text, sizeof text, "its certificate was not written: %s", why);
-    certify_verdict(certify, subject, STAGE_CERTIFICATE, VERDICT_UNKNOWN, "certificate", "", text);
+    certify_verdict(certify, node_run, STAGE_CERTIFICATE, VERDICT_UNKNOWN, "certificate", "", text);
 }
 
-/* Takes what the nodes said since first; said: of each subject, the index of its record and 1. */
+/* Takes what the nodes said since first; said: of each node run, the index of its record and 1. */
 static void answers_take(const struct certify *certify, size_t first, size_t *said)
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        const struct subject *subject = record->node && record->verdict != VERDICT_NONE &&
-                                                catalog_is_test(record->test, TEST_CERTIFICATE)
-                                            ? certify_subject(certify, record->node)
-                                            : NULL;
+        const struct node_run *node_run = record->node && record->verdict != VERDICT_NONE &&
+                                                  catalog_is_test(record->test, TEST_CERTIFICATE)
+                                              ? certify_node_run(certify, record->node)
+                                              : NULL;
 
-        if (subject && said[subject - certify->subjects] == 0)
-            said[subject - certify->subjects] = i + 1;
+        if (node_run && said[node_run - certify->node_runs] == 0)
+            said[node_run - certify->node_runs] = i + 1;
     }
 }
 
@@ -135,14 +137,14 @@ static void part_issue(struct certify *certify, const struct request_part *part,
     if (rv >= 0)
         answers_take(certify, first, said);
     for (size_t i = 0; i < part->nodes.count; i++) {
-        struct subject *subject = certify_subject(certify, part->nodes.names[i]);
-        size_t place = said[subject - certify->subjects];
+        struct node_run *node_run = certify_node_run(certify, part->nodes.names[i]);
+        size_t place = said[node_run - certify->node_runs];
         const struct record *record = place > 0 ? &certify->records.items[place - 1] : NULL;
 
         if (record && record->verdict == VERDICT_PASS)
-            certified(certify, subject);
+            certified(certify, node_run);
         else
-            not_certified(certify, subject,
+            not_certified(certify, node_run,
                           record && record->message  ? record->message
                           : *err.text                ? err.text
                           : *certify->complaint.text ? certify->complaint.text
@@ -153,9 +155,9 @@ static void part_issue(struct certify *certify, const struct request_part *part,
 static void none_issued(struct certify *certify)
 {
     for (size_t i = 0; i < certify->count; i++)
-        if (is_to_have_one(&certify->subjects[i]))
-            outcome_note(&certify->subjects[i].outcome, STAGE_CERTIFICATE, VERDICT_SKIP, FAULT_NONE,
-                         NULL, "", "");
+        if (is_to_have_one(&certify->node_runs[i]))
+            outcome_note(&certify->node_runs[i].outcome, STAGE_CERTIFICATE, VERDICT_SKIP,
+                         FAULT_NONE, NULL, "", "");
 }
 
 static void all_issued(struct certify *certify)
@@ -175,13 +177,13 @@ static void all_issued(struct certify *certify)
     progress_begin(&certify->progress, stage_name(STAGE_CERTIFICATE));
     for (size_t i = 0; asked > 0 && i < parts.count; i++) {
         if (parts.count > 1)
-            progress_doing(&certify->progress, "part %zu of %zu, %zu nodes", i + 1, parts.count,
-                           parts.items[i].nodes.count);
+            progress_doing(&certify->progress, "part %zu of %zu, %zu node%s", i + 1, parts.count,
+                           parts.items[i].nodes.count, text_plural(parts.items[i].nodes.count));
         part_issue(certify, &parts.items[i], said);
     }
     for (size_t i = 0; asked < 0 && i < certify->count; i++)
-        if (is_to_have_one(&certify->subjects[i]))
-            not_certified(certify, &certify->subjects[i], err.text);
+        if (is_to_have_one(&certify->node_runs[i]))
+            not_certified(certify, &certify->node_runs[i], err.text);
     certify_stage_end(certify, asked > 0 ? (size_t)asked : 0);
     if (asked > 0)
         request_parts_clear(&parts);
@@ -203,10 +205,10 @@ static void failed_add(const char *node, void *context)
 
 /* A node that failed must not keep the certificate of better days; a suspect keeps it, and a prolog
  * of somebody else's says nothing against the node. */
-static bool has_lost_it(const struct subject *subject)
+static bool has_lost_it(const struct node_run *node_run)
 {
-    return outcome_tested(&subject->outcome) == VERDICT_FAIL && !subject->plan.wants_refusal &&
-           subject->decision != DECISION_SUSPECT;
+    return outcome_tested(&node_run->outcome) == VERDICT_FAIL && !node_run->plan.wants_refusal &&
+           node_run->decision != DECISION_SUSPECT;
 }
 
 /* Of a node that has just told what became of its certificate. */
@@ -214,14 +216,14 @@ static void revoked_take(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        struct subject *subject = record->node &&
-                                          catalog_is_metric(record->metric, METRIC_REVOKED) &&
-                                          record->verdict == VERDICT_NONE
-                                      ? certify_subject(certify, record->node)
-                                      : NULL;
+        struct node_run *node_run = record->node &&
+                                            catalog_is_metric(record->metric, METRIC_REVOKED) &&
+                                            record->verdict == VERDICT_NONE
+                                        ? certify_node_run(certify, record->node)
+                                        : NULL;
 
-        if (subject)
-            subject->is_revoked = true;
+        if (node_run)
+            node_run->is_revoked = true;
     }
 }
 
@@ -236,18 +238,18 @@ static void certificates_revoke(struct certify *certify)
     struct error err;
 
     if (node_status_failed(certify->conf.history_path, failed_add, &failed, &err) < 0)
-        certify_note(certify, "which nodes failed before is not known: %s", err.text);
+        certify_note(certify, "cannot read which nodes failed before: %s", err.text);
     if (hostlist_set_make(&failed, &known) != 0)
         certify_note(certify, "no memory for the nodes that failed before");
     for (size_t i = 0; i < certify->count; i++) {
-        const struct subject *subject = &certify->subjects[i];
-        bool was_failed = outcome_tested(&subject->outcome) == VERDICT_UNKNOWN &&
-                          !subject->plan.wants_refusal &&
-                          (hostlist_set_contains(&known, subject->name) ||
-                           revocation_read(subject->slurm->comment) != 0);
+        const struct node_run *node_run = &certify->node_runs[i];
+        bool was_failed = outcome_tested(&node_run->outcome) == VERDICT_UNKNOWN &&
+                          !node_run->plan.wants_refusal &&
+                          (hostlist_set_contains(&known, node_run->name) ||
+                           revocation_read(node_run->slurm->comment) != 0);
 
-        if (certify_is_held(subject) && (has_lost_it(subject) || was_failed))
-            hostlist_append(&names, subject->name);
+        if (certify_is_held(node_run) && (has_lost_it(node_run) || was_failed))
+            hostlist_append(&names, node_run->name);
     }
     if (names.count > 0 && certify->job_id != 0 && !certify->options.is_dry_run) {
         step_muster(&program, "revoke", "--json", NULL);
@@ -262,24 +264,28 @@ static void certificates_revoke(struct certify *certify)
 static void revocation_written(const char *name, const char *comment, const struct error *err,
                                void *context)
 {
+    struct certify *certify = context;
+
     if (err)
-        certify_note(context, "%s", err->text);
-    else if (revocation_read(comment) != 0)
-        certify_note(context,
-                     "%s keeps a certificate that does not count: it was not reached, and its "
-                     "health check will remove it (or: muster revoke, on %s)",
+        certify_note(certify, "%s", err->text);
+    else
+        (void)undo_note_revoked(&certify->undo, name, NULL);
+    if (!err && revocation_read(comment) != 0)
+        certify_note(certify,
+                     "%s was not reached; its certificate is revoked and still on the node until "
+                     "its health check removes it, or muster revoke on %s",
                      name, name);
 }
 
 /* Until when certificates of the node are to be revoked: 0 for not at all, -1 to leave that as it
  * is. A node that Slurm took away was not looked at. */
-static time_t revoked_until(const struct subject *subject, time_t now)
+static time_t revoked_until(const struct node_run *node_run, time_t now)
 {
-    bool is_ours = subject->plan.role == ROLE_TEST || subject->plan.role == ROLE_RETEST;
+    bool is_ours = node_run->plan.role == ROLE_TEST || node_run->plan.role == ROLE_RETEST;
 
-    if (*subject->certified_until || subject->is_revoked)
+    if (*node_run->certified_until || node_run->is_revoked)
         return 0;
-    return is_ours && has_lost_it(subject) ? now : -1;
+    return is_ours && has_lost_it(node_run) ? now : -1;
 }
 
 static void revocations_write(struct certify *certify)
@@ -291,20 +297,25 @@ static void revocations_write(struct certify *certify)
     bool is_any = false;
 
     for (size_t i = 0; i < certify->count && !certify->options.is_dry_run; i++) {
-        const struct subject *subject = &certify->subjects[i];
-        time_t until = revoked_until(subject, begin);
+        const struct node_run *node_run = &certify->node_runs[i];
+        time_t until = revoked_until(node_run, begin);
 
-        is_any |= until > 0 || (until == 0 && revocation_read(subject->slurm->comment) != 0);
+        if (until > 0 && undo_note_revocation(&certify->undo, node_run->name, until, &err) != 0)
+            certify_note(certify, "%s", err.text);
+        is_any |= until > 0 || (until == 0 && revocation_read(node_run->slurm->comment) != 0);
     }
     if (!is_any)
         return;
     /* this run, and others, have changed Comments since they were read */
     if (certify->operations->load_nodes(&now, &err) != 0)
-        certify_note(certify, "certificates that could not be reached still count: %s", err.text);
+        certify_note(certify,
+                     "certificates on nodes that were not reached are still valid, until the next "
+                     "run can revoke them: %s",
+                     err.text);
     for (size_t i = 0; i < certify->count; i++) {
-        const struct subject *subject = &certify->subjects[i];
-        const struct cluster_node *node = cluster_node(&now, subject->name);
-        time_t until = revoked_until(subject, begin);
+        const struct node_run *node_run = &certify->node_runs[i];
+        const struct cluster_node *node = cluster_node(&now, node_run->name);
+        time_t until = revoked_until(node_run, begin);
         char *comment = node && until >= 0 ? revocation_put(node->comment, until) : NULL;
 
         if (comment && strcmp(comment, node->comment) != 0)
@@ -315,12 +326,44 @@ static void revocations_write(struct certify *certify)
     cluster_clear(&now);
 }
 
+/* Whether the node has booted since the run began. The time is what slurmctld computes at each
+ * registration: between two of the same boot it differs by a second. */
+static bool has_booted(const struct cluster_node *before, const struct cluster_node *now,
+                       time_t begin)
+{
+    return before->boot_time > 0 && now && now->boot_time >= begin &&
+           now->boot_time > before->boot_time + CERTIFY_SAME_BOOT_S;
+}
+
+/* A node that boots while it is tested is not well, however it is measured after that. */
+static void reboots_find(struct certify *certify)
+{
+    time_t begin = time(NULL) - (time_t)(clock_s() - certify->begin);
+    struct cluster now = {0};
+
+    if (certify->operations->load_nodes(&now, NULL) != 0)
+        return;
+    for (size_t i = 0; i < certify->count; i++) {
+        struct node_run *node_run = &certify->node_runs[i];
+        const struct cluster_node *node = cluster_node(&now, node_run->name);
+
+        if (node_run->plan.role != ROLE_LEAVE && has_booted(node_run->slurm, node, begin)) {
+            certify_verdict(
+                certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "node",
+                "it rebooted during the run; read its console log and journalctl -b -1");
+            certify_note(certify, "%s rebooted during this run", node_run->name);
+        }
+    }
+    cluster_clear(&now);
+}
+
 /* In this order: nothing is issued before all is decided, and nothing is released before it has its
  * certificate. */
 static void run(struct certify *certify)
 {
     if (certify_stop)
         return;
+    reboots_find(certify);
     certify_drains_decide(certify);
     certificates_revoke(certify);
     certificates_issue(certify);

@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "lib/certificate/refused.h"
+#include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/allocate.h"
+#include "validate/certify/report/run_records.h"
 #include "validate/certify/stages/battery.h"
 #include "validate/certify/stages/compare.h"
 #include "validate/certify/state/rails.h"
 #include "validate/certify/step/certify_step.h"
 #include "validate/certify/step/peers.h"
 #include "validate/certify/step/reach_nodes.h"
-
-enum { CHECK_S = 20 };
 
 /* Nodes of the list of which no record came. */
 static size_t silent_nodes(const struct certify *certify, const struct hostlist *names,
@@ -26,13 +26,13 @@ static size_t silent_nodes(const struct certify *certify, const struct hostlist 
     *silent = (struct hostlist){0};
     for (size_t i = first; is_heard && i < certify->records.count; i++) {
         const char *node = certify->records.items[i].node;
-        const struct subject *subject = node ? certify_subject(certify, node) : NULL;
+        const struct node_run *node_run = node ? certify_node_run(certify, node) : NULL;
 
-        if (subject)
-            is_heard[subject - certify->subjects] = true;
+        if (node_run)
+            is_heard[node_run - certify->node_runs] = true;
     }
     for (size_t i = 0; is_heard && i < names->count; i++)
-        if (!is_heard[certify_subject(certify, names->names[i]) - certify->subjects])
+        if (!is_heard[certify_node_run(certify, names->names[i]) - certify->node_runs])
             hostlist_append(silent, names->names[i]);
     free(is_heard);
     return silent->count;
@@ -43,32 +43,49 @@ static size_t silent_nodes(const struct certify *certify, const struct hostlist 
 static void refusals_take(struct certify *certify, size_t first)
 {
     for (size_t i = 0; i < certify->count; i++) {
-        struct subject *subject = &certify->subjects[i];
+        struct node_run *node_run = &certify->node_runs[i];
         const struct record *note = NULL;
         char text[256];
 
-        if (!subject->plan.wants_refusal || !subject->is_asked)
+        if (!node_run->plan.wants_refusal || !node_run->is_asked)
             continue;
         for (size_t k = first; k < certify->records.count; k++) {
             const struct record *record = &certify->records.items[k];
 
-            if (record->node && strcmp(record->node, subject->name) == 0 &&
+            if (record->node && strcmp(record->node, node_run->name) == 0 &&
                 record_code(record) == FAULT_GATE_REFUSED && record->value > 0 &&
                 record->value < 1e11 &&
-                refused_explains((time_t)record->value, subject->slurm->reason_time))
+                refused_explains((time_t)record->value, node_run->slurm->reason_time))
                 note = record;
         }
         if (note) {
-            subject->plan.wants_refusal = false;
-            certify_note(certify, "%s was drained by muster's gate: %s", subject->name,
+            node_run->plan.wants_refusal = false;
+            certify_note(certify, "%s was drained by muster's gate: %s", node_run->name,
                          note->message ? note->message : "");
             continue;
         }
         snprintf(text, sizeof text,
-                 "%.100s, and not by muster's gate: slurmd's log on %.60s has why; then scontrol "
+                 "%.100s, not by muster's gate; next: read slurmd's log on %.60s, then scontrol "
                  "update nodename=%.60s state=resume",
-                 subject->slurm->reason, subject->name, subject->name);
-        certify_verdict(certify, subject, STAGE_CHECK, VERDICT_FAIL, "slurm.state", "prolog", text);
+                 node_run->slurm->reason, node_run->name, node_run->name);
+        certify_verdict(certify, node_run, STAGE_CHECK, VERDICT_FAIL, "slurm.state", "prolog",
+                        text);
+    }
+}
+
+/* Which nodes have an accelerator, by what their checks told. */
+static void accelerators_note(struct certify *certify, size_t first)
+{
+    for (size_t i = 0; i < certify->count; i++)
+        certify->node_runs[i].has_accelerator &= !certify->node_runs[i].is_asked;
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+        struct node_run *node_run = record->node ? certify_node_run(certify, record->node) : NULL;
+
+        if (node_run && record->verdict != VERDICT_SKIP && record->verdict != VERDICT_NONE &&
+            (catalog_is_test(record->test, TEST_GPU_ENUMERATE) ||
+             catalog_is_test(record->test, TEST_GPU_HEALTH)))
+            node_run->has_accelerator = true;
     }
 }
 
@@ -86,13 +103,13 @@ static void run(struct certify *certify)
         struct arguments program = {0};
 
         progress_begin(&certify->progress, "check");
-        progress_doing(&certify->progress, "muster check on %zu nodes", asked);
+        progress_doing(&certify->progress, "muster check on %zu node%s", asked, text_plural(asked));
         step_muster(&program, "check", "--json", NULL);
         rv = certify_muster(
             certify,
             &(struct certify_step){.stage = STAGE_CHECK,
                                    .nodes = &names,
-                                   .deadline_s = certify_deadline_s(CHECK_S, names.count)},
+                                   .deadline_s = certify_deadline_s(CERTIFY_CHECK_S, names.count)},
             &program, &first, &err);
         if (silent_nodes(certify, &names, first, &silent) < names.count || i == CERTIFY_TRIES ||
             !certify_allocate_again(certify))
@@ -104,6 +121,7 @@ static void run(struct certify *certify)
             goto done;
     }
     certify_rails_note(certify, first);
+    accelerators_note(certify, first);
     certify_duplicates(certify, first);
     certify_verdicts_take(certify, STAGE_CHECK, first, VERDICT_NONE);
     refusals_take(certify, first);
@@ -111,10 +129,10 @@ static void run(struct certify *certify)
     certify_peers(certify, first);
     if (silent.count > 0) {
         certify_reach_again(certify, &silent, STAGE_CHECK);
-        text_put(text, sizeof text, "muster check said nothing: %s",
+        text_put(text, sizeof text, "muster check printed nothing: %s",
                  rv != 0                    ? err.text
                  : *certify->complaint.text ? certify->complaint.text
-                                            : "no word why");
+                                            : "no error message was given");
         certify_all(certify, &silent, STAGE_CHECK, VERDICT_UNKNOWN, "check", text);
     }
     certify_stage_end(certify, asked);

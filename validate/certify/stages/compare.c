@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/certify/report/run_records.h"
 #include "validate/certify/state/rails.h"
 #include "validate/compare/comparison.h"
 
@@ -13,21 +14,21 @@
 
 static bool is_asked(const void *context, const char *node)
 {
-    const struct subject *subject = certify_subject(context, node);
+    const struct node_run *node_run = certify_node_run(context, node);
 
-    return subject && subject->is_asked;
+    return node_run && node_run->is_asked;
 }
 
-static void say_oddity(struct certify *certify, const struct deviation *deviation)
+static void deviation_report(struct certify *certify, const struct deviation *deviation)
 {
-    struct subject *subject = deviation->node ? certify_subject(certify, deviation->node) : NULL;
+    struct node_run *node_run = deviation->node ? certify_node_run(certify, deviation->node) : NULL;
     struct record record = RECORD_INIT;
     char text[512];
 
     deviation_message(deviation, text, sizeof text);
-    if (subject) {
-        certify_fault(certify, subject, STAGE_CHECK,
-                      certify_rails_verdict(certify, subject, deviation->part, deviation->verdict),
+    if (node_run) {
+        certify_fault(certify, node_run, STAGE_CHECK,
+                      certify_rails_verdict(certify, node_run, deviation->part, deviation->verdict),
                       fact_code(deviation->name), "host.config",
                       *deviation->part ? deviation->part : deviation->name, text);
         return;
@@ -43,7 +44,7 @@ static void say_oddity(struct certify *certify, const struct deviation *deviatio
 }
 
 /* A node that nobody was like. */
-static void say_lonely(struct certify *certify, const struct comparison *comparison)
+static void lone_nodes_report(struct certify *certify, const struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->groups.count; i++) {
         const struct group *group = &comparison->groups.groups[i];
@@ -52,7 +53,7 @@ static void say_lonely(struct certify *certify, const struct comparison *compari
 
         if (group->count != 1 || comparison->groups.count == 1)
             continue;
-        snprintf(text, sizeof text, "the only node of its kind (%.400s): compared with none",
+        snprintf(text, sizeof text, "the only node of its kind (%.400s): not compared",
                  group->label);
         record.suite = "certify";
         record.test = "host.config";
@@ -65,27 +66,27 @@ static void say_lonely(struct certify *certify, const struct comparison *compari
 
 /* ---------------------------------------------------------------- what two nodes have */
 
-static void say_duplicate(struct certify *certify, const struct duplicate *duplicate)
+static void duplicate_report(struct certify *certify, const struct duplicate *duplicate)
 {
     char text[512];
 
     if (duplicate->is_common) {
         duplicate_message(duplicate, 0, text, sizeof text);
-        certify_note(certify, "%s: %s; most nodes have it, so it is taken as meant",
+        certify_note(certify, "%s: %s; most nodes have it, so it is assumed to be intended",
                      duplicate->holders[0].node, text);
         return;
     }
     for (size_t i = 0; i < duplicate->count; i++) {
-        struct subject *subject = certify_subject(certify, duplicate->holders[i].node);
+        struct node_run *node_run = certify_node_run(certify, duplicate->holders[i].node);
 
         duplicate_message(duplicate, i, text, sizeof text);
-        if (subject)
-            certify_verdict(certify, subject, STAGE_CHECK, VERDICT_UNKNOWN, "net.addresses",
+        if (node_run)
+            certify_verdict(certify, node_run, STAGE_CHECK, VERDICT_UNKNOWN, "net.addresses",
                             duplicate->holders[i].part, text);
     }
 }
 
-static void say_hosts(const char *text, void *context)
+static void host_note(const char *text, void *context)
 {
     struct certify *certify = context;
     struct record record = RECORD_INIT;
@@ -109,7 +110,7 @@ void certify_duplicates(struct certify *certify, size_t first)
     if (identities_take(&certify->records, first, is_asked, certify, &identities, &count, &nodes) ==
         0)
         found = duplicates_find(identities, count, nodes, &duplicates);
-    if (found >= 0 && hosts_differ(identities, count, say_hosts, certify) < 0)
+    if (found >= 0 && hosts_differ(identities, count, host_note, certify) < 0)
         found = -1;
     if (found < 0) {
         certify_note(certify, "no memory to compare the nodes' addresses");
@@ -117,7 +118,7 @@ void certify_duplicates(struct certify *certify, size_t first)
     }
     /* what is said adds records, whose list may move; the facts' strings stay where they are */
     for (int i = 0; i < found; i++)
-        say_duplicate(certify, &duplicates[i]);
+        duplicate_report(certify, &duplicates[i]);
     free(duplicates);
     free(identities);
 }
@@ -138,7 +139,7 @@ void certify_compare(struct certify *certify, size_t first)
     }
     /* what is said adds records, whose list may move; the facts' strings stay where they are */
     for (size_t i = 0; i < comparison.count; i++)
-        say_oddity(certify, &comparison.deviations[i]);
-    say_lonely(certify, &comparison);
+        deviation_report(certify, &comparison.deviations[i]);
+    lone_nodes_report(certify, &comparison);
     comparison_clear(&comparison);
 }

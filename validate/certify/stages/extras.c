@@ -29,22 +29,22 @@ static char *without_gate(const char *extra, struct error *err)
 }
 
 /* What the node's Extra is to be; NULL when it is to be left alone. */
-static char *text_wanted(struct certify *certify, const struct subject *subject, bool offers)
+static char *text_wanted(struct certify *certify, const struct node_run *node_run, bool offers)
 {
-    enum verdict verdict = outcome_tested(&subject->outcome);
-    const char *level = certify_level_name(certify->options.level), *extra = subject->slurm->extra;
+    enum verdict verdict = outcome_tested(&node_run->outcome);
+    const char *level = certify_level_name(certify->options.level), *extra = node_run->slurm->extra;
     struct error err = {""};
     char *text = NULL, *ungated;
 
-    if (*subject->certified_until) {
+    if (*node_run->certified_until) {
         text = ungated = without_gate(extra, &err);
         if (ungated && offers) {
             text = extra_with(ungated, extra_level(level), certify->certified_until_s, &err);
             free(ungated);
         }
         if (!text)
-            certify_note(certify, "%s: %s", subject->name, err.text);
-    } else if (offers && verdict == VERDICT_FAIL && subject->decision != DECISION_SUSPECT &&
+            certify_note(certify, "%s: %s", node_run->name, err.text);
+    } else if (offers && verdict == VERDICT_FAIL && node_run->decision != DECISION_SUSPECT &&
                *extra && !extra_is_over(extra, (long long)time(NULL))) {
         text = extra_with(extra, 0, 0, &err);
     }
@@ -60,9 +60,9 @@ static void expired_add(struct certify *certify, struct batch *batch)
 
     for (size_t i = 0; i < certify->cluster.node_count; i++) {
         const struct cluster_node *node = &certify->cluster.nodes[i];
-        const struct subject *subject = certify_subject(certify, node->name);
+        const struct node_run *node_run = certify_node_run(certify, node->name);
 
-        if ((!subject || !*subject->certified_until) && extra_is_over(node->extra, now))
+        if ((!node_run || !*node_run->certified_until) && extra_is_over(node->extra, now))
             text_add(batch, node, extra_with(node->extra, 0, 0, &err));
     }
 }
@@ -86,7 +86,7 @@ void certify_extras(struct certify *certify)
     if (offers)
         expired_add(certify, &batch);
     for (size_t i = 0; i < certify->count; i++)
-        text_add(&batch, certify->subjects[i].slurm,
-                 text_wanted(certify, &certify->subjects[i], offers));
+        text_add(&batch, certify->node_runs[i].slurm,
+                 text_wanted(certify, &certify->node_runs[i], offers));
     batch_apply(&batch, certify->operations->set_extra, written, certify, &err);
 }

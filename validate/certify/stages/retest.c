@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/allocate.h"
+#include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/actions.h"
 #include "validate/certify/step/reach_nodes.h"
 
@@ -14,26 +16,22 @@
  * suspect, and fails only when it does so again, alone with a node that is good. One that is silent
  * on a node whose slurmd answers may as well be kept from running: that fails nobody. */
 
-/* RETESTS: suspects of a stage that are measured again, one after the other; the rest is unknown.
- */
-enum { RETESTS = 4, PARTNERS = 2 };
-
 size_t certify_suspect(struct certify *certify, size_t first)
 {
     size_t count = 0;
 
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        struct subject *subject = record->node ? certify_subject(certify, record->node) : NULL;
+        struct node_run *node_run = record->node ? certify_node_run(certify, record->node) : NULL;
 
-        if (!subject || !subject->is_asked || subject->is_suspect || !certify_is_death(record) ||
-            !outcome_is_good(&subject->outcome))
+        if (!node_run || !node_run->is_asked || node_run->is_suspect || !certify_is_death(record) ||
+            !outcome_is_good(&node_run->outcome))
             continue;
-        subject->is_suspect = true;
-        text_put(subject->suspicion, sizeof subject->suspicion, "%s",
+        node_run->is_suspect = true;
+        text_put(node_run->suspicion, sizeof node_run->suspicion, "%s",
                  record->message ? record->message : "a process ended early");
-        subject->suspect_code = record_code(record);
-        snprintf(subject->suspect_part, sizeof subject->suspect_part, "%s",
+        node_run->suspect_code = record_code(record);
+        snprintf(node_run->suspect_part, sizeof node_run->suspect_part, "%s",
                  record->part ? record->part : "");
         count++;
     }
@@ -48,43 +46,43 @@ bool certify_is_death(const struct record *record)
 }
 
 /* Ends the suspicion. */
-static void conclude(struct certify *certify, struct subject *subject, enum stage stage,
+static void conclude(struct certify *certify, struct node_run *node_run, enum stage stage,
                      enum verdict verdict, const char *message)
 {
-    subject->is_suspect = false;
-    if (outcome_is_good(&subject->outcome))
-        certify_fault(certify, subject, stage, verdict, subject->suspect_code, "workers.enumerate",
-                      subject->suspect_part, message);
+    node_run->is_suspect = false;
+    if (outcome_is_good(&node_run->outcome))
+        certify_fault(certify, node_run, stage, verdict, node_run->suspect_code,
+                      "workers.enumerate", node_run->suspect_part, message);
 }
 
-static void doubt(struct certify *certify, struct subject *subject, enum stage stage,
+static void doubt(struct certify *certify, struct node_run *node_run, enum stage stage,
                   const char *why)
 {
     char text[256];
 
-    text_put(text, sizeof text, "%s; %s: suspect", subject->suspicion, why);
-    conclude(certify, subject, stage, VERDICT_UNKNOWN, text);
+    text_put(text, sizeof text, "%s; %s: suspect", node_run->suspicion, why);
+    conclude(certify, node_run, stage, VERDICT_UNKNOWN, text);
 }
 
 /* A good node, of those that passed the stage where there are any, on another leaf switch where
  * there is one. NULL: none that was not tried. */
-static struct subject *partner_find(const struct certify *certify, const struct subject *suspect,
-                                    enum stage stage, const struct hostlist *tried)
+static struct node_run *partner_find(const struct certify *certify, const struct node_run *suspect,
+                                     enum stage stage, const struct hostlist *tried)
 {
-    struct subject *best = NULL;
+    struct node_run *best = NULL;
     int best_rank = -1;
 
     for (size_t i = 0; i < certify->count; i++) {
-        struct subject *subject = &certify->subjects[i];
-        int rank = 2 * (subject->outcome.stages[stage] == VERDICT_PASS ||
-                        subject->outcome.stages[stage] == VERDICT_WARN) +
-                   (subject->slurm->leaf != suspect->slurm->leaf);
+        struct node_run *node_run = &certify->node_runs[i];
+        int rank = 2 * (node_run->outcome.stages[stage] == VERDICT_PASS ||
+                        node_run->outcome.stages[stage] == VERDICT_WARN) +
+                   (node_run->slurm->leaf != suspect->slurm->leaf);
 
-        if (subject == suspect || !subject->is_in_job || subject->is_suspect ||
-            !outcome_is_good(&subject->outcome) || hostlist_contains(tried, subject->name) ||
+        if (node_run == suspect || !node_run->is_in_job || node_run->is_suspect ||
+            !outcome_is_good(&node_run->outcome) || hostlist_contains(tried, node_run->name) ||
             rank <= best_rank)
             continue;
-        best = subject;
+        best = node_run;
         best_rank = rank;
     }
     return best;
@@ -110,8 +108,8 @@ static bool is_silence(const struct record *death)
 }
 
 /* A node whose slurmd does not answer fails for that, and is no suspect any more. */
-static void ask_again(struct certify *certify, struct subject *suspect,
-                      const struct hostlist *names, enum stage stage)
+static void slurmd_query(struct certify *certify, struct node_run *suspect,
+                         const struct hostlist *names, enum stage stage)
 {
     certify_reach_again(certify, names, stage);
     suspect->is_suspect = outcome_is_good(&suspect->outcome);
@@ -119,7 +117,7 @@ static void ask_again(struct certify *certify, struct subject *suspect,
 }
 
 /* Runs the stage's program on the two alone. Returns whether the suspicion has ended. */
-static bool pair_run(struct certify *certify, struct subject *suspect, struct subject *partner,
+static bool pair_run(struct certify *certify, struct node_run *suspect, struct node_run *partner,
                      enum stage stage, certify_pair_fn *run, const void *context)
 {
     struct hostlist names = {0};
@@ -128,46 +126,47 @@ static bool pair_run(struct certify *certify, struct subject *suspect, struct su
     char text[256];
     int rv;
 
+    hostlist_append(&names, partner->name); /* rank 0 is there: it tells of the other one's end */
     hostlist_append(&names, suspect->name);
-    hostlist_append(&names, partner->name);
     for (size_t i = 0; i < certify->count; i++)
-        certify->subjects[i].is_asked =
-            &certify->subjects[i] == suspect || &certify->subjects[i] == partner;
+        certify->node_runs[i].is_asked =
+            &certify->node_runs[i] == suspect || &certify->node_runs[i] == partner;
     progress_doing(&certify->progress, "%s again, alone with %s", suspect->name, partner->name);
     rv = names.count == 2 ? run(certify, &names, &first, context) : -1;
     if (certify_stop) {
-        doubt(certify, suspect, stage, "not measured again");
+        doubt(certify, suspect, stage, "not retested");
     } else if (rv == 0) {
-        snprintf(text, sizeof text, "not again, alone with %.60s", partner->name);
+        snprintf(text, sizeof text, "did not recur alone with %.60s", partner->name);
         doubt(certify, suspect, stage, text);
     } else if (certify_job_is_over(certify)) { /* its end killed them */
-        doubt(certify, suspect, stage, "the job was ended while it was measured again");
+        doubt(certify, suspect, stage, "the job was ended during the retest");
     } else if ((death = death_find(certify, suspect->name, first)) &&
                !death_find(certify, partner->name, first) && is_silence(death)) {
-        ask_again(certify, suspect, &names, stage);
+        slurmd_query(certify, suspect, &names, stage);
         if (suspect->is_suspect)
             doubt(certify, suspect, stage,
-                  "again, though its slurmd answers: stopped, or kept from running");
+                  "recurred, but its slurmd answers, so the process was stopped or did not get to "
+                  "run");
     } else if (death && !death_find(certify, partner->name, first)) {
         snprintf(suspect->suspect_part, sizeof suspect->suspect_part, "%s",
                  death->part ? death->part : "");
-        text_put(text, sizeof text, "%s; again, alone with %.60s",
+        text_put(text, sizeof text, "%s; recurred alone with %.60s",
                  death->message ? death->message : "ended early", partner->name);
         conclude(certify, suspect, stage, VERDICT_FAIL, text);
     } else if (rv > 0) {
-        ask_again(certify, suspect, &names, stage);
+        slurmd_query(certify, suspect, &names, stage);
     }
     hostlist_clear(&names);
     return !suspect->is_suspect;
 }
 
-static void suspect_retest(struct certify *certify, struct subject *suspect, enum stage stage,
+static void suspect_retest(struct certify *certify, struct node_run *suspect, enum stage stage,
                            certify_pair_fn *run, const void *context)
 {
     struct hostlist tried = {0};
 
-    for (int i = 0; i < PARTNERS && !certify_stop; i++) {
-        struct subject *partner = partner_find(certify, suspect, stage, &tried);
+    for (int i = 0; i < CERTIFY_RETEST_PARTNERS && !certify_stop; i++) {
+        struct node_run *partner = partner_find(certify, suspect, stage, &tried);
 
         if (!partner || hostlist_append(&tried, partner->name) != 0 ||
             pair_run(certify, suspect, partner, stage, run, context))
@@ -175,8 +174,8 @@ static void suspect_retest(struct certify *certify, struct subject *suspect, enu
     }
     if (suspect->is_suspect)
         doubt(certify, suspect, stage,
-              tried.count > 0 ? "measured again, alone with another node, it could not be told"
-                              : "no good node to measure it again with");
+              tried.count > 0 ? "the retest alone with another node was inconclusive"
+                              : "no good node was left to retest it with");
     hostlist_clear(&tried);
 }
 
@@ -187,29 +186,30 @@ void certify_retest(struct certify *certify, enum stage stage, size_t asked, cer
     size_t count = 0, tested = 0;
 
     for (size_t i = 0; i < certify->count; i++)
-        if (certify->subjects[i].is_suspect)
-            hostlist_append(&names, certify->subjects[i].name);
+        if (certify->node_runs[i].is_suspect)
+            hostlist_append(&names, certify->node_runs[i].name);
     count = names.count;
     if (count == 0)
         return;
     if (!certify_stop) {
-        progress_doing(&certify->progress, "asking the slurmd of %zu suspects", count);
+        progress_doing(&certify->progress, "querying the slurmd of %zu suspect%s", count,
+                       text_plural(count));
         certify_reach_again(certify, &names, stage);
         for (size_t i = 0; i < certify->count; i++)
-            certify->subjects[i].is_suspect &= outcome_is_good(&certify->subjects[i].outcome);
+            certify->node_runs[i].is_suspect &= outcome_is_good(&certify->node_runs[i].outcome);
         certify_drop_silent(certify);
     }
     for (size_t i = 0; i < certify->count; i++) {
-        struct subject *subject = &certify->subjects[i];
+        struct node_run *node_run = &certify->node_runs[i];
 
-        if (!subject->is_suspect)
+        if (!node_run->is_suspect)
             continue;
         if (certify_stop)
-            doubt(certify, subject, stage, "not measured again");
-        else if (alike_is_common(0, count, asked) || tested++ >= RETESTS)
-            doubt(certify, subject, stage, "so on many nodes at once: not measured again");
+            doubt(certify, node_run, stage, "not retested");
+        else if (alike_is_common(0, count, asked) || tested++ >= CERTIFY_RETESTS)
+            doubt(certify, node_run, stage, "not retested, since many nodes did the same");
         else
-            suspect_retest(certify, subject, stage, run, context);
+            suspect_retest(certify, node_run, stage, run, context);
     }
     hostlist_clear(&names);
 }

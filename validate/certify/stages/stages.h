@@ -9,7 +9,7 @@ struct certify_stage {
     enum stage stage;         /* whose column its verdicts stand in */
     enum certify_job job;     /* in which it runs */
     enum certify_level level; /* the least level that has it: below it is skipped */
-    bool (*is_there)(void);   /* whether its program was built; NULL: it is a part of muster */
+    const char *program;      /* without which it is skipped, where it was not built; NULL: none */
     /* Asks the nodes that are good so far, and has a verdict for each of them at its end. */
     void (*run)(struct certify *certify);
     /* What its records since first say besides verdicts; NULL: nothing. */

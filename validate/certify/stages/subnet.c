@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "lib/slurm/slurmconf.h"
-#include "validate/certify/stages/neighbours.h"
+#include "validate/certify/report/run_records.h"
+#include "validate/certify/stages/neighbors.h"
 #include "validate/certify/state/rails.h"
 #include "validate/subnet/findings/findings.h"
 #include "validate/subnet/outline.h"
@@ -71,32 +72,32 @@ static enum verdict verdict_on(const struct subnet_finding *finding, bool is_eth
 static void finding_take(struct certify *certify, const struct subnet_finding *finding,
                          bool is_ethernet)
 {
-    struct subject *subject = *finding->node ? certify_subject(certify, finding->node) : NULL;
+    struct node_run *node_run = *finding->node ? certify_node_run(certify, finding->node) : NULL;
     struct record record = RECORD_INIT;
 
-    if (*finding->node && !subject)
+    if (*finding->node && !node_run)
         return; /* of a node that this run is not about */
     subnet_finding_record(finding, &record);
     record.suite = "certify";
     record.verdict = verdict_on(finding, is_ethernet);
-    if (subject) {
-        record.verdict = certify_rails_verdict(certify, subject, finding->part, record.verdict);
-        outcome_note(&subject->outcome, STAGE_CHECK, record.verdict, record.code, record.test,
+    if (node_run) {
+        record.verdict = certify_rails_verdict(certify, node_run, finding->part, record.verdict);
+        outcome_note(&node_run->outcome, STAGE_CHECK, record.verdict, record.code, record.test,
                      finding->part, finding->text);
     } else {
         certify->has_fault = certify->has_fault || record.verdict == VERDICT_FAIL;
     }
-    if (!subject || record.verdict == VERDICT_WARN)
+    if (!node_run || record.verdict == VERDICT_WARN)
         certify_note(certify, "%s", finding->text);
     certify_record(certify, &record);
 }
 
-static size_t subjects_in(const struct certify *certify, const struct subnet *subnet)
+static size_t nodes_in(const struct certify *certify, const struct subnet *subnet)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < certify->count; i++)
-        count += subnet_node(subnet, certify->subjects[i].name) >= 0;
+        count += subnet_node(subnet, certify->node_runs[i].name) >= 0;
     return count;
 }
 
@@ -145,7 +146,7 @@ static int subnet_take(struct certify *certify, const struct subnet *subnet,
     for (size_t i = 0; rv == 0 && i < findings.count; i++)
         finding_take(certify, &findings.items[i], subnet->is_ethernet);
     /* of Ethernet a node that has said nothing would be on no leaf */
-    if (rv == 0 && (!subnet->is_ethernet || subjects_in(certify, subnet) == certify->count))
+    if (rv == 0 && (!subnet->is_ethernet || nodes_in(certify, subnet) == certify->count))
         rv = subnet_outline(subnet, conf, &outline);
     if (rv == 0 && outline.count > 0)
         rv = leaves_take(certify, &outline);
@@ -190,9 +191,9 @@ static void run(struct certify *certify)
     if (rv < 0)
         certify_note(certify, "%s", err.text);
     /* fewer than half of the nodes: another network than theirs */
-    if (rv != 0 || 2 * subjects_in(certify, &subnet) < certify->count) {
+    if (rv != 0 || 2 * nodes_in(certify, &subnet) < certify->count) {
         subnet_clear(&subnet);
-        rv = certify_neighbours(certify, &subnet, &err);
+        rv = certify_neighbors(certify, &subnet, &err);
         if (rv < 0)
             certify_note(certify, "LLDP: %s", err.text);
     }

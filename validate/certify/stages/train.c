@@ -3,8 +3,6 @@
 
 #include "validate/certify/stages/stages.h"
 
-#include <unistd.h>
-
 #include "validate/certify/stages/battery.h"
 
 static void train_arguments(const struct certify *certify, const struct hostlist *names,
@@ -22,14 +20,6 @@ static void train_arguments(const struct certify *certify, const struct hostlist
         arguments_add(program, "--quick");
 }
 
-static bool is_there(void)
-{
-    char path[4096];
-
-    step_program_path("muster-train", path, sizeof path);
-    return access(path, X_OK) == 0;
-}
-
 static void run(struct certify *certify)
 {
     certify_battery(certify, &(struct battery){STAGE_TRAIN, true, train_arguments});
@@ -39,6 +29,6 @@ const struct certify_stage stage_train = {
     .stage = STAGE_TRAIN,
     .job = JOB_BATTERY,
     .level = LEVEL_STANDARD,
-    .is_there = is_there,
+    .program = "muster-train",
     .run = run,
 };

@@ -18,6 +18,8 @@ struct budget_work {
     int pairs_at_once;  /* 0: all of a round */
     int rounds, second; /* of single rails; of all rails of a pair at once */
     double crowd;       /* nodes for each processor, where several nodes are on one machine; 0 */
+    double turns;       /* nodes of a machine, the most; 0: one */
+    long gpus;          /* of a node, the most */
 };
 
 /* A machine: one of several nodes is a host that they share. */

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/judge/links/trial/trial.h"
+#include "lib/constants/certify_constants.h"
+#include "validate/judge/links/localization/localization.h"
 
 /* How long the stages of this run take, by what is known of its nodes. */
-
-enum { RAILS_GUESSED = 2 };
 
 /* The most rails that a node has told of; before the check those of the configuration. */
 static int rail_count(const struct certify *certify)
@@ -20,25 +19,26 @@ static int rail_count(const struct certify *certify)
 
     for (size_t i = 0; rails && i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        const struct subject *subject;
+        const struct node_run *node_run;
 
         if (!record->node || !catalog_is_metric(record->metric, METRIC_SPEED) ||
             !catalog_is_test(record->test, TEST_HOST_CONFIG))
             continue;
-        subject = certify_subject(certify, record->node);
-        if (subject && ++rails[subject - certify->subjects] > most)
-            most = rails[subject - certify->subjects];
+        node_run = certify_node_run(certify, record->node);
+        if (node_run && ++rails[node_run - certify->node_runs] > most)
+            most = rails[node_run - certify->node_runs];
     }
     free(rails);
     if (most == 0)
         most = (int)certify->conf.fabric_interfaces.count;
-    return most > 0 ? most : RAILS_GUESSED;
+    return most > 0 ? most : BUDGET_RAILS_GUESSED;
 }
 
 int certify_link_times(const struct certify *certify, size_t nodes)
 {
-    return certify->conf.link_times > 0 ? certify->conf.link_times
-                                        : trial_times(nodes, certify->options.level == LEVEL_QUICK);
+    return certify->conf.link_times > 0
+               ? certify->conf.link_times
+               : localization_times(nodes, certify->options.level == LEVEL_QUICK);
 }
 
 /* The machines of the nodes that are good, by what their checks told. Returns how many. */
@@ -50,22 +50,22 @@ static size_t machines_read(const struct certify *certify, struct budget_machine
         machines[i] = (struct budget_machine){"", 0};
     for (size_t i = 0; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        const struct subject *subject;
+        const struct node_run *node_run;
 
         if (!record->node || !record->metric || record->verdict != VERDICT_NONE)
             continue;
-        subject = certify_subject(certify, record->node);
-        if (!subject)
+        node_run = certify_node_run(certify, record->node);
+        if (!node_run)
             continue;
         if (catalog_is_test(record->test, TEST_NET_ADDRESSES) &&
             catalog_is_metric(record->metric, METRIC_BOOT) && record->message)
-            machines[subject - certify->subjects].boot_id = record->message;
+            machines[node_run - certify->node_runs].boot_id = record->message;
         if (catalog_is_test(record->test, TEST_HOST_CONFIG) &&
             catalog_is_metric(record->metric, METRIC_CPU_COUNT))
-            machines[subject - certify->subjects].processors = (int)record->value;
+            machines[node_run - certify->node_runs].processors = (int)record->value;
     }
     for (size_t i = 0; i < certify->count; i++)
-        if (outcome_is_good(&certify->subjects[i].outcome))
+        if (outcome_is_good(&certify->node_runs[i].outcome))
             machines[count++] = machines[i];
     return count;
 }
@@ -77,6 +77,12 @@ struct budget_work certify_work(const struct certify *certify, size_t nodes)
         budget_work_make(certify->options.level, nodes, rail_count(certify),
                          certify->conf.concurrency, certify_link_times(certify, nodes));
 
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct node_run *node_run = &certify->node_runs[i];
+
+        if (node_run->has_accelerator && node_run->gpus > work.gpus)
+            work.gpus = node_run->gpus;
+    }
     if (machines)
         budget_share(&work, machines, machines_read(certify, machines));
     free(machines);
@@ -100,25 +106,4 @@ double certify_battery_s(const struct certify *certify, size_t nodes)
     for (int stage = STAGE_LAUNCH; stage <= STAGE_TRAIN; stage++)
         sum_s += budget_limit_s(&work, (enum stage)stage, 0);
     return sum_s + budget_limit_s(&work, STAGE_LINKS, 0); /* suspects are measured again */
-}
-
-void certify_estimate_say(struct certify *certify)
-{
-    struct hostlist names;
-    size_t nodes = certify_good(certify, &names);
-    struct budget_work work = certify_work(certify, nodes);
-    double train_s = budget_estimate_s(&work, STAGE_TRAIN);
-    char train[48] = "";
-
-    if (train_s > 0)
-        snprintf(train, sizeof train, ", train %.0f s", train_s);
-    if (nodes > 1)
-        progress_print(
-            &certify->progress,
-            "%zu nodes, %d rail%s: launch about %.0f s, links about %.0f s for %d rounds, "
-            "collectives about %.0f s%s",
-            nodes, work.rails, work.rails == 1 ? "" : "s", budget_estimate_s(&work, STAGE_LAUNCH),
-            budget_estimate_s(&work, STAGE_LINKS), work.rounds,
-            budget_estimate_s(&work, STAGE_COLLECTIVES), train);
-    hostlist_clear(&names);
 }

@@ -9,7 +9,5 @@ struct budget_work certify_work(const struct certify *certify, size_t nodes);
 double certify_limit_s(const struct certify *certify, enum stage stage, size_t nodes);
 double certify_battery_s(const struct certify *certify, size_t nodes); /* all of them at most */
 int certify_link_times(const struct certify *certify, size_t nodes);   /* all pairs so often */
-/* A line with the estimate of each stage, for the nodes that are good. */
-void certify_estimate_say(struct certify *certify);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/text.h"
-#include "validate/act/decision.h"
+#include "validate/policy/decision.h"
 
 #define NAME(upper, lower) #lower,
 #define HEADING(upper, lower) #upper,
@@ -171,7 +171,7 @@ static enum stage missing_before(const struct outcome *outcome, enum stage end)
 
     for (; stage < end; stage++) {
         enum verdict verdict = outcome->stages[stage];
-        bool may_be_skipped = stage >= STAGE_TRAIN;
+        bool may_be_skipped = stage == STAGE_HOST || stage == STAGE_GPU || stage >= STAGE_TRAIN;
 
         if (verdict != VERDICT_PASS && verdict != VERDICT_WARN &&
             !(may_be_skipped && verdict == VERDICT_SKIP))
@@ -194,7 +194,7 @@ enum verdict outcome_conclude(struct outcome *outcome)
     char text[64];
 
     if (outcome->verdict < VERDICT_UNKNOWN && missing < STAGE_COUNT) {
-        snprintf(text, sizeof text, "%s was not run to its end", stage_name(missing));
+        snprintf(text, sizeof text, "stage %s did not run to its end", stage_name(missing));
         outcome_note(outcome, missing, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, "certify", "", text);
     }
     return outcome->verdict >= VERDICT_UNKNOWN ? outcome->verdict : VERDICT_PASS;

@@ -7,12 +7,14 @@
 
 #include "lib/base/record.h"
 
-/* One node's way through the stages, which are columns of the report. Train may be skipped, at
- * level quick, and so may the certificate, in a dry run. */
+/* One node's way through the stages, which are columns of the report. A stage may be skipped: gpu
+ * where there is no accelerator, host and train at level quick, the certificate in a dry run. */
 #define STAGE_LIST(ROW)                                                                            \
     ROW(REACH, reach)                                                                              \
     ROW(CHECK, check)                                                                              \
     ROW(LAUNCH, launch)                                                                            \
+    ROW(HOST, host)                                                                                \
+    ROW(GPU, gpu)                                                                                  \
     ROW(LINKS, links)                                                                              \
     ROW(COLLECTIVES, collectives)                                                                  \
     ROW(TRAIN, train)                                                                              \
@@ -31,8 +33,8 @@ struct outcome_fault {
     enum stage stage;
     enum verdict verdict; /* WARN and worse */
     enum fault_code code;
-    bool is_near;   /* FAIL, by a figure near its limit (validate/act/strikes.h) */
-    bool is_common; /* many nodes have it alike: none is failed for it (validate/act/alike.h) */
+    bool is_near;   /* FAIL, by a figure near its limit (validate/policy/strikes.h) */
+    bool is_common; /* many nodes have it alike: none is failed for it (validate/policy/alike.h) */
     char test[64], part[64], message[256];
 };
 

@@ -18,9 +18,9 @@ enum { HAS_VERBS = false };
 /* Where policy allows it, a node with a dead rail is certified for the others. That the others are
  * good is for the links to show: without one that was measured no node is certified. */
 
-int certify_rails_left_out(const struct certify *certify, const struct subject *subject)
+int certify_rails_left_out(const struct certify *certify, const struct node_run *node_run)
 {
-    int unusable = (int)subject->unusable.count;
+    int unusable = (int)node_run->unusable.count;
 
     return unusable <= certify->conf.allow_failed_rails ? unusable : 0;
 }
@@ -29,31 +29,31 @@ void certify_rails_note(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        struct subject *subject = record->node ? certify_subject(certify, record->node) : NULL;
+        struct node_run *node_run = record->node ? certify_node_run(certify, record->node) : NULL;
 
         enum fault_code code = record_code(record);
 
-        if (subject && subject->is_asked && record->verdict == VERDICT_FAIL && record->part &&
+        if (node_run && node_run->is_asked && record->verdict == VERDICT_FAIL && record->part &&
             (code == FAULT_LINK_DOWN || code == FAULT_ADDRESS_MISSING) &&
-            !hostlist_contains(&subject->unusable, record->part))
-            hostlist_append(&subject->unusable, record->part);
+            !hostlist_contains(&node_run->unusable, record->part))
+            hostlist_append(&node_run->unusable, record->part);
     }
     for (size_t i = 0; i < certify->count; i++) {
-        const struct subject *subject = &certify->subjects[i];
+        const struct node_run *node_run = &certify->node_runs[i];
 
-        if (certify_rails_left_out(certify, subject) == 0)
+        if (certify_rails_left_out(certify, node_run) == 0)
             continue;
-        for (size_t k = 0; k < subject->unusable.count; k++)
+        for (size_t k = 0; k < node_run->unusable.count; k++)
             certify_note(certify, "%s: %s carries nothing, left out by AllowFailedRails",
-                         subject->name, subject->unusable.names[k]);
+                         node_run->name, node_run->unusable.names[k]);
     }
 }
 
-enum verdict certify_rails_verdict(const struct certify *certify, const struct subject *subject,
+enum verdict certify_rails_verdict(const struct certify *certify, const struct node_run *node_run,
                                    const char *part, enum verdict verdict)
 {
-    bool is_left_out = part && certify_rails_left_out(certify, subject) > 0 &&
-                       hostlist_contains(&subject->unusable, part);
+    bool is_left_out = part && certify_rails_left_out(certify, node_run) > 0 &&
+                       hostlist_contains(&node_run->unusable, part);
 
     return is_left_out && verdict >= VERDICT_WARN ? VERDICT_WARN : verdict;
 }
@@ -61,8 +61,8 @@ enum verdict certify_rails_verdict(const struct certify *certify, const struct s
 static bool lacks_anywhere(const struct certify *certify, const char *rail)
 {
     for (size_t i = 0; i < certify->count; i++)
-        if (certify_rails_left_out(certify, &certify->subjects[i]) > 0 &&
-            hostlist_contains(&certify->subjects[i].unusable, rail))
+        if (certify_rails_left_out(certify, &certify->node_runs[i]) > 0 &&
+            hostlist_contains(&certify->node_runs[i].unusable, rail))
             return true;
     return false;
 }
@@ -91,19 +91,19 @@ bool certify_has_verbs(const struct certify *certify, const struct hostlist *nam
 
     for (size_t i = 0; has_rdma && i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        const struct subject *subject;
+        const struct node_run *node_run;
 
         if (!record->node || !record->metric || !record->message ||
             !catalog_is_test(record->test, TEST_HOST_CONFIG) ||
             !catalog_is_metric(record->metric, METRIC_CLASS) ||
             !fabric_class_is_rdma(fabric_class_parse(record->message)))
             continue;
-        subject = certify_subject(certify, record->node);
-        if (subject)
-            has_rdma[subject - certify->subjects] = true;
+        node_run = certify_node_run(certify, record->node);
+        if (node_run)
+            has_rdma[node_run - certify->node_runs] = true;
     }
     for (size_t i = 0; has_rdma && i < names->count; i++)
-        count += has_rdma[certify_subject(certify, names->names[i]) - certify->subjects];
+        count += has_rdma[certify_node_run(certify, names->names[i]) - certify->node_runs];
     free(has_rdma);
     return HAS_VERBS && count > 1 && 2 * count >= names->count;
 }
@@ -119,7 +119,7 @@ int certify_rails_setting(const struct certify *certify, char *text, size_t size
         return 0;
     snprintf(text, size, "OMPI_MCA_btl_tcp_if_exclude=lo");
     for (size_t i = 0; i < certify->count; i++)
-        if (certify_rails_left_out(certify, &certify->subjects[i]) > 0)
-            left_out += names_join(certify, &certify->subjects[i].unusable, true, text, size);
+        if (certify_rails_left_out(certify, &certify->node_runs[i]) > 0)
+            left_out += names_join(certify, &certify->node_runs[i].unusable, true, text, size);
     return left_out > 0 ? 0 : -1;
 }

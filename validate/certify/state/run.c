@@ -6,9 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "validate/report/recordfile.h"
 #include "validate/report/table.h"
@@ -41,99 +38,30 @@ void certify_note(struct certify *certify, const char *format, ...)
     free(text);
 }
 
-struct subject *certify_subject(const struct certify *certify, const char *name)
+struct node_run *certify_node_run(const struct certify *certify, const char *name)
 {
     long place = name_index_find(&certify->by_name, name);
 
-    return place < 0 ? NULL : &certify->subjects[place];
-}
-
-void certify_record(struct certify *certify, const struct record *record)
-{
-    struct record complete = *record;
-
-    complete.run = certify->run;
-    complete.time = record_now_s();
-    if (records_add(&certify->records, &complete) != 0)
-        certify_note(certify, "no memory for all records");
-    if (certify->json)
-        record_write(certify->json, &complete);
-}
-
-void certify_verdict(struct certify *certify, struct subject *subject, enum stage stage,
-                     enum verdict verdict, const char *test, const char *part, const char *message)
-{
-    certify_fault(certify, subject, stage, verdict, FAULT_NONE, test, part, message);
-}
-
-void certify_fault(struct certify *certify, struct subject *subject, enum stage stage,
-                   enum verdict verdict, enum fault_code code, const char *test, const char *part,
-                   const char *message)
-{
-    if (!subject)
-        return;
-    if (test) {
-        struct record record = RECORD_INIT;
-
-        record.suite = "certify";
-        record.test = test;
-        record.node = subject->name;
-        record.part = part;
-        record.verdict = verdict;
-        record.code = code;
-        record.message = message;
-        certify_record(certify, &record);
-    }
-    outcome_note(&subject->outcome, stage, verdict, code, test, part, message);
+    return place < 0 ? NULL : &certify->node_runs[place];
 }
 
 size_t certify_good(struct certify *certify, struct hostlist *names)
 {
     *names = (struct hostlist){0};
     for (size_t i = 0; i < certify->count; i++) {
-        struct subject *subject = &certify->subjects[i];
+        struct node_run *node_run = &certify->node_runs[i];
 
-        subject->is_asked = !certify_stop && subject->is_in_job && !subject->is_suspect &&
-                            outcome_is_good(&subject->outcome);
-        if (subject->is_asked)
-            hostlist_append(names, subject->name);
+        node_run->is_asked = !certify_stop && node_run->is_in_job && !node_run->is_suspect &&
+                             outcome_is_good(&node_run->outcome);
+        if (node_run->is_asked)
+            hostlist_append(names, node_run->name);
     }
     return names->count;
 }
 
-void certify_stage_end(struct certify *certify, size_t asked)
+bool certify_is_held(const struct node_run *node_run)
 {
-    size_t good = 0;
-
-    for (size_t i = 0; i < certify->count; i++)
-        good += outcome_is_good(&certify->subjects[i].outcome);
-    progress_end(&certify->progress, certify->count == good ? VERDICT_NONE : VERDICT_WARN,
-                 "%zu nodes asked, %zu of %zu good so far", asked, good, certify->count);
-}
-
-double certify_delay_s(double most_s)
-{
-    uint32_t salt = (uint32_t)getpid() * 2654435761U;
-
-    if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != (ssize_t)sizeof salt)
-        salt ^= (uint32_t)time(NULL);
-    return turn_jitter_s(most_s, salt);
-}
-
-bool certify_is_held(const struct subject *subject)
-{
-    return subject->is_in_job && !subject->is_silent && !subject->is_missed;
-}
-
-void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
-                 enum verdict verdict, const char *test, const char *message)
-{
-    for (size_t i = 0; i < names->count; i++) {
-        struct subject *subject = certify_subject(certify, names->names[i]);
-
-        if (subject && !subject->is_suspect && outcome_is_good(&subject->outcome))
-            certify_verdict(certify, subject, stage, verdict, test, "", message);
-    }
+    return node_run->is_in_job && !node_run->is_silent && !node_run->is_missed;
 }
 
 bool certify_is_complete(const struct certify *certify, size_t first)

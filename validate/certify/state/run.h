@@ -10,10 +10,10 @@
 
 #include "lib/base/text.h"
 #include "lib/conf/conf.h"
-#include "validate/judge/index.h"
-#include "validate/act/act.h"
 #include "validate/certify/state/budget.h"
 #include "validate/certify/state/outcome.h"
+#include "validate/judge/index.h"
+#include "validate/policy/policy.h"
 #include "validate/report/format.h"
 #include "validate/report/progress.h"
 #include "validate/report/records.h"
@@ -45,7 +45,7 @@ struct certify_options {
     long at_a_time;             /* of a campaign: nodes of a run; 0: as many as are free */
     bool is_campaign;           /* several runs, of one name */
     bool is_dry_run, no_drain;
-    bool is_suspects; /* only nodes that a claim or a strike is about, and partners */
+    bool is_suspects; /* only nodes that a suspect report or a strike is about, and partners */
     bool is_due;      /* only nodes whose certificate is missing or ends soon, and partners */
     double jitter_s;  /* begin after a random part of it */
     double budget_s;  /* 0: the configuration's */
@@ -57,12 +57,14 @@ struct certify_options {
  * programs between. A dry run of an ordinary user has one, that user's own. */
 enum certify_job { JOB_NONE, JOB_CHECK, JOB_BATTERY, JOB_CERTIFICATES };
 
-/* A node that is looked at. */
-struct subject {
+/* What one run knows of a node. */
+struct node_run {
     const char *name;
     struct cluster_node *slurm;
     struct plan plan;
     struct outcome outcome;
+    long gpus;            /* of the node's GRES in Slurm */
+    bool has_accelerator; /* as muster check saw, before it as Slurm says */
     bool is_in_job;
     bool is_asked;   /* among the nodes of the last certify_good() */
     bool is_resumed; /* its drain was lifted by us */
@@ -72,6 +74,7 @@ struct subject {
     bool is_suspect; /* a process died or hung in this stage: set aside for certify_retest() */
     char suspicion[200], suspect_part[64]; /* of a suspect: what was seen, and where */
     enum fault_code suspect_code;
+    bool is_live;    /* its worst fault stands in live */
     bool is_decided; /* decision is what was done */
     enum decision decision;
     int strike;       /* if its failure is near a limit: which one, from 1 */
@@ -93,9 +96,9 @@ struct certify {
     char run[64], job_name[96], reservation[96]; /* reservation "": none */
     const struct cluster_operations *operations; /* on the cluster, all that change it */
     struct cluster cluster;
-    struct subject *subjects;
+    struct node_run *node_runs;
     size_t count;
-    struct name_index by_name; /* of subjects */
+    struct name_index by_name; /* of node_runs */
     char *partition;
     struct hostlist reserved; /* what the reservation was made for */
     struct user battery;      /* whose the MPI programs are */
@@ -106,8 +109,10 @@ struct certify {
     struct records records;
     FILE *json;
     struct progress progress;
+    struct live live;
+    const char *live_directory; /* where others see what it is at; NULL: nowhere */
     struct hostlist headlines;  /* lines above the table: what is no node's fault and hit many */
-    struct hostlist lossy;      /* "NODE RAIL" of those that fail for what they lose */
+    struct hostlist lossy;      /* what fails for its losses: "NODE RAIL", parts between nodes */
     struct hostlist notes;      /* lines under the table */
     bool is_misused;            /* a node or partition was named that is not there */
     bool has_fault;             /* a fault that is no node's */
@@ -118,6 +123,7 @@ struct certify {
     size_t refused_records;     /* what nodes said of others, or too much of */
     char refused_node[64];      /* the first of those that did */
     struct complaint complaint; /* what a program said on standard error */
+    char mpi_program[1024];     /* the path that the last MPI step ran; "": there was none */
     time_t certified_until_s;   /* the end of this run's certificates */
 };
 
@@ -127,31 +133,14 @@ extern volatile sig_atomic_t certify_stop;
 
 void certify_note(struct certify *certify, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A random delay of 0 to most_s, another one in each process, so that not all begin at once. */
-double certify_delay_s(double most_s);
-struct subject *certify_subject(const struct certify *certify, const char *name);
-/* Takes a record: keeps it and writes it to the JSON lines. */
-void certify_record(struct certify *certify, const struct record *record);
-/* A verdict of our own about a node: record and outcome. value, limit: NAN, unit NULL where there
- * is none. */
-void certify_verdict(struct certify *certify, struct subject *subject, enum stage stage,
-                     enum verdict verdict, const char *test, const char *part, const char *message);
-/* The same with a fault code, where it is not that of the test. */
-void certify_fault(struct certify *certify, struct subject *subject, enum stage stage,
-                   enum verdict verdict, enum fault_code code, const char *test, const char *part,
-                   const char *message);
+struct node_run *certify_node_run(const struct certify *certify, const char *name);
 /* The nodes of the job that have no fault so far and are no suspects; sets is_asked of these and no
  * others. names must be released. Returns their number. */
 size_t certify_good(struct certify *certify, struct hostlist *names);
-/* Ends a stage's line of progress: how many of the nodes are good. */
-void certify_stage_end(struct certify *certify, size_t asked);
-/* Notes that verdict for all nodes of the list that have no fault so far. */
-void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
-                 enum verdict verdict, const char *test, const char *message);
 /* Whether a step whose status is one of the battery's has run to its end with all its nodes. */
 bool certify_is_complete(const struct certify *certify, size_t first);
 /* Whether the node was in the jobs so far and answers, faulty or not: one that does not would only
  * hold up a step. */
-bool certify_is_held(const struct subject *subject);
+bool certify_is_held(const struct node_run *node_run);
 
 #endif

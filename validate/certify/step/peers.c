@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "lib/base/address_ranges.h"
-#include "validate/battery/watch/peers.h"
-#include "validate/certify/step/certify_step.h"
+#include "validate/certify/step/step_setup.h"
+#include "validate/harness/watch/peers.h"
 
 /* RANGES_MOST: with them the variable is 41 KB long at most, of the 128 KiB that one may have, for
  * any number of nodes: the addresses of a rail mostly are a range or few. */
@@ -16,13 +16,13 @@ enum { RANGES_MOST = 512 };
 
 static bool is_sources(const struct certify *certify, const struct record *record)
 {
-    const struct subject *subject = record->node && record->message && record->metric &&
-                                            catalog_is_test(record->test, TEST_NET_ADDRESSES) &&
-                                            catalog_is_metric(record->metric, METRIC_SOURCES)
-                                        ? certify_subject(certify, record->node)
-                                        : NULL;
+    const struct node_run *node_run = record->node && record->message && record->metric &&
+                                              catalog_is_test(record->test, TEST_NET_ADDRESSES) &&
+                                              catalog_is_metric(record->metric, METRIC_SOURCES)
+                                          ? certify_node_run(certify, record->node)
+                                          : NULL;
 
-    return subject && subject->is_asked && outcome_is_good(&subject->outcome);
+    return node_run && node_run->is_asked && outcome_is_good(&node_run->outcome);
 }
 
 void certify_peers(struct certify *certify, size_t first)
@@ -39,13 +39,13 @@ void certify_peers(struct certify *certify, size_t first)
 
         if (!is_sources(certify, record))
             continue;
-        has_told[certify_subject(certify, record->node) - certify->subjects] = true;
+        has_told[certify_node_run(certify, record->node) - certify->node_runs] = true;
         is_known = address_ranges_parse(record->message, &ranges, &count) == 0;
     }
     for (size_t i = 0; is_known && i < certify->count; i++) {
-        const struct subject *subject = &certify->subjects[i];
+        const struct node_run *node_run = &certify->node_runs[i];
 
-        is_known = has_told[i] || !subject->is_asked || !outcome_is_good(&subject->outcome);
+        is_known = has_told[i] || !node_run->is_asked || !outcome_is_good(&node_run->outcome);
     }
     if (is_known && count > 0)
         text = address_ranges_text(ranges, address_ranges_fold(ranges, count, RANGES_MOST));

@@ -3,10 +3,10 @@
 #define MUSTER_CERTIFY_PEERS_H
 
 #include "validate/certify/state/run.h"
-#include "validate/certify/step/certify_step.h"
+#include "validate/certify/step/step_setup.h"
 
 /* Whose connections the programs of the battery accept within MPI_Init, before their ranks
- * have told each other (validate/battery/watch/peers.h). */
+ * have told each other (validate/harness/watch/peers.h). */
 /* Takes what muster check said of the nodes that were asked, in the records since first. The
  * addresses are known only when all of those that are good have told theirs. */
 void certify_peers(struct certify *certify, size_t first);

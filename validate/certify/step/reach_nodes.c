@@ -6,28 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REACH_S = 4 };
+#include "lib/constants/certify_constants.h"
+#include "validate/certify/report/run_records.h"
 
-/* Asks those subjects for which is_wanted says so. Returns how many do not answer. */
-static size_t ask(struct certify *certify, enum stage stage,
-                  bool (*is_wanted)(const struct subject *subject,
-                                    const struct hostlist_set *names),
-                  const struct hostlist_set *names)
+/* Reaches those nodes for which is_wanted() holds. Returns how many do not answer. */
+static size_t reach_all(struct certify *certify, enum stage stage,
+                        bool (*is_wanted)(const struct node_run *node_run,
+                                          const struct hostlist_set *names),
+                        const struct hostlist_set *names)
 {
     struct cluster_node **nodes = calloc(certify->count + 1, sizeof(*nodes));
-    struct subject **subjects = calloc(certify->count + 1, sizeof(*subjects));
+    struct node_run **node_runs = calloc(certify->count + 1, sizeof(*node_runs));
     struct reach *answers = calloc(certify->count + 1, sizeof *answers);
     size_t count = 0, silent = 0, no_munge = 0;
     struct error err;
 
-    for (size_t i = 0; nodes && subjects && answers && i < certify->count; i++) {
-        if (!is_wanted(&certify->subjects[i], names))
+    for (size_t i = 0; nodes && node_runs && answers && i < certify->count; i++) {
+        if (!is_wanted(&certify->node_runs[i], names))
             continue;
-        nodes[count] = certify->subjects[i].slurm;
-        subjects[count++] = &certify->subjects[i];
+        nodes[count] = certify->node_runs[i].slurm;
+        node_runs[count++] = &certify->node_runs[i];
     }
-    if (!nodes || !subjects || !answers ||
-        certify->operations->reach_nodes(nodes, count, REACH_S, &certify_stop, answers, &err) != 0)
+    if (!nodes || !node_runs || !answers ||
+        certify->operations->reach_nodes(nodes, count, CERTIFY_REACH_S, &certify_stop, answers,
+                                         &err) != 0)
         count = 0;
     for (size_t i = 0; i < count; i++)
         no_munge += answers[i].state == REACH_NO_MUNGE;
@@ -45,27 +47,27 @@ static size_t ask(struct certify *certify, enum stage stage,
             continue;
         if (verdict != VERDICT_PASS)
             silent++;
-        subjects[i]->is_silent |= verdict == VERDICT_FAIL && stage != STAGE_REACH;
+        node_runs[i]->is_silent |= verdict == VERDICT_FAIL && stage != STAGE_REACH;
         /* In a later stage an answer says nothing about that stage. */
         if (verdict != VERDICT_PASS || stage == STAGE_REACH)
-            certify_fault(certify, subjects[i], stage, verdict, reach_code(state),
+            certify_fault(certify, node_runs[i], stage, verdict, reach_code(state),
                           "workers.enumerate", reach_part(state), answers[i].message);
     }
     free(nodes);
-    free(subjects);
+    free(node_runs);
     free(answers);
     return silent;
 }
 
-static bool is_wanted_first(const struct subject *subject, const struct hostlist_set *names)
+static bool is_wanted_first(const struct node_run *node_run, const struct hostlist_set *names)
 {
     (void)names;
-    return subject->plan.role != ROLE_LEAVE;
+    return node_run->plan.role != ROLE_LEAVE;
 }
 
-static bool is_wanted_again(const struct subject *subject, const struct hostlist_set *names)
+static bool is_wanted_again(const struct node_run *node_run, const struct hostlist_set *names)
 {
-    return outcome_is_good(&subject->outcome) && hostlist_set_contains(names, subject->name);
+    return outcome_is_good(&node_run->outcome) && hostlist_set_contains(names, node_run->name);
 }
 
 size_t certify_reach_again(struct certify *certify, const struct hostlist *names, enum stage stage)
@@ -75,7 +77,7 @@ size_t certify_reach_again(struct certify *certify, const struct hostlist *names
 
     if (hostlist_set_make(names, &set) != 0)
         return 0; /* nobody can be asked */
-    silent = ask(certify, stage, is_wanted_again, &set);
+    silent = reach_all(certify, stage, is_wanted_again, &set);
     hostlist_set_clear(&set);
     return silent;
 }
@@ -91,5 +93,5 @@ void certify_reach_last(struct certify *certify)
 
 void certify_reach_first(struct certify *certify)
 {
-    ask(certify, STAGE_REACH, is_wanted_first, NULL);
+    reach_all(certify, STAGE_REACH, is_wanted_first, NULL);
 }

@@ -236,102 +236,57 @@ static const struct action {
                {"brake", certificate_brake}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
-static void print_help(void)
-{
-    puts(
-        "Usage: muster certificate show|verify|issue|renew [OPTION...]\n"
-        "The certificate of this node: what it says (show), whether it holds (verify: one line),\n"
-        "a new one (issue), and the same one under a new MUNGE key (renew).\n"
-        "\n"
-        "  -c, --config FILE     the configuration, instead of $MUSTER_CONF or muster.conf\n"
-        "  -C, --cluster NAME    Slurm's name of the cluster that it must be for, instead of\n"
-        "                        $SLURM_CLUSTER_NAME; without either, any\n"
-        "  -f, --file FILE       the certificate, instead of the configuration's CertificateFile\n"
-        "  -j, --json            one JSON object: show the certificate, else a record\n"
-        "  -n, --node NAME       Slurm's name of this node, instead of $SLURMD_NODENAME or the\n"
-        "                        name that slurm.conf has for this host\n"
-        "      --old-socket PATH the socket of a munged with the key of before: renew believes it\n"
-        "                        rather than the file's owner\n"
-        "      --renew           the same as renew\n"
-        "      --brake=on|off    off lifts the gate's brake on this node: jobs are refused as\n"
-        "                        muster.conf says, however many nodes do; needs root\n"
-        "  -h, --help            this text\n"
-        "\n"
-        "renew needs root. It seals the same text again, to the same end, where the key was "
-        "changed\n"
-        "and all else still holds.\n"
-        "\n"
-        "issue needs root and reads what to certify on standard input, for many nodes at once:\n"
+static const struct option_row rows[] = {
+    OPTION('\0', "brake", "STATE",
+           "off lifts the gate's brake on this node: jobs are refused as muster.conf says, even if "
+           "many nodes refuse jobs; needs root",
+           TEXT, OPTION_FIELD(struct certificate_options, brake), .choices = "on|off"),
+    OPTION('C', "cluster", "NAME",
+           "the cluster that it must be for, instead of $SLURM_CLUSTER_NAME; without either, any",
+           TEXT, OPTION_FIELD(struct certificate_options, cluster)),
+    COMMAND_CONFIG(struct certificate_options),
+    OPTION('f', "file", "FILE", "certificate, instead of CertificateFile of muster.conf", TEXT,
+           OPTION_FIELD(struct certificate_options, file)),
+    OPTION('j', "json", NULL, "print one JSON object: of show the certificate, else a record", FLAG,
+           OPTION_FIELD(struct certificate_options, as_json)),
+    COMMAND_NODE(struct certificate_options),
+    OPTION('\0', "old-socket", "PATH",
+           "socket of a munged with the old key: renew trusts it instead of the file's owner", TEXT,
+           OPTION_FIELD(struct certificate_options, old_socket)),
+    OPTION('\0', "renew", NULL, "the same as renew", FLAG,
+           OPTION_FIELD(struct certificate_options, is_renew)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster certificate",
+    .usage = "muster certificate show|verify|issue|renew [OPTION...]",
+    .summary =
+        "The certificate of this node: what it says (show), whether it holds (verify: one line), "
+        "a new one (issue), and the same one under a new MUNGE key (renew).\n\n"
+        "renew needs root. After a change of the MUNGE key it seals the same text again, with the "
+        "same end, if all else still holds.\n\n"
+        "issue needs root; muster certify runs it on the nodes that pass. It reads a request on "
+        "standard input, with the last two lines again for each node, and does nothing on a node "
+        "that is not in it:\n"
         "  run: ID\n"
         "  cluster: NAME\n"
         "  level: LEVEL\n"
         "  expires: SECONDS since 1970\n"
         "  node: NAME\n"
-        "  test: TEXT\n"
-        "with the last two again for each node; it does nothing on a node that is not among them.\n"
-        "muster certify does this on the nodes that pass.\n"
-        "\n"
-        "Exit status: 0 valid, issued or renewed, 1 it is not, 2 usage, 3 could not tell.");
-}
-
-/* The options in argv; true when they could be read, else *status is the exit status. */
-static bool read_options(int argc, char **argv, struct certificate_options *options, int *status)
-{
-    static const struct option long_options[] = {
-        {"brake", required_argument, NULL, 'b'},  {"cluster", required_argument, NULL, 'C'},
-        {"config", required_argument, NULL, 'c'}, {"file", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},         {"json", no_argument, NULL, 'j'},
-        {"node", required_argument, NULL, 'n'},   {"old-socket", required_argument, NULL, 'o'},
-        {"renew", no_argument, NULL, 'R'},        {NULL, 0, NULL, 0},
-    };
-    int option;
-
-    while ((option = command_option(argc, argv, "C:c:f:hjn:", long_options)) != -1) {
-        switch (option) {
-        case 'C':
-            options->cluster = optarg;
-            break;
-        case 'c':
-            options->config = optarg;
-            break;
-        case 'f':
-            options->file = optarg;
-            break;
-        case 'h':
-            print_help();
-            *status = COMMAND_PASS;
-            return false;
-        case 'j':
-            options->as_json = true;
-            break;
-        case 'n':
-            options->node = optarg;
-            break;
-        case 'o':
-            options->old_socket = optarg;
-            break;
-        case 'b':
-            options->action = "brake";
-            options->brake = optarg;
-            break;
-        case 'R':
-            options->action = "renew";
-            break;
-        default:
-            *status = command_usage_error(argv[0]);
-            return false;
-        }
-    }
-    return true;
-}
+        "  test: TEXT",
+    .status = "0 valid, issued or renewed, 1 not, 2 usage, 3 cannot tell.",
+    .rows = rows,
+    .words = 1,
+};
 
 int command_certificate(int argc, char **argv)
 {
     struct certificate_options options = {.name = argv[0]};
-    int status;
+    int status = command_options(&set, argc, argv, &options);
 
-    if (!read_options(argc, argv, &options, &status))
+    if (status >= 0)
         return status;
+    options.action = options.brake ? "brake" : options.is_renew ? "renew" : NULL;
     if (argc - optind != (options.action ? 0 : 1))
         return command_misuse(argv[0], "expected one of show, verify, issue, renew");
     if (!options.action)
@@ -340,6 +295,6 @@ int command_certificate(int argc, char **argv)
         if ((options.brake || strcmp(options.action, "brake") != 0) &&
             strcmp(options.action, actions[i].name) == 0)
             return actions[i].run(&options);
-    return command_misuse(argv[0], "found '%s', expected one of show, verify, issue, renew",
+    return command_misuse(argv[0], "expected one of show, verify, issue, renew, found \"%s\"",
                           options.action);
 }

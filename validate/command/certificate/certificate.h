@@ -15,7 +15,7 @@ struct certificate_options {
     const char *config, *file, *node, *cluster; /* NULL: not given */
     const char *old_socket;                     /* of a munged that has the key of before */
     const char *brake;                          /* "on", "off" */
-    bool as_json;
+    bool as_json, is_renew;
 };
 
 /* This node, and the certificate that it should have. */

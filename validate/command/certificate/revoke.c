@@ -5,7 +5,6 @@
 #include "lib/conf/conf.h"
 #include "validate/command/command.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,22 +14,24 @@ struct options {
     bool as_json;
 };
 
-static void print_help(void)
-{
-    puts("Usage: muster revoke [OPTION...]\n"
-         "Removes the certificate of this node: the next job finds it missing. Needs root.\n"
-         "\n"
-         "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
-         "  -f, --file FILE    the certificate, instead of the configuration's CertificateFile\n"
-         "  -j, --json         one JSON record instead of a line\n"
-         "  -n, --node NAME    Slurm's name of this node, for what is printed\n"
-         "  -w, --nodes LIST   the certificates of these nodes instead, by a small job on each\n"
-         "  -h, --help         this text\n"
-         "\n"
-         "Exit status: 0 there is none any more, 1 it is still there, 2 usage, 3 Slurm could not "
-         "be\n"
-         "asked, or interrupted.");
-}
+static const struct option_row rows[] = {
+    COMMAND_CONFIG(struct options),
+    OPTION('f', "file", "FILE", "certificate, instead of CertificateFile of muster.conf", TEXT,
+           OPTION_FIELD(struct options, file)),
+    COMMAND_JSON(struct options),
+    COMMAND_NODE(struct options),
+    OPTION('w', "nodes", "LIST", "revoke the certificates of these nodes, by a small job on them",
+           TEXT, OPTION_FIELD(struct options, nodes)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster revoke",
+    .usage = "muster revoke [OPTION...]",
+    .summary = "Removes the certificate of this node: the next job finds it missing. Needs root.",
+    .status = "0 no certificate any more, 1 it is still there, 2 usage, 3 Slurm did not answer, or "
+              "interrupted.",
+    .rows = rows,
+};
 
 /* This node's certificate; other nodes run the same. */
 static int revoke_here(const struct options *options, const char *path)
@@ -69,47 +70,15 @@ static int revoke_here(const struct options *options, const char *path)
 
 int command_revoke(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"config", required_argument, NULL, 'c'},
-        {"file", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},
-        {"json", no_argument, NULL, 'j'},
-        {"node", required_argument, NULL, 'n'},
-        {"nodes", required_argument, NULL, 'w'},
-        {NULL, 0, NULL, 0},
-    };
     struct options options = {.name = argv[0]};
     struct conf conf;
-    int option, status;
+    int status = command_options(&set, argc, argv, &options);
 
-    while ((option = command_option(argc, argv, "c:f:hjn:w:", long_options)) != -1) {
-        switch (option) {
-        case 'c':
-            options.config = optarg;
-            break;
-        case 'f':
-            options.file = optarg;
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        case 'j':
-            options.as_json = true;
-            break;
-        case 'n':
-            options.node = optarg;
-            break;
-        case 'w':
-            options.nodes = optarg;
-            break;
-        default:
-            return command_usage_error(argv[0]);
-        }
-    }
-    if (optind < argc)
-        return command_word_error(argv[0], argv[optind]);
+    if (status >= 0)
+        return status;
     if (options.nodes && (options.config || options.file || options.node))
-        return command_misuse(argv[0], "-w goes with -j only: each node has its own configuration");
+        return command_misuse(argv[0], "only --json can be combined with -w: each node has its own "
+                                       "configuration");
     if (options.nodes && geteuid() != 0)
         return command_misuse(argv[0], "revoking the certificates of nodes needs root");
     if (options.nodes)

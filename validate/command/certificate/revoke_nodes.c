@@ -6,7 +6,8 @@
 #include <time.h>
 
 #include "lib/base/signals.h"
-#include "validate/act/plan.h"
+#include "lib/constants/command_constants.h"
+#include "validate/policy/plan.h"
 #include "validate/command/command.h"
 #include "validate/report/records.h"
 #include "validate/slurm/batch.h"
@@ -14,8 +15,6 @@
 #include "validate/slurm/extra.h"
 #include "validate/slurm/revocation.h"
 #include "validate/slurm/step.h"
-
-enum { WAIT_S = 10, DEADLINE_S = 30, GRACE_S = 3 };
 
 static volatile sig_atomic_t interrupted; /* the signal */
 
@@ -101,9 +100,9 @@ static void step_query(struct revoking *revoking, struct target **targets, size_
     if (rv != 0)
         error_set(&err, "no memory for a step on %zu nodes", count);
     else
-        rv = step_run_on(&names, partition, WAIT_S, false, program.argv,
-                         &(struct process){.deadline_s = DEADLINE_S,
-                                           .grace_s = GRACE_S,
+        rv = step_run_on(&names, partition, STEP_WAIT_S, false, program.argv,
+                         &(struct process){.deadline_s = STEP_DEADLINE_S,
+                                           .grace_s = STEP_GRACE_S,
                                            .on_line = receive_line,
                                            .context = &records,
                                            .stop = &interrupted},

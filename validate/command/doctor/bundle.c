@@ -2,39 +2,19 @@
 #include "config.h"
 
 #include "validate/command/doctor/doctor.h"
+#include "validate/command/tar.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-/* A member of a tar, as POSIX has them ("ustar", pax(1)). */
-struct header {
-    char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type, link[100];
-    char magic[6], version[2], user[32], group[32], major[8], minor[8], prefix[155], rest[12];
-};
-_Static_assert(sizeof(struct header) == 512, "a tar is made of blocks of 512 bytes");
 
 static void member_write(FILE *tar, const char *name, const char *text, size_t size)
 {
-    struct header header = {.type = '0', .magic = "ustar", .version = {'0', '0'}};
-    static const char zeros[512];
-    unsigned sum = 0;
+    char member[100];
 
-    snprintf(header.name, sizeof header.name, "muster-doctor/%s", name);
-    snprintf(header.mode, sizeof header.mode, "%07o", 0600);
-    snprintf(header.uid, sizeof header.uid, "%07o", 0);
-    snprintf(header.gid, sizeof header.gid, "%07o", 0);
-    snprintf(header.size, sizeof header.size, "%011zo", size);
-    snprintf(header.mtime, sizeof header.mtime, "%011lo", (unsigned long)time(NULL));
-    memset(header.sum, ' ', sizeof header.sum);
-    for (size_t i = 0; i < sizeof header; i++)
-        sum += ((const unsigned char *)&header)[i];
-    snprintf(header.sum, sizeof header.sum, "%06o", sum);
-    fwrite(&header, 1, sizeof header, tar);
-    fwrite(text, 1, size, tar);
-    fwrite(zeros, 1, (512 - size % 512) % 512, tar);
+    snprintf(member, sizeof member, "muster-doctor/%s", name);
+    tar_member(tar, member, text, size);
 }
 
 /* Whether a line may tell a secret: of slurm.conf StoragePass, AuthAltParameters and the like, of
@@ -87,7 +67,6 @@ int doctor_bundle(const char *path, const struct doctor_site *site, const struct
     static const char *const files[] = {"slurm.conf",     "gres.conf",
                                         "cgroup.conf",    "topology.conf",
                                         "plugstack.conf", "plugstack.conf.d/muster.conf"};
-    static const char zeros[1024];
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     FILE *tar = fd >= 0 ? fdopen(fd, "w") : NULL, *stream;
     char *text = NULL, name[600], member[80];
@@ -118,7 +97,7 @@ int doctor_bundle(const char *path, const struct doctor_site *site, const struct
         snprintf(member, sizeof member, "slurm/%s", files[i]);
         file_add(tar, site, name, member);
     }
-    fwrite(zeros, 1, sizeof zeros, tar);
+    tar_end(tar);
     if (fclose(tar) != 0)
         return error_set(err, "%s: %m", path);
     return 0;

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "lib/base/record.h"
+#include "lib/base/text.h"
+#include "lib/constants/command_constants.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
-
-enum { WAIT_S = 10, DEADLINE_S = 30, GRACE_S = 3, REACH_S = 3 };
 
 static void take_line(const char *line, bool is_error, void *context)
 {
@@ -46,9 +46,9 @@ static void nodes_query(const struct cluster_node *const *nodes, size_t count,
             rv = hostlist_append(&names, nodes[i]->name);
     step_muster(&program, "doctor", "--here", "--json", NULL);
     if (rv == 0 && names.count > 0)
-        rv = step_run_on(&names, NULL, WAIT_S, false, program.argv,
-                         &(struct process){.deadline_s = DEADLINE_S,
-                                           .grace_s = GRACE_S,
+        rv = step_run_on(&names, NULL, STEP_WAIT_S, false, program.argv,
+                         &(struct process){.deadline_s = STEP_DEADLINE_S,
+                                           .grace_s = STEP_GRACE_S,
                                            .on_line = take_line,
                                            .context = findings},
                          &result, &err);
@@ -79,7 +79,7 @@ static void slurmds_query(struct cluster_node *const *nodes, size_t count,
 {
     struct reach *answers = calloc(count + 1, sizeof *answers);
     struct error err = {"no memory"};
-    int rv = answers ? reach_nodes(nodes, count, REACH_S, NULL, answers, &err) : -1;
+    int rv = answers ? reach_nodes(nodes, count, DOCTOR_REACH_S, NULL, answers, &err) : -1;
 
     for (size_t i = 0; i < count; i++) {
         enum verdict verdict = rv != 0                             ? VERDICT_UNKNOWN
@@ -132,8 +132,8 @@ void doctor_cluster(const struct doctor_site *site, const char *list, struct fin
         cluster_clear(&cluster);
         return;
     }
-    snprintf(found, sizeof found, "it answers: cluster %s, %zu nodes", cluster.name,
-             cluster.node_count);
+    snprintf(found, sizeof found, "it answers: cluster %s, %zu node%s", cluster.name,
+             cluster.node_count, text_plural(cluster.node_count));
     doctor_add(findings, "head", "controller", VERDICT_PASS, found);
     nodes = calloc(cluster.node_count + 1, sizeof(*nodes));
     if (nodes)

@@ -3,7 +3,6 @@
 
 #include "validate/command/doctor/doctor.h"
 
-#include <getopt.h>
 #include <string.h>
 
 #include "validate/report/table.h"
@@ -13,68 +12,42 @@ struct options {
     bool is_here, as_json;
 };
 
-static void print_help(void)
-{
-    puts("Usage: muster doctor [OPTION...]\n"
-         "Looks at all that muster needs, on this host, the controller and the nodes: what it\n"
-         "finds, and what to do where it does not hold. Changes nothing.\n"
-         "\n"
-         "  -b, --bundle FILE  also a tar of this page, its findings and the configuration, for\n"
-         "                     who helps; lines that may tell a secret are left out\n"
-         "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
-         "      --here         this host alone, as a node\n"
-         "  -j, --json         a JSON object for each finding, nothing else\n"
-         "  -r, --root DIR     a recorded tree instead of this machine; only with --here\n"
-         "  -w, --nodes NODES  these nodes, instead of those of the default partition\n"
-         "  -h, --help         this text\n"
-         "\n"
-         "Exit status: 0 all holds or is a warning, 1 something does not, 2 usage,\n"
-         "3 something could not be told.");
-}
+static const struct option_row rows[] = {
+    OPTION('b', "bundle", "FILE",
+           "also write a tar for support: the page, its findings, the configuration; lines that "
+           "may hold a secret are left out",
+           TEXT, OPTION_FIELD(struct options, bundle)),
+    COMMAND_CONFIG(struct options),
+    OPTION('\0', "here", NULL, "only this host, as a node", FLAG,
+           OPTION_FIELD(struct options, is_here)),
+    OPTION('j', "json", NULL, "print a JSON object for each finding, nothing else", FLAG,
+           OPTION_FIELD(struct options, as_json)),
+    OPTION('r', "root", "DIR", "recorded tree instead of this machine; only with --here", TEXT,
+           OPTION_FIELD(struct options, root)),
+    OPTION('w', "nodes", "LIST", "these nodes, instead of those of the default partition", TEXT,
+           OPTION_FIELD(struct options, nodes)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster doctor",
+    .usage = "muster doctor [OPTION...]",
+    .summary = "Checks everything that muster needs on this host, the controller and the nodes. "
+               "Prints what it finds, and what to do where something is wrong. Changes nothing.",
+    .status = "0 good or warnings only, 1 something is wrong, 2 usage, 3 something could not be "
+              "checked.",
+    .rows = rows,
+};
 
 static int options_read(int argc, char **argv, struct options *options)
 {
-    static const struct option table[] = {
-        {"bundle", required_argument, NULL, 'b'}, {"config", required_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},         {"here", no_argument, NULL, 'H'},
-        {"json", no_argument, NULL, 'j'},         {"nodes", required_argument, NULL, 'w'},
-        {"root", required_argument, NULL, 'r'},   {NULL, 0, NULL, 0},
-    };
-    int option;
+    int status = command_options(&set, argc, argv, options);
 
-    while ((option = command_option(argc, argv, "b:c:hjr:w:", table)) != -1) {
-        switch (option) {
-        case 'b':
-            options->bundle = optarg;
-            break;
-        case 'c':
-            options->config = optarg;
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        case 'H':
-            options->is_here = true;
-            break;
-        case 'j':
-            options->as_json = true;
-            break;
-        case 'r':
-            options->root = optarg;
-            break;
-        case 'w':
-            options->nodes = optarg;
-            break;
-        default:
-            return command_usage_error(argv[0]);
-        }
-    }
-    if (optind < argc)
-        return command_word_error(argv[0], argv[optind]);
+    if (status >= 0)
+        return status;
     if (options->root && !options->is_here)
-        return command_misuse(argv[0], "--root goes with --here: a tree has no controller");
+        return command_misuse(argv[0], "--root needs --here: a tree has no controller");
     if (options->nodes && options->is_here)
-        return command_misuse(argv[0], "of --here and --nodes only one at a time");
+        return command_misuse(argv[0], "--here and --nodes are mutually exclusive");
     return -1;
 }
 
@@ -90,14 +63,15 @@ static int status_of(const struct findings *findings)
                                                                  : COMMAND_PASS;
 }
 
-static int doctor(const char *name, const struct options *options, const struct look *look)
+static int doctor(const char *name, const struct options *options,
+                  const struct node_view *node_view)
 {
-    struct doctor_site site = {.root = strcmp(look->root, "/") == 0 ? "" : look->root,
-                               .conf = &look->conf,
-                               .inventory = look->inventory,
-                               .fabric = &look->fabric};
+    struct doctor_site site = {.root = strcmp(node_view->root, "/") == 0 ? "" : node_view->root,
+                               .conf = &node_view->conf,
+                               .inventory = node_view->inventory,
+                               .fabric = &node_view->fabric};
     struct findings findings = {0};
-    const char *node = command_node(NULL, look->root); /* "" of a recorded tree */
+    const char *node = command_node(NULL, node_view->root); /* "" of a recorded tree */
     struct error err = {""};
     int status;
 
@@ -130,15 +104,15 @@ static int doctor(const char *name, const struct options *options, const struct 
 
 int command_doctor(int argc, char **argv)
 {
-    static struct look look;
+    static struct node_view node_view;
     struct options options = {0};
     int status = options_read(argc, argv, &options);
 
     if (status >= 0)
         return status;
-    status = command_look_open(argv[0], options.root, options.config, &look);
+    status = command_node_open(argv[0], options.root, options.config, &node_view);
     if (status == COMMAND_PASS)
-        status = doctor(argv[0], &options, &look);
-    command_look_close(&look);
+        status = doctor(argv[0], &options, &node_view);
+    command_node_close(&node_view);
     return status;
 }

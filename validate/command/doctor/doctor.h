@@ -45,10 +45,10 @@ struct doctor_site {
     struct error slurm_error;
 };
 
-/* A precondition: a look, which fills found and returns the verdict, and what to do about it. */
+/* A precondition: a check, which fills found and returns the verdict, and what to do about it. */
 struct precondition {
     const char *name;
-    enum verdict (*look)(const struct doctor_site *site, char found[DOCTOR_FOUND]);
+    enum verdict (*check)(const struct doctor_site *site, char found[DOCTOR_FOUND]);
     const char *cure;
     /* What is found must be the same everywhere; or on the nodes, and the head is warned of. */
     enum { MAY_DIFFER, SAME, SAME_ON_NODES } sameness;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/record.h"
+#include "lib/constants/command_constants.h"
 
 void doctor_add(struct findings *findings, const char *host, const char *name, enum verdict verdict,
                 const char *found)
@@ -54,9 +55,6 @@ void doctor_give(FILE *stream, const struct finding *finding)
     json_decref(line);
 }
 
-/* A clock that is this far from the head's, once what the job took to tell is left aside. */
-enum { TIME_S = 60 };
-
 int doctor_take(struct findings *findings, const char *line, double now_s)
 {
     json_t *object = json_loads(line, 0, NULL);
@@ -72,7 +70,7 @@ int doctor_take(struct findings *findings, const char *line, double now_s)
     }
     if (precondition && verdict >= 0) {
         char text[DOCTOR_FOUND];
-        bool is_off = !(fabs(now_s - time_s) < TIME_S);
+        bool is_off = !(fabs(now_s - time_s) < DOCTOR_CLOCK_S);
 
         doctor_add(findings, host, precondition->name, (enum verdict)verdict, found);
         if (strcmp(name, "version") == 0) { /* once a node */

@@ -11,14 +11,13 @@
 #include <unistd.h>
 
 #include "lib/base/sha256.h"
+#include "lib/constants/command_constants.h"
 #include "validate/checks/checks.h"
 #include "validate/command/plugstack.h"
 #include "validate/history/history.h"
 #include "validate/slurm/process.h"
 
 #define SAY(...) snprintf(found, DOCTOR_FOUND, __VA_ARGS__)
-
-enum { STATE_MB = 64, SPOOL_MB = 100 };
 
 static const char *path_below(const struct doctor_site *site, const char *path)
 {
@@ -202,7 +201,7 @@ static enum verdict look_state(const struct doctor_site *site, char found[DOCTOR
     slash = strrchr(path, '/');
     if (slash)
         *slash = '\0';
-    return look_space(site, path, STATE_MB, found);
+    return look_space(site, path, DOCTOR_STATE_MB, found);
 }
 
 static enum verdict look_spool(const struct doctor_site *site, char found[DOCTOR_FOUND])
@@ -212,7 +211,7 @@ static enum verdict look_spool(const struct doctor_site *site, char found[DOCTOR
     if (!slurm_lines_value(&site->slurm, "SlurmdSpoolDir", path, sizeof path))
         snprintf(path, sizeof path, "/var/spool/slurmd");
     path[strcspn(path, "%")] = '\0'; /* one a node, by its name */
-    return look_space(site, path, SPOOL_MB, found);
+    return look_space(site, path, DOCTOR_SPOOL_MB, found);
 }
 
 static enum verdict look_health(const struct doctor_site *site, char found[DOCTOR_FOUND])
@@ -351,9 +350,9 @@ void doctor_host(const struct doctor_site *site, const char *host, bool is_head,
         char found[DOCTOR_FOUND] = "";
         enum verdict verdict;
 
-        if (!each->look || !(is_head ? each->is_heads : each->is_nodes))
+        if (!each->check || !(is_head ? each->is_heads : each->is_nodes))
             continue;
-        verdict = each->look(site, found);
+        verdict = each->check(site, found);
         doctor_add(findings, host, each->name, verdict, found);
     }
 }

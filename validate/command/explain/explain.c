@@ -4,55 +4,20 @@
 #include "validate/command/jsontext.h"
 #include "validate/report/table.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void print_help(void)
-{
-    puts("Usage: muster explain [OPTION...]\n"
-         "Prints the environment that the plugin would give to the tasks of a step on this node,\n"
-         "each variable with the rule that chose it and the fact behind it. No Slurm is needed.\n"
-         "\n"
-         "  -n, --nodes LIST       the step's nodes, in Slurm's notation (this node)\n"
-         "      --node NAME        which of them this is (its host name)\n"
-         "      --ntasks N         the step's tasks\n"
-         "      --ntasks-per-node N  tasks of each node (one for each GPU)\n"
-         "      --procid RANK      this rank only (all of the node, what they share first)\n"
-         "      --gpus LIST        GPUs that the tasks can open: numbers as muster topology has\n"
-         "                         them, none, or each: an equal share for each task (all)\n"
-         "  -p, --partition NAME   the job's partition, for the site's lines\n"
-         "  -A, --account NAME     the job's account, likewise\n"
-         "      --program COMMAND  the step's program, by which a launcher is told from a rank\n"
-         "      --job ID[.STEP]    the job and its step, for MASTER_PORT (1.0)\n"
-         "  -e, --env NAME=VALUE   a variable that the user has set; may be repeated\n"
-         "      --off              what becomes of the variables with --muster=off\n"
-         "  -a, --all              also what is left alone, and why\n"
-         "      --export           shell commands, for a program that is started by hand outside\n"
-         "                         of Slurm; the ranks' own variables only with --procid\n"
-         "  -j, --json             one JSON object for each task\n"
-         "  -c, --config FILE      the configuration, instead of $MUSTER_CONF or muster.conf\n"
-         "  -r, --root DIR         a recorded tree instead of this machine; then no configuration\n"
-         "                         is read but one named with --config, nor this environment\n"
-         "  -h, --help             this text\n"
-         "\n"
-         "Exit status: 0 done, 2 usage, 3 the node cannot be read.");
-}
-
-enum format { FORMAT_TEXT, FORMAT_EXPORT, FORMAT_JSON };
-
 struct view {
     const char *name; /* "muster explain" */
     struct explain_step step;
-    struct look look;
+    struct node_view node_view;
     struct envplan_node *node;
     struct explain_task *tasks; /* count of them, with their plans */
     struct envplan *plans;
     size_t count;
-    enum format format;
-    bool is_all;
+    bool is_all, is_json, is_export;
 };
 
 /* ---------------------------------------------------------------- text */
@@ -197,7 +162,7 @@ static int print_json(const struct view *view, size_t i)
 
     for (size_t j = 0; task->visible.is_known && j < task->visible.count; j++)
         json_array_append_new(
-            gpus, jsontext(view->look.inventory->gpus[task->visible.gpus[j]].location.pci));
+            gpus, jsontext(view->node_view.inventory->gpus[task->visible.gpus[j]].location.pci));
     for (size_t j = 0; j < view->plans[i].count; j++)
         if (is_shown(view, &view->plans[i].variables[j]))
             json_array_append_new(variables, variable_json(&view->plans[i].variables[j]));
@@ -225,7 +190,7 @@ static int make_plan(const struct view *view, struct explain_task *task, struct 
 static int make_plans(struct view *view)
 {
     const struct explain_step *step = &view->step;
-    bool is_by_hand = view->format == FORMAT_EXPORT && step->rank < 0;
+    bool is_by_hand = view->is_export && step->rank < 0;
     long first = is_by_hand ? -1 : step->rank >= 0 ? step->rank - step->first_rank : 0;
     size_t wanted = is_by_hand || step->rank >= 0 ? 1 : (size_t)step->local_size;
 
@@ -236,7 +201,7 @@ static int make_plans(struct view *view)
     for (; view->count < wanted; view->count++) {
         struct explain_task *task = &view->tasks[view->count];
 
-        explain_task_make(step, view->look.inventory, first + (long)view->count, task);
+        explain_task_make(step, view->node_view.inventory, first + (long)view->count, task);
         if (make_plan(view, task, &view->plans[view->count]) < 0)
             return -1;
     }
@@ -249,15 +214,15 @@ static int explain(struct view *view)
     struct error err;
     int status = 0;
 
-    if (explain_step_prepare(&view->step, view->look.inventory, &err) < 0) {
+    if (explain_step_prepare(&view->step, view->node_view.inventory, &err) < 0) {
         fprintf(stderr, "%s: %s\n", view->name, err.text);
         return COMMAND_USAGE;
     }
     view->node = malloc(sizeof *view->node);
     if (!view->step.root)
-        failed_rails_read(&view->look.conf, &failed);
+        failed_rails_read(&view->node_view.conf, &failed);
     if (view->node)
-        envplan_node_make(view->look.inventory, &view->look.conf, view->step.node,
+        envplan_node_make(view->node_view.inventory, &view->node_view.conf, view->step.node,
                           view->step.nodes ? view->step.nodes : view->step.node, &failed,
                           view->node);
     failed_rails_clear(&failed);
@@ -265,11 +230,11 @@ static int explain(struct view *view)
         fprintf(stderr, "%s: out of memory\n", view->name);
         return COMMAND_UNKNOWN;
     }
-    if (view->format == FORMAT_TEXT)
+    if (!view->is_json && !view->is_export)
         print_text(view);
-    else if (view->format == FORMAT_EXPORT)
+    else if (view->is_export)
         print_export(view);
-    for (size_t i = 0; i < view->count && view->format == FORMAT_JSON; i++)
+    for (size_t i = 0; i < view->count && view->is_json; i++)
         status |= print_json(view, i);
     return status == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
 }
@@ -277,7 +242,7 @@ static int explain(struct view *view)
 static int read_and_explain(struct view *view)
 {
     struct explain_step *step = &view->step;
-    int status = command_look_open(view->name, step->root, step->config, &view->look);
+    int status = command_node_open(view->name, step->root, step->config, &view->node_view);
 
     if (status == COMMAND_PASS)
         status = explain(view);
@@ -286,158 +251,115 @@ static int read_and_explain(struct view *view)
     free(view->plans);
     free(view->tasks);
     free(view->node);
-    command_look_close(&view->look);
+    command_node_close(&view->node_view);
     explain_step_clear(step);
     return status;
 }
 
 /* ---------------------------------------------------------------- options */
 
-enum {
-    OPTION_NODE = 256,
-    OPTION_NTASKS,
-    OPTION_PER_NODE,
-    OPTION_PROCID,
-    OPTION_GPUS,
-    OPTION_PROGRAM,
-    OPTION_OFF,
-    OPTION_EXPORT,
-    OPTION_JOB,
-};
-
-static const struct option options[] = {
-    {"account", required_argument, NULL, 'A'},
-    {"all", no_argument, NULL, 'a'},
-    {"config", required_argument, NULL, 'c'},
-    {"env", required_argument, NULL, 'e'},
-    {"export", no_argument, NULL, OPTION_EXPORT},
-    {"gpus", required_argument, NULL, OPTION_GPUS},
-    {"help", no_argument, NULL, 'h'},
-    {"job", required_argument, NULL, OPTION_JOB},
-    {"json", no_argument, NULL, 'j'},
-    {"node", required_argument, NULL, OPTION_NODE},
-    {"nodes", required_argument, NULL, 'n'},
-    {"ntasks", required_argument, NULL, OPTION_NTASKS},
-    {"ntasks-per-node", required_argument, NULL, OPTION_PER_NODE},
-    {"off", no_argument, NULL, OPTION_OFF},
-    {"partition", required_argument, NULL, 'p'},
-    {"procid", required_argument, NULL, OPTION_PROCID},
-    {"program", required_argument, NULL, OPTION_PROGRAM},
-    {"root", required_argument, NULL, 'r'},
-    {NULL, 0, NULL, 0},
-};
-
-/* Reads text as a number of at least least. Returns 0, or -1
- * with a message printed. */
-static int take_number(const char *command, const char *option, const char *text, long least,
-                       long *number)
+static int take_number(const char *text, char **end, long least, long *number, struct error *err)
 {
-    char *end;
-
-    *number = strtol(text, &end, 10);
-    if (end != text && *end == '\0' && *number >= least && *number <= INT_MAX)
-        return 0;
-    fprintf(stderr, "%s: --%s %.64s: expected a number of at least %ld\n", command, option, text,
-            least);
-    return -1;
-}
-
-static int take_job(const char *command, char *text, struct explain_step *step)
-{
-    char *dot = strchr(text, '.');
-
-    if (dot && take_number(command, "job", dot + 1, 0, &step->step) < 0)
-        return -1;
-    if (dot)
-        *dot = '\0';
-    return take_number(command, "job", text, 1, &step->job);
-}
-
-static int take_variable(const char *command, char *text, struct explain_step *step)
-{
-    if (text[0] == '=' || !strchr(text, '=')) {
-        fprintf(stderr, "%s: --env %.64s: expected NAME=VALUE\n", command, text);
-        return -1;
-    }
-    if (step->variable_count == EXPLAIN_VARIABLES) {
-        fprintf(stderr, "%s: more than %d variables\n", command, EXPLAIN_VARIABLES);
-        return -1;
-    }
-    step->variables[step->variable_count++] = text;
+    *number = strtol(text, end, 10);
+    if (*end == text || *number < least || *number > INT_MAX)
+        return error_set(err, "expected a number of at least %ld, found \"%.64s\"", least, text);
     return 0;
 }
 
-static int take_program(const char *command, char *text, struct explain_step *step)
+static int take_job(const char *value, void *context, struct error *err)
 {
+    struct explain_step *step = &((struct view *)context)->step;
+    char *end;
+
+    if (take_number(value, &end, 1, &step->job, err) != 0 ||
+        (*end == '.' && take_number(end + 1, &end, 0, &step->step, err) != 0))
+        return -1;
+    return *end ? error_set(err, "expected JOB or JOB.STEP, found \"%.64s\"", value) : 0;
+}
+
+static int take_variable(const char *value, void *context, struct error *err)
+{
+    struct explain_step *step = &((struct view *)context)->step;
+
+    if (value[0] == '=' || !strchr(value, '='))
+        return error_set(err, "expected NAME=VALUE, found \"%.64s\"", value);
+    if (step->variable_count == EXPLAIN_VARIABLES)
+        return error_set(err, "expected %d variables at most", EXPLAIN_VARIABLES);
+    step->variables[step->variable_count++] = value;
+    return 0;
+}
+
+/* Cuts the value, which is a part of argv, into words. */
+static int take_program(const char *value, void *context, struct error *err)
+{
+    struct explain_step *step = &((struct view *)context)->step;
+    char *text = (char *)value;
+
     step->word_count = 0;
     for (char *word; (word = strsep(&text, " "));) {
         if (!word[0])
             continue;
-        if (step->word_count == EXPLAIN_WORDS) {
-            fprintf(stderr, "%s: --program: more than %d words\n", command, EXPLAIN_WORDS);
-            return -1;
-        }
+        if (step->word_count == EXPLAIN_WORDS)
+            return error_set(err, "expected %d words at most", EXPLAIN_WORDS);
         step->words[step->word_count++] = word;
     }
     step->words[step->word_count] = NULL;
     return 0;
 }
 
-/* Returns 0, or -1 after a message. */
-static int take_option(int option, char *text, struct view *view)
-{
-    struct explain_step *step = &view->step;
+#define FIELD(member) OPTION_FIELD(struct view, member)
 
-    switch (option) {
-    case 'A':
-        step->account = text;
-        return 0;
-    case 'a':
-        view->is_all = true;
-        return 0;
-    case 'c':
-        step->config = text;
-        return 0;
-    case 'e':
-        return take_variable(view->name, text, step);
-    case 'j':
-        view->format = FORMAT_JSON;
-        return 0;
-    case 'n':
-        step->nodes = text;
-        return 0;
-    case 'p':
-        step->partition = text;
-        return 0;
-    case 'r':
-        step->root = text;
-        return 0;
-    case OPTION_EXPORT:
-        view->format = FORMAT_EXPORT;
-        return 0;
-    case OPTION_GPUS:
-        step->gpus = text;
-        return 0;
-    case OPTION_JOB:
-        return take_job(view->name, text, step);
-    case OPTION_NODE:
-        step->node = text;
-        return 0;
-    case OPTION_NTASKS:
-        return take_number(view->name, "ntasks", text, 1, &step->ntasks);
-    case OPTION_OFF:
-        step->is_off = true;
-        return 0;
-    case OPTION_PER_NODE:
-        return take_number(view->name, "ntasks-per-node", text, 1, &step->ntasks_per_node);
-    case OPTION_PROCID:
-        return take_number(view->name, "procid", text, 0, &step->rank);
-    case OPTION_PROGRAM:
-        return take_program(view->name, text, step);
-    default:
-        return -1;
-    }
-}
+static const struct option_row rows[] = {
+    OPTION('A', "account", "NAME", "the job's account, which lines of muster.conf may name", TEXT,
+           FIELD(step.account)),
+    OPTION('a', "all", NULL, "also the variables that are left alone, and why", FLAG,
+           FIELD(is_all)),
+    OPTION('c', "config", "FILE", "configuration, instead of $MUSTER_CONF or muster.conf", TEXT,
+           FIELD(step.config)),
+    OPTION('e', "env", "NAME=VALUE", "a variable that the user has set; may be repeated", CALL,
+           .take = take_variable),
+    OPTION('\0', "export", NULL,
+           "print shell commands, for a program that is started by hand outside of Slurm; the "
+           "ranks' own variables only with --procid",
+           FLAG, FIELD(is_export)),
+    OPTION('\0', "gpus", "LIST",
+           "GPUs that the tasks can open: numbers as muster topology has them, none, or each (an "
+           "equal share for each task)",
+           TEXT, FIELD(step.gpus), .initial = "all"),
+    OPTION('\0', "job", "ID[.STEP]", "the job and its step, for MASTER_PORT", CALL,
+           .take = take_job, .initial = "1.0"),
+    OPTION('j', "json", NULL, "print one JSON object for each task", FLAG, FIELD(is_json)),
+    OPTION('\0', "node", "NAME", "which of the step's nodes this is", TEXT, FIELD(step.node),
+           .initial = "its host name"),
+    OPTION('n', "nodes", "LIST", "the step's nodes, in Slurm's notation", TEXT, FIELD(step.nodes),
+           .initial = "this node"),
+    OPTION('\0', "ntasks", "N", "the step's tasks", LONG, FIELD(step.ntasks),
+           OPTION_RANGE(1, INT_MAX)),
+    OPTION('\0', "ntasks-per-node", "N", "tasks of each node", LONG, FIELD(step.ntasks_per_node),
+           OPTION_RANGE(1, INT_MAX), .initial = "one for each GPU"),
+    OPTION('\0', "off", NULL, "the variables with srun --muster=off", FLAG, FIELD(step.is_off)),
+    OPTION('p', "partition", "NAME", "the job's partition, which lines of muster.conf may name",
+           TEXT, FIELD(step.partition)),
+    OPTION('\0', "procid", "RANK", "only this rank instead of all ranks of the node", LONG,
+           FIELD(step.rank), OPTION_RANGE(0, INT_MAX)),
+    OPTION('\0', "program", "COMMAND", "the step's program, which may be a launcher", CALL,
+           .take = take_program),
+    OPTION('r', "root", "DIR",
+           "recorded tree instead of this machine and this environment; only a configuration "
+           "named with --config is read then",
+           TEXT, FIELD(step.root)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster explain",
+    .usage = "muster explain [OPTION...]",
+    .summary = "Prints the environment that the plugin would give to the tasks of a step on this "
+               "node, each variable with the rule that chose it and the fact behind it. Needs no "
+               "Slurm.",
+    .status = "0 printed, 2 usage, 3 the node could not be read.",
+    .rows = rows,
+    .words_hint = "--program names the program",
+};
 
 int command_explain(int argc, char **argv)
 {
@@ -445,17 +367,11 @@ int command_explain(int argc, char **argv)
         .name = argv[0],
         .step = {.job = 1, .step = 0, .ntasks = -1, .ntasks_per_node = -1, .rank = -1},
     };
-    int option;
+    int status = command_options(&set, argc, argv, &view);
 
-    while ((option = command_option(argc, argv, "A:ac:e:hjn:p:r:", options)) != -1) {
-        if (option == 'h') {
-            print_help();
-            return COMMAND_PASS;
-        }
-        if (take_option(option, optarg, &view) < 0)
-            return command_usage_error(argv[0]);
-    }
-    if (optind < argc)
-        return command_misuse(argv[0], "what is '%s'? --program names the program", argv[optind]);
+    if (status >= 0)
+        return status;
+    if (view.is_json && view.is_export)
+        return command_misuse(argv[0], "--json and --export are mutually exclusive");
     return read_and_explain(&view);
 }

@@ -23,7 +23,7 @@ struct explain_step {
     const char *gpus; /* "0,3", "none", "each"; NULL: what the variables say, else all */
     char *words[EXPLAIN_WORDS + 1]; /* the program's command line, NULL at the end */
     int word_count;
-    char *variables[EXPLAIN_VARIABLES]; /* "NAME=value" of --env, the last of a name counts */
+    const char *variables[EXPLAIN_VARIABLES]; /* "NAME=value" of --env, the last of a name counts */
     size_t variable_count;
     bool is_off;
 

@@ -9,7 +9,7 @@
 #include "validate/command/command.h"
 #include "validate/report/table.h"
 
-enum { RUNS_DEFAULT = 20, NODES_MAX = 65536 };
+enum { RUNS_DEFAULT = 20, DAYS_DEFAULT = 90, NODES_MAX = 65536 };
 
 struct listing {
     struct table table;
@@ -78,108 +78,87 @@ static void add_heading(struct listing *listing)
     }
 }
 
-static void print_help(void)
-{
-    printf(
-        "Usage: muster history [OPTION...] [NODE] [PART]\n"
-        "       muster history [OPTION...] --diff RUN1 RUN2 [NODE]\n"
-        "       muster history [OPTION...] --accept NODE [PART]\n"
-        "       muster history [OPTION...] --campaigns [NAME]\n"
-        "What the runs of muster certify on this host found: of each node the newest verdict\n"
-        "and since when it stands; of one node its newest runs, its figures over them and what\n"
-        "changed on it; of a part (eth1, mlx5_0:1) the figures of all nodes, or of one.\n"
-        "\n"
-        "  -d, --diff         what changed between two runs: verdicts, figures beyond noise,\n"
-        "                     facts; a run is its name or the beginning of it, last, previous\n"
-        "      --campaigns    how far the campaigns of muster certify are; with a NAME also which\n"
-        "                     nodes\n"
-        "      --accept       NODE, or a PART of it, was repaired or replaced, or may stay as it\n"
-        "                     is: what it has shown, and strikes against it, count no more\n"
-        "  -m, --message TEXT why, for --accept: history shows it\n"
-        "  -n, --runs N       so many runs [%d]\n"
-        "  -j, --json         a record a line\n"
-        "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
-        "  -h, --help         this text\n"
-        "\n"
-        "Exit status: 0 done, 2 usage, 3 the history could not be read or written.\n",
-        RUNS_DEFAULT);
-}
-
 struct options {
     const char *config, *message;
-    bool as_json, is_diff, is_accept, is_campaigns;
-    int runs;
+    bool as_json, is_diff, is_accept, is_campaigns, is_offenders;
+    int runs, job, days;
     char **words;
     int count;
+};
+
+static const struct option_row rows[] = {
+    OPTION('\0', "accept", NULL,
+           "NODE, or a PART of it, was repaired or replaced, or may stay as it is: earlier figures "
+           "and strikes count no more",
+           FLAG, OPTION_FIELD(struct options, is_accept)),
+    OPTION('\0', "campaigns", NULL,
+           "progress of the campaigns of muster certify; with a NAME also of their nodes", FLAG,
+           OPTION_FIELD(struct options, is_campaigns)),
+    COMMAND_CONFIG(struct options),
+    OPTION('\0', "days", "N", "with --offenders: look back this number of days", INT,
+           OPTION_FIELD(struct options, days), OPTION_RANGE(1, 36500), .initial = "90"),
+    OPTION('d', "diff", NULL,
+           "what changed between two runs: verdicts, figures beyond noise, facts; a run is its "
+           "name or the beginning of it, last, or previous",
+           FLAG, OPTION_FIELD(struct options, is_diff)),
+    OPTION('\0', "job", "ID",
+           "what counters and the kernel log had while this job ran, by what nodes have told runs "
+           "of muster certify; on a node, root also reads its own log",
+           INT, OPTION_FIELD(struct options, job), OPTION_RANGE(1, 2147483647)),
+    COMMAND_JSON(struct options),
+    OPTION('m', "message", "TEXT", "with --accept: why; history shows it", TEXT,
+           OPTION_FIELD(struct options, message)),
+    OPTION('\0', "offenders", NULL,
+           "nodes and parts that failed, by a score: how often they did, and how often they were "
+           "repaired",
+           FLAG, OPTION_FIELD(struct options, is_offenders)),
+    OPTION('n', "runs", "N", "show this many runs", INT, OPTION_FIELD(struct options, runs),
+           OPTION_RANGE(1, 1000000), .initial = "20"),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster history",
+    .usage = "muster history [OPTION...] [NODE] [PART]\n"
+             "muster history [OPTION...] --diff RUN1 RUN2 [NODE]\n"
+             "muster history [OPTION...] --accept NODE [PART]\n"
+             "muster history [OPTION...] --campaigns [NAME]\n"
+             "muster history [OPTION...] --job ID\n"
+             "muster history [OPTION...] --offenders",
+    .summary = "Prints what the runs of muster certify on this host found. Without arguments: of "
+               "each node the newest verdict, and since when it stands. Of one node: its newest "
+               "runs, its figures over them and what changed on it. Of a part (eth1, mlx5_0:1): "
+               "its figures on all nodes, or on one.",
+    .status = "0 done, 2 usage, 3 the history could not be read or written.",
+    .rows = rows,
+    .words = 3,
 };
 
 /* Returns -1 to go on, else the exit status. */
 static int options_read(int argc, char **argv, struct options *options)
 {
-    static const struct option table[] = {
-        {"campaigns", no_argument, NULL, 'C'},
-        {"accept", no_argument, NULL, 'A'},
-        {"config", required_argument, NULL, 'c'},
-        {"diff", no_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {"json", no_argument, NULL, 'j'},
-        {"message", required_argument, NULL, 'm'},
-        {"runs", required_argument, NULL, 'n'},
-        {NULL, 0, NULL, 0},
-    };
-    int option;
-    long runs;
-    char *end;
+    int status = command_options(&set, argc, argv, options), most;
 
-    while ((option = command_option(argc, argv, "c:dhjm:n:", table)) != -1) {
-        switch (option) {
-        case 'c':
-            options->config = optarg;
-            break;
-        case 'C':
-            options->is_campaigns = true;
-            break;
-        case 'A':
-            options->is_accept = true;
-            break;
-        case 'd':
-            options->is_diff = true;
-            break;
-        case 'm':
-            options->message = optarg;
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        case 'j':
-            options->as_json = true;
-            break;
-        case 'n':
-            runs = strtol(optarg, &end, 10);
-            if (*end || end == optarg || runs < 1 || runs > 1000000)
-                return command_misuse("muster history", "runs is '%s', expected a number from 1",
-                                      optarg);
-            options->runs = (int)runs;
-            break;
-        default:
-            return command_usage_error("muster history");
-        }
-    }
+    if (status >= 0)
+        return status;
     options->words = argv + optind;
     options->count = argc - optind;
-    if (options->is_campaigns && (options->is_diff || options->is_accept || options->count > 1))
-        return command_misuse("muster history",
-                              "--campaigns wants one name or none; not --diff, not --accept");
-    if (options->is_accept && (options->is_diff || options->count < 1))
-        return command_misuse("muster history",
-                              "--accept wants a node, and a part of it unless all are meant; not "
-                              "--diff");
+    if (options->is_campaigns + options->is_diff + options->is_accept + options->is_offenders +
+            (options->job > 0) >
+        1)
+        return command_misuse(set.name, "--campaigns, --diff, --accept, --job and --offenders are "
+                                        "mutually exclusive");
+    if (options->is_accept && options->count < 1)
+        return command_misuse(set.name, "--accept needs a node, and its part unless all are meant");
     if (options->message && !options->is_accept)
-        return command_misuse("muster history", "--message goes with --accept");
+        return command_misuse(set.name, "--message needs --accept");
     if (options->is_diff && options->count < 2)
-        return command_misuse("muster history", "--diff wants two runs: last, previous, or names");
-    if (options->count > (options->is_diff ? 3 : 2))
-        return command_word_error("muster history", options->words[options->is_diff ? 3 : 2]);
+        return command_misuse(set.name, "--diff needs two runs: last, previous, or names");
+    most = options->is_diff                            ? 3
+           : options->is_campaigns                     ? 1
+           : options->job > 0 || options->is_offenders ? 0
+                                                       : 2;
+    if (options->count > most)
+        return command_misuse(set.name, "unexpected argument \"%s\"", options->words[most]);
     return -1;
 }
 
@@ -239,14 +218,19 @@ static int accept_now(const struct options *options, const char *path)
 
 int command_history(int argc, char **argv)
 {
-    struct options options = {.runs = RUNS_DEFAULT};
+    struct options options = {.runs = RUNS_DEFAULT, .days = DAYS_DEFAULT};
     struct conf conf;
     int status = options_read(argc, argv, &options);
 
     if (status >= 0)
         return status;
     status = command_conf("muster history", options.config, &conf);
-    if (status == COMMAND_PASS && options.is_campaigns)
+    if (status == COMMAND_PASS && options.job > 0)
+        status = history_print_job(&conf, command_node(NULL, ""), (uint32_t)options.job,
+                                   options.as_json);
+    else if (status == COMMAND_PASS && options.is_offenders)
+        status = history_print_offenders(conf.history_path, options.days, options.as_json);
+    else if (status == COMMAND_PASS && options.is_campaigns)
         status = history_campaigns(conf.history_path, options.count ? options.words[0] : NULL,
                                    options.as_json);
     else if (status == COMMAND_PASS && options.is_accept)

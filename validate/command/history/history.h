@@ -2,6 +2,7 @@
 #ifndef MUSTER_COMMAND_HISTORY_H
 #define MUSTER_COMMAND_HISTORY_H
 
+#include "lib/conf/conf.h"
 #include "validate/history/history.h"
 
 /* Inside of muster history: figures over the runs. */
@@ -27,7 +28,7 @@ int series_each(const char *path, const char *node, const char *part, int most,
                 struct error *err);
 
 /* The share of its value that the figure moves from run to run without anything being wrong: 4
- * robust standard deviations of the steps between neighbours (which a lasting change is one of and
+ * robust standard deviations of the steps between neighbors (which a lasting change is one of and
  * does not widen), at least 10 %; of a latency, which other work on the machines moves, 100 %. */
 double series_noise(const struct series *series);
 
@@ -53,6 +54,13 @@ int history_trends(const char *path, const char *node, const char *part, int run
 
 /* The campaigns, or with a name that one and its nodes. Returns an exit status. */
 int history_campaigns(const char *path, const char *name, bool as_json);
+
+/* What nodes told of a job, or the log of this node, named node, has of it. Returns an exit status.
+ */
+int history_print_job(const struct conf *conf, const char *node, uint32_t job, bool as_json);
+
+/* Who failed again and again in that many days. Returns an exit status. */
+int history_print_offenders(const char *path, int days, bool as_json);
 
 /* What changed between two runs. Returns an exit status. */
 int history_diff(const char *path, const char *then, const char *now, const char *node,

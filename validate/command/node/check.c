@@ -3,10 +3,13 @@
 #include "validate/checks/accelerators.h"
 #include "validate/checks/checks.h"
 #include "validate/command/command.h"
+#include "validate/command/node/bundle.h"
 #include "validate/command/node/health.h"
+#include "validate/health/absences.h"
+#include "validate/health/state_file.h"
+#include "validate/policy/policy.h"
 #include "validate/report/table.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,15 +24,88 @@ struct output {
     size_t facts;
     enum verdict worst;
     struct health_summary *summary; /* NULL: each record is told as it comes */
+    struct absences *absences;      /* of the checks before; NULL: what is missing is gone */
+    struct faults *faults;          /* to keep evidence of; NULL: not wanted */
 };
+
+/* What a health check found. */
+struct faults {
+    FILE *stream; /* its warnings and failures, as lines; NULL without memory */
+    char *text;
+    size_t size;
+    enum fault_code code; /* of the first fault that drains nodes; FAULT_NONE */
+    char part[64];
+};
+
+static void faults_take(struct faults *faults, const struct record *record)
+{
+    if (record->verdict >= VERDICT_WARN && faults->stream)
+        record_write(faults->stream, record);
+    if (faults->code != FAULT_NONE || !health_is_hard(record, false))
+        return;
+    faults->code = record_code(record);
+    snprintf(faults->part, sizeof faults->part, "%s", record->part ? record->part : "");
+}
+
+/* Keeps evidence where there is a fault of the node, and has told in text what became of it, "" for
+ * nothing. */
+static void faults_end(struct faults *faults, const struct checks *checks, char *text, size_t size)
+{
+    struct evidence evidence;
+    struct error err = {""};
+    int rv = 0;
+
+    *text = '\0';
+    if (faults->stream && fclose(faults->stream) == 0 && faults->code != FAULT_NONE)
+        rv = bundle_keep(checks, faults->code, faults->part, faults->text, faults->size, &evidence,
+                         &err);
+    free(faults->text);
+    if (rv > 0)
+        snprintf(text, size, "evidence is kept in %s", evidence.path);
+    else if (rv < 0)
+        snprintf(text, size, "evidence is not kept: %s", err.text);
+}
+
+#define ABSENCES_FILE "/run/muster/absences"
+
+static void absences_load(const struct inventory *inventory, struct absences *absences)
+{
+    char *text = state_file_read(ABSENCES_FILE);
+
+    if (!text || absences_parse(absences, text, inventory->boot_id) != 0)
+        absences_init(absences, inventory->boot_id);
+    free(text);
+}
+
+/* The record with the verdict that it has by the checks before. What the kernel log tells is no
+ * look of this moment: it stays a fault. */
+static struct record with_absences(const struct record *record, struct absences *absences)
+{
+    struct record judged = *record;
+
+    if (record->verdict == VERDICT_FAIL && absences_concern(record_code(record)) &&
+        !catalog_is_test(record->test, TEST_HOST_LOG) &&
+        absences_take(absences, record_code(record), record->part ? record->part : "") <
+            ABSENCES_IN_A_ROW)
+        judged.verdict = VERDICT_WARN;
+    return judged;
+}
 
 static void print_record(const struct record *record, void *context)
 {
     struct output *output = context;
     const char *part = record->part ? record->part : "";
+    struct record judged;
+
+    if (output->absences) {
+        judged = with_absences(record, output->absences);
+        record = &judged;
+    }
 
     if (record->verdict > output->worst)
         output->worst = record->verdict;
+    if (output->faults)
+        faults_take(output->faults, record);
     if (output->summary) {
         health_take(output->summary, record);
         return;
@@ -47,32 +123,40 @@ static void print_record(const struct record *record, void *context)
     }
 }
 
-static void print_help(void)
+static void print_tests(FILE *stream)
 {
-    puts("Usage: muster check [OPTION...]\n"
-         "Tells what this node can know about itself, in under a second.\n"
-         "\n"
-         "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
-         "      --health       for Slurm's HealthCheckProgram: prints only what failed; with\n"
-         "                     HealthDrain=yes in the configuration drains this node when a part\n"
-         "                     of it is missing or dead; removes the certificate of a\n"
-         "                     node that muster drained after its issue\n"
-         "  -j, --json         records as JSON lines, nothing else\n"
-         "      --nagios       one line and the exit status of a Nagios plugin: 0 OK, 1 WARNING,\n"
-         "                     2 CRITICAL, 3 UNKNOWN\n"
-         "  -n, --node NAME    Slurm's name of this node, instead of $SLURMD_NODENAME or the\n"
-         "                     name that slurm.conf has for this host\n"
-         "  -o, --only TEST    only these tests: names, or beginnings such as net, with commas\n"
-         "  -r, --root DIR     a recorded tree instead of this machine; then no configuration is\n"
-         "                     read but one named with --config\n"
-         "  -h, --help         this text\n"
-         "\n"
-         "Tests:");
+    fputs("Tests:\n", stream);
     for (size_t i = 0; i < check_count; i++)
-        printf("  %-14s  %s\n", check_table[i].name, check_table[i].help);
-    puts("\n"
-         "Exit status: 0 nothing failed, 1 something did, 2 usage, 3 something could not be told.");
+        fprintf(stream, "  %-16s  %s\n", check_table[i].name, check_table[i].help);
 }
+
+static const struct option_row rows[] = {
+    COMMAND_CONFIG(struct options),
+    OPTION(
+        '\0', "health", NULL,
+        "for Slurm's HealthCheckProgram: print only what failed; with HealthDrain=yes drain this "
+        "node when a part of it is missing or dead; remove the certificate of a node that "
+        "muster drained after its issue",
+        FLAG, OPTION_FIELD(struct options, as_health)),
+    COMMAND_JSON(struct options),
+    OPTION('\0', "nagios", NULL,
+           "print one line and exit as a Nagios plugin: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN",
+           FLAG, OPTION_FIELD(struct options, as_nagios)),
+    COMMAND_NODE(struct options),
+    OPTION('o', "only", "TESTS",
+           "only these tests: names, or beginnings such as net, with commas between", TEXT,
+           OPTION_FIELD(struct options, only)),
+    COMMAND_ROOT(struct options),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster check",
+    .usage = "muster check [OPTION...]",
+    .summary = "Checks what this node can know about itself, in under a second.",
+    .status = "0 nothing failed, 1 something failed, 2 usage, 3 something could not be checked.",
+    .rows = rows,
+    .print_more = print_tests,
+};
 
 static bool is_test(const char *word)
 {
@@ -126,37 +210,60 @@ static bool has_accelerators(const struct accelerators *accelerators)
     return false;
 }
 
-static int run_checks(const struct options *options, const struct look *look, double begin_s)
+static int run_checks(const struct options *options, const struct node_view *node_view,
+                      double begin_s)
 {
     static struct accelerators accelerators;
-    struct health_summary summary = {.lets_rails_fail = look->conf.allow_failed_rails > 0};
+    static struct absences absences;
+    struct faults faults = {.code = FAULT_NONE};
+    char kept[EVIDENCE_PATH + 64] = "";
+    int status;
+    struct error err;
+    struct health_summary summary = {.lets_rails_fail = node_view->conf.allow_failed_rails > 0};
     struct output output = {
         options->as_json,      table_has_colour(stdout),
         options->only != NULL, 0,
         VERDICT_NONE,          options->as_nagios || options->as_health ? &summary : NULL};
-    struct checks checks = {.root = strcmp(look->root, "/") == 0 ? "" : look->root,
-                            .node = command_node(options->node, look->root),
-                            .conf = &look->conf,
-                            .inventory = look->inventory,
-                            .fabric = &look->fabric,
+    struct checks checks = {.root = strcmp(node_view->root, "/") == 0 ? "" : node_view->root,
+                            .node = command_node(options->node, node_view->root),
+                            .conf = &node_view->conf,
+                            .inventory = node_view->inventory,
+                            .fabric = &node_view->fabric,
                             .watches = options->as_health || options->as_nagios,
-                            .keeps_log = options->as_health,
+                            .keeps_state = options->as_health,
+                            .lists_jobs = options->as_json,
                             .sink = print_record,
                             .context = &output};
 
+    if (options->as_health && geteuid() == 0) { /* nobody else keeps what was missing */
+        absences_load(node_view->inventory, &absences);
+        output.absences = &absences;
+        faults.stream = open_memstream(&faults.text, &faults.size);
+        output.faults = &faults;
+    }
     if (needs_accelerators(options->only)) {
-        accelerators_read(checks.root, look->inventory, &look->conf, &accelerators);
+        accelerators_read(checks.root, node_view->inventory, &node_view->conf, &accelerators);
         checks.accelerators = has_accelerators(&accelerators) ? &accelerators : NULL;
     }
     for (size_t i = 0; i < check_count; i++)
         if (check_is_wanted(&check_table[i], options->only))
             check_table[i].run(&checks, check_table[i].name);
+    if (output.faults)
+        faults_end(&faults, &checks, kept, sizeof kept);
     accelerators_clear(&accelerators);
     if (options->as_nagios)
         return health_nagios(&summary, clock_s() - begin_s);
     if (options->as_health) {
-        health_gate("muster check", checks.node, look->inventory, &look->conf);
-        return health_run("muster check", &summary, checks.node, &look->conf);
+        if (output.absences &&
+            state_file_write(ABSENCES_FILE, absences_write, &absences, &err) != 0 &&
+            absences.count > 0)
+            printf("muster check: %s: which parts are missing cannot be kept: %s\n", checks.node,
+                   err.text);
+        health_gate("muster check", checks.node, node_view->inventory, &node_view->conf);
+        status = health_run("muster check", &summary, checks.node, &node_view->conf);
+        if (*kept)
+            printf("muster check: %s: %s\n", checks.node, kept);
+        return status;
     }
     if (output.facts > 0 && !output.shows_facts && !output.as_json)
         printf("%zu facts to compare with other nodes: muster check --only host.config\n",
@@ -166,75 +273,34 @@ static int run_checks(const struct options *options, const struct look *look, do
 
 static int check(const char *name, const struct options *options)
 {
-    static struct look look;
+    static struct node_view node_view;
     double begin_s = clock_s();
-    int status = command_look_open(name, options->root, options->config, &look);
+    int status = command_node_open(name, options->root, options->config, &node_view);
 
     if (status == COMMAND_PASS)
-        status = run_checks(options, &look, begin_s);
-    if (options->as_nagios && !look.inventory) {
+        status = run_checks(options, &node_view, begin_s);
+    if (options->as_nagios && !node_view.inventory) {
         printf("MUSTER UNKNOWN - the check did not run; %s --nagios says why on standard error\n",
                name);
         status = 3;
     }
-    command_look_close(&look);
+    command_node_close(&node_view);
     return status;
 }
 
 int command_check(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"config", required_argument, NULL, 'c'},
-        {"health", no_argument, NULL, 'H'},
-        {"help", no_argument, NULL, 'h'},
-        {"json", no_argument, NULL, 'j'},
-        {"nagios", no_argument, NULL, 'N'},
-        {"node", required_argument, NULL, 'n'},
-        {"only", required_argument, NULL, 'o'},
-        {"root", required_argument, NULL, 'r'},
-        {NULL, 0, NULL, 0},
-    };
     struct options options = {0};
-    int option;
+    int status = command_options(&set, argc, argv, &options);
 
-    while ((option = command_option(argc, argv, "c:hjn:o:r:", long_options)) != -1) {
-        switch (option) {
-        case 'c':
-            options.config = optarg;
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        case 'H':
-            options.as_health = true;
-            break;
-        case 'N':
-            options.as_nagios = true;
-            break;
-        case 'j':
-            options.as_json = true;
-            break;
-        case 'n':
-            options.node = optarg;
-            break;
-        case 'o':
-            options.only = optarg;
-            break;
-        case 'r':
-            options.root = optarg;
-            break;
-        default:
-            return command_usage_error(argv[0]);
-        }
-    }
-    if (optind < argc)
-        return command_word_error(argv[0], argv[optind]);
+    if (status >= 0)
+        return status;
     if (verify_only(argv[0], options.only) != COMMAND_PASS)
         return COMMAND_USAGE;
     if (options.as_json + options.as_nagios + options.as_health > 1)
-        return command_misuse(argv[0], "of --json, --nagios and --health only one at a time");
+        return command_misuse(argv[0], "--json, --nagios and --health are mutually exclusive");
     if (options.as_health && options.root)
-        return command_misuse(argv[0],
-                              "--health is about this machine: --root does not go with it");
+        return command_misuse(argv[0], "--root cannot be combined with --health, which is about "
+                                       "this machine");
     return check(argv[0], &options);
 }

@@ -5,7 +5,7 @@
 #include "lib/certificate/fingerprint.h"
 #include "lib/certificate/refused.h"
 #include "lib/certificate/seal.h"
-#include "validate/act/act.h"
+#include "validate/policy/policy.h"
 #include "validate/command/node/health.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/extra.h"
@@ -16,11 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/constants/command_constants.h"
+
 /* What the health check does for the gate: asks for leave to refuse jobs, and says in the drain's
  * reason that it was the gate that refused one. Nothing is asked of the controller by a node whose
  * certificate holds. */
-
-enum { NOTE_OLD_S = 86400 /* the drain follows a refusal within seconds */ };
 
 static void report(const char *command, const char *node, const char *text)
 {
@@ -129,7 +129,7 @@ void health_gate(const char *command, const char *name, const struct inventory *
     char line[8];
     time_t when;
     bool has_note = refused_read(conf->certificate_path, &when, line, sizeof line) == 0 &&
-                    when > time(NULL) - NOTE_OLD_S;
+                    when > time(NULL) - GATE_NOTE_OLD_S;
     bool has_file = brake_read(conf->certificate_path, &before, NULL) != 1;
     bool is_refusing;
     int rv = 0;

@@ -9,15 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/certificate/certificate.h"
 #include "lib/base/text.h"
-#include "validate/act/act.h"
+#include "lib/certificate/certificate.h"
+#include "lib/constants/checks_constants.h"
+#include "validate/policy/policy.h"
 #include "validate/command/command.h"
 #include "validate/health/log_file.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/revocation.h"
-
-enum { SETTLE_S = 2 }; /* reasons have whole seconds: others of the same one are known then */
 
 static void problem_add(struct health_summary *summary, const struct record *record)
 {
@@ -101,12 +100,13 @@ static bool node_drain(const char *node, const char *reason, const struct conf *
         is_drained = true;
         snprintf(text, size, "drained: %s", reason);
         cluster_clear(&cluster);
-        sleep(SETTLE_S);
+        sleep(HEALTH_SETTLE_S);
         if (cluster_load(&cluster, &err) == 0 && health_is_beyond(&cluster, node, cap) &&
             cluster_resume(node, &err) == 0) {
             is_drained = false;
             snprintf(text, size,
-                     "not drained: muster has drained %zu nodes, as many as DrainCap allows", cap);
+                     "not drained: muster has drained %zu node%s, as many as DrainCap allows", cap,
+                     text_plural(cap));
         }
         break;
     case HEALTH_OURS:
@@ -114,7 +114,8 @@ static bool node_drain(const char *node, const char *reason, const struct conf *
         break;
     case HEALTH_CAP:
         snprintf(text, size,
-                 "not drained: muster has drained %zu nodes, as many as DrainCap allows", cap);
+                 "not drained: muster has drained %zu node%s, as many as DrainCap allows", cap,
+                 text_plural(cap));
         break;
     case HEALTH_ALIKE:
         snprintf(text, size,

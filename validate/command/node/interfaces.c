@@ -3,41 +3,43 @@
 #include "lib/netif/netif_apply.h"
 #include "validate/command/command.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LOCK_WAIT_MS = 10000 };
+#include "lib/constants/command_constants.h"
 
 enum act { ACT_PLAN, ACT_APPLY, ACT_RESTORE };
 
 struct options {
     const char *name, *config;
     enum act act;
-    bool as_json, has_job;
-    uint32_t job;
+    bool as_json, is_apply, is_plan, is_restore;
+    long job; /* -1: not given */
 };
 
-static void print_help(void)
-{
-    puts("Usage: muster interfaces [OPTION...]\n"
-         "What the Interface lines of muster.conf(5) ask for on this node, what is in force, and "
-         "what\n"
-         "is to be put back when the jobs that hold it are over.\n"
-         "\n"
-         "  -p, --plan         show it, change nothing (this is the default)\n"
-         "  -a, --apply        make the settings as a job's prolog does, until --restore\n"
-         "  -r, --restore      put back what was before, whoever holds it\n"
-         "  -J, --job ID       with --restore, only what nobody but this job holds\n"
-         "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
-         "  -j, --json         JSON records instead of text\n"
-         "  -h, --help         this text\n"
-         "\n"
-         "Exit status: 0 good, 1 a setting cannot be made or put back, 2 usage, 3 could not tell.");
-}
+static const struct option_row rows[] = {
+    OPTION('a', "apply", NULL, "make the settings as a job's prolog does, until --restore", FLAG,
+           OPTION_FIELD(struct options, is_apply)),
+    COMMAND_CONFIG(struct options),
+    OPTION('J', "job", "ID", "with --restore: only settings that no other job holds", LONG,
+           OPTION_FIELD(struct options, job), OPTION_RANGE(0, UINT32_MAX)),
+    COMMAND_JSON(struct options),
+    OPTION('p', "plan", NULL, "show the settings, change nothing; the default", FLAG,
+           OPTION_FIELD(struct options, is_plan)),
+    OPTION('r', "restore", NULL, "restore the earlier settings, even if jobs still hold them", FLAG,
+           OPTION_FIELD(struct options, is_restore)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster interfaces",
+    .usage = "muster interfaces [OPTION...]",
+    .summary = "Prints what the Interface lines of muster.conf(5) ask for on this node, what is in "
+               "force, and what is to be put back when the jobs that hold it have ended.",
+    .status = "0 good, 1 a setting could not be made or put back, 2 usage, 3 cannot tell.",
+    .rows = rows,
+};
 
 /* ---------------------------------------------------------------- what is shown */
 
@@ -250,11 +252,11 @@ static int act(const struct options *options, const struct conf *conf,
         return COMMAND_UNKNOWN;
     }
     if (options->act == ACT_APPLY)
-        netif_hold(conf->interface_journal, LOCK_WAIT_MS, machine, conf->netif_lines,
+        netif_hold(conf->interface_journal, INTERFACES_LOCK_MS, machine, conf->netif_lines,
                    conf->netif_line_count, 0, report);
     else
-        netif_put_back(conf->interface_journal, LOCK_WAIT_MS, machine,
-                       options->has_job ? BACK_JOB : BACK_ALL, options->job, report);
+        netif_put_back(conf->interface_journal, INTERFACES_LOCK_MS, machine,
+                       options->job >= 0 ? BACK_JOB : BACK_ALL, (uint32_t)options->job, report);
     is_bad = report->failed > 0 || report->left > 0;
     for (size_t i = 0; i < report->line_count; i++)
         print_message(options, report->lines[i].kind == LINE_INFO ? VERDICT_NONE : VERDICT_FAIL,
@@ -290,63 +292,19 @@ static int run(const struct options *options, const struct conf *conf)
     return status;
 }
 
-static bool parse_job(const char *text, struct options *options)
-{
-    char *end;
-    unsigned long job;
-
-    errno = 0;
-    job = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || job > UINT32_MAX)
-        return false;
-    options->has_job = true;
-    options->job = (uint32_t)job;
-    return true;
-}
-
 int command_interfaces(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"apply", no_argument, NULL, 'a'},   {"config", required_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},    {"job", required_argument, NULL, 'J'},
-        {"json", no_argument, NULL, 'j'},    {"plan", no_argument, NULL, 'p'},
-        {"restore", no_argument, NULL, 'r'}, {NULL, 0, NULL, 0},
-    };
-    struct options options = {.name = argv[0]};
+    struct options options = {.name = argv[0], .job = -1};
     struct conf conf;
-    int option, status, acts = 0;
+    int status = command_options(&set, argc, argv, &options);
 
-    while ((option = command_option(argc, argv, "ac:hJ:jpr", long_options)) != -1) {
-        switch (option) {
-        case 'a':
-        case 'p':
-        case 'r':
-            options.act = option == 'a' ? ACT_APPLY : option == 'p' ? ACT_PLAN : ACT_RESTORE;
-            acts++;
-            break;
-        case 'c':
-            options.config = optarg;
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        case 'J':
-            if (!parse_job(optarg, &options))
-                return command_misuse(argv[0], "--job '%s' is not a job's number", optarg);
-            break;
-        case 'j':
-            options.as_json = true;
-            break;
-        default:
-            return command_usage_error(argv[0]);
-        }
-    }
-    if (optind < argc)
-        return command_word_error(argv[0], argv[optind]);
-    if (acts > 1 || (options.has_job && options.act != ACT_RESTORE))
-        return command_misuse(argv[0], "%s",
-                              acts > 1 ? "one of --plan, --apply and --restore"
-                                       : "--job goes with --restore");
+    if (status >= 0)
+        return status;
+    if (options.is_apply + options.is_plan + options.is_restore > 1)
+        return command_misuse(argv[0], "--plan, --apply and --restore are mutually exclusive");
+    if (options.job >= 0 && !options.is_restore)
+        return command_misuse(argv[0], "--job needs --restore");
+    options.act = options.is_apply ? ACT_APPLY : options.is_restore ? ACT_RESTORE : ACT_PLAN;
     status = command_conf(argv[0], options.config, &conf);
     if (status == COMMAND_PASS)
         status = run(&options, &conf);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/fabric/fabric.h"
+#include "lib/base/text.h"
 #include "lib/node/gpu/vendor.h"
 #include "validate/command/command.h"
 #include "validate/command/jsontext.h"
+#include "validate/command/node/inventory.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -232,8 +234,7 @@ static void print_people(const struct inventory *inventory, const struct fabric 
 
     printf("node    %s: kernel %s, %s CPUs, %s NUMA node%s, %s", text_or_dash(inventory->hostname),
            text_or_dash(inventory->kernel), number_text(inventory->cpu_count, cpus),
-           number_text(inventory->numa_node_count, numa),
-           inventory->numa_node_count == 1 ? "" : "s",
+           number_text(inventory->numa_node_count, numa), text_plural(inventory->numa_node_count),
            memory_text(inventory->memory_bytes, memory));
     print_drivers(inventory);
     printf("\nfabric  %s: %s\n", fabric_class_name(fabric->class), fabric->reason);
@@ -433,45 +434,48 @@ static json_t *inventory_json(const struct inventory *inventory, const struct fa
     return object;
 }
 
-static int print_json(const struct inventory *inventory, const struct fabric *fabric)
+int inventory_write_json(const struct inventory *inventory, const struct fabric *fabric,
+                         FILE *stream)
 {
     json_t *object = inventory_json(inventory, fabric);
-    int result = json_dumpf(object, stdout, JSON_INDENT(2));
+    int result = json_dumpf(object, stream, JSON_INDENT(2));
 
     json_decref(object);
-    putchar('\n');
-    return result < 0 ? COMMAND_UNKNOWN : COMMAND_PASS;
+    fputc('\n', stream);
+    return result;
 }
 
-static void print_help(void)
-{
-    puts("Usage: muster inventory [OPTION...]\n"
-         "Prints what this node is made of: interfaces, RDMA ports, GPUs; and which of them are "
-         "its\n"
-         "fabric, and why. Reads /sys and /proc, nothing else.\n"
-         "\n"
-         "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
-         "  -j, --json         one JSON object instead of tables; what is unknown is absent\n"
-         "  -r, --root DIR     a recorded tree instead of this machine; then no configuration is\n"
-         "                     read but one named with --config\n"
-         "  -h, --help         this text\n"
-         "\n"
-         "Exit status: 0 done, 2 usage, 3 the node could not be read.");
-}
+static const struct option_row rows[] = {
+    COMMAND_CONFIG(struct node_options),
+    OPTION('j', "json", NULL, "print one JSON object; what is unknown is absent", FLAG,
+           OPTION_FIELD(struct node_options, as_json)),
+    COMMAND_ROOT(struct node_options),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster inventory",
+    .usage = "muster inventory [OPTION...]",
+    .summary = "Prints the hardware of this node: interfaces, RDMA ports, GPUs; and which of them "
+               "are its fabric, and why. Reads only /sys and /proc.",
+    .status = "0 printed, 2 usage, 3 the node could not be read.",
+    .rows = rows,
+};
 
 int command_inventory(int argc, char **argv)
 {
-    static struct look look;
-    struct look_options options;
-    int status = command_look_options(argc, argv, NULL, '\0', print_help, &options);
+    static struct node_view node_view;
+    struct node_options options = {0};
+    int status = command_options(&set, argc, argv, &options);
 
     if (status >= 0)
         return status;
-    status = command_look_open(options.name, options.root, options.config, &look);
+    status = command_node_open(argv[0], options.root, options.config, &node_view);
     if (status == COMMAND_PASS && options.as_json)
-        status = print_json(look.inventory, &look.fabric);
+        status = inventory_write_json(node_view.inventory, &node_view.fabric, stdout) < 0
+                     ? COMMAND_UNKNOWN
+                     : COMMAND_PASS;
     else if (status == COMMAND_PASS)
-        print_people(look.inventory, &look.fabric);
-    command_look_close(&look);
+        print_people(node_view.inventory, &node_view.fabric);
+    command_node_close(&node_view);
     return status;
 }

@@ -4,7 +4,6 @@
 #include "validate/command/setup/setup.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,54 +16,26 @@ struct options {
     bool is_yes, is_undo;
 };
 
-static void print_help(void)
-{
-    puts("Usage: muster setup [OPTION...]\n"
-         "Proposes what muster wants in the files of this host: the plugin's line in\n"
-         "plugstack.conf, Slurm's health check in slurm.conf and, on a node, its interfaces\n"
-         "and GPUs in muster.conf. Shows the changes, and makes them when it is told yes.\n"
-         "What a site has set itself is left as it is.\n"
-         "\n"
-         "  -r, --root DIR  the files below DIR instead of this host's\n"
-         "  -u, --undo      takes out what muster setup put in, nothing else\n"
-         "  -y, --yes       makes the changes without asking\n"
-         "  -h, --help      this text\n"
-         "\n"
-         "Exit status: 0 made, or nothing to do, 1 shown and not made, 2 usage, 3 a file\n"
-         "could not be read or written.");
-}
-
-static int options_read(int argc, char **argv, struct options *options)
-{
-    static const struct option table[] = {
-        {"help", no_argument, NULL, 'h'},
-        {"root", required_argument, NULL, 'r'},
-        {"undo", no_argument, NULL, 'u'},
-        {"yes", no_argument, NULL, 'y'},
-        {NULL, 0, NULL, 0},
-    };
-    int option;
-
-    while ((option = command_option(argc, argv, "hr:uy", table)) != -1) {
-        switch (option) {
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        case 'r':
-            options->root = optarg;
-            break;
-        case 'u':
-            options->is_undo = true;
-            break;
-        case 'y':
-            options->is_yes = true;
-            break;
-        default:
-            return command_usage_error(argv[0]);
-        }
-    }
-    return optind < argc ? command_word_error(argv[0], argv[optind]) : -1;
-}
+static const struct option_row rows[] = {
+    OPTION('r', "root", "DIR", "the files below DIR, instead of this host's", TEXT,
+           OPTION_FIELD(struct options, root)),
+    OPTION('u', "undo", NULL, "take out what muster setup put in, nothing else", FLAG,
+           OPTION_FIELD(struct options, is_undo)),
+    OPTION('y', "yes", NULL, "make the changes without asking", FLAG,
+           OPTION_FIELD(struct options, is_yes)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster setup",
+    .usage = "muster setup [OPTION...]",
+    .summary = "Proposes changes to the files of this host: the plugin's line in plugstack.conf, "
+               "Slurm's health check in slurm.conf and, on a node, its interfaces and GPUs in "
+               "muster.conf. Shows the changes, asks, and makes them. Settings of the site stay "
+               "as they are.",
+    .status = "0 made, or nothing to do, 1 shown and not made, 2 usage, 3 a file could not be "
+              "read or written.",
+    .rows = rows,
+};
 
 static size_t count_lines(const char *text, size_t length)
 {
@@ -153,13 +124,13 @@ static int change_make(const char *root, const struct setup_file *file, struct e
                                                   : atomic_file_commit(&written, err);
 }
 
-static int setup(const char *name, const struct options *options, const struct look *look,
+static int setup(const char *name, const struct options *options, const struct node_view *node_view,
                  struct setup_files *files)
 {
     struct hostlist notes = {0};
     struct error err;
-    int rv =
-        options->is_undo ? setup_undo(look, files, &err) : setup_propose(look, files, &notes, &err);
+    int rv = options->is_undo ? setup_undo(node_view, files, &err)
+                              : setup_propose(node_view, files, &notes, &err);
     int status = rv == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
 
     for (size_t i = 0; rv == 0 && i < files->count; i++)
@@ -172,7 +143,7 @@ static int setup(const char *name, const struct options *options, const struct l
     else if (rv == 0 && !is_told_yes(options))
         status = COMMAND_FAIL;
     for (size_t i = 0; status == COMMAND_PASS && i < files->count; i++)
-        if (change_make(look->root, &files->items[i], &err) != 0)
+        if (change_make(node_view->root, &files->items[i], &err) != 0)
             status = COMMAND_UNKNOWN;
     if (status == COMMAND_UNKNOWN)
         fprintf(stderr, "%s: %s\n", name, err.text);
@@ -188,20 +159,21 @@ static int setup(const char *name, const struct options *options, const struct l
 
 int command_setup(int argc, char **argv)
 {
-    static struct look look;
+    static struct node_view node_view;
     static struct setup_files files;
     struct options options = {0};
     char config[PATH_MAX];
-    int status = options_read(argc, argv, &options);
+    int status = command_options(&set, argc, argv, &options);
 
     if (status >= 0)
         return status;
     snprintf(config, sizeof config, "%s%s", options.root ? options.root : "", conf_default_path());
-    status = command_look_open(argv[0], options.root,
-                               options.root && access(config, F_OK) == 0 ? config : NULL, &look);
+    status =
+        command_node_open(argv[0], options.root,
+                          options.root && access(config, F_OK) == 0 ? config : NULL, &node_view);
     if (status == COMMAND_PASS)
-        status = setup(argv[0], &options, &look, &files);
+        status = setup(argv[0], &options, &node_view, &files);
     setup_clear(&files);
-    command_look_close(&look);
+    command_node_close(&node_view);
     return status;
 }

@@ -46,9 +46,9 @@ int setup_block_take(const char *text, char **after, struct error *err);
 
 /* Fills files with what the site lacks. notes: lines for a person, to be released. Returns 0, or -1
  * with err. */
-int setup_propose(const struct look *look, struct setup_files *files, struct hostlist *notes,
-                  struct error *err);
+int setup_propose(const struct node_view *node_view, struct setup_files *files,
+                  struct hostlist *notes, struct error *err);
 /* The same with the files that have a block, as they were before. */
-int setup_undo(const struct look *look, struct setup_files *files, struct error *err);
+int setup_undo(const struct node_view *node_view, struct setup_files *files, struct error *err);
 
 #endif

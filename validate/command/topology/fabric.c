@@ -2,13 +2,13 @@
 #include "validate/command/topology/fabric.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/base/atomic_file.h"
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 #include "lib/slurm/slurmconf.h"
 #include "validate/command/command.h"
 #include "validate/report/table.h"
@@ -18,106 +18,75 @@
 enum { FILES = 64 };
 
 struct options {
-    const char *name;
     const char *from[FILES];
     size_t from_count;
     const char *lldp, *port, *names, *topology, *written;
-    bool as_json;
+    bool as_json, is_fabric;
 };
 
-static void print_help(void)
+static int take_from(const char *value, void *context, struct error *err)
 {
-    puts(
-        "Usage: muster topology --fabric [OPTION...]\n"
-        "Discovers the InfiniBand subnet, prints its switches and what is wrong with it: cables "
-        "in\n"
-        "the wrong place, nodes and rails that are missing or crossed, links that are narrow or\n"
-        "slow, uplinks that are missing or unequal, error counters. Needs root.\n"
-        "\n"
-        "  -f, --from FILE            what ibnetdiscover has printed, instead of the subnet;\n"
-        "                             once for each of several subnets\n"
-        "  -j, --json                 records as JSON lines, nothing else\n"
-        "  -l, --lldp DIR             Ethernet: files NODE.json in DIR, what lldpcli -f json show\n"
-        "                             neighbors details has printed on that node\n"
-        "  -n, --names FILE           names of adapters and switches, lines of 0xGUID \"NAME\", "
-        "where\n"
-        "                             their descriptions do not begin with the node's name\n"
-        "  -p, --port CA:PORT         discover through this port only: mlx5_0:1\n"
-        "  -t, --topology FILE        Slurm's topology.conf, or topology.yaml by that end of its\n"
-        "                             name, which says where nodes belong; "
-        "without\n"
-        "                             it Slurm's own is read, but not with --from or --lldp\n"
-        "  -w, --write-topology FILE  write a topology.conf of what was found, or a topology.yaml\n"
-        "                             where FILE ends in .yaml; - is standard "
-        "output,\n"
-        "                             with nothing else on it\n"
-        "  -h, --help                 this text\n"
-        "\n"
-        "Exit status: 0 nothing is wrong or only warnings, 1 something is, 2 usage, 3 it cannot "
-        "be\n"
-        "told.");
+    struct options *options = context;
+
+    if (options->from_count == FILES)
+        return error_set(err, "expected %d files at most", FILES);
+    options->from[options->from_count++] = value;
+    return 0;
 }
+
+static const struct option_row rows[] = {
+    OPTION('\0', "fabric", NULL, NULL, FLAG, OPTION_FIELD(struct options, is_fabric)),
+    OPTION('f', "from", "FILE",
+           "output of ibnetdiscover, instead of the subnet; once for each of several subnets", CALL,
+           .take = take_from),
+    COMMAND_JSON(struct options),
+    OPTION('l', "lldp", "DIR",
+           "Ethernet: files NODE.json in DIR, the output of lldpcli -f json show neighbors details "
+           "on each node",
+           TEXT, OPTION_FIELD(struct options, lldp)),
+    OPTION('n', "names", "FILE",
+           "names of adapters and switches, lines of 0xGUID \"NAME\", where their descriptions do "
+           "not begin with the node's name",
+           TEXT, OPTION_FIELD(struct options, names)),
+    OPTION('p', "port", "CA:PORT", "discover through this port only: mlx5_0:1", TEXT,
+           OPTION_FIELD(struct options, port)),
+    OPTION('t', "topology", "FILE",
+           "Slurm's topology.conf or topology.yaml, which says where nodes belong; without it "
+           "Slurm's own is read, but not with --from or --lldp",
+           TEXT, OPTION_FIELD(struct options, topology)),
+    OPTION('w', "write-topology", "FILE",
+           "write a topology.conf of what was found, or a topology.yaml where FILE ends in .yaml; "
+           "- is standard output, with nothing else on it",
+           TEXT, OPTION_FIELD(struct options, written)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster topology",
+    .usage = "muster topology --fabric [OPTION...]",
+    .summary = "Discovers the InfiniBand subnet, prints its switches and what is wrong with it: "
+               "cables in the wrong place, nodes and rails that are missing or crossed, links that "
+               "are narrow or slow, uplinks that are missing or unequal, error counters. Needs "
+               "root.",
+    .status = "0 nothing is wrong or warnings only, 1 something is wrong, 2 usage, 3 cannot tell.",
+    .rows = rows,
+};
 
 /* Returns -1 to go on, else the exit status. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option longs[] = {
-        {"fabric", no_argument, NULL, 'F'},
-        {"from", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},
-        {"json", no_argument, NULL, 'j'},
-        {"lldp", required_argument, NULL, 'l'},
-        {"names", required_argument, NULL, 'n'},
-        {"port", required_argument, NULL, 'p'},
-        {"topology", required_argument, NULL, 't'},
-        {"write-topology", required_argument, NULL, 'w'},
-        {NULL, 0, NULL, 0},
-    };
-    int option;
+    int status = command_options(&set, argc, argv, options);
 
-    *options = (struct options){.name = argv[0]};
-    while ((option = command_option(argc, argv, "f:hjl:n:p:t:w:", longs)) != -1) {
-        switch (option) {
-        case 'F':
-            break;
-        case 'f':
-            if (options->from_count == FILES)
-                return command_misuse(argv[0], "at most %d --from", FILES);
-            options->from[options->from_count++] = optarg;
-            break;
-        case 'h':
-            print_help();
-            return COMMAND_PASS;
-        case 'j':
-            options->as_json = true;
-            break;
-        case 'l':
-            options->lldp = optarg;
-            break;
-        case 'n':
-            options->names = optarg;
-            break;
-        case 'p':
-            options->port = optarg;
-            break;
-        case 't':
-            options->topology = optarg;
-            break;
-        case 'w':
-            options->written = optarg;
-            break;
-        default:
-            return command_usage_error(argv[0]);
-        }
-    }
+    if (status >= 0)
+        return status;
     if ((options->from_count > 0 || options->lldp) && options->port)
         return command_misuse(argv[0], "%s reads files: --port is for the subnet",
                               options->lldp ? "--lldp" : "--from");
     if (options->from_count > 0 && options->lldp)
-        return command_misuse(argv[0], "--from is of InfiniBand, --lldp of Ethernet: one of them");
+        return command_misuse(argv[0], "--from (InfiniBand) and --lldp (Ethernet) are mutually "
+                                       "exclusive");
     if (options->as_json && options->written && strcmp(options->written, "-") == 0)
         return command_misuse(argv[0], "--json and --write-topology - both want standard output");
-    return optind < argc ? command_word_error(argv[0], argv[optind]) : -1;
+    return -1;
 }
 
 static int load_subnet(const struct options *options, struct subnet *subnet)
@@ -126,22 +95,22 @@ static int load_subnet(const struct options *options, struct subnet *subnet)
     int rv;
 
     if (options->from_count == 0 && !options->lldp && isatty(STDERR_FILENO))
-        fprintf(stderr, "%s: asking the subnet ...\n", options->name);
+        fprintf(stderr, "%s: asking the subnet ...\n", set.name);
     rv = options->from_count > 0 ? 0
          : options->lldp         ? subnet_read_lldp(options->lldp, subnet, &err)
                                  : subnet_discover(options->port, subnet, &err);
     for (size_t i = 0; rv == 0 && i < options->from_count; i++)
         rv = subnet_read_text(options->from[i], subnet, &err);
     if (rv != 0) {
-        fprintf(stderr, "%s: %s\n", options->name, err.text);
+        fprintf(stderr, "%s: %s\n", set.name, err.text);
         return COMMAND_UNKNOWN;
     }
     if (options->names && subnet_map(subnet, options->names, &err) != 0) {
-        fprintf(stderr, "%s: %s\n", options->name, err.text);
+        fprintf(stderr, "%s: %s\n", set.name, err.text);
         return COMMAND_USAGE;
     }
     if (subnet_finish(subnet, &err) != 0) {
-        fprintf(stderr, "%s: %s\n", options->name, err.text);
+        fprintf(stderr, "%s: %s\n", set.name, err.text);
         return COMMAND_UNKNOWN;
     }
     return COMMAND_PASS;
@@ -160,7 +129,7 @@ static int load_conf(const struct options *options, struct topology_conf *conf)
         named = topology_conf_find(directory, path, sizeof path);
     if (!named || topology_conf_read(named, conf, &err) == 0)
         return COMMAND_PASS;
-    fprintf(stderr, "%s: %s\n", options->name, err.text);
+    fprintf(stderr, "%s: %s\n", set.name, err.text);
     return COMMAND_USAGE;
 }
 
@@ -306,7 +275,7 @@ static void print_people(const struct subnet *subnet, const struct topology_conf
 
     printf("subnet    %s\nswitches  %d on %d level%s\nnodes     %zu, rails %s\nplaces    %s\n\n",
            subnet->source, switch_count(subnet), subnet->level_count,
-           subnet->level_count == 1 ? "" : "s", subnet->nodes.count, rails && *rails ? rails : "-",
+           text_plural(subnet->level_count), subnet->nodes.count, rails && *rails ? rails : "-",
            conf ? conf->path : "no topology.conf: only what the cables themselves make plain");
     free(rails);
     print_switches(subnet);
@@ -320,10 +289,12 @@ static void print_people(const struct subnet *subnet, const struct topology_conf
                nameless, nameless == 1 ? " has" : "s have",
                nameless == 1 ? "its description" : "their descriptions",
                nameless == 1 ? "it" : "them");
-    if (findings->count == 0)
+    if (subnet->device_count > 0 && switch_count(subnet) == 0)
+        puts("no switch has been heard: nothing could be looked at");
+    else if (findings->count == 0)
         puts("nothing is wrong");
     else
-        printf("%zu finding%s\n", findings->count, findings->count == 1 ? "" : "s");
+        printf("%zu finding%s\n", findings->count, text_plural(findings->count));
 }
 
 /* Records: doc/records.md. */
@@ -396,7 +367,7 @@ static int write_topology(const struct options *options, const struct subnet *su
     else
         rv = write_outline(options->written, subnet, &outline, &err);
     if (rv != 0)
-        fprintf(stderr, "%s: %s\n", options->name, err.text);
+        fprintf(stderr, "%s: %s\n", set.name, err.text);
     outline_clear(&outline);
     return rv == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
 }
@@ -408,7 +379,7 @@ static int report(const struct options *options, const struct subnet *subnet,
     int status = COMMAND_PASS;
 
     if (subnet_judge(subnet, conf, &findings) != 0) {
-        fprintf(stderr, "%s: no memory for the subnet\n", options->name);
+        fprintf(stderr, "%s: no memory for the subnet\n", set.name);
         return COMMAND_UNKNOWN;
     }
     if (options->as_json)
@@ -428,7 +399,7 @@ int command_topology_fabric(int argc, char **argv)
 {
     struct subnet subnet = {0};
     struct topology_conf conf = {0};
-    struct options options;
+    struct options options = {0};
     int status = read_options(argc, argv, &options);
 
     if (status >= 0)

@@ -5,7 +5,7 @@
 /* muster topology --fabric: the network instead of the node. As a sub-command's function. */
 int command_topology_fabric(int argc, char **argv);
 
-/* muster topology --neighbours: which switch ports this node's interfaces are cabled to. */
-int command_topology_neighbours(int argc, char **argv);
+/* muster topology --neighbors: which switch ports this node's interfaces are cabled to. */
+int command_topology_neighbors(int argc, char **argv);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct view {
-    struct look look;
+    struct node_view node_view;
     const char *node;
     struct affinity affinity;
 };
@@ -16,17 +16,17 @@ struct view {
 /* GPUs first, then rails: a place in this row of all devices. */
 static size_t device_count(const struct view *view)
 {
-    return view->look.inventory->gpu_count + view->look.fabric.rail_count;
+    return view->node_view.inventory->gpu_count + view->node_view.fabric.rail_count;
 }
 
 static bool is_gpu(const struct view *view, size_t device)
 {
-    return device < view->look.inventory->gpu_count;
+    return device < view->node_view.inventory->gpu_count;
 }
 
 static const struct rail *rail_of(const struct view *view, size_t device)
 {
-    return &view->look.fabric.rails[device - view->look.inventory->gpu_count];
+    return &view->node_view.fabric.rails[device - view->node_view.inventory->gpu_count];
 }
 
 static const struct location *location_of(const struct view *view, size_t device)
@@ -34,7 +34,7 @@ static const struct location *location_of(const struct view *view, size_t device
     const struct rail *rail;
 
     if (is_gpu(view, device))
-        return &view->look.inventory->gpus[device].location;
+        return &view->node_view.inventory->gpus[device].location;
     rail = rail_of(view, device);
     return rail->port ? &rail->port->location : &rail->nic->location;
 }
@@ -53,13 +53,13 @@ static const char *name_of(const struct view *view, size_t device, const char *g
 
 static enum affinity_level level_of(const struct view *view, size_t a, size_t b)
 {
-    size_t gpus = view->look.inventory->gpu_count;
+    size_t gpus = view->node_view.inventory->gpu_count;
 
     if (is_gpu(view, a) && is_gpu(view, b))
-        return affinity_of_gpus(view->look.inventory, &view->look.inventory->gpus[a],
-                                &view->look.inventory->gpus[b]);
+        return affinity_of_gpus(view->node_view.inventory, &view->node_view.inventory->gpus[a],
+                                &view->node_view.inventory->gpus[b]);
     if (!is_gpu(view, a) && !is_gpu(view, b))
-        return affinity_of_rails(view->look.inventory, rail_of(view, a), rail_of(view, b));
+        return affinity_of_rails(view->node_view.inventory, rail_of(view, a), rail_of(view, b));
     return view->affinity.level[a < b ? a : b][(a < b ? b : a) - gpus];
 }
 
@@ -69,10 +69,10 @@ static void read_cpus(const struct view *view, const struct location *location, 
 {
     cpus[0] = '\0';
     if (location->pci[0])
-        sysfs_line(view->look.root, cpus, size, "sys/bus/pci/devices/%s/local_cpulist",
+        sysfs_line(view->node_view.root, cpus, size, "sys/bus/pci/devices/%s/local_cpulist",
                    location->pci);
     if (!cpus[0] && location->numa_node >= 0)
-        sysfs_line(view->look.root, cpus, size, "sys/devices/system/node/node%d/cpulist",
+        sysfs_line(view->node_view.root, cpus, size, "sys/devices/system/node/node%d/cpulist",
                    location->numa_node);
 }
 
@@ -124,7 +124,7 @@ static void print_devices(FILE *table, const struct view *view)
         fprintf(table, "%s\t%s\t", name_of(view, i, "GPU", name),
                 location->pci[0] ? location->pci : "-");
         if (is_gpu(view, i))
-            print_model(table, &view->look.inventory->gpus[i]);
+            print_model(table, &view->node_view.inventory->gpus[i]);
         else
             fprintf(table, "%s\t%s\n", fabric_class_name(rail_of(view, i)->class),
                     rail_is_up(rail_of(view, i)) ? "up" : "down");
@@ -138,11 +138,11 @@ static size_t find_rails(const struct view *view, size_t gpu, char *text, size_t
     size_t length = 0, count = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < view->look.fabric.rail_count && length < size; i++) {
+    for (size_t i = 0; i < view->node_view.fabric.rail_count && length < size; i++) {
         if (!view->affinity.serves[gpu][i])
             continue;
         length += (size_t)snprintf(text + length, size - length, "%s%s", length ? " " : "",
-                                   view->look.fabric.rails[i].name);
+                                   view->node_view.fabric.rails[i].name);
         *level = view->affinity.level[gpu][i];
         count++;
     }
@@ -154,7 +154,7 @@ static size_t find_gpus(const struct view *view, size_t rail, char *text, size_t
     size_t length = 0, count = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < view->look.inventory->gpu_count && length < size; i++) {
+    for (size_t i = 0; i < view->node_view.inventory->gpu_count && length < size; i++) {
         if (!view->affinity.serves[i][rail])
             continue;
         length += (size_t)snprintf(text + length, size - length, "%sGPU%zu", length ? " " : "", i);
@@ -165,7 +165,7 @@ static size_t find_gpus(const struct view *view, size_t rail, char *text, size_t
 
 static bool has_usable_rail(const struct view *view)
 {
-    for (size_t i = 0; i < view->look.fabric.rail_count; i++)
+    for (size_t i = 0; i < view->node_view.fabric.rail_count; i++)
         if (view->affinity.is_usable[i])
             return true;
     return false;
@@ -174,7 +174,7 @@ static bool has_usable_rail(const struct view *view)
 /* Why no rail serves this GPU. */
 static const char *why_none(const struct view *view)
 {
-    if (view->look.fabric.rail_count == 0)
+    if (view->node_view.fabric.rail_count == 0)
         return "the node has no rail";
     return has_usable_rail(view) ? "PCI paths and NUMA nodes do not tell" : "no rail is up";
 }
@@ -206,15 +206,15 @@ static void print_service(const struct view *view)
 {
     char text[LIST];
 
-    for (size_t i = 0; i < view->look.inventory->gpu_count; i++) {
+    for (size_t i = 0; i < view->node_view.inventory->gpu_count; i++) {
         describe_gpu(view, i, text);
         printf("GPU%zu -> %s\n", i, text);
     }
-    if (view->look.inventory->gpu_count > 0)
+    if (view->node_view.inventory->gpu_count > 0)
         putchar('\n');
-    for (size_t i = 0; i < view->look.fabric.rail_count; i++) {
+    for (size_t i = 0; i < view->node_view.fabric.rail_count; i++) {
         describe_rail(view, i, text);
-        printf("%s -> %s\n", view->look.fabric.rails[i].name, text);
+        printf("%s -> %s\n", view->node_view.fabric.rails[i].name, text);
     }
 }
 
@@ -236,8 +236,8 @@ static void print_section(void (*print)(FILE *, const struct view *), const stru
 static void print_people(const struct view *view)
 {
     printf("node    %s%s\nfabric  %s: %s\n\n", view->node,
-           view->look.inventory->is_virtual_machine ? ", a virtual machine" : "",
-           fabric_class_name(view->look.fabric.class), view->look.fabric.reason);
+           view->node_view.inventory->is_virtual_machine ? ", a virtual machine" : "",
+           fabric_class_name(view->node_view.fabric.class), view->node_view.fabric.reason);
     if (device_count(view) == 0) {
         puts("Neither GPUs nor rails.");
         return;
@@ -279,7 +279,7 @@ static void write_records(const struct view *view)
 {
     const double none = __builtin_nan("");
     char name[NAME], other[NAME], pair[2 * NAME], text[LIST], list[LIST];
-    size_t gpus = view->look.inventory->gpu_count;
+    size_t gpus = view->node_view.inventory->gpu_count;
     enum affinity_level level;
 
     for (size_t i = 0; i < device_count(view); i++) {
@@ -314,59 +314,60 @@ static int show(const struct view *view, bool as_json)
         write_records(view);
     else
         print_people(view);
-    for (size_t i = 0; i < view->look.inventory->gpu_count; i++)
+    for (size_t i = 0; i < view->node_view.inventory->gpu_count; i++)
         if (!view->affinity.is_known[i])
             return COMMAND_UNKNOWN;
     return COMMAND_PASS;
 }
 
-static void print_help(void)
-{
-    puts(
-        "Usage: muster topology [OPTION...]\n"
-        "Prints how near this node's GPUs and rails are to each other, with the levels of\n"
-        "nvidia-smi topo -m, and which rails serve which GPU. Reads /sys and /proc, nothing else.\n"
-        "\n"
-        "  -c, --config FILE  the configuration, instead of $MUSTER_CONF or muster.conf\n"
-        "  -j, --json         records as JSON lines, nothing else\n"
-        "      --fabric       the network's switches instead of this node: see muster topology\n"
-        "                     --fabric --help\n"
-        "      --neighbours   the switch ports that this node's interfaces are cabled to, by LLDP\n"
-        "      --node         the topology of this node: what is printed anyhow\n"
-        "  -r, --root DIR     a recorded tree instead of this machine; then no configuration is\n"
-        "                     read but one named with --config\n"
-        "  -h, --help         this text\n"
-        "\n"
-        "Exit status: 0 every GPU has its rails, 1 the fabric has a fault, 2 usage, 3 cannot "
-        "tell.");
-}
+static const struct option_row rows[] = {
+    COMMAND_CONFIG(struct node_options),
+    OPTION('\0', "fabric", NULL,
+           "the network's switches instead of this node: see muster topology --fabric --help", FLAG,
+           OPTION_FIELD(struct node_options, is_named)),
+    COMMAND_JSON(struct node_options),
+    OPTION('\0', "neighbors", NULL,
+           "the switch ports that this node's interfaces are cabled to, by LLDP", FLAG,
+           OPTION_FIELD(struct node_options, is_named)),
+    OPTION('\0', "node", NULL, "the topology of this node, which is the default", FLAG,
+           OPTION_FIELD(struct node_options, is_named)),
+    COMMAND_ROOT(struct node_options),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster topology",
+    .usage = "muster topology [OPTION...]",
+    .summary = "Prints how near this node's GPUs and rails are to each other, with the levels of "
+               "nvidia-smi topo -m, and which rails serve which GPU. Reads only /sys and /proc.",
+    .status = "0 every GPU has its rails, 1 the fabric has a fault, 2 usage, 3 cannot tell.",
+    .rows = rows,
+};
 
-static int topology(const struct look_options *options)
+static int topology(const struct node_options *options)
 {
     static struct view view;
-    int status = command_look_open(options->name, options->root, options->config, &view.look);
+    int status = command_node_open(set.name, options->root, options->config, &view.node_view);
 
     if (status == COMMAND_PASS) {
-        view.node = options->root ? view.look.inventory->hostname : command_node(NULL, "");
-        affinity_make(view.look.inventory, &view.look.fabric, NULL, &view.affinity);
+        view.node = options->root ? view.node_view.inventory->hostname : command_node(NULL, "");
+        affinity_make(view.node_view.inventory, &view.node_view.fabric, NULL, &view.affinity);
         status = show(&view, options->as_json);
     }
-    command_look_close(&view.look);
+    command_node_close(&view.node_view);
     return status;
 }
 
 int command_topology(int argc, char **argv)
 {
-    struct look_options options;
+    struct node_options options = {0};
     int status;
 
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--fabric") == 0)
             return command_topology_fabric(argc, argv);
-        if (strcmp(argv[i], "--neighbours") == 0)
-            return command_topology_neighbours(argc, argv);
+        if (strcmp(argv[i], "--neighbors") == 0 || strcmp(argv[i], "--neighbours") == 0)
+            return command_topology_neighbors(argc, argv);
     }
-    status = command_look_options(argc, argv, "node", '\0', print_help, &options);
-
+    status = command_options(&set, argc, argv, &options);
     return status >= 0 ? status : topology(&options);
 }

@@ -41,8 +41,8 @@ static size_t answer_write(FILE *stream, const struct identity *identities, size
 }
 
 /* All that is said of a name. Returns 0, or -1 when memory is out. */
-static int name_tell(const struct identity *identities, size_t first, size_t end,
-                     void (*each)(const char *text, void *context), void *context)
+static int name_report(const struct identity *identities, size_t first, size_t end,
+                       void (*each)(const char *text, void *context), void *context)
 {
     char *text = NULL;
     size_t size, i = first;
@@ -80,7 +80,7 @@ int hosts_differ(struct identity *identities, size_t count,
             differs |= strcmp(identities[end].value, identities[i].value) != 0;
         if (!differs || strcmp(identities[i].kind, HOSTS_KIND) != 0)
             continue;
-        if (name_tell(identities, i, end, each, context) != 0)
+        if (name_report(identities, i, end, each, context) != 0)
             return -1;
         found++;
     }

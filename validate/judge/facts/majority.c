@@ -10,7 +10,7 @@
 #include "lib/base/grow.h"
 
 /* One node's value of the fact that is looked at. */
-struct voice {
+struct vote {
     unsigned group, value, node;
 };
 
@@ -18,9 +18,9 @@ struct comparison {
     const struct fact_table *table;
     const struct groups *groups;
     const struct golden *golden;
-    unsigned *golden_of;  /* for each node its group of golden + 1; 0: none */
-    unsigned *told;       /* for each node the key that it told last + 1 */
-    struct voice *voices; /* of one key */
+    unsigned *golden_of; /* for each node its group of golden + 1; 0: none */
+    unsigned *told;      /* for each node the key that it told last + 1 */
+    struct vote *votes;  /* of one key */
     struct deviation *deviations;
     size_t count;
     bool out_of_memory;
@@ -65,7 +65,7 @@ static const struct golden_fact *golden_fact(const struct comparison *comparison
     return NULL;
 }
 
-/* An deviation that the majority sees; what the golden file says goes before it. */
+/* A deviation that the majority sees; what the golden file says goes before it. */
 static void add_odd(struct comparison *comparison, struct deviation *deviation, unsigned node,
                     const char *value)
 {
@@ -76,9 +76,9 @@ static void add_odd(struct comparison *comparison, struct deviation *deviation, 
     add(comparison, deviation);
 }
 
-/* The value that most of voices[0..count) have, which are by value; the least text of several.
+/* The value that most of votes[0..count) have, which are by value; the least text of several.
  * *agreeing: how many. except: a value that does not count, or UINT32_MAX. */
-static unsigned most_frequent(const struct comparison *comparison, const struct voice *voices,
+static unsigned most_frequent(const struct comparison *comparison, const struct vote *votes,
                               size_t count, unsigned except, size_t *agreeing)
 {
     const char **values = comparison->table->values;
@@ -86,9 +86,9 @@ static unsigned most_frequent(const struct comparison *comparison, const struct 
 
     *agreeing = 0;
     for (size_t i = 0, end; i < count; i = end) {
-        unsigned value = voices[i].value;
+        unsigned value = votes[i].value;
 
-        for (end = i + 1; end < count && voices[end].value == value;)
+        for (end = i + 1; end < count && votes[end].value == value;)
             end++;
         if (value == except || end - i < *agreeing)
             continue;
@@ -100,7 +100,7 @@ static unsigned most_frequent(const struct comparison *comparison, const struct 
 }
 
 /* Whether the node says anything of the part. */
-static bool speaks_of(const struct fact_table *table, unsigned node, const char *part)
+static bool reports_on(const struct fact_table *table, unsigned node, const char *part)
 {
     for (size_t key = 0; key < table->key_count; key++)
         if (strcmp(table->keys[key].part, part) == 0 && fact_table_value(table, key, node))
@@ -112,33 +112,33 @@ static bool speaks_of(const struct fact_table *table, unsigned node, const char 
  * not be read, or was lost on the way, is not known. */
 static void add_missing(struct comparison *comparison, struct deviation deviation, unsigned node)
 {
-    if (deviation.verdict == VERDICT_FAIL && speaks_of(comparison->table, node, deviation.part))
+    if (deviation.verdict == VERDICT_FAIL && reports_on(comparison->table, node, deviation.part))
         deviation.verdict = VERDICT_UNKNOWN;
     add_odd(comparison, &deviation, node, NULL);
 }
 
-/* voices[0..count): what the nodes of one group say of one key, by value. */
-static void compare_group(struct comparison *comparison, size_t key, const struct voice *voices,
+/* votes[0..count): what the nodes of one group say of one key, by value. */
+static void compare_group(struct comparison *comparison, size_t key, const struct vote *votes,
                           size_t count)
 {
     const struct fact_table *table = comparison->table;
-    const struct group *group = &comparison->groups->groups[voices[0].group];
+    const struct group *group = &comparison->groups->groups[votes[0].group];
     struct deviation deviation = {.name = table->keys[key].name,
                                   .part = table->keys[key].part,
                                   .nodes = group->count,
                                   .group = comparison->groups->count > 1 ? group->label : NULL};
-    unsigned best = most_frequent(comparison, voices, count, UINT32_MAX, &deviation.agreeing);
+    unsigned best = most_frequent(comparison, votes, count, UINT32_MAX, &deviation.agreeing);
 
     deviation.verdict = fact_severity(deviation.name, NULL);
     if (2 * deviation.agreeing <= group->count || group->count < 3) {
-        unsigned other = most_frequent(comparison, voices, count, best, &deviation.others);
+        unsigned other = most_frequent(comparison, votes, count, best, &deviation.others);
         size_t missing = group->count - count;
         bool is_golden = false;
 
         if (deviation.agreeing == count && (missing == 0 || 2 * missing > group->count))
             return; /* all that have it agree, and most nodes do not have it */
         for (size_t i = 0; i < count && !is_golden; i++)
-            is_golden = golden_fact(comparison, voices[i].node, &table->keys[key]) != NULL;
+            is_golden = golden_fact(comparison, votes[i].node, &table->keys[key]) != NULL;
         deviation.value = table->values[best];
         deviation.other = missing < deviation.others ? table->values[other] : NULL;
         if (!deviation.other)
@@ -150,16 +150,16 @@ static void compare_group(struct comparison *comparison, size_t key, const struc
     }
     deviation.expected = table->values[best];
     for (size_t i = 0; i < count; i++)
-        if (voices[i].value != best)
-            add_odd(comparison, &deviation, voices[i].node, table->values[voices[i].value]);
+        if (votes[i].value != best)
+            add_odd(comparison, &deviation, votes[i].node, table->values[votes[i].value]);
     for (size_t i = 0; i < group->count && count < group->count; i++)
         if (comparison->told[group->nodes[i]] != key + 1)
             add_missing(comparison, deviation, group->nodes[i]);
 }
 
-static int by_voice(const void *left, const void *right)
+static int by_vote(const void *left, const void *right)
 {
-    const struct voice *a = left, *b = right;
+    const struct vote *a = left, *b = right;
 
     if (a->group != b->group)
         return a->group < b->group ? -1 : 1;
@@ -172,20 +172,19 @@ static void compare_key(struct comparison *comparison, size_t key)
 {
     const struct fact_table *table = comparison->table;
     size_t begin = table->begins[key], count = table->begins[key + 1] - begin;
-    struct voice *voices = comparison->voices;
+    struct vote *votes = comparison->votes;
 
     for (size_t i = 0; i < count; i++) {
         const struct fact_cell *cell = &table->cells[begin + i];
 
-        voices[i] =
-            (struct voice){comparison->groups->of_node[cell->node], cell->value, cell->node};
+        votes[i] = (struct vote){comparison->groups->of_node[cell->node], cell->value, cell->node};
         comparison->told[cell->node] = (unsigned)key + 1;
     }
-    qsort(voices, count, sizeof *voices, by_voice);
+    qsort(votes, count, sizeof *votes, by_vote);
     for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && voices[end].group == voices[i].group;)
+        for (end = i + 1; end < count && votes[end].group == votes[i].group;)
             end++;
-        compare_group(comparison, key, &voices[i], end - i);
+        compare_group(comparison, key, &votes[i], end - i);
     }
 }
 
@@ -243,7 +242,7 @@ static void compare_hardware(struct comparison *comparison, const struct group *
                                             .verdict = fact_severity("hardware", NULL)});
 }
 
-static int by_oddity(const void *left, const void *right)
+static int by_deviation(const void *left, const void *right)
 {
     const struct deviation *a = left, *b = right;
     int order = strcmp(a->name, b->name);
@@ -280,11 +279,10 @@ int majority_compare(const struct fact_table *table, const struct groups *groups
                                     .groups = groups,
                                     .golden = golden,
                                     .told = calloc(table->node_count + 1, sizeof(unsigned)),
-                                    .voices =
-                                        malloc((table->node_count + 1) * sizeof(struct voice))};
+                                    .votes = malloc((table->node_count + 1) * sizeof(struct vote))};
 
     comparison.out_of_memory =
-        !comparison.told || !comparison.voices || (golden && golden_places(&comparison) != 0);
+        !comparison.told || !comparison.votes || (golden && golden_places(&comparison) != 0);
     for (size_t i = 0; i < table->key_count && !comparison.out_of_memory; i++)
         compare_key(&comparison, i);
     for (size_t i = 0; i < groups->count && !comparison.out_of_memory; i++)
@@ -293,14 +291,14 @@ int majority_compare(const struct fact_table *table, const struct groups *groups
         compare_golden(&comparison, (unsigned)i);
     free(comparison.golden_of);
     free(comparison.told);
-    free(comparison.voices);
+    free(comparison.votes);
     *deviations = NULL;
     if (comparison.out_of_memory) {
         free(comparison.deviations);
         return -1;
     }
     if (comparison.count > 0)
-        qsort(comparison.deviations, comparison.count, sizeof *comparison.deviations, by_oddity);
+        qsort(comparison.deviations, comparison.count, sizeof *comparison.deviations, by_deviation);
     *deviations = comparison.deviations;
     return (int)comparison.count;
 }

@@ -133,10 +133,12 @@ struct finding {
     int sample_count;         /* samples that speak of the part */
     struct link_pair examples[FINDING_EXAMPLES]; /* LEAF, UPLINK: pairs that show it */
     int example_count;
-    bool is_intermittent; /* some of its samples are low, others well */
-    bool is_question;     /* UNKNOWN only because it was not asked often enough to be cleared */
-    char part[160];       /* "eth1", "path n1-n3 eth1", "uplink leaf1-leaf2", "all eth1" */
-    char message[320];    /* "eth1 sends 49 of 200 Mb/s (nominal), peers 196" */
+    double latency_us, latency_peers_us; /* RAIL that fails by its bandwidth: its latency and the
+                                            peers' median, where that is high as well; else 0 */
+    bool is_intermittent;                /* some of its samples are low, others well */
+    bool is_question;  /* UNKNOWN only because it was not asked often enough to be cleared */
+    char part[160];    /* "eth1", "path n1-n3 eth1", "uplink leaf1-leaf2", "all eth1" */
+    char message[320]; /* "eth1 sends 49 of 200 Mb/s (nominal), peers 196" */
 };
 
 /* Judges. *findings is malloc'd, worst first; the caller frees. Returns the number of findings, or

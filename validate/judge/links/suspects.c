@@ -55,7 +55,7 @@ static int partner_from(const struct suspects *suspects, int node, int start, in
 }
 
 /* The next one, of the node's own block where there is one; adds that pair. -1: none. */
-static int add_neighbour(struct suspects *suspects, int node)
+static int add_neighbor(struct suspects *suspects, int node)
 {
     int partner = partner_from(suspects, node, node + 1, -1, true);
 
@@ -96,7 +96,7 @@ static void add_control(struct suspects *suspects, int node, int first, int seco
 static void add_partners(struct suspects *suspects, int node)
 {
     int nodes = (int)suspects->links->node_count;
-    int first = add_neighbour(suspects, node), second;
+    int first = add_neighbor(suspects, node), second;
 
     if (first < 0)
         return;
@@ -131,7 +131,7 @@ static void add_sample(struct suspects *suspects)
     int nodes = (int)suspects->links->node_count;
 
     for (int i = 0; i < SAMPLE; i++)
-        add_neighbour(suspects, i * nodes / SAMPLE);
+        add_neighbor(suspects, i * nodes / SAMPLE);
 }
 
 /* A path; and of few nodes, where it was low alone as well or while nobody was held up, its two

@@ -66,7 +66,7 @@ static void report_two(struct tier *tier, const int *poor, int usual, int times)
     report(tier, poor[0], usual, text);
 }
 
-/* As many as a switch has neighbours lack one each: it is a switch that is off, whose neighbours
+/* As many as a switch has neighbors lack one each: it is a switch that is off, whose neighbors
  * they are, or as many cables as half of that. */
 static void report_off(struct tier *tier, const int *poor, int usual, int times)
 {

@@ -107,7 +107,7 @@ static void report_crossed(struct hunt *hunt, struct stray *strays, size_t count
     if (length < sizeof text)
         snprintf(text + length, sizeof text - length,
                  count == 2 ? ", each where the other belongs: swap the two cables"
-                            : ": put each where its neighbours have it");
+                            : ": put each where its neighbors have it");
     add(hunt, SUBNET_CROSSED, strays, text)->part[0] = '\0';
     for (size_t i = 0; i < count; i++)
         strays[i].is_told = true;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/subnet/findings/tier.h"
+#include "lib/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 /* A switch above that is off is missing from all below it alike: none of these differs from its
- * neighbours. They are held against other pods, and against themselves. */
+ * neighbors. They are held against other pods, and against themselves. */
 
 /* Switches that share those above. */
 struct pod {
@@ -140,7 +141,7 @@ static void judge_pod(struct tier *tier, const struct pods *pods, int which)
         "all %d switches like %.120s have %d uplink%s, those of %d of %d other groups have "
         "%d: %.190s %s empty on all of them: see whether the switch above, to which %s, is off",
         pod->count, tier_name(tier, tier->lower[pod->first], name, sizeof name), pod->up,
-        pod->up == 1 ? "" : "s", times, count, usual, ports, empty == 1 ? "is" : "are",
+        text_plural(pod->up), times, count, usual, ports, empty == 1 ? "is" : "are",
         empty == 1 ? "that leads" : "these lead");
     finding = tier_finding(tier, VERDICT_FAIL, name, text);
     finding->value = pod->up;
@@ -195,7 +196,7 @@ static void judge_absent_switch(struct tier *tier, const struct pods *pods)
     if (2 * times <= tier->lower_count || !makes_even(tier, up, down, empty))
         return;
     if (up + empty == down)
-        snprintf(few, sizeof few, "%d uplink%s fewer than nodes", empty, empty == 1 ? "" : "s");
+        snprintf(few, sizeof few, "%d uplink%s fewer than nodes", empty, text_plural(empty));
     else
         snprintf(few, sizeof few, "%d uplinks for %d nodes", up, down);
     snprintf(text, sizeof text,

@@ -259,7 +259,7 @@ static void judge_node_rails(const struct subnet *subnet, const struct subnet_gr
         return;
     finding = subnet_finding_add(
         findings, SUBNET_MISSING, VERDICT_FAIL,
-        "%s %s has no link, %d of its %d neighbours have: check cable and adapter",
+        "%s %s has no link, %d of its %d neighbors have: check cable and adapter",
         subnet->nodes.names[node], rails, group->counts[first], group->node_count - 1);
     if (group->leaves[first] >= 0) {
         length = strlen(finding->text);
@@ -269,6 +269,42 @@ static void judge_node_rails(const struct subnet *subnet, const struct subnet_gr
     }
     snprintf(finding->node, sizeof finding->node, "%s", subnet->nodes.names[node]);
     snprintf(finding->part, sizeof finding->part, "%.*s", 95, rails);
+}
+
+/* Nodes of which nothing is known but that their LLDP has no switch, where others have one: what
+ * is on their cables was not looked at. */
+static void judge_mute(const struct subnet *subnet, struct subnet_findings *findings)
+{
+    struct hostlist mute = {0};
+    struct subnet_finding *finding;
+    char *folded = NULL;
+
+    for (size_t i = 0, at = 0; subnet->is_ethernet && i < subnet->nodes.count; i++) {
+        bool is_named = false;
+
+        while (at < subnet->attachment_count && subnet->attachments[at].node < (int)i)
+            at++;
+        if (at < subnet->attachment_count && subnet->attachments[at].node == (int)i)
+            continue;
+        for (size_t k = 0; !is_named && k < findings->count; k++)
+            is_named = strcmp(findings->items[k].node, subnet->nodes.names[i]) == 0;
+        if (!is_named && hostlist_append(&mute, subnet->nodes.names[i]) != 0)
+            findings->is_out_of_memory = true;
+    }
+    if (mute.count > 0 && mute.count < subnet->nodes.count) {
+        folded = hostlist_fold(&mute);
+        finding = subnet_finding_add(
+            findings, SUBNET_MISSING, VERDICT_WARN,
+            "%.200s: no switch has been heard by LLDP, %zu of %zu nodes have heard theirs: see "
+            "whether the ports are up and LLDP is on at the switch (it speaks every 30 s)",
+            folded ? folded : "?", subnet->nodes.count - mute.count, subnet->nodes.count);
+        if (mute.count == 1)
+            snprintf(finding->node, sizeof finding->node, "%s", mute.names[0]);
+        finding->value = (double)mute.count;
+        finding->unit = "count";
+    }
+    free(folded);
+    hostlist_clear(&mute);
 }
 
 int subnet_judge_presence(const struct subnet *subnet, const struct topology_conf *conf,
@@ -294,6 +330,7 @@ int subnet_judge_presence(const struct subnet *subnet, const struct topology_con
     for (size_t i = 0; i < subnet->nodes.count; i++)
         if (groups->group_of[i] >= 0)
             judge_node_rails(subnet, &groups->groups[groups->group_of[i]], (int)i, findings);
+    judge_mute(subnet, findings);
     free(is_common);
     return 0;
 }

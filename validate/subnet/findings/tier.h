@@ -62,7 +62,7 @@ const char *tier_empty_port(const struct subnet *subnet, int device, char *text,
 struct subnet_finding *tier_finding(struct tier *tier, enum verdict verdict, const char *part,
                                     const char *text);
 
-/* What all switches of a pod lack together, which none of their neighbours can tell. */
+/* What all switches of a pod lack together, which none of their neighbors can tell. */
 void tier_judge_pods(struct tier *tier);
 
 /* A mesh, a torus or a dragonfly: cables join switches of one level, and nearly all have as many.

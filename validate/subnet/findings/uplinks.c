@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/subnet/findings/tier.h"
+#include "lib/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static void judge_missing(struct tier *tier, int a, int *peers)
     named = name_missing(tier, a, peers, count, missing, sizeof missing);
     snprintf(text, sizeof text, "%.120s has %d uplink%s, %d of %d switches like it have %d: %s%s",
              tier_name(tier, tier->lower[a], name, sizeof name), tier->up[a],
-             tier->up[a] == 1 ? "" : "s", times, count, usual,
+             text_plural(tier->up[a]), times, count, usual,
              !missing[0]  ? "compare its cables with theirs"
              : named == 0 ? "look for the cable that is missing, "
                           : "check the cable of its ",
@@ -161,7 +162,7 @@ static void judge_across(struct tier *tier, int a, int *peers)
 
 /* The first cable of a to upper k from a port that its peers use for another switch above, the only
  * one from a port from which none of theirs goes up, or the last one. */
-static int odd_cable(const struct tier *tier, int a, int k, const int *peers, int count)
+static int surplus_cable(const struct tier *tier, int a, int k, const int *peers, int count)
 {
     const struct subnet_device *device = tier_device(tier, a);
     int last = -1, lone = -1, lone_count = 0, times;
@@ -183,15 +184,15 @@ static int odd_cable(const struct tier *tier, int a, int k, const int *peers, in
     return lone_count == 1 ? lone : last;
 }
 
-struct odd {
+struct mismatch {
     int over, under; /* upper switches with one cable too many, one too few; -1 */
     int port;        /* the cable that is too many */
 };
 
-static struct odd find_odd(const struct tier *tier, int a, int *peers)
+static struct mismatch mismatch_find(const struct tier *tier, int a, int *peers)
 {
     int count = tier_peers(tier, a, peers);
-    struct odd odd = {-1, -1, -1};
+    struct mismatch mismatch = {-1, -1, -1};
 
     for (int k = 0; k < tier->upper_count; k++) {
         int usual = tier_usual_bundle(tier, a, peers, count, k);
@@ -199,47 +200,47 @@ static struct odd find_odd(const struct tier *tier, int a, int *peers)
 
         if (usual < 0)
             continue;
-        if (difference > 0 && odd.over < 0)
-            odd.over = k;
-        if (difference < 0 && odd.under < 0)
-            odd.under = k;
+        if (difference > 0 && mismatch.over < 0)
+            mismatch.over = k;
+        if (difference < 0 && mismatch.under < 0)
+            mismatch.under = k;
     }
-    if (odd.over >= 0)
-        odd.port = odd_cable(tier, a, odd.over, peers, count);
-    return odd;
+    if (mismatch.over >= 0)
+        mismatch.port = surplus_cable(tier, a, mismatch.over, peers, count);
+    return mismatch;
 }
 
 /* As many cables as the others, but not to the same switches. */
 static void judge_unequal(struct tier *tier, int a, int *peers)
 {
-    struct odd odd = find_odd(tier, a, peers), other;
+    struct mismatch mismatch = mismatch_find(tier, a, peers), other;
     char text[600], cable[400], end[400], under[400], label[64];
     int b;
 
-    if (odd.over < 0 || odd.under < 0 || odd.port < 0)
+    if (mismatch.over < 0 || mismatch.under < 0 || mismatch.port < 0)
         return;
     for (b = a + 1; b < tier->lower_count; b++) {
-        other = find_odd(tier, b, peers);
-        if (!tier->is_told[b] && other.over == odd.under && other.under == odd.over)
+        other = mismatch_find(tier, b, peers);
+        if (!tier->is_told[b] && other.over == mismatch.under && other.under == mismatch.over)
             break;
     }
-    subnet_port_text(tier->subnet, odd.port, cable, sizeof cable);
+    subnet_port_text(tier->subnet, mismatch.port, cable, sizeof cable);
     if (b < tier->lower_count) {
         snprintf(text, sizeof text,
                  "uplinks of %.120s (to %.100s) and %.120s are in each other's place: swap the two "
                  "cables",
-                 cable, tier_name(tier, tier->upper[odd.over], end, sizeof end),
+                 cable, tier_name(tier, tier->upper[mismatch.over], end, sizeof end),
                  subnet_port_text(tier->subnet, other.port, under, sizeof under));
         tier->is_told[b] = true;
     } else {
-        snprintf(
-            text, sizeof text,
-            "%.120s goes to %.110s, where one uplink more than usual is; one is missing to "
-            "%.100s%s: move it there",
-            cable,
-            subnet_port_text(tier->subnet, tier->subnet->ports[odd.port].peer, end, sizeof end),
-            tier_name(tier, tier->upper[odd.under], under, sizeof under),
-            tier_empty_port(tier->subnet, tier->upper[odd.under], label, sizeof label));
+        snprintf(text, sizeof text,
+                 "%.120s goes to %.110s, where one uplink more than usual is; one is missing to "
+                 "%.100s%s: move it there",
+                 cable,
+                 subnet_port_text(tier->subnet, tier->subnet->ports[mismatch.port].peer, end,
+                                  sizeof end),
+                 tier_name(tier, tier->upper[mismatch.under], under, sizeof under),
+                 tier_empty_port(tier->subnet, tier->upper[mismatch.under], label, sizeof label));
     }
     add(tier, a, text);
 }
@@ -247,7 +248,7 @@ static void judge_unequal(struct tier *tier, int a, int *peers)
 /* One cable upwards more than the others: it is a node's, or another switch's. */
 static void judge_surplus(struct tier *tier, int a, int *peers)
 {
-    struct odd odd = find_odd(tier, a, peers);
+    struct mismatch mismatch = mismatch_find(tier, a, peers);
     int count = tier_peers(tier, a, peers), times, usual;
     char text[600], cable[400], end[400], name[400];
     struct subnet_finding *finding;
@@ -255,15 +256,16 @@ static void judge_surplus(struct tier *tier, int a, int *peers)
     for (int i = 0; i < count; i++)
         tier->scratch[i] = uplinks_of(tier, peers[i]);
     usual = tier_mode(tier->scratch, count, &times);
-    if (2 * times <= count || count < 2 || uplinks_of(tier, a) != usual + 1 || odd.over < 0 ||
-        odd.under >= 0 || odd.port < 0)
+    if (2 * times <= count || count < 2 || uplinks_of(tier, a) != usual + 1 || mismatch.over < 0 ||
+        mismatch.under >= 0 || mismatch.port < 0)
         return;
-    snprintf(text, sizeof text,
-             "%.120s goes to %.120s, one uplink more than the %d that %d of %d switches like it "
-             "have: see whether it is the cable of a node or of another switch",
-             subnet_port_text(tier->subnet, odd.port, cable, sizeof cable),
-             subnet_port_text(tier->subnet, tier->subnet->ports[odd.port].peer, end, sizeof end),
-             usual, times, count);
+    snprintf(
+        text, sizeof text,
+        "%.120s goes to %.120s, one uplink more than the %d that %d of %d switches like it "
+        "have: see whether it is the cable of a node or of another switch",
+        subnet_port_text(tier->subnet, mismatch.port, cable, sizeof cable),
+        subnet_port_text(tier->subnet, tier->subnet->ports[mismatch.port].peer, end, sizeof end),
+        usual, times, count);
     finding =
         tier_finding(tier, VERDICT_WARN, tier_name(tier, tier->lower[a], name, sizeof name), text);
     finding->value = usual + 1;
@@ -322,43 +324,44 @@ static bool has_uplink(const struct subnet *subnet, int device)
 }
 
 /* Who is on which leaf. */
-struct census {
-    int *nodes;           /* of every device: how many attachments */
-    int *rail;            /* of every device: the last one's rail */
-    int *joined, *lonely; /* of every rail: its leaves with a cable to another switch, without */
-    bool *is_counted;     /* [rail][device] */
+struct leaf_counts {
+    int *nodes; /* of every device: how many attachments */
+    int *rail;  /* of every device: the last one's rail */
+    int *joined,
+        *unconnected; /* of every rail: its leaves with a cable to another switch, without */
+    bool *is_counted; /* [rail][device] */
 };
 
-static void census_clear(struct census *census)
+static void leaf_counts_clear(struct leaf_counts *counts)
 {
-    free(census->nodes);
-    free(census->rail);
-    free(census->joined);
-    free(census->lonely);
-    free(census->is_counted);
+    free(counts->nodes);
+    free(counts->rail);
+    free(counts->joined);
+    free(counts->unconnected);
+    free(counts->is_counted);
 }
 
 /* Returns 0, or -1 when memory is out; to be cleared in either case. */
-static int census_make(const struct subnet *subnet, struct census *census)
+static int leaf_counts_make(const struct subnet *subnet, struct leaf_counts *counts)
 {
     size_t devices = subnet->device_count, rails = subnet->rails.count;
 
-    *census = (struct census){.nodes = calloc(devices + 1, sizeof *census->nodes),
-                              .rail = calloc(devices + 1, sizeof *census->rail),
-                              .joined = calloc(rails + 1, sizeof *census->joined),
-                              .lonely = calloc(rails + 1, sizeof *census->lonely),
-                              .is_counted = calloc(rails * devices + 1, sizeof(bool))};
-    if (!census->nodes || !census->rail || !census->joined || !census->lonely ||
-        !census->is_counted)
+    *counts = (struct leaf_counts){.nodes = calloc(devices + 1, sizeof *counts->nodes),
+                                   .rail = calloc(devices + 1, sizeof *counts->rail),
+                                   .joined = calloc(rails + 1, sizeof *counts->joined),
+                                   .unconnected = calloc(rails + 1, sizeof *counts->unconnected),
+                                   .is_counted = calloc(rails * devices + 1, sizeof(bool))};
+    if (!counts->nodes || !counts->rail || !counts->joined || !counts->unconnected ||
+        !counts->is_counted)
         return -1;
     for (size_t i = 0; i < subnet->attachment_count; i++) {
         const struct subnet_rail *at = &subnet->attachments[i];
-        bool *is_counted = &census->is_counted[(size_t)at->rail * devices + (size_t)at->leaf];
+        bool *is_counted = &counts->is_counted[(size_t)at->rail * devices + (size_t)at->leaf];
 
-        census->nodes[at->leaf]++;
-        census->rail[at->leaf] = at->rail;
+        counts->nodes[at->leaf]++;
+        counts->rail[at->leaf] = at->rail;
         if (!*is_counted)
-            (has_uplink(subnet, at->leaf) ? census->joined : census->lonely)[at->rail]++;
+            (has_uplink(subnet, at->leaf) ? counts->joined : counts->unconnected)[at->rail]++;
         *is_counted = true;
     }
     return 0;
@@ -366,20 +369,20 @@ static int census_make(const struct subnet *subnet, struct census *census)
 
 /* A leaf that no cable joins to the others, while at least half of those with the same rail are
  * joined. Only a file shows such: nobody can ask it. */
-static void judge_lonely(const struct subnet *subnet, const struct census *census, int leaf,
-                         struct subnet_findings *findings)
+static void judge_unconnected(const struct subnet *subnet, const struct leaf_counts *counts,
+                              int leaf, struct subnet_findings *findings)
 {
-    int rail = census->rail[leaf], nodes = census->nodes[leaf];
+    int rail = counts->rail[leaf], nodes = counts->nodes[leaf];
     char name[400];
     struct subnet_finding *finding;
 
-    if (nodes == 0 || census->joined[rail] < census->lonely[rail])
+    if (nodes == 0 || counts->joined[rail] < counts->unconnected[rail])
         return;
     finding = subnet_finding_add(findings, SUBNET_UPLINKS, VERDICT_FAIL,
                                  "%.120s with %d node%s has no uplink at all: check its cables to "
                                  "the switches above",
                                  subnet_device_text(subnet, leaf, name, sizeof name), nodes,
-                                 nodes == 1 ? "" : "s");
+                                 text_plural(nodes));
     snprintf(finding->part, sizeof finding->part, "%.95s", name);
     finding->value = 0;
     finding->unit = "count";
@@ -387,13 +390,13 @@ static void judge_lonely(const struct subnet *subnet, const struct census *censu
 
 int subnet_judge_uplinks(const struct subnet *subnet, struct subnet_findings *findings)
 {
-    struct census census;
-    int rv = census_make(subnet, &census);
+    struct leaf_counts counts;
+    int rv = leaf_counts_make(subnet, &counts);
 
     for (size_t i = 0; rv == 0 && i < subnet->device_count; i++)
         if (subnet->devices[i].level == 0 && !has_uplink(subnet, (int)i))
-            judge_lonely(subnet, &census, (int)i, findings);
-    census_clear(&census);
+            judge_unconnected(subnet, &counts, (int)i, findings);
+    leaf_counts_clear(&counts);
     if (rv != 0)
         return -1;
     for (int plane = 0; plane < subnet->plane_count; plane++)

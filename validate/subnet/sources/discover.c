@@ -12,9 +12,11 @@
 #include <infiniband/ibnetdisc.h>
 #include <infiniband/umad.h>
 
+#include "lib/constants/checks_constants.h"
+
 /* How long a device may take to say its error counters, and how many in a row may not answer
  * before no more are asked: a subnet of thousands of ports must not take minutes. */
-enum { COUNTERS_MS = 100, SILENT_MAX = 20 };
+enum { SILENT_MAX = 20 };
 
 enum { CAS_MAX = 64 };
 
@@ -158,7 +160,7 @@ static bool read_counters(struct ibmad_port *from, int lid, struct subnet_port *
 
     if (lid <= 0 || ib_portid_set(&to, lid, 0, 0) != 0)
         return false;
-    if (!pma_query_via(data, &to, port->number, COUNTERS_MS, IB_GSI_PORT_COUNTERS, from))
+    if (!pma_query_via(data, &to, port->number, SUBNET_COUNTERS_MS, IB_GSI_PORT_COUNTERS, from))
         return false;
     for (int i = 0; i < SUBNET_COUNTERS; i++) {
         uint32_t value = 0;

@@ -21,42 +21,41 @@
  * ..."}}}}; where there are several things of a kind there is an array of them, where a chassis has
  * no name its members stand in its place. */
 
-void subnet_neighbours_clear(struct subnet_neighbours *neighbours)
+void subnet_neighbors_clear(struct subnet_neighbors *neighbors)
 {
-    if (!neighbours)
+    if (!neighbors)
         return;
-    hostlist_clear(&neighbours->nodes);
-    free(neighbours->items);
-    *neighbours = (struct subnet_neighbours){0};
+    hostlist_clear(&neighbors->nodes);
+    free(neighbors->items);
+    *neighbors = (struct subnet_neighbors){0};
 }
 
-int subnet_neighbours_node(struct subnet_neighbours *neighbours, const char *node,
-                           struct error *err)
+int subnet_neighbors_node(struct subnet_neighbors *neighbors, const char *node, struct error *err)
 {
-    return hostlist_append(&neighbours->nodes, node) == 0 ? 0 : error_set(err, "no memory");
+    return hostlist_append(&neighbors->nodes, node) == 0 ? 0 : error_set(err, "no memory");
 }
 
-int subnet_neighbours_add(struct subnet_neighbours *neighbours,
-                          const struct subnet_neighbour *neighbour, struct error *err)
+int subnet_neighbors_add(struct subnet_neighbors *neighbors, const struct subnet_neighbor *neighbor,
+                         struct error *err)
 {
-    struct subnet_neighbour *items = neighbours->items;
-    int node = (int)neighbours->nodes.count - 1;
+    struct subnet_neighbor *items = neighbors->items;
+    int node = (int)neighbors->nodes.count - 1;
 
-    for (size_t i = neighbours->count; i > 0 && items[i - 1].node == node; i--) {
-        if (strcmp(items[i - 1].interface, neighbour->interface) != 0)
+    for (size_t i = neighbors->count; i > 0 && items[i - 1].node == node; i--) {
+        if (strcmp(items[i - 1].interface, neighbor->interface) != 0)
             continue;
-        if (neighbour->age_s < items[i - 1].age_s) {
-            items[i - 1] = *neighbour;
+        if (neighbor->age_s < items[i - 1].age_s) {
+            items[i - 1] = *neighbor;
             items[i - 1].node = node;
         }
         return 0;
     }
-    items = grow(items, neighbours->count, sizeof *items);
+    items = grow(items, neighbors->count, sizeof *items);
     if (!items)
         return error_set(err, "no memory");
-    neighbours->items = items;
-    items[neighbours->count] = *neighbour;
-    items[neighbours->count++].node = node;
+    neighbors->items = items;
+    items[neighbors->count] = *neighbor;
+    items[neighbors->count++].node = node;
     return 0;
 }
 
@@ -105,7 +104,7 @@ static double age_of(const char *text)
                : 0;
 }
 
-/* Whether a neighbour forwards packets: other nodes and NICs of their own send LLDP too. One that
+/* Whether a neighbor forwards packets: other nodes and NICs of their own send LLDP too. One that
  * does not say is taken for a switch. */
 static bool is_switch(const json_t *chassis)
 {
@@ -136,13 +135,13 @@ static const char *port_name(const json_t *port)
                : json_string_value(json_object_get(id, "value"));
 }
 
-static int add_neighbour(struct subnet_neighbours *gathering, const char *interface, json_t *value,
-                         struct error *err)
+static int add_neighbor(struct subnet_neighbors *gathering, const char *interface, json_t *value,
+                        struct error *err)
 {
     json_t *chassis = one_of(json_object_get(value, "chassis"), 0);
     json_t *port = one_of(json_object_get(value, "port"), 0);
     const char *name = NULL, *id, *label = port_name(port);
-    struct subnet_neighbour neighbour = {0};
+    struct subnet_neighbor neighbor = {0};
 
     if (json_is_object(chassis) && !json_object_get(chassis, "id")) {
         void *first = json_object_iter(chassis);
@@ -152,21 +151,21 @@ static int add_neighbour(struct subnet_neighbours *gathering, const char *interf
     }
     id = json_string_value(json_object_get(json_object_get(chassis, "id"), "value"));
     if (!id || !label)
-        return error_set(err, "%s: no chassis id and port id of its neighbour", interface);
+        return error_set(err, "%s: no chassis id and port id of its neighbor", interface);
     if (!is_switch(chassis))
         return 0;
-    copy(interface, neighbour.interface, sizeof neighbour.interface);
-    copy(id, neighbour.chassis, sizeof neighbour.chassis);
-    copy(name, neighbour.name, sizeof neighbour.name);
-    copy(label, neighbour.port, sizeof neighbour.port);
-    neighbour.rate = rate_of(
+    copy(interface, neighbor.interface, sizeof neighbor.interface);
+    copy(id, neighbor.chassis, sizeof neighbor.chassis);
+    copy(name, neighbor.name, sizeof neighbor.name);
+    copy(label, neighbor.port, sizeof neighbor.port);
+    neighbor.rate = rate_of(
         json_string_value(json_object_get(json_object_get(port, "auto-negotiation"), "current")));
-    neighbour.age_s = age_of(json_string_value(json_object_get(value, "age")));
-    return subnet_neighbours_add(gathering, &neighbour, err);
+    neighbor.age_s = age_of(json_string_value(json_object_get(value, "age")));
+    return subnet_neighbors_add(gathering, &neighbor, err);
 }
 
 /* Takes what root has of a node; releases it. */
-static int take_node(struct subnet_neighbours *gathering, const char *node, json_t *root,
+static int take_node(struct subnet_neighbors *gathering, const char *node, json_t *root,
                      struct error *err)
 {
     json_t *interfaces, *value;
@@ -176,12 +175,12 @@ static int take_node(struct subnet_neighbours *gathering, const char *node, json
     if (!json_is_object(json_object_get(root, "lldp")))
         rv = error_set(err, "not what lldpcli -f json show neighbors details prints");
     else
-        rv = subnet_neighbours_node(gathering, node, err);
+        rv = subnet_neighbors_node(gathering, node, err);
     interfaces = json_object_get(json_object_get(root, "lldp"), "interface");
     for (size_t i = 0; rv == 0 && i < several(interfaces); i++) {
         json_object_foreach(one_of(interfaces, i), interface, value)
         {
-            rv = add_neighbour(gathering, interface, value, err);
+            rv = add_neighbor(gathering, interface, value, err);
             if (rv != 0)
                 break;
         }
@@ -190,18 +189,18 @@ static int take_node(struct subnet_neighbours *gathering, const char *node, json
     return rv;
 }
 
-int subnet_neighbours_read(struct subnet_neighbours *neighbours, const char *node, const char *text,
-                           size_t length, struct error *err)
+int subnet_neighbors_read(struct subnet_neighbors *neighbors, const char *node, const char *text,
+                          size_t length, struct error *err)
 {
     json_error_t bad;
     json_t *root = json_loadb(text, length, 0, &bad);
 
     if (!root)
         return error_set(err, "line %d: %s", bad.line, bad.text);
-    return take_node(neighbours, node, root, err);
+    return take_node(neighbors, node, root, err);
 }
 
-static int read_node(struct subnet_neighbours *gathering, const char *path, const char *node,
+static int read_node(struct subnet_neighbors *gathering, const char *path, const char *node,
                      struct error *err)
 {
     int fd = regular_file_open(path, err);
@@ -225,7 +224,7 @@ static int is_json(const struct dirent *entry)
            strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-static int gather(struct subnet_neighbours *gathering, const char *directory, struct error *err)
+static int gather(struct subnet_neighbors *gathering, const char *directory, struct error *err)
 {
     struct dirent **entries = NULL;
     int count = scandir(directory, &entries, is_json, alphasort), rv = 0;
@@ -250,7 +249,7 @@ static int gather(struct subnet_neighbours *gathering, const char *directory, st
 
 static int by_node(const void *a, const void *b)
 {
-    const struct subnet_neighbour *one = a, *other = b;
+    const struct subnet_neighbor *one = a, *other = b;
 
     return one->node != other->node ? one->node - other->node
                                     : strcmp(one->interface, other->interface);
@@ -259,7 +258,7 @@ static int by_node(const void *a, const void *b)
 /* Places in the items that context has. */
 static int by_port(const void *a, const void *b, void *context)
 {
-    const struct subnet_neighbour *items = context;
+    const struct subnet_neighbor *items = context;
     size_t first = *(const size_t *)a, second = *(const size_t *)b;
     int order = strcmp(items[first].chassis, items[second].chassis);
 
@@ -267,7 +266,7 @@ static int by_port(const void *a, const void *b, void *context)
     return order ? order : (first > second) - (first < second);
 }
 
-static bool is_one_device(const struct subnet_neighbour *a, const struct subnet_neighbour *b,
+static bool is_one_device(const struct subnet_neighbor *a, const struct subnet_neighbor *b,
                           bool is_node_side)
 {
     return is_node_side ? a->node == b->node : strcmp(a->chassis, b->chassis) == 0;
@@ -276,13 +275,13 @@ static bool is_one_device(const struct subnet_neighbour *a, const struct subnet_
 /* The devices of one side, with a port for each item: no two cables are in one port, though a
  * switch may call several the same. order: of the items, by device, then port. port_of: for each
  * item its place in the subnet's ports. */
-static int add_side(struct subnet *subnet, const struct subnet_neighbours *gathering,
+static int add_side(struct subnet *subnet, const struct subnet_neighbors *gathering,
                     bool is_node_side, const size_t *order, int *port_of, struct error *err)
 {
-    const struct subnet_neighbour *items = gathering->items;
+    const struct subnet_neighbor *items = gathering->items;
 
     for (size_t i = 0, end; i < gathering->count; i = end) {
-        const struct subnet_neighbour *first = &items[order[i]];
+        const struct subnet_neighbor *first = &items[order[i]];
         const char *name = is_node_side ? gathering->nodes.names[first->node] : first->name;
         int device;
 
@@ -294,7 +293,7 @@ static int add_side(struct subnet *subnet, const struct subnet_neighbours *gathe
         if (device < 0)
             return -1;
         for (size_t k = i; k < end; k++) {
-            const struct subnet_neighbour *item = &items[order[k]];
+            const struct subnet_neighbor *item = &items[order[k]];
             struct subnet_port *port = subnet_port(subnet, device, (int)(k - i) + 1);
 
             copy(is_node_side ? item->interface : item->port, port->label, sizeof port->label);
@@ -306,7 +305,7 @@ static int add_side(struct subnet *subnet, const struct subnet_neighbours *gathe
 }
 
 /* Nodes that see no switch are there too, without a port. */
-static int add_mute_nodes(struct subnet *subnet, const struct subnet_neighbours *gathering,
+static int add_mute_nodes(struct subnet *subnet, const struct subnet_neighbors *gathering,
                           struct error *err)
 {
     size_t next = 0; /* the items are by node */
@@ -323,8 +322,8 @@ static int add_mute_nodes(struct subnet *subnet, const struct subnet_neighbours 
     return 0;
 }
 
-int subnet_neighbours_build(struct subnet_neighbours *gathering, struct subnet *subnet,
-                            struct error *err)
+int subnet_neighbors_build(struct subnet_neighbors *gathering, struct subnet *subnet,
+                           struct error *err)
 {
     size_t count = gathering->count, *order = malloc((count + 1) * sizeof *order);
     int *ports = calloc(2 * count + 1, sizeof *ports); /* of switches, then of nodes */
@@ -353,12 +352,12 @@ int subnet_neighbours_build(struct subnet_neighbours *gathering, struct subnet *
 
 int subnet_read_lldp(const char *directory, struct subnet *subnet, struct error *err)
 {
-    struct subnet_neighbours gathering = {0};
+    struct subnet_neighbors gathering = {0};
     int rv = gather(&gathering, directory, err);
 
     snprintf(subnet->source, sizeof subnet->source, "%s", directory);
     if (rv == 0)
-        rv = subnet_neighbours_build(&gathering, subnet, err);
-    subnet_neighbours_clear(&gathering);
+        rv = subnet_neighbors_build(&gathering, subnet, err);
+    subnet_neighbors_clear(&gathering);
     return rv;
 }

@@ -11,15 +11,9 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "validate/battery/watch/heartbeat.h"
-#include "validate/battery/watch/monitor.h" /* clock_s() */
-
-/* Two partners meet, or give up, well before those who wait for all to begin (path_plan's
- * timeout_s) give up themselves. */
-enum { CONNECT_MS = 2000, ANSWER_MS = 2000, MEET_S = 5, REST_MS = 50 };
-
-/* How often a wait looks whether the other end was given up; all else wakes it. */
-enum { LOST_MS = 250 };
+#include "lib/constants/battery_constants.h"
+#include "validate/harness/watch/heartbeat.h"
+#include "validate/harness/watch/monitor.h" /* clock_s() */
 
 struct control {
     struct program *program;
@@ -52,7 +46,7 @@ static void rest(int fd, short events, const struct control_idle *idle)
     struct pollfd polled[1 + CONTROL_IDLE] = {{.fd = fd, .events = events}};
     int more = idle ? idle->work(idle->context, polled + 1) : 0;
 
-    poll(polled, (nfds_t)(1 + (more > 0 ? more : 0)), more < 0 ? 1 : LOST_MS);
+    poll(polled, (nfds_t)(1 + (more > 0 ? more : 0)), more < 0 ? 1 : CONTROL_LOST_MS);
 }
 
 static int move_all(struct control *control, int node, int fd, void *data, size_t size, bool sends,
@@ -105,7 +99,7 @@ void control_wait(struct control *control, const bool *is_received)
             (struct pollfd){.fd = is_awaited ? control->fds[node] : -1, .events = POLLIN};
     }
     watch_waits_for(-1);
-    poll(control->polled, (nfds_t)count, LOST_MS);
+    poll(control->polled, (nfds_t)count, CONTROL_LOST_MS);
     watch_works();
 }
 
@@ -129,22 +123,22 @@ static int call(struct control *control, int node, int timeout_ms)
     struct error err;
 
     return heartbeat_connect(&control->endpoints[node], control->program->node, timeout_ms,
-                             ANSWER_MS, &err);
+                             CONTROL_ANSWER_MS, &err);
 }
 
 /* For each of the partner's addresses: those that swallow all packets leave time for the others. */
 static int meet_ms(const struct control *control, int partner)
 {
-    int most = 1000 * MEET_S / (int)(control->endpoints[partner].address_count + 1);
+    int most = 1000 * CONTROL_MEET_S / (int)(control->endpoints[partner].address_count + 1);
 
-    return most < CONNECT_MS ? most : CONNECT_MS;
+    return most < CONTROL_CONNECT_MS ? most : CONTROL_CONNECT_MS;
 }
 
 /* The first node: takes the calls of all others, those that come in time. Who calls again has given
  * its earlier call up. */
 static void take_calls(struct control *control)
 {
-    double until = clock_s() + 1e-3 * (CONNECT_MS + ANSWER_MS);
+    double until = clock_s() + 1e-3 * (CONTROL_CONNECT_MS + CONTROL_ANSWER_MS);
     int missing = control->program->node_count - 1;
 
     while (missing > 0 && clock_s() < until) {
@@ -198,7 +192,7 @@ struct control *control_open(struct program *program, struct error *err)
     if (program->node == 0)
         take_calls(control);
     else if (control->listener >= 0)
-        control->fds[0] = call(control, 0, CONNECT_MS);
+        control->fds[0] = call(control, 0, CONTROL_CONNECT_MS);
     if (control->listener >= 0)
         return control;
     control_close(control);
@@ -227,7 +221,8 @@ void control_close(struct control *control)
 int control_connect(struct control *control, int partner)
 {
     bool calls = control->program->node < partner;
-    double until = clock_s() + (calls ? MEET_S : MEET_S + 1e-3 * CONNECT_MS);
+    double until =
+        clock_s() + (calls ? CONTROL_MEET_S : CONTROL_MEET_S + 1e-3 * CONTROL_CONNECT_MS);
     int fd = -1;
 
     control_disconnect(control);
@@ -236,9 +231,9 @@ int control_connect(struct control *control, int partner)
         int node = partner;
 
         if (calls && (fd = call(control, partner, meet_ms(control, partner))) < 0)
-            poll(NULL, 0, REST_MS);
+            poll(NULL, 0, CONTROL_REST_MS);
         else if (!calls)
-            node = take_call(control, REST_MS, &fd);
+            node = take_call(control, CONTROL_REST_MS, &fd);
         if (node >= 0 && node != partner)
             close(fd);
         if (node != partner)

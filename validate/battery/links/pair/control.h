@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <stddef.h>
 
-#include "validate/battery/program.h"
+#include "validate/harness/program.h"
 
 /* What the leaders of the nodes tell each other: messages over TCP on the management network. No
  * MPI, which does not outlive a rank; a line to a leader that dies, freezes or is cut off ends with

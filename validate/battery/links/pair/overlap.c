@@ -11,7 +11,7 @@
 
 #include "lib/base/clock.h"
 #include "validate/battery/links/path/samples.h"
-#include "validate/battery/watch/monitor.h" /* clock_s() */
+#include "validate/harness/watch/monitor.h" /* clock_s() */
 
 /* The rails that are to begin together, and who has come so far. */
 struct gate {

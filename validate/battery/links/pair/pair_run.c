@@ -10,10 +10,9 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/statistics.h"
+#include "lib/constants/battery_constants.h"
 #include "validate/battery/links/path/samples.h"
 #include "validate/battery/links/path/transport.h"
-
-static const double LATE_S = 1.5;
 
 struct link_result *results_add(struct link_results *results, int from, int to, const char *rail)
 {
@@ -181,7 +180,7 @@ static double counted_bytes(const struct counters *before, const struct counters
 static void read_late(const struct rail *rail, const struct counters *before, double sent_bytes,
                       struct counters *after, bool *can_count)
 {
-    double end_s = clock_s() + LATE_S;
+    double end_s = clock_s() + PAIR_LATE_S;
 
     errors_read(rail, after, can_count);
     while (*can_count && counted_bytes(before, after) < sent_bytes && clock_s() < end_s) {
@@ -231,7 +230,7 @@ int pair_run_serve(struct channel *channel, const struct rail *rail, const struc
     counting.arrived = arrived;
     counting.interface = rail;
     errors_read(rail, &before, &can_count);
-    failed = path_serve(channel, &counting, &report->intake, &err);
+    failed = path_serve(channel, &counting, &report->received, &err);
     errors_read(rail, &after, &can_count);
     fill_report(failed, &err, &before, &after, report);
     return failed;
@@ -295,9 +294,9 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
             snprintf(other.text, sizeof other.text, "the partner has gone");
         if (result && rv == 0) {
             result->peer_errors = other.errors;
-            result->received_mbps = other.intake.mbps;
-            result->arrived_mbps = other.intake.best_mbps;
-            result->stalled = fmin(result->stalled + other.intake.stalled, 1);
+            result->received_mbps = other.received.mbps;
+            result->arrived_mbps = other.received.best_mbps;
+            result->stalled = fmin(result->stalled + other.received.stalled, 1);
             result->mtu_bytes = rails->own.rails[own].probe.mtu_bytes;
             result->path_mtu_bytes = other.path_mtu_bytes;
         }

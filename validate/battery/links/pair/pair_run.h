@@ -7,7 +7,7 @@
 #include "validate/battery/links/pair/control.h"
 #include "validate/battery/links/path/path.h"
 #include "validate/battery/links/path/probe.h"
-#include "validate/battery/program.h"
+#include "validate/harness/program.h"
 
 /* The rails of this node, open; and what happens when two nodes meet: each rail of the one with
  * the like rail of the other, both directions one after the other. */
@@ -107,8 +107,8 @@ struct report {
     int failed;
     char text[200];
     struct errors errors;
-    struct path_intake intake; /* the server's */
-    int path_mtu_bytes;        /* the server's */
+    struct path_received received; /* the server's */
+    int path_mtu_bytes;            /* the server's */
 };
 
 /* Opens the line and learns the partner's rail infos, malloc'd; NULL: it does not come, which is

@@ -16,23 +16,15 @@
 #include <ucs/config/global_opts.h>
 
 #include "lib/base/clock.h"
+#include "lib/constants/battery_constants.h"
 #include "validate/battery/links/path/transport.h"
-#include "validate/battery/watch/monitor.h" /* clock_s() */
+#include "validate/harness/watch/monitor.h" /* clock_s() */
 
 enum {
     SMALL_SLOT = CHANNEL_WINDOW, /* of channel_send_small() and channel_receive_small() */
     SLOTS = CHANNEL_WINDOW + 1,
     SMALL_BYTES = 256,
 };
-
-/* The buffers of sockets and NICs carry a link over a pause of that length. */
-static const double PAUSE_S = 0.01;
-
-/* A sleep in a stream is shorter than that pause, so that it is none itself. */
-enum { SLEEP_MS = 100, STREAM_SLEEP_MS = 5 };
-
-/* So long TCP's next bytes are worth a poll. */
-static const double STREAM_POLL_S = 20e-6;
 
 struct channel {
     ucp_context_h context;
@@ -403,16 +395,16 @@ static void note_pause(struct channel *channel)
 {
     double now = clock_s(), pause_s = now - channel->polled_s;
 
-    if (pause_s > PAUSE_S)
-        channel->stalled_s += pause_s - PAUSE_S;
+    if (pause_s > CHANNEL_PAUSE_S)
+        channel->stalled_s += pause_s - CHANNEL_PAUSE_S;
     channel->polled_s = now;
 }
 
 void channel_set_wait(struct channel *channel, enum channel_wait wait)
 {
-    channel->sleep_ms = wait == CHANNEL_IDLE ? SLEEP_MS : STREAM_SLEEP_MS;
+    channel->sleep_ms = wait == CHANNEL_IDLE ? CHANNEL_SLEEP_MS : CHANNEL_STREAM_SLEEP_MS;
     channel->poll_s = wait == CHANNEL_IDLE                          ? 0
-                      : wait == CHANNEL_STREAM && !channel->is_rdma ? STREAM_POLL_S
+                      : wait == CHANNEL_STREAM && !channel->is_rdma ? CHANNEL_STREAM_POLL_S
                                                                     : INFINITY;
 }
 

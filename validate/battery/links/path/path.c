@@ -8,24 +8,25 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/statistics.h"
+#include "lib/constants/battery_constants.h"
 #include "validate/battery/links/path/samples.h"
-#include "validate/battery/pattern.h"
-#include "validate/battery/watch/monitor.h"
+#include "validate/harness/pattern.h"
+#include "validate/harness/watch/monitor.h"
 
-enum order_kind { ORDER_PING, ORDER_WARMUP, ORDER_STREAM, ORDER_END };
+enum order_kind { REQUEST_PING, REQUEST_WARMUP, REQUEST_STREAM, REQUEST_END };
 
 /* What the driver asks of the server. */
-struct order {
+struct request {
     uint32_t kind, count;
     uint64_t message_bytes;
     uint32_t mark_every; /* of a stream: mark the arrival of each so many messages */
 };
 
-struct answer {
+struct reply {
     uint64_t damaged;
 };
 
-enum tag_kind { TAG_ORDER, TAG_PING, TAG_PONG, TAG_DATA, TAG_MARK, TAG_ANSWER };
+enum tag_kind { TAG_REQUEST, TAG_PING, TAG_PONG, TAG_DATA, TAG_MARK, TAG_REPLY };
 
 enum {
     PING_BYTES = 8,
@@ -33,8 +34,6 @@ enum {
     WARMUP_MESSAGES = 4,
     LEAST_SAMPLE_MESSAGES = 4,
 };
-
-static const double WARMUP_MAX_S = 0.25;
 
 static uint64_t tag_of(const struct path_plan *plan, enum tag_kind kind)
 {
@@ -60,19 +59,19 @@ static struct pattern data_pattern(const struct path_plan *plan, size_t size)
 /* The driver. */
 
 static int send_request(struct channel *channel, const struct path_plan *plan,
-                        const struct order *order, double timeout_s, struct error *err)
+                        const struct request *request, double timeout_s, struct error *err)
 {
-    return channel_send_small(channel, tag_of(plan, TAG_ORDER), order, sizeof *order, timeout_s,
-                              err);
+    return channel_send_small(channel, tag_of(plan, TAG_REQUEST), request, sizeof *request,
+                              timeout_s, err);
 }
 
 static int ping(struct channel *channel, const struct path_plan *plan, int count, double timeout_s,
                 double *half_us, struct error *err)
 {
-    struct order order = {.kind = ORDER_PING, .count = (uint32_t)count + 1};
+    struct request request = {.kind = REQUEST_PING, .count = (uint32_t)count + 1};
     unsigned char data[PING_BYTES] = {0};
 
-    if (send_request(channel, plan, &order, timeout_s, err) != 0)
+    if (send_request(channel, plan, &request, timeout_s, err) != 0)
         return -1;
     for (int i = -1; i < count; i++) { /* the first one wakes the server */
         double start = clock_s();
@@ -121,20 +120,20 @@ static int measure_latency(struct channel *channel, const struct path_plan *plan
     return 0;
 }
 
-/* Sends what the order says with a window of messages under way. times gets marks + 1 entries:
+/* Sends what the request says with a window of messages under way. times gets marks + 1 entries:
  * when it began, and when each mark came back: by then the server had all that was sent before. */
-static int stream(struct channel *channel, const struct path_plan *plan, const struct order *order,
-                  int marks, double *times, struct error *err)
+static int stream(struct channel *channel, const struct path_plan *plan,
+                  const struct request *request, int marks, double *times, struct error *err)
 {
     if (channel_expect_marks(channel, tag_of(plan, TAG_MARK), marks, err) != 0 ||
-        send_request(channel, plan, order, plan->timeout_s, err) != 0)
+        send_request(channel, plan, request, plan->timeout_s, err) != 0)
         return -1;
     times[0] = clock_s();
-    for (uint32_t i = 0; i < order->count; i++) {
+    for (uint32_t i = 0; i < request->count; i++) {
         int slot = (int)(i % CHANNEL_WINDOW);
 
         if (channel_wait_send(channel, slot, plan->timeout_s, err) != 0 ||
-            channel_send(channel, slot, tag_of(plan, TAG_DATA), order->message_bytes, err) != 0)
+            channel_send(channel, slot, tag_of(plan, TAG_DATA), request->message_bytes, err) != 0)
             return -1;
         watch_step();
     }
@@ -159,9 +158,9 @@ static int warm_up(struct channel *channel, const struct path_plan *plan,
 
     *bytes_per_s = 0;
     do {
-        struct order order = {ORDER_WARMUP, count, size, count};
+        struct request request = {REQUEST_WARMUP, count, size, count};
 
-        if (stream(channel, plan, &order, 1, times, err) != 0)
+        if (stream(channel, plan, &request, 1, times, err) != 0)
             return -1;
         elapsed = times[1] - times[0];
         last = *bytes_per_s;
@@ -174,29 +173,29 @@ static int warm_up(struct channel *channel, const struct path_plan *plan,
             size = 8 * size < CHANNEL_MESSAGE_BYTES ? 8 * size : CHANNEL_MESSAGE_BYTES;
         }
         now = clock_s() - start;
-    } while (now < WARMUP_MAX_S &&
+    } while (now < PATH_WARMUP_MOST_S &&
              (now < plan->warmup_s || fabs(*bytes_per_s - last) > 0.1 * *bytes_per_s));
     return 0;
 }
 
 /* One stream without a pause, in which a shaper would save up a burst. The samples are the times
  * from mark to mark. Adds to *elapsed_s from the first send until the server has the last byte. */
-static int take_samples(struct channel *channel, const struct path_plan *plan, struct order *order,
-                        int samples, struct path_result *result, double *elapsed_s,
-                        double *stalled_s, struct error *err)
+static int take_samples(struct channel *channel, const struct path_plan *plan,
+                        struct request *request, int samples, struct path_result *result,
+                        double *elapsed_s, double *stalled_s, struct error *err)
 {
     double *times = result->marks_s;
     int rv;
 
-    order->count = (uint32_t)samples * order->mark_every;
+    request->count = (uint32_t)samples * request->mark_every;
     result->mark_count = 0;
     channel_watch(channel);
-    rv = stream(channel, plan, order, samples, times, err);
+    rv = stream(channel, plan, request, samples, times, err);
     *stalled_s += channel_unwatch(channel);
     if (rv != 0)
         return -1;
     result->mark_count = samples;
-    result->mark_bytes = (double)order->mark_every * (double)order->message_bytes;
+    result->mark_bytes = (double)request->mark_every * (double)request->message_bytes;
     result->sent_bytes += samples * result->mark_bytes;
     *elapsed_s += times[samples] - times[0];
     for (int i = 0; i < samples; i++)
@@ -211,7 +210,7 @@ static int measure_bandwidth(struct channel *channel, const struct path_plan *pl
                              struct path_result *result, struct error *err)
 {
     double bytes_per_s, count, elapsed_s = 0, stalled_s = 0;
-    struct order order = {.kind = ORDER_STREAM};
+    struct request request = {.kind = REQUEST_STREAM};
     struct pattern pattern;
     size_t size;
 
@@ -222,15 +221,15 @@ static int measure_bandwidth(struct channel *channel, const struct path_plan *pl
     pattern_fill(&pattern, channel_out(channel), size);
     count = plan->sample_bytes > 0 ? (double)plan->sample_bytes / (double)size
                                    : bytes_per_s * plan->sample_s / (double)size;
-    order.mark_every = count < LEAST_SAMPLE_MESSAGES ? LEAST_SAMPLE_MESSAGES : (uint32_t)count;
-    order.message_bytes = size;
+    request.mark_every = count < LEAST_SAMPLE_MESSAGES ? LEAST_SAMPLE_MESSAGES : (uint32_t)count;
+    request.message_bytes = size;
     if (plan->begin)
         plan->begin(plan->context);
     do {
         int left = PATH_SAMPLES - result->sample_count;
 
-        if (take_samples(channel, plan, &order, plan->samples < left ? plan->samples : left, result,
-                         &elapsed_s, &stalled_s, err) != 0)
+        if (take_samples(channel, plan, &request, plan->samples < left ? plan->samples : left,
+                         result, &elapsed_s, &stalled_s, err) != 0)
             return -1;
         if (samples_are_tight(result->samples_mbps, result->sample_count)) {
             result->bandwidth_stop = PATH_STOP_INTERVAL;
@@ -245,8 +244,8 @@ static int measure_bandwidth(struct channel *channel, const struct path_plan *pl
 int path_drive(struct channel *channel, const struct path_plan *plan, struct path_result *result,
                struct error *err)
 {
-    const struct order end = {.kind = ORDER_END};
-    struct answer answer = {0};
+    const struct request end = {.kind = REQUEST_END};
+    struct reply reply = {0};
     struct segments before, between, after;
     int rv;
 
@@ -262,21 +261,21 @@ int path_drive(struct channel *channel, const struct path_plan *plan, struct pat
     segments_between(&between, &after, &result->stream);
     channel_set_wait(channel, CHANNEL_IDLE);
     if (rv != 0 || send_request(channel, plan, &end, plan->timeout_s, err) != 0 ||
-        channel_receive_small(channel, tag_of(plan, TAG_ANSWER), &answer, sizeof answer,
+        channel_receive_small(channel, tag_of(plan, TAG_REPLY), &reply, sizeof reply,
                               plan->timeout_s, err) != 0)
         return -1;
-    result->damaged = (double)answer.damaged;
+    result->damaged = (double)reply.damaged;
     return 0;
 }
 
 /* The server. */
 
 static int serve_pings(struct channel *channel, const struct path_plan *plan,
-                       const struct order *order, struct error *err)
+                       const struct request *request, struct error *err)
 {
     unsigned char data[PING_BYTES];
 
-    for (uint32_t i = 0; i < order->count; i++)
+    for (uint32_t i = 0; i < request->count; i++)
         if (channel_receive_small(channel, tag_of(plan, TAG_PING), data, sizeof data,
                                   plan->timeout_s, err) != 0 ||
             channel_send_small(channel, tag_of(plan, TAG_PONG), data, sizeof data, plan->timeout_s,
@@ -286,42 +285,43 @@ static int serve_pings(struct channel *channel, const struct path_plan *plan,
 }
 
 /* Of streams by the server's clock, without their first messages. */
-struct intake {
+struct stream_received {
     double bytes, seconds, stalled_s, best_mbps;
     struct arrival arrivals[PATH_SAMPLES + 1]; /* of the stream under way */
     int arrival_count;
 };
 
-static const double READING_S = 2e-3;
-
 /* A reading that took long, because others were let run, says nothing of either moment. */
-static void note_arrival(struct intake *intake, const struct path_plan *plan, double payload_bytes)
+static void note_arrival(struct stream_received *received, const struct path_plan *plan,
+                         double payload_bytes)
 {
     double begin_s = clock_s(), counted = plan->arrived ? plan->arrived(plan->interface) : -1;
 
-    if (counted >= 0 && clock_s() - begin_s < READING_S && intake->arrival_count <= PATH_SAMPLES)
-        intake->arrivals[intake->arrival_count++] =
+    if (counted >= 0 && clock_s() - begin_s < PATH_READING_S &&
+        received->arrival_count <= PATH_SAMPLES)
+        received->arrivals[received->arrival_count++] =
             (struct arrival){begin_s, payload_bytes, counted};
 }
 
 static int serve_stream(struct channel *channel, const struct path_plan *plan,
-                        const struct order *order, struct intake *intake, struct error *err)
+                        const struct request *request, struct stream_received *received,
+                        struct error *err)
 {
-    size_t size = order->message_bytes;
-    uint32_t posted = 0, next_mark = order->mark_every;
-    bool is_sampled = order->kind == ORDER_STREAM;
+    size_t size = request->message_bytes;
+    uint32_t posted = 0, next_mark = request->mark_every;
+    bool is_sampled = request->kind == REQUEST_STREAM;
     double first_s = 0;
     char mark[8] = {0};
 
     if (size > CHANNEL_MESSAGE_BYTES)
         return error_set(err, "asked for messages of %zu bytes", size);
-    intake->arrival_count = 0;
+    received->arrival_count = 0;
     if (is_sampled)
         channel_watch(channel);
-    for (; posted < order->count && posted < CHANNEL_WINDOW; posted++)
+    for (; posted < request->count && posted < CHANNEL_WINDOW; posted++)
         if (channel_receive(channel, (int)posted, tag_of(plan, TAG_DATA), size, err) != 0)
             return -1;
-    for (uint32_t done = 0; done < order->count; done++) {
+    for (uint32_t done = 0; done < request->count; done++) {
         int slot = (int)(done % CHANNEL_WINDOW);
 
         if (channel_wait_receive(channel, slot, plan->timeout_s, err) != 0)
@@ -330,8 +330,8 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
         if (done == 0)
             first_s = clock_s();
         if (is_sampled && (done == 0 || done + 1 == next_mark))
-            note_arrival(intake, plan, (double)(done + 1) * (double)size);
-        if (posted < order->count) {
+            note_arrival(received, plan, (double)(done + 1) * (double)size);
+        if (posted < request->count) {
             if (channel_receive(channel, slot, tag_of(plan, TAG_DATA), size, err) != 0)
                 return -1;
             posted++;
@@ -340,22 +340,22 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
             if (channel_send_small(channel, tag_of(plan, TAG_MARK), mark, sizeof mark,
                                    plan->timeout_s, err) != 0)
                 return -1;
-            next_mark += order->mark_every;
+            next_mark += request->mark_every;
         }
     }
     if (is_sampled) {
-        intake->bytes += (double)(order->count - 1) * (double)size;
-        intake->seconds += clock_s() - first_s;
-        intake->stalled_s += channel_unwatch(channel);
-        intake->best_mbps =
-            fmax(intake->best_mbps, arrivals_best_mbps(intake->arrivals, intake->arrival_count));
+        received->bytes += (double)(request->count - 1) * (double)size;
+        received->seconds += clock_s() - first_s;
+        received->stalled_s += channel_unwatch(channel);
+        received->best_mbps = fmax(received->best_mbps,
+                                   arrivals_best_mbps(received->arrivals, received->arrival_count));
     }
     return 0;
 }
 
 /* The messages of the last window are still in their buffers. */
 static uint64_t count_damaged(struct channel *channel, const struct path_plan *plan,
-                              const struct order *last)
+                              const struct request *last)
 {
     struct pattern pattern = data_pattern(plan, last->message_bytes);
     uint64_t damaged = 0;
@@ -366,39 +366,40 @@ static uint64_t count_damaged(struct channel *channel, const struct path_plan *p
     return damaged;
 }
 
-int path_serve(struct channel *channel, const struct path_plan *plan, struct path_intake *reported,
-               struct error *err)
+int path_serve(struct channel *channel, const struct path_plan *plan,
+               struct path_received *reported, struct error *err)
 {
-    struct intake intake = {0};
+    struct stream_received received = {0};
 
-    struct order last = {.kind = ORDER_STREAM};
+    struct request last = {.kind = REQUEST_STREAM};
     double timeout_s = plan->connect_s;
 
-    *reported = (struct path_intake){0};
+    *reported = (struct path_received){0};
     for (;;) {
-        struct order order;
+        struct request request;
         int result = 0;
 
         channel_set_wait(channel, CHANNEL_IDLE);
-        if (channel_receive_small(channel, tag_of(plan, TAG_ORDER), &order, sizeof order, timeout_s,
-                                  err) != 0)
+        if (channel_receive_small(channel, tag_of(plan, TAG_REQUEST), &request, sizeof request,
+                                  timeout_s, err) != 0)
             return timeout_s == plan->connect_s ? error_prefix(err, "no connection") : -1;
         timeout_s = plan->timeout_s;
-        if (order.kind != ORDER_END)
-            channel_set_wait(channel, order.kind == ORDER_PING ? CHANNEL_LATENCY : CHANNEL_STREAM);
-        if (order.kind == ORDER_PING) {
-            result = serve_pings(channel, plan, &order, err);
-        } else if (order.kind == ORDER_WARMUP || order.kind == ORDER_STREAM) {
-            last = order;
-            result = serve_stream(channel, plan, &order, &intake, err);
+        if (request.kind != REQUEST_END)
+            channel_set_wait(channel,
+                             request.kind == REQUEST_PING ? CHANNEL_LATENCY : CHANNEL_STREAM);
+        if (request.kind == REQUEST_PING) {
+            result = serve_pings(channel, plan, &request, err);
+        } else if (request.kind == REQUEST_WARMUP || request.kind == REQUEST_STREAM) {
+            last = request;
+            result = serve_stream(channel, plan, &request, &received, err);
         } else {
-            struct answer answer = {count_damaged(channel, plan, &last)};
+            struct reply reply = {count_damaged(channel, plan, &last)};
 
-            if (intake.seconds > 0)
-                *reported =
-                    (struct path_intake){8e-6 * intake.bytes / intake.seconds, intake.best_mbps,
-                                         fmin(intake.stalled_s / intake.seconds, 1)};
-            return channel_send_small(channel, tag_of(plan, TAG_ANSWER), &answer, sizeof answer,
+            if (received.seconds > 0)
+                *reported = (struct path_received){8e-6 * received.bytes / received.seconds,
+                                                   received.best_mbps,
+                                                   fmin(received.stalled_s / received.seconds, 1)};
+            return channel_send_small(channel, tag_of(plan, TAG_REPLY), &reply, sizeof reply,
                                       plan->timeout_s, err);
         }
         if (result != 0)

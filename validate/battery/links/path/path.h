@@ -34,7 +34,7 @@ struct path_plan {
 };
 
 /* What the server says of the samples' streams. */
-struct path_intake {
+struct path_received {
     double mbps;      /* payload by the server's clock, from the first message there to the last; 0:
                          there      was none */
     double best_mbps; /* in the best part of a stream, arrivals_best_mbps(); 0: not known */
@@ -66,7 +66,7 @@ struct path_result {
 /* Returns 0, or -1 with err; result holds what was measured until then. */
 int path_drive(struct channel *channel, const struct path_plan *plan, struct path_result *result,
                struct error *err);
-int path_serve(struct channel *channel, const struct path_plan *plan, struct path_intake *intake,
-               struct error *err);
+int path_serve(struct channel *channel, const struct path_plan *plan,
+               struct path_received *reported, struct error *err);
 
 #endif

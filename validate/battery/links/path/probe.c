@@ -13,13 +13,10 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "validate/battery/watch/monitor.h"
+#include "lib/constants/battery_constants.h"
+#include "validate/harness/watch/monitor.h"
 
 enum { HEADER_BYTES = 28 /* IPv4 and UDP */, LONGEST = 65535, COPIES = 2 };
-
-/* Mostly they have long been there; but after a failure nothing took any time, and a sender may not
- * have been let run. */
-static const double WAIT_S = 0.5;
 
 /* Besides the MTU itself: what may get through where it does not. */
 static const int sizes[] = {4096, 1500, 1280, 128};
@@ -121,7 +118,7 @@ void probe_send(const struct probe *probe, const struct probe_address *to, uint6
 int probe_receive(const struct probe *probe, uint64_t session)
 {
     char data[LONGEST];
-    double end_s = clock_s() + WAIT_S, left_s;
+    double end_s = clock_s() + PROBE_WAIT_S, left_s;
     int longest = 0;
     ssize_t got;
 

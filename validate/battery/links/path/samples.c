@@ -7,18 +7,17 @@
 #include <stddef.h>
 
 #include "lib/base/statistics.h"
+#include "lib/constants/battery_constants.h"
 
 enum { SAMPLES_MAX = 1024 };
-
-static const double TIGHT_SHARE = 0.05, LEAST_DEVIATION_SHARE = 0.05;
 
 bool samples_are_tight(const double *samples, int count)
 {
     double median = statistics_median(samples, (size_t)count), low, high;
 
     statistics_interval(samples, (size_t)count, &low, &high);
-    return count > 0 && high - median <= TIGHT_SHARE * median &&
-           median - low <= TIGHT_SHARE * median;
+    return count > 0 && high - median <= SAMPLES_TIGHT_SHARE * median &&
+           median - low <= SAMPLES_TIGHT_SHARE * median;
 }
 
 void samples_interval(const double *samples, int count, double figure, double *low, double *high)
@@ -39,8 +38,8 @@ int samples_outliers(const double *samples, int count)
     median = statistics_median(samples, (size_t)count);
     for (int i = 0; i < count; i++)
         distances[i] = fabs(samples[i] - median);
-    deviation =
-        fmax(1.4826 * statistics_median(distances, (size_t)count), LEAST_DEVIATION_SHARE * median);
+    deviation = fmax(1.4826 * statistics_median(distances, (size_t)count),
+                     SAMPLES_DEVIATION_LEAST_SHARE * median);
     for (int i = 0; i < count; i++)
         outliers += distances[i] > 3 * deviation;
     return outliers;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "validate/battery/watch/sockets.h"
+#include "validate/harness/watch/sockets.h"
 
 static bool is_same_address(const struct sockaddr *left, const struct sockaddr *right)
 {

@@ -7,13 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/constants/battery_constants.h"
 #include "validate/battery/verbs/verb.h"
 
-/* Share of packets that may be lost. RDMA over Ethernet goes back to the lost packet and sends all
- * behind it again, up to a window of some hundred: one in 10,000 costs some percent of the speed
- * (Mittal et al., Revisiting Network Support for RDMA, SIGCOMM 2018, section 4.3). A lossless
- * fabric loses none. */
-static const double LOSS_LIMIT = 1e-4;
 static const char LOSS_COUNTER[] = "rdma_retransmits";
 
 void verbsreport_port(const struct program *program, const struct link_result *result)
@@ -74,9 +70,9 @@ void verbsreport_loss(const struct program *program, const struct link_result *r
     packets = fmax(ceil(result->sent_bytes / result->packet_bytes), lost);
     record.value = lost / packets;
     record.unit = "1";
-    record.limit = LOSS_LIMIT;
+    record.limit = VERBS_LOSS_LIMIT;
     record.limit_source = "expected";
-    if (record.value <= LOSS_LIMIT)
+    if (record.value <= VERBS_LOSS_LIMIT)
         return;
     record.verdict = VERDICT_WARN;
     record.code = FAULT_PATH_LOSS;

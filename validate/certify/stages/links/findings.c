@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/act/strikes.h"
+#include "validate/certify/report/run_records.h"
+#include "validate/policy/strikes.h"
 #include "validate/certify/stages/links/links_stage.h"
 #include "validate/certify/state/rails.h"
-#include "validate/judge/links/trial/trial.h"
+#include "validate/judge/links/localization/localization.h"
 
-/* What the trial of the links found, as verdicts about nodes, notes and lines of certificates. */
+/* What the localization of the links found, as verdicts about nodes, notes and lines of
+ * certificates. */
 
 /* What is wrong by that finding. */
 static enum fault_code code_of(const struct finding *finding)
@@ -34,10 +36,10 @@ static enum fault_code code_of(const struct finding *finding)
 }
 
 /* What that rail failed by; FAULT_NONE: it did not. */
-static enum fault_code rail_fault(const struct trial *trial, int node, int rail)
+static enum fault_code rail_fault(const struct localization *localization, int node, int rail)
 {
-    for (size_t i = 0; i < trial->count; i++) {
-        const struct finding *finding = &trial->findings[i];
+    for (size_t i = 0; i < localization->count; i++) {
+        const struct finding *finding = &localization->findings[i];
 
         if ((finding->kind == FINDING_RAIL || finding->kind == FINDING_NODE) &&
             finding->verdict == VERDICT_FAIL && finding->node == node &&
@@ -49,32 +51,34 @@ static enum fault_code rail_fault(const struct trial *trial, int node, int rail)
 
 /* Whether the node's failed rails are few enough for AllowFailedRails: another one was measured and
  * did not fail. */
-static bool is_allowed(const struct certify *certify, const struct trial *trial, int node)
+static bool is_allowed(const struct certify *certify, const struct localization *localization,
+                       int node)
 {
-    const struct subject *subject = certify_subject(certify, trial->links.nodes[node]);
-    int failed = certify_rails_left_out(certify, subject), good = 0;
+    const struct node_run *node_run = certify_node_run(certify, localization->links.nodes[node]);
+    int failed = certify_rails_left_out(certify, node_run), good = 0;
 
-    for (size_t k = 0; k < trial->links.rail_count; k++) {
-        if (rail_fault(trial, node, (int)k) != FAULT_NONE)
+    for (size_t k = 0; k < localization->links.rail_count; k++) {
+        if (rail_fault(localization, node, (int)k) != FAULT_NONE)
             failed++;
         else
-            good += !isnan(trial->figures[(size_t)node * trial->links.rail_count + k]);
+            good +=
+                !isnan(localization->figures[(size_t)node * localization->links.rail_count + k]);
     }
     return failed > 0 && failed <= certify->conf.allow_failed_rails && good > 0;
 }
 
 /* None of the nodes on a slow leaf is certified. */
-static void leaf_doubt(struct certify *certify, const struct trial *trial,
+static void leaf_doubt(struct certify *certify, const struct localization *localization,
                        const struct finding *finding)
 {
-    const struct links *links = &trial->links;
+    const struct links *links = &localization->links;
 
     for (size_t i = 0; i < links->node_count && links->blocks; i++) {
-        struct subject *subject = certify_subject(certify, links->nodes[i]);
+        struct node_run *node_run = certify_node_run(certify, links->nodes[i]);
 
         if (links->blocks[i] == finding->block && finding->verdict >= VERDICT_UNKNOWN)
-            outcome_note(&subject->outcome, STAGE_LINKS, VERDICT_UNKNOWN, code_of(finding), "links",
-                         finding->part, finding->message);
+            outcome_note(&node_run->outcome, STAGE_LINKS, VERDICT_UNKNOWN, code_of(finding),
+                         "links", finding->part, finding->message);
     }
 }
 
@@ -85,11 +89,11 @@ static bool is_hint(const struct finding *finding)
            catalog_is_limit(finding->limit_source, LIMIT_REFERENCE);
 }
 
-/* A path that is slow for what the rail at one of its ends loses. */
-static bool is_by_loss(const struct certify *certify, const struct trial *trial,
+/* A path that is slow for what it loses, or the rail at one of its ends. */
+static bool is_by_loss(const struct certify *certify, const struct localization *localization,
                        const struct finding *finding)
 {
-    const struct links *links = &trial->links;
+    const struct links *links = &localization->links;
     const int ends[] = {finding->node, finding->peer};
     bool is_lossy = false;
 
@@ -98,21 +102,25 @@ static bool is_by_loss(const struct certify *certify, const struct trial *trial,
     for (int i = 0; i < 2; i++)
         is_lossy |= ends[i] >= 0 &&
                     certify_is_lossy(certify, links->nodes[ends[i]], links->rails[finding->rail]);
-    return is_lossy;
+    if (ends[0] < 0 || ends[1] < 0 || is_lossy)
+        return is_lossy;
+    return certify_is_lossy_between(
+        certify, (const char *const[]){links->nodes[ends[0]], links->nodes[ends[1]]},
+        links->rails[finding->rail]);
 }
 
-static void finding_take(struct certify *certify, const struct trial *trial,
+static void finding_take(struct certify *certify, const struct localization *localization,
                          const struct finding *finding)
 {
-    const struct links *links = &trial->links;
-    struct subject *subject =
-        finding->node >= 0 ? certify_subject(certify, links->nodes[finding->node]) : NULL;
+    const struct links *links = &localization->links;
+    struct node_run *node_run =
+        finding->node >= 0 ? certify_node_run(certify, links->nodes[finding->node]) : NULL;
     char text[256];
-    struct record record = trial_record(trial, finding);
+    struct record record = localization_record(localization, finding);
     enum verdict verdict = finding->verdict;
 
     if (finding->kind == FINDING_RAIL && verdict == VERDICT_FAIL &&
-        is_allowed(certify, trial, finding->node))
+        is_allowed(certify, localization, finding->node))
         verdict = record.verdict = VERDICT_WARN;
     record.suite = "certify";
     record.code = code_of(finding);
@@ -124,20 +132,20 @@ static void finding_take(struct certify *certify, const struct trial *trial,
     case FINDING_LIAR:
     case FINDING_AMBIGUOUS:
     case FINDING_MISSING:
-        trial_short_message(finding, text, sizeof text);
-        if (subject && verdict != finding->verdict)
-            certify_note(certify, "%s: %s, left out by AllowFailedRails", subject->name, text);
-        if (subject)
-            verdict = certify_rails_verdict(certify, subject, finding->part, verdict);
-        if (subject && verdict == VERDICT_FAIL &&
+        localization_short_message(finding, text, sizeof text);
+        if (node_run && verdict != finding->verdict)
+            certify_note(certify, "%s: %s, left out by AllowFailedRails", node_run->name, text);
+        if (node_run)
+            verdict = certify_rails_verdict(certify, node_run, finding->part, verdict);
+        if (node_run && verdict == VERDICT_FAIL &&
             strikes_is_near(finding->limit_source, finding->value, finding->limit))
-            outcome_note_near(&subject->outcome, STAGE_LINKS, record.code, "links", finding->part,
+            outcome_note_near(&node_run->outcome, STAGE_LINKS, record.code, "links", finding->part,
                               text);
-        else if (subject)
-            outcome_note(&subject->outcome, STAGE_LINKS, verdict, record.code, "links",
+        else if (node_run)
+            outcome_note(&node_run->outcome, STAGE_LINKS, verdict, record.code, "links",
                          finding->part, text);
-        if (subject && is_hint(finding))
-            certify_note(certify, "%s: %s", subject->name, text);
+        if (node_run && is_hint(finding))
+            certify_note(certify, "%s: %s", node_run->name, text);
         break;
     case FINDING_FABRIC: /* slow everywhere alike: no node's, but none is what it should be */
         certify_note(certify, "%s", finding->message);
@@ -148,7 +156,7 @@ static void finding_take(struct certify *certify, const struct trial *trial,
                         STAGE_LINKS, VERDICT_UNKNOWN, "links", finding->message);
         break;
     case FINDING_LEAF: /* no node's fault, but none of its nodes could show what it can do */
-        leaf_doubt(certify, trial, finding);
+        leaf_doubt(certify, localization, finding);
         /* fall through */
     default: /* a path is no node's fault */
         certify_note(
@@ -163,90 +171,92 @@ static void finding_take(struct certify *certify, const struct trial *trial,
 
 /* What the links say of topology.conf as a whole; nodes that are elsewhere have findings of their
  * own. */
-static void topology_take(struct certify *certify, const struct trial *trial)
+static void topology_take(struct certify *certify, const struct localization *localization)
 {
-    const struct links *links = &trial->links;
+    const struct links *links = &localization->links;
     struct record record = RECORD_INIT;
     bool is_several = false;
 
     for (size_t i = 0; i < links->node_count && links->blocks; i++)
         is_several |= links->blocks[i] != links->blocks[0];
-    for (size_t i = 0; i < trial->count; i++)
-        is_several = is_several && trial->findings[i].kind != FINDING_MISPLACED;
+    for (size_t i = 0; i < localization->count; i++)
+        is_several = is_several && localization->findings[i].kind != FINDING_MISPLACED;
     if (!is_several)
         return;
     record.suite = "certify";
     record.test = "net.topology";
-    record.verdict = trial_shows_leaves(trial) ? VERDICT_PASS : VERDICT_SKIP;
+    record.verdict = localization_shows_leaves(localization) ? VERDICT_PASS : VERDICT_SKIP;
     record.message = record.verdict == VERDICT_PASS
-                         ? "by their links all nodes are on the leaf switches of topology.conf"
-                         : "uplinks are as fast as the leaves: the links do not show which leaf "
-                           "switch a node is on";
+                         ? "the measured links agree with the leaf switches of topology.conf"
+                         : "uplinks are as fast as the links below: measurements cannot show the "
+                           "leaf switch of a node";
     certify_record(certify, &record);
 }
 
 /* A line of the node's certificate: "links eth1: 196 Mb/s", of a failed rail with its code. */
-static bool rail_line_add(struct subject *subject, const char *rail, const char *what)
+static bool rail_line_add(struct node_run *node_run, const char *rail, const char *what)
 {
     char line[128];
 
     snprintf(line, sizeof line, "links %s: %s", rail, what);
-    return hostlist_append(&subject->rails, line) == 0;
+    return hostlist_append(&node_run->rails, line) == 0;
 }
 
 /* The lines of what was measured, and of what is left out. False when memory is out: jobs would
  * take a failed rail for a good one. */
-static bool rail_lines_add(const struct certify *certify, const struct trial *trial, size_t node,
-                           struct subject *subject)
+static bool rail_lines_add(const struct certify *certify, const struct localization *localization,
+                           size_t node, struct node_run *node_run)
 {
-    const struct links *links = &trial->links;
+    const struct links *links = &localization->links;
     bool is_done = true;
     char what[64];
 
     for (size_t k = 0; k < links->rail_count; k++) {
-        double mbps = trial->figures[node * links->rail_count + k];
+        double mbps = localization->figures[node * links->rail_count + k];
         enum fault_code code;
 
         if (isnan(mbps))
             continue;
-        subject->rail_mbps = fmin(subject->rail_mbps, mbps); /* of NAN and a number the number */
-        code = rail_fault(trial, (int)node, (int)k);
+        node_run->rail_mbps = fmin(node_run->rail_mbps, mbps); /* of NAN and a number the number */
+        code = rail_fault(localization, (int)node, (int)k);
         snprintf(what, sizeof what, "%.0f Mb/s%s%s", mbps, code != FAULT_NONE ? " " : "",
                  catalog_fault(code)->name);
-        is_done &= rail_line_add(subject, links->rails[k], what);
+        is_done &= rail_line_add(node_run, links->rails[k], what);
     }
     snprintf(what, sizeof what, "unusable %s", catalog_fault(FAULT_RAIL_FAULT)->name);
-    for (int k = 0; k < certify_rails_left_out(certify, subject); k++)
-        is_done &= rail_line_add(subject, subject->unusable.names[k], what);
+    for (int k = 0; k < certify_rails_left_out(certify, node_run); k++)
+        is_done &= rail_line_add(node_run, node_run->unusable.names[k], what);
     return is_done;
 }
 
 /* The table's cell and the certificate's lines. */
-static void figures_take(struct certify *certify, const struct trial *trial)
+static void figures_take(struct certify *certify, const struct localization *localization)
 {
-    const struct links *links = &trial->links;
+    const struct links *links = &localization->links;
 
     for (size_t i = 0; i < links->node_count; i++) {
-        struct subject *subject = certify_subject(certify, links->nodes[i]);
+        struct node_run *node_run = certify_node_run(certify, links->nodes[i]);
 
-        if (!rail_lines_add(certify, trial, i, subject))
-            certify_verdict(certify, subject, STAGE_LINKS, VERDICT_UNKNOWN, "links", "",
+        if (!rail_lines_add(certify, localization, i, node_run))
+            certify_verdict(certify, node_run, STAGE_LINKS, VERDICT_UNKNOWN, "links", "",
                             "no memory for its rails");
-        if (isnan(subject->rail_mbps))
-            certify_verdict(certify, subject, STAGE_LINKS, VERDICT_UNKNOWN, "links", "",
-                            "no link of it was measured");
+        if (isnan(node_run->rail_mbps))
+            certify_verdict(certify, node_run, STAGE_LINKS, VERDICT_UNKNOWN, "links", "",
+                            "none of its links was measured");
         else
-            snprintf(subject->outcome.cells[STAGE_LINKS],
-                     sizeof subject->outcome.cells[STAGE_LINKS], "%.0f Mb/s", subject->rail_mbps);
+            snprintf(node_run->outcome.cells[STAGE_LINKS],
+                     sizeof node_run->outcome.cells[STAGE_LINKS], "%.0f Mb/s", node_run->rail_mbps);
     }
 }
 
-void certify_link_findings(struct certify *certify, const struct trial *trial, size_t first)
+void certify_link_findings(struct certify *certify, const struct localization *localization,
+                           size_t first)
 {
-    for (size_t i = 0; i < trial->count; i++)
-        if (!is_by_loss(certify, trial, &trial->findings[i]))
-            finding_take(certify, trial, &trial->findings[i]);
-    topology_take(certify, trial);
-    certify_sums(certify, first, trial->figures, trial->links.node_count * trial->links.rail_count);
-    figures_take(certify, trial);
+    for (size_t i = 0; i < localization->count; i++)
+        if (!is_by_loss(certify, localization, &localization->findings[i]))
+            finding_take(certify, localization, &localization->findings[i]);
+    topology_take(certify, localization);
+    certify_sums(certify, first, localization->figures,
+                 localization->links.node_count * localization->links.rail_count);
+    figures_take(certify, localization);
 }

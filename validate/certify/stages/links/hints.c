@@ -14,7 +14,7 @@
 
 /* A rail that any record speaks of. */
 struct rail_hint {
-    size_t subject;
+    size_t node_run;
     const char *part; /* the records' */
     double nic_gbps;  /* 0: not known */
     struct history_figure figure;
@@ -24,7 +24,7 @@ struct rail_hint {
 
 struct hints {
     struct certify *certify;
-    struct rail_hint *rails; /* by subject and part, each once */
+    struct rail_hint *rails; /* by node and part, each once */
     size_t count;
     bool is_out_of_memory;
 };
@@ -32,10 +32,10 @@ struct hints {
 static void rail_add(struct hints *hints, const char *node, const char *part, double nic_gbps)
 {
     const struct certify *certify = hints->certify;
-    const struct subject *subject = node && part ? certify_subject(certify, node) : NULL;
+    const struct node_run *node_run = node && part ? certify_node_run(certify, node) : NULL;
     struct rail_hint *grown;
 
-    if (!subject || !subject->is_in_job)
+    if (!node_run || !node_run->is_in_job)
         return;
     grown = grow(hints->rails, hints->count, sizeof *grown);
     if (!grown) {
@@ -43,7 +43,7 @@ static void rail_add(struct hints *hints, const char *node, const char *part, do
         return;
     }
     hints->rails = grown;
-    grown[hints->count++] = (struct rail_hint){.subject = (size_t)(subject - certify->subjects),
+    grown[hints->count++] = (struct rail_hint){.node_run = (size_t)(node_run - certify->node_runs),
                                                .part = part,
                                                .nic_gbps = nic_gbps,
                                                .figure = {NAN, NAN, 0}};
@@ -53,7 +53,7 @@ static void rail_add(struct hints *hints, const char *node, const char *part, do
 static int by_rail(const void *left, const void *right)
 {
     const struct rail_hint *a = left, *b = right;
-    int order = (a->subject > b->subject) - (a->subject < b->subject);
+    int order = (a->node_run > b->node_run) - (a->node_run < b->node_run);
 
     order = order ? order : strcmp(a->part, b->part);
     return order ? order : (a->nic_gbps < b->nic_gbps) - (a->nic_gbps > b->nic_gbps);
@@ -61,7 +61,7 @@ static int by_rail(const void *left, const void *right)
 
 static bool is_same_rail(const struct rail_hint *a, const struct rail_hint *b)
 {
-    return a->subject == b->subject && strcmp(a->part, b->part) == 0;
+    return a->node_run == b->node_run && strcmp(a->part, b->part) == 0;
 }
 
 static void rails_unite(struct hints *hints)
@@ -85,11 +85,12 @@ static void rails_find(struct hints *hints, size_t first, struct reference_hardw
 
     for (size_t i = 0; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        const struct subject *subject =
-            record->node ? certify_subject(certify, record->node) : NULL;
-        struct reference_hardware *node = subject ? &hardware[subject - certify->subjects] : NULL;
+        const struct node_run *node_run =
+            record->node ? certify_node_run(certify, record->node) : NULL;
+        struct reference_hardware *node =
+            node_run ? &hardware[node_run - certify->node_runs] : NULL;
 
-        if (!subject || !record->metric)
+        if (!node_run || !record->metric)
             continue;
         if (i >= first && catalog_is_suite(record->suite, SUITE_LINKS)) {
             if (record->node != last_node || record->part != last_part)
@@ -111,7 +112,7 @@ static void rails_find(struct hints *hints, size_t first, struct reference_hardw
     rails_unite(hints);
 }
 
-static void ask_history(struct hints *hints)
+static void hints_query_history(struct hints *hints)
 {
     const struct certify *certify = hints->certify;
     struct history_query *queries = calloc(hints->count + 1, sizeof *queries);
@@ -121,15 +122,15 @@ static void ask_history(struct hints *hints)
     bool is_known = false;
 
     for (size_t i = 0; names.names && i < certify->count; i++)
-        names.names[i] = (char *)(size_t)certify->subjects[i].name;
+        names.names[i] = (char *)(size_t)certify->node_runs[i].name;
     if (queries && fingerprints && names.names &&
         history_fingerprints(&certify->records, 0, &names, fingerprints) == 0) {
         for (size_t i = 0; i < hints->count; i++)
             queries[i] =
-                (struct history_query){.node = certify->subjects[hints->rails[i].subject].name,
+                (struct history_query){.node = certify->node_runs[hints->rails[i].node_run].name,
                                        .part = hints->rails[i].part,
                                        .metric = "bandwidth",
-                                       .fingerprint = fingerprints[hints->rails[i].subject]};
+                                       .fingerprint = fingerprints[hints->rails[i].node_run]};
         is_known = history_figures(certify->conf.history_path, queries, hints->count, &err) == 0;
     }
     for (size_t i = 0; is_known && i < hints->count; i++)
@@ -141,7 +142,7 @@ static void ask_history(struct hints *hints)
     free(queries);
 }
 
-static void ask_reference(struct hints *hints, const struct reference_hardware *hardware)
+static void hints_query_reference(struct hints *hints, const struct reference_hardware *hardware)
 {
     struct reference reference;
     struct error err;
@@ -150,7 +151,7 @@ static void ask_reference(struct hints *hints, const struct reference_hardware *
         certify_note(hints->certify, "%s", err.text);
     for (size_t i = 0; i < hints->count; i++) {
         struct rail_hint *rail = &hints->rails[i];
-        struct reference_hardware one = hardware[rail->subject];
+        struct reference_hardware one = hardware[rail->node_run];
         const struct reference_line *line;
 
         one.nic_gbps = rail->nic_gbps;
@@ -180,8 +181,8 @@ struct hints *hints_open(struct certify *certify, size_t first)
         hints_close(hints);
         hints = NULL;
     } else if (hints->count > 0) {
-        ask_history(hints);
-        ask_reference(hints, hardware);
+        hints_query_history(hints);
+        hints_query_reference(hints, hardware);
     }
     free(hardware);
     return hints;
@@ -197,13 +198,13 @@ void hints_close(struct hints *hints)
 static const struct rail_hint *rail_of(const struct hints *hints, const char *node,
                                        const char *part)
 {
-    const struct subject *subject = hints ? certify_subject(hints->certify, node) : NULL;
-    size_t low = 0, high = subject ? hints->count : 0;
+    const struct node_run *node_run = hints ? certify_node_run(hints->certify, node) : NULL;
+    size_t low = 0, high = node_run ? hints->count : 0;
     struct rail_hint wanted = {.part = part, .nic_gbps = INFINITY};
 
-    if (!subject)
+    if (!node_run)
         return NULL;
-    wanted.subject = (size_t)(subject - hints->certify->subjects);
+    wanted.node_run = (size_t)(node_run - hints->certify->node_runs);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 

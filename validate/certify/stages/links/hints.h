@@ -15,7 +15,7 @@ struct hints;
 struct hints *hints_open(struct certify *certify, size_t first);
 void hints_close(struct hints *hints);
 
-/* For struct trial; leave the answer as it is when nothing is known. hints may be NULL. */
+/* For struct localization; leave the answer as it is when nothing is known. hints may be NULL. */
 void hints_recall(const struct hints *hints, const char *node, const char *rail,
                   struct history_figure *history);
 void hints_refer(const struct hints *hints, const char *node, const char *rail,

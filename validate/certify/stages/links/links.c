@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/constants/certify_constants.h"
+#include "validate/certify/report/run_records.h"
 #include "validate/certify/stages/battery.h"
 #include "validate/certify/stages/links/hints.h"
 #include "validate/certify/stages/links/links_stage.h"
@@ -15,14 +17,8 @@
 #include "validate/certify/state/rails.h"
 #include "validate/certify/step/certify_step.h"
 #include "validate/certify/step/peers.h"
-#include "validate/judge/links/trial/trial.h"
+#include "validate/judge/links/localization/localization.h"
 #include "validate/slurm/step.h"
-
-enum {
-    STEADY_PERCENT = 10,
-    MARGIN_S = 10,
-    CONFIRM_TRIES = 4,
-};
 
 /* The leaf switches of those nodes, where there are several: "leaf1=n[1-2];leaf2=n[3-4]". malloc'd;
  * NULL: not known, or one. */
@@ -35,7 +31,7 @@ static char *blocks_text(const struct certify *certify, const struct hostlist *n
     FILE *stream = open_memstream(&text, &size);
 
     for (size_t i = 0; leaves && i < names->count; i++) {
-        int leaf = certify_subject(certify, names->names[i])->slurm->leaf;
+        int leaf = certify_node_run(certify, names->names[i])->slurm->leaf;
 
         if (leaf >= 0)
             hostlist_append(&leaves[leaf], names->names[i]);
@@ -87,6 +83,13 @@ static void concurrency_add(const struct concurrency *most, struct arguments *pr
         arguments_add(program, "--uplink-concurrency=%d", most->uplink_pairs);
 }
 
+/* Datagrams may be lost where a receiver is kept waiting: only where time is there to see it. */
+static void verbs_add(enum certify_level level, struct arguments *program)
+{
+    if (level != LEVEL_FULL)
+        arguments_add(program, "--verbs=%s", level == LEVEL_QUICK ? "write" : "write,read,send");
+}
+
 /* All pairs in turn; then all rails of a pair at once; then all that an uplink is there for; and
  * RDMA ports by libibverbs itself. */
 static void passes_add(const struct certify *certify, bool is_limited, bool has_blocks,
@@ -98,16 +101,16 @@ static void passes_add(const struct certify *certify, bool is_limited, bool has_
     arguments_add(program, "--passes=pairs,together%s%s%s",
                   is_for_all && has_blocks ? ",uplinks" : "", is_for_all ? ",bisection" : "",
                   has_rdma ? ",verbs" : "");
-    /* datagrams may be lost where a receiver is kept waiting: only where time is there to see it */
-    if (has_rdma && level != LEVEL_FULL)
-        arguments_add(program, "--verbs=%s", level == LEVEL_QUICK ? "write" : "write,read,send");
+    if (has_rdma)
+        verbs_add(level, program);
 }
 
 /* Suspects that are measured once more. */
 struct retry {
-    struct trial_look look;
+    struct retest_schedule schedule;
     const char *pairs;
-    bool is_together; /* all rails of a pair at once too */
+    enum retest_passes passes;
+    bool keeps_order; /* of the nodes, the first of which tells for all */
 };
 
 /* retry NULL: the first measurement, of all. */
@@ -121,14 +124,17 @@ static void links_arguments(const struct certify *certify, const struct hostlist
     arguments_add(program, "%s", path);
     arguments_add(program, "--json");
     arguments_add(program, "--time-limit=%.0f", limit_s);
-    if (certify->options.level == LEVEL_QUICK || (retry && retry->look.is_quick))
+    if (certify->options.level == LEVEL_QUICK || (retry && retry->schedule.is_quick))
         arguments_add(program, "--quick");
     if (retry) {
         arguments_add(program, "--pairs=%s", retry->pairs);
-        arguments_add(program, "--times=%d", retry->look.times);
-        arguments_add(program, "--repeats=%d", retry->look.samples);
-        if (retry->is_together)
-            arguments_add(program, "--passes=pairs,together");
+        arguments_add(program, "--times=%d", retry->schedule.times);
+        arguments_add(program, "--repeats=%d", retry->schedule.samples);
+        if (retry->passes != PASSES_PAIRS)
+            arguments_add(program, "--passes=%s",
+                          retry->passes == PASSES_VERBS ? "verbs" : "pairs,together");
+        if (retry->passes == PASSES_VERBS)
+            verbs_add(certify->options.level, program);
     } else {
         double confidence = budget_confidence(certify->options.level, names->count);
 
@@ -146,8 +152,8 @@ static void links_arguments(const struct certify *certify, const struct hostlist
 
 /* Whether the run told the end of each pass that it was asked for. One that lost its first node, or
  * whose last words were lost, has measured less than it seems: a missing measurement is no pass. */
-static bool tells_all_passes(const struct certify *certify, const struct arguments *program,
-                             size_t first)
+static bool has_all_passes(const struct certify *certify, const struct arguments *program,
+                           size_t first)
 {
     static const char option[] = "--passes=";
     const char *passes = "pairs";
@@ -181,7 +187,8 @@ static int links_step(struct certify *certify, bool is_first, const struct hostl
 {
     struct certify_environment environment;
     struct arguments program = {0};
-    /* a look at suspects has pairs one after the other, some 5 s each: it ends when it is done */
+    /* a retest of suspects measures pairs one after the other, some 5 s each: it ends when it is
+     * done */
     double limit_s = certify_limit_s(certify, STAGE_LINKS, names->count);
     int rv;
 
@@ -196,15 +203,17 @@ static int links_step(struct certify *certify, bool is_first, const struct hostl
                                              .nodes = names,
                                              .tasks_per_node = 1,
                                              .is_mpi = true,
+                                             .keeps_order = retry && retry->keeps_order,
                                              .program = program.argv,
                                              .environment = environment.entries,
-                                             .deadline_s = limit_s + MARGIN_S,
+                                             .deadline_s = limit_s + CERTIFY_MARGIN_S,
                                              .survives_loss = true},
                       first, err);
-    *is_whole = rv >= 0 && tells_all_passes(certify, &program, *first);
+    *is_whole = rv >= 0 && has_all_passes(certify, &program, *first);
     if (rv == 0 && !*is_whole) {
         error_set(err, "muster-links ended before its last pass: %s",
-                  *certify->complaint.text ? certify->complaint.text : "no word why");
+                  *certify->complaint.text ? certify->complaint.text
+                                           : "no error message was given");
         rv = 1;
     }
     arguments_clear(&program);
@@ -256,9 +265,9 @@ static size_t lost_take(struct certify *certify, size_t first, struct hostlist *
 
     certify_suspect(certify, first);
     for (size_t i = 0; i < names->count; i++) {
-        const struct subject *subject = certify_subject(certify, names->names[i]);
+        const struct node_run *node_run = certify_node_run(certify, names->names[i]);
 
-        if (!subject->is_suspect && outcome_is_good(&subject->outcome))
+        if (!node_run->is_suspect && outcome_is_good(&node_run->outcome))
             hostlist_append(&left, names->names[i]);
     }
     hostlist_clear(names);
@@ -266,8 +275,8 @@ static size_t lost_take(struct certify *certify, size_t first, struct hostlist *
     return left.count;
 }
 
-/* What the trial's questions are about. */
-struct asked {
+/* What the retests need. */
+struct retest_context {
     struct certify *certify;
     struct hints *hints;
     size_t nodes;
@@ -275,16 +284,16 @@ struct asked {
 
 /* Measures suspects once more, alone on the network. */
 static bool suspects_measure(void *context, const struct hostlist *names, const char *pairs,
-                             bool is_together, size_t *first)
+                             enum retest_passes passes, size_t *first)
 {
-    const struct asked *asked = context;
-    struct certify *certify = asked->certify;
+    const struct retest_context *retest = context;
+    struct certify *certify = retest->certify;
     struct error err;
     bool is_whole;
 
     progress_doing(&certify->progress, "measuring suspects again: %s", pairs);
     return links_step(certify, false, names,
-                      &(struct retry){trial_look(asked->nodes), pairs, is_together}, first,
+                      &(struct retry){retest_schedule(retest->nodes), pairs, passes, false}, first,
                       &is_whole, &err) == 0 &&
            certify_is_complete(certify, *first);
 }
@@ -292,27 +301,27 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
 static void recall(void *context, const char *node, const char *rail,
                    struct history_figure *history)
 {
-    hints_recall(((struct asked *)context)->hints, node, rail, history);
+    hints_recall(((struct retest_context *)context)->hints, node, rail, history);
 }
 
 static void refer(void *context, const char *node, const char *rail,
                   struct reference_figure *reference)
 {
-    hints_refer(((struct asked *)context)->hints, node, rail, reference);
+    hints_refer(((struct retest_context *)context)->hints, node, rail, reference);
 }
 
 /* What muster-links says of a node by itself. A link that was lost meanwhile is not certified, and
  * it may have been the switch. */
-static void accuse(void *context, const char *node, enum verdict verdict,
-                   const struct record *record)
+static void self_report_take(void *context, const char *node, enum verdict verdict,
+                             const struct record *record)
 {
-    struct subject *subject = certify_subject(context, node);
+    struct node_run *node_run = certify_node_run(context, node);
 
     if (verdict == VERDICT_WARN && record->code == FAULT_LINK_LOST)
         verdict = VERDICT_UNKNOWN;
-    if (subject && subject->is_asked && !subject->is_suspect && !certify_is_death(record))
-        outcome_note(&subject->outcome, STAGE_LINKS,
-                     certify_rails_verdict(context, subject, record->part, verdict),
+    if (node_run && node_run->is_asked && !node_run->is_suspect && !certify_is_death(record))
+        outcome_note(&node_run->outcome, STAGE_LINKS,
+                     certify_rails_verdict(context, node_run, record->part, verdict),
                      record_code(record), record->test, record->part, record->message);
 }
 
@@ -333,35 +342,35 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
                   size_t rounds)
 {
     int *leaves = calloc(names->count + 1, sizeof *leaves);
-    struct asked asked = {certify, hints_open(certify, first), names->count};
-    struct trial trial = {
+    struct retest_context retest = {certify, hints_open(certify, first), names->count};
+    struct localization localization = {
         .source = {.records = &certify->records,
                    .conf = &certify->conf,
                    .names = names,
                    .leaves = leaves,
                    .leaf_names = (const char *const *)certify->cluster.leaves},
         .first = first,
-        .tries = CONFIRM_TRIES,
-        .steady_percent = STEADY_PERCENT,
+        .tries = LINKS_CONFIRM_TRIES,
+        .steady_percent = LINKS_STEADY_PERCENT,
         .measure = suspects_measure,
         .recall = recall,
         .refer = refer,
-        .context = &asked,
+        .context = &retest,
     };
 
     for (size_t i = 0; leaves && i < names->count; i++)
-        leaves[i] = certify_subject(certify, names->names[i])->slurm->leaf;
-    if (!leaves || trial_hold(&trial) != 0) {
+        leaves[i] = certify_node_run(certify, names->names[i])->slurm->leaf;
+    if (!leaves || localization_run(&localization) != 0) {
         certify_all(certify, names, STAGE_LINKS, VERDICT_UNKNOWN, "links",
                     "no memory to judge the links");
     } else {
-        trial_testimony(&certify->records, first, accuse, certify);
-        certify_losses(certify, &trial); /* first: what is lost makes a rail slow as well */
-        certify_link_findings(certify, &trial, first);
+        localization_self_reports(&localization, self_report_take, certify);
+        certify_losses(certify, &localization); /* first: what is lost makes a rail slow as well */
+        certify_link_findings(certify, &localization, first);
         rounds_conclude(certify, names, rounds);
     }
-    trial_clear(&trial);
-    hints_close(asked.hints);
+    localization_clear(&localization);
+    hints_close(retest.hints);
     free(leaves);
 }
 
@@ -376,7 +385,8 @@ static int links_pair(struct certify *certify, const struct hostlist *names, siz
 
     (void)context;
     snprintf(pairs, sizeof pairs, "%s:%s", names->names[0], names->names[1]);
-    rv = links_step(certify, false, names, &(struct retry){trial_look(names->count), pairs, false},
+    rv = links_step(certify, false, names,
+                    &(struct retry){retest_schedule(names->count), pairs, PASSES_PAIRS, true},
                     first, &is_whole, &err);
     return rv == 0 && !certify_is_complete(certify, *first) ? 1 : rv;
 }

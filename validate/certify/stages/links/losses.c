@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "validate/certify/report/run_records.h"
 #include "validate/certify/stages/links/links_stage.h"
 #include "validate/certify/state/rails.h"
 #include "validate/judge/links/losses/retest.h"
@@ -13,7 +14,7 @@
 static const char *doubt_of(enum loss_retest retest)
 {
     static const char *const texts[] = {
-        [LOSS_NOT_RETESTED] = "not measured again",
+        [LOSS_NOT_RETESTED] = "not retested",
         [LOSS_UNSCHEDULED] = "an end was not scheduled in the retest",
         [LOSS_NO_CONTROL] = "no control pair in the retest",
         [LOSS_CONTROL_TOO] = "the control pair loses too: network or busy machines",
@@ -31,6 +32,16 @@ static const char *way_of(const struct loss_finding *finding)
                                                : "receives";
 }
 
+static void path_part(const char *a, const char *b, const char *rail, char *part, size_t size)
+{
+    snprintf(part, size, "path %.63s-%.63s %.63s", a, b, rail);
+}
+
+static void uplink_part(const char *a, const char *b, const char *rail, char *part, size_t size)
+{
+    snprintf(part, size, "uplink %.63s-%.63s %.63s", a, b, rail);
+}
+
 /* What is not of one node: the part, and what is said of it. */
 static void shared_write(const struct certify *certify, const struct losses *losses,
                          const struct loss_finding *finding, char *part, size_t part_size,
@@ -44,16 +55,15 @@ static void shared_write(const struct certify *certify, const struct losses *los
 
     switch (finding->kind) {
     case LOSS_PATH:
-        snprintf(part, part_size, "path %.63s-%.63s %.63s", losses->nodes[finding->node],
-                 losses->nodes[finding->peer], rail);
+        path_part(losses->nodes[finding->node], losses->nodes[finding->peer], rail, part,
+                  part_size);
         snprintf(message, size,
-                 "%s %s %.2g %% of the packets that %.63s sends; both ends are well with others: "
-                 "check the switches and cables between%s",
+                 "%s %s %.2g %% of the packets that %.63s sends; both ends are good with other "
+                 "nodes: check the switches and cables between%s",
                  part, verb, percent, losses->nodes[finding->node], doubt);
         break;
     case LOSS_UPLINK:
-        snprintf(part, part_size, "uplink %.63s-%.63s %.63s", leaves[finding->block],
-                 leaves[finding->peer_block], rail);
+        uplink_part(leaves[finding->block], leaves[finding->peer_block], rail, part, part_size);
         snprintf(message, size,
                  "%s %s %.2g %% of the packets of several nodes: check the cables and ports "
                  "between these switches; no node is drained for it%s",
@@ -70,7 +80,7 @@ static void shared_write(const struct certify *certify, const struct losses *los
         snprintf(part, part_size, "all %s", rail);
         snprintf(message, size,
                  "all %s lose %.2g %% of the packets on most nodes alike: the network is congested "
-                 "or faulty, nobody is drained for it%s",
+                 "or faulty; no node is drained for it%s",
                  rail, percent, doubt);
         break;
     }
@@ -110,20 +120,42 @@ bool certify_is_lossy(const struct certify *certify, const char *node, const cha
     return hostlist_contains(&certify->lossy, text);
 }
 
+bool certify_is_lossy_between(const struct certify *certify, const char *const nodes[2],
+                              const char *rail)
+{
+    char part[224];
+
+    for (int k = 0; k < 2; k++) {
+        int from = certify_node_run(certify, nodes[k])->slurm->leaf;
+        int to = certify_node_run(certify, nodes[1 - k])->slurm->leaf;
+
+        path_part(nodes[k], nodes[1 - k], rail, part, sizeof part);
+        if (hostlist_contains(&certify->lossy, part))
+            return true;
+        if (from < 0 || to < 0)
+            continue;
+        uplink_part(certify->cluster.leaves[from], certify->cluster.leaves[to], rail, part,
+                    sizeof part);
+        if (hostlist_contains(&certify->lossy, part))
+            return true;
+    }
+    return false;
+}
+
 /* None of the nodes on a lossy leaf switch is certified. */
-static void leaf_doubt(struct certify *certify, const struct trial *trial,
+static void leaf_doubt(struct certify *certify, const struct localization *localization,
                        const struct loss_finding *finding, const struct record *record)
 {
-    for (size_t i = 0; i < trial->links.node_count; i++) {
-        struct subject *subject = certify_subject(certify, trial->links.nodes[i]);
+    for (size_t i = 0; i < localization->links.node_count; i++) {
+        struct node_run *node_run = certify_node_run(certify, localization->links.nodes[i]);
 
-        if (trial->source.leaves[i] == finding->block)
-            outcome_note(&subject->outcome, STAGE_LINKS, VERDICT_UNKNOWN, record->code, "links",
+        if (localization->source.leaves[i] == finding->block)
+            outcome_note(&node_run->outcome, STAGE_LINKS, VERDICT_UNKNOWN, record->code, "links",
                          record->part, record->message);
     }
 }
 
-static void finding_take(struct certify *certify, const struct trial *trial,
+static void finding_take(struct certify *certify, const struct localization *localization,
                          const struct losses *losses, const struct loss_finding *finding)
 {
     static const enum fault_code codes[] = {
@@ -153,33 +185,35 @@ static void finding_take(struct certify *certify, const struct trial *trial,
     record.message = message;
     certify_record(certify, &record);
     if (is_nodes) {
-        struct subject *subject = certify_subject(certify, record.node);
+        struct node_run *node_run = certify_node_run(certify, record.node);
         char text[320];
 
         lossy_text(record.node, part, text, sizeof text);
         if (record.verdict == VERDICT_FAIL)
             hostlist_append(&certify->lossy, text);
-        outcome_note(&subject->outcome, STAGE_LINKS,
-                     certify_rails_verdict(certify, subject, part, record.verdict), record.code,
+        outcome_note(&node_run->outcome, STAGE_LINKS,
+                     certify_rails_verdict(certify, node_run, part, record.verdict), record.code,
                      "links", part, message);
         return;
     }
     certify_note(certify, "%s", message);
     certify->has_fault |= record.verdict == VERDICT_FAIL;
+    if (record.verdict == VERDICT_FAIL)
+        hostlist_append(&certify->lossy, part);
     if (finding->kind == LOSS_LEAF)
-        leaf_doubt(certify, trial, finding, &record);
+        leaf_doubt(certify, localization, finding, &record);
 }
 
-void certify_losses(struct certify *certify, struct trial *trial)
+void certify_losses(struct certify *certify, struct localization *localization)
 {
     struct losses losses;
 
-    if (losses_hold(trial, &losses) != 0)
-        certify_all(
-            certify,
-            &(struct hostlist){(char **)(size_t)trial->links.nodes, trial->links.node_count},
-            STAGE_LINKS, VERDICT_UNKNOWN, "links", "no memory to judge what was lost");
+    if (losses_hold(localization, &losses) != 0)
+        certify_all(certify,
+                    &(struct hostlist){(char **)(size_t)localization->links.nodes,
+                                       localization->links.node_count},
+                    STAGE_LINKS, VERDICT_UNKNOWN, "links", "no memory to judge what was lost");
     for (size_t i = 0; i < losses.count; i++)
-        finding_take(certify, trial, &losses, &losses.findings[i]);
+        finding_take(certify, localization, &losses, &losses.findings[i]);
     losses_clear(&losses);
 }

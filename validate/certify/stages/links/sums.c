@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/statistics.h"
+#include "validate/certify/report/run_records.h"
 #include "validate/certify/stages/links/links_stage.h"
 #include "validate/judge/links/sums.h"
 

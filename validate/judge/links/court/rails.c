@@ -135,6 +135,25 @@ void court_history(struct court *court)
     free(figures);
 }
 
+/* A long way makes a rail slow: what fails for it names both. */
+static void name_latency(struct court *court, int node, int rail, double latency_us,
+                         double median_us)
+{
+    for (size_t i = 0; i < court->findings.count; i++) {
+        struct finding *finding = &court->findings.items[i];
+        size_t length = strlen(finding->message);
+
+        if (finding->kind != FINDING_RAIL || finding->verdict != VERDICT_FAIL ||
+            finding->node != node || finding->rail != rail)
+            continue;
+        finding->latency_us = latency_us;
+        finding->latency_peers_us = median_us;
+        snprintf(finding->message + length, sizeof finding->message - length,
+                 "; its latency is %.0f us, its peers' %.0f: check its path first", latency_us,
+                 median_us);
+    }
+}
+
 static void warn_of_latency(struct court *court, int node, int rail, double latency_us,
                             double median_us)
 {
@@ -180,8 +199,10 @@ int court_latency(struct court *court)
             double latency_us = best[rail * nodes + node];
 
             if (latency_us > median * court->limits.latency_peers_ratio &&
-                latency_us >= median + latency_floor_us)
+                latency_us >= median + latency_floor_us) {
+                name_latency(court, (int)node, (int)rail, latency_us, median);
                 warn_of_latency(court, (int)node, (int)rail, latency_us, median);
+            }
         }
     }
     free(best);

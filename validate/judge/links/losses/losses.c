@@ -11,7 +11,7 @@ static const struct loss_limit limits[] = {
                     "the lab, shaped and busy: none of 53000"},
     [LOSS_PATH_LEAST] = {10, "segments", "fewer of one path may be one burst of other traffic"},
     [LOSS_PAIR_LEAST] = {2, "segments", "one alone is chance"},
-    [LOSS_FAST_SHARE] = {0.8, "of the median bandwidth",
+    [LOSS_FAST_SHARE] = {0.8, "of the best bandwidth",
                          "a stream that a slower hop holds back fills its queue"},
 };
 
@@ -22,9 +22,9 @@ const struct loss_limit *losses_limit(enum loss_limit_name name)
     return &limits[name];
 }
 
-bool losses_is_congested(double mbps, double median_mbps)
+bool losses_is_congested(double mbps, double best_mbps)
 {
-    return !(mbps >= limits[LOSS_FAST_SHARE].value * median_mbps);
+    return !(mbps >= limits[LOSS_FAST_SHARE].value * best_mbps);
 }
 
 static struct loss_way *way_of(struct loss_end *ends, int nodes, const struct loss_pair *pair,

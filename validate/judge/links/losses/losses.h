@@ -70,8 +70,8 @@ struct loss_limit {
 const struct loss_limit *losses_limit(enum loss_limit_name name);
 
 /* Whether a stream with that bandwidth may have lost segments for want of room, as it was much
- * slower than others on that rail, the median of which is given: then its losses say nothing. */
-bool losses_is_congested(double mbps, double median_mbps);
+ * slower than what the better of its ends has carried at best: then its losses say nothing. */
+bool losses_is_congested(double mbps, double best_mbps);
 
 /* *findings is malloc'd, *found of them: rails first. Returns 0, or -1 when memory is out. */
 int losses_judge(const struct loss_data *data, struct loss_finding **findings, size_t *found);

@@ -8,15 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/statistics.h"
-
 enum { RETESTS = 2, RAILS = 64 };
 
-/* The losses among the records of a trial. */
+/* The losses among the records of a localization. */
 struct reading {
-    const struct trial *trial;
+    const struct localization *localization;
     struct losses *losses;
-    double medians[RAILS]; /* of the bandwidths on each rail */
+    double *best_mbps; /* RAILS x the localization's nodes */
     struct loss_sample *samples;
     size_t count;
 };
@@ -43,48 +41,53 @@ static int rail_of(struct losses *losses, const char *name)
     return (int)losses->rail_count++;
 }
 
-static int medians_find(struct reading *reading)
+/* What each end has carried at best, with whichever partner. */
+static int bests_find(struct reading *reading)
 {
-    const struct records *records = reading->trial->source.records;
-    struct losses *losses = reading->losses;
-    size_t first = reading->trial->first;
-    double *found = calloc(records->count - first + 1, sizeof *found);
+    const struct matrix *matrix = &reading->localization->matrix;
+    size_t nodes = reading->localization->links.node_count;
 
-    if (!found)
+    reading->best_mbps = calloc(RAILS * nodes + 1, sizeof *reading->best_mbps);
+    if (!reading->best_mbps)
         return -1;
-    for (size_t i = first; i < records->count; i++)
-        if (is_of_pair(&records->items[i]) && is_metric(&records->items[i], "bandwidth"))
-            rail_of(losses, records->items[i].part);
-    for (size_t rail = 0; rail < losses->rail_count; rail++) {
-        size_t count = 0;
+    for (size_t i = 0; i < matrix->cells.count; i++) {
+        const struct link_sample *cell = &matrix->cells.items[i];
+        int rail = rail_of(reading->losses, matrix->rails[cell->rail]);
+        double *best;
 
-        for (size_t i = first; i < records->count; i++) {
-            const struct record *record = &records->items[i];
-
-            if (is_of_pair(record) && is_metric(record, "bandwidth") && record->value > 0 &&
-                strcmp(record->part, losses->rails[rail]) == 0)
-                found[count++] = record->value;
-        }
-        reading->medians[rail] = statistics_median(found, count);
+        if (rail < 0 || !(cell->mbps > 0))
+            continue;
+        best = reading->best_mbps + (size_t)rail * nodes;
+        best[cell->from] = fmax(best[cell->from], cell->mbps);
+        best[cell->to] = fmax(best[cell->to], cell->mbps);
     }
-    free(found);
     return 0;
 }
 
 static int node_of(const struct reading *reading, const char *name)
 {
-    return (int)name_index_find(&reading->trial->matrix.by_node, name);
+    return (int)name_index_find(&reading->localization->matrix.by_node, name);
+}
+
+/* Whether one of the ends has done more with others: the stream filled the queue of a slower hop.
+ */
+static bool is_congested(const struct reading *reading, const struct loss_sample *sample)
+{
+    const double *best =
+        reading->best_mbps + (size_t)sample->rail * reading->localization->links.node_count;
+
+    return losses_is_congested(sample->mbps, fmax(best[sample->from], best[sample->to]));
 }
 
 /* muster-links tells of one measurement in one go: what the NICs counted, its bandwidth (NULL: it
  * has none), its losses. */
 static void sample_add(struct reading *reading, size_t i, const struct record *bandwidth)
 {
-    const struct record *record = &reading->trial->source.records->items[i];
+    const struct record *record = &reading->localization->source.records->items[i];
     struct loss_sample sample = {.rail = rail_of(reading->losses, record->part),
                                  .mbps = bandwidth ? bandwidth->value : (double)NAN,
                                  .is_stalled = !bandwidth || !(bandwidth->stalled < LINKS_QUIET),
-                                 .is_isolated = i >= reading->trial->again};
+                                 .is_isolated = i >= reading->localization->again};
     bool is_damage = is_metric(record, "checksum_errors") || is_metric(record, "crc_errors") ||
                      is_metric(record, "port_rcv_errors");
     bool is_drop = is_metric(record, "rx_dropped") || is_metric(record, "rx_missed") ||
@@ -96,7 +99,7 @@ static void sample_add(struct reading *reading, size_t i, const struct record *b
     sample.from = node_of(reading, is_at_receiver ? record->peer : record->node);
     sample.to = node_of(reading, is_at_receiver ? record->node : record->peer);
     if (sample.from < 0 || sample.to < 0 || sample.rail < 0 || !(record->value >= 0) ||
-        (is_stream && losses_is_congested(sample.mbps, reading->medians[sample.rail])))
+        (is_stream && is_congested(reading, &sample)))
         return;
     if (is_damage) {
         sample.damaged = record->value;
@@ -112,12 +115,12 @@ static void sample_add(struct reading *reading, size_t i, const struct record *b
 
 static int samples_read(struct reading *reading)
 {
-    const struct records *records = reading->trial->source.records;
-    size_t first = reading->trial->first;
+    const struct records *records = reading->localization->source.records;
+    size_t first = reading->localization->first;
     const struct record *bandwidth = NULL;
 
     reading->samples = calloc(records->count - first + 1, sizeof *reading->samples);
-    if (!reading->samples || medians_find(reading) != 0)
+    if (!reading->samples || bests_find(reading) != 0)
         return -1;
     for (size_t i = first; i < records->count; i++) {
         const struct record *record = &records->items[i];
@@ -135,9 +138,9 @@ static int samples_read(struct reading *reading)
     return 0;
 }
 
-static int judge(const struct trial *trial, struct losses *losses)
+static int judge(const struct localization *localization, struct losses *losses)
 {
-    struct reading reading = {.trial = trial, .losses = losses};
+    struct reading reading = {.localization = localization, .losses = losses};
     struct loss_data data;
     int rv = -1;
 
@@ -145,13 +148,15 @@ static int judge(const struct trial *trial, struct losses *losses)
     losses->findings = NULL;
     losses->count = 0;
     if (samples_read(&reading) == 0) {
-        data = (struct loss_data){reading.samples, reading.count, (int)trial->links.node_count,
-                                  (int)losses->rail_count, trial->source.leaves};
+        data =
+            (struct loss_data){reading.samples, reading.count, (int)localization->links.node_count,
+                               (int)losses->rail_count, localization->source.leaves};
         rv = losses_judge(&data, &losses->findings, &losses->count);
         if (rv == 0)
             rv = losses_confirm(&data, losses->findings, &losses->count);
     }
     free(reading.samples);
+    free(reading.best_mbps);
     return rv;
 }
 
@@ -164,40 +169,36 @@ static bool is_open(const struct loss_finding *finding)
 
 /* Measures the rails in question again. *is_measured: there were some, and it ended well. Returns
  * 0, or -1 when memory is out. */
-static int rails_measure(struct trial *trial, const struct losses *losses, bool *is_measured)
+static int rails_measure(struct localization *localization, const struct losses *losses,
+                         bool *is_measured)
 {
-    struct finding *suspects = calloc(losses->count + 1, sizeof *suspects);
-    size_t count = 0, first = SIZE_MAX;
+    bool *is_suspect = calloc(localization->links.node_count + 1, sizeof *is_suspect);
+    size_t first = SIZE_MAX;
 
-    for (size_t i = 0; i < losses->count && suspects; i++)
+    for (size_t i = 0; i < losses->count && is_suspect; i++)
         if (is_open(&losses->findings[i]))
-            suspects[count++] = (struct finding){.kind = FINDING_RAIL,
-                                                 .verdict = VERDICT_FAIL,
-                                                 .node = losses->findings[i].node,
-                                                 .peer = -1,
-                                                 .rail = -1,
-                                                 .block = -1,
-                                                 .peer_block = -1};
-    *is_measured = count > 0 && trial_measure(trial, suspects, count, &first);
-    if (*is_measured && trial->again == SIZE_MAX)
-        trial->again = first;
-    free(suspects);
-    return suspects ? 0 : -1;
+            is_suspect[losses->findings[i].node] = true;
+    *is_measured =
+        is_suspect && localization_measure_nodes(localization, is_suspect, PASSES_PAIRS, &first);
+    if (*is_measured && localization->again == SIZE_MAX)
+        localization->again = first;
+    free(is_suspect);
+    return is_suspect ? 0 : -1;
 }
 
-int losses_hold(struct trial *trial, struct losses *losses)
+int losses_hold(struct localization *localization, struct losses *losses)
 {
     bool is_measured = true;
 
-    *losses =
-        (struct losses){.nodes = trial->links.nodes, .rails = calloc(RAILS, sizeof *losses->rails)};
+    *losses = (struct losses){.nodes = localization->links.nodes,
+                              .rails = calloc(RAILS, sizeof *losses->rails)};
     if (!losses->rails)
         return -1;
     for (int i = 0; is_measured; i++) {
-        if (judge(trial, losses) != 0)
+        if (judge(localization, losses) != 0)
             return -1;
         is_measured = false;
-        if (i < RETESTS && rails_measure(trial, losses, &is_measured) != 0)
+        if (i < RETESTS && rails_measure(localization, losses, &is_measured) != 0)
             return -1;
     }
     return 0;

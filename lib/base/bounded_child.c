@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "lib/base/bounded_child.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/sysfs.h"
+#include "lib/constants/node_constants.h"
+
+/* Nothing of the child is seen or left: no output, no core file, no life after its parent. */
+static void prepare(const char *name, pid_t parent)
+{
+    int null = open("/dev/null", O_RDWR);
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    prctl(PR_SET_NAME, name);
+    /* 1: as 0, and no program that the kernel would hand a core to is started (core(5)) */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
+    for (int signal = 1; signal < NSIG; signal++)
+        (void)!sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    for (int fd = 0; null >= 0 && fd <= 2; fd++)
+        dup2(null, fd);
+    if (null > 2)
+        close(null);
+}
+
+/* Reads the byte that says that the work returned. Returns 1 with it, 0 when the child has closed
+ * its end without it, -1 at the deadline. */
+static int wait_for_end(int fd, double end_s)
+{
+    for (;;) {
+        double left_s = end_s - clock_s();
+        char byte;
+        int rv = poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1,
+                      left_s > 0 ? (int)(left_s * 1000) + 1 : 0);
+
+        if (rv > 0)
+            return read(fd, &byte, 1) == 1;
+        if ((rv < 0 && errno != EINTR) || left_s <= 0)
+            return -1;
+    }
+}
+
+static bool reap_until(pid_t child, double end_s, int *status)
+{
+    for (;;) {
+        pid_t rv = waitpid(child, status, WNOHANG);
+
+        if (rv == child || (rv < 0 && errno != EINTR))
+            return rv == child;
+        if (clock_s() >= end_s)
+            return false;
+        usleep(500);
+    }
+}
+
+static int run_child(const char *name, double limit_s, void (*work)(void *state), void *state,
+                     struct bounded_end *end, struct error *err)
+{
+    double end_s = clock_s() + limit_s;
+    int pipe_fds[2], status = 0, returned;
+    pid_t parent = getpid(), child;
+    bool is_reaped, is_late;
+
+    if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+        return error_set(err, "pipe: %m");
+    child = fork();
+    if (child == 0) {
+        close(pipe_fds[0]);
+        prepare(name, parent);
+        work(state);
+        _exit(write(pipe_fds[1], "", 1) == 1 ? 0 : 1);
+    }
+    close(pipe_fds[1]);
+    if (child < 0) {
+        close(pipe_fds[0]);
+        return error_set(err, "fork: %m");
+    }
+    returned = wait_for_end(pipe_fds[0], end_s);
+    close(pipe_fds[0]);
+    /* what closes its files and goes on is late as well */
+    is_reaped = reap_until(child, end_s, &status);
+    is_late = returned < 0 || (returned == 0 && !is_reaped);
+    if (!is_reaped) {
+        kill(child, SIGKILL);
+        is_reaped = reap_until(child, clock_s() + BOUNDED_KILL_WAIT_S, &status);
+    }
+    *end = (struct bounded_end){.outcome = is_late               ? BOUNDED_LATE
+                                           : returned > 0        ? BOUNDED_RETURNED
+                                           : WIFSIGNALED(status) ? BOUNDED_SIGNALED
+                                                                 : BOUNDED_EXITED,
+                                .is_stuck = !is_reaped};
+    if (end->outcome == BOUNDED_SIGNALED)
+        end->signal = WTERMSIG(status);
+    return 0;
+}
+
+int bounded_run(const char *name, double limit_s, void (*work)(void *state), void *state,
+                size_t size, struct bounded_end *end, struct error *err)
+{
+    void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int rv;
+
+    if (shared == MAP_FAILED)
+        return error_set(err, "memory for a child: %m");
+    memcpy(shared, state, size);
+    rv = run_child(name, limit_s, work, shared, end, err);
+    if (rv == 0)
+        memcpy(state, shared, size);
+    munmap(shared, size);
+    return rv;
+}
+
+/* Whether the process of that directory in /proc is such a child. */
+static bool is_stuck(const char *pid, const char *name)
+{
+    char path[300], line[512];
+    struct stat status;
+    const char *rest;
+
+    if (sysfs_line("", line, sizeof line, "proc/%s/comm", pid) < 0 || strcmp(line, name) != 0 ||
+        sysfs_line("", line, sizeof line, "proc/%s/stat", pid) < 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/%s", pid);
+    rest = strrchr(line, ')');
+    return rest && rest[1] == ' ' && rest[2] == 'D' && stat(path, &status) == 0 &&
+           status.st_uid == geteuid();
+}
+
+pid_t bounded_stuck(const char *name)
+{
+    DIR *processes = opendir("/proc");
+    struct dirent *entry;
+    pid_t found = 0;
+
+    while (processes && !found && (entry = readdir(processes)))
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && is_stuck(entry->d_name, name))
+            found = (pid_t)strtol(entry->d_name, NULL, 10);
+    if (processes)
+        closedir(processes);
+    return found;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SAFE_DIRECTORY_H
+#define MUSTER_SAFE_DIRECTORY_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "lib/base/error.h"
+
+/* Whether nobody but root and owner can put another file in the place of one in directory, which
+ * is resolved into real: 1 yes, 0 no, with err, -1 cannot tell, with err and errno. */
+int safe_directory(const char *directory, uid_t owner, char real[PATH_MAX], struct error *err);
+
+/* Where `name` lies: in the first of the directories of path ("/a:/b") that has it. Returns 1 with
+ * its file; 0 with the name alone, for whoever looks elsewhere, where none has it; -1 with err
+ * where others than root and this process's user could change it, by its directory, by the one that
+ * a link leads to, or itself: it must not be loaded. */
+int safe_file_find(const char *path, const char *name, char *file, size_t size, struct error *err);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CHECKS_CONSTANTS_H
+#define MUSTER_CHECKS_CONSTANTS_H
+
+#include "lib/constants/constant.h"
+
+/* clang-format off */
+#define CHECKS_CONSTANTS(ROW) \
+/* thresholds of a node */ \
+ROW(integer, CHECK_FILES_LEAST, 4096, "files", "chosen 2026-11", "open files that a process may have: an all-to-all of some thousand ranks over sockets") \
+ROW(integer, CHECK_SHM_LEAST_MIB, 64, "MiB", "chosen 2026-11", "of /dev/shm; containers have that by default, and NCCL fails with it") \
+ROW(real, CHECK_SPACE_FULL_PERCENT, 1, "%", "chosen 2026-11", "free of a file system, below which the next write of a job may fail") \
+ROW(real, CHECK_SPACE_LOW_PERCENT, 5, "%", "chosen 2026-11", "free of a file system, below which there is a warning") \
+ROW(integer, ACCELERATOR_MEMORY_HELD_BYTES, 1 << 30, "bytes", "chosen 2026-11", "in use on a GPU without a process: contexts of the driver") \
+/* rates of error counters */ \
+ROW(integer, RATES_ERRORS_MOST, 10, "errors", "chosen 2026-11", "of a link within the window: more than a switch that restarts makes") \
+ROW(integer, RATES_ERRORS_S, 3600, "s", "chosen 2026-11", "window of these") \
+ROW(integer, RATES_LOSSES_MOST, 3, "losses", "standard 2026-11: healthagent of Azure, more than 3 in 3 h", "of a link within the window") \
+ROW(integer, RATES_LOSSES_S, 3 * 3600, "s", "standard 2026-11: healthagent of Azure", "window of these") \
+ROW(integer, RATES_PCIE_MOST, 144, "errors", "standard 2026-11: replay policy of DCGM, 0.15 a minute and lane, 16 lanes", "corrected on PCIe within the window") \
+ROW(integer, RATES_PCIE_S, 3600, "s", "standard 2026-11: replay policy of DCGM", "window of these") \
+/* entries of the kernel log */ \
+ROW(integer, KERNEL_COUNTS_S, 86400, "s", "chosen 2026-11", "an entry is a fault, and not only a warning") \
+ROW(integer, KERNEL_KEEP_S, 2 * 86400, "s", "chosen 2026-11", "an entry is kept") \
+ROW(integer, KERNEL_CONSEQUENCE_S, 60, "s", "chosen 2026-11", "between an entry and another that explains it") \
+/* users' reports of suspects */ \
+ROW(integer, SUSPECT_REPORT_AGE_S, 86400, "s", "chosen 2026-11", "a report counts") \
+/* time-outs */ \
+ROW(integer, DEVICE_POLL_FIRST_US, 20, "us", "chosen 2026-11", "between looks whether a GPU has ended its work, doubled each time") \
+ROW(integer, DEVICE_POLL_MOST_US, 1000, "us", "chosen 2026-11", "the same, at most") \
+ROW(integer, SUBNET_COUNTERS_MS, 100, "ms", "chosen 2026-11", "for the counters of a port of the subnet") \
+ROW(real, CHECK_SPACE_S, 2, "s", "chosen 2026-11", "for all local file systems: a root on NFS may hang") \
+ROW(real, CHECK_MOUNT_S, 2, "s", "chosen 2026-11", "for one mount: a busy file server answers within 0.1 s") \
+ROW(integer, ARP_WAIT_MS, 150, "ms", "chosen 2026-11", "for other hosts that have an address of this node") \
+ROW(integer, ARP_PROXY_WAIT_MS, 100, "ms", "chosen 2026-11", "for a proxy that answers to every address") \
+ROW(integer, EVIDENCE_KEEP_S, 604800, "s", "chosen 2026-11", "a fault that stays gets another bundle of evidence") \
+ROW(integer, HEALTH_SETTLE_S, 2, "s", "chosen 2026-11", "after a drain, before those of other nodes are counted: reasons have whole seconds")
+/* clang-format on */
+CHECKS_CONSTANTS(CONSTANT_DEFINE)
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_NODE_CONSTANTS_H
+#define MUSTER_NODE_CONSTANTS_H
+
+#include "lib/constants/constant.h"
+
+/* Of the plugin, and of what it shares with all programs: lib and spank. */
+
+/* clang-format off */
+#define NODE_CONSTANTS(ROW) \
+/* the plugin */ \
+ROW(integer, GATE_DEADLINE_MS, 900, "ms", "chosen 2026-11", "for the gate, whatever hangs") \
+ROW(integer, NODE_DEADLINE_MS, 3000, "ms", "chosen 2026-11", "for a step to read its node: healthy nodes take a few ms") \
+ROW(integer, NETIF_DEADLINE_MS, 8000, "ms", "chosen 2026-11", "for settings of interfaces: a driver takes about 1 s for an MTU or a ring") \
+ROW(integer, NETIF_LOCK_MS, 4000, "ms", "chosen 2026-11", "of that, for the lock of the interface journal") \
+ROW(integer, JOBS_DEADLINE_MS, 50, "ms", "chosen 2026-11", "for the counters of a node before and after a job") \
+ROW(integer, ASIDE_S, 60, "s", "chosen 2026-11", "after that long, what a job's hook had begun to write is given up") \
+ROW(integer, PREFLIGHT_ENDING_S, 8, "s", "chosen 2026-11", "srun waits for muster preflight to end its step, once its budget is over") \
+ROW(integer, PREFLIGHT_KILL_S, 3, "s", "chosen 2026-11", "then, before it kills muster preflight") \
+ROW(integer, PREFLIGHT_POLL_MS, 10, "ms", "chosen 2026-11", "between looks whether it has ended") \
+/* certificates */ \
+ROW(integer, SEAL_TIMEOUT_MS, 800, "ms", "chosen 2026-11", "for munged") \
+ROW(integer, CERTIFICATE_CLOCK_SLACK_S, 300, "s", "chosen 2026-11", "that the clock of a node may be behind the time of issue") \
+ROW(integer, REFUSED_CLOCK_SLACK_S, 300, "s", "chosen 2026-11", "between the refusal of a job and a drain that it explains") \
+ROW(integer, BRAKE_FRESH_S, 3600, "s", "chosen 2026-11", "GateBrake lets a node pass for one cause") \
+/* the kernel */ \
+ROW(integer, LIVE_WAIT_MS, 1000, "ms", "chosen 2026-11", "for addresses and routes") \
+ROW(integer, LIVE_TRIES, 3, "tries", "chosen 2026-11", "of that, while addresses and routes change") \
+ROW(integer, NETLINK_WAIT_MS, 5000, "ms", "chosen 2026-11", "for a setting of an interface") \
+ROW(real, BOUNDED_KILL_WAIT_S, 0.2, "s", "chosen 2026-11", "for a killed process to end, unless it is stuck in the kernel")
+/* clang-format on */
+NODE_CONSTANTS(CONSTANT_DEFINE)
+
+#endif

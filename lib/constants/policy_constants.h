@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_POLICY_CONSTANTS_H
+#define MUSTER_POLICY_CONSTANTS_H
+
+#include "lib/constants/constant.h"
+
+/* clang-format off */
+#define POLICY_CONSTANTS(ROW) \
+ROW(integer, ALIKE_PART_LEAST, 2, "nodes", "chosen 2026-11", "with the same part at fault, for a common cause") \
+ROW(integer, ALIKE_PART_PERCENT, 50, "% of the nodes asked", "chosen 2026-11", "the same: so many at least") \
+ROW(integer, ALIKE_KIND_LEAST, 3, "nodes", "chosen 2026-11", "with a part of the same kind at fault, for a common cause") \
+ROW(integer, ALIKE_KIND_PERCENT, 10, "% of the nodes asked", "chosen 2026-11", "the same: more than that") \
+ROW(integer, CAP_DRAINS_LEAST, 1, "nodes", "chosen 2026-11", "that DrainCap always allows") \
+ROW(integer, CAP_TESTS_LEAST, 2, "nodes", "chosen 2026-11", "that TestCap always allows: a link has two ends") \
+ROW(integer, TESTING_LOCK_MS, 30000, "ms", "chosen 2026-11", "for the lock of the nodes that are in tests") \
+ROW(integer, TESTING_LOCK_EACH_MS, 100, "ms", "chosen 2026-11", "between tries to get it") \
+/* muster policy verify */ \
+ROW(integer, VERIFY_MARGIN_S, 5, "s", "chosen 2026-11", "beyond a stated time: Slurm's times are whole seconds, looked at now and then") \
+ROW(integer, VERIFY_PRIORITY_MIN, 8, "min", "chosen 2026-11", "time limit of jobs that compare priorities") \
+ROW(integer, VERIFY_LIMIT_MIN, 5, "min", "chosen 2026-11", "time limit of jobs that reach a limit") \
+ROW(integer, VERIFY_WITHIN_MOST_S, 600, "s", "chosen 2026-11", "Within= of a policy file, at most") \
+ROW(integer, VERIFY_WALL_MOST_MIN, 525600, "min", "chosen 2026-11", "Wall= of a policy file, at most: a year") \
+ROW(real, VERIFY_POLL_S, 0.3, "s", "chosen 2026-11", "between looks at the jobs") \
+ROW(integer, VERIFY_RESERVED_MOST_MIN, 24 * 60, "min", "chosen 2026-11", "the reservation lasts at most") \
+ROW(integer, VERIFY_SETTLE_S, 90, "s", "chosen 2026-11", "a job may take until the scheduler has decided about it: a busy one looks at all jobs once a minute (sched_interval)") \
+ROW(integer, VERIFY_END_S, 60, "s", "chosen 2026-11", "a canceled job may take until it has ended") \
+ROW(integer, VERIFY_SOON_S, 60, "s", "chosen 2026-11", "a job starts that soon, or does not") \
+ROW(integer, VERIFY_NEVER_S, 30 * 24 * 3600, "s", "chosen 2026-11", "a start so far away is none")
+/* clang-format on */
+POLICY_CONSTANTS(CONSTANT_DEFINE)
+
+#endif

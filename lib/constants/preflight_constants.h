@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PREFLIGHT_CONSTANTS_H
+#define MUSTER_PREFLIGHT_CONSTANTS_H
+
+#include "lib/constants/constant.h"
+
+/* clang-format off */
+#define PREFLIGHT_CONSTANTS(ROW) \
+ROW(integer, PREFLIGHT_QUICK_ROUNDS, 3, "rounds", "chosen 2026-11", "of links: partners that tell a node from a path") \
+ROW(integer, PREFLIGHT_QUICK_REPEATS, 2, "repeats", "chosen 2026-11", "of each pair: what looks bad is measured again") \
+ROW(integer, PREFLIGHT_CONFIRM_TRIES, 3, "tries", "chosen 2026-11", "of links on suspects") \
+ROW(integer, PREFLIGHT_CONFIRM_REPEATS, 6, "repeats", "chosen 2026-11", "of each pair with a suspect") \
+ROW(integer, PREFLIGHT_STEADY_PERCENT, 30, "%", "chosen 2026-11", "that tries of a suspect may differ and be steady: no node is drained for it") \
+ROW(real, PREFLIGHT_REACH_SHARE, 0.1, "of the budget", "chosen 2026-11", "for slurmd to answer") \
+ROW(integer, PREFLIGHT_REACH_MOST_S, 3, "s", "chosen 2026-11", "the same, at most") \
+ROW(real, PREFLIGHT_FIRST_SHARE, 0.5, "of the budget", "chosen 2026-11", "for the first run") \
+ROW(integer, PREFLIGHT_LEAST_S, 3, "s", "chosen 2026-11", "less is not worth another start of MPI") \
+ROW(integer, PREFLIGHT_GRACE_S, 2, "s", "chosen 2026-11", "for a program to end after its time limit") \
+ROW(integer, PREFLIGHT_REPORT_S, 4, "s", "chosen 2026-11", "for the step that leaves a report of a suspect") \
+ROW(integer, PREFLIGHT_REPORT_GRACE_S, 1, "s", "chosen 2026-11", "between SIGTERM and SIGKILL of that step") \
+ROW(real, SPARES_LATENCY_FLOOR_US, 100, "us", "chosen 2026-11", "latencies below are equal when spares are ranked")
+/* clang-format on */
+PREFLIGHT_CONSTANTS(CONSTANT_DEFINE)
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_RUN_CONSTANTS_H
+#define MUSTER_RUN_CONSTANTS_H
+
+#include "lib/constants/constant.h"
+
+/* clang-format off */
+#define RUN_CONSTANTS(ROW) \
+ROW(integer, RUN_LEAST_LEFT_S, 120, "s", "chosen 2026-11", "of the job's time limit: a restart with less is not worth it") \
+ROW(integer, RUN_TICK_MS, 50, "ms", "chosen 2026-11", "between looks whether the command has ended") \
+ROW(integer, RUN_LOOK_S, 20, "s", "chosen 2026-11", "between looks which nodes the job still has: one small request") \
+ROW(integer, RUN_LOST_S, 60, "s", "chosen 2026-11", "for the command to end by itself after Slurm took a node from the job") \
+ROW(integer, RUN_TERM_S, 60, "s", "chosen 2026-11", "between SIGTERM and SIGKILL of the command") \
+ROW(integer, RUN_PREFLIGHT_GRACE_S, 30, "s", "chosen 2026-11", "for a preflight to end after its budget") \
+ROW(real, RUN_STEP_S, 5, "s", "chosen 2026-11", "for the step of an earlier start to be over: with a node that is lost it is not before Slurm knows") \
+ROW(integer, RUN_REQUEUE_TRIES, 20, "tries", "chosen 2026-11", "to exclude nodes from a job that was just queued again, 0.2 s apart")
+/* clang-format on */
+RUN_CONSTANTS(CONSTANT_DEFINE)
+
+#endif

@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Completion, as bash does it and zsh: sub-commands, options, and what an option may be, each from the
+# table that parses them.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=$(cd "${top_builddir:-.}" && pwd)
+. "$top_srcdir/tests/tap.sh"
+
+[ -x "$top_builddir/muster" ] || skip_all 'muster is not built'
+unset MUSTER_CONF
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+mkdir "$work/bin" "$work/certificates"
+ln -s "$top_builddir"/muster* "$work/bin/"
+cat >"$work/bin/sinfo" <<'EOF2'
+#!/bin/sh
+case "$*" in *%N*) printf 'n1\nn2\n' ;; *%R*) printf 'batch\ndebug\n' ;; esac
+EOF2
+chmod +x "$work/bin/sinfo"
+
+# what readline would offer behind a line, sorted; a shell's own words, with = apart
+complete_bash() { # LINE
+    (
+        cd "$work" || exit
+        PATH=$work/bin:$PATH bash --norc -c '
+            . "$1"
+            compopt() { :; } # needs readline
+            read -ra COMP_WORDS <<<"${2//=/ = }"
+            [[ $2 != *" " && $2 != *= ]] || COMP_WORDS+=("")
+            [[ $2 != *= ]] || unset "COMP_WORDS[-1]"
+            COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            _muster
+            printf "%s\n" "${COMPREPLY[@]}" | sort | paste -sd " "
+        ' bash "$top_srcdir/etc/completion/muster" "$1"
+    )
+}
+
+is "$(complete_bash 'muster cert')" 'certificate certify' 'sub-commands'
+is "$(complete_bash 'muster help int')" 'interfaces' '... of help, too'
+is "$(complete_bash 'muster certify --no')" '--no-drain --nodes --nodes-at-a-time' 'options'
+like "$(complete_bash 'muster certify -')" '^--campaign .*--suspects --time-limit --version .*-c .*-w$' '... all of them'
+is "$(complete_bash 'muster certify --level ')" 'full quick standard' 'what a value may be'
+is "$(complete_bash 'muster certify -l q')" 'quick' '... of a letter'
+is "$(complete_bash 'muster certify --level=')" 'full quick standard' '... behind ='
+is "$(complete_bash 'muster certify --level=s')" 'standard' '... begun'
+is "$(complete_bash 'muster report --format j')" 'json junit' '... of another sub-command'
+is "$(complete_bash 'muster certify --due --p')" '--partition' 'an option without a value has none'
+is "$(complete_bash 'muster certify -w n')" 'n1 n2' 'nodes'
+is "$(complete_bash 'muster compare --partition ')" 'batch debug' 'partitions'
+is "$(complete_bash 'muster check --root cert')" 'certificates' 'files'
+is "$(complete_bash 'muster certificate v')" 'verify' 'actions'
+is "$(complete_bash 'muster policy ')" 'check verify' '... of a usage each'
+is "$(complete_bash 'muster report cert')" 'certificates' '... or files'
+is "$(complete_bash 'muster topology --fabric --wr')" '--write-topology' 'options of --fabric'
+like "$(bash --norc -c '. "$1"; complete -p muster muster-links' bash "$top_srcdir/etc/completion/muster")" \
+    'complete -F _muster muster-links' 'the programs are completed, too'
+ok 'shellcheck finds nothing' sh -c \
+    '! command -v shellcheck >/dev/null || shellcheck -s bash "$1"' sh "$top_srcdir/etc/completion/muster"
+
+# zsh on a terminal of its own: what it lists for a line
+if command -v zsh >/dev/null; then
+    complete_zsh() { # LINE
+        PATH=$work/bin:$PATH timeout 60 zsh -f -c '
+            zmodload zsh/zpty
+            zpty shell "TERM=dumb zsh -f -i"
+            zpty -w shell "PS1=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -D -u; zstyle \":completion:*\" list-colors; LISTMAX=1000; COLUMNS=200; echo BEG\"\"IN"
+            zpty -r shell text "*BEGIN*"
+            zpty -n -w shell "$2"$'"'\t\t'"'
+            zpty -r -m shell text "*$3*" && print -r -- "$text"
+            zpty -d shell
+        ' zsh "$top_srcdir/etc/completion" "$1" "$2" </dev/null 2>&1
+    }
+    like "$(complete_zsh 'muster certify --no-d' 'no-drain')" 'no-drain' 'zsh: options'
+    like "$(complete_zsh 'muster certify --level ' 'standard')" 'quick' 'zsh: what a value may be'
+    like "$(complete_zsh 'muster inven' 'inventory')" 'inventory' 'zsh: sub-commands'
+else
+    skip 3 'no zsh'
+fi
+done_testing

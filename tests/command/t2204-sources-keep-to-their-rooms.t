@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Rooms stand on each other in one direction: each includes headers of the rooms that stand beside it
+# in the table, and of no other. What is left out on purpose: lib stands on nothing; the harness knows
+# no program of the battery, the trainer knows the harness and not the battery; no room but the
+# battery itself includes the battery, its programs are started and their records read.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+. "$top_srcdir/tests/tap.sh"
+
+# ROOM what it may include
+table='
+lib
+spank lib
+collectives lib
+trainer lib collectives validate/harness
+validate/accelerator lib
+validate/battery collectives lib validate/accelerator validate/harness validate/schedule
+validate/certify lib validate/command validate/compare validate/harness validate/history validate/judge validate/policy validate/report validate/schedule validate/slurm validate/subnet validate/suspects
+validate/checks lib validate/accelerator validate/health validate/suspects
+validate/command lib validate/checks validate/compare validate/health validate/history validate/policy validate/report validate/scheduling validate/slurm validate/subnet validate/suspects
+validate/compare lib validate/judge validate/report validate/slurm
+validate/diagnose
+validate/harness lib
+validate/health lib
+validate/history lib validate/judge validate/policy validate/report
+validate/judge lib validate/report validate/schedule
+validate/policy lib validate/slurm
+validate/preflight lib validate/command validate/judge validate/report validate/slurm
+validate/report lib
+validate/run lib validate/command validate/report validate/slurm
+validate/schedule lib
+validate/scheduling lib validate/slurm
+validate/slurm lib
+validate/subnet lib
+validate/suspects lib
+'
+
+included() { # DIR: "ROOM INCLUDED-ROOM FILE" of each include of another room
+    (cd "$1" && grep -rE '^#include "(lib|spank|collectives|trainer|validate)/' --include='*.[ch]' \
+        lib spank collectives trainer validate) | sed -E 's/:#include "/ /; s/".*//' | awk '
+        function room(path,    part) {
+            split(path, part, "/")
+            return part[1] == "validate" ? part[1] "/" part[2] : part[1]
+        }
+        room($1) != room($2) { print room($1), room($2), $1 }'
+}
+
+refused() { # DIR: "FILE: ROOM" of each include that the table does not have
+    included "$1" | awk -v table="$table" '
+        BEGIN {
+            lines = split(table, line, "\n")
+            for (i = 1; i <= lines; i++) {
+                fields = split(line[i], field, " ")
+                for (j = 2; j <= fields; j++)
+                    may[field[1], field[j]] = 1
+            }
+        }
+        !(($1, $2) in may) { print $3 ": " $2 }' | LC_ALL=C sort -u
+}
+
+# the search finds what it is for
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+mkdir -p "$work"/{lib/base,spank,collectives,trainer/comm,validate/{harness/watch,battery/links,certify}}
+echo '#include "validate/slurm/step.h"' >"$work/lib/base/text.h"
+printf '#include "%s"\n' lib/base/text.h validate/battery/links/passes.h >"$work/trainer/comm/comm.c"
+echo '#include "validate/battery/links/passes.h"' >"$work/validate/harness/watch/watch.c"
+printf '#include "%s"\n' validate/harness/program.h lib/base/text.h >"$work/validate/battery/links/passes.h"
+is "$(refused "$work")" 'lib/base/text.h: validate/slurm
+trainer/comm/comm.c: validate/battery
+validate/harness/watch/watch.c: validate/battery' 'what a room may not include is found, and nothing else'
+
+all=$(included "$top_srcdir")
+(($(wc -l <<<"$all") > 500)) || bail 'no sources'
+is "$(refused "$top_srcdir")" '' 'each room includes only what it stands on'
+unused=$(awk 'NR == FNR { has[$1, $2] = 1; next }
+    { for (i = 2; i <= NF; i++) if (!(($1, $i) in has)) print $1 ": " $i }' <(echo "$all") <(echo "$table"))
+is "$unused" '' '... and the table has no more than is needed'
+is "$(awk 'NF { print $1, $1; for (i = 2; i <= NF; i++) print $1, $i }' <<<"$table" | tsort 2>&1 >/dev/null |
+    sed 's/^tsort: -: //; s/^tsort: //' | paste -sd' ')" '' 'no circle'
+done_testing

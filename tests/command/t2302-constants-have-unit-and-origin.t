@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster conf --all prints each tuned constant with unit and origin, and rooms have no other ones than
+# those of lib/constants: a name with a unit or a share at its end that is set to a number stands there.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+. "$top_srcdir/tests/tap.sh"
+
+muster=${top_builddir:-.}/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+command -v jq >/dev/null || skip_all 'there is no jq'
+unset MUSTER_CONF
+work=$(mktemp -d)
+tap_cleanup() { rm -r "$work"; }
+printf '%s\n' 'Report=csv:/a' 'Report=csv:/b' 'MTU=9000' >"$work/site"
+
+"$muster" conf -c "$work/site" --all >"$work/printed"
+is $? 0 '--all'
+is "$("$muster" conf -c "$work/printed")" "$("$muster" conf -c "$work/site")" '... is a configuration, the same'
+like "$(cat "$work/printed")" '^#   CHECK_MOUNT_S = 2 s: .* \(chosen [0-9]{4}-[0-9]{2}\)$' '... with a constant as a comment'
+
+"$muster" conf -c "$work/site" --all --json >"$work/json"
+is "$(jq -r 'select(.key == "Report" or .key == "MTU") | "\(.key)=\(.value)"' "$work/json" | xargs)" \
+    'MTU=9000 Report=csv:/a Report=csv:/b' '--json has a line for each of the configuration'
+is "$("$muster" conf -c "$work/site" --json)" "$(jq -c 'select(.key)' "$work/json")" '... without --all only those'
+is "$(jq -r 'select(.constant == "BUDGET_RAIL_S") | "\(.value | length) \(.value[0] | type)"' "$work/json")" '3 number' \
+    'an array has all its values'
+is "$(jq -r 'select(.constant) | select((.unit | length) == 0 or (.meaning | length) == 0 or
+    (.origin | test("^(chosen [0-9]{4}-[0-9]{2}|(measured|standard) [0-9]{4}-[0-9]{2}: .+)$") | not)) | .constant' \
+    "$work/json")" '' 'each constant has unit, meaning and origin with its date'
+is "$(jq -r 'select(.constant).constant' "$work/json" | LC_ALL=C sort)" \
+    "$(cat "$top_srcdir"/lib/constants/*_constants.h | sed -n 's/^ROW([a-z]*, \([A-Z0-9_]*\),.*/\1/p' | LC_ALL=C sort)" \
+    'each row of lib/constants is printed, once'
+
+used=$(cd "$top_srcdir" && grep -rhoE --include='*.[ch]' --exclude-dir=constants '\<[A-Z][A-Z0-9_]+\>' \
+    lib spank validate collectives trainer | LC_ALL=C sort -u)
+is "$(jq -r 'select(.constant).constant' "$work/json" | LC_ALL=C sort | LC_ALL=C comm -23 - <(echo "$used"))" '' \
+    '... and used'
+
+# PATH: not done yet
+pending='
+validate/diagnose/
+validate/judge/
+'
+
+# NAME reason
+stays='
+RESOLUTION_S of slurm.conf
+ROUNDS_MIN the least number
+SECOND_US one second
+WINDOW_MINUTES of slurm.conf
+WINDOW_MOST_MINUTES of slurm.conf
+YEAR_2100_S a date
+'
+
+found() { # DIR: "PATH NAME" of each constant
+    (cd "$1" && grep -rE '^ *(#define|enum|static const|[A-Z][A-Z0-9_]* = )' --include='*.[ch]' --exclude-dir=constants \
+        lib spank validate collectives trainer) | sed 's|/\*[^*]*\*/||g; s/#define \([A-Za-z0-9_]*\)/\1 =/' | awk -F: '
+        {
+            path = $1
+            sub(/^[^:]*:/, "")
+            while (match($0, /[A-Za-z][A-Za-z0-9_]* += +\(?[-0-9.]+/)) {
+                name = substr($0, RSTART, RLENGTH)
+                sub(/ .*/, "", name)
+                if (toupper(name) ~ /(^|_)(S|MS|US|MIN|MINUTES|SHARE|PERCENT|RATIO|TRIES|LIMIT)$/)
+                    print path, name
+                $0 = substr($0, RSTART + RLENGTH)
+            }
+        }'
+}
+
+refused() { # DIR
+    found "$1" | awk -v pending="$pending" -v stays="$stays" '
+        BEGIN {
+            paths = split(pending, path, "\n")
+            lines = split(stays, line, "\n")
+            for (i = 1; i <= lines; i++) {
+                split(line[i], word, " ")
+                may[word[1]] = 1
+            }
+        }
+        {
+            is_pending = 0
+            for (i = 1; i <= paths; i++)
+                is_pending = is_pending || (path[i] != "" && index($1, path[i]) == 1)
+            if (!is_pending && !($2 in may))
+                print
+        }'
+}
+
+mkdir -p "$work"/{lib/base,lib/constants,spank,collectives,trainer,validate/{checks,judge}}
+printf '%s\n' 'enum { NAMES = 4, WAIT_S = 3 };' 'static const double low_share = 0.1;' '#define PATIENCE_S 60.0' \
+    'enum {' '    LOCK_MS = 10 /* TIME_S = 3 */' '};' 'enum { KINDS = 3 };' '    double limit_s = 0;' \
+    >"$work/validate/checks/example.c"
+echo 'enum { WAIT_S = 3 };' >"$work/validate/judge/example.c"
+echo 'enum { SECOND_US = 1000000 };' >"$work/lib/base/example.c"
+is "$(refused "$work")" 'validate/checks/example.c WAIT_S
+validate/checks/example.c low_share
+validate/checks/example.c PATIENCE_S
+validate/checks/example.c LOCK_MS' 'what is no row is found, and nothing else'
+
+is "$(refused "$top_srcdir")" '' 'no tuned constants but those of lib/constants'
+all=$(found "$top_srcdir")
+for path in $pending; do
+    grep -q "^$path" <<<"$all" || echo "$path"
+done >"$work/done"
+for name in $(awk 'NF { print $1 }' <<<"$stays"); do
+    grep -q " $name$" <<<"$all" || echo "$name"
+done >>"$work/done"
+is "$(cat "$work/done")" '' '... and the lists of others have no more than is needed'
+done_testing

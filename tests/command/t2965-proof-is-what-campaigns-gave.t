@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# doc/proof.md is what tests/campaign/summary makes of the results that are kept, and nothing else.
+. "$(dirname "$0")/../tap.sh"
+
+command -v python3 >/dev/null || skip_all 'no python3'
+tests=$(cd "$(dirname "$0")/.." && pwd)
+summary=$tests/campaign/summary
+work=$(mktemp -d)
+tap_cleanup() { rm -rf "$work"; }
+
+result() { # FAULT OUTCOME INNOCENTS [NODES]
+    echo "{\"commit\": \"c0ffee\", \"processors\": 2, \"load\": 3.5, \"beside\": \"\", \"nodes\": ${4-4}, \"round\": 1," \
+        "\"fault\": \"$1\", \"options\": \"\", \"outcome\": \"$2\", \"innocents\": $3, \"seconds\": 20}"
+}
+
+is "$("$summary")" "$(cat "$tests/../doc/proof.md")" 'doc/proof.md is the summary of the results'
+
+for _ in $(seq 20); do result 'slow-rail n2 eth1' right 0; done >"$work/results"
+like "$("$summary" "$work/results")" '\| slow rail \| 4 \| - \| 4 \| 20 \| 20 \| 84 to 100 % \| 0 \| 0 \| 0 \| 0 \|' \
+    'twenty of twenty: Wilson has 84 to 100 %'
+result 'slow-rail n3 eth2 100' wrong 2 >>"$work/results"
+result 'slow-rail n1 eth2 + frozen n2' missed 0 >>"$work/results"
+output=$("$summary" "$work/results")
+like "$output" '\| slow rail \| 4 \| - \| 4 \| 21 \| 20 \| [0-9]+ to 99 % \| 0 \| 0 \| 0 \| 1 \|' \
+    'the same fault of other nodes is the same row'
+like "$output" '\| slow rail \+ frozen \| 4 \|.*\| 0 \| 0 \| 1 \| 0 \| 20 \(20\) \|' 'faults at once are a row of their own'
+for _ in $(seq 10); do result healthy right 0 32; done >"$work/healthy"
+like "$("$summary" "$work/healthy")" '\| 32 \| - \| 4 \| 10 \| 10 \| 320 \| 0 \| 1.2 % \|' \
+    'nobody failed in 320 nodes: 1.2 % at most'
+
+mutant() { # ROOM OUTCOME [NOTE]
+    echo "{\"commit\": \"c0ffee\", \"room\": \"$1\", \"file\": \"a.c\", \"line\": 7, \"was\": \"a || b\", \"is\": \"a && b\"," \
+        "\"outcome\": \"$2\", \"by\": \"\", \"seconds\": 9${3:+, \"note\": \"$3\"}}"
+}
+{ cat "$work/healthy"; for _ in 1 2 3; do mutant policy killed; done; mutant judge survived 'the same'; } >"$work/both"
+output=$("$summary" "$work/both")
+like "$output" '\| policy \| 3 \| 3 \| 44 to 100 % \|' 'mutants: killed by room'
+like "$output" '\| all \| 4 \| 3 \| [0-9]+ to 95 % \|' '... and in all'
+# shellcheck disable=SC2016 # Markdown's own
+ok '... those that survived, and why' grep -qF '| a.c:7 | `a \|\| b` | `a && b` | the same |' <<<"$output"
+
+result healthy perhaps 0 >>"$work/results"
+is "$("$summary" "$work/results" 2>&1)" \
+    "summary: $work/results:23: no result: outcome 'perhaps', not one of right, partly, unknown, missed, wrong" \
+    'a line that is no result is named'
+echo '{"commit": "c0ffee"' >"$work/results"
+like "$("$summary" "$work/results" 2>&1)" "^summary: $work/results:1: no result: " '... one that is cut, too'
+"$summary" "$work/results" >/dev/null 2>&1
+is $? 2 '... with exit status 2'
+done_testing

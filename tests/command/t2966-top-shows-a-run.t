@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster top: what a run has written about itself is shown while the run holds its file.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+. "$top_srcdir/tests/tap.sh"
+
+muster=${top_builddir:-.}/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+command -v flock >/dev/null || skip_all 'there is no flock'
+work=$(mktemp -d)
+holders=()
+tap_cleanup() {
+    [ ${#holders[@]} -eq 0 ] || kill "${holders[@]}" 2>/dev/null
+    rm -r "$work"
+}
+live=$work/run/muster/live
+
+text=$("$muster" top -r "$work" 2>&1)
+is "$? $text" '0 no run of muster certify on this host' 'without a run it says so'
+mkdir -p "$live"
+printf '%s\n' '{"event":"text","time":1,"text":"an old run"}' >"$live/old"
+is "$("$muster" top -r "$work" --once 2>&1)" 'no run of muster certify on this host' 'a file that nobody holds is no run'
+
+now=$(date +%s)
+cat >"$live/r1" <<END
+{"event":"text","time":$now,"text":"certifying 4 nodes"}
+{"event":"begin","time":$now,"stage":"reach"}
+{"event":"end","time":$now,"stage":"reach","seconds":1.04,"text":"4 of 4 good"}
+{"event":"node","time":$now,"stage":"check","node":"n3","verdict":"fail","text":"eth1 no link"}
+this is no event
+{"event":"nothing","time":$now}
+{"event":"node","time":$now,"verdict":"splendid","text":"never"}
+{"event":"begin","time":$now,"stage":"links"}
+{"event":"doing","time":$now,"stage":"links","text":"14 of 30 rounds\u001b[2J"}
+END
+printf '{"event":"text","time":1,"te' >>"$live/r1"
+mkfifo "$work/hold"
+flock "$live/r1" cat "$work/hold" >/dev/null &
+holders+=($!)
+exec 3>"$work/hold" # cat has begun, so the lock is held
+is "$("$muster" top -r "$work" --once | sed 's/ *[0-9.]* s  / /')" 'certifying 4 nodes
+  reach 4 of 4 good
+    n3  fail  check: eth1 no link
+  links 14 of 30 rounds?[2J' 'the stages so far, the faulty node and what the run is at; no byte moves the cursor'
+
+"$muster" top -r "$work" >"$work/said" 2>&1 3>&- &
+looking=$!
+holders+=("$looking")
+for ((i = 0; i < 600; i++)); do
+    grep -q 'n3  fail' "$work/said" && break
+    sleep 0.1
+done
+printf 'xt":"written in two parts"}\n' >>"$live/r1"
+exec 3>&-
+wait "$looking"
+is $? 0 'off a terminal it ends with the run'
+is "$(grep -vc '^  reach' "$work/said") $(tail -n 1 "$work/said")" '3 written in two parts' \
+    '... with a line for each event, until the last'
+text=$("$muster" top --json --once 2>&1)
+is "$? $text" '2 muster top: --json and --once are mutually exclusive
+muster top --help lists the options' 'two ways at once are a usage error'
+mkdir -p "$work/other/run/muster"
+touch "$work/other/run/muster/live"
+text=$("$muster" top -r "$work/other" 2>&1)
+is "$? $text" "3 muster top: $work/other/run/muster/live: Not a directory" 'what is no directory is named'
+done_testing

@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# muster policy verify on a real cluster with slurmdbd: a true policy is proved; each kind of statement
+# made false is found; nothing of a run is left, however it ends.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+
+muster=${MUSTER:-$prefix/bin/muster}
+[ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
+lab_up -n 2 --accounting
+
+who='Who=team User=bob Account=physics QOS=urgent
+Who=burst User=alice QOS=batch
+Who=staff User=carol
+Who=visitor User=guest'
+verify() { # STATEMENTS OPTION...: what is printed
+    printf '%s\n%s\n' "$who" "$1" >"$work/policy.conf"
+    lab run "$muster" policy verify "${@:2}" "$work/policy.conf" 2>&1
+}
+left() { lab run sh -c "squeue -h -o '%j %i'; scontrol -o show reservation | grep -o 'ReservationName=policy-[^ ]*'"; }
+nothing_left() { [ -z "$(left)" ]; }
+database() { lab run sh -c 'sacctmgr -nP show assoc; sacctmgr -nP show qos; sacctmgr -nP show user'; }
+before=$(database)
+
+lab run scontrol create reservation=site starttime=now+2hours duration=60 nodes=n2 users=bob >/dev/null
+lab run "$muster" reserve -w n2 >/dev/null
+text=$(verify 'Limit=burst Jobs=2
+Limit=burst Wall=1-0
+Limit=visitor TRESPerJob=cpu=4
+Priority=team Above=burst
+Preempt=team Victim=burst Within=1:00 Mode=requeue
+Wait=team Load=burst Within=1:00
+Reserved=team Reservation=site Not=burst
+Certified=team')
+is "$?" 0 'a true policy' || diag "$text"
+like "$text" '^statements: 8 hold, 0 do not, 0 not shown$' '... is proved'
+like "$text" 'waits: QOSMaxJobsPerUserLimit' "... with Slurm's reasons"
+like "$text" 'policy.conf:9.: job [0-9]+ .bob. started after [0-9]+ s, and job [0-9]+ .alice. waits: [A-Za-z]+' \
+    '... times and jobs'
+is "$(left)" '' '... and nothing is left'
+lab run "$muster" reserve --release n2 >/dev/null
+
+# LINE CODE: in this order
+false='
+Limit=burst Jobs=1|limit-passed
+Limit=burst Jobs=3|limit-below
+Limit=staff Submit=2|limit-passed
+Limit=staff Wall=2-0|limit-below
+Limit=visitor TRES=cpu=2|limit-passed
+Limit=visitor TRESPerJob=cpu=3|limit-passed
+Priority=staff Above=team|order-reversed
+Preempt=staff Victim=burst Within=0:02|not-preempted
+Preempt=team Victim=burst Within=1:00 Mode=cancel|preempt-mode-differs
+Wait=staff Load=burst Within=0:02|wait-too-long
+Reserved=burst Reservation=site|reservation-closed
+Reserved=team Reservation=open Not=burst|reservation-open
+Certified=team|uncertified-node-open
+'
+lab run scontrol create reservation=open starttime=now+4hours duration=60 nodes=n2 users=bob,alice >/dev/null
+text=$(verify "$(sed -n 's/|.*//p' <<<"$false")" --json)
+is "$?" 1 'a false policy'
+is "$(sed -E 's/^\{"code":"([^"]*)".*"stated":"([^"]*)".*/\2|\1/' <<<"$text")" "$(sed /^$/d <<<"$false")" \
+    '... each statement is found' || diag "$text"
+is "$(left)" '' '... and nothing is left'
+text=$(verify 'Limit=burst TRES=node=9
+Limit=team Jobs=1')
+is "$?" 1 'what cannot be tried and what does not hold: 1'
+like "$text" '^unknown .*:5.: not shown, because it needs 10 nodes, and 2 are reserved$' '... the first is no pass'
+
+# killed in the middle
+begin() { # SIGNAL of a run that would go on for long, once its job runs
+    printf '%s\nPreempt=staff Victim=burst Within=10:00\n' "$who" >"$work/policy.conf"
+    lab run "$muster" policy verify "$work/policy.conf" >"$work/out" 2>&1 &
+    ok "a run is killed by $1" within 60 sh -c "'$lab_dir/lab' -L $name run squeue -h -t RUNNING -o %j | grep -q ^policy-"
+}
+begin INT
+lab run pkill -INT -x muster
+wait
+is "$(left)" '' '... nothing is left at its end'
+like "$(cat "$work/out")" '^muster policy: stopped by signal 2, all undone$' '... which is said'
+begin KILL
+lab run pkill -KILL -x muster
+wait
+ok '... and soon nothing is left' within 60 nothing_left
+begin 'KILL, with its keeper'
+lab run sh -c 'pkill -KILL -x muster-keeper; pkill -KILL -x muster'
+wait
+like "$(left)" 'ReservationName=policy-' '... its reservation is left'
+text=$(verify 'Reserved=team Reservation=site')
+like "$text" 'cleaning up after run policy-' '... until the next run'
+is "$(left)" '' '... which removes it'
+is "$(database)" "$before" 'no user, association or QOS was changed'
+done_testing

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# muster run: a node goes under a training job and a spare takes its part, to the bits of a run that
+# nobody disturbed; without a spare the job is queued again and excludes the node; what fails on
+# good nodes is started once more and ends with its own status; a signal ends it without a restart.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+
+[ -x "$prefix/bin/muster-train" ] || skip_all 'the trainer is not built'
+lab_up -n 4
+chmod 777 "$work" # of a user, as the job is
+told() { grep -qE "$2" "$work/$1"; } # FILE PATTERN
+script() { # NAME LINE...: a job script, whose output is $work/NAME
+    printf '%s\n' '#!/bin/bash' "cd $work" "${@:2}" 'echo "status $?"' >"$work/$1.sh"
+}
+submit() { as_muster sbatch --parsable --ntasks-per-node=1 -o "$work/$1" "${@:2}" "$work/$1.sh"; }
+
+# --- a spare
+small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=4 --steps=400
+    --checkpoint-every=20 --threads=1)
+script spare "muster run --spares=1 -p off --json=spare.json -- srun -K muster-train ${small[*]} --checkpoint=run"
+submit spare -N4 --no-kill >/dev/null
+ok 'a job of three nodes and a spare runs' within 30 told spare '^step 40 '
+lab fault powered-off n3 >/dev/null
+as_muster srun -N3 -w n[1-2,4] muster-train "${small[@]}" --checkpoint="$work/whole" >"$work/whole.out" 2>&1 &
+# its step is there until SlurmdTimeout, and the next one does not wait for that
+ok 'a node loses its power: it ends well' within 100 told spare '^status 0$' || sed 's/^/# /' "$work/spare"
+like "$(cat "$work/spare")" 'muster run: starts srun on n\[1-3\]' 'the spare was not used before'
+like "$(cat "$work/spare")" 'muster run: restart 1 of 3 without n3' 'the node is named'
+like "$(cat "$work/spare")" 'muster run: starts srun on n\[1-2,4\]' '... and a spare takes its part'
+like "$(cat "$work/spare")" 'goes on from step [0-9]*0 of ' '... from the checkpoint'
+is "$(grep -o '"action":"[a-z]*"' "$work/spare.json" | cut -d'"' -f4 | xargs)" 'examine replace end' \
+    'programs read what was decided'
+wait $!
+lab heal >/dev/null
+ok 'its bits are those of a run that nobody disturbed' \
+    diff -r "$work/run/step-000000400" "$work/whole/step-000000400"
+
+# --- no spare
+script again "echo life \$SLURM_RESTART_COUNT." 'muster run -p off -- srun -K sh -c "[ -e go ] || sleep 987"'
+id=$(submit again -N2 -w n[1-2] --no-kill --open-mode=append)
+ok 'a job without a spare runs' within 30 lab on n2 pgrep -f 'sleep 987'
+lab fault slurmd-killed n2 >/dev/null
+lab on n2 pkill -KILL -f 'sleep 987'
+ok 'a node goes: it is queued again' within 60 told again 'job [0-9]* is queued again without n2'
+excludes() { [[ $(lab run scontrol -o show job "$id") == *' ExcNodeList=n2 '* ]]; }
+ok '... and excludes the node' within 20 excludes
+unlike "$(cat "$work/again")" '^status' '... and the rest of the script is not run'
+lab run scancel "$id"
+lab heal >/dev/null
+
+# --- the program's fault
+script wrong 'muster run --spares=1 -p off -- srun sh -c "exit 7"'
+id=$(submit wrong -N3 -w n[1,3-4])
+ok 'a program that fails everywhere ends' within 90 told wrong '^status 7$' || sed 's/^/# /' "$work/wrong"
+is "$(grep -c 'muster run: starts srun' "$work/wrong")" 2 '... with its own status, after one more start'
+like "$(cat "$work/wrong")" 'no node is blamed' '... and no node is blamed'
+unlike "$(for node in n1 n2 n3 n4; do lab on $node muster suspects; done)" "of job $id," \
+    '... nor has a suspect report'
+like "$(cat "$work/wrong")" 'muster run: the job script has no "#SBATCH --no-kill"' \
+    'a script without --no-kill is told of it'
+
+# --- a signal
+# shellcheck disable=SC2016 # for the job's shell
+script stopped 'muster run -p off -- srun sh -c "trap \"exit 5\" TERM; echo up; sleep 986 & wait" & pid=$!' \
+    'until grep -q up stopped; do sleep 0.1; done; kill -TERM $pid; wait $pid'
+submit stopped -N2 >/dev/null
+ok 'a signal goes to the command' within 40 told stopped '^status [1-9]' || sed 's/^/# /' "$work/stopped"
+like "$(cat "$work/stopped")" 'ends with status [0-9]+: stopped by a signal' '... which is not started again'
+not_ok '... and leaves no process' lab on n1 pgrep -f 'sleep 986'
+done_testing

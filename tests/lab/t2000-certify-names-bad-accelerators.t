@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# certify loads the accelerators of every node (stand-ins, tests/gpu): healthy ones pass, each fault is
+# named with its node, device and code and fails that node alone, and healed the nodes are certified.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/testlab.sh"
+lab_options=(--gpus)
+. "$(dirname "$0")/certify.sh"
+. "$(dirname "$0")/madeup.sh"
+made_up_battery # of launch, links and collectives; muster-gpu is the real one
+[ -x "${own_muster%/*}/muster-gpu" ] || skip_all "muster-gpu is not beside $own_muster"
+
+run() { # OPTION...
+    certify --level quick "$@"
+}
+
+# "n1 gpu3 gpu_slow" of each failure that muster-gpu has, sorted
+faults() {
+    jq -r 'select(.suite == "gpu" and .verdict == "fail") | "\(.node) \(.part) \(.code)"' "$work/records" |
+        sort -u | xargs -d '\n' | sed 's/ *$//'
+}
+
+# what the table has in column GPU
+column() {
+    awk '$1 == "NODE" { for (i = 1; i <= NF; i++) if ($i == "GPU") at = i } at && /^n[0-9]/ { print $1, $at }' \
+        "$work/words" | xargs
+}
+
+plant() { lab fault "$@" >/dev/null; }
+
+run
+is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'healthy accelerators are certified' || show
+is "$(column)" 'n1 pass n2 pass n3 pass n4 pass' '... with a column of their own'
+is "$(jq -r 'select(.suite == "gpu" and .metric == "rate_fp32") | "\(.node) \(.part)"' "$work/records" | sort -u | wc -l)" \
+    32 '... eight devices of each node, which the step has asked for'
+valid '... by records as doc/records.md says'
+
+plant gpu-slow n1
+plant gpu-hang n2 5
+run --no-drain
+is "$status $(verdicts)" '1 n1 fail n2 fail n3 pass n4 pass' \
+    'a slow device and one that hangs fail their nodes, and no other' || show
+is "$(faults)" 'n1 gpu3 gpu_slow n2 gpu5 gpu_hung' '... by device and code' || show
+like "$(grep '^n1 ' "$work/words")" '^n1 +FAILED .* gpu3: ' '... and stand in the table' || show
+lab heal >/dev/null
+
+plant gpu-memory n3 6
+plant gpu-link n4 2
+run --no-drain
+is "$status $(verdicts)" '1 n1 pass n2 pass n3 fail n4 fail' 'wrong memory and a slow path between two: the same' || show
+is "$(faults)" 'n3 gpu6 gpu_memory_wrong n4 gpu2 gpu3 gpu_peer_slow n4 gpu3 gpu2 gpu_peer_slow' \
+    '... by device and code' || show
+lab heal >/dev/null
+
+plant gpu-wrong n1 0
+plant gpu-lost n2 7
+run --no-drain
+is "$status $(verdicts)" '1 n1 fail n2 fail n3 pass n4 pass' \
+    'wrong results, and a device that falls off the bus meanwhile: the same' || show
+is "$(faults)" 'n1 gpu0 gpu_result_wrong n2 gpu7 gpu_failed' '... by device and code' || show
+lab heal >/dev/null
+
+plant gpu-old-library n1
+run
+is "$status $(verdicts)" '3 n1 unknown n2 pass n3 pass n4 pass' \
+    'a library too old on one node: that node cannot be told' || show
+like "$words" 'n1 .*libcuda.so.1 is too old' '... and why'
+is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained'
+for node in n2 n3 n4; do
+    plant gpu-old-library $node
+done
+run
+is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'the same on all nodes: skipped' || show
+like "$words" 'gpu: n\[1-4\]: not tested: libcuda.so.1 is too old' '... with its reason, once'
+lab heal >/dev/null
+
+plant gpu-slow-memory n4
+run
+is "$status $(states)" '1 n1 idle n2 idle n3 idle n4 drained' 'a node with slow memory is drained' || show
+like "$(reason n4)" '^muster: gpu_memory_slow gpu3 ' '... with code and device'
+lab heal >/dev/null
+run
+is "$status $(verdicts) $(states)" \
+    '0 n1 pass n2 pass n3 pass n4 pass n1 idle n2 idle n3 idle n4 idle' 'healed it is certified and released' || show
+ok 'nothing is left' nothing_left
+done_testing

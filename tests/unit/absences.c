@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/health/absences.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+static struct absences absences;
+
+/* The text that a check leaves is read by the next. */
+static void next_check(const char *boot)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    if (!stream || absences_write(&absences, stream) != 0 || fclose(stream) != 0)
+        exit(99);
+    absences_parse(&absences, text, boot);
+    free(text);
+}
+
+static unsigned missing(enum fault_code code, const char *part)
+{
+    return absences_take(&absences, code, part);
+}
+
+int main(void)
+{
+    char text[256], part[16];
+
+    absences_init(&absences, "boot");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "a GPU is missing once");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "... twice in one check is once");
+    next_check("boot");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), 2, "... in the next check as well");
+    is_int(missing(FAULT_INTERFACE_MISSING, "eth1"), 1, "an interface is counted by itself");
+    is_int(missing(FAULT_GPU_MISSING, "gpu3"), 1, "... so is another fault");
+    next_check("boot");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), ABSENCES_IN_A_ROW, "... for the third time it is gone");
+    next_check("boot");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), ABSENCES_IN_A_ROW, "... and stays so");
+    is_int(missing(FAULT_INTERFACE_MISSING, "eth1"), 1, "what was there meanwhile begins anew");
+    next_check("boot");
+    next_check("boot");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "... so does the GPU that came back");
+    next_check("other");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "another boot begins anew");
+
+    ok(absences_concern(FAULT_GPU_MISSING) && !absences_concern(FAULT_LINK_DOWN),
+       "a part that is missing is one thing, one that is broken another");
+    strcpy(text, "somebody else's\n");
+    is_int(absences_parse(&absences, text, "boot"), -1, "a foreign text is refused");
+    strcpy(text, "muster absences 1\nboot boot\n2 gpu_lost gpu1\n9999 gpu_lost gpu2\nx\n"
+                 "2 link_down eth1\n2 gpu_lost\n2 gpu_lost gpu3");
+    is_int(absences_parse(&absences, text, "boot"), 0, "one that was cut off is read");
+    is_int(absences.count, 2, "... as far as it is whole and right");
+    is_int(missing(FAULT_GPU_LOST, "gpu2"), ABSENCES_IN_A_ROW, "... with no number too large");
+    absences_init(&absences, "boot");
+    for (int i = 0; i < ABSENCES_MOST; i++) {
+        snprintf(part, sizeof part, "eth%d", i);
+        missing(FAULT_INTERFACE_MISSING, part);
+    }
+    is_int(missing(FAULT_INTERFACE_MISSING, "eth999"), ABSENCES_IN_A_ROW,
+           "what finds no place is told at once");
+    return tap_done();
+}

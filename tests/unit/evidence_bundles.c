@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/health/evidence.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/constants/checks_constants.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+enum { NOW = 1764090000, HOUR = 3600 };
+
+static char *root, directory[EVIDENCE_PATH], told[4096];
+
+static bool is_wanted(enum fault_code code, const char *part, int64_t now_s, int64_t since_s,
+                      struct evidence *evidence)
+{
+    return evidence_is_wanted(directory, code, part, now_s, since_s, evidence);
+}
+
+static void put(const struct evidence *evidence)
+{
+    tree_put(root, evidence->path + strlen(root) + 1, "tar");
+}
+
+static void put_bundle(const struct evidence *evidence, void *context)
+{
+    (void)context;
+    snprintf(told + strlen(told), sizeof told - strlen(told), "%s %s %lld\n",
+             catalog_fault(evidence->code)->name, evidence->part, (long long)evidence->time_s);
+}
+
+static const char *bundles(int64_t since_s)
+{
+    *told = '\0';
+    evidence_each(directory, since_s, put_bundle, NULL);
+    return told;
+}
+
+int main(void)
+{
+    struct evidence evidence;
+    struct stat status;
+    struct error err;
+    char path[EVIDENCE_PATH + 32];
+
+    root = tree_unpack("");
+    snprintf(path, sizeof path, "%s/certificate", root);
+    is_int(evidence_directory(path, directory), 0, "evidence is beside the certificate");
+    is_int(evidence_directory("certificate", path), -1, "... which has to have a directory");
+    is_str(bundles(0), "", "without a folder there is none");
+    is_int(evidence_make_room(directory, &err), 0, "the folder is made");
+    ok(stat(directory, &status) == 0 && (status.st_mode & 0777) == 0700, "... for root alone");
+
+    ok(is_wanted(FAULT_GPU_LOST, "gpu3", NOW, 0, &evidence), "a fault wants a bundle");
+    snprintf(path, sizeof path, "%s/gpu_lost-gpu3-20251125T170000Z.tar", directory);
+    is_str(evidence.path, path, "... that is named after it");
+    put(&evidence);
+    ok(!is_wanted(FAULT_GPU_LOST, "gpu3", NOW + HOUR, 0, &evidence), "the same one no second");
+    is_str(evidence.path, path, "... and is told the first");
+    ok(is_wanted(FAULT_GPU_LOST, "gpu3", NOW + HOUR, NOW + 1, &evidence),
+       "... unless the node was certified meanwhile");
+    ok(is_wanted(FAULT_GPU_LOST, "gpu3", NOW + EVIDENCE_KEEP_S + 1, 0, &evidence),
+       "... or the first is old");
+    ok(is_wanted(FAULT_GPU_LOST, "gpu4", NOW + HOUR, 0, &evidence), "another part has its own");
+    ok(is_wanted(FAULT_NIC_FAILED, "../../x-y z", NOW + 1, 0, &evidence), "whatever it is called");
+    ok(!strstr(evidence.path + strlen(directory) + 1, "/"), "... in that folder");
+    put(&evidence);
+    ok(is_wanted(FAULT_DISK_FAILED, "", NOW + 2, 0, &evidence), "a fault of no part as well");
+    put(&evidence);
+    tree_put(root, "evidence/notes", "of somebody");
+    tree_put(root, "evidence/frob-gpu3-20251125T170000Z.tar", "of no fault");
+    tree_put(root, "evidence/gpu_lost-gpu3-now.tar", "of no time");
+    is_str(bundles(0),
+           "gpu_lost gpu3 1764090000\nnic_failed .._.._x_y_z 1764090001\ndisk_failed  1764090002\n",
+           "they are listed by time, and nothing else");
+    is_str(bundles(NOW + 2), "disk_failed  1764090002\n", "... since a time");
+
+    tree_put(root, "evidence/gpu_lost-gpu3-20251125T170000Z.tar.0123abcd",
+             "of one that was killed");
+    for (int i = 0; i < 2 * EVIDENCE_BUNDLES; i++) {
+        evidence_make_room(directory, &err);
+        if (is_wanted(FAULT_GPU_LOST, "gpu5", NOW + HOUR + i, NOW + HOUR + i, &evidence))
+            put(&evidence);
+    }
+    is_int(evidence_each(directory, 0, put_bundle, NULL), EVIDENCE_BUNDLES, "the oldest make room");
+    is_int(evidence_each(directory, NOW + HOUR + EVIDENCE_BUNDLES, put_bundle, NULL),
+           EVIDENCE_BUNDLES, "... for the newest");
+    snprintf(path, sizeof path, "%s/gpu_lost-gpu3-20251125T170000Z.tar.0123abcd", directory);
+    ok(access(path, F_OK) != 0, "what did not end is removed");
+    snprintf(path, sizeof path, "%s/notes", directory);
+    ok(access(path, F_OK) == 0, "... and what is not ours is not");
+    tree_remove(root);
+
+    root = tree_unpack("");
+    tree_put(root, "evidence", "a file");
+    snprintf(directory, sizeof directory, "%s/evidence", root);
+    is_int(evidence_make_room(directory, &err), -1, "a file in its place is told");
+    tree_remove(root);
+    return tap_done();
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/tap.h"
+#include "validate/battery/host/evaluate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "validate/battery/host/kernels.h"
+
+/* Nodes of made-up processors, and what is found: lines "VERDICT CODE NODE PART METRIC". */
+enum { NODES = 4, CORES = 8 };
+static struct host_node nodes[NODES];
+static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
+static char found[4096];
+static unsigned passed;
+
+static void healthy(void)
+{
+    memset(nodes, 0, sizeof nodes);
+    for (int i = 0; i < NODES; i++) {
+        struct host_node *node = &nodes[i];
+        float noise = 1 + 0.01F * (float)i;
+
+        snprintf(node->model, sizeof node->model, "EPYC");
+        snprintf(node->machine, sizeof node->machine, "boot %d", i);
+        node->memory_gib = 755 + i;
+        node->array_share = 1;
+        node->core_count = CORES;
+        node->numa_count = 2;
+        for (int k = 0; k < CORES; k++)
+            node->cores[k] = (struct host_core){.sum = 42,
+                                                .rate = {50 * noise, 49, 0, 60},
+                                                .cpu = (uint16_t)k,
+                                                .socket = (uint16_t)(k / 4),
+                                                .repeats = 60};
+        for (int k = 0; k < 2; k++)
+            node->numas[k] = (struct host_numa){.triad = {200 * noise, 199, 0, 3}, .number = k};
+        snprintf(node->disk, sizeof node->disk, "/scratch");
+        for (int figure = HOST_READ; figure < HOST_FIGURES; figure++)
+            node->disks[figure] = (struct host_value){2000 * noise, 1999, 0, 1};
+    }
+}
+
+static void take_record(struct record *record, void *context)
+{
+    size_t length = strlen(found);
+
+    (void)context;
+    passed += record->verdict == VERDICT_PASS;
+    if (record->verdict != VERDICT_PASS)
+        snprintf(found + length, sizeof found - length, "%s %s %s %s %s\n",
+                 verdict_name(record->verdict),
+                 record->code == FAULT_NONE ? "-" : catalog_fault(record->code)->name, record->node,
+                 record->part, record->metric);
+}
+
+static const char *evaluated(size_t count)
+{
+    found[0] = '\0';
+    passed = 0;
+    host_evaluate(nodes, count, names, take_record, NULL);
+    return found;
+}
+
+static bool is_low(size_t node, enum host_figure figure, int index)
+{
+    return host_is_low(nodes, NODES, node, figure, index,
+                       host_reference(nodes, NODES, node, figure));
+}
+
+static void rates(void)
+{
+    healthy();
+    is_str(evaluated(NODES), "", "healthy nodes pass");
+    is_int(passed, NODES * (2 + 1 + 2 + 3), "... in all that is judged");
+    nodes[1].cores[6].rate.best = 25;
+    is_str(evaluated(NODES), "fail core_slow n2 cpu6 core_rate\n", "a core at half its clock");
+    ok(is_low(1, HOST_RATE, 6) && !is_low(1, HOST_RATE, 5), "... it alone is measured again");
+    is_str(evaluated(2), "fail core_slow n2 cpu6 core_rate\n", "... also with one peer");
+    nodes[0] = nodes[1];
+    is_str(evaluated(1), "fail core_slow n1 cpu6 core_rate\n", "... or alone");
+    healthy();
+    for (int k = 0; k < 4; k++)
+        nodes[2].cores[k].rate.best = 30;
+    is_str(evaluated(NODES), "fail core_slow n3 socket0 core_rate\n", "a socket that is throttled");
+    healthy();
+    for (int k = 0; k < CORES; k++)
+        nodes[3].cores[k].rate.best = 30;
+    is_str(evaluated(NODES),
+           "fail core_slow n4 socket0 core_rate\nfail core_slow n4 socket1 core_rate\n", "a node");
+    healthy();
+    for (int i = 0; i < NODES; i++)
+        nodes[i].cores[3].rate.best = 30;
+    is_str(evaluated(NODES), "", "cores that are slow on each node are another kind of core");
+    healthy();
+    nodes[1].cores[6].rate = (struct host_value){25, 25, 0.2F, 60};
+    is_str(evaluated(NODES), "unknown not_steady n2 cpu6 core_rate\n",
+           "a core that the hypervisor took away");
+    nodes[0].cores[6].rate.best = 0;
+    is_str(evaluated(1), "", "what was not measured is not slow");
+}
+
+static void kinds(void)
+{
+    healthy();
+    nodes[1].numas[1].triad.best = 150;
+    is_str(evaluated(NODES), "fail memory_slow n2 numa1 triad\n", "a channel that is lost");
+    nodes[1].numas[1].triad.stalled = 0.3F;
+    is_str(evaluated(NODES), "unknown not_steady n2 numa1 triad\n", "... a busy node");
+    nodes[1].numas[1].triad.best = 201;
+    is_str(evaluated(NODES), "", "... that reaches its peers' all the same");
+    healthy();
+    for (int i = 1; i < NODES; i++)
+        nodes[i].numas[0].triad.stalled = nodes[i].numas[1].triad.stalled = 0.3F;
+    nodes[0].numas[0].triad.best = nodes[0].numas[1].triad.best = 100;
+    is_str(evaluated(NODES), "", "busy nodes are no measure");
+    healthy();
+    for (int k = 0; k < 2; k++)
+        nodes[0].numas[k].triad.best = 100;
+    nodes[0].memory_gib = 370;
+    is_str(evaluated(NODES), "", "less memory is another kind");
+    nodes[0].memory_gib = 750;
+    is_str(evaluated(NODES), "fail memory_slow n1 numa0 triad\nfail memory_slow n1 numa1 triad\n",
+           "... a little less is not");
+    nodes[0].array_share = 0.3;
+    is_str(evaluated(NODES), "skip - n1 numa0 triad\nskip - n1 numa1 triad\n",
+           "arrays in the cache are not judged");
+    healthy();
+    nodes[2].disks[HOST_WRITE].best = 500;
+    is_str(evaluated(NODES), "warn disk_slow n3 /scratch disk_write\n", "a slow disk is a warning");
+    snprintf(nodes[2].disk_text, sizeof nodes[2].disk_text, "a read: error");
+    nodes[2].disks[HOST_WRITE].best = 2000;
+    is_str(evaluated(NODES), "unknown not_measured n3 /scratch disk\n", "... a broken one unknown");
+    healthy();
+    for (int i = 0; i < NODES; i++)
+        nodes[i].is_shared = true;
+    nodes[2].numas[0].triad.best = 20;
+    nodes[1].cores[0].rate.best = 5;
+    is_str(evaluated(NODES), "", "nodes on one machine slow each other down");
+    nodes[2].quota_share = 0.5;
+    is_str(evaluated(NODES), "warn cpu_limited n3  quota\n", "a CPU quota is named");
+    healthy();
+    snprintf(nodes[0].text, sizeof nodes[0].text, "no processor found");
+    snprintf(nodes[1].text, sizeof nodes[1].text, "others were measured");
+    nodes[1].is_skipped = true;
+    is_str(evaluated(2), "unknown not_measured n1  results\nskip - n2  results\n",
+           "a node that was not measured does not pass");
+}
+
+static void results(void)
+{
+    healthy();
+    nodes[1].cores[5].others = 1;
+    nodes[1].cores[5].other = 7;
+    ok(host_differs(&nodes[1].cores[5], 42), "a core with another result is measured again");
+    nodes[1].cores[5].again = 60;
+    is_str(evaluated(NODES), "unknown core_wrong n2 cpu5 core_wrong\n",
+           "... once, and never again: unknown");
+    nodes[1].cores[5].again_wrong = 1;
+    is_str(evaluated(NODES), "fail core_wrong n2 cpu5 core_wrong\n", "... again: a fault");
+    healthy();
+    for (int k = 0; k < CORES; k++) {
+        nodes[0].cores[k].sum = 7;
+        nodes[0].cores[k].again = nodes[0].cores[k].again_wrong = 60;
+    }
+    evaluated(NODES);
+    ok(strstr(found, "fail core_wrong n1 cpu0 ") && strstr(found, "fail core_wrong n1 cpu7 ") &&
+           !strstr(found, "n2"),
+       "a node that is wrong on all cores");
+    is_str(evaluated(2), "unknown core_wrong n1  results\nunknown core_wrong n2  results\n",
+           "... with one other node: who of the two is not known");
+    for (int k = 0; k < CORES; k++)
+        nodes[0].cores[k].again_wrong = 0; /* it has no peers to differ from */
+    snprintf(nodes[0].model, sizeof nodes[0].model, "Xeon");
+    is_str(evaluated(NODES), "", "... another model has other results");
+    ok(kernel_compute(10000) == kernel_compute(10000), "the kernel repeats itself");
+    ok(kernel_compute(10000) != kernel_compute(10001), "... and each step counts");
+}
+
+static void triad(void)
+{
+    enum { COUNT = 64 };
+    static double a[COUNT] __attribute__((aligned(64))), b[COUNT] __attribute__((aligned(64)));
+    static double c[COUNT] __attribute__((aligned(64)));
+    int wrong = 0;
+
+    for (int i = 0; i < COUNT; i++) {
+        b[i] = i;
+        c[i] = 0.5 * i;
+    }
+    kernel_triad(a, b, c, 3, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        wrong += fabs(a[i] - 2.5 * i) > 1e-12;
+    is_int(wrong, 0, "the triad is b + 3 c");
+}
+
+int main(void)
+{
+    rates();
+    kinds();
+    results();
+    triad();
+    return tap_done();
+}

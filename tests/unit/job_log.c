@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/node/job_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+static char *root, notes[256], text[64 * 1024];
+static struct job_log job_log;
+
+static void put_line(const struct job_line *line, void *context)
+{
+    char what[500];
+
+    (void)context;
+    job_line_describe(line, what, sizeof what);
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s%s\n", line->part,
+             *line->part ? ": " : "", what);
+}
+
+static const char *log_text(void)
+{
+    static struct error err;
+
+    *text = '\0';
+    if (job_log_read(job_log.path, put_line, NULL, &err) < 0)
+        return err.text;
+    return text;
+}
+
+static struct part_counters counters_of(const char *boot, int64_t time_s, uint64_t errors)
+{
+    struct part_counters counters;
+
+    part_counters_init(&counters, boot, time_s);
+    part_counters_add(&counters, "eth1", "", 0);
+    part_counters_add(&counters, "eth1", "crc_errors", errors);
+    return counters;
+}
+
+static int begin(uint32_t job, const char *boot, int64_t time_s, uint64_t errors)
+{
+    struct part_counters counters = counters_of(boot, time_s, errors);
+    struct error err;
+    int rv = job_note_leave(&job_log, job, 1000, &counters, &err);
+
+    part_counters_clear(&counters);
+    return rv;
+}
+
+static int end(uint32_t job, const char *boot, int64_t time_s, uint64_t errors, int64_t now_s)
+{
+    struct part_counters then, now = counters_of(boot, time_s, errors);
+    struct error err;
+    uid_t uid = 0;
+    int rv = job_note_read(&job_log, job, &uid, &then);
+
+    if (rv == 0)
+        rv = job_log_end(&job_log, job, uid, &then, &now, now_s, &err);
+    part_counters_clear(&then);
+    part_counters_clear(&now);
+    return rv;
+}
+
+static void note_put(const char *name, int64_t time_s)
+{
+    char path[400];
+
+    snprintf(path, sizeof path, "notes/%s", name);
+    tree_put(root, path, "");
+    snprintf(path, sizeof path, "%s/%s", notes, name);
+    utimensat(AT_FDCWD, path, (struct timespec[]){{time_s, 0}, {time_s, 0}}, 0);
+}
+
+/* ---------------------------------------------------------------- counters */
+
+static char moved_text[4096];
+
+static void put_moved(const struct part_counter *moved, void *context)
+{
+    (void)context;
+    snprintf(moved_text + strlen(moved_text), sizeof moved_text - strlen(moved_text),
+             "%s %s %lld\n", moved->part, moved->counter, (long long)moved->value);
+}
+
+static void read_tree(const char *tree, struct part_counters *counters)
+{
+    struct inventory *inventory = inventory_read(tree, NULL);
+
+    part_counters_init(counters, "boot", 0);
+    part_counters_read(tree, inventory, counters);
+    inventory_free(inventory);
+}
+
+/* What moves in a recorded machine between two looks. */
+static void machine(void)
+{
+    char *tree = tree_unpack("dgx-h100"), path[300], *written = NULL;
+    struct part_counters then, now, again;
+    size_t size;
+    FILE *stream;
+
+    tree_put(tree, "proc/vmstat", "nr_free_pages 5\noom_kill 1\n");
+    tree_put(tree, "proc/meminfo", "MemTotal: 100000000 kB\nMemAvailable: 90000000 kB\n");
+    tree_put(tree, "sys/devices/system/edac/mc/mc0/ce_count", "7\n");
+    read_tree(tree, &then);
+    ok(then.count > 10, "a node with eight GPUs has many counters");
+    tree_put(tree, "proc/vmstat", "nr_free_pages 5\noom_kill 3\n");
+    tree_put(tree, "proc/meminfo", "MemTotal: 100000000 kB\nMemAvailable: 70000000 kB\n");
+    tree_put(tree, "sys/devices/system/edac/mc/mc0/ce_count", "9\n");
+    snprintf(path, sizeof path, "sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error");
+    tree_put(tree, path, "12\n");
+    read_tree(tree, &now);
+    *moved_text = '\0';
+    part_counters_moved(&then, &now, put_moved, NULL);
+    is_str(moved_text,
+           "mlx5_0:1 symbol_errors 12\nmc0 ecc_corrected 2\nnode oom_kills 2\n"
+           "node memory_used 20480000000\n",
+           "what moved is what moved");
+    *moved_text = '\0';
+    part_counters_moved(&now, &then, put_moved, NULL);
+    is_str(moved_text, "", "what is less than it was has been reset, and did not move");
+
+    stream = open_memstream(&written, &size);
+    part_counters_write(&now, stream);
+    fclose(stream);
+    written[size - 3] = '\0'; /* as after a crash: of the memory in use nothing is known then */
+    is_int(part_counters_parse(&again, written), 0, "a text that was cut off is read");
+    *moved_text = '\0';
+    part_counters_moved(&then, &again, put_moved, NULL);
+    is_str(moved_text, "mlx5_0:1 symbol_errors 12\nmc0 ecc_corrected 2\nnode oom_kills 2\n",
+           "... as far as it is whole");
+    part_counters_clear(&again);
+    strcpy(now.boot_id, "other");
+    *moved_text = '\0';
+    part_counters_moved(&then, &now, put_moved, NULL);
+    is_str(moved_text, "", "after a boot nothing has moved");
+    strcpy(written, "#!/bin/sh\n");
+    is_int(part_counters_parse(&again, written), -1, "a foreign text is refused");
+    free(written);
+    part_counters_clear(&then);
+    part_counters_clear(&now);
+    tree_remove(tree);
+}
+
+/* ---------------------------------------------------------------- jobs */
+
+static void jobs(void)
+{
+    struct stat status;
+
+    is_int(begin(1, "boot", 1000, 5), 0, "a note is left");
+    ok(stat(notes, &status) == 0 && (status.st_mode & 0777) == 0700, "... where only root looks");
+    is_int(end(1, "boot", 1600, 7, 1764090600), 0, "the job ends");
+    is_str(log_text(),
+           "job 1 of user 1000 ran, 2025-11-25 17:00 to 17:10 UTC\n"
+           "eth1: 2 crc_errors while job 1 of user 1000 ran, 2025-11-25 17:00 to 17:10 UTC\n",
+           "what moved is in the log");
+    ok(stat(job_log.path, &status) == 0 && (status.st_mode & 0777) == 0600, "... root's own");
+    is_int(end(1, "boot", 1600, 7, 1764090600), 1, "without a note there is no difference");
+
+    unlink(job_log.path);
+    begin(2, "boot", 1000, 5);
+    begin(3, "boot", 1000, 5);
+    note_put("4-1001", 1764090000);
+    end(2, "boot", 1060, 6, 1764090060);
+    is_str(log_text(),
+           "job 2 of user 1000 ran, 2025-11-25 17:00 to 17:01 UTC; shared with job 4\n"
+           "eth1: 1 crc_errors while job 2 of user 1000 ran, 2025-11-25 17:00 to 17:01 UTC; "
+           "shared with job 4\n",
+           "a job that ran beside is told, and one that began later is not");
+    end(3, "boot", 1060, 5, 1764090060);
+    has_str(log_text(),
+            "job 3 of user 1000 ran, 2025-11-25 17:00 to 17:01 UTC; shared with jobs 4, 2\n",
+            "... one that has ended meanwhile is");
+    begin(5, "before", 1000, 0);
+    end(5, "boot", 20, 9, 1764099999);
+    has_str(log_text(), "job 5 of user 1000 ran, 2025-11-25 19:46 to 19:46 UTC",
+            "after a boot the job was here");
+    ok(!strstr(text, "while job 5"), "... and nothing moved");
+}
+
+static void attribution(void)
+{
+    const struct job_line lines[] = {{.event = JOB_LOGGED,
+                                      .begin_s = 1764090030,
+                                      .end_s = 1764090030,
+                                      .part = "0000:9b:00",
+                                      .value = 2,
+                                      .text = "xid 31: NVRM: Xid (PCI:0000:9b:00): 31, pid=4711"},
+                                     {.event = JOB_LOGGED,
+                                      .begin_s = 1764080000,
+                                      .end_s = 1764080000,
+                                      .value = 1,
+                                      .text = "xid 13: before"}};
+    struct error err;
+
+    unlink(job_log.path);
+    begin(2, "boot", 1000, 5);
+    end(2, "boot", 1060, 5, 1764090060);
+    is_int(job_log_attribute(&job_log, lines, 2, &err), 2,
+           "an entry of the kernel log is of those that ran: one that ended, one by its note");
+    has_str(
+        log_text(),
+        "0000:9b:00: 2 entries of the kernel log while job 2 of user 1000 ran, 2025-11-25 17:00 "
+        "to 17:00 UTC; shared with job 4: xid 31: NVRM: Xid (PCI:0000:9b:00): 31, pid=4711\n",
+        "... with its text");
+    has_str(text, "while job 4 of user 1001 ran", "... of each");
+    ok(!strstr(text, "xid 13"), "one of a time without jobs is nobody's");
+}
+
+static void put_last(const struct job_line *line, void *context)
+{
+    *(struct job_line *)context = *line;
+}
+
+static void damage(void)
+{
+    struct job_line last = {0};
+    struct error err;
+    struct stat status;
+    FILE *file;
+    int lines;
+
+    unlink(job_log.path);
+    for (uint32_t job = 10; job < 20; job++) {
+        begin(job, "boot", 0, 0);
+        end(job, "boot", 1, 1, 1764090000 + job);
+    }
+    is_int(job_log_read(job_log.path, put_line, (*text = '\0', NULL), &err), 20, "twenty lines");
+    is_int(truncate(job_log.path, 300), 0, "the log is cut off");
+    lines = job_log_read(job_log.path, put_line, NULL, &err);
+    ok(lines > 0 && lines < 20, "a log that was cut off has what is whole");
+    begin(20, "boot", 0, 0);
+    end(20, "boot", 1, 1, 1764090100);
+    is_int(job_log_read(job_log.path, put_line, NULL, &err), lines + 2, "... and goes on");
+
+    file = fopen(job_log.path, "w");
+    fputs("somebody else's\n", file);
+    fclose(file);
+    is_int(job_log_read(job_log.path, put_line, NULL, &err), 0, "a foreign file has no lines");
+    begin(21, "boot", 0, 0);
+    is_int(end(21, "boot", 1, 1, 1764090100), 0, "... and is replaced");
+    is_int(job_log_read(job_log.path, put_line, NULL, &err), 2, "... as a whole");
+
+    file = fopen(job_log.path, "a");
+    for (int i = 0; i < 10000; i++)
+        fprintf(file, "ran %d 1000 1764090000 1764093600 1,2,3,4,5 - - 3600\n", 100000 + i);
+    fputs("ran x\nran 1 2\n\ncounted 5 5 9 1 - eth1 crc_errors 7\n", file);
+    fclose(file);
+    begin(22, "boot", 0, 0);
+    is_int(end(22, "boot", 1, 1, 1764093700), 0, "a log at its limit takes a job");
+    ok(stat(job_log.path, &status) == 0 && status.st_size <= JOB_LOG_BYTES &&
+           status.st_size > JOB_LOG_BYTES - 200,
+       "... and does not grow: the oldest make room");
+    job_log_read(job_log.path, put_last, &last, &err);
+    ok(last.job == 22 && last.event == JOB_COUNTED, "... for the newest");
+}
+
+/* What was being written when its process was given up. */
+static void unfinished(void)
+{
+    static const char *const files[] = {"jobs.0123abcd", "notes/9-1000.0123abcd", "jobs.kept",
+                                        "other.0123abcd"};
+    char path[400];
+
+    for (int i = 0; i < 4; i++) {
+        tree_put(root, files[i], "half");
+        snprintf(path, sizeof path, "%s/%s", root, files[i]);
+        utimensat(AT_FDCWD, path, (struct timespec[]){{1764090000, 0}, {1764090000, 0}}, 0);
+    }
+    begin(23, "boot", 0, 0);
+    end(23, "boot", 1, 1, 1764093800);
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, files[i]);
+        is_int(access(path, F_OK) == 0, i > 1, "%s is %s", files[i],
+               i > 1 ? "somebody else's" : "removed");
+    }
+}
+
+static void stale(void)
+{
+    char name[32], path[300];
+    struct part_counters counters;
+    uid_t uid;
+    int count = 0;
+
+    job_note_remove(&job_log, 4);
+    for (int i = 0; i < JOB_NOTES_MOST; i++) {
+        snprintf(name, sizeof name, "%d-1000", 1000 + i);
+        note_put(name, 1764090000 + i);
+    }
+    begin(7, "boot", 0, 0);
+    for (int i = 0; i < JOB_NOTES_MOST; i++) {
+        snprintf(path, sizeof path, "%s/%d-1000", notes, 1000 + i);
+        count += access(path, F_OK) == 0;
+    }
+    is_int(count, JOB_NOTES_MOST - 1, "of too many notes the oldest goes");
+    is_int(job_note_read(&job_log, 7, &uid, &counters), 0, "... and the newest is there");
+    is_int(uid, 1000, "... with its user");
+    part_counters_clear(&counters);
+    tree_put(root, "notes/8-1000", "no counters\n");
+    is_int(job_note_read(&job_log, 8, &uid, &counters), 1, "a foreign note is none");
+}
+
+int main(void)
+{
+    root = tree_unpack("");
+    snprintf(notes, sizeof notes, "%s/notes", root);
+    job_log.notes = notes;
+    snprintf(job_log.path, sizeof job_log.path, "%s/jobs", root);
+    machine();
+    jobs();
+    attribution();
+    damage();
+    unfinished();
+    stale();
+    tree_remove(root);
+    return tap_done();
+}

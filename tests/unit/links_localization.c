@@ -1,0 +1,866 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/judge/links/localization/doubts.h"
+#include "tests/unit/tap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Four nodes with two rails at 200 Mb/s on two leaves, on localization. What is measured again is
+ * what the test says of node n2's eth1. */
+enum { NODES = 4, RAILS = 2 };
+static const char *const rails[] = {"eth1", "eth2"};
+static const char *const leaf_names[] = {"leaf1", "leaf2"};
+static char *names[] = {(char *)"n1", (char *)"n2", (char *)"n3", (char *)"n4"};
+static const struct hostlist nodes = {names, NODES};
+static int leaves[] = {0, 0, 1, 1};
+
+/* One transfer that n2's eth1 has a part in; the others have 196. */
+struct figures {
+    double sent, high, received, arrived; /* arrived 0: the receiver does not count */
+    double together;                      /* 0: not measured */
+    double stalled;
+};
+
+static struct records records;
+static struct conf conf;
+static struct localization localization;
+static struct figures again, every_other;    /* the latter with sent 0: as again */
+static const double (*recorded_mbps)[NODES]; /* what n2's eth1 had at first; NULL: as once */
+static const double *times; /* what n2's eth1 has alone, one time after the other; NULL: again */
+static int times_count, times_next,
+    times_peer = -1;                        /* times_peer: only with that node; -1: with all */
+static double latency_us, least_latency_us; /* of n2's eth1; 0: not measured */
+static int measured, measured_together, measured_most = 99; /* measured_most: then it fails */
+static double path_mbps;                                    /* of n3 to n4 on eth2; 0: well */
+static double others_mbps;                                  /* of each alone but n2's; 0: well */
+static double all_mbps, all_alone_mbps; /* of each path, at first and alone; 0: well */
+static bool lacks_rail;                 /* n2 has no eth2 */
+
+static void add(const char *metric, int from, int to, int rail, double value, double high,
+                double stalled)
+{
+    struct record record = RECORD_INIT;
+
+    record.suite = "links";
+    record.test = "links";
+    record.metric = metric;
+    record.node = names[from];
+    record.peer = names[to];
+    record.part = rails[rail];
+    record.value = value;
+    record.low = value * 0.99;
+    record.high = high;
+    record.stalled = stalled;
+    record.unit = "Mb/s";
+    if (records_add(&records, &record) != 0)
+        tap_skip_all("no memory");
+}
+
+static void add_speeds(void)
+{
+    for (int node = 0; node < NODES; node++)
+        for (int rail = 0; rail < RAILS; rail++) {
+            struct record record = RECORD_INIT;
+
+            record.suite = "links";
+            record.test = "links";
+            record.metric = "speed";
+            record.node = names[node];
+            record.part = rails[rail];
+            record.value = 200;
+            record.unit = "Mb/s";
+            if (records_add(&records, &record) != 0)
+                tap_skip_all("no memory");
+        }
+}
+
+static void add_together(int from, int to, int rail, double mbps)
+{
+    /* parts of it may be fast while another rail is slow */
+    add("bandwidth_together", from, to, rail, mbps, 198, 0);
+}
+
+static void add_latency(int from, int to, int rail)
+{
+    bool is_long = (from == 1 || to == 1) && rail == 0;
+
+    add("latency", from, to, rail, is_long ? latency_us : 9, 5000, NAN);
+    records.items[records.count - 1].low = is_long ? least_latency_us : 7;
+}
+
+static void add_transfer(int from, int to, int rail, const struct figures *figures)
+{
+    static const struct figures well = {196, 198, 197, 197, 195};
+    const struct figures *use = (from == 1 || to == 1) && rail == 0 ? figures : &well;
+    struct figures all = {0};
+    const struct figures path = {path_mbps, path_mbps, path_mbps, path_mbps, 0, 0};
+
+    if ((measured > 0 ? all_alone_mbps : all_mbps) > 0) {
+        all.sent = all.high = all.received = all.arrived = measured > 0 ? all_alone_mbps : all_mbps;
+        use = &all;
+    }
+    if (others_mbps > 0 && measured > 0 && from != 1 && to != 1) {
+        all.sent = all.high = all.received = all.arrived = others_mbps;
+        use = &all;
+    }
+    if (path_mbps > 0 && from == 2 && to == 3 && rail == 1)
+        use = &path;
+    if (lacks_rail && (from == 1 || to == 1) && rail == 1)
+        return;
+    add("bandwidth", from, to, rail, use->sent, use->high, use->stalled);
+    add("bandwidth_received", from, to, rail, use->received,
+        use->arrived > 0 ? use->arrived : (double)NAN, NAN);
+    if (figures->together > 0)
+        add_together(from, to, rail, from == 1 || to == 1 ? figures->together : 195);
+    if (latency_us > 0)
+        add_latency(from, to, rail);
+}
+
+/* The next time that it is measured alone. */
+static void add_time(int from, int to, int rail, const struct figures *use)
+{
+    struct figures figures = *use;
+    bool is_there = rail == 0 && (from == 1 || to == 1) &&
+                    (times_peer < 0 || from == times_peer || to == times_peer);
+
+    if (times && is_there) {
+        double mbps = times[times_next++ % times_count];
+
+        figures = (struct figures){mbps, 199, mbps, 199, 0, 0.002};
+    }
+    add_transfer(from, to, rail, &figures);
+}
+
+/* Messages of libibverbs that do not arrive, in a retest. */
+struct deaf {
+    int node, peer; /* peer -1: with all */
+    int times;      /* of retest_schedule(): 0: it arrives then */
+};
+static const struct deaf *deaf;
+static char verbs_pairs[128]; /* what was asked for of them */
+
+/* Each asked pair, all pairs once and then all once more. */
+static void measure_verbs(const char *pairs)
+{
+    snprintf(verbs_pairs, sizeof verbs_pairs, "%s", pairs);
+    for (int time = 0; time < retest_schedule(NODES).times; time++)
+        for (int from = 0; from < NODES; from++)
+            for (int to = 0; to < NODES; to++) {
+                char forth[16], back[16];
+                bool fails = false;
+
+                snprintf(forth, sizeof forth, "%s:%s", names[from], names[to]);
+                snprintf(back, sizeof back, "%s:%s", names[to], names[from]);
+                if (from == to || (!strstr(pairs, forth) && !strstr(pairs, back)))
+                    continue;
+                for (const struct deaf *one = deaf; one && one->times > 0; one++)
+                    fails |= time < one->times &&
+                             ((from == one->node && (one->peer < 0 || to == one->peer)) ||
+                              (to == one->node && (one->peer < 0 || from == one->peer)));
+                add("bandwidth_rc_write", from, to, 0, fails ? 0 : 900, 900, 0);
+                if (fails)
+                    records.items[records.count - 1].verdict = VERDICT_FAIL;
+            }
+}
+
+static bool measure(void *context, const struct hostlist *some, const char *pairs,
+                    enum retest_passes passes, size_t *first)
+{
+    const struct figures *use = measured % 2 && every_other.sent > 0 ? &every_other : &again;
+
+    (void)context;
+    (void)some;
+    *first = records.count;
+    if (measured == measured_most)
+        return false;
+    measured++;
+    measured_together += passes == PASSES_TOGETHER;
+    if (passes == PASSES_VERBS) {
+        measure_verbs(pairs);
+        return true;
+    }
+    for (int from = 0; from < NODES; from++)
+        for (int to = from + 1; to < NODES; to++) {
+            char forth[16], back[16];
+            bool is_asked;
+
+            snprintf(forth, sizeof forth, "%s:%s", names[from], names[to]);
+            snprintf(back, sizeof back, "%s:%s", names[to], names[from]);
+            is_asked = strstr(pairs, forth) || strstr(pairs, back);
+            for (int time = 0; time < retest_schedule(NODES).times && is_asked; time++)
+                for (int rail = 0; rail < RAILS; rail++) {
+                    add_time(from, to, rail, use);
+                    add_time(to, from, rail, use);
+                }
+        }
+    return true;
+}
+
+static void recall(void *context, const char *node, const char *rail,
+                   struct history_figure *history)
+{
+    (void)context;
+    if (strcmp(node, "n3") == 0 && strcmp(rail, "eth2") == 0)
+        *history = (struct history_figure){260, 1, 9};
+}
+
+static void refer(void *context, const char *node, const char *rail,
+                  struct reference_figure *reference)
+{
+    (void)context;
+    if (strcmp(node, "n4") == 0 && strcmp(rail, "eth1") == 0)
+        *reference = (struct reference_figure){900, "a table:1"};
+}
+
+/* The first finding that is worse than a warning, NULL: none. */
+static const struct finding *hold(const struct figures *once, const struct figures *alone)
+{
+    localization_clear(&localization);
+    records_clear(&records);
+    records = (struct records){0};
+    again = *alone;
+    measured = measured_together = times_next = 0;
+    add_speeds();
+    for (int from = 0; from < NODES; from++)
+        for (int to = 0; to < NODES; to++)
+            for (int rail = 0; rail < RAILS && from != to; rail++) {
+                struct figures figures = *once;
+
+                if (recorded_mbps)
+                    figures.sent = figures.received = recorded_mbps[from][to];
+                add_transfer(from, to, rail, &figures);
+            }
+    ok(localization_run(&localization) == 0, "the localization is held");
+    return localization.count > 0 && localization.findings[0].verdict > VERDICT_WARN
+               ? &localization.findings[0]
+               : NULL;
+}
+
+static const struct figures well = {196, 198, 197, 197, 0}, slow = {49, 50, 49, 49, 0};
+
+static void accuses_what_stays_slow(void)
+{
+    const struct finding *finding = hold(&slow, &slow);
+
+    ok(finding && finding->verdict == VERDICT_FAIL, "a slow rail that stays slow is at fault");
+    ok(finding && finding->kind == FINDING_RAIL, "... the rail");
+    is_int(finding ? finding->node : -1, 1, "... of n2");
+    ok(measured > 0 && measured_together == 0, "it was measured again, rail by rail");
+}
+
+/* The looks at it see one rail only, as it has no other. */
+static void accuses_the_only_rail(void)
+{
+    const struct finding *finding;
+
+    lacks_rail = true;
+    finding = hold(&slow, &slow);
+    ok(finding && finding->verdict == VERDICT_FAIL && finding->kind == FINDING_RAIL &&
+           finding->node == 1 && finding->rail == 0,
+       "a slow rail is at fault where its node lacks the other");
+    ok(finding && !finding->is_intermittent, "... at all times");
+    is_int(measured, 1, "... as one look shows");
+    is_int((long)localization.count, 2, "... which is told besides");
+    is_int(localization.count == 2 ? (int)localization.findings[1].kind : -1, FINDING_MISSING,
+           "... as missing");
+    lacks_rail = false;
+}
+
+static void acquits_what_the_machine_took(void)
+{
+    const struct figures kept_waiting = {90, 100, 185, 190, 0},
+                         taken = {110, 120, 112, 196, 0, 0.45};
+
+    ok(!hold(&slow, &well), "what is well alone is not at fault");
+    ok(measured > 0, "... after one more look");
+    ok(!hold(&kept_waiting, &well), "a sender that was kept waiting does not lie");
+    ok(!hold(&kept_waiting, &taken), "what the interface counted in the best part is what counts");
+}
+
+/* Three rules before a node is drained. */
+static void drains_only_what_is_proved(void)
+{
+    static const double one_path_mbps[NODES][NODES] = {
+        {0, 196.0}, {196.0, 0, 196.0, 49.0}, {0, 196.0}, {0, 49.0}};
+    const struct figures unscheduled = {49, 50, 49, 49, 0, 0.4};
+    const struct finding *finding = hold(&slow, &unscheduled);
+
+    ok(finding && finding->verdict == VERDICT_UNKNOWN && finding->node == 1,
+       "a rail that is slow while an end is not scheduled is unknown");
+    has_str(finding ? finding->message : "", "both ends were scheduled", "... which is said: %s",
+            finding ? finding->message : "");
+    ok(measured == localization.tries, "... after as many looks as may be");
+
+    others_mbps = 60;
+    finding = hold(&slow, &slow);
+    for (size_t i = 0; i < localization.count; i++)
+        ok(localization.findings[i].verdict != VERDICT_FAIL || localization.findings[i].node < 0 ||
+               localization.findings[i].kind == FINDING_PAIR,
+           "a rail is no failure while the control pair is as slow: %s",
+           localization.findings[i].message);
+    ok(finding && localization.count > 0, "... it is not certified either");
+    others_mbps = 0;
+
+    recorded_mbps = one_path_mbps;
+    times = (const double[]){49};
+    times_count = 1;
+    times_peer = 3;
+    hold(&well, &well);
+    for (size_t i = 0; i < localization.count; i++)
+        ok(localization.findings[i].verdict != VERDICT_FAIL ||
+               localization.findings[i].kind == FINDING_PAIR,
+           "a slow path drains neither end: %s", localization.findings[i].message);
+    times = NULL;
+    times_peer = -1;
+    recorded_mbps = NULL;
+}
+
+/* The rail is sure after one look, the path is not, and for a second look there is no time. */
+static void keeps_what_is_sure(void)
+{
+    const struct figures held_up = {49, 50, 49, 49, 0, 0.1};
+    const struct finding *finding;
+
+    path_mbps = 59;
+    measured_most = 1;
+    finding = hold(&slow, &slow);
+    ok(finding && finding->verdict == VERDICT_FAIL && finding->kind == FINDING_RAIL &&
+           finding->node == 1,
+       "a rail that was slow alone is at fault, whatever there was no time to ask");
+    finding = hold(&slow, &held_up);
+    ok(finding && finding->verdict == VERDICT_UNKNOWN,
+       "... but not when an end was not scheduled each time");
+    measured_most = 0;
+    finding = hold(&slow, &slow);
+    ok(finding && finding->verdict == VERDICT_UNKNOWN, "... but not when nobody was asked");
+    measured_most = 99;
+    path_mbps = 0;
+}
+
+static void believes_no_burst(void)
+{
+    const struct figures burst = {49, 400, 49, 50, 0}, uncounted = {49, 400, 49, 0, 0};
+    const struct finding *finding = hold(&slow, &burst);
+
+    ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
+       "samples that the sender saw end at once acquit no slow rail");
+    finding = hold(&slow, &uncounted);
+    ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
+       "... nor where the interface does not count");
+}
+
+/* Low each time, but never alike. */
+static void knows_what_comes_and_goes(void)
+{
+    const struct figures once = {118, 130, 119, 0, 0, 0}, busy = {65, 190, 66, 196, 0, 0.3};
+    struct figures first = {85, 198, 86, 197, 0, 0.01};
+    const struct finding *finding;
+
+    every_other = (struct figures){100, 198, 102, 197, 0, 0.02};
+    finding = hold(&once, &first);
+    ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
+       "a rail that is slow at times is at fault where the machines let the ends run");
+    has_str(finding ? finding->message : "", "comes and goes", "... which is said");
+    every_other = busy;
+    first.sent = first.received = 60;
+    first.stalled = 0.3;
+    finding = hold(&once, &first);
+    ok(finding && finding->verdict == VERDICT_UNKNOWN, "... where they did not it accuses nobody");
+    has_str(finding ? finding->message : "", "is the machine busy?", "... which is asked");
+    every_other.sent = 0;
+}
+
+/* As recorded: at a quarter for a second of every three, which three of six transfers met. That is
+ * not enough to be sure of. */
+static void asks_what_was_low_here_and_there(void)
+{
+    static const double met_mbps[NODES][NODES] = {
+        {0, 187.0}, {102.6, 0, 103.7, 176.6}, {0, 197.5}, {0, 115.4}};
+    const struct figures mean = {148, 200, 148, 199, 0, 0.004};
+    const struct finding *finding;
+
+    recorded_mbps = met_mbps;
+    finding = hold(&well, &mean);
+    ok(measured > 0, "a rail that was low here and there is measured again, for longer");
+    ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
+       "... and at fault when it is low alone");
+    is_int(finding ? finding->node : -1, 1, "... n2's");
+    is_int((long)localization.count, 1, "... and nothing else");
+    ok(!hold(&well, &well), "... and not when it is well alone");
+    is_int((long)localization.count, 0, "... nothing is left of it");
+    recorded_mbps = NULL;
+}
+
+/* As recorded, of a rail at a quarter for a second of every three: each of its paths was well at
+ * some time. The judge asked four times, and the best counted. */
+static void counts_each_time(void)
+{
+    static const double first_mbps[NODES][NODES] = {
+        {0, 118.0}, {193.6, 0, 49.1, 194.7}, {0, 192.2}, {0, 197.5}};
+    static const double quarter[] = {147, 110, 143, 110, 139, 139, 194, 108, 177, 112,
+                                     193, 113, 141, 187, 197, 145, 190, 108, 147, 133};
+    static const double in_turn[] = {110, 194, 193, 108, 195, 112, 139, 190};
+    static const double sound[] = {192, 196, 197, 194, 195, 193, 190, 196, 197, 194, 192, 195};
+    static double once_low[60];
+    const struct figures busy = {196, 198, 197, 197, 0, 0.3};
+    const struct finding *finding;
+
+    recorded_mbps = first_mbps;
+    for (int begin = 0; begin < 3; begin++) {
+        times = quarter + 6 * begin;
+        times_count = (int)(sizeof quarter / sizeof *quarter) - 6 * begin;
+        finding = hold(&well, &well);
+        ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
+           "a rail of which each path is well at some time is at fault");
+        is_int(finding ? finding->node : -1, 1, "... n2's");
+        is_int((long)localization.count, 1, "... and nothing else");
+        ok(measured <= 3, "... and known after three looks: %d", measured);
+    }
+    times = in_turn;
+    times_count = sizeof in_turn / sizeof *in_turn;
+    finding = hold(&well, &well);
+    ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
+       "... one that is well with each partner in turn as well");
+    is_int((long)localization.count, 1, "... and nothing else");
+    for (int i = 0; i < 60; i++)
+        once_low[i] = i == 2 ? 141 : sound[i % 12];
+    times = once_low;
+    times_count = 60;
+    ok(!hold(&busy, &well), "what was low on busy machines, and one time alone, is not at fault");
+    is_int((long)localization.count, 0, "... nor is anything else");
+    recorded_mbps = NULL;
+    times = NULL;
+}
+
+/* Nobody is at fault, and neither n2 nor n4 is well. */
+static void is_doubt_of_ends(const char *when)
+{
+    is_int((long)localization.count, 2, "%s both ends are in doubt", when);
+    for (size_t i = 0; i < localization.count; i++) {
+        const struct finding *finding = &localization.findings[i];
+
+        ok(finding->kind == FINDING_AMBIGUOUS && finding->verdict == VERDICT_UNKNOWN &&
+               (finding->node == 1 || finding->node == 3) && finding->node + finding->peer == 4,
+           "... %s", finding->message);
+    }
+}
+
+/* Low once while nobody was held up, which sound links are not: one look alone is not enough. */
+static void asks_again_what_was_low_once(void)
+{
+    static const double first_mbps[NODES][NODES] = {
+        {0, 194.0}, {193.6, 0, 195.1, 78.4}, {0, 192.2}, {0, 191.5}};
+    const struct figures busy = {196, 198, 197, 197, 0, 0.3};
+
+    recorded_mbps = first_mbps;
+    ok(!hold(&well, &well), "a path that was low once on quiet machines is not at fault");
+    is_int(measured, 3, "... when its ends were well alone eleven times in that direction");
+    is_int((long)localization.count, 0, "... and nothing is left of it");
+    ok(!hold(&busy, &well), "... one that was low on busy machines");
+    is_int(measured, 1, "... once");
+    measured_most = 1;
+    hold(&well, &well);
+    is_doubt_of_ends("where they could not be asked so often");
+    measured_most = 99;
+    recorded_mbps = NULL;
+}
+
+/* The way between n2 and n4 only. */
+static void counts_each_time_of_a_path(void)
+{
+    static const double first_mbps[NODES][NODES] = {
+        {0, 194.0}, {193.6, 0, 195.1, 58.7}, {0, 192.2}, {0, 77.5}};
+    static const double at_times[] = {110, 193, 147, 139, 194, 108};
+    static const double at_quarter[] = {110, 110, 194, 194, 194, 194, 194, 194};
+    const struct finding *finding;
+
+    recorded_mbps = first_mbps;
+    times = at_times;
+    times_count = sizeof at_times / sizeof *at_times;
+    times_peer = 3;
+    finding = hold(&well, &well);
+    ok(finding && finding->kind == FINDING_PAIR && finding->verdict == VERDICT_FAIL,
+       "a path that is slow at times is at fault");
+    ok(finding && finding->node + finding->peer == 4 && finding->rail == 0, "... n2 to n4");
+    has_str(finding ? finding->message : "", "at times", "... which is said");
+    is_int((long)localization.count, 1, "... and neither of its ends");
+    times = at_quarter;
+    times_count = sizeof at_quarter / sizeof *at_quarter;
+    hold(&well, &well);
+    is_doubt_of_ends("of a path that is slow for a quarter of the time");
+    recorded_mbps = NULL;
+    times = NULL;
+    times_peer = -1;
+}
+
+static void warns_of_what_never_answers_soon(void)
+{
+    const struct finding *finding;
+
+    latency_us = 259;
+    least_latency_us = 9;
+    ok(!hold(&well, &well), "answers that other work delays");
+    is_int((long)localization.count, 0, "... are no warning while one of them comes soon");
+    least_latency_us = 240;
+    hold(&well, &well);
+    finding = localization.count > 0 ? &localization.findings[0] : NULL;
+    ok(finding && finding->verdict == VERDICT_WARN && finding->node == 1 && finding->rail == 0,
+       "a rail that never answers soon is warned of");
+    is_near(finding ? finding->value : NAN, 240, 0, "... by its soonest answer");
+    is_near(finding ? finding->limit : NAN, 35, 0, "... against a multiple of its peers'");
+    latency_us = 0;
+}
+
+static void names_the_latency_of_what_is_slow(void)
+{
+    const struct finding *finding;
+    char text[256] = "";
+
+    latency_us = 5200;
+    least_latency_us = 5000;
+    finding = hold(&slow, &slow);
+    if (finding)
+        localization_short_message(finding, text, sizeof text);
+    is_str(text, "eth1 49 of 200 Mb/s, latency 5000 us, peers 7 us",
+           "a rail that is slow and late is named with both");
+    has_str(finding ? finding->message : "", "latency is 5000 us, its peers' 7: check its path",
+            "... and where to look first");
+    latency_us = least_latency_us = 9;
+    finding = hold(&slow, &slow);
+    if (finding)
+        localization_short_message(finding, text, sizeof text);
+    is_str(text, "eth1 49 of 200 Mb/s", "... one that answers soon by its speed alone");
+    latency_us = 0;
+}
+
+static void names_a_liar(void)
+{
+    const struct figures lie = {196, 198, 49, 49, 0};
+    const struct finding *finding = hold(&lie, &lie);
+    bool is_named = false;
+
+    for (size_t i = 0; i < localization.count; i++)
+        is_named |=
+            localization.findings[i].kind == FINDING_LIAR && localization.findings[i].node == 1;
+    ok(finding && is_named, "more than the receivers ever had is a lie");
+}
+
+static void asks_hosts_again(void)
+{
+    struct figures once = well, alone = well;
+    const struct finding *finding;
+
+    once.together = 100;
+    alone.together = 100;
+    finding = hold(&once, &alone);
+    ok(finding && finding->kind == FINDING_HOST && finding->verdict == VERDICT_FAIL,
+       "a host that is slow with all rails, twice, is at fault");
+    is_int(finding ? finding->node : -1, 1, "... n2");
+    ok(measured_together > 0, "... it was asked with all rails again");
+    ok(measured >= 2, "... twice");
+    alone.together = 195;
+    ok(!hold(&once, &alone), "one that is well then is not");
+}
+
+static void passes_hints_on(void)
+{
+    int history = 0, reference = 0;
+
+    localization.recall = recall;
+    localization.refer = refer;
+    ok(!hold(&well, &well), "hints accuse nobody");
+    for (size_t i = 0; i < localization.count; i++) {
+        const struct finding *finding = &localization.findings[i];
+
+        history += strcmp(finding->limit_source, "history") == 0 && finding->node == 2;
+        reference += strcmp(finding->limit_source, "reference") == 0 && finding->node == 3;
+    }
+    is_int(history, 1, "a rail that was faster is warned of, once");
+    is_int(reference, 1, "... and one that is slower than others take for the least");
+    is_int((long)localization.count, 2, "... and nothing else");
+    is_int(measured, 0, "no hint is a reason to measure again");
+    localization.recall = NULL;
+    localization.refer = NULL;
+    ok(!localization_shows_leaves(&localization),
+       "uplinks as fast as the leaves do not show who is where");
+}
+
+/* ---------------------------------------------------------------- libibverbs */
+
+static enum verdict accused[NODES];
+static char accused_message[512]; /* the last one's */
+
+static void accuse(void *context, const char *node, enum verdict verdict,
+                   const struct record *record)
+{
+    (void)context;
+    snprintf(accused_message, sizeof accused_message, "%s", record->message ? record->message : "");
+    for (int i = 0; i < NODES; i++)
+        if (strcmp(names[i], node) == 0 && verdict > accused[i])
+            accused[i] = verdict;
+}
+
+static void add_failure(const char *metric, int from, int to)
+{
+    struct record record = RECORD_INIT;
+
+    record.suite = record.test = "links";
+    record.metric = metric;
+    record.node = names[from];
+    record.peer = to < 0 ? NULL : names[to];
+    record.part = "rxe1:1";
+    record.verdict = VERDICT_FAIL;
+    if (records_add(&records, &record) != 0)
+        tap_skip_all("no memory");
+}
+
+/* Who is accused of what was added; retest: what then does not arrive, ended by one of no time. */
+static void weigh(const struct deaf *retest)
+{
+    size_t count = records.count;
+
+    memset(accused, 0, sizeof accused);
+    *verbs_pairs = '\0';
+    deaf = retest;
+    localization_self_reports(&localization, accuse, NULL);
+    records.count = count; /* as if there had been none */
+}
+
+/* n3 with both of those that are asked, and one other. */
+static void hear_of_n3(const struct deaf *retest)
+{
+    records.count = 0;
+    add_failure("bandwidth_rc_write", 2, 0);
+    add_failure("bandwidth_rc_write", 3, 2);
+    weigh(retest);
+}
+
+static void retests_verbs(void)
+{
+    static const struct deaf always[] = {{2, -1, 99}, {0}}, at_times[] = {{2, -1, 1}, {0}},
+                             a_path[] = {{2, 0, 99}, {0}},
+                             others[] = {{2, -1, 99}, {0, 3, 99}, {0}}, none[] = {{0}};
+
+    hear_of_n3(always);
+    ok(accused[2] == VERDICT_FAIL, "what does not arrive in a retest either is that node's");
+    ok(accused[0] == VERDICT_NONE && accused[3] == VERDICT_NONE, "... and of no other");
+    is_str(verbs_pairs, "n3:n4,n3:n1,n4:n1",
+           "... by turns with good partners and a control pair, each alone");
+    hear_of_n3(none);
+    ok(accused[2] == VERDICT_UNKNOWN, "what arrives in the retest accuses nobody");
+    has_str(accused_message, "not again in the retest", "... which is said");
+    hear_of_n3(at_times);
+    ok(accused[2] == VERDICT_UNKNOWN, "nor what arrives at one of its times");
+    hear_of_n3(a_path);
+    ok(accused[2] == VERDICT_UNKNOWN, "nor what arrives with one of its partners");
+    hear_of_n3(others);
+    ok(accused[2] == VERDICT_UNKNOWN, "nor what the control pair has as well");
+    has_str(accused_message, "control pair fails too", "... which is said");
+    measured_most = measured;
+    hear_of_n3(always);
+    ok(accused[2] == VERDICT_UNKNOWN, "nor what could not be measured again");
+    has_str(accused_message, "not measured again", "... which is said");
+    measured_most = 99;
+}
+
+/* The only one on its leaf switch. */
+static void retests_verbs_across(void)
+{
+    static const struct deaf always[] = {{2, -1, 99}, {0}};
+
+    leaves[3] = 0;
+    hold(&well, &well);
+    hear_of_n3(always);
+    ok(accused[2] == VERDICT_UNKNOWN, "a node alone on its leaf switch: it or the uplinks");
+    has_str(accused_message, "uplinks of its leaf switch", "... which is said");
+    leaves[3] = 1;
+    hold(&well, &well);
+}
+
+static void weighs_verbs(void)
+{
+    static const struct deaf n3[] = {{2, -1, 99}, {0}};
+
+    hold(&well, &well);
+    records.count = 0;
+    add_failure("bandwidth_rc_write", 2, 0);
+    add_failure("bandwidth_rc_write", 0, 2);
+    weigh(n3);
+    ok(accused[0] == VERDICT_UNKNOWN && accused[2] == VERDICT_UNKNOWN,
+       "messages of libibverbs that do not arrive between two ports: it could be either");
+    is_str(verbs_pairs, "", "... and no retest would say which");
+    add_failure("bandwidth_ud_send", 1, 2);
+    weigh(n3);
+    ok(accused[2] == VERDICT_FAIL, "... nor with a second partner: it is that node");
+    ok(accused[0] == VERDICT_NONE && accused[1] == VERDICT_NONE, "... and no other");
+    retests_verbs();
+    retests_verbs_across();
+    records.count = 0;
+    add_failure("state", 3, 1);
+    weigh(NULL);
+    ok(accused[3] == VERDICT_UNKNOWN && accused[1] == VERDICT_UNKNOWN,
+       "two ports of which the GIDs do not fit: it could be either");
+    add_failure("state", 0, -1);
+    weigh(NULL);
+    ok(accused[0] == VERDICT_FAIL, "... a port's own state is its node's");
+    add_failure("bandwidth_together", 1, 3);
+    weigh(NULL);
+    ok(accused[3] == VERDICT_UNKNOWN, "what the matrix judges is left to it");
+}
+
+static void count_accused(void *context, const char *node, enum verdict verdict,
+                          const struct record *record)
+{
+    size_t *counts = context;
+
+    (void)record;
+    counts[verdict == VERDICT_FAIL && strcmp(node, "m77") == 0]++;
+}
+
+/* One node damages what it exchanges with each of many. */
+static void weighs_many(void)
+{
+    enum { MANY = 100000 };
+    size_t counts[2] = {0, 0};
+
+    records_clear(&records);
+    records = (struct records){0};
+    for (int i = 0; i < MANY; i++) {
+        struct record record = RECORD_INIT;
+        char name[16];
+
+        snprintf(name, sizeof name, "m%d", i + 100);
+        record.suite = "links";
+        record.test = "links";
+        record.metric = "damaged";
+        record.node = i % 2 ? name : "m77";
+        record.peer = i % 2 ? "m77" : name;
+        record.verdict = VERDICT_FAIL;
+        if (records_add(&records, &record) != 0)
+            tap_skip_all("no memory");
+    }
+    localization_self_reports(&localization, count_accused, counts);
+    is_int((long)counts[1], MANY, "a node that damages what 100,000 others have of it");
+    is_int((long)counts[0], 0, "... and none of these");
+}
+
+/* Two of n2's three paths were low, or one only, and there was no time to ask. */
+static void doubts_what_could_not_be_asked(void)
+{
+    static const double two_mbps[NODES][NODES] = {
+        {0, 118.0}, {193.6, 0, 49.1, 194.7}, {0, 192.2}, {0, 197.5}};
+    static const double one_mbps[NODES][NODES] = {
+        {0, 194.0}, {193.6, 0, 195.1, 58.7}, {0, 192.2}, {0, 77.5}};
+    const struct finding *finding;
+
+    recorded_mbps = two_mbps;
+    measured_most = 0;
+    finding = hold(&well, &well);
+    ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_UNKNOWN,
+       "a rail of whose paths most are in doubt is in doubt where nobody could be asked");
+    is_int(finding ? finding->node : -1, 1, "... n2's");
+    is_int((long)localization.count, 1, "... and nothing else");
+    has_str(finding ? finding->message : "", "2 of its paths were slow", "... which is said");
+    recorded_mbps = one_mbps;
+    finding = hold(&well, &well);
+    ok(finding && finding->kind == FINDING_PAIR, "... not where it is one path");
+    recorded_mbps = NULL;
+    measured_most = 99;
+}
+
+/* Paths of eth1 that were low at times, and of which it stays open why: nodes of each. */
+static void leave_open(const int (*paths)[2], size_t count)
+{
+    hold(&well, &well);
+    free(localization.findings);
+    localization.findings = calloc(count + 1, sizeof *localization.findings);
+    localization.count = localization.findings ? count : 0;
+    for (size_t i = 0; i < localization.count; i++)
+        localization.findings[i] = (struct finding){.kind = FINDING_PAIR,
+                                                    .verdict = VERDICT_UNKNOWN,
+                                                    .is_intermittent = true,
+                                                    .node = paths[i][0],
+                                                    .peer = paths[i][1],
+                                                    .rail = 0};
+    ok(doubts_of_paths(&localization) == 0, "%zu paths are in doubt", count);
+}
+
+static void doubts_the_end_of_most_paths(void)
+{
+    static const int all_of_n2[][2] = {{0, 1}, {2, 1}, {1, 3}}, of_two[][2] = {{0, 1}, {2, 3}};
+
+    leave_open(all_of_n2, 3);
+    is_int((long)localization.count, 1, "all paths of an end are in doubt: it is that end alone");
+    is_int(localization.count > 0 ? localization.findings[0].node : -1, 1, "... n2");
+    is_int(localization.count > 0 ? localization.findings[0].kind : 0, FINDING_AMBIGUOUS,
+           "... or its paths");
+    leave_open(of_two, 2);
+    is_int((long)localization.count, 4, "two paths without a common end: each of the four");
+}
+
+static bool is_of_all_rails(enum verdict verdict)
+{
+    bool is_of_all = localization.count == RAILS;
+
+    for (size_t i = 0; i < localization.count; i++)
+        is_of_all = is_of_all && localization.findings[i].kind == FINDING_FABRIC &&
+                    localization.findings[i].verdict == verdict;
+    return is_of_all;
+}
+
+static void asks_a_slow_fabric_too(void)
+{
+    all_mbps = all_alone_mbps = 99;
+    hold(&well, &well);
+    ok(measured > 0, "where all is slow alike some pairs are measured again");
+    ok(is_of_all_rails(VERDICT_FAIL), "... and what is slow alone too is the fabric's");
+    all_alone_mbps = 196;
+    ok(!hold(&well, &well), "... what is well alone is not");
+    is_int((long)localization.count, 0, "... nothing is left of it");
+    all_alone_mbps = 99;
+    measured_most = 0;
+    hold(&well, &well);
+    ok(is_of_all_rails(VERDICT_UNKNOWN), "... and without another look it is in doubt");
+    measured_most = 99;
+    all_mbps = all_alone_mbps = 0;
+}
+
+int main(void)
+{
+    conf_defaults(&conf);
+    localization = (struct localization){.source = {.records = &records,
+                                                    .conf = &conf,
+                                                    .names = &nodes,
+                                                    .leaves = leaves,
+                                                    .leaf_names = leaf_names},
+                                         .tries = 4,
+                                         .steady_percent = 10,
+                                         .measure = measure};
+    accuses_what_stays_slow();
+    accuses_the_only_rail();
+    acquits_what_the_machine_took();
+    drains_only_what_is_proved();
+    keeps_what_is_sure();
+    believes_no_burst();
+    knows_what_comes_and_goes();
+    asks_what_was_low_here_and_there();
+    counts_each_time();
+    asks_again_what_was_low_once();
+    counts_each_time_of_a_path();
+    doubts_what_could_not_be_asked();
+    doubts_the_end_of_most_paths();
+    asks_a_slow_fabric_too();
+    warns_of_what_never_answers_soon();
+    names_the_latency_of_what_is_slow();
+    names_a_liar();
+    asks_hosts_again();
+    passes_hints_on();
+    weighs_verbs();
+    weighs_many();
+    localization_clear(&localization);
+    records_clear(&records);
+    conf_clear(&conf);
+    return tap_done();
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host.mounts on file systems that are mounted in a namespace of this test's own: one that is well,
+ * one that is read-only, one whose server does not answer. */
+#include "config.h"
+
+#include "validate/checks/checks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "tests/unit/tap.h"
+
+static char directory[64], found[4096];
+
+static void receive(const struct record *record, void *context)
+{
+    size_t length = strlen(found);
+
+    (void)context;
+    snprintf(found + length, sizeof found - length, "%s %s %s\n", verdict_name(record->verdict),
+             catalog_fault(record->code)->name, record->message);
+}
+
+static const char *check(const char *mounts)
+{
+    struct conf conf;
+    struct inventory *inventory = inventory_read("", NULL);
+    struct fabric fabric = {0};
+    struct checks checks = {"", "n1", &conf, inventory, &fabric, receive, .context = NULL};
+
+    conf_defaults(&conf);
+    if (hostlist_expand(mounts, &conf.mounts, NULL) < 0)
+        tap_diag("%s is no list", mounts);
+    found[0] = '\0';
+    check_mounts(&checks, "host.mounts");
+    conf_clear(&conf);
+    inventory_free(inventory);
+    return found;
+}
+
+static const char *path_of(const char *name)
+{
+    static char paths[4][128];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+
+    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+    return path;
+}
+
+/* A FUSE file system without anybody at its device. Returns the device, or -1. */
+static int mount_without_server(const char *path)
+{
+    char options[96];
+    int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+    snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
+    if (fd < 0 || mount("nobody", path, "fuse", 0, options) < 0) {
+        tap_diag("fuse: %s", strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void hangs(void)
+{
+    int fd = mount_without_server(path_of("gone"));
+    double begin_s = clock_s();
+    char expected[256], mounts[256];
+
+    if (fd < 0) {
+        tap_skip("no FUSE here");
+        return;
+    }
+    snprintf(mounts, sizeof mounts, "%s,%s", path_of("gone"), path_of("a b"));
+    snprintf(expected, sizeof expected,
+             "unknown mount_hangs %s did not answer within 2 s\npass  tmpfs, mounted\n",
+             path_of("gone"));
+    is_str(check(mounts), expected,
+           "one whose server is gone is named, and the next one looked at");
+    ok(clock_s() - begin_s < 10, "... within its deadline");
+    umount2(path_of("gone"), MNT_DETACH);
+    close(fd);
+}
+
+int main(void)
+{
+    char mounts[256], expected[256];
+
+    snprintf(directory, sizeof directory, "/tmp/muster-mounts-XXXXXX");
+    if (unshare(CLONE_NEWNS) < 0 || mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        tap_skip_all("no namespace of mounts: %s", strerror(errno));
+    if (!mkdtemp(directory) || mkdir(path_of("a b"), 0700) < 0 ||
+        mkdir(path_of("locked"), 0700) < 0 || mkdir(path_of("gone"), 0700) < 0 ||
+        mount("none", path_of("a b"), "tmpfs", 0, "size=1m") < 0 ||
+        mount("none", path_of("locked"), "tmpfs", MS_RDONLY, "size=1m") < 0)
+        tap_skip_all("nothing can be mounted: %s", strerror(errno));
+
+    is_str(check(""), "skip  Mounts is not set in the configuration\n", "none is named");
+    is_str(check(path_of("a b")), "pass  tmpfs, mounted\n", "a path with a blank in it");
+    snprintf(mounts, sizeof mounts, "%s/:rw", path_of("a b"));
+    is_str(check(mounts), "pass  tmpfs, mounted\n", "... that is writable, with a slash behind it");
+    is_str(check(path_of("locked")), "pass  tmpfs, mounted read-only\n", "a read-only one");
+    snprintf(mounts, sizeof mounts, "%s:rw", path_of("locked"));
+    snprintf(expected, sizeof expected,
+             "fail mount_missing %s (tmpfs) is mounted read-only; Mounts of the configuration "
+             "wants it writable\n",
+             path_of("locked"));
+    is_str(check(mounts), expected, "... is wrong where it has to be writable");
+    snprintf(expected, sizeof expected,
+             "fail mount_missing %s is not mounted; Mounts of the configuration names it\n",
+             path_of("gone"));
+    is_str(check(path_of("gone")), expected, "a directory is no mounted file system");
+    snprintf(expected, sizeof expected,
+             "fail mount_missing %s is not mounted; Mounts of the configuration names it\n",
+             path_of("none"));
+    is_str(check(path_of("none")), expected, "nor is what is not there");
+    hangs();
+
+    umount2(path_of("a b"), MNT_DETACH);
+    umount2(path_of("locked"), MNT_DETACH);
+    rmdir(path_of("a b"));
+    rmdir(path_of("locked"));
+    rmdir(path_of("gone"));
+    rmdir(directory);
+    return tap_done();
+}

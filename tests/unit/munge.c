@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/munge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+
+/* Time is made up: it passes in sleeps, and munged comes back at back_s. */
+static double now_s, back_s;
+static int listener = -1;
+static struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+static void munged_start(void)
+{
+    listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    unlink(address.sun_path);
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(listener, 1) != 0)
+        tap_skip_all("no socket: %m");
+}
+
+static void munged_kill(void)
+{
+    close(listener);
+    listener = -1;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    (void)clock;
+    *time = (struct timespec){(time_t)now_s, (long)((now_s - (double)(time_t)now_s) * 1e9)};
+    return 0;
+}
+
+int __wrap_usleep(useconds_t microseconds);
+int __wrap_usleep(useconds_t microseconds)
+{
+    now_s += microseconds / 1e6;
+    if (back_s > 0 && now_s >= back_s && listener < 0)
+        munged_start();
+    return 0;
+}
+
+int main(void)
+{
+    char directory[] = "/tmp/muster-munge-XXXXXX", info[200];
+    struct error err = {""};
+
+    if (!mkdtemp(directory))
+        tap_skip_all("no directory: %m");
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", directory);
+    snprintf(info, sizeof info, "ttl=60,socket=%s,x", address.sun_path);
+    munge_note("auth/munge", info);
+    is_int(munge_wait(&err), 0, "a munged that was never there is Slurm's to judge");
+    munged_start();
+    munge_note("auth/slurm", info);
+    munged_kill();
+    is_int(munge_wait(&err), 0, "so is one that Slurm does not use");
+    munged_start();
+    munge_note("auth/munge", info);
+    is_int(munge_wait(&err), 0, "requests are made while it is there");
+    is_int((long)now_s, 0, "... without a wait");
+    munged_kill();
+    back_s = 5;
+    is_int(munge_wait(&err), 0, "one that is started again is waited for");
+    ok(now_s >= 5 && now_s < 6, "... until it is back");
+    munged_kill();
+    back_s = 0;
+    is_int(munge_wait(&err), -1, "one that stays away is not");
+    has_str(err.text, address.sun_path, "... which is told with its socket");
+    ok(now_s >= 5 + MUNGE_WAIT_S && now_s < 7 + MUNGE_WAIT_S, "... after a while");
+    is_int(munge_wait(NULL), -1, "the next request is refused");
+    ok(now_s < 7 + MUNGE_WAIT_S, "... at once");
+    munged_start();
+    is_int(munge_wait(&err), 0, "and made again when it is back");
+    munged_kill();
+    unlink(address.sun_path);
+    is_int(munge_wait(&err), -1, "a socket that is gone is the same");
+    rmdir(directory);
+    return tap_done();
+}

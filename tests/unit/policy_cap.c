@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/policy/cap.h"
+
+#include "tests/unit/tap.h"
+
+static void takings(void)
+{
+    static char ours[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20", theirs[] = "replace PSU",
+                prolog[] = "Prolog error", none[] = "";
+    struct cluster_node nodes[] = {
+        {.reason = ours, .is_drained = true},   {.reason = ours, .is_down = true},
+        {.reason = theirs, .is_drained = true}, {.reason = ours},
+        {.reason = prolog, .is_drained = true}, {.reason = prolog},
+        {.reason = none, .is_down = true}};
+
+    is_int(cap_taken(&(struct cluster){.nodes = nodes, .node_count = 7}), 3,
+           "those drained or down by muster's reasons or a prolog that failed count, no others");
+    ok(!cap_is_taken(&nodes[4]) && cap_counts(&nodes[4]), "... the latter are not muster's own");
+}
+
+int main(void)
+{
+    takings();
+    is_int(cap_nodes(4, 25, CAP_DRAINS_LEAST), 1, "a quarter of 4");
+    is_int(cap_nodes(5, 25, CAP_DRAINS_LEAST), 2, "a quarter of 5, rounded up");
+    is_int(cap_nodes(100, 0, CAP_DRAINS_LEAST), 1, "never less than one drained");
+    is_int(cap_nodes(1000, 10, CAP_DRAINS_LEAST), 100,
+           "a tenth of 1000, not rounded up for a rounding error");
+    is_int(cap_nodes(16, 5, CAP_TESTS_LEAST), 2, "never less than two in tests");
+    return tap_done();
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/policy/decision.h"
+
+#include "tests/unit/tap.h"
+
+/* A run as the defaults have it: three strikes, one of four may be drained, none is yet. */
+static const struct decision_rules usual = {.strikes = 3, .cap = 1};
+
+static enum decision about(enum plan_role role, enum verdict verdict, int strike,
+                           const struct decision_rules *rules)
+{
+    return decision_make(&(struct decision_facts){.role = role,
+                                                  .verdict = verdict,
+                                                  .is_near = strike > 0,
+                                                  .ground = verdict != VERDICT_FAIL ? GROUND_NONE
+                                                            : strike > 0            ? GROUND_NEAR
+                                                                                    : GROUND_HARD,
+                                                  .strike = strike},
+                         rules);
+}
+
+/* The same of a node that failed hard, by a fault that drains nobody, or also by that ground. */
+static enum decision innocent(enum plan_role role, enum ground ground, int strike)
+{
+    return decision_make(
+        &(struct decision_facts){
+            .role = role, .verdict = VERDICT_FAIL, .ground = ground, .strike = strike},
+        &usual);
+}
+
+/* By each code of the catalogue, with each verdict. */
+static void marks(void)
+{
+    bool is_right = true;
+
+    for (int code = FAULT_NONE; code < FAULT_COUNT; code++)
+        for (int verdict = VERDICT_NONE; verdict <= VERDICT_FAIL; verdict++) {
+            enum fault_drain mark = catalog_fault((enum fault_code)code)->drain;
+            bool certify =
+                     decision_drains((enum verdict)verdict, (enum fault_code)code, DRAIN_CERTIFY),
+                 health =
+                     decision_drains((enum verdict)verdict, (enum fault_code)code, DRAIN_HEALTH);
+
+            is_right = is_right && certify == (verdict == VERDICT_FAIL && mark != DRAIN_NEVER) &&
+                       health == (verdict == VERDICT_FAIL && mark == DRAIN_HEALTH);
+        }
+    ok(is_right, "a fault drains when its verdict is fail and its code's mark says so");
+    ok(!decision_drains(VERDICT_FAIL, FAULT_UPLINKS_MISSING, DRAIN_CERTIFY),
+       "... so not a node behind a switch that lacks uplinks");
+}
+
+int main(void)
+{
+    struct decision_rules full = usual, dry = usual, none = usual, one = usual;
+
+    full.drained = 1;
+    dry.is_dry_run = true;
+    none.no_drain = true;
+    one.strikes = 1;
+    is_int(about(ROLE_TEST, VERDICT_PASS, 0, &usual), DECISION_CERTIFY, "passed: certified");
+    is_int(about(ROLE_RETEST, VERDICT_PASS, 0, &usual), DECISION_RELEASE,
+           "drained by us and passed: released");
+    is_int(about(ROLE_RETEST, VERDICT_UNKNOWN, 0, &usual), DECISION_NOTHING,
+           "... but not untested");
+    is_int(about(ROLE_RETEST, VERDICT_PASS, 0, &dry), DECISION_CERTIFY, "... nor in a dry run");
+    is_int(about(ROLE_RETEST, VERDICT_FAIL, 0, &usual), DECISION_KEEP,
+           "drained by us and failed: stays so");
+    is_int(about(ROLE_RETEST, VERDICT_FAIL, 0, &full), DECISION_KEEP, "... whatever the cap");
+    is_int(about(ROLE_RETEST, VERDICT_FAIL, 1, &usual), DECISION_KEEP,
+           "... also for a failure near the limit");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &usual), DECISION_DRAIN, "failed hard: drained");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &full), DECISION_SPARE, "... unless the cap is full");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &none), DECISION_NOTHING, "... or none is wanted");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &dry), DECISION_DRAIN, "a dry run says so too");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 1, &usual), DECISION_SUSPECT,
+           "failed near the limit once: a suspect");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 2, &usual), DECISION_SUSPECT, "... twice");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 3, &usual), DECISION_DRAIN, "the third time: drained");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 3, &full), DECISION_SPARE, "... within the cap");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 1, &one), DECISION_DRAIN,
+           "at once where the site wants one strike");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 1, &none), DECISION_SUSPECT,
+           "a suspect is one also where none is drained");
+    is_int(about(ROLE_TEST, VERDICT_UNKNOWN, 0, &usual), DECISION_NOTHING,
+           "unknown never drains and never certifies");
+    is_int(about(ROLE_LEAVE, VERDICT_FAIL, 0, &usual), DECISION_NOTHING,
+           "somebody else's is not touched");
+    is_int(about(ROLE_FAULTY, VERDICT_FAIL, 0, &usual), DECISION_NOTHING,
+           "nor what Slurm took away itself");
+    is_int(about(ROLE_LEAVE, VERDICT_PASS, 0, &usual), DECISION_NOTHING, "not even to certify it");
+    is_int(innocent(ROLE_TEST, GROUND_NONE, 0), DECISION_NOTHING,
+           "failed by what drains nobody: stays in service");
+    is_int(innocent(ROLE_RETEST, GROUND_NONE, 0), DECISION_NOTHING,
+           "... and an older drain is put back as it was");
+    is_int(innocent(ROLE_TEST, GROUND_NEAR, 1), DECISION_NOTHING,
+           "... nor does a figure near its limit beside it drain before its last strike");
+    is_int(innocent(ROLE_TEST, GROUND_NEAR, 3), DECISION_DRAIN, "... but at that");
+    is_int(innocent(ROLE_RETEST, GROUND_NEAR, 0), DECISION_KEEP, "drained by us: stays so");
+    marks();
+    return tap_done();
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/policy/health.h"
+
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+/* health.c asks for nodes by their names only */
+struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
+{
+    for (size_t i = 0; i < cluster->node_count; i++)
+        if (strcmp(cluster->nodes[i].name, name) == 0)
+            return &cluster->nodes[i];
+    return NULL;
+}
+
+static bool is_hard(const char *test, enum fault_code code, enum verdict verdict,
+                    bool lets_rails_fail)
+{
+    struct record record = RECORD_INIT;
+
+    record.test = test;
+    record.code = code;
+    record.verdict = verdict;
+    return health_is_hard(&record, lets_rails_fail);
+}
+
+static void faults(void)
+{
+    ok(is_hard("gpu.enumerate", FAULT_GPU_MISSING, VERDICT_FAIL, false), "a GPU that is missing");
+    ok(is_hard("gpu.health", FAULT_NONE, VERDICT_FAIL, false), "a GPU that is ill");
+    ok(is_hard("slurm.gres", FAULT_NONE, VERDICT_FAIL, false), "a device of Slurm's");
+    ok(is_hard("net.interfaces", FAULT_LINK_DOWN, VERDICT_FAIL, false), "a NIC without link");
+    ok(!is_hard("net.interfaces", FAULT_LINK_DOWN, VERDICT_FAIL, true),
+       "... but where AllowFailedRails lets it pass");
+    ok(is_hard("net.interfaces", FAULT_INTERFACE_MISSING, VERDICT_FAIL, true),
+       "a NIC that is not there");
+    ok(!is_hard("net.interfaces", FAULT_MTU_WRONG, VERDICT_FAIL, false),
+       "not an MTU against the configuration");
+    ok(!is_hard("host.limits", FAULT_NONE, VERDICT_FAIL, false), "not a limit");
+    ok(!is_hard("host.munge", FAULT_NONE, VERDICT_FAIL, false), "not MUNGE");
+    ok(!is_hard("preflight.suspects", FAULT_NONE, VERDICT_FAIL, false), "not what users say");
+    ok(!is_hard("gpu.health", FAULT_NONE, VERDICT_WARN, false), "not a warning");
+    ok(!is_hard("gpu.health", FAULT_NONE, VERDICT_UNKNOWN, false), "not what is unknown");
+    ok(!is_hard(NULL, FAULT_NONE, VERDICT_FAIL, false), "not what has no name");
+}
+
+static void decisions(void)
+{
+    static char names[4][4] = {"n1", "n2", "n3", "n4"}, none[] = "",
+                ours[] = "muster: link_down eth1 has no carrier 2026-11-20",
+                theirs[] = "replace PSU";
+    static const char mine[] = "muster: gpu_missing gpu3 has gone 2026-11-21";
+    struct cluster_node nodes[4];
+    struct cluster cluster = {.nodes = nodes, .node_count = 4};
+
+    for (int i = 0; i < 4; i++)
+        nodes[i] = (struct cluster_node){.name = names[i], .reason = none, .is_idle = true};
+    is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_DRAIN, "a node in service is drained");
+    is_int(health_decide(&cluster, "n9", mine, 1), HEALTH_NO_NODE,
+           "one that Slurm does not know is not");
+    nodes[0].is_drained = true;
+    nodes[0].reason = theirs;
+    is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_FOREIGN, "nor one that others drained");
+    is_int(health_decide(&cluster, "n2", mine, 1), HEALTH_DRAIN,
+           "... which counts for no cap of ours");
+    nodes[0].reason = none;
+    nodes[0].is_drained = false;
+    nodes[0].is_down = true;
+    is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_FOREIGN, "nor one that is down");
+    nodes[0].is_down = false;
+    nodes[0].is_drained = true;
+    nodes[0].reason = ours;
+    nodes[0].reason_time = 100;
+    is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_OURS, "nor one that is drained by us");
+    is_int(health_decide(&cluster, "n2", mine, 1), HEALTH_CAP, "nor one beyond the cap");
+    is_int(health_decide(&cluster, "n2", mine, 2), HEALTH_DRAIN, "... within it, yes");
+
+    is_int(health_decide(&cluster, "n2", ours, 2), HEALTH_ALIKE,
+           "... not for what half of the nodes have alike");
+
+    /* n2, n3 and n4 did so in one second, one after the other unseen */
+    for (int i = 1; i < 4; i++) {
+        nodes[i].is_drained = true;
+        nodes[i].reason = ours;
+        nodes[i].reason_time = 200;
+    }
+    ok(!health_is_beyond(&cluster, "n1", 2), "the first stays drained");
+    ok(!health_is_beyond(&cluster, "n2", 2), "of those of one second the first by name too");
+    ok(health_is_beyond(&cluster, "n3", 2), "the next is one too many");
+    ok(health_is_beyond(&cluster, "n4", 2), "... and the last");
+    nodes[3].reason = theirs;
+    ok(!health_is_beyond(&cluster, "n4", 2), "what others drain meanwhile is left to them");
+    ok(!health_is_beyond(&cluster, "n9", 2), "what is not there too");
+}
+
+int main(void)
+{
+    faults();
+    decisions();
+    return tap_done();
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/policy/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/unit/tap.h"
+
+static struct cluster_node idle(void)
+{
+    static char name[] = "n1", empty[] = "";
+
+    return (struct cluster_node){.name = name,
+                                 .address = name,
+                                 .gres = empty,
+                                 .reason = empty,
+                                 .is_idle = true,
+                                 .is_responding = true,
+                                 .state = "idle"};
+}
+
+static void is_role(const struct cluster_node *node, bool is_dry_run, enum plan_role role,
+                    const char *part, const char *says, const char *what)
+{
+    struct plan plan;
+
+    plan_node(node, is_dry_run, false, &plan);
+    is_int(plan.role, role, "%s", what);
+    is_str(plan.part, part, "... part '%s'", part);
+    has_str(plan.message, says, "... says '%s'", says);
+}
+
+/* A failed prolog may be muster's own gate: only the node knows. */
+static void failed_prologs(void)
+{
+    struct cluster_node node = idle();
+    char prolog[] = "Prolog error", epilog[] = "Epilog error";
+    struct plan plan;
+
+    node.is_drained = true;
+    node.reason = prolog;
+    plan_node(&node, false, false, &plan);
+    is_int(plan.role, ROLE_FAULTY, "a failed prolog is Slurm's drain where nobody named the node");
+    ok(!plan.wants_refusal, "... and no refusal is asked for");
+    plan_node(&node, false, true, &plan);
+    is_int(plan.role, ROLE_RETEST, "named with -w it is tested again");
+    ok(plan.wants_refusal, "... and released only if its note says that the gate refused");
+    plan_node(&node, true, true, &plan);
+    is_int(plan.role, ROLE_LEAVE, "... but not in a dry run");
+    node.is_allocated = true;
+    plan_node(&node, false, true, &plan);
+    is_int(plan.role, ROLE_LEAVE, "... and not while jobs run there");
+    node.is_allocated = false;
+    node.is_down = true;
+    plan_node(&node, false, true, &plan);
+    is_int(plan.role, ROLE_FAULTY, "one that is down as well is not");
+    node.is_down = false;
+    node.reason = epilog;
+    plan_node(&node, false, true, &plan);
+    is_int(plan.role, ROLE_FAULTY, "nor is one whose epilog failed");
+}
+
+static void roles(void)
+{
+    struct cluster_node node = idle();
+    char ours[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20", theirs[] = "replace PSU",
+         gres[] = "gres/gpu count reported lower than configured (7 < 8)",
+         silent[] = "Not responding";
+
+    is_role(&node, false, ROLE_TEST, "", "", "an idle node is tested");
+    node.is_responding = false;
+    is_role(&node, false, ROLE_TEST, "", "",
+            "one that the controller does not hear too: reach tells");
+    node = idle();
+    node.is_allocated = true;
+    is_role(&node, false, ROLE_LEAVE, "", "jobs run there", "one with jobs is left alone");
+    node = idle();
+    node.is_drained = true;
+    node.reason = ours;
+    is_role(&node, false, ROLE_RETEST, "", "", "a drain of ours is tested again");
+    is_role(&node, true, ROLE_LEAVE, "", "dry run", "... but not in a dry run");
+    node.is_allocated = true;
+    is_role(&node, false, ROLE_LEAVE, "", "jobs run there", "... and not while jobs run there");
+    node.is_allocated = false;
+    node.is_down = true;
+    is_role(&node, false, ROLE_RETEST, "", "", "... also one that is down as well");
+    node.is_down = false;
+    node.reason = theirs;
+    is_role(&node, false, ROLE_LEAVE, "", "replace PSU", "a drain of somebody else is not touched");
+    node.reason = idle().reason;
+    is_role(&node, false, ROLE_LEAVE, "", "no reason given", "... nor one without a reason");
+    node.reason = gres;
+    is_role(&node, false, ROLE_FAULTY, "gres", "7 < 8", "a drain by Slurm for a fault is named");
+    node.reason = silent;
+    node.is_drained = false;
+    node.is_down = true;
+    is_role(&node, false, ROLE_FAULTY, "slurmd", "Not responding", "... and a down node");
+    node.reason = theirs;
+    is_role(&node, false, ROLE_LEAVE, "", "replace PSU", "one set down by a person is left alone");
+    node.reason = idle().reason;
+    is_role(&node, false, ROLE_FAULTY, "slurmd", "by Slurm",
+            "down without a reason is Slurm's doing");
+    node = idle();
+    node.is_reserved = true;
+    is_role(&node, false, ROLE_LEAVE, "", "reservation", "a reserved node is left alone");
+    node = idle();
+    node.is_waiting = true;
+    is_role(&node, false, ROLE_TEST, "", "", "one that waits for its certificate is tested");
+    is_role(&node, true, ROLE_LEAVE, "", "reservation muster", "... but not in a dry run");
+    node.is_reserved = true;
+    is_role(&node, false, ROLE_LEAVE, "", "reservation",
+            "... nor where it is in a reservation of others too");
+    node = idle();
+    node.is_absent = true;
+    is_role(&node, false, ROLE_LEAVE, "", "left alone", "one that is powered down is left alone");
+    node = idle();
+    node.is_idle = false;
+    is_role(&node, false, ROLE_LEAVE, "", "its state", "an unknown state is left alone");
+}
+
+static void elsewhere_add(const struct cluster_partition *partition, const struct hostlist *nodes,
+                          void *context)
+{
+    char *folded = hostlist_fold(nodes), *told = context;
+    size_t length = strlen(told);
+
+    snprintf(told + length, 100 - length, "%s=%s;", partition ? partition->name : "none", folded);
+    free(folded);
+}
+
+static void elsewhere_is(const struct cluster *cluster, const char *names, const char *expected)
+{
+    struct hostlist list;
+    char told[100] = "";
+
+    hostlist_expand(names, &list, NULL);
+    is_int(plan_elsewhere(cluster, &list, elsewhere_add, told), 0, "where \"%s\" are", names);
+    is_str(told, expected, "... \"%s\"", expected);
+    hostlist_clear(&list);
+}
+
+/* Nodes in several partitions are told of once. */
+static void elsewhere(void)
+{
+    char gpu[] = "gpu", big[] = "big", off[] = "off", all[] = "all";
+    struct cluster_partition list[4] = {
+        {.name = gpu, .is_up = true}, {.name = big, .is_up = true}, {.name = off}, {.name = all}};
+    struct cluster cluster = {.partitions = list, .partition_count = 4};
+
+    hostlist_expand("g[1-2],c3", &list[0].nodes, NULL);
+    hostlist_expand("c[1-4]", &list[1].nodes, NULL);
+    hostlist_expand("x1,g1", &list[2].nodes, NULL);
+    elsewhere_is(&cluster, "", "");
+    elsewhere_is(&cluster, "g1", "gpu=g1;");
+    elsewhere_is(&cluster, "x1,g1,c[1-3],g2", "gpu=c3,g[1-2];big=c[1-2];none=x1;");
+    elsewhere_is(&cluster, "c[1-4],g[1-2]", "big=c[1-4];gpu=g[1-2];");
+    elsewhere_is(&cluster, "x1,y9", "none=x1,y9;");
+    hostlist_expand("c[1-4],g[1-2],x1", &list[3].nodes, NULL);
+    list[3].is_up = true;
+    elsewhere_is(&cluster, "g1,c1,x1", "all=c1,g1,x1;");
+    for (int i = 0; i < 4; i++)
+        hostlist_clear(&list[i].nodes);
+}
+
+static void partitions(void)
+{
+    char gpu[] = "gpu", all[] = "all", off[] = "off";
+    struct cluster_partition list[3] = {{.name = gpu, .is_up = true},
+                                        {.name = all, .is_up = true, .is_default = true},
+                                        {.name = off}};
+    struct cluster cluster = {.partitions = list, .partition_count = 3};
+    const char *names[] = {"n1", "n2", "n3"};
+
+    hostlist_expand("n[1-2]", &list[0].nodes, NULL);
+    hostlist_expand("n[1-2,9]", &list[1].nodes, NULL);
+    hostlist_expand("n[1-3]", &list[2].nodes, NULL);
+    is_str(plan_partition(&cluster, NULL, names, 2)->name, "all",
+           "of partitions with as many of the nodes, the default one");
+    is_str(plan_partition(&cluster, "off", names, 2)->name, "off", "the one that was asked for");
+    ok(!plan_partition(&cluster, "none", names, 2), "none where the one asked for is not there");
+    ok(!plan_partition(&cluster, NULL, names + 2, 1), "none where only one that is down has them");
+    for (int i = 0; i < 3; i++)
+        hostlist_clear(&list[i].nodes);
+}
+
+static void many_nodes(void)
+{
+    enum { PARTITIONS = 16, NODES = 16384 };
+    static char name[] = "p";
+    static struct cluster_partition list[PARTITIONS];
+    struct cluster cluster = {.partitions = list, .partition_count = PARTITIONS};
+    struct hostlist names;
+    clock_t begin = clock();
+    double cpu_s;
+
+    hostlist_expand("n[1-16384]", &names, NULL);
+    for (int i = 0; i < PARTITIONS; i++) {
+        list[i] = (struct cluster_partition){.name = name, .is_up = true, .is_default = i == 7};
+        hostlist_expand("n[1-16384]", &list[i].nodes, NULL);
+    }
+    ok(plan_partition(&cluster, NULL, (const char *const *)names.names, names.count) == &list[7],
+       "%d partitions of %d nodes", PARTITIONS, NODES);
+    cpu_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    ok(cpu_s < 1, "... take no second of processor time (%.3f s)", cpu_s);
+    for (int i = 0; i < PARTITIONS; i++)
+        hostlist_clear(&list[i].nodes);
+    hostlist_clear(&names);
+}
+
+/* What a cloud has not made yet is no fault of a node. */
+static void clouds(void)
+{
+    struct cluster_node node = idle();
+    char late[] = "ResumeTimeout reached";
+
+    node.is_absent = node.is_cloud = true;
+    strcpy(node.state, "powered down");
+    is_role(&node, false, ROLE_LEAVE, "", "left alone: powered down", "a node without power");
+    node.is_absent = false;
+    node.is_down = true;
+    node.reason = late;
+    strcpy(node.state, "down");
+    is_role(&node, false, ROLE_LEAVE, "", "its cloud did not give it in time",
+            "a cloud's node that did not come");
+    node.is_cloud = false;
+    is_role(&node, false, ROLE_FAULTY, "node", "ResumeTimeout",
+            "a node of the site's own that did not come up");
+}
+
+/* A name that was cut could be another node's. */
+static void long_names(void)
+{
+    struct cluster_node node = idle();
+    char name[65];
+
+    memset(name, 'n', 64);
+    name[64] = '\0';
+    node.name = name;
+    is_role(&node, false, ROLE_LEAVE, "", "its name is longer than 63 characters",
+            "a name of 64 characters is not tested");
+    node.name++;
+    is_role(&node, false, ROLE_TEST, "", "", "... one of 63 is");
+}
+
+int main(void)
+{
+    long_names();
+    clouds();
+    roles();
+    failed_prologs();
+    partitions();
+    elsewhere();
+    many_nodes();
+    return tap_done();
+}

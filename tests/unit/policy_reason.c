@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/policy/reason.h"
+
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+static void owners(void)
+{
+    ok(reason_is_ours("muster: rail_slow eth1 98 of 940 Mb/s 2026-11-20"),
+       "ours begins with muster:");
+    ok(reason_is_ours("muster: links eth1 98 of 940 Mb/s 2026-11-20"), "an older one as well");
+    ok(!reason_is_ours("replace PSU, says muster: yes"), "one that names it later is not ours");
+    ok(!reason_is_ours("mustering"), "nor one that only begins alike");
+    ok(!reason_is_ours(""), "nor none");
+    is_str(reason_slurm_part("Not responding [slurm@2026]"), "slurmd", "Slurm's own has a part");
+    ok(!reason_slurm_part("replace PSU"), "a person's has none");
+}
+
+static void reasons(void)
+{
+    const struct reason_fault two[] = {
+        {FAULT_RAIL_SLOW, "eth1", "eth1 98 of 940 Mb/s"},
+        {FAULT_PROCESS_DIED, "rank 5", "rank 5 on n1 died; recurred alone with n2"}};
+    char reason[200], small[50];
+    const time_t day = 1795190000; /* 2026-11-20 */
+
+    reason_write(two, 1, day, reason, sizeof reason);
+    is_str(reason, "muster: rail_slow eth1 98 of 940 Mb/s 2026-11-20", "a part is not named twice");
+    reason_write(&(struct reason_fault){FAULT_GRES_MISMATCH, "gpu3", "/dev/gpu3 \"is\" not\nthere"},
+                 1, day, reason, sizeof reason);
+    is_str(reason, "muster: gres_mismatch gpu3 /dev/gpu3  is  not there 2026-11-20",
+           "nor left out; quotes and newlines are gone");
+    reason_write(&(struct reason_fault){FAULT_MUNGE_FAILED, "", "no munged"}, 1, day, reason,
+                 sizeof reason);
+    is_str(reason, "muster: munge_failed - no munged 2026-11-20", "the node as a whole is -");
+    reason_write(&(struct reason_fault){FAULT_RAIL_SLOW, "eth1", "eth10 is slow"}, 1, day, reason,
+                 sizeof reason);
+    is_str(reason, "muster: rail_slow eth1 eth10 is slow 2026-11-20", "eth10 is not eth1");
+    reason_write(&(struct reason_fault){FAULT_RAIL_SLOW, "eth1",
+                                        "eth1 is slower than anything that was ever seen"},
+                 1, day, small, sizeof small);
+    is_str(small + strlen(small) - 11, " 2026-11-20", "a long one is cut before its date");
+    is_str(small, "muster: rail_slow eth1 is slower... 2026-11-20", "... behind a whole word");
+    reason_write(two, 2, day, reason, sizeof reason);
+    is_str(reason,
+           "muster: rail_slow eth1 98 of 940 Mb/s; process_died rank+5 on n1 died, recurred alone "
+           "with n2 2026-11-20",
+           "two faults are told apart by ; alone, and a part is one word");
+}
+
+static void sameness(void)
+{
+    static const char slow[] = "muster: rail_slow eth1 98 of 940 Mb/s 2026-11-20";
+    static const char two[] = "muster: rail_slow eth1 98 of 940 Mb/s; gpu_missing gpu 7 2026-11-20";
+
+    ok(reason_is_same(slow, "muster: rail_slow eth1 in other words 2026-12-24"),
+       "message and date do not make another fault");
+    ok(reason_is_same(slow, "muster: rail_slow eth1"), "nor does their absence");
+    ok(!reason_is_same(slow, "muster: rail_slow eth2 98 of 940 Mb/s 2026-11-20"),
+       "another part does");
+    ok(!reason_is_same(slow, "muster: packet_loss eth1 98 of 940 Mb/s 2026-11-20"),
+       "another code does");
+    ok(reason_is_same(two, "muster: rail_slow eth1 1; gpu_missing gpu 6 2026-12-24"),
+       "two faults are the same as the same two");
+    ok(!reason_is_same(slow, two), "one fault more does");
+    ok(!reason_is_same("", slow), "nothing is not the same as something");
+    ok(!reason_is_same("", ""), "nor as nothing");
+    ok(!reason_is_same("muster:", "muster: "), "nor are reasons without a fault");
+    ok(!reason_is_same("muster: links eth1 98 of 940 Mb/s 2026-11-20", slow),
+       "one of an older muster is written anew");
+}
+
+int main(void)
+{
+    owners();
+    reasons();
+    sameness();
+    return tap_done();
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/policy/refusals.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/certificate/brake.h"
+#include "tests/unit/tap.h"
+#include "validate/slurm/extra.h"
+
+enum { NODES = 40 };
+
+static struct cluster_node nodes[NODES];
+static struct cluster cluster = {.nodes = nodes, .node_count = NODES};
+static char names[NODES][8], empty[] = "", prolog[] = "Prolog error",
+                             ours[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20",
+                             theirs[] = "replace PSU";
+
+static void begin(void)
+{
+    for (int i = 0; i < NODES; i++) {
+        if (nodes[i].extra != empty)
+            free(nodes[i].extra);
+        snprintf(names[i], sizeof names[i], "n%d", i);
+        nodes[i] = (struct cluster_node){.name = names[i], .reason = empty, .extra = empty};
+    }
+}
+
+/* As a node's health check does. */
+static bool asks(int node, const char *cause, size_t limit, size_t cap)
+{
+    char *text = extra_with_gate(nodes[node].extra, cause, NULL);
+    struct refusals refusals;
+
+    if (nodes[node].extra != empty)
+        free(nodes[node].extra);
+    nodes[node].extra = text;
+    refusals_count(&cluster, names[node], cause, &refusals);
+    return refusals_allow(&refusals, limit, cap);
+}
+
+static void one_event(void)
+{
+    struct refusals refusals;
+    int allowed = 0;
+
+    begin();
+    for (int i = 0; i < NODES; i++)
+        allowed += asks(i, "changed kernel", 3, 10);
+    is_int(allowed, 3, "of 40 nodes with a new kernel three get leave to refuse jobs");
+    ok(asks(0, "expired", 3, 10), "another cause is counted for itself");
+    ok(!asks(0, "changed kernel", 3, 10), "once all have it, none gets leave again");
+
+    begin();
+    allowed = 0;
+    for (int i = 0; i < NODES; i++)
+        allowed += asks(i, "expired", 3, 1);
+    is_int(allowed, 1, "no more than DrainCap where that is less");
+
+    begin();
+    nodes[1].is_drained = nodes[2].is_drained = nodes[3].is_drained = true;
+    nodes[1].reason = ours;
+    nodes[2].reason = prolog;
+    nodes[3].reason = theirs;
+    refusals_count(&cluster, "n0", "expired", &refusals);
+    is_int(refusals.taken, 2, "nodes that muster or a prolog took away count");
+    ok(!asks(0, "expired", 3, 2), "... against DrainCap");
+    ok(asks(0, "expired", 3, 3), "... and not against GateBrake");
+    begin();
+}
+
+static void texts(void)
+{
+    char *text = extra_with_gate("{\"rack\":3}", "expired", NULL), *cause = extra_gate(text), *out;
+    struct error err = {""};
+
+    is_str(cause, "expired", "the cause stands in Extra");
+    out = extra_with_gate(text, NULL, NULL);
+    is_str(out, "{\"rack\":3}", "... beside what the site has there, and goes again");
+    free(out);
+    free(cause);
+    free(text);
+    ok(extra_with_gate("by hand", "expired", &err) == NULL, "a text of the site's stays");
+    ok(extra_gate("by hand") == NULL, "... and has no cause");
+}
+
+static void causes(void)
+{
+    char cause[BRAKE_CAUSE];
+
+    brake_cause(CERTIFICATE_EXPIRED, "kernel: 1\n", "kernel: 2\n", cause);
+    is_str(cause, "expired", "a state is a cause");
+    brake_cause(CERTIFICATE_CHANGED, "cpus: 4\nkernel: 1\n", "cpus: 4\nkernel: 2\n", cause);
+    is_str(cause, "changed kernel", "... with the fact that changed");
+    brake_cause(CERTIFICATE_CHANGED, "gpu 0000:1a:00.0: x\n", "", cause);
+    is_str(cause, "changed gpu 0000", "... without its address");
+    brake_cause(CERTIFICATE_CHANGED, "", "nic eth1: x\n", cause);
+    is_str(cause, "changed nic eth1", "... also one that is new");
+    brake_cause(CERTIFICATE_MISSING, NULL, NULL, cause);
+    is_str(cause, "missing", "... also without any");
+}
+
+static void files(void)
+{
+    struct brake brake = {1000, BRAKE_LEAVE, "expired", "1 of 8 nodes"}, read;
+    char directory[] = "/tmp/muster-brake-XXXXXX", path[64], file[64], why[300];
+    struct error err;
+
+    ok(!brake_permits(NULL, "expired", 1000, why, sizeof why), "without a look nothing is refused");
+    has_str(why, "muster check --health has not looked at the cluster", "... which is said");
+    ok(brake_permits(&brake, "expired", 1100, why, sizeof why), "with a leave it is");
+    is_str(why, "1 of 8 nodes", "... and by what");
+    ok(!brake_permits(&brake, "missing", 1100, why, sizeof why), "... not for another cause");
+    ok(!brake_permits(&brake, "expired", 1000 + BRAKE_FRESH_S + 1, why, sizeof why),
+       "... nor when it is old");
+    brake.leave = BRAKE_ON;
+    ok(!brake_permits(&brake, "expired", 1100, why, sizeof why), "... nor with the brake on");
+    brake.leave = BRAKE_LIFTED;
+    ok(brake_permits(&brake, "missing", 99999999, why, sizeof why), "lifted, it is for any cause");
+    if (!mkdtemp(directory))
+        exit(99);
+    snprintf(path, sizeof path, "%s/certificate", directory);
+    snprintf(file, sizeof file, "%s/brake", directory);
+    is_int(brake_read(path, &read, &err), 1, "no file");
+    is_int(brake_write(path, &brake, &err), 0, "a file is written");
+    if (geteuid() == 0) {
+        is_int(brake_read(path, &read, &err), 0, "... and read");
+        ok(memcmp(&read, &brake, sizeof read) == 0 ||
+               (read.when == 1000 && read.leave == BRAKE_LIFTED &&
+                strcmp(read.cause, "expired") == 0 && strcmp(read.message, "1 of 8 nodes") == 0),
+           "... as it was");
+        chmod(file, 0666);
+        is_int(brake_read(path, &read, &err), -1, "... not one that others may write to");
+    }
+    is_int(brake_remove(path, &err), 0, "it is removed");
+    is_int(brake_remove(path, &err), 0, "... also when there is none");
+    rmdir(directory);
+}
+
+int main(void)
+{
+    one_event();
+    texts();
+    causes();
+    files();
+    return tap_done();
+}

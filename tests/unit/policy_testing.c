@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/policy/testing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+
+static char directory[] = "/tmp/muster-testing-XXXXXX";
+
+/* A run's journal, locked as long as it lives. */
+static int journal_open(const char *run)
+{
+    char path[256];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s", directory, run);
+    fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    flock(fd, LOCK_EX);
+    return fd;
+}
+
+static const char *read_by(const char *run)
+{
+    static char text[256];
+    struct hostlist nodes;
+    char *folded;
+
+    if (testing_read(directory, run, &nodes, NULL) != 0)
+        return "an error";
+    folded = hostlist_fold(&nodes);
+    snprintf(text, sizeof text, "%s", folded ? folded : "");
+    free(folded);
+    hostlist_clear(&nodes);
+    return text;
+}
+
+int main(void)
+{
+    struct hostlist nodes;
+    struct error err;
+    int a, b, lock, status, taken[4096], count = 0;
+    char command[300];
+    pid_t pid;
+
+    ok(testing_lock("/tmp/muster-testing-none/runs", &err) < 0 && errno == ENOENT,
+       "where no run ever was, none is choosing");
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64});
+    ok(mkdtemp(directory) != NULL, "a place for journals");
+    a = journal_open("a");
+    b = journal_open("b");
+    is_str(read_by("b"), "", "nothing is in tests yet");
+    hostlist_expand("n[1-3]", &nodes, &err);
+    is_int(dprintf(a, "\njob x\n") > 0, 1, "a journal has other lines too");
+    is_int(testing_write(a, &nodes, &err), 0, "run a takes three nodes");
+    hostlist_clear(&nodes);
+    is_str(read_by("b"), "n[1-3]", "run b reads which");
+    is_str(read_by("a"), "", "... and a not its own");
+    hostlist_expand("n7", &nodes, &err);
+    testing_write(b, &nodes, &err);
+    hostlist_clear(&nodes);
+    is_str(read_by("c"), "n[1-3,7]", "a third run reads both");
+    close(a);
+    is_str(read_by("c"), "n7", "a run that is gone tests nothing");
+    is_int(testing_write(-1, &nodes, &err), 0, "no node is nothing to write");
+
+    snprintf(command, sizeof command, "%s/no-journal", directory);
+    is_int(mkfifo(command, 0600), 0, "a FIFO that nobody writes to");
+    alarm(20);
+    is_str(read_by("c"), "n7", "... is no journal, and is not waited for");
+    alarm(0);
+    snprintf(command, sizeof command, "%s/no-file", directory);
+    is_int(symlink("nowhere", command), 0, "a link to nowhere");
+    is_str(read_by("c"), "n7", "... is no journal, as one that is removed meanwhile is none");
+
+    for (lock = dup(0); lock >= 0 && count < 4096; lock = dup(0))
+        taken[count++] = lock;
+    close(taken[--count]); /* one is left, for the directory itself */
+    is_int(testing_read(directory, "c", &nodes, &err), -1, "journals that cannot be opened");
+    has_str(err.text, "Too many open files", "... are an error: their nodes may be in tests");
+    while (count > 0)
+        close(taken[--count]);
+
+    lock = testing_lock(directory, &err);
+    ok(lock >= 0, "the choice is locked");
+    pid = fork();
+    if (pid == 0) { /* waits until it is free */
+        int second;
+
+        close(lock); /* or it is held here too */
+        second = testing_lock(directory, &err);
+        _exit(second >= 0 ? 7 : 8);
+    }
+    usleep(300000);
+    is_int(waitpid(pid, &status, WNOHANG), 0, "another run waits");
+    close(lock);
+    waitpid(pid, &status, 0);
+    is_int(WEXITSTATUS(status), 7, "... and has its turn");
+    ok(testing_lock("/proc/nowhere", &err) < 0, "no place for it");
+    has_str(err.text, "/proc/nowhere/.turn", "... is named");
+    close(b);
+    snprintf(command, sizeof command, "rm -r '%s'", directory);
+    is_int(system(command), 0, "clean");
+    return tap_done();
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/scheduling/verify/kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "validate/scheduling/verify/run.h"
+
+/* Judges on what scontrol and sprio of Slurm 22.05 printed. Nothing is probed here. */
+
+const struct verify_capacity *verify_capacity_of(const struct verify_run *run)
+{
+    (void)run;
+    return NULL;
+}
+
+struct seen_job *verify_submit(struct verify_run *run, const struct intent_who *who,
+                               const struct verify_ask *ask, struct verify_seen *seen)
+{
+    (void)run, (void)who, (void)ask, (void)seen;
+    return NULL;
+}
+
+bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen,
+                 bool (*is_so)(const struct verify_seen *seen))
+{
+    (void)run, (void)most_s, (void)seen, (void)is_so;
+    return false;
+}
+
+void verify_factors(struct seen_job *job)
+{
+    (void)job;
+}
+
+void verify_end(struct verify_run *run, struct seen_job *job)
+{
+    (void)run, (void)job;
+}
+
+void verify_uncertified(struct verify_run *run, const struct intent_who *who,
+                        struct verify_seen *seen)
+{
+    (void)run, (void)who, (void)seen;
+}
+
+#define WAITS(reason)                                                                              \
+    "JobId=19 JobName=x UserId=alice(7721) GroupId=alice(7721) MCS_label=N/A Priority=11000 "      \
+    "Nice=0 Account=physics QOS=batch JobState=PENDING Reason=" reason " Dependency=(null) "       \
+    "Requeue=1 Restarts=0 BatchFlag=1 SubmitTime=2026-11-25T17:16:01 StartTime=Unknown"
+#define RUNS                                                                                       \
+    "JobId=21 JobName=x UserId=bob(7722) GroupId=bob(7722) MCS_label=N/A Priority=110000 Nice=0 "  \
+    "Account=physics QOS=urgent JobState=RUNNING Reason=None Dependency=(null) Requeue=1 "         \
+    "Restarts=0 SubmitTime=2026-11-25T17:16:08 StartTime=2026-11-25T17:16:09"
+#define REQUEUED                                                                                   \
+    "JobId=20 JobName=x UserId=alice(7721) Priority=11000 Nice=0 Account=physics QOS=batch "       \
+    "JobState=PENDING Reason=BeginTime Dependency=(null) Requeue=1 Restarts=1 "                    \
+    "SubmitTime=2026-11-25T17:16:09 StartTime=2026-11-25T17:18:10"
+#define CANCELLED                                                                                  \
+    "JobId=20 JobName=x UserId=alice(7721) Priority=11000 JobState=PREEMPTED Reason=None "         \
+    "Restarts=0 SubmitTime=2026-11-25T17:16:01 StartTime=2026-11-25T17:16:02"
+#define REFUSED "" /* not accepted */
+
+static const struct intent_who customer = {"customer", "bob", "", "urgent", ""},
+                               burst = {"burst", "alice", "", "batch", ""};
+static struct verify_seen seen;
+static struct verify_result result;
+static struct intent_statement statement;
+
+/* Of each job what scontrol prints, "" for one that a limit refused; NULL ends. */
+static void see(const char *const *texts)
+{
+    memset(&seen, 0, sizeof seen);
+    for (; *texts; texts++) {
+        struct seen_job *job = &seen.jobs[seen.count++];
+
+        *job = (struct seen_job){.who = seen.count == 1 ? &burst : &customer,
+                                 .id = (uint32_t)(18 + seen.count),
+                                 .submitted_s = NAN,
+                                 .started_s = NAN};
+        if (!**texts) {
+            job->answer = PROBE_LIMITED;
+            strcpy(job->said, "Job violates accounting/QOS policy");
+        } else {
+            seen_job_read(*texts, job);
+        }
+    }
+}
+
+/* "pass", "unknown", or the code of the finding. */
+static const char *judge(const struct verify_kind *kind)
+{
+    statement.kind = kind;
+    statement.who = &customer;
+    statement.other = &burst;
+    result = (struct verify_result){.verdict = VERDICT_NONE};
+    verify_judge(&statement, &seen, &result);
+    return result.verdict == VERDICT_FAIL ? verify_codes[result.code].code
+                                          : verdict_name(result.verdict);
+}
+
+static const char *judge_of(const struct verify_kind *kind, const char *const *texts)
+{
+    see(texts);
+    return judge(kind);
+}
+#define JOBS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void test_limits(void)
+{
+    statement = (struct intent_statement){.limit = INTENT_JOBS};
+    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, WAITS("QOSMaxJobsPerUserLimit"))), "pass",
+           "two jobs run, and the third waits for a limit");
+    has_str(result.found, "job 21 (bob) waits: QOSMaxJobsPerUserLimit", "... with Slurm's reason");
+    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, REFUSED)), "pass", "... or is refused by it");
+    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, RUNS)), "limit-passed", "the third runs");
+    is_str(judge_of(&verify_limit, JOBS(RUNS, WAITS("AssocMaxJobsLimit"), RUNS)), "limit-below",
+           "the second waits for a limit");
+    is_str(judge_of(&verify_limit, JOBS(RUNS, WAITS("QOSGrpCpuLimit"), RUNS)), "limit-below",
+           "... of a group");
+    see(JOBS(RUNS, WAITS("QOSGrpCpuLimit"), RUNS));
+    seen.other_jobs = 3;
+    is_str(judge(&verify_limit), "unknown", "... to which jobs of others may count");
+    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, WAITS("Resources"))), "unknown",
+           "the third waits for something else: not shown");
+    has_str(result.found, "not shown, because job 21 (bob) waits: Resources", "... which is told");
+    is_str(judge_of(&verify_limit, JOBS(RUNS, WAITS("Priority"), REFUSED)), "unknown",
+           "the second only has not had its turn");
+    strcpy(seen.not_shown, "it needs 3 nodes, and 1 are reserved");
+    is_str(judge(&verify_limit), "unknown", "a probe that could not be made");
+
+    statement.limit = INTENT_SUBMIT;
+    is_str(judge_of(&verify_limit, JOBS(WAITS("BeginTime"), REFUSED)), "pass",
+           "one is accepted and no other");
+    is_str(judge_of(&verify_limit, JOBS(WAITS("BeginTime"), WAITS("BeginTime"))), "limit-passed",
+           "both are");
+    is_str(judge_of(&verify_limit, JOBS(REFUSED, REFUSED)), "limit-below", "none is");
+
+    statement.limit = INTENT_WALL;
+    is_str(judge_of(&verify_limit, JOBS(REFUSED, WAITS("Reservation"))), "pass",
+           "a minute more is refused, and what was stated is no matter of limits");
+    is_str(judge_of(&verify_limit, JOBS(WAITS("QOSMaxWallDurationPerJobLimit"), RUNS)), "pass",
+           "... or waits for ever");
+    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS)), "limit-passed", "a minute more runs");
+    is_str(judge_of(&verify_limit, JOBS(REFUSED, REFUSED)), "limit-below",
+           "what was stated is refused as well");
+    is_str(judge_of(&verify_limit, JOBS(WAITS("None"), RUNS)), "unknown", "nobody looked at it");
+}
+
+static void test_priority(void)
+{
+    see(JOBS(RUNS, WAITS("Resources"), RUNS));
+    is_str(judge(&verify_priority), "pass", "the one with the higher priority starts first");
+    see(JOBS(RUNS, RUNS, WAITS("Resources")));
+    seen_factors_read("JobId=20 Priority=20000 Age=0 FairShare=19000 JobSize=0 Partition=0 "
+                      "QOS=1000 TRES=",
+                      &seen.jobs[1]);
+    seen_factors_read("JobId=21 Priority=11000 Age=0 FairShare=1000 JobSize=0 Partition=0 "
+                      "QOS=10000 TRES=",
+                      &seen.jobs[2]);
+    is_str(judge(&verify_priority), "order-reversed", "the other one does");
+    has_str(result.found, "what counts most for customer is FairShare, 19000 to 1000",
+            "... and the factor that did it is named");
+    is_str(judge_of(&verify_priority, JOBS(RUNS, WAITS("Resources"), WAITS("Resources"))),
+           "order-reversed", "the priorities are the same");
+    see(JOBS(RUNS, WAITS("Resources"), WAITS("Resources")));
+    seen.jobs[2].priority = 20000;
+    is_str(judge(&verify_priority), "unknown", "none started");
+    is_str(judge_of(&verify_priority, JOBS(RUNS, WAITS("QOSMaxJobsPerUserLimit"), RUNS)), "unknown",
+           "a limit kept one of them");
+}
+
+static void test_preemption(void)
+{
+    statement = (struct intent_statement){.within_s = 30, .mode = INTENT_REQUEUE};
+    is_str(judge_of(&verify_preempt, JOBS(REQUEUED, RUNS)), "pass", "started, the other requeued");
+    has_str(result.found, "started after 1 s", "... with the time it took");
+    is_str(judge_of(&verify_preempt, JOBS(CANCELLED, RUNS)), "preempt-mode-differs",
+           "the other one cancelled");
+    statement.mode = INTENT_ANY_MODE;
+    is_str(judge_of(&verify_preempt, JOBS(CANCELLED, RUNS)), "pass", "... where that was stated");
+    is_str(judge_of(&verify_preempt, JOBS(RUNS, RUNS)), "not-preempted", "both run");
+    is_str(judge_of(&verify_preempt, JOBS(RUNS, WAITS("Resources"))), "not-preempted", "it waits");
+    is_str(judge_of(&verify_dedicated, JOBS(RUNS, WAITS("Resources"))), "wait-too-long",
+           "... which a dedicated customer does not");
+    is_str(judge_of(&verify_preempt, JOBS(RUNS, WAITS("QOSMaxJobsPerUserLimit"))), "unknown",
+           "it waits for a limit");
+    statement.within_s = 0.5;
+    is_str(judge_of(&verify_preempt, JOBS(REQUEUED, RUNS)), "not-preempted", "not in time");
+    is_str(judge_of(&verify_dedicated, JOBS(REQUEUED, RUNS)), "wait-too-long", "... likewise");
+    statement.within_s = 30;
+    is_str(judge_of(&verify_dedicated, JOBS(REQUEUED, RUNS)), "pass", "a customer in time");
+}
+
+static void test_reservation(void)
+{
+    see(JOBS(WAITS("BeginTime"), REFUSED));
+    seen.jobs[1].answer = PROBE_DENIED;
+    is_str(judge(&verify_reserved), "pass", "a reservation for one and not the other");
+    seen.jobs[0].answer = PROBE_DENIED;
+    is_str(judge(&verify_reserved), "reservation-closed", "... for neither");
+    is_str(judge_of(&verify_reserved, JOBS(WAITS("BeginTime"), WAITS("BeginTime"))),
+           "reservation-open", "... for both");
+    is_str(judge_of(&verify_reserved, JOBS(WAITS("BeginTime"), REFUSED)), "unknown",
+           "a limit refused the other one");
+    seen.jobs[0].answer = PROBE_SILENT;
+    is_str(judge(&verify_reserved), "unknown", "no answer");
+}
+
+static void test_certified(void)
+{
+    memset(&seen, 0, sizeof seen);
+    is_str(judge(&verify_certified), "unknown", "each node has a certificate");
+    seen.node_count = 2;
+    strcpy(seen.nodes[0].name, "n1");
+    strcpy(seen.nodes[1].name, "n2");
+    seen.nodes[0].answer = PROBE_REFUSED;
+    seen.nodes[1].after_s = 365 * 86400.0;
+    is_str(judge(&verify_certified), "pass", "refused, and not for a year");
+    seen.nodes[1].after_s = 3600;
+    is_str(judge(&verify_certified), "unknown", "in an hour");
+    seen.nodes[1].after_s = 0;
+    is_str(judge(&verify_certified), "uncertified-node-open", "now");
+    has_str(result.found, "n2", "... on a node that is named");
+    seen.has_gate = true;
+    is_str(judge(&verify_certified), "unknown", "... unless the prolog refuses");
+}
+
+int main(void)
+{
+    struct seen_job job = {0};
+
+    is_int(seen_job_read("Invalid job id specified", &job), -1, "no job");
+    is_int(seen_job_read(RUNS, &job), 0, "a job");
+    is_str(job.state, "RUNNING", "... its state");
+    is_int(job.priority, 110000, "... its priority");
+    is_near(job.started_s - job.submitted_s, 1, 0, "... how long it waited");
+    test_limits();
+    test_priority();
+    test_preemption();
+    test_reservation();
+    test_certified();
+    return tap_done();
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/health/residue.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+#define SLURMD "0::/system.slice/slurmd.service\n"
+#define JOB(n) "0::/system.slice/slurmstepd.scope/job_" n "/step_0/user/task_0\n"
+
+static char *root;
+
+static void process(int pid, int parent, unsigned uid, char state, const char *name,
+                    const char *cgroups)
+{
+    char path[64], text[256];
+
+    snprintf(path, sizeof path, "proc/%d/status", pid);
+    snprintf(text, sizeof text,
+             "Name:\t%s\nUmask:\t0022\nState:\t%c (x)\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\n"
+             "Uid:\t%u\t%u\t%u\t%u\n",
+             name, state, pid, pid, parent, uid, uid, uid, uid);
+    tree_put(root, path, text);
+    snprintf(path, sizeof path, "proc/%d/cgroup", pid);
+    tree_put(root, path, cgroups);
+}
+
+/* A node on which user 1000 has job 12, and 1003 a login. */
+static void node(void)
+{
+    root = tree_unpack("");
+    process(1, 0, 0, 'S', "systemd", "0::/init.scope\n");
+    process(300, 1, 0, 'S', "slurmd", SLURMD);
+    process(310, 1, 0, 'S', "sshd", "0::/system.slice/ssh.service\n");
+    process(400, 1, 0, 'S', "slurmstepd", JOB("12"));
+    tree_put(root, "proc/400/cmdline", "slurmstepd: [12.0]");
+    process(401, 400, 1000, 'R', "python3", JOB("12"));
+    process(500, 310, 0, 'S', "sshd", "0::/system.slice/ssh.service\n");
+    process(501, 500, 1003, 'S', "bash", "0::/system.slice/ssh.service\n");
+    process(600, 1, 1500, 'S', "exporter", "0::/system.slice/exporter.service\n");
+}
+
+static void processes(void)
+{
+    struct residue residue;
+
+    node();
+    is_int(residue_read(root, &residue), 0, "a node is read");
+    is_int(residue.processes, 0, "jobs, logins and services are no residue");
+    process(402, 1, 1000, 'S', "tmux", SLURMD);
+    process(502, 1, 1003, 'S', "tmux", SLURMD);
+    residue_read(root, &residue);
+    is_int(residue.processes, 0, "nor are processes of users who are here");
+    process(700, 1, 65534, 'S', "dnsmasq", SLURMD);
+    process(701, 1, 996, 'S', "munged", SLURMD);
+    residue_read(root, &residue);
+    is_int(residue.processes, 0, "nor those of the system's users");
+    process(800, 1, 1001, 'S', "daemon", SLURMD);
+    process(801, 1, 1002, 'D', "python3", JOB("11"));
+    residue_read(root, &residue);
+    is_int(residue.processes, 2, "what left its job behind, and what a job left behind, is");
+    is_int(residue.stuck, 1, "... one cannot be killed");
+    is_str(residue.names[0], "daemon (pid 800, uid 1001)", "... and both are named");
+    is_str(residue.names[1], "python3 (pid 801, uid 1002)", "... with their users");
+    tree_put(root, "proc/400/cmdline", "slurmstepd: [11.batch]");
+    residue_read(root, &residue);
+    is_int(residue.processes, 1, "while the job's slurmstepd runs it is the job's");
+    tree_put(root, "etc/login.defs", "# UID_MIN 1\nUID_MIN\t\t 2000\n");
+    residue_read(root, &residue);
+    is_int(residue.processes, 0, "where users begin is the system's to say");
+    tree_remove(root);
+}
+
+static void shared_memory(void)
+{
+    struct residue residue;
+    char path[4096];
+
+    node();
+    tree_put(root, "proc/sysvipc/shm",
+             "       key      shmid perms                  size  cpid  lpid nattch   uid   gid\n"
+             "         0          1   600               1000000   401   401      1  1001  1001\n"
+             "         0          2   600               2000000   401   401      0  1001  1001\n"
+             "         0          3   600               4000000   401   401      0  1000  1000\n"
+             "         0          4   600               8000000   401   401      0     0     0\n");
+    residue_read(root, &residue);
+    is_int(residue.segments, 1, "a segment that nobody is attached to, of a user who is not here");
+    is_near(residue.bytes, 2e6, 0, "... is residue with its size");
+    tree_put(root, "dev/shm/nccl-abc", "some bytes");
+    tree_put(root, "dev/shm/sem.of-a-job", "some bytes");
+    residue_read(root, &residue);
+    is_int(residue.files, 0, "files of root are none");
+    snprintf(path, sizeof path, "%s/dev/shm/nccl-abc", root);
+    if (chown(path, 1002, 1002) < 0)
+        tap_skip("only root can give a file to another user");
+    else {
+        snprintf(path, sizeof path, "%s/dev/shm/sem.of-a-job", root);
+        (void)!chown(path, 1000, 1000);
+        residue_read(root, &residue);
+        is_int(residue.files, 1, "a file in /dev/shm of a user who is not here is");
+    }
+    tree_remove(root);
+}
+
+int main(void)
+{
+    struct residue residue;
+
+    processes();
+    shared_memory();
+    is_int(residue_read("/nonexistent", &residue), -1, "no /proc is no pass");
+    return tap_done();
+}

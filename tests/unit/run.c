@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/constants/run_constants.h"
+#include "tests/unit/tap.h"
+#include "validate/run/decide.h"
+#include "validate/run/launch.h"
+#include "validate/run/layout.h"
+#include "validate/run/script.h"
+
+static char text[64];
+
+static const char *decided(const struct run_seen *seen)
+{
+    struct run_decision decision = run_decide(seen);
+
+    snprintf(text, sizeof text, "%s %s", run_action_name(decision.action),
+             run_reason_name(decision.reason));
+    return text;
+}
+
+/* A command that ended with status 9 on four nodes of five, all of which pass. */
+static const struct run_seen usual = {.status = 9,
+                                      .left_s = 3600,
+                                      .most_restarts = 3,
+                                      .is_examined = true,
+                                      .used = 4,
+                                      .tested = 4,
+                                      .good = 5,
+                                      .wanted = 4,
+                                      .can_requeue = true};
+
+static void ends(void)
+{
+    struct run_seen seen = usual;
+
+    seen.is_examined = false;
+    is_str(decided(&seen), "examine failed", "a command that failed: its nodes are examined");
+    seen.left_s = RUN_LEAST_LEFT_S - 1;
+    is_str(decided(&seen), "end no-time-left", "... not at the end of the time limit");
+    seen.left_s = 3600;
+    seen.restarts = 2;
+    is_str(decided(&seen), "examine failed", "... the last restart but one");
+    seen.restarts = 3;
+    is_str(decided(&seen), "end no-restart-left", "... and not beyond the last");
+    seen.restarts = 0;
+    seen.is_stopped = true;
+    is_str(decided(&seen), "end stopped", "... nor where a signal asked for the end");
+    seen.is_no_command = true;
+    is_str(decided(&seen), "end no-command", "a command that could not be started");
+    seen.status = 0;
+    seen.is_no_command = false;
+    is_str(decided(&seen), "end done", "status 0 is the end, whatever else there was");
+    seen = usual;
+    seen.is_stopped = true;
+    seen.lost = 1;
+    is_str(decided(&seen), "end stopped", "a signal during the examination ends it, too");
+}
+
+static void at_fault(void)
+{
+    struct run_seen seen = usual;
+
+    seen.faulty = 1;
+    seen.good = 4;
+    is_str(decided(&seen), "replace nodes-at-fault", "one node failed the preflight: a spare");
+    seen.good = 3;
+    is_str(decided(&seen), "requeue nodes-at-fault", "... without a spare: queued again");
+    seen.can_requeue = false;
+    is_str(decided(&seen), "end no-spare", "... which cannot be: the end");
+    seen = usual;
+    seen.has_repeated = true;
+    seen.tested = 3;
+    seen.lost = 1;
+    seen.good = 4;
+    is_str(decided(&seen), "replace nodes-at-fault",
+           "a node that Slurm took away is at fault, also after a restart on the same nodes");
+    seen.tested = 0;
+    is_str(decided(&seen), "replace nodes-at-fault", "... and where the preflight told nothing");
+    seen = usual;
+    seen.faulty = 2;
+    seen.good = 4;
+    is_str(decided(&seen), "replace nodes-at-fault", "half of the nodes are believed");
+    seen.faulty = 3;
+    is_str(decided(&seen), "repeat too-many-faulty", "... more are not: no node's fault");
+    seen.lost = 1;
+    is_str(decided(&seen), "replace nodes-at-fault", "... but for the one that Slurm took");
+}
+
+static void nobody(void)
+{
+    struct run_seen seen = usual;
+
+    is_str(decided(&seen), "repeat nodes-passed", "all nodes pass: once more on the same");
+    seen.has_repeated = true;
+    is_str(decided(&seen), "end nodes-passed", "... and no second time");
+    seen.tested = 3;
+    is_str(decided(&seen), "end nodes-unknown", "unknown is neither passed nor at fault");
+    seen.has_repeated = false;
+    is_str(decided(&seen), "repeat nodes-unknown", "... once more on the same nodes, too");
+    seen.faulty = 2;
+    is_str(decided(&seen), "repeat too-many-faulty", "two of three that were tested are too many");
+    seen.has_repeated = true;
+    is_str(decided(&seen), "end too-many-faulty", "... and no second time");
+}
+
+/* ---------------------------------------------------------------- nodes */
+
+static char *chosen_text(const char *nodes, const char *keep, const char *excluded, size_t wanted)
+{
+    struct hostlist lists[3], chosen;
+    const char *texts[] = {nodes, keep, excluded};
+    char *folded;
+
+    for (int i = 0; i < 3; i++)
+        hostlist_expand(texts[i], &lists[i], NULL);
+    layout_choose(&lists[0], &lists[1], &lists[2], wanted, &chosen);
+    folded = hostlist_fold(&chosen);
+    for (int i = 0; i < 3; i++)
+        hostlist_clear(&lists[i]);
+    hostlist_clear(&chosen);
+    return folded;
+}
+
+static void is_chosen(const char *nodes, const char *keep, const char *excluded, size_t wanted,
+                      const char *expected, const char *what)
+{
+    char *found = chosen_text(nodes, keep, excluded, wanted);
+
+    is_str(found, expected, "%s", what);
+    free(found);
+}
+
+static const char *variable(const struct arguments *variables, const char *name)
+{
+    for (int i = 0; i < variables->count; i++) {
+        size_t length = strlen(name);
+
+        if (strncmp(variables->argv[i], name, length) == 0 && variables->argv[i][length] == '=')
+            return variables->argv[i] + length + 1;
+    }
+    return NULL;
+}
+
+static void environment(void)
+{
+    struct arguments variables = {0}, command = {0};
+    struct hostlist all, chosen;
+    char *words[] = {(char *)"/usr/bin/srun", (char *)"-K", (char *)"train", NULL};
+    char *other[] = {(char *)"mpirun", (char *)"train", NULL};
+
+    hostlist_expand("n[1-5]", &all, NULL);
+    hostlist_expand("n[1-2,4-5]", &chosen, NULL);
+    setenv("SLURM_JOB_NODELIST", "n[1-5]", 1);
+    setenv("SLURM_NNODES", "5", 1);
+    setenv("SLURM_NTASKS", "10", 1);
+    setenv("SLURM_TASKS_PER_NODE", "2(x5)", 1);
+    setenv("SLURM_JOB_CPUS_PER_NODE", "16(x2),8,16,4", 1);
+    setenv("SLURM_GPUS", "a100:40", 1);
+    unsetenv("SLURM_NODELIST");
+    unsetenv("SLURM_JOB_NUM_NODES");
+    unsetenv("SLURM_NPROCS");
+    is_int(layout_environment(&all, &chosen, &variables, NULL), 0, "an environment of four nodes");
+    is_str(variable(&variables, "SLURM_JOB_NODELIST"), "n[1-2,4-5]", "... their names");
+    is_str(variable(&variables, "SLURM_NNODES"), "4", "... their number");
+    is_str(variable(&variables, "SLURM_NTASKS"), "8", "... their share of the tasks");
+    is_str(variable(&variables, "SLURM_GPUS"), "a100:32", "... and of the GPUs");
+    is_str(variable(&variables, "SLURM_TASKS_PER_NODE"), "2(x4)", "... the tasks of each");
+    is_str(variable(&variables, "SLURM_JOB_CPUS_PER_NODE"), "16(x3),4", "... the CPUs of each");
+    is_int(variables.count, 6, "what is not set is not made");
+    arguments_clear(&variables);
+    setenv("SLURM_TASKS_PER_NODE", "2(x4)", 1);
+    setenv("SLURM_JOB_CPUS_PER_NODE", "16(x5", 1);
+    layout_environment(&all, &chosen, &variables, NULL);
+    ok(!variable(&variables, "SLURM_TASKS_PER_NODE") &&
+           !variable(&variables, "SLURM_JOB_CPUS_PER_NODE"),
+       "nor what is not of so many nodes, or not understood");
+    arguments_clear(&variables);
+    is_int(layout_environment(&all, &all, &variables, NULL), 0, "all nodes");
+    is_int(variables.count, 0, "... need nothing");
+
+    layout_command(words, &all, &chosen, &command, NULL);
+    is_str(command.argv[1], "--exclude=n3", "srun is told which node to leave out");
+    is_str(command.argv[3], "train", "... before its own words");
+    arguments_clear(&command);
+    layout_command(words, &chosen, &chosen, &command, NULL);
+    is_str(command.argv[1], "-K", "... not one that Slurm has taken from the job");
+    arguments_clear(&command);
+    layout_command(other, &all, &chosen, &command, NULL);
+    is_str(command.argv[1], "train", "another launcher is not");
+    arguments_clear(&command);
+    hostlist_clear(&all);
+    hostlist_clear(&chosen);
+}
+
+/* ---------------------------------------------------------------- the command */
+
+static bool has_to_end(void *context)
+{
+    return *(bool *)context;
+}
+
+static int launched(const char *script, bool is_cut)
+{
+    char *words[] = {(char *)"sh", (char *)"-c", (char *)script, NULL};
+    char *variables[] = {(char *)"RUN_TEST=4", NULL};
+    int status;
+
+    launch_run(
+        &(struct launch){
+            .argv = words, .environment = variables, .on_tick = has_to_end, .context = &is_cut},
+        &status, NULL);
+    return status;
+}
+
+static void commands(void)
+{
+    char *missing[] = {(char *)"/no/such/command", NULL};
+    int status;
+
+    launch_catch_signals();
+    is_int(launched("exit $RUN_TEST", false), 4, "the status of a command, with its environment");
+    is_int(launched("kill -KILL $$", false), 137, "... of one that a signal ended");
+    is_int(launched("exec sleep 100", true), 143, "one that has to end gets SIGTERM");
+    is_int(launched("trap 'exit 0' TERM; while :; do sleep 0.1; done", true), 143,
+           "... and is no success, whatever it says");
+    is_int(launch_run(&(struct launch){.argv = missing}, &status, NULL), -1,
+           "one that is not there");
+    is_int(status, 127, "... has a shell's status");
+    is_int(launch_stop, 0, "no signal asked for the end so far");
+    is_int(launched("trap 'exit 6' USR1; kill -USR1 $PPID; while :; do sleep 0.1; done", false), 6,
+           "SIGUSR1 goes on to the command");
+    is_int(launch_stop, 0, "... and asks for no end");
+    is_int(launched("trap 'exit 5' TERM; kill -TERM $PPID; while :; do sleep 0.1; done", false), 5,
+           "SIGTERM goes on to it, too");
+    is_int(launch_stop, SIGTERM, "... and does");
+    is_int(launched("exec sleep 100", false), 143, "a command that is started after it ends, too");
+}
+
+int main(void)
+{
+    commands();
+    ends();
+    at_fault();
+    nobody();
+
+    is_chosen("n[1-5]", "", "", 4, "n[1-4]", "the last node is the spare");
+    is_chosen("n[1-5]", "n[1-4]", "n2", 4, "n[1,3-5]", "a spare for the node at fault");
+    is_chosen("n[1-5]", "n[2-5]", "", 4, "n[2-5]", "nodes that ran stay");
+    is_chosen("n[1-3]", "n[1-3]", "n[1-2]", 3, "n3", "too few: those that there are");
+    environment();
+
+    ok(script_has_no_kill("#!/bin/bash\n#SBATCH -N5 --no-kill\nmuster run -- srun x\n"),
+       "a script with --no-kill");
+    ok(script_has_no_kill("#!/bin/bash\n\n# about\n#SBATCH -k\n"), "... or -k");
+    ok(!script_has_no_kill("#!/bin/bash\n#SBATCH -N5 # --no-kill\n#SBATCH --no-kill=off\n"),
+       "... not in a comment, nor off");
+    ok(!script_has_no_kill("#!/bin/bash\nhostname\n#SBATCH --no-kill\n"),
+       "... nor below the first command");
+    return tap_done();
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/suspects/suspect_reports.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+
+/* Suspect reports are files of anybody's that root reads: what is left is read again, and nothing
+ * else is believed. */
+
+static char directory[256];
+static struct suspect_report *reports;
+static struct suspect_reports_overflow overflow;
+
+static const char *file(const char *name)
+{
+    static char path[512];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+/* A suspect report about node of this user's, named as suspect_report_leave() names it. */
+static void put(unsigned job, const char *node, const char *text)
+{
+    char name[128];
+    FILE *stream;
+
+    snprintf(name, sizeof name, "%u-%u-%s", (unsigned)geteuid(), job, node);
+    stream = fopen(file(name), "w");
+    if (!stream || fputs(text, stream) < 0 || fclose(stream) != 0) {
+        printf("Bail out! cannot write %s\n", file(name));
+        exit(255);
+    }
+}
+
+static int count(void)
+{
+    struct error err;
+
+    free(reports);
+    return suspect_reports_read(directory, &reports, &overflow, &err);
+}
+
+static void empty(void)
+{
+    char *nodes[] = {(char *)"n1", (char *)"n2", (char *)"n3"};
+    struct error err;
+
+    suspect_reports_remove(directory, nodes, 3, &err);
+}
+
+static void left_and_read(void)
+{
+    struct suspect_report report = {.job_id = 12};
+    struct error err = {""};
+    char text[512];
+
+    snprintf(report.node, sizeof report.node, "n3");
+    snprintf(report.test, sizeof report.test, "links");
+    snprintf(report.part, sizeof report.part, "eth1");
+    snprintf(report.message, sizeof report.message, "eth1\nnode: n9\x1b[31m \xc3\xa9");
+    is_int(suspect_report_leave(directory, &report, &err), 0, "a suspect report is left (%s)",
+           err.text);
+    is_int(suspect_report_leave(directory, &report, &err), 1, "... once for each job and node");
+    is_int(count(), 1, "it is read");
+    is_int(reports[0].uid, geteuid(), "with its owner");
+    is_int(reports[0].job_id, 12, "... job");
+    is_str(reports[0].node, "n3", "... node, which its message cannot change");
+    is_str(reports[0].part, "eth1", "... part");
+    is_str(reports[0].message, "eth1?node: n9?[31m ??",
+           "... and a message without control characters");
+    reports[0].made = 1763728200;
+    suspect_report_describe(&reports[0], text, sizeof text);
+    has_str(text, "a preflight of job 12, user ", "a suspect report in words: whose it is");
+    has_str(text, ", 2025-11-21 12:30 UTC: links eth1: eth1?", "... when, what");
+    snprintf(report.node, sizeof report.node, "../n3");
+    is_int(suspect_report_leave(directory, &report, &err), -1, "a path is no name of a node");
+    is_str(err.text, "'../n3' is no name of a node", "... and refused");
+    empty();
+    is_int(count(), 0, "suspect reports are removed");
+}
+
+static void not_believed(void)
+{
+    char long_text[SUSPECT_REPORT_BYTES + 100];
+    const char *good = "job: 5\nnode: n1\ntest: t\npart: p\nmessage: m\n";
+    char name[64], other[64], path[512];
+
+    put(5, "n1", good);
+    is_int(count(), 1, "a suspect report by hand");
+    snprintf(name, sizeof name, "%u-5-n1", (unsigned)geteuid());
+    snprintf(other, sizeof other, "%u-6-n1", (unsigned)geteuid());
+
+    snprintf(path, sizeof path, "%s", file(other));
+    ok(link(file(name), path) == 0 && count() == 0, "a file of two names");
+    unlink(file(other));
+    is_int(count(), 1, "... of one again");
+    snprintf(path, sizeof path, "%s", file("7-5-n1"));
+    ok(rename(file(name), path) == 0 && count() == 0, "a file named after another user");
+    empty();
+
+    put(6, "n1", good);
+    is_int(count(), 0, "a file named after another job");
+    put(5, "n2", good);
+    is_int(count(), 0, "... another node");
+    empty();
+    put(5, "n1", "");
+    is_int(count(), 0, "an empty file");
+    put(5, "n1", "job: 5\nnode: n1\nuid: 0\n");
+    is_int(count(), 0, "a line that is not of a suspect report");
+    put(5, "n1", "job: 5x\nnode: n1\n");
+    is_int(count(), 0, "a job that is no number");
+    put(5, "n1", "job: 5\n");
+    is_int(count(), 0, "no node");
+    memset(long_text, 'm', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
+    memcpy(long_text, "job: 5\nnode: n1\nmessage: ", 25);
+    put(5, "n1", long_text);
+    is_int(count(), 0, "a file that is too long");
+    empty();
+    is_int(access(file(name), F_OK), -1, "what is no suspect report goes with the others");
+
+    ok(symlink("/etc/passwd", file(name)) == 0 && count() == 0, "a symbolic link");
+    unlink(file(name));
+    ok(mkfifo(file(name), 0600) == 0 && count() == 0, "a FIFO, which does not hold it up");
+    unlink(file(name));
+    ok(mkdir(file(name), 0700) == 0 && count() == 0, "a directory");
+    rmdir(file(name));
+}
+
+static void bounded(void)
+{
+    char text[128];
+
+    for (unsigned job = 1; job <= SUSPECT_REPORTS_OF_USER + 5; job++) {
+        snprintf(text, sizeof text, "job: %u\nnode: n1\n", job);
+        put(job, "n1", text);
+    }
+    is_int(count(), SUSPECT_REPORTS_OF_USER, "of one user only so many are collected");
+    is_int((long)overflow.files, 5, "... the others are counted");
+    is_int(count(), SUSPECT_REPORTS_OF_USER, "... and removed");
+    is_int((long)overflow.files, 0, "... at once");
+    empty();
+    is_int(count(), 0, "... all are removed");
+}
+
+/* One user's junk, named as suspect reports are, and fresh; others' real ones are older. */
+static void junk_hides_nothing(void)
+{
+    enum { JUNK = 20000, USERS = 20 };
+    char name[64];
+    int junk = 0;
+    FILE *stream;
+
+    if (geteuid() != 0) {
+        ok(true, "other users # SKIP needs root");
+        return;
+    }
+    for (unsigned i = 1; i <= JUNK; i++) {
+        snprintf(name, sizeof name, "7-%u-n1", i);
+        stream = fopen(file(name), "w");
+        if (stream && fputs("junk", stream) >= 0 && fclose(stream) == 0)
+            junk += chown(file(name), 7, 7) == 0;
+    }
+    is_int(junk, JUNK, "a user leaves %d files", JUNK);
+    for (unsigned uid = 1000; uid < 1000 + USERS; uid++) {
+        const struct timespec times[2] = {{.tv_sec = time(NULL) - 3600},
+                                          {.tv_sec = time(NULL) - 3600}};
+
+        snprintf(name, sizeof name, "%u-5-n1", uid);
+        stream = fopen(file(name), "w");
+        if (stream && fputs("job: 5\nnode: n1\ntest: t\n", stream) >= 0 && fclose(stream) == 0)
+            junk +=
+                chown(file(name), uid, uid) == 0 && utimensat(AT_FDCWD, file(name), times, 0) == 0;
+    }
+    is_int(count(), USERS, "... which hide no other user's suspect report");
+    is_int((long)overflow.files, JUNK - SUSPECT_REPORTS_OF_USER, "... are counted");
+    is_int(overflow.uid, 7, "... with whose they are");
+    empty();
+    is_int(count(), 0, "... and removed");
+    stream = fopen(file("0-9-n1"), "w");
+    if (stream && fputs("job: 9\nnode: n1\n", stream) >= 0 && fclose(stream) == 0)
+        is_int(utimensat(AT_FDCWD, file("0-9-n1"),
+                         (const struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0),
+               0, "a suspect report of long ago");
+    is_int(count(), 0, "... is none any more");
+    empty();
+}
+
+/* Anybody may make directories, which root cannot take away while something is in them. */
+static void directories_hide_nothing(void)
+{
+    enum { DIRECTORIES = 5000, REPORTS = 8 };
+    char name[64];
+
+    for (int i = 0; i < DIRECTORIES; i++) {
+        snprintf(name, sizeof name, "d%d", i);
+        mkdir(file(name), 0700);
+    }
+    for (unsigned i = 1; i <= REPORTS; i++) {
+        snprintf(name, sizeof name, "job: %u\nnode: n1\ntest: t\n", i);
+        put(i, "n1", name);
+    }
+    is_int(count(), REPORTS, "%d directories among them hide none of the suspect reports",
+           DIRECTORIES);
+    empty();
+    is_int(count(), 0, "... nor keep them");
+    for (int i = 0; i < DIRECTORIES; i++) {
+        snprintf(name, sizeof name, "d%d", i);
+        rmdir(file(name));
+    }
+}
+
+static void places(void)
+{
+    struct error err = {""};
+    char path[256];
+
+    free(reports);
+    is_int(suspect_reports_read("/no/such/directory", &reports, &overflow, &err), 0,
+           "no directory, no suspect reports");
+    ok(reports == NULL, "... nor memory");
+    is_int(suspect_reports_read("/dev/null", &reports, &overflow, &err), -1,
+           "what is no directory is an error");
+    has_str(err.text, "/dev/null: ", "... with its name");
+    suspect_reports_directory("/root", path, sizeof path);
+    is_str(path, "/root/run/muster/suspects", "where they are");
+}
+
+int main(void)
+{
+    snprintf(directory, sizeof directory, "/tmp/muster-suspects-XXXXXX");
+    if (!mkdtemp(directory))
+        return 255;
+    left_and_read();
+    not_believed();
+    bounded();
+    junk_hides_nothing();
+    directories_hide_nothing();
+    places();
+    free(reports);
+    rmdir(directory);
+    return tap_done();
+}

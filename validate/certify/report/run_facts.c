@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/statistics.h"
+#include "validate/certify/report/run_records.h"
+#include "validate/certify/report/run_report.h"
+
+/* What a report has besides verdicts and figures, as records without a verdict. */
+
+static void fact(struct certify *certify, const char *test, const char *metric, const char *node,
+                 const char *text)
+{
+    struct record record = RECORD_INIT;
+
+    if (!text || !*text)
+        return;
+    record.suite = "certify";
+    record.test = test;
+    record.metric = metric;
+    record.node = node;
+    record.message = text;
+    certify_record(certify, &record);
+}
+
+static void figure(struct certify *certify, const char *test, const char *metric, const char *node,
+                   double seconds)
+{
+    struct record record = RECORD_INIT;
+
+    record.suite = "certify";
+    record.test = test;
+    record.metric = metric;
+    record.node = node;
+    record.value = seconds;
+    record.unit = "s";
+    certify_record(certify, &record);
+}
+
+static bool is_speed(const struct record *record)
+{
+    return catalog_is_suite(record->suite, SUITE_LINKS) && record->metric && record->part &&
+           record->node && catalog_is_metric(record->metric, METRIC_SPEED) && !isnan(record->value);
+}
+
+static bool is_bandwidth(const struct record *record)
+{
+    return catalog_is_suite(record->suite, SUITE_LINKS) && record->metric && record->part &&
+           record->node && record->peer && catalog_is_metric(record->metric, METRIC_BANDWIDTH);
+}
+
+/* The limit that all pairs of a rail are held to, said once; not where no speed is nominal. */
+static void rail_limit(struct certify *certify, const char *rail, double *speeds)
+{
+    struct record record = RECORD_INIT;
+    double stated = conf_nominal_mbps(&certify->conf, rail), nominal;
+    size_t count = 0;
+
+    for (size_t i = 0; i < certify->records.count; i++) {
+        const struct record *speed = &certify->records.items[i];
+
+        if (is_speed(speed) && strcmp(speed->part, rail) == 0)
+            speeds[count++] = speed->value;
+    }
+    nominal = stated > 0 ? stated : statistics_median(speeds, count);
+    if (!(nominal > 0))
+        return;
+    record.suite = "certify";
+    record.test = "links";
+    record.metric = "bandwidth";
+    record.part = rail;
+    record.limit = nominal * certify->conf.link_nominal_percent / 100;
+    record.unit = "Mb/s";
+    record.limit_source = "nominal";
+    certify_record(certify, &record);
+}
+
+static void limits(struct certify *certify)
+{
+    double *speeds = malloc((certify->records.count + 1) * sizeof *speeds);
+    struct hostlist rails = {0};
+
+    for (size_t i = 0; speeds && i < certify->records.count; i++)
+        if (is_bandwidth(&certify->records.items[i]) &&
+            !hostlist_contains(&rails, certify->records.items[i].part))
+            hostlist_append(&rails, certify->records.items[i].part);
+    for (size_t i = 0; i < rails.count; i++)
+        rail_limit(certify, rails.names[i], speeds);
+    hostlist_clear(&rails);
+    free(speeds);
+}
+
+void certify_facts(struct certify *certify)
+{
+    fact(certify, "run", "cluster", NULL, certify->cluster.name);
+    fact(certify, "run", "level", NULL, certify_level_name(certify->options.level));
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct node_run *node_run = &certify->node_runs[i];
+        int leaf = node_run->slurm ? node_run->slurm->leaf : -1;
+
+        if (leaf >= 0 && (size_t)leaf < certify->cluster.leaf_count)
+            fact(certify, "net.topology", "leaf", node_run->name, certify->cluster.leaves[leaf]);
+        if (*node_run->certified_until)
+            figure(certify, "certificate", "expires", node_run->name,
+                   (double)certify->certified_until_s);
+    }
+    limits(certify);
+    for (size_t i = 0; i < certify->notes.count; i++)
+        fact(certify, "run", "note", NULL, certify->notes.names[i]);
+    figure(certify, "run", "seconds", NULL, clock_s() - certify->begin);
+}

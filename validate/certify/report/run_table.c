@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "validate/certify/report/run_report.h"
+#include "validate/report/table.h"
+
+enum { COLUMNS = 3 + STAGE_COUNT - STAGE_CHECK };
+
+static const char *verdict_word(const struct node_run *node_run, enum verdict verdict)
+{
+    if (node_run->decision == DECISION_SUSPECT)
+        return "suspect";
+    return verdict == VERDICT_PASS ? "certified" : verdict == VERDICT_FAIL ? "FAILED" : "unknown";
+}
+
+static void stage_cell(struct table *table, const struct outcome *outcome, enum stage stage)
+{
+    enum verdict verdict = outcome->stages[stage];
+    const char *text = outcome->cells[stage];
+
+    if (verdict == VERDICT_NONE)
+        table_cell(table, VERDICT_NONE, "-");
+    else if (*text)
+        table_cell(table, verdict == VERDICT_PASS ? VERDICT_NONE : verdict, "%s", text);
+    else
+        table_cell(table, verdict == VERDICT_PASS ? VERDICT_NONE : verdict, "%s",
+                   verdict == VERDICT_FAIL ? "FAILED" : verdict_name(verdict));
+}
+
+static void fault_cell(struct table *table, const struct outcome *outcome)
+{
+    char text[OUTCOME_TEXT];
+
+    outcome_text(outcome, false, text, sizeof text);
+    table_cell(table, VERDICT_NONE, "%s", *text ? text : "-");
+}
+
+void certify_report(struct certify *certify, FILE *stream)
+{
+    const char *heading[COLUMNS] = {"NODE", "VERDICT", [COLUMNS - 1] = "PART AT FAULT"};
+    struct table table = {0};
+    size_t counts[VERDICT_FAIL + 1] = {0};
+    bool has_colour = table_has_colour(stream);
+
+    for (int stage = STAGE_CHECK; stage < STAGE_COUNT; stage++)
+        heading[2 + stage - STAGE_CHECK] = stage_heading((enum stage)stage);
+    table_heading(&table, heading, COLUMNS);
+    for (size_t i = 0; i < certify->count; i++) {
+        struct node_run *node_run = &certify->node_runs[i];
+        enum verdict verdict = outcome_conclude(&node_run->outcome);
+
+        counts[verdict]++;
+        table_cell(&table, VERDICT_NONE, "%s", node_run->name);
+        table_cell(&table, verdict, "%s", verdict_word(node_run, verdict));
+        for (int stage = STAGE_CHECK; stage < STAGE_COUNT; stage++)
+            stage_cell(&table, &node_run->outcome, (enum stage)stage);
+        fault_cell(&table, &node_run->outcome);
+    }
+    for (size_t i = 0; i < certify->headlines.count; i++)
+        fprintf(stream, "%s%s\n", i == 0 ? "\n" : "", certify->headlines.names[i]);
+    if (certify->count > 0) {
+        fputc('\n', stream);
+        table_print(&table, stream, has_colour);
+    }
+    fputc('\n', stream);
+    for (size_t i = 0; i < certify->notes.count; i++)
+        fprintf(stream, "%s\n", certify->notes.names[i]);
+    if (certify->stray_lines > 0)
+        fprintf(stream, "%zu line%s of program output ignored: not records\n", certify->stray_lines,
+                text_plural(certify->stray_lines));
+    if (certify->refused_records > 0)
+        fprintf(stream,
+                "%s: %zu record%s ignored: about other nodes, or too many; next: check what the "
+                "battery user runs there\n",
+                certify->refused_node, certify->refused_records,
+                text_plural(certify->refused_records));
+    fprintf(stream, "%s%zu of %zu nodes %s (%s)", certify->options.is_dry_run ? "dry run: " : "",
+            counts[VERDICT_PASS], certify->count,
+            certify->options.is_dry_run ? "would be certified" : "certified",
+            certify_level_name(certify->options.level));
+    for (size_t i = 0; i < certify->count; i++) {
+        if (*certify->node_runs[i].certified_until) {
+            fprintf(stream, " until %s", certify->node_runs[i].certified_until);
+            break;
+        }
+    }
+    if (counts[VERDICT_FAIL] > 0)
+        fprintf(stream, ", %zu failed", counts[VERDICT_FAIL]);
+    if (counts[VERDICT_UNKNOWN] > 0)
+        fprintf(stream, ", %zu unknown", counts[VERDICT_UNKNOWN]);
+    fprintf(stream, ", %.1f s, run %s\n", clock_s() - certify->begin, certify->run);
+    table_clear(&table);
+}

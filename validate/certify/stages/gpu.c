@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/stages/stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/certify/report/run_records.h"
+#include "validate/certify/stages/battery.h"
+
+/* muster-gpu, a task a node, on the nodes that have accelerators. A step gets a node's devices only
+ * by asking for them, the same number on each node: nodes that have as many are tested together. */
+
+static void gpu_arguments(const struct certify *certify, const struct hostlist *names,
+                          double limit_s, struct arguments *program)
+{
+    (void)names;
+    certify_program(certify, "muster-gpu", limit_s, program);
+}
+
+static bool takes(const struct battery *battery, const struct node_run *node_run)
+{
+    return node_run->has_accelerator && node_run->gpus == battery->gpus;
+}
+
+/* The next larger number of devices that a node with accelerators has in Slurm; -1: there is none.
+ */
+static long next_count(const struct certify *certify, long gpus)
+{
+    long next = -1;
+
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct node_run *node_run = &certify->node_runs[i];
+
+        if (node_run->has_accelerator && node_run->gpus > gpus &&
+            (next < 0 || node_run->gpus < next))
+            next = node_run->gpus;
+    }
+    return next;
+}
+
+static void run(struct certify *certify)
+{
+    for (size_t i = 0; i < certify->count; i++)
+        if (!certify->node_runs[i].has_accelerator && certify->node_runs[i].is_in_job &&
+            outcome_is_good(&certify->node_runs[i].outcome))
+            certify_verdict(certify, &certify->node_runs[i], STAGE_GPU, VERDICT_SKIP, "gpu", "",
+                            "no accelerator");
+    for (long gpus = next_count(certify, -1); gpus >= 0; gpus = next_count(certify, gpus))
+        certify_battery(certify, &(struct battery){.stage = STAGE_GPU,
+                                                   .tasks_per_node = 1,
+                                                   .gpus = gpus,
+                                                   .takes = takes,
+                                                   .build = gpu_arguments});
+}
+
+/* Why nothing was measured on the node; NULL: something was, or no reason was given. */
+static const char *reason_of(const struct certify *certify, const char *node, size_t first)
+{
+    const char *reason = NULL;
+
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+
+        if (!record->node || strcmp(record->node, node) != 0 ||
+            !catalog_is_suite(record->suite, SUITE_GPU))
+            continue;
+        if (record->verdict != VERDICT_SKIP)
+            return NULL;
+        reason = record->message;
+    }
+    return reason;
+}
+
+/* A node on which nothing was measured has passed nothing: it is skipped, with one note for all
+ * that say the same. */
+static void fold(struct certify *certify, size_t first)
+{
+    const char **reasons = calloc(certify->count + 1, sizeof *reasons);
+
+    for (size_t i = 0; reasons && i < certify->count; i++) {
+        struct node_run *node_run = &certify->node_runs[i];
+
+        if (node_run->outcome.stages[STAGE_GPU] != VERDICT_PASS)
+            continue;
+        reasons[i] = reason_of(certify, node_run->name, first);
+        if (reasons[i])
+            node_run->outcome.stages[STAGE_GPU] = VERDICT_SKIP;
+    }
+    for (size_t i = 0; reasons && i < certify->count; i++) {
+        const char *reason = reasons[i];
+        struct hostlist names = {0};
+        char *folded;
+
+        for (size_t k = i; reason && k < certify->count; k++)
+            if (reasons[k] && strcmp(reasons[k], reason) == 0) {
+                hostlist_append(&names, certify->node_runs[k].name);
+                reasons[k] = NULL;
+            }
+        folded = hostlist_fold(&names);
+        if (names.count > 0)
+            certify_note(certify, "gpu: %s: %s", folded ? folded : "some nodes", reason);
+        free(folded);
+        hostlist_clear(&names);
+    }
+    free(reasons);
+}
+
+const struct certify_stage stage_gpu = {
+    .stage = STAGE_GPU,
+    .job = JOB_BATTERY,
+    .level = LEVEL_QUICK,
+    .program = "muster-gpu",
+    .run = run,
+    .fold = fold,
+};

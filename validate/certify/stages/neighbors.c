@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/stages/neighbors.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/constants/certify_constants.h"
+#include "validate/certify/step/certify_step.h"
+#include "validate/slurm/step.h"
+#include "validate/subnet/subnet.h"
+
+/* Ethernet: where the nodes' cables go, as their lldpds have heard. */
+
+static bool is_of(const struct record *record, enum metric_id metric)
+{
+    return catalog_is_suite(record->suite, SUITE_TOPOLOGY) &&
+           catalog_is_metric(record->metric, metric) && record->node;
+}
+
+/* Whether muster check has seen an lldpd on one of the nodes. */
+static bool has_lldpd(const struct certify *certify)
+{
+    for (size_t i = 0; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+
+        if (catalog_is_test(record->test, TEST_HOST_CONFIG) &&
+            catalog_is_metric(record->metric, METRIC_LLDPD) && record->value > 0)
+            return true;
+    }
+    return false;
+}
+
+static int neighbors_query(struct certify *certify, const struct hostlist *names, size_t *first,
+                           struct error *err)
+{
+    struct arguments program = {0};
+
+    step_muster(&program, "topology", "--neighbors", "--json", NULL);
+    return certify_muster(certify,
+                          &(struct certify_step){.stage = STAGE_CHECK,
+                                                 .nodes = names,
+                                                 .deadline_s = CERTIFY_NEIGHBORS_S},
+                          &program, first, err);
+}
+
+/* "leaf1 Eth1/5" as muster topology --neighbors has it, "-" for no name. */
+static int take(struct subnet_neighbors *neighbors, const struct record *record, struct error *err)
+{
+    struct subnet_neighbor neighbor = {.rate = {0}};
+    const char *space = record->message ? strchr(record->message, ' ') : NULL;
+    size_t length = space ? (size_t)(space - record->message) : 0;
+
+    if (!space || !record->part || !record->peer || length >= sizeof neighbor.name)
+        return 0;
+    if (length != 1 || *record->message != '-')
+        memcpy(neighbor.name, record->message, length);
+    snprintf(neighbor.interface, sizeof neighbor.interface, "%s", record->part);
+    snprintf(neighbor.chassis, sizeof neighbor.chassis, "%s", record->peer);
+    snprintf(neighbor.port, sizeof neighbor.port, "%s", space + 1);
+    if (record->value > 0 && record->value < 1e7)
+        neighbor.rate = (struct subnet_rate){1, (int)record->value};
+    return subnet_neighbors_add(neighbors, &neighbor, err);
+}
+
+/* What has been heard: by node, and of each in the order in which it came. */
+static int by_node(const void *left, const void *right)
+{
+    const struct record *a = *(const struct record *const *)left;
+    const struct record *b = *(const struct record *const *)right;
+    int order = strcmp(a->node, b->node);
+
+    return order ? order : (a > b) - (a < b);
+}
+
+/* The first of count that is the node's, or where it would stand. */
+static size_t first_of(const struct record *const *heard, size_t count, const char *node)
+{
+    size_t low = 0;
+
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+
+        if (strcmp(heard[middle]->node, node) < 0)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+/* Nodes that answered, each with what it has heard; records of several come mixed. */
+static int gather(const struct certify *certify, size_t first, struct subnet_neighbors *neighbors,
+                  struct error *err)
+{
+    const struct records *records = &certify->records;
+    const struct record **heard = calloc(records->count - first + 1, sizeof *heard);
+    size_t count = 0;
+    int rv = heard ? 0 : error_set(err, "out of memory");
+
+    for (size_t i = first; heard && i < records->count; i++)
+        if (is_of(&records->items[i], METRIC_NEIGHBOR))
+            heard[count++] = &records->items[i];
+    if (count > 0)
+        qsort(heard, count, sizeof *heard, by_node);
+    for (size_t i = first; rv == 0 && i < records->count; i++) {
+        const struct record *node = &records->items[i];
+
+        if (!is_of(node, METRIC_NEIGHBORS))
+            continue;
+        rv = subnet_neighbors_node(neighbors, node->node, err);
+        for (size_t k = first_of(heard, count, node->node);
+             rv == 0 && k < count && strcmp(heard[k]->node, node->node) == 0; k++)
+            rv = take(neighbors, heard[k], err);
+    }
+    free(heard);
+    return rv;
+}
+
+int certify_neighbors(struct certify *certify, struct subnet *subnet, struct error *err)
+{
+    struct subnet_neighbors neighbors = {0};
+    struct hostlist names = {0};
+    size_t first = certify->records.count;
+    int rv;
+
+    if (certify_stop || !has_lldpd(certify) || certify_good(certify, &names) == 0) {
+        hostlist_clear(&names);
+        error_set(err, "no node has an lldpd");
+        return 1;
+    }
+    rv = neighbors_query(certify, &names, &first, err) < 0
+             ? -1
+             : gather(certify, first, &neighbors, err);
+    if (rv == 0)
+        rv = neighbors.count > 0 ? subnet_neighbors_build(&neighbors, subnet, err) : 1;
+    if (rv == 0)
+        rv = subnet_finish(subnet, err);
+    if (rv == 0)
+        snprintf(subnet->source, sizeof subnet->source, "LLDP");
+    subnet_neighbors_clear(&neighbors);
+    hostlist_clear(&names);
+    return rv;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_STEP_SETUP_H
+#define MUSTER_STEP_SETUP_H
+
+#include "validate/certify/state/run.h"
+
+/* What a step of a run is started with. */
+
+/* The nodes in the order of their tasks, where there is one on each: that of Slurm's own table of
+ * nodes. Returns 0, or -1 when memory is out or a node is not the cluster's. */
+int certify_task_nodes(const struct certify *certify, const struct hostlist *nodes,
+                       struct hostlist *tasks);
+/* The deadline of a step of so many nodes that takes a node less than seconds: Slurm starts the
+ * tasks, and their output is read, at some 50 nodes a second at least. */
+double certify_deadline_s(double seconds, size_t nodes);
+/* The battery's environment, ends with NULL: control traffic on the management network; is_fabric:
+ * data on the rails. Points into itself: not to be copied. */
+struct certify_environment {
+    const char *entries[10];
+    char management[1024], oob[128], run[96];
+};
+void certify_environment(const struct certify *certify, bool is_fabric,
+                         struct certify_environment *environment);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/certificate/certificate.h"
+#include "validate/checks/checks.h"
+#include "validate/health/evidence.h"
+
+/* host.evidence: the bundles that health checks have kept since the last certificate. */
+
+struct telling {
+    const struct checks *checks;
+    const char *test;
+};
+
+static void report_bundle(const struct evidence *evidence, void *context)
+{
+    const struct telling *telling = context;
+    time_t time = (time_t)evidence->time_s;
+    char when[32] = "";
+    struct tm utc;
+
+    if (gmtime_r(&time, &utc))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M", &utc);
+    checks_fault(telling->checks, telling->test, evidence->part, FAULT_EVIDENCE_KEPT,
+                 "evidence of %s, %s UTC: %.300s", catalog_fault(evidence->code)->name, when,
+                 evidence->path);
+}
+
+void check_evidence(const struct checks *checks, const char *test)
+{
+    const char *certificate = checks->conf->certificate_path;
+    char directory[EVIDENCE_PATH];
+
+    if (checks->root[0] || geteuid() != 0) {
+        checks_record(checks, test, "", VERDICT_SKIP, "%s",
+                      checks->root[0] ? "a recorded tree keeps no evidence"
+                                      : "only root may read the node's evidence");
+        return;
+    }
+    if (evidence_directory(certificate, directory) != 0 ||
+        evidence_each(directory, certificate_issued(certificate), report_bundle,
+                      &(struct telling){checks, test}) == 0)
+        checks_record(checks, test, "", VERDICT_PASS, "no fault left evidence here");
+}

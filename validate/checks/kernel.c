@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/checks.h"
+
+#include <stdio.h>
+
+#include "lib/base/sysfs.h"
+
+/* host.kernel: bits of the kernel's taint that tell of an error. The others tell of modules and
+ * settings, which a site may want (Linux, Documentation/admin-guide/tainted-kernels.rst). */
+static const struct {
+    unsigned bit;
+    const char *error;
+} errors[] = {
+    {4, "a machine check"},
+    {5, "a bad page"},
+    {7, "an oops"},
+    {14, "a soft lockup"},
+};
+
+void check_kernel(const struct checks *checks, const char *test)
+{
+    long long taint = sysfs_number(checks->root, "proc/sys/kernel/tainted");
+    char list[128] = "";
+    int length = 0;
+
+    if (taint < 0) {
+        checks_record(checks, test, "", VERDICT_SKIP, "no /proc/sys/kernel/tainted to read");
+        return;
+    }
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (taint >> errors[i].bit & 1)
+            length += snprintf(list + length, sizeof list - (size_t)length, "%s%s",
+                               length ? ", " : "", errors[i].error);
+    if (length > 0)
+        checks_fault(checks, test, "", FAULT_KERNEL_TAINTED,
+                     "the kernel has had %s since boot (taint %lld)", list, taint);
+    else
+        checks_record(checks, test, "", VERDICT_PASS, "no error of the kernel since boot");
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/checks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "lib/base/bounded_child.h"
+#include "lib/base/hash.h"
+#include "lib/base/sysfs.h"
+#include "lib/constants/checks_constants.h"
+
+/* host.mounts: the file systems that the site names. Each is looked at by a child of its own, since
+ * whoever touches one whose server is gone waits in the kernel. */
+
+enum { MOUNTINFO = 4 << 20 /* bytes: thousands of mounts, as containers and automounters make */ };
+
+struct mount {
+    char path[256];
+    bool must_be_writable;
+    /* of the last one at that path, which hides those before it */
+    bool is_mounted, is_writable;
+    char type[32];
+};
+
+/* "/scratch:rw" */
+static void parse_mount(const char *text, struct mount *mount)
+{
+    size_t length = strlen(text);
+
+    *mount =
+        (struct mount){.must_be_writable = length > 3 && strcmp(text + length - 3, ":rw") == 0};
+    snprintf(mount->path, sizeof mount->path, "%.*s",
+             (int)(length - (mount->must_be_writable ? 3 : 0)), text);
+    length = strlen(mount->path);
+    while (length > 1 && mount->path[length - 1] == '/')
+        mount->path[--length] = '\0';
+}
+
+/* "\040" is a space; in place. */
+static void unescape(char *text)
+{
+    char *to = text;
+
+    for (; *text; text++)
+        if (text[0] == '\\' && strspn(text + 1, "01234567") >= 3) {
+            *to++ = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0'));
+            text += 3;
+        } else
+            *to++ = *text;
+    *to = '\0';
+}
+
+static bool is_read_only(char *options)
+{
+    return options && hasmntopt(&(struct mntent){.mnt_opts = options}, MNTOPT_RO);
+}
+
+/* A line of mountinfo, proc_pid_mountinfo(5): "36 35 98:0 /root /mnt rw,noatime master:1 - ext3
+ * /dev/sda1 rw". */
+static void take_line(char *line, struct mount *mount)
+{
+    char *fields[6] = {NULL}, *rest = strstr(line, " - "), *type, *path;
+
+    if (!rest)
+        return;
+    *rest = '\0';
+    rest += strlen(" - ");
+    type = strsep(&rest, " ");
+    strsep(&rest, " ");
+    for (size_t i = 0; i < 6 && line; i++)
+        fields[i] = strsep(&line, " ");
+    path = fields[4];
+    if (!path || !fields[5])
+        return;
+    unescape(path);
+    /* autofs is not the file system but the promise to mount it */
+    if (strcmp(path, mount->path) != 0 || strcmp(type, "autofs") == 0)
+        return;
+    mount->is_mounted = true;
+    mount->is_writable = !is_read_only(fields[5]) && !is_read_only(rest);
+    snprintf(mount->type, sizeof mount->type, "%s", type);
+}
+
+/* False when the kernel does not tell. */
+static bool look_up(const char *root, struct mount *mount)
+{
+    char *text = sysfs_file(root, MOUNTINFO, "proc/self/mountinfo"), *rest = text, *line;
+
+    mount->is_mounted = false;
+    while ((line = strsep(&rest, "\n")))
+        take_line(line, mount);
+    free(text);
+    return text != NULL;
+}
+
+struct probe {
+    char path[256];
+    int error; /* an errno */
+};
+
+/* The child's work: what a job does first. Has an automounter mount it. */
+static void touch(void *context)
+{
+    struct probe *probe = context;
+    DIR *directory = opendir(probe->path);
+    struct statvfs found;
+
+    if (!directory) {
+        probe->error = errno;
+        return;
+    }
+    errno = 0;
+    if (!readdir(directory) && errno)
+        probe->error = errno;
+    else if (statvfs(probe->path, &found) < 0)
+        probe->error = errno;
+}
+
+/* Returns 0 when the file system answers, else -1 after a record. */
+static int probe_mount(const struct checks *checks, const char *test, const struct mount *mount)
+{
+    struct probe probe = {.error = 0};
+    struct error err = {{0}};
+    struct bounded_end end;
+    char name[BOUNDED_NAME];
+    pid_t stuck;
+
+    snprintf(name, sizeof name, "muster-%08x", (unsigned)hash_text(HASH_BEGIN, mount->path));
+    snprintf(probe.path, sizeof probe.path, "%s", mount->path);
+    stuck = bounded_stuck(name);
+    if (stuck > 0) {
+        checks_fault(checks, test, mount->path, FAULT_MOUNT_HANGS,
+                     "%s does not answer; process %d of an earlier check still waits for it",
+                     mount->path, (int)stuck);
+        return -1;
+    }
+    if (bounded_run(name, CHECK_MOUNT_S, touch, &probe, sizeof probe, &end, &err) < 0) {
+        checks_record(checks, test, mount->path, VERDICT_UNKNOWN, "%s", err.text);
+        return -1;
+    }
+    if (end.outcome == BOUNDED_RETURNED && probe.error == 0)
+        return 0;
+    if (end.outcome == BOUNDED_RETURNED && (probe.error == ENOENT || probe.error == ENOTDIR))
+        return 0; /* not mounted, as will be told */
+    if (end.outcome == BOUNDED_RETURNED)
+        checks_fault(checks, test, mount->path, FAULT_MOUNT_HANGS, "%s cannot be read: %s",
+                     mount->path, strerror(probe.error));
+    else
+        checks_fault(checks, test, mount->path, FAULT_MOUNT_HANGS, "%s did not answer within %g s",
+                     mount->path, CHECK_MOUNT_S);
+    return -1;
+}
+
+static void check_mount(const struct checks *checks, const char *test, const char *text)
+{
+    struct mount mount;
+
+    parse_mount(text, &mount);
+    if (!checks->root[0] && probe_mount(checks, test, &mount) < 0)
+        return;
+    if (!look_up(checks->root, &mount))
+        checks_record(checks, test, mount.path, VERDICT_UNKNOWN, "no /proc/self/mountinfo to read");
+    else if (!mount.is_mounted)
+        checks_fault(checks, test, mount.path, FAULT_MOUNT_MISSING,
+                     "%s is not mounted; Mounts of the configuration names it", mount.path);
+    else if (mount.must_be_writable && !mount.is_writable)
+        checks_fault(checks, test, mount.path, FAULT_MOUNT_MISSING,
+                     "%s (%s) is mounted read-only; Mounts of the configuration wants it writable",
+                     mount.path, mount.type);
+    else
+        checks_record(checks, test, mount.path, VERDICT_PASS, "%s, mounted%s", mount.type,
+                      mount.is_writable ? "" : " read-only");
+}
+
+void check_mounts(const struct checks *checks, const char *test)
+{
+    const struct hostlist *mounts = &checks->conf->mounts;
+
+    if (mounts->count == 0) {
+        checks_record(checks, test, "", VERDICT_SKIP, "Mounts is not set in the configuration");
+        return;
+    }
+    for (size_t i = 0; i < mounts->count; i++)
+        check_mount(checks, test, mounts->names[i]);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/health/rates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/quantity.h"
+#include "lib/base/sysfs.h"
+#include "lib/constants/checks_constants.h"
+#include "lib/node/counters.h"
+#include "validate/checks/checks.h"
+#include "validate/health/state_file.h"
+
+#define RATES_FILE "/run/muster/rates"
+
+#define COUNTER(field) #field, offsetof(struct counters, field)
+
+/* net.rates: at which rate which counter of a rail is worth a warning. */
+static const struct {
+    const char *metric;
+    const char *counter; /* what its samples are kept by */
+    size_t offset;       /* in struct counters */
+    const char *name;
+    unsigned divisor;
+    int window_s, most;
+    enum fault_code code;
+} rules[] = {
+    {"crc_errors", COUNTER(rx_crc_errors), "CRC errors", 1, RATES_ERRORS_S, RATES_ERRORS_MOST,
+     FAULT_LINK_ERRORS},
+    {"symbol_errors", COUNTER(symbol_errors), "symbol errors", 1, RATES_ERRORS_S, RATES_ERRORS_MOST,
+     FAULT_LINK_ERRORS},
+    {"link_error_recovery", COUNTER(link_error_recovery), "recoveries of the link", 1,
+     RATES_ERRORS_S, RATES_ERRORS_MOST, FAULT_LINK_ERRORS},
+    /* down and up are two changes of the carrier */
+    {"link_losses", COUNTER(link_downed), "losses of the link", 1, RATES_LOSSES_S,
+     RATES_LOSSES_MOST, FAULT_LINK_FLAPS},
+    {"link_losses", COUNTER(carrier_changes), "losses of the link", 2, RATES_LOSSES_S,
+     RATES_LOSSES_MOST, FAULT_LINK_FLAPS},
+    {"pcie_correctable", COUNTER(pcie_correctable), "corrected errors of the PCIe link", 1,
+     RATES_PCIE_S, RATES_PCIE_MOST, FAULT_PCIE_ERRORS},
+};
+enum { RULES = sizeof rules / sizeof *rules };
+
+struct look_at_rates {
+    const struct checks *checks;
+    const char *test;
+    struct rates rates;
+    int64_t now_s;
+};
+
+/* Returns 1 after a warning, else 0. */
+static int check_counter(struct look_at_rates *look, const struct rail *rail, size_t rule,
+                         const struct counters *counters)
+{
+    uint64_t value = *(const uint64_t *)((const char *)counters + rules[rule].offset);
+    char message[256], window[32];
+    struct record record = RECORD_INIT;
+
+    record.value = rates_take(&look->rates, rail->name, rules[rule].counter, value, look->now_s,
+                              rules[rule].window_s) /
+                   rules[rule].divisor;
+    if (record.value <= rules[rule].most)
+        return 0;
+    quantity_format_time(rules[rule].window_s, window, sizeof window);
+    snprintf(message, sizeof message, "%s has %.0f %s in %s, expected at most %d", rail->name,
+             record.value, rules[rule].name, window, rules[rule].most);
+    record.part = rail->name;
+    record.metric = rules[rule].metric;
+    record.unit = "count";
+    record.verdict = VERDICT_WARN;
+    record.code = rules[rule].code;
+    record.message = message;
+    checks_report(look->checks, look->test, &record);
+    return 1;
+}
+
+static void check_rail(struct look_at_rates *look, const struct rail *rail)
+{
+    struct counters counters;
+    int warned = 0;
+
+    if (counters_read(look->checks->root, rail->nic ? rail->nic->name : "",
+                      rail->port ? rail->port->device : "", rail->port ? rail->port->port : 0,
+                      &counters) < 0) {
+        checks_record(look->checks, look->test, rail->name, VERDICT_SKIP, "%s has no counters",
+                      rail->name);
+        return;
+    }
+    if (rail->port)
+        counters_read_pci(look->checks->root, rail->port->location.pci, &counters);
+    else if (rail->nic)
+        counters_read_pci(look->checks->root, rail->nic->location.pci, &counters);
+    for (size_t i = 0; i < RULES; i++)
+        warned += check_counter(look, rail, i, &counters);
+    if (warned == 0)
+        checks_record(look->checks, look->test, rail->name, VERDICT_PASS,
+                      "no error counter rises too fast");
+}
+
+static int write_rates(const void *rates, FILE *stream)
+{
+    return rates_write(rates, stream);
+}
+
+void check_rates(const struct checks *checks, const char *test)
+{
+    struct look_at_rates look = {checks, test,
+                                 .now_s = 3600 /* of a recorded tree: all of its last hour */};
+    char boot_id[sizeof look.rates.boot_id] = "-", *text = NULL;
+    struct error err;
+
+    sysfs_line(checks->root, boot_id, sizeof boot_id, "proc/sys/kernel/random/boot_id");
+    if (!checks->root[0]) {
+        look.now_s = (int64_t)clock_s();
+        text = state_file_read(RATES_FILE);
+    }
+    if (!text || rates_parse(&look.rates, text, boot_id) < 0)
+        rates_init(&look.rates, boot_id);
+    free(text);
+    for (size_t i = 0; i < checks->fabric->rail_count; i++)
+        check_rail(&look, &checks->fabric->rails[i]);
+    if (checks->fabric->rail_count == 0)
+        checks_record(checks, test, "", VERDICT_SKIP, "no rail of the fabric");
+    if (checks->keeps_state && state_file_write(RATES_FILE, write_rates, &look.rates, &err) < 0)
+        checks_record(checks, test, "", VERDICT_UNKNOWN, "cannot save the counters: %s", err.text);
+    rates_clear(&look.rates);
+}

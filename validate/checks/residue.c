@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/health/residue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/text.h"
+#include "validate/checks/checks.h"
+
+/* host.residue: what jobs that have ended left behind. A warning: whose it is can still come back
+ * for it, and the next job mostly runs beside it. */
+
+static void report_processes(const struct checks *checks, const char *test,
+                             const struct residue *residue)
+{
+    char names[RESIDUE_NAMES * (sizeof residue->names[0] + 2)] = "", stuck[64] = "";
+    size_t named = residue->processes < RESIDUE_NAMES ? residue->processes : RESIDUE_NAMES;
+
+    for (size_t i = 0; i < named; i++) {
+        strcat(names, i > 0 ? ", " : "");
+        strcat(names, residue->names[i]);
+    }
+    if (residue->stuck > 0)
+        snprintf(stuck, sizeof stuck, "; %zu cannot be killed", residue->stuck);
+    checks_fault(checks, test, "processes", FAULT_JOB_RESIDUE,
+                 "%zu process%s of users without a job here: %s%s%s", residue->processes,
+                 residue->processes == 1 ? "" : "es", names,
+                 residue->processes > named ? ", ..." : "", stuck);
+}
+
+void check_residue(const struct checks *checks, const char *test)
+{
+    struct residue residue;
+
+    if (residue_read(checks->root, &residue) < 0) {
+        checks_record(checks, test, "", VERDICT_UNKNOWN, "cannot read the processes of %s",
+                      checks->node);
+        return;
+    }
+    if (residue.processes > 0)
+        report_processes(checks, test, &residue);
+    if (residue.files + residue.segments > 0)
+        checks_fault(checks, test, "shared_memory", FAULT_JOB_RESIDUE,
+                     "%.4g MB of shared memory of users without a job here: %zu file%s in "
+                     "/dev/shm, %zu System V segment%s",
+                     residue.bytes / 1e6, residue.files, text_plural(residue.files),
+                     residue.segments, text_plural(residue.segments));
+    if (residue.processes + residue.files + residue.segments == 0)
+        checks_record(checks, test, "", VERDICT_PASS, "ended jobs have left nothing behind");
+}

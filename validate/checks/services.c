@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/checks.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/sysfs.h"
+
+/* host.services: systemd keeps a link for each unit that is not inactive and has not failed
+ * (src/core/unit.c, unit_notify), so that neither a program nor D-Bus, which may hang, is needed.
+ * A service that is started again after an error has it as well. */
+#define UNITS "run/systemd/units"
+
+static bool is_running(const char *root, const char *service)
+{
+    static const char suffix[] = ".service";
+    size_t length = strlen(service);
+    bool has_suffix =
+        length >= sizeof suffix - 1 && strcmp(service + length - (sizeof suffix - 1), suffix) == 0;
+    char path[SYSFS_PATH], target[64];
+
+    return sysfs_path(root, path, sizeof path, UNITS "/invocation:%s%s", service,
+                      has_suffix ? "" : suffix) == 0 &&
+           readlink(path, target, sizeof target) > 0;
+}
+
+void check_services(const struct checks *checks, const char *test)
+{
+    const struct hostlist *services = &checks->conf->services;
+    char path[SYSFS_PATH];
+
+    if (services->count == 0) {
+        checks_record(checks, test, "", VERDICT_SKIP, "Services is not set in the configuration");
+        return;
+    }
+    if (sysfs_path(checks->root, path, sizeof path, UNITS) < 0 || access(path, X_OK) < 0) {
+        checks_record(checks, test, "", VERDICT_UNKNOWN,
+                      "no /%s to read: systemd does not run here, or is older than 237", UNITS);
+        return;
+    }
+    for (size_t i = 0; i < services->count; i++)
+        if (is_running(checks->root, services->names[i]))
+            checks_record(checks, test, services->names[i], VERDICT_PASS, "runs");
+        else
+            checks_fault(checks, test, services->names[i], FAULT_SERVICE_DOWN,
+                         "%s does not run; see systemctl status %s", services->names[i],
+                         services->names[i]);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/checks/checks.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "lib/base/bounded_child.h"
+#include "lib/constants/checks_constants.h"
+
+/* host.space: where Slurm, its jobs and the system write. Any user can fill some of them, so that
+ * nobody is drained for it; but a job that is sent to such a node fails at once. */
+static const char *const directories[] = {"/",        "/run",       "/tmp",    "/var",
+                                          "/var/log", "/var/spool", "/var/tmp"};
+enum { DIRECTORIES = sizeof directories / sizeof *directories };
+
+struct space {
+    bool is_read; /* of a file system that no directory before it lies on */
+    double free_percent, free_inodes_percent; /* 100 where the file system has no such limit */
+    double free_gb;
+};
+
+static double percent(double part, double whole)
+{
+    return whole > 0 ? 100 * part / whole : 100;
+}
+
+/* The child's work: spaces[DIRECTORIES]. */
+static void read_spaces(void *context)
+{
+    struct space *spaces = context;
+    dev_t devices[DIRECTORIES];
+
+    for (size_t i = 0; i < DIRECTORIES; i++) {
+        struct statvfs found;
+        struct stat status;
+        bool is_new = stat(directories[i], &status) == 0;
+
+        devices[i] = is_new ? status.st_dev : 0;
+        for (size_t j = 0; is_new && j < i; j++)
+            is_new = devices[j] != devices[i];
+        if (!is_new || statvfs(directories[i], &found) < 0)
+            continue;
+        spaces[i].free_percent = percent((double)found.f_bavail,
+                                         (double)(found.f_blocks - found.f_bfree + found.f_bavail));
+        spaces[i].free_inodes_percent = percent((double)found.f_favail, (double)found.f_files);
+        spaces[i].free_gb = (double)found.f_bavail * (double)found.f_frsize / 1e9;
+        spaces[i].is_read = true;
+    }
+}
+
+static void report(const struct checks *checks, const char *test, const char *directory,
+                   const struct space *space)
+{
+    double least = space->free_percent < space->free_inodes_percent ? space->free_percent
+                                                                    : space->free_inodes_percent;
+    struct record record = RECORD_INIT;
+    char message[192];
+
+    record.part = directory;
+    record.metric = "free";
+    record.value = least;
+    record.unit = "%";
+    record.verdict = least < CHECK_SPACE_FULL_PERCENT  ? VERDICT_FAIL
+                     : least < CHECK_SPACE_LOW_PERCENT ? VERDICT_WARN
+                                                       : VERDICT_PASS;
+    record.code = record.verdict == VERDICT_PASS ? FAULT_NONE : FAULT_DISK_FULL;
+    if (least == space->free_percent)
+        snprintf(message, sizeof message, "%.3g%% of %s is free, %.1f GB", least, directory,
+                 space->free_gb);
+    else
+        snprintf(message, sizeof message, "%.3g%% of the inodes of %s are free", least, directory);
+    record.message = message;
+    checks_report(checks, test, &record);
+}
+
+void check_space(const struct checks *checks, const char *test)
+{
+    struct error err = {{0}};
+    struct bounded_end end = {.outcome = BOUNDED_EXITED};
+    struct space spaces[DIRECTORIES] = {{0}};
+
+    if (checks->root[0]) {
+        checks_record(checks, test, "", VERDICT_SKIP, "not available on a recorded node");
+        return;
+    }
+    if (bounded_run("muster-space", CHECK_SPACE_S, read_spaces, spaces, sizeof spaces, &end, &err) <
+        0)
+        checks_record(checks, test, "", VERDICT_UNKNOWN, "%s", err.text);
+    else if (end.outcome != BOUNDED_RETURNED)
+        checks_fault(checks, test, "", FAULT_MOUNT_HANGS,
+                     "a file system of this node did not answer within %g s", CHECK_SPACE_S);
+    else
+        for (size_t i = 0; i < DIRECTORIES; i++)
+            if (spaces[i].is_read)
+                report(checks, test, directories[i], &spaces[i]);
+}

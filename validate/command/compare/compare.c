@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/constants/command_constants.h"
+#include "lib/base/text.h"
+#include "validate/policy/plan.h"
+#include "validate/command/command.h"
+#include "validate/compare/comparison.h"
+#include "validate/command/compare/show.h"
+#include "validate/slurm/step.h"
+
+enum { COMPLAINTS = 5 };
+
+struct options {
+    const char *nodes, *partition, *config, *golden, *save, *by;
+    bool as_json, shows_all;
+    char **files;
+    int file_count;
+};
+
+struct compare {
+    struct options options;
+    struct conf conf;
+    struct records records;
+    struct cluster cluster;
+    bool has_cluster, is_incomplete;
+    unsigned by;
+};
+
+/* ---------------------------------------------------------------- facts from files */
+
+/* Lines of other tests are not looked at: a run has many of them. */
+static void read_line(struct compare *compare, const char *path, unsigned number, const char *line,
+                      unsigned *complaints)
+{
+    int result = strstr(line, catalog_tests[TEST_HOST_CONFIG].name) ||
+                         strstr(line, catalog_tests[TEST_NET_ADDRESSES].name)
+                     ? records_parse(&compare->records, line)
+                     : 0;
+
+    if (result == 0)
+        return;
+    compare->is_incomplete = true;
+    if (++*complaints <= COMPLAINTS)
+        fprintf(stderr, "muster compare: %s:%u: %s\n", path, number,
+                result > 0 ? "found what is no record, left out" : "no memory for the record");
+    if (*complaints == COMPLAINTS + 1)
+        fprintf(stderr, "muster compare: %s: and more lines like that\n", path);
+}
+
+static int read_file(struct compare *compare, const char *path)
+{
+    FILE *stream = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    unsigned number = 0, complaints = 0;
+    char *line = NULL;
+    size_t size = 0;
+    int status = COMMAND_PASS;
+
+    if (!stream) {
+        fprintf(stderr, "muster compare: %s: %m\n", path);
+        return COMMAND_USAGE;
+    }
+    while (getline(&line, &size, stream) > 0)
+        read_line(compare, path, ++number, line, &complaints);
+    if (ferror(stream)) {
+        fprintf(stderr, "muster compare: %s: %m\n", path);
+        status = COMMAND_UNKNOWN;
+    }
+    free(line);
+    if (stream != stdin)
+        fclose(stream);
+    return status;
+}
+
+/* ---------------------------------------------------------------- facts from nodes */
+
+static void receive_line(const char *line, bool is_error, void *context)
+{
+    struct compare *compare = context;
+
+    if (!is_error && records_parse(&compare->records, line) < 0)
+        compare->is_incomplete = true;
+}
+
+static bool is_fit(const struct cluster_node *node)
+{
+    return !node->is_down && !node->is_drained && !node->is_absent && !node->is_invalid &&
+           node->is_responding;
+}
+
+/* Nodes whose CPUs are all in use would keep the step waiting for nothing. Returns 0, or -1 with
+ * err where there are no others. */
+static int leave_full(struct compare *compare, const struct hostlist *full, bool has_others,
+                      struct error *err)
+{
+    char *folded = full->count > 0 ? hostlist_fold(full) : NULL;
+
+    if (!folded)
+        return has_others ? 0 : error_set(err, "no node can be asked");
+    compare->is_incomplete = true;
+    if (has_others)
+        fprintf(stderr, "muster compare: %s: not asked, jobs have all CPUs\n", folded);
+    else
+        error_set(
+            err,
+            "no node can be asked: jobs have all CPUs of %s; ask when one is free on each, or "
+            "compare files that muster check --json wrote there",
+            folded);
+    free(folded);
+    return has_others ? 0 : -1;
+}
+
+/* The nodes that can run something, of those that are asked for. A node that cannot is said. */
+static int choose(struct compare *compare, const struct cluster_partition *partition,
+                  struct hostlist *chosen, struct error *err)
+{
+    struct hostlist named = {0}, full = {0};
+    int rv;
+    struct hostlist_set members = {0};
+
+    if (compare->options.nodes && hostlist_expand(compare->options.nodes, &named, err) != 0)
+        return -1;
+    if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
+        return error_set(err, "no memory");
+    for (size_t i = 0; !compare->options.nodes && i < compare->cluster.node_count; i++)
+        if (hostlist_set_contains(&members, compare->cluster.nodes[i].name))
+            hostlist_append(&named, compare->cluster.nodes[i].name);
+    for (size_t i = 0; i < named.count; i++) {
+        const struct cluster_node *node = cluster_node(&compare->cluster, named.names[i]);
+
+        if (is_fit(node) && hostlist_set_contains(&members, node->name)) {
+            hostlist_append(node->is_full ? &full : chosen, node->name);
+            continue;
+        }
+        compare->is_incomplete = true;
+        fprintf(stderr, "muster compare: %s: %s%s\n", named.names[i], "not asked, it is ",
+                hostlist_set_contains(&members, node->name) ? node->state
+                                                            : "in another partition: -p");
+    }
+    rv = leave_full(compare, &full, chosen->count > 0, err);
+    hostlist_set_clear(&members);
+    hostlist_clear(&named);
+    hostlist_clear(&full);
+    return rv;
+}
+
+/* The partition that is named, or that has most of the nodes that are; of all nodes, where none
+ * are. */
+static const struct cluster_partition *find_partition(const struct compare *compare,
+                                                      struct error *err)
+{
+    const struct cluster_partition *partition;
+    struct hostlist named = {0};
+
+    if (compare->options.nodes && hostlist_expand(compare->options.nodes, &named, err) != 0)
+        return NULL;
+    for (size_t i = 0; !compare->options.nodes && i < compare->cluster.node_count; i++)
+        hostlist_append(&named, compare->cluster.nodes[i].name);
+    partition = plan_partition(&compare->cluster, compare->options.partition,
+                               (const char *const *)named.names, named.count);
+    hostlist_clear(&named);
+    if (!partition && compare->options.nodes && !compare->options.partition)
+        error_set(err, "no partition of this cluster that is up has %s", compare->options.nodes);
+    else if (!partition)
+        error_set(err, "there is no such partition in this cluster, or none is up");
+    return partition;
+}
+
+static int query_nodes(struct compare *compare, struct error *err)
+{
+    const struct cluster_partition *partition = find_partition(compare, err);
+    struct hostlist chosen = {0};
+    struct arguments program = {0};
+    struct process_result result = {0};
+    int rv;
+
+    if (!partition)
+        return -1;
+    rv = choose(compare, partition, &chosen, err);
+    step_muster(&program, "check", "--json", "--only=host.config,net.addresses", NULL);
+    if (rv == 0 && isatty(2))
+        fprintf(stderr, "asking %zu node%s of partition %s\n", chosen.count,
+                text_plural(chosen.count), partition->name);
+    if (rv == 0)
+        rv = step_run_on(&chosen, partition->name, STEP_WAIT_S, false, program.argv,
+                         &(struct process){.deadline_s = COMPARE_DEADLINE_S,
+                                           .grace_s = STEP_GRACE_S,
+                                           .on_line = receive_line,
+                                           .context = compare},
+                         &result, err);
+    if (rv == 0 && compare->records.count == 0)
+        rv = error_set(err, "%s",
+                       *result.complaint.text ? result.complaint.text : "no node answered");
+    if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0)) {
+        fprintf(stderr, "muster compare: not all nodes answered: %s\n", result.complaint.text);
+        compare->is_incomplete = true;
+    }
+    arguments_clear(&program);
+    hostlist_clear(&chosen);
+    return rv;
+}
+
+/* ---------------------------------------------------------------- the command */
+
+static int conclude(struct compare *compare, const struct comparison *comparison)
+{
+    struct error err;
+    enum verdict worst = VERDICT_PASS, duplicates;
+
+    for (size_t i = 0; i < comparison->count; i++)
+        if (comparison->deviations[i].verdict > worst)
+            worst = comparison->deviations[i].verdict;
+    if (compare->options.as_json) {
+        show_records(comparison);
+    } else {
+        show_groups(comparison);
+        if (compare->options.shows_all)
+            show_values(comparison);
+        show_differences(comparison);
+    }
+    duplicates = show_duplicates(&compare->records, compare->options.as_json);
+    if (duplicates > worst)
+        worst = duplicates;
+    if (compare->options.save) {
+        if (comparison_save(comparison, compare->options.save, &err) != 0) {
+            fprintf(stderr, "muster compare: %s\n", err.text);
+            return COMMAND_UNKNOWN;
+        }
+        if (!compare->options.as_json)
+            printf("\n%s written: what most nodes of each group are; look it through\n",
+                   compare->options.save);
+    }
+    if (worst == VERDICT_FAIL)
+        return COMMAND_FAIL;
+    return worst == VERDICT_UNKNOWN || compare->is_incomplete ? COMMAND_UNKNOWN : COMMAND_PASS;
+}
+
+/* Returns COMMAND_PASS when the nodes of -w and the partition of -p are there. */
+static int nodes_check(const struct compare *compare)
+{
+    struct hostlist named = {0};
+    struct error err;
+    int status = COMMAND_PASS;
+
+    if (compare->options.partition &&
+        !plan_partition(&compare->cluster, compare->options.partition, NULL, 0))
+        return command_misuse("muster compare", "there is no partition %s in this cluster",
+                              compare->options.partition);
+    if (compare->options.nodes && (hostlist_expand(compare->options.nodes, &named, &err) != 0 ||
+                                   cluster_unknown_node(&compare->cluster, &named, &err)))
+        status = command_misuse("muster compare", "%s", err.text);
+    hostlist_clear(&named);
+    return status;
+}
+
+static int gather(struct compare *compare)
+{
+    struct options *options = &compare->options;
+    struct error err = {""};
+    int status = COMMAND_PASS;
+
+    if (options->file_count == 0 || compare->by != 0) {
+        step_clean_environment();
+        if (cluster_open(&err) != 0 || cluster_load(&compare->cluster, &err) != 0) {
+            fprintf(stderr, "muster compare: %s%s\n", err.text,
+                    options->file_count ? "; --by none does without Slurm" : "");
+            return COMMAND_UNKNOWN;
+        }
+        compare->has_cluster = true;
+        status = nodes_check(compare);
+    }
+    for (int i = 0; i < options->file_count && status == COMMAND_PASS; i++)
+        status = read_file(compare, options->files[i]);
+    if (options->file_count == 0 && status == COMMAND_PASS && query_nodes(compare, &err) != 0) {
+        fprintf(stderr, "muster compare: %s\n", err.text);
+        status = COMMAND_UNKNOWN;
+    }
+    return status;
+}
+
+static int run(struct compare *compare)
+{
+    const struct options *options = &compare->options;
+    struct comparison comparison = {0};
+    struct error err;
+    int status;
+
+    if (options->by && conf_compare_parse(options->by, &compare->by) != 0)
+        return command_misuse("muster compare",
+                              "--by is '%s', expected gres, features, partitions or none",
+                              options->by);
+    if (comparison_golden(&comparison,
+                          options->golden ? options->golden : compare->conf.golden_path,
+                          &err) != 0) {
+        fprintf(stderr, "muster compare: %s\n", err.text);
+        return COMMAND_USAGE;
+    }
+    status = gather(compare);
+    if (status == COMMAND_PASS &&
+        comparison_make(&comparison, &compare->records, 0, NULL, NULL,
+                        compare->has_cluster ? &compare->cluster : NULL, compare->by, &err) != 0) {
+        fprintf(stderr, "muster compare: %s\n", err.text);
+        status = COMMAND_UNKNOWN;
+    }
+    if (status == COMMAND_PASS && comparison.fact_count == 0) {
+        fprintf(stderr, "muster compare: no fact of host.config is there to compare\n");
+        status = COMMAND_UNKNOWN;
+    }
+    if (status == COMMAND_PASS)
+        status = conclude(compare, &comparison);
+    comparison_clear(&comparison);
+    return status;
+}
+
+static const struct option_row rows[] = {
+    OPTION('a', "all", NULL, "every value of every fact, and on which nodes", FLAG,
+           OPTION_FIELD(struct options, shows_all)),
+    OPTION('b', "by", "LIST",
+           "compare nodes of the same gres, features, partitions (several with commas), besides "
+           "their hardware; or none; instead of CompareBy (of FILEs: none)",
+           TEXT, OPTION_FIELD(struct options, by)),
+    COMMAND_CONFIG(struct options),
+    OPTION('g', "golden", "FILE", "what nodes should be, instead of Golden of muster.conf", TEXT,
+           OPTION_FIELD(struct options, golden)),
+    COMMAND_JSON(struct options),
+    OPTION('w', "nodes", "LIST", "these nodes, n[1-4], instead of all of the partition", TEXT,
+           OPTION_FIELD(struct options, nodes)),
+    OPTION('\0', "nodelist", "LIST", NULL, TEXT, OPTION_FIELD(struct options, nodes)),
+    OPTION('p', "partition", "NAME", "this partition instead of the default one", TEXT,
+           OPTION_FIELD(struct options, partition)),
+    OPTION('s', "save-golden", "FILE", "write such a file: what most nodes of each group are", TEXT,
+           OPTION_FIELD(struct options, save)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster compare",
+    .usage = "muster compare [OPTION...] [FILE...]",
+    .summary = "Prints which nodes differ from the others of their kind, and in what: versions, "
+               "settings and topology, by majority or against a golden file. Runs a small job on "
+               "the nodes, or reads FILEs of JSON lines that muster certify --json or muster "
+               "check --json wrote; - is standard input.",
+    .status = "0 no difference that breaks jobs, 1 such a difference, 2 usage, 3 some nodes, lines "
+              "or facts could not be read.",
+    .rows = rows,
+    .words = INT_MAX,
+};
+
+/* Returns -1 to go on, else the exit status. */
+static int options_read(int argc, char **argv, struct options *options)
+{
+    int status = command_options(&set, argc, argv, options);
+
+    if (status >= 0)
+        return status;
+    options->files = argv + optind;
+    options->file_count = argc - optind;
+    if (options->file_count > 0 && (options->nodes || options->partition))
+        return command_misuse(set.name, "FILEs and nodes (-w, -p) are mutually exclusive");
+    return -1;
+}
+
+int command_compare(int argc, char **argv)
+{
+    struct compare compare = {0};
+    int status = options_read(argc, argv, &compare.options);
+
+    if (status >= 0)
+        return status;
+    status = command_conf("muster compare", compare.options.config, &compare.conf);
+    if (compare.options.file_count == 0)
+        compare.by = compare.conf.compare_by;
+    if (status == COMMAND_PASS)
+        status = run(&compare);
+    records_clear(&compare.records);
+    cluster_clear(&compare.cluster);
+    conf_clear(&compare.conf);
+    return status;
+}

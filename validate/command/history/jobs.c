@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/command/history/history.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "validate/command/command.h"
+#include "validate/health/job_lines.h"
+#include "validate/report/table.h"
+
+struct listing {
+    bool as_json;
+    const char *node; /* this one */
+    uint32_t job;
+    bool has_own; /* the node's own log has the job: it knows all that runs were told */
+    size_t count;
+    struct table table;
+};
+
+static void add_row(const struct record *record, void *context)
+{
+    struct listing *listing = context;
+    char text[32];
+
+    listing->count++;
+    if (listing->as_json) {
+        record_write(stdout, record);
+        return;
+    }
+    table_cell(&listing->table, VERDICT_NONE, "%s", record->node);
+    table_cell(&listing->table, VERDICT_NONE, "%s", history_time(record->time, text));
+    table_cell(&listing->table, VERDICT_NONE, "%s",
+               record->part && *record->part ? record->part : "-");
+    table_cell(&listing->table, VERDICT_NONE, "%s", record->metric);
+    table_cell(&listing->table, VERDICT_NONE, "%s", record->message);
+}
+
+static void add_line(const struct job_line *line, void *context)
+{
+    struct listing *listing = context;
+    struct record record = RECORD_INIT;
+    char message[JOB_LINE_MESSAGE];
+
+    if (line->job != listing->job)
+        return;
+    listing->has_own = true;
+    record.suite = "check";
+    record.test = "host.jobs";
+    record.node = listing->node;
+    job_line_record(line, message, &record);
+    add_row(&record, context);
+}
+
+static void add_told(const struct record *record, void *context)
+{
+    struct listing *listing = context;
+
+    if (!listing->has_own || strcmp(record->node, listing->node) != 0)
+        add_row(record, context);
+}
+
+int history_print_job(const struct conf *conf, const char *node, uint32_t job, bool as_json)
+{
+    static const char *const names[] = {"NODE", "TIME", "PART", "COUNTER", "WHAT"};
+    struct listing listing = {.as_json = as_json, .node = node, .job = job};
+    struct error err = {""};
+    struct job_log log;
+    int status = COMMAND_PASS;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        table_cell(&listing.table, VERDICT_NONE, "%s", names[i]);
+    listing.table.columns = sizeof names / sizeof *names;
+    if (geteuid() == 0 && job_log_open(&log, conf->certificate_path) == 0 &&
+        job_log_read(log.path, add_line, &listing, &err) < 0)
+        status = COMMAND_UNKNOWN;
+    if (history_job(conf->history_path, job, add_told, &listing, &err) < 0)
+        status = COMMAND_UNKNOWN;
+    if (listing.count > 0 && !as_json)
+        table_print(&listing.table, stdout, table_has_colour(stdout));
+    table_clear(&listing.table);
+    if (status != COMMAND_PASS)
+        fprintf(stderr, "muster history: %s\n", err.text);
+    else if (listing.count == 0)
+        fprintf(stderr, "muster history: nothing is known of job %u in %s%s\n", (unsigned)job,
+                conf->history_path,
+                geteuid() == 0 ? " and on this node" : "; root also reads the node's own log");
+    return status;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/command/history/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "validate/command/command.h"
+#include "validate/history/offenders.h"
+#include "validate/report/table.h"
+
+/* A node with all its parts. */
+struct group {
+    struct offender total;
+    const struct offender *parts;
+    size_t count;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    unsigned left = offender_score(&x->total), right = offender_score(&y->total);
+
+    return left != right ? (left < right) - (left > right) : strcmp(x->total.node, y->total.node);
+}
+
+/* Malloc'd, the highest score first; NULL without memory. */
+static struct group *group_by_node(const struct offenders *offenders, size_t *count)
+{
+    struct group *groups = calloc(offenders->count + 1, sizeof *groups);
+
+    *count = 0;
+    for (size_t i = 0; groups && i < offenders->count; i++) {
+        const struct offender *part = &offenders->items[i];
+        struct group *group = *count > 0 ? &groups[*count - 1] : NULL;
+
+        if (!group || strcmp(group->total.node, part->node) != 0) {
+            group = &groups[(*count)++];
+            group->parts = part;
+            memcpy(group->total.node, part->node, sizeof part->node);
+        }
+        group->count++;
+        group->total.faults += part->faults;
+        group->total.repairs += part->repairs;
+        if (part->last > group->total.last)
+            group->total.last = part->last;
+    }
+    if (groups)
+        qsort(groups, *count, sizeof *groups, compare);
+    return groups;
+}
+
+static void add_row(struct table *table, const struct offender *offender, int days, bool as_json)
+{
+    struct record record = RECORD_INIT;
+    char text[80];
+
+    if (as_json) {
+        snprintf(text, sizeof text, "%u faults and %u repairs in %d days", offender->faults,
+                 offender->repairs, days);
+        record.suite = "history";
+        record.test = "offenders";
+        record.metric = "score";
+        record.node = offender->node;
+        record.part = offender->part;
+        record.value = offender_score(offender);
+        record.unit = "1";
+        record.time = offender->last;
+        record.message = text;
+        record_write(stdout, &record);
+        return;
+    }
+    table_cell(table, VERDICT_NONE, "%s", offender->node);
+    table_cell(table, VERDICT_NONE, "%s", *offender->part ? offender->part : "-");
+    table_cell(table, VERDICT_NONE, "%u", offender->faults);
+    table_cell(table, VERDICT_NONE, "%u", offender->repairs);
+    table_cell(table, VERDICT_NONE, "%u", offender_score(offender));
+    table_cell(table, VERDICT_NONE, "%s", history_time(offender->last, text));
+}
+
+int history_print_offenders(const char *path, int days, bool as_json)
+{
+    static const char *const names[] = {"NODE", "PART", "FAULTS", "REPAIRS", "SCORE", "LAST FAULT"};
+    struct offenders offenders;
+    struct table table = {0};
+    struct group *groups;
+    struct error err;
+    size_t count;
+
+    if (offenders_read(path, clock_epoch_s() - 86400.0 * days, &offenders, &err) != 0) {
+        fprintf(stderr, "muster history: %s\n", err.text);
+        return COMMAND_UNKNOWN;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        table_cell(&table, VERDICT_NONE, "%s", names[i]);
+    table.columns = sizeof names / sizeof *names;
+    groups = group_by_node(&offenders, &count);
+    for (size_t i = 0; groups && i < count; i++) {
+        add_row(&table, &groups[i].total, days, as_json);
+        for (size_t k = 0; k < groups[i].count; k++)
+            if (*groups[i].parts[k].part)
+                add_row(&table, &groups[i].parts[k], days, as_json);
+    }
+    if (count > 0 && !as_json)
+        table_print(&table, stdout, table_has_colour(stdout));
+    else if (count == 0)
+        fprintf(stderr, "muster history: no run of the last %d days failed a node, by %s\n", days,
+                path);
+    table_clear(&table);
+    free(groups);
+    offenders_clear(&offenders);
+    return COMMAND_PASS;
+}

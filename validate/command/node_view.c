@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/command/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/slurm/own_name.h"
+
+int command_conf(const char *name, const char *path, struct conf *conf)
+{
+    const char *named = path ? path : getenv("MUSTER_CONF");
+    struct error err;
+    int result = conf_read(named && named[0] ? named : NULL, conf, &err);
+
+    if (result < 0) {
+        fprintf(stderr, "%s: %s\n", name, err.text);
+        return COMMAND_USAGE;
+    }
+    if (result == 1 && named && named[0]) {
+        fprintf(stderr, "%s: %s: no such file\n", name, named);
+        return COMMAND_USAGE;
+    }
+    return COMMAND_PASS;
+}
+
+const char *command_node(const char *said, const char *root)
+{
+    static char node[256];
+
+    if (said && *said)
+        return said;
+    own_name(strcmp(root, "/") == 0 ? "" : root, node, sizeof node);
+    return node;
+}
+
+int command_node_open(const char *name, const char *root, const char *config,
+                      struct node_view *node_view)
+{
+    struct error err;
+    int status = COMMAND_PASS;
+
+    *node_view = (struct node_view){.root = root ? root : ""};
+    if (root && !config)
+        conf_defaults(&node_view->conf);
+    else
+        status = command_conf(name, config, &node_view->conf);
+    if (status != COMMAND_PASS)
+        return status;
+    node_view->inventory = inventory_read(node_view->root, &err);
+    if (!node_view->inventory) {
+        fprintf(stderr, "%s: %s\n", name, err.text);
+        return COMMAND_UNKNOWN;
+    }
+    fabric_choose(node_view->inventory, &node_view->conf, &node_view->fabric);
+    return COMMAND_PASS;
+}
+
+void command_node_close(struct node_view *node_view)
+{
+    inventory_free(node_view->inventory);
+    conf_clear(&node_view->conf);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/command/policy/policy.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "validate/report/table.h"
+#include "validate/scheduling/verify/kinds.h"
+
+static const struct option_row rows[] = {
+    COMMAND_CONFIG(struct policy_options),
+    OPTION('f', "from", "DIR", "read what --save wrote to DIR, instead of asking Slurm", TEXT,
+           OPTION_FIELD(struct policy_options, from)),
+    OPTION('j', "json", NULL, "print a JSON object for each finding, nothing else", FLAG,
+           OPTION_FIELD(struct policy_options, as_json)),
+    OPTION('k', "kinds", NULL, "only list the kinds of findings", FLAG,
+           OPTION_FIELD(struct policy_options, is_kinds)),
+    OPTION('n', "dry-run", NULL,
+           "of verify: only print what would be tried, and how long that takes at most", FLAG,
+           OPTION_FIELD(struct policy_options, is_dry_run)),
+    OPTION('s', "save", "DIR", "also write what Slurm's commands print to files in DIR", TEXT,
+           OPTION_FIELD(struct policy_options, save)),
+    OPTION('w', "nodes", "LIST",
+           "of verify: try it on these nodes, which must be idle, instead of some that are", TEXT,
+           OPTION_FIELD(struct policy_options, nodes)),
+    OPTION('\0', "nodelist", "LIST", NULL, TEXT, OPTION_FIELD(struct policy_options, nodes)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster policy",
+    .usage = "muster policy check [OPTION...]\n"
+             "muster policy verify [OPTION...] [FILE]",
+    .summary =
+        "check compares the scheduling configuration of the cluster with itself: slurm.conf of "
+        "the controller, partitions, QOS, accounts and reservations. It names each limit, "
+        "weight, preemption or access that was set and does not hold, and changes nothing.\n"
+        "verify proves what the site states in FILE, policy.conf beside muster.conf without: who "
+        "has how much, who goes before whom, who is preempted, what is reserved. It submits tiny "
+        "jobs in the names of test users, in a reservation of its own, and needs root.",
+    .status = "0 no finding, or warnings only, 1 something that was set or stated does not hold, 2 "
+              "usage, 3 it could not be told: Slurm or its accounting did not answer, or a "
+              "statement could not be tried.",
+    .rows = rows,
+    .words = 2,
+};
+
+static int options_read(int argc, char **argv, struct policy_options *options)
+{
+    int status = command_options(&set, argc, argv, options);
+    const char *action = optind < argc ? argv[optind] : NULL;
+
+    if (status >= 0)
+        return status;
+    if (!action)
+        return command_misuse(set.name, "no action given, expected 'check' or 'verify'");
+    options->is_verify = strcmp(action, "verify") == 0;
+    if (!options->is_verify && strcmp(action, "check") != 0)
+        return command_misuse(set.name, "unknown action '%s', expected 'check' or 'verify'",
+                              action);
+    options->file = optind + 1 < argc ? argv[optind + 1] : NULL;
+    if (!options->is_verify && options->file)
+        return command_misuse(set.name, "check takes no file, found '%s'", options->file);
+    if (!options->is_verify && (options->is_dry_run || options->nodes))
+        return command_misuse(set.name, "--dry-run and --nodes are for verify");
+    if (options->is_verify && options->from && !options->is_dry_run)
+        return command_misuse(set.name, "verify reads --from a directory for --dry-run only");
+    if (options->from && options->save)
+        return command_misuse(set.name, "--from and --save are mutually exclusive");
+    return -1;
+}
+
+static void print_json(json_t *object)
+{
+    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
+
+    if (text)
+        puts(text);
+    free(text);
+    json_decref(object);
+}
+
+void policy_print(const struct policy_line *line, bool as_json)
+{
+    const struct policy_kind_row *kind = line->kind;
+    const char *where = line->where ? line->where : "";
+
+    if (as_json) {
+        json_t *object = json_object();
+
+        if (kind)
+            json_object_set_new(object, "code", json_string(kind->code));
+        json_object_set_new(object, "verdict", json_string(verdict_name(line->verdict)));
+        json_object_set_new(object, "object", json_string(line->object));
+        if (line->where)
+            json_object_set_new(object, "where", json_string(where));
+        if (line->stated)
+            json_object_set_new(object, "stated", json_string(line->stated));
+        json_object_set_new(object, "found", json_string(line->found));
+        if (kind) {
+            json_object_set_new(object, "why", json_string(kind->why));
+            json_object_set_new(object, "source", json_string(kind->source));
+            json_object_set_new(object, "cure", json_string(kind->cure));
+        }
+        print_json(object);
+        return;
+    }
+    command_print_verdict(stdout, line->verdict, table_has_colour(stdout));
+    printf("  %s%s%s%s%s%s: %s\n", kind ? kind->code : "", kind ? "  " : "", line->object,
+           *where ? " (" : "", where, *where ? ")" : "", line->found);
+    if (line->stated)
+        printf("%9sstated: %s\n", "", line->stated);
+    if (kind)
+        printf("%9swhy: %s (%s)\n%9scure: %s\n", "", kind->why, kind->source, "", kind->cure);
+}
+
+static void print_kinds(const struct policy_kind_row *kinds, size_t count, bool as_json)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct policy_kind_row *kind = &kinds[i];
+
+        if (as_json)
+            print_json(json_pack("{ss ss ss ss ss ss}", "code", kind->code, "verdict",
+                                 verdict_name(kind->verdict), "what", kind->what, "why", kind->why,
+                                 "source", kind->source, "cure", kind->cure));
+        else
+            printf("%-26s  %-4s  %s\n", kind->code, verdict_name(kind->verdict), kind->what);
+    }
+}
+
+static void print_summary(const struct site *site, const struct policy_findings *findings,
+                          int failed)
+{
+    printf("cluster %s: %zu partitions, %zu QOS, %zu associations, %zu reservations; ",
+           site_config(site, "ClusterName"), site->tables[CLUSTER_PARTITIONS].count,
+           site->tables[CLUSTER_QOS].count, site->tables[CLUSTER_ASSOCIATIONS].count,
+           site->tables[CLUSTER_RESERVATIONS].count);
+    if (findings->count)
+        printf("%d fail, %zu warn\n", failed, findings->count - (size_t)failed);
+    else
+        printf("no mistake of %d kinds found\n", POLICY_KINDS);
+}
+
+static int check(const char *name, const struct policy_options *options)
+{
+    struct site site = {0};
+    struct policy_findings findings = {0};
+    struct error err = {""}, accounting = {""};
+    int failed = 0, status = COMMAND_UNKNOWN;
+
+    if (policy_load(options, &site, &err, &accounting) != 0) {
+        fprintf(stderr, "%s: %s\n", name, err.text);
+    } else if (policy_check(&site, &findings) != 0) {
+        fprintf(stderr, "%s: no memory\n", name);
+    } else {
+        for (size_t i = 0; i < findings.count; i++) {
+            const struct policy_finding *finding = &findings.items[i];
+
+            failed += finding->verdict == VERDICT_FAIL;
+            policy_print(&(struct policy_line){.kind = &policy_kinds[finding->kind],
+                                               .verdict = finding->verdict,
+                                               .object = finding->object,
+                                               .where = finding->where,
+                                               .found = finding->found},
+                         options->as_json);
+        }
+        if (*accounting.text)
+            policy_print(&(struct policy_line){.verdict = VERDICT_UNKNOWN,
+                                               .object = "accounting",
+                                               .found = accounting.text},
+                         options->as_json);
+        if (!options->as_json)
+            print_summary(&site, &findings, failed);
+        status = failed ? COMMAND_FAIL : *accounting.text ? COMMAND_UNKNOWN : COMMAND_PASS;
+    }
+    policy_findings_clear(&findings);
+    site_clear(&site);
+    return status;
+}
+
+int command_policy(int argc, char **argv)
+{
+    struct policy_options options = {.argc = argc, .argv = argv};
+    int status = options_read(argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    if (options.is_kinds) {
+        print_kinds(options.is_verify ? verify_codes : policy_kinds,
+                    options.is_verify ? VERIFY_CODES : POLICY_KINDS, options.as_json);
+        return COMMAND_PASS;
+    }
+    return options.is_verify ? policy_verify(argv[0], &options) : check(argv[0], &options);
+}

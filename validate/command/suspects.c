@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/suspects/suspect_reports.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/hostlist.h"
+#include "lib/base/text.h"
+#include "lib/slurm/own_name.h"
+#include "lib/base/read_all.h"
+#include "validate/command/command.h"
+
+enum { INPUT_MOST_BYTES = 64 << 20 };
+
+struct options {
+    const char *name, *node, *remove, *directory;
+    bool as_json, is_leave;
+};
+
+static const struct option_row rows[] = {
+    OPTION('d', "directory", "DIR", "where the suspect reports are, instead of this node's", TEXT,
+           OPTION_FIELD(struct options, directory)),
+    COMMAND_JSON(struct options),
+    OPTION(
+        '\0', "leave", NULL,
+        "store the suspect reports of standard input that this node holds: lines of holder, node, "
+        "job, test, part and message, separated by tabs; run by muster preflight",
+        FLAG, OPTION_FIELD(struct options, is_leave)),
+    COMMAND_NODE(struct options),
+    OPTION(
+        '\0', "remove", "LIST",
+        "remove the suspect reports about these nodes, and files that are not suspect reports; - "
+        "reads the list from standard input",
+        TEXT, OPTION_FIELD(struct options, remove)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster suspects",
+    .usage = "muster suspects [OPTION...]",
+    .summary = "Lists the suspect reports that users' failed preflights left on this node. Needs "
+               "root. A suspect report drains nothing: muster certify --suspects tests the node "
+               "again and removes it.",
+    .status = "0 done, 1 not done, 2 usage.",
+    .rows = rows,
+};
+
+static int failed(const struct options *options, const struct error *err)
+{
+    fprintf(stderr, "%s: %s: %s\n", options->name, options->node, err->text);
+    return COMMAND_FAIL;
+}
+
+static void print_result(const struct options *options, const char *node,
+                         const struct suspect_report *report, const char *metric, double value,
+                         const char *message)
+{
+    struct record record = RECORD_INIT;
+    char run[64];
+
+    if (!options->as_json) {
+        printf("%s\n", message);
+        return;
+    }
+    if (report) {
+        snprintf(run, sizeof run, SUSPECT_REPORT_RUN, report->job_id, (unsigned)report->uid);
+        record.run = run;
+        record.time = (double)report->made;
+        record.part = report->part;
+    }
+    record.suite = "suspects";
+    record.test = "preflight.suspects";
+    record.metric = metric;
+    record.node = node;
+    record.peer = options->node;
+    record.value = value;
+    record.unit = metric ? "count" : NULL;
+    record.verdict = metric ? VERDICT_NONE : VERDICT_WARN;
+    record.message = message;
+    record_write(stdout, &record);
+}
+
+static int list(const struct options *options)
+{
+    struct suspect_reports_overflow overflow;
+    struct suspect_report *reports;
+    struct error err;
+    int count = suspect_reports_read(options->directory, &reports, &overflow, &err);
+
+    if (count < 0)
+        return failed(options, &err);
+    for (int i = 0; i < count; i++) {
+        char text[512];
+
+        suspect_report_describe(&reports[i], text, sizeof text);
+        if (!options->as_json)
+            printf("%s: ", reports[i].node);
+        print_result(options, reports[i].node, &reports[i], NULL, __builtin_nan(""), text);
+    }
+    if (overflow.files > 0) {
+        char text[160];
+
+        snprintf(
+            text, sizeof text, "%zu files beyond %d a user and %d in all removed, most of user %u",
+            overflow.files, SUSPECT_REPORTS_OF_USER, SUSPECT_REPORTS_MAX, (unsigned)overflow.uid);
+        print_result(options, options->node, NULL, "overflow", (double)overflow.files, text);
+    }
+    if (count == 0) /* so that whoever asks sees that it was read */
+        print_result(options, options->node, NULL, "suspect_reports", 0, "no suspect reports");
+    free(reports);
+    return COMMAND_PASS;
+}
+
+static int remove_some(const struct options *options)
+{
+    struct hostlist names;
+    struct error err;
+    char text[64], *given = NULL;
+    int removed, rv = 0;
+
+    if (strcmp(options->remove, "-") == 0 &&
+        !(given = read_to_end(STDIN_FILENO, INPUT_MOST_BYTES, &err)))
+        rv = error_prefix(&err, "standard input");
+    if (rv == 0)
+        rv = hostlist_expand(given ? given : options->remove, &names, &err);
+    free(given);
+    if (rv != 0) {
+        failed(options, &err);
+        return COMMAND_USAGE;
+    }
+    removed = suspect_reports_remove(options->directory, names.names, names.count, &err);
+    hostlist_clear(&names);
+    if (removed < 0)
+        return failed(options, &err);
+    snprintf(text, sizeof text, "%d suspect report%s removed", removed, text_plural(removed));
+    print_result(options, options->node, NULL, "removed", removed, text);
+    return COMMAND_PASS;
+}
+
+/* Takes "holder node job test part message" apart. Returns 1; 0 when another node is to keep it; -1
+ * when it is no such line. */
+static int line_read(const struct options *options, char *line, struct suspect_report *report)
+{
+    char *words[6], *end;
+    unsigned long job;
+
+    for (int i = 0; i < 6; i++) {
+        words[i] = strsep(&line, i < 5 ? "\t" : "\n");
+        if (!words[i])
+            return -1;
+    }
+    errno = 0;
+    job = strtoul(words[2], &end, 10);
+    if (!isdigit((unsigned char)*words[2]) || *end || errno || job == 0 || job > UINT32_MAX ||
+        strlen(words[1]) >= sizeof report->node)
+        return -1;
+    *report = (struct suspect_report){.job_id = (uint32_t)job};
+    strcpy(report->node, words[1]);
+    snprintf(report->test, sizeof report->test, "%s", words[3]);
+    snprintf(report->part, sizeof report->part, "%s", words[4]);
+    snprintf(report->message, sizeof report->message, "%s", words[5]);
+    return strcmp(words[0], options->node) == 0;
+}
+
+static int leave(const struct options *options)
+{
+    int status = COMMAND_PASS;
+    char *line = NULL;
+    size_t size = 0;
+
+    for (int number = 1; getline(&line, &size, stdin) > 0; number++) {
+        struct suspect_report report;
+        struct error err;
+        int is_ours = line_read(options, line, &report);
+
+        if (is_ours < 0) {
+            error_set(&err, "standard input, line %d: found no suspect report", number);
+            status = failed(options, &err);
+        } else if (is_ours && suspect_report_leave(options->directory, &report, &err) < 0) {
+            status = failed(options, &err);
+        }
+    }
+    free(line);
+    return status;
+}
+
+int command_suspects(int argc, char **argv)
+{
+    struct options options = {.name = argv[0]};
+    char host[256], directory[4096];
+    int status = command_options(&set, argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    if (options.is_leave && options.remove)
+        return command_misuse(argv[0], "--leave and --remove are mutually exclusive");
+    if (!options.directory) {
+        suspect_reports_directory("", directory, sizeof directory);
+        options.directory = directory;
+    }
+    if (!options.node) {
+        own_name("", host, sizeof host);
+        options.node = host;
+    }
+    return options.is_leave ? leave(&options)
+           : options.remove ? remove_some(&options)
+                            : list(&options);
+}

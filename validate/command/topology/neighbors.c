@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/command/topology/fabric.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/constants/command_constants.h"
+#include "lib/fabric/fabric.h"
+#include "validate/command/command.h"
+#include "validate/slurm/process.h"
+#include "validate/subnet/subnet.h"
+
+/* What this node's lldpd has heard, for people and, as records, for muster certify. */
+
+enum { TEXT_MAX = 4 << 20 };
+
+struct answer {
+    FILE *stream;
+    char *text;
+    size_t size;
+};
+
+static void take_line(const char *line, bool is_error, void *context)
+{
+    struct answer *answer = context;
+
+    if (!is_error && ftell(answer->stream) < TEXT_MAX)
+        fprintf(answer->stream, "%s\n", line);
+}
+
+/* Returns 0, or -1 with err. */
+static int query_lldpd(struct answer *answer, struct error *err)
+{
+    static const char *const words[] = {"lldpcli", "-f", "json", "show", "neighbors", "details"};
+    struct arguments program = {0};
+    struct process_result result;
+    int rv;
+
+    answer->stream = open_memstream(&answer->text, &answer->size);
+    if (!answer->stream)
+        return error_set(err, "no memory");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        arguments_add(&program, "%s", words[i]);
+    rv = program.out_of_memory ? error_set(err, "no memory")
+                               : process_run(&(struct process){.argv = program.argv,
+                                                               .deadline_s = NEIGHBORS_S,
+                                                               .grace_s = 1,
+                                                               .on_line = take_line,
+                                                               .context = answer},
+                                             &result, err);
+    arguments_clear(&program);
+    if (rv != 0)
+        return error_prefix(err, "lldpcli (of lldpd)");
+    if (fclose(answer->stream) != 0) {
+        answer->stream = NULL;
+        return error_set(err, "no memory");
+    }
+    answer->stream = NULL;
+    if (result.end == PROCESS_TIMED_OUT)
+        return error_set(err, "lldpcli did not answer within %d s", NEIGHBORS_S);
+    if (result.end != PROCESS_EXITED || result.status != 0)
+        return error_set(err, "lldpcli ended with status %d: %s: is lldpd running?", result.status,
+                         *result.complaint.text ? result.complaint.text
+                                                : "no error message was given");
+    return 0;
+}
+
+static void print_people(const struct subnet_neighbors *neighbors)
+{
+    const struct subnet unnamed = {.is_ethernet = true};
+    char *text = NULL, rate[48];
+    size_t size;
+    FILE *table = open_memstream(&text, &size);
+
+    if (!table)
+        return;
+    fputs("INTERFACE\tSWITCH\tID\tPORT\tSPEED\n", table);
+    for (size_t i = 0; i < neighbors->count; i++) {
+        const struct subnet_neighbor *item = &neighbors->items[i];
+
+        fprintf(table, "%s\t%s\t%s\t%s\t%s\n", item->interface, *item->name ? item->name : "-",
+                item->chassis, item->port,
+                subnet_rate_text(&unnamed, item->rate, rate, sizeof rate));
+    }
+    fclose(table);
+    if (neighbors->count > 0)
+        command_print_table(stdout, text);
+    else
+        puts("no switch has been heard");
+    free(text);
+}
+
+/* "leaf1 Eth1/5", "-" for no name; a name with blanks has underscores there. */
+static void describe(const struct subnet_neighbor *item, char *text, size_t size)
+{
+    char *end;
+
+    snprintf(text, size, "%s", *item->name ? item->name : "-");
+    for (end = text; *end; end++)
+        if (*end == ' ')
+            *end = '_';
+    snprintf(end, size - (size_t)(end - text), " %s", item->port);
+}
+
+/* Records: doc/records.md. The first one says how many follow. */
+static void write_records(const struct subnet_neighbors *neighbors, const char *node,
+                          const char *management)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < neighbors->count; i++)
+        count += strcmp(neighbors->items[i].interface, management) != 0;
+    for (size_t i = 0; i <= neighbors->count; i++) {
+        const struct subnet_neighbor *item = i > 0 ? &neighbors->items[i - 1] : NULL;
+        struct record record = RECORD_INIT;
+        char message[128];
+
+        if (item && strcmp(item->interface, management) == 0)
+            continue;
+        record.suite = "topology";
+        record.test = "net.topology";
+        record.metric = item ? "neighbor" : "neighbors";
+        record.node = node;
+        record.value = item ? subnet_rate_mbps(item->rate) : (double)count;
+        record.unit = item ? "Mb/s" : "count";
+        if (item) {
+            describe(item, message, sizeof message);
+            record.part = item->interface;
+            record.peer = item->chassis;
+            record.message = message;
+        }
+        record_write(stdout, &record);
+    }
+}
+
+static const struct option_row rows[] = {
+    COMMAND_CONFIG(struct node_options),
+    OPTION('j', "json", NULL, "print records as JSON lines, without the management interface", FLAG,
+           OPTION_FIELD(struct node_options, as_json)),
+    OPTION('\0', "neighbors", NULL, NULL, FLAG, OPTION_FIELD(struct node_options, is_named)),
+    OPTION_OLD("neighbours", "neighbors"),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster topology",
+    .usage = "muster topology --neighbors [OPTION...]",
+    .summary = "Prints which switch ports this node's interfaces are cabled to, as lldpd on this "
+               "node has learned.",
+    .status = "0 lldpd answered, 2 usage, 3 it did not.",
+    .rows = rows,
+};
+
+int command_topology_neighbors(int argc, char **argv)
+{
+    static struct node_view node_view;
+    struct node_options options = {0};
+    struct answer answer = {0};
+    struct subnet_neighbors neighbors = {0};
+    const char *node;
+    struct error err;
+    int status = command_options(&set, argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    status = command_node_open(argv[0], NULL, options.config, &node_view);
+    if (status != COMMAND_PASS) {
+        command_node_close(&node_view);
+        return status;
+    }
+    node = command_node(NULL, "");
+    if (query_lldpd(&answer, &err) != 0 ||
+        subnet_neighbors_read(&neighbors, node, answer.text, answer.size, &err) != 0) {
+        fprintf(stderr, "%s: %s\n", argv[0], err.text);
+        status = COMMAND_UNKNOWN;
+    } else if (options.as_json) {
+        write_records(&neighbors, node,
+                      node_view.fabric.management ? node_view.fabric.management->name : "");
+    } else {
+        print_people(&neighbors);
+    }
+    if (answer.stream)
+        fclose(answer.stream);
+    free(answer.text);
+    subnet_neighbors_clear(&neighbors);
+    command_node_close(&node_view);
+    return status;
+}

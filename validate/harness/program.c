@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/harness/program.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/privileges.h"
+#include "lib/base/stdout_flush.h"
+#include "lib/certificate/failed_rails.h"
+#include "lib/slurm/own_name.h"
+#include "validate/harness/launcher.h"
+#include "validate/harness/peer_exchange.h"
+#include "validate/harness/watch/peers.h"
+#include "validate/harness/watch/stall.h"
+#include "validate/harness/watch/watchdog.h"
+
+static atomic_bool has_left_mpi;
+
+static void abort_job(void)
+{
+    int status = output_status() ? output_status() : 3;
+
+    if (atomic_load(&has_left_mpi))
+        launcher_abort(status);
+    else
+        MPI_Abort(MPI_COMM_WORLD, status);
+}
+
+/* Help, version and bad options: by rank 0, before MPI. */
+static void parse(struct program *program, void *context, int argc, char **argv)
+{
+    const struct program_spec *spec = program->spec;
+    char usage[128];
+    const struct option_set set = {
+        .name = spec->name,
+        .usage = usage,
+        .summary = spec->summary,
+        .status = "0 pass, 1 a fault was found, 2 usage, 3 cannot tell.",
+        .rows = spec->options,
+        .common = common_option_rows,
+        .has_input = true,
+    };
+    struct error err = {""};
+    bool is_reporter = launcher_rank() == 0;
+    const char *path;
+    enum option_request request;
+    int found;
+
+    snprintf(usage, sizeof usage, "srun [OPTION...] %s [OPTION...]", spec->name);
+    program->common.time_limit_s = 60;
+    request = option_set_parse(&set, argc, argv, context, &program->common, &err);
+    switch (request) {
+    case OPTION_HELP:
+    case OPTION_VERSION:
+    case OPTION_TABLE:
+        if (is_reporter)
+            option_set_print(&set, request, stdout);
+        exit(stdout_flush(spec->name) == 0 ? 0 : 3);
+    case OPTION_MISUSE:
+        break;
+    case OPTION_RUN:
+        path = program->common.config_path;
+        if (!path && getenv("MUSTER_CONF") && *getenv("MUSTER_CONF"))
+            path = getenv("MUSTER_CONF");
+        found = conf_read(path ? path : conf_default_path(), &program->conf, &err);
+        if (found == 1 && path)
+            error_set(&err, "%s does not exist", path);
+        else if (found >= 0)
+            return;
+        break;
+    }
+    if (is_reporter)
+        fprintf(stderr, "%s: %s (--help lists the options)\n", spec->name, err.text);
+    else
+        usleep(300000); /* launchers end all ranks when one fails: let rank 0 print first */
+    exit(2);
+}
+
+static void set_default(const char *name, const char *value)
+{
+    setenv(name, value, 0);
+}
+
+static void on_mpi_error(MPI_Comm *comm, int *code, ...)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+
+    (void)comm;
+    MPI_Error_string(*code, text, &length);
+    watch_fault("%.*s", length, text);
+}
+
+static void *allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+
+    if (!memory) {
+        fprintf(stderr, "muster: out of memory\n");
+        exit(3);
+    }
+    return memory;
+}
+
+/* Which rank is on which node. All ranks of a node have the same name, from Slurm or the host. */
+static void gather_names(struct program *program)
+{
+    size_t size = (size_t)program->size;
+    char name[64] = "";
+
+    program->names = allocate(size, sizeof *program->names);
+    program->node_of_rank = allocate(size, sizeof *program->node_of_rank);
+    program->leader_of_node = allocate(size, sizeof *program->leader_of_node);
+    program->ranks_of_node = allocate(size, sizeof *program->ranks_of_node);
+    program->node_name = allocate(size, sizeof *program->node_name);
+    program->name_of = allocate(size, sizeof *program->name_of);
+    own_name("", name, sizeof name);
+    program_allgather(program, name, program->names, sizeof name, MPI_COMM_WORLD);
+    for (int rank = 0; rank < program->size; rank++) {
+        int node = rank > 0 ? program->node_of_rank[rank - 1] : 0; /* often the same again */
+
+        if (rank > 0 && strcmp(program->names[rank], program->node_name[node]) != 0)
+            for (node = 0; node < program->node_count; node++)
+                if (strcmp(program->names[rank], program->node_name[node]) == 0)
+                    break;
+        if (node == program->node_count) {
+            program->node_name[node] = program->names[rank];
+            program->leader_of_node[node] = rank;
+            program->node_count++;
+        }
+        program->ranks_of_node[node]++;
+        program->node_of_rank[rank] = node;
+        program->name_of[rank] = program->node_name[node];
+    }
+    program->node = program->node_of_rank[program->rank];
+    program->is_leader = program->leader_of_node[program->node] == program->rank;
+    MPI_Comm_split(MPI_COMM_WORLD, program->is_leader ? 0 : MPI_UNDEFINED, program->rank,
+                   &program->leaders);
+}
+
+const char *program_management(const struct program *program)
+{
+    return program->fabric && program->fabric->management ? program->fabric->management->name
+                                                          : program->conf.management_interface;
+}
+
+static void start_watch(struct program *program)
+{
+    struct watch_config config = {.program = program->spec->name,
+                                  .rank = program->rank,
+                                  .size = program->size,
+                                  .nodes = program->name_of,
+                                  .time_limit_s = program->common.time_limit_s,
+                                  .abort_job = abort_job};
+    struct heartbeat_endpoint endpoint = {.address_count = 0};
+    struct error err = {""};
+    int socket = -1, result = 0;
+
+    if (program->rank == 0) {
+        socket = heartbeat_listen(program->conf.management_interface, true, &endpoint, &err);
+        if (socket >= 0)
+            result = watch_start_monitor(&config, socket, &endpoint, &err);
+        if (socket < 0 || result != 0) {
+            fprintf(stderr, "%s: no watch over the ranks: %s\n", program->spec->name, err.text);
+            endpoint.address_count = 0;
+        }
+    }
+    program_bcast(program, &endpoint, sizeof endpoint, 0, MPI_COMM_WORLD);
+    if (program->rank != 0) {
+        if (endpoint.address_count > 0)
+            socket = heartbeat_connect(&endpoint, program->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS,
+                                       &err);
+        watch_start_member(&config, socket, &err);
+    }
+    program_barrier(program, MPI_COMM_WORLD);
+    if (program->rank == 0)
+        watch_all_joined();
+}
+
+static void *inject_run(void *argument)
+{
+    const struct inject *inject = argument;
+
+    usleep((useconds_t)(1e6 * inject->at_s));
+    raise(inject->kind == INJECT_DIE ? SIGKILL : SIGSTOP);
+    return NULL;
+}
+
+/* A fault that nobody has would be a test that finds nothing. All ranks know the same. */
+static void refuse_inject_of_nobody(const struct program *program)
+{
+    const struct inject *inject = &program->common.inject;
+
+    if (inject->kind == INJECT_NONE || inject->rank < program->size)
+        return;
+    if (program->rank == 0)
+        fprintf(stderr, "%s: option --inject: rank %d of %d ranks (--help lists the options)\n",
+                program->spec->name, inject->rank, program->size);
+    MPI_Finalize();
+    exit(2);
+}
+
+/* A death at a given time strikes wherever the main thread is. */
+static void start_inject(struct program *program)
+{
+    struct inject *inject = &program->common.inject;
+    pthread_t thread;
+
+    if (inject->rank == program->rank && inject->at_s >= 0 &&
+        (inject->kind == INJECT_DIE || inject->kind == INJECT_FREEZE) &&
+        pthread_create(&thread, NULL, inject_run, inject) == 0)
+        pthread_detach(thread);
+}
+
+/* In a preflight without the rails that failed certification and were let pass: tasks are kept off
+ * them, so that they hold no step up. */
+static void choose_fabric(struct program *program)
+{
+    const char *preflight = getenv("MUSTER_IN_PREFLIGHT");
+    struct failed_rails failed = {0};
+
+    fabric_choose(program->inventory, &program->conf, program->fabric);
+    if (!preflight || !*preflight)
+        return;
+    failed_rails_read(&program->conf, &failed);
+    if (failed.rails.count > 0)
+        fabric_leave_out(program->fabric, &failed.rails, failed.why);
+    failed_rails_clear(&failed);
+}
+
+/* This node's NICs, and which of them are the fabric's. */
+static void read_node(struct program *program)
+{
+    struct error err = {""};
+
+    program->inventory = inventory_read("", &err);
+    program->fabric = allocate(1, sizeof *program->fabric);
+    if (program->inventory)
+        choose_fabric(program);
+    else
+        fprintf(stderr, "%s: %s\n", program->spec->name, err.text);
+}
+
+/* Open MPI's settings, where the user or the launcher has none. */
+static void set_mpi_defaults(const struct program *program)
+{
+    const struct nic *management = program->fabric->management;
+
+    /* Ranks that wait must not starve those that work where cores are few. */
+    set_default("OMPI_MCA_mpi_yield_when_idle", "1");
+    set_default("OMPI_MCA_btl_base_warn_component_unused", "0");
+    if (program->spec->mpi_on_management && management) {
+        set_default("OMPI_MCA_pml", "ob1");
+        set_default("OMPI_MCA_btl", "self,vader,tcp");
+        set_default("OMPI_MCA_btl_tcp_if_include", management->name);
+    }
+}
+
+void program_start(struct program *program, const struct program_spec *spec, void *context,
+                   int argc, char **argv)
+{
+    MPI_Errhandler handler;
+    int provided;
+
+    *program = (struct program){.spec = spec, .process_start = launcher_process_start()};
+    heartbeat_read_secret();
+    peers_take_environment();
+    parse(program, context, argc, argv);
+    privileges_give_up(spec->name, launcher_rank() == 0);
+    output_start(spec->name, spec->suite, program->common.json);
+    read_node(program);
+    set_mpi_defaults(program);
+    watchdog_start(program->common.time_limit_s, abort_job);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    program->mpi_ready = clock_epoch_s();
+    launcher_barrier();
+    watchdog_has_mpi();
+    MPI_Comm_create_errhandler(on_mpi_error, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_rank(MPI_COMM_WORLD, &program->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &program->size);
+    refuse_inject_of_nobody(program);
+    gather_names(program);
+    peer_exchange(MPI_COMM_WORLD, program->is_leader);
+    start_watch(program);
+    watchdog_stop();
+    start_inject(program);
+}
+
+/* Whether the planted fault strikes at this step: at the third one, or in the phase that it
+ * names, or after its time. */
+static bool inject_strikes(const struct program *program, const char *phase)
+{
+    const struct inject *inject = &program->common.inject;
+
+    if (inject->rank != program->rank || inject->kind == INJECT_NONE || inject->kind == INJECT_LIE)
+        return false;
+    if (inject->at_s >= 0)
+        return clock_epoch_s() - program->mpi_ready >= inject->at_s;
+    if (inject->where[0])
+        return phase && strncmp(phase, inject->where, strlen(inject->where)) == 0;
+    return program->steps == 3;
+}
+
+static void strike(const struct program *program)
+{
+    usleep(50000); /* so that the watch has sent the phase */
+    if (program->common.inject.kind == INJECT_DIE)
+        raise(SIGKILL);
+    if (program->common.inject.kind == INJECT_FREEZE)
+        raise(SIGSTOP);
+    if (program->common.inject.kind == INJECT_HANG)
+        for (;;)
+            pause();
+}
+
+void program_phase(struct program *program, const char *format, ...)
+{
+    char phase[96];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(phase, sizeof phase, format, arguments);
+    va_end(arguments);
+    watch_phase("%s", phase);
+    watch_works();
+    program->steps++;
+    if (inject_strikes(program, phase))
+        strike(program);
+}
+
+void program_step(struct program *program)
+{
+    watch_step();
+    watch_works();
+    program->steps++;
+    if (inject_strikes(program, NULL))
+        strike(program);
+}
+
+bool program_lies(const struct program *program)
+{
+    return program->common.inject.kind == INJECT_LIE &&
+           program->common.inject.rank == program->rank;
+}
+
+void program_leave_mpi(struct program *program)
+{
+    program_phase(program, "leaving MPI");
+    program_barrier(program, MPI_COMM_WORLD);
+    launcher_keep(program->rank == 0);
+    watch_waits_for(STALL_WAIT_ALL);
+    if (program->leaders != MPI_COMM_NULL)
+        MPI_Comm_free(&program->leaders);
+    MPI_Finalize();
+    atomic_store(&has_left_mpi, true);
+    watch_works();
+    if (program->rank == 0)
+        watch_tolerate();
+}
+
+static void finish_mpi(struct program *program)
+{
+    program_phase(program, "end");
+    program_barrier(program, MPI_COMM_WORLD);
+    watch_waits_for(STALL_WAIT_ALL);
+    if (program->leaders != MPI_COMM_NULL)
+        MPI_Comm_free(&program->leaders);
+    MPI_Finalize();
+    watch_stop();
+}
+
+/* Nobody waits for those that were lost. */
+static void finish_without_mpi(struct program *program)
+{
+    program_phase(program, "end");
+    if (program->rank == 0)
+        watch_send_over();
+    else
+        watch_wait_over();
+    watch_stop();
+    if (program->rank == 0 && watch_needs_abort()) {
+        output_finish();
+        watch_abort(output_status());
+    }
+    launcher_release();
+}
+
+int program_finish(struct program *program)
+{
+    int status = 0;
+
+    peers_report(program->spec->name, program->name_of[program->rank]);
+    if (atomic_load(&has_left_mpi))
+        finish_without_mpi(program);
+    else
+        finish_mpi(program);
+    if (program->rank == 0) {
+        output_finish();
+        status = output_status();
+    }
+    inventory_free(program->inventory);
+    free(program->fabric);
+    conf_clear(&program->conf);
+    free(program->names);
+    free(program->node_of_rank);
+    free(program->leader_of_node);
+    free(program->ranks_of_node);
+    free(program->node_name);
+    free(program->name_of);
+    return status;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/harness/watch/hang_diagnosis.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "validate/harness/output.h"
+
+static const char *node_of(const struct monitor *monitor, int rank)
+{
+    return monitor->state->config.nodes[rank];
+}
+
+/* A record of the monitor's. rank -1: of no rank. */
+static void report(const struct monitor *monitor, enum verdict verdict, enum fault_code code,
+                   const char *metric, int rank, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+static void report(const struct monitor *monitor, enum verdict verdict, enum fault_code code,
+                   const char *metric, int rank, const char *format, ...)
+{
+    struct record record = RECORD_INIT;
+    char part[32], message[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    record.test = "workers.enumerate";
+    record.metric = metric;
+    record.verdict = verdict;
+    record.code = code;
+    record.message = message;
+    if (rank >= 0) {
+        snprintf(part, sizeof part, "rank %d", rank);
+        record.node = node_of(monitor, rank);
+        record.part = part;
+    }
+    output_record(&record);
+}
+
+/* Ends the job: the records of the finding are out. is_sure: all ranks will obey, so that the
+ * launcher need not kill them. */
+static void __attribute__((noreturn)) end_job(struct monitor *monitor, bool is_sure)
+{
+    int status = output_status();
+    double until = clock_s() + 1;
+
+    is_sure = is_sure && !monitor->has_immovable;
+    output_finish();
+    members_send_all(monitor, HEARTBEAT_QUIT, status);
+    for (int rank = 1; rank < monitor->state->config.size && is_sure; rank++) {
+        struct member *member = &monitor->members[rank];
+
+        while (member->fd >= 0 && clock_s() < until) {
+            struct pollfd wait = {.fd = member->fd, .events = POLLIN};
+
+            if (poll(&wait, 1, 50) == 1 && heartbeat_receive(member->fd, &member->buffer) < 0)
+                break;
+        }
+    }
+    watch_leave(monitor->state, !is_sure, status);
+}
+
+/* Gives a rank up; the job goes on. The rank gets HEARTBEAT_QUIT, should it still handle that.
+ * is_immovable: it will not. */
+static void lose(struct monitor *monitor, int rank, bool is_immovable)
+{
+    struct heartbeat quit = {.type = HEARTBEAT_QUIT, .progress = 3};
+    struct member *member = &monitor->members[rank];
+
+    if (member->fd >= 0) {
+        heartbeat_send(member->fd, &quit);
+        close(member->fd);
+    }
+    member->fd = -1;
+    member->state = MEMBER_LOST;
+    monitor->has_immovable |= is_immovable;
+    atomic_store(&monitor->state->lost[rank], true);
+    members_send_all(monitor, HEARTBEAT_LOST, rank);
+    monitor->moved_s = monitor->now_s;
+}
+
+static bool is_tolerated(const struct monitor *monitor)
+{
+    return atomic_load(&monitor->state->tolerates);
+}
+
+/* What was not measured because the job ended early. */
+static void report_unfinished(const struct monitor *monitor, const char *why)
+{
+    report(monitor, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, "complete", -1,
+           "%s: what comes after %s was not measured", why,
+           monitor->members[0].phase[0] ? monitor->members[0].phase : "the start");
+}
+
+static void report_died(const struct monitor *monitor, int rank)
+{
+    report(monitor, VERDICT_FAIL, FAULT_PROCESS_DIED, "died", rank,
+           "rank %d on %s died in phase %s", rank, node_of(monitor, rank),
+           monitor->members[rank].phase);
+}
+
+static bool has_stood_still(const struct monitor *monitor)
+{
+    return monitor->late_s > 2 && monitor->now_s - monitor->late_at_s < 10;
+}
+
+/* How many nodes other than rank 0's there are, and how many of them have a rank among those. */
+static bool is_common(const struct monitor *monitor, const int *ranks, int count)
+{
+    const struct watch_config *config = &monitor->state->config;
+    int others = 0, found = 0;
+
+    for (int rank = 1; rank < config->size; rank++) {
+        const char *node = config->nodes[rank];
+        bool is_new = strcmp(node, config->nodes[0]) != 0, is_found = false;
+
+        for (int before = rank - 1; before > 0 && is_new; before--)
+            is_new = strcmp(node, config->nodes[before]) != 0;
+        for (int i = 0; i < count && is_new && !is_found; i++)
+            is_found = strcmp(node, config->nodes[ranks[i]]) == 0;
+        others += is_new;
+        found += is_found;
+    }
+    return stall_is_common(found, others);
+}
+
+/* What many nodes show at once is not theirs. */
+static void report_common(const struct monitor *monitor, enum fault_code code, const char *metric,
+                          int count, const char *what)
+{
+    report(
+        monitor, VERDICT_UNKNOWN, code, metric, -1,
+        "%d of %d ranks %s at once, on most nodes: the network, %s (rank 0's node) or Slurm, not "
+        "these nodes",
+        count, monitor->state->config.size, what, node_of(monitor, 0));
+}
+
+static void report_late(const struct monitor *monitor)
+{
+    if (monitor->was_queued)
+        report(monitor, VERDICT_UNKNOWN, FAULT_NODE_FROZEN, "frozen", -1,
+               "rank 0 on %s was not scheduled for %.1f s: its node is busy", node_of(monitor, 0),
+               monitor->late_s);
+    else
+        report(monitor, VERDICT_FAIL, FAULT_NODE_FROZEN, "frozen", 0,
+               "rank 0 on %s itself stood still for %.1f s", node_of(monitor, 0), monitor->late_s);
+}
+
+void diagnosis_dead(struct monitor *monitor)
+{
+    int size = monitor->state->config.size;
+    bool is_everywhere;
+    int count = 0;
+
+    for (int rank = 1; rank < size; rank++)
+        if (monitor->members[rank].state == MEMBER_HERE && monitor->members[rank].fd < 0)
+            monitor->faulty_ranks[count++] = rank;
+    if (count == 0)
+        return;
+    is_everywhere = is_common(monitor, monitor->faulty_ranks, count);
+    if (is_tolerated(monitor) && !has_stood_still(monitor) && !is_everywhere) {
+        for (int i = 0; i < count; i++) {
+            report_died(monitor, monitor->faulty_ranks[i]);
+            lose(monitor, monitor->faulty_ranks[i], false);
+        }
+        return;
+    }
+    output_take_over();
+    if (has_stood_still(monitor)) /* so the others left */
+        report_late(monitor);
+    else if (is_everywhere)
+        report_common(monitor, FAULT_PROCESS_DIED, "died", count, "ended");
+    for (int i = 0; i < count && !is_everywhere && !has_stood_still(monitor); i++)
+        report_died(monitor, monitor->faulty_ranks[i]);
+    report_unfinished(monitor, has_stood_still(monitor) ? "rank 0 stood still" : "a rank died");
+    end_job(monitor, true);
+}
+
+void diagnosis_frozen(struct monitor *monitor)
+{
+    int size = monitor->state->config.size, count = 0;
+    bool is_silent = false;
+
+    /* Ranks of the same node fall silent together, but for one interval. */
+    for (int rank = 1; rank < size; rank++) {
+        const struct member *member = &monitor->members[rank];
+        double silent = monitor->now_s - member->received_s,
+               silence = members_silence_s(monitor, rank);
+
+        if (member->state != MEMBER_HERE || silent <= 0.7 * silence)
+            continue;
+        is_silent |= silent > silence;
+        monitor->faulty_ranks[count++] = rank;
+    }
+    if (!is_silent)
+        return;
+    if (is_common(monitor, monitor->faulty_ranks, count)) {
+        output_take_over();
+        report_common(monitor, FAULT_NODE_FROZEN, "frozen", count, "fell silent");
+        report_unfinished(monitor, "many ranks are silent");
+        end_job(monitor, false);
+    }
+    if (!is_tolerated(monitor))
+        output_take_over();
+    for (int i = 0; i < count; i++) {
+        int rank = monitor->faulty_ranks[i];
+
+        report(monitor, VERDICT_FAIL, FAULT_NODE_FROZEN, "frozen", rank,
+               "rank %d on %s is silent for %.1f s in phase %s: frozen or cut off", rank,
+               node_of(monitor, rank), monitor->now_s - monitor->members[rank].received_s,
+               monitor->members[rank].phase);
+        if (is_tolerated(monitor))
+            lose(monitor, rank, true);
+    }
+    if (is_tolerated(monitor))
+        return;
+    report_unfinished(monitor, "a node is frozen or cut off");
+    end_job(monitor, false);
+}
+
+/* What each rank had of the time since something moved last, by its heartbeats. */
+static void fill_stall(const struct monitor *monitor, struct stall_rank *ranks)
+{
+    for (int rank = 0; rank < monitor->state->config.size; rank++) {
+        const struct member *member = &monitor->members[rank];
+        double queued_s = member->queued_s - member->still_queued_s;
+
+        ranks[rank] =
+            (struct stall_rank){member->progress, member->waits_for,
+                                member->received_s - monitor->moved_s - queued_s, queued_s};
+        if (isnan(queued_s))
+            ranks[rank].had_s = 0;
+        if (member->state != MEMBER_HERE) /* it cannot be the one */
+            ranks[rank] = (struct stall_rank){UINT32_MAX, STALL_WAIT_ALL, INFINITY, 0};
+    }
+}
+
+static const char *state_name(int state)
+{
+    return state == 'R'   ? "running"
+           : state == 'D' ? "in uninterruptible sleep"
+           : state == 'T' ? "stopped"
+                          : "sleeping";
+}
+
+static void report_hang(struct monitor *monitor, enum stall_kind kind,
+                        const struct stall_rank *ranks, size_t count, double still_s)
+{
+    for (size_t i = 0; i < count && kind == STALL_HUNG; i++) {
+        int rank = monitor->faulty_ranks[i];
+        const struct member *member = &monitor->members[rank];
+
+        report(monitor, VERDICT_FAIL, FAULT_PROCESS_HUNG, "hang", rank,
+               "rank %d on %s hangs in phase %s: no progress for %.0f s, the others wait for it "
+               "(its main thread is %s, %.1f s in the run queue)",
+               rank, node_of(monitor, rank), member->phase, still_s,
+               state_name(member->thread_state), ranks[rank].queued_s);
+    }
+    if (kind == STALL_PAIR) {
+        int rank = monitor->faulty_ranks[0], other = monitor->faulty_ranks[1];
+
+        report(
+            monitor, VERDICT_FAIL, FAULT_PROCESS_HUNG, "hang", rank,
+            "rank %d on %s and rank %d on %s wait for each other for %.0f s in phase %s (%.1f and "
+            "%.1f s in the run queue)",
+            rank, node_of(monitor, rank), other, node_of(monitor, other), still_s,
+            monitor->members[rank].phase, ranks[rank].queued_s, ranks[other].queued_s);
+    }
+}
+
+static void report_many(const struct monitor *monitor, enum stall_kind kind, size_t count,
+                        double still_s)
+{
+    const int *ranks = monitor->faulty_ranks;
+
+    if (kind == STALL_PAIRS)
+        report(
+            monitor, VERDICT_UNKNOWN, FAULT_PROCESS_HUNG, "hang", -1,
+            "%zu pairs of ranks at once wait for each other for %.0f s in phase %s, rank %d on %s "
+            "and rank %d on %s among them: the network, not these nodes; look for 'neighbor table "
+            "overflow' in their kernel logs",
+            count / 2, still_s, monitor->members[ranks[0]].phase, ranks[0],
+            node_of(monitor, ranks[0]), ranks[1], node_of(monitor, ranks[1]));
+    else
+        report(monitor, VERDICT_UNKNOWN, FAULT_PROCESS_HUNG, "hang", -1,
+               "%zu ranks on most nodes at once make no progress for %.0f s in phase %s: not these "
+               "nodes' own fault",
+               count, still_s, monitor->members[ranks[0]].phase);
+}
+
+/* Who waited for a processor most. */
+static void report_slow(const struct monitor *monitor, const struct stall_rank *ranks,
+                        double still_s)
+{
+    int slowest = 0;
+
+    for (int rank = 1; rank < monitor->state->config.size; rank++)
+        if (ranks[rank].queued_s > ranks[slowest].queued_s)
+            slowest = rank;
+    if (isnan(ranks[slowest].queued_s))
+        report(
+            monitor, VERDICT_UNKNOWN, FAULT_PROCESS_SLOW, "slow", -1,
+            "no progress for %.0f s in phase %s; the kernel does not tell whether the ranks were "
+            "scheduled (CONFIG_SCHED_INFO)",
+            still_s, monitor->members[0].phase);
+    else
+        report(
+            monitor, VERDICT_UNKNOWN, FAULT_PROCESS_SLOW, "slow", -1,
+            "no progress for %.0f s in phase %s while nodes were busy: rank %d on %s was %.0f %% "
+            "of the time in the run queue",
+            still_s, monitor->members[0].phase, slowest, node_of(monitor, slowest),
+            fmin(100 * ranks[slowest].queued_s / still_s, 100));
+}
+
+/* Returns when there is not enough evidence, or the job can go on without the faulty ranks. */
+static void report_stall(struct monitor *monitor, double still_s, double allowed_s, bool is_over)
+{
+    size_t size = (size_t)monitor->state->config.size, count = 0;
+    struct stall_rank *ranks = calloc(size, sizeof *ranks);
+    enum stall_kind kind = STALL_UNKNOWN;
+    bool goes_on = is_tolerated(monitor), is_everywhere;
+
+    if (ranks) {
+        fill_stall(monitor, ranks);
+        kind = stall_find(ranks, size, allowed_s, monitor->faulty_ranks, &count);
+    }
+    is_everywhere = kind == STALL_PAIRS ||
+                    (kind == STALL_HUNG && is_common(monitor, monitor->faulty_ranks, (int)count));
+    if ((kind == STALL_SLOW || is_everywhere) && !is_over) {
+        free(ranks);
+        return;
+    }
+    if (!goes_on)
+        output_take_over();
+    for (size_t i = 0; i < count; i++)
+        goes_on = goes_on && kind == STALL_HUNG && monitor->faulty_ranks[i] > 0;
+    goes_on = goes_on && kind == STALL_HUNG && !is_everywhere;
+    if (is_everywhere)
+        report_many(monitor, kind, count, still_s);
+    else
+        report_hang(monitor, kind, ranks, count, still_s);
+    for (size_t i = 0; i < count && goes_on; i++)
+        lose(monitor, monitor->faulty_ranks[i], false);
+    if (kind == STALL_SLOW)
+        report_slow(monitor, ranks, still_s);
+    if (kind == STALL_UNKNOWN)
+        report(monitor, VERDICT_UNKNOWN, FAULT_PROCESS_HUNG, "hang", -1,
+               "the job hangs in phase %s: no progress for %.0f s, no rank is behind the others",
+               monitor->members[0].phase, still_s);
+    free(ranks);
+    if (goes_on)
+        return;
+    output_take_over();
+    report_unfinished(monitor, is_over ? "the time limit is over" : "the job hangs");
+    end_job(monitor, true);
+}
+
+void diagnosis_stall(struct monitor *monitor)
+{
+    const struct watch_config *config = &monitor->state->config;
+    double limit = config->time_limit_s;
+    double elapsed = monitor->now_s - monitor->state->started_s;
+    double still = monitor->now_s - monitor->moved_s;
+    double allowed = stall_allowed_s(config->patience_s, limit, config->size);
+    /* The main threads stop by themselves between two rounds; this is for when they do not. */
+    bool is_over = elapsed > limit + 2;
+    char why[80];
+
+    /* While a rank is silent it may be frozen: that is the better answer, soon to come. */
+    for (int rank = 1; rank < config->size && !is_over; rank++)
+        if (monitor->members[rank].state == MEMBER_HERE &&
+            monitor->now_s - monitor->members[rank].received_s >
+                members_silence_s(monitor, rank) / 3)
+            return;
+    if (still > allowed || (is_over && still > 2))
+        report_stall(monitor, still, allowed, is_over);
+    if (is_over) {
+        output_take_over();
+        snprintf(why, sizeof why, "the time limit of %g s is over", limit);
+        report_unfinished(monitor, why);
+        end_job(monitor, true);
+    }
+}
+
+void diagnosis_fault(struct monitor *monitor, int rank, const char *text)
+{
+    output_take_over();
+    report(monitor, VERDICT_FAIL, FAULT_PROCESS_FAULT, "fault", rank,
+           "rank %d on %s in phase %s: %s", rank, node_of(monitor, rank),
+           monitor->members[rank].phase, text);
+    report_unfinished(monitor, "a rank cannot go on");
+    end_job(monitor, true);
+}
+
+/* Launchers end the whole job when one rank has died: the signal may be here before the death is
+ * seen. So there is a moment for the death. */
+void diagnosis_signal(struct monitor *monitor)
+{
+    char why[64];
+
+    if (monitor->signalled_s == 0 || monitor->now_s - monitor->signalled_s < 0.3)
+        return;
+    output_take_over();
+    snprintf(why, sizeof why, "stopped by %s",
+             monitor->signal_number == SIGINT    ? "SIGINT"
+             : monitor->signal_number == SIGTERM ? "SIGTERM"
+                                                 : "a signal");
+    report_unfinished(monitor, why);
+    end_job(monitor, true);
+}
+
+void diagnosis_unwatched(struct monitor *monitor)
+{
+    if (!atomic_exchange(&monitor->state->all_joined, false))
+        return;
+    monitor->has_all = true;
+    for (int rank = 1; rank < monitor->state->config.size; rank++) {
+        struct member *member = &monitor->members[rank];
+
+        if (member->state != MEMBER_AWAITED)
+            continue;
+        member->state = MEMBER_UNWATCHED;
+        report(monitor, VERDICT_WARN, FAULT_PROCESS_UNWATCHED, "watch", rank,
+               "rank %d on %s reaches rank 0 on %s by MPI but not by TCP: it is not watched", rank,
+               node_of(monitor, rank), node_of(monitor, 0));
+    }
+}

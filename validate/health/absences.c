@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/health/absences.h"
+
+#include <string.h>
+
+static const char title[] = "muster absences 1";
+
+void absences_init(struct absences *absences, const char *boot_id)
+{
+    memset(absences, 0, sizeof *absences);
+    snprintf(absences->boot_id, sizeof absences->boot_id, "%s", boot_id);
+}
+
+bool absences_concern(enum fault_code code)
+{
+    return code == FAULT_GPU_MISSING || code == FAULT_GPU_LOST || code == FAULT_INTERFACE_MISSING;
+}
+
+/* Made when there is none; NULL when there is no room. */
+static struct absence *find(struct absences *absences, enum fault_code code, const char *part)
+{
+    struct absence *absence;
+
+    for (size_t i = 0; i < absences->count; i++)
+        if (absences->items[i].code == code && strcmp(absences->items[i].part, part) == 0)
+            return &absences->items[i];
+    if (absences->count == ABSENCES_MOST || strlen(part) >= sizeof absence->part)
+        return NULL;
+    absence = &absences->items[absences->count++];
+    *absence = (struct absence){.code = code};
+    strcpy(absence->part, part);
+    return absence;
+}
+
+unsigned absences_take(struct absences *absences, enum fault_code code, const char *part)
+{
+    struct absence *absence = find(absences, code, part);
+
+    if (!absence)
+        return ABSENCES_IN_A_ROW;
+    if (!absence->is_missing && absence->times < ABSENCES_IN_A_ROW)
+        absence->times++;
+    absence->is_missing = true;
+    return absence->times;
+}
+
+/* times, code, part to the end of the line */
+int absences_write(const void *what, FILE *stream)
+{
+    const struct absences *absences = what;
+
+    fprintf(stream, "%s\nboot %s\n", title, absences->boot_id);
+    for (size_t i = 0; i < absences->count; i++)
+        if (absences->items[i].is_missing)
+            fprintf(stream, "%u %s %s\n", absences->items[i].times,
+                    catalog_fault(absences->items[i].code)->name, absences->items[i].part);
+    return ferror(stream) ? -1 : 0;
+}
+
+static void parse_line(struct absences *absences, const char *line)
+{
+    struct absence *absence;
+    char name[64];
+    unsigned times;
+    int behind = -1;
+
+    if (sscanf(line, "%u %63s%n", &times, name, &behind) != 2 || behind < 0 ||
+        line[behind] != ' ' || !absences_concern(catalog_fault_parse(name)))
+        return;
+    absence = find(absences, catalog_fault_parse(name), line + behind + 1);
+    if (absence)
+        absence->times = times < ABSENCES_IN_A_ROW ? times : ABSENCES_IN_A_ROW;
+}
+
+int absences_parse(struct absences *absences, char *text, const char *boot_id)
+{
+    char head[128], *line, *end;
+
+    absences_init(absences, boot_id);
+    snprintf(head, sizeof head, "%s\nboot %s\n", title, boot_id);
+    if (strncmp(text, head, strlen(head)) != 0)
+        return -1;
+    for (line = text + strlen(head); (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        parse_line(absences, line);
+    }
+    return 0;
+}

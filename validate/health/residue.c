@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/health/residue.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "lib/base/grow.h"
+#include "lib/base/sysfs.h"
+
+enum {
+    NOBODY = 65534,
+    FIRST_UID = 1000,     /* where login.defs does not say */
+    CGROUPS = 8192,       /* bytes of a process's cgroups */
+    SEGMENTS = 1 << 20,   /* bytes of the list of System V's segments */
+    ANCESTORS_MOST = 256, /* a longer chain has changed while it was read */
+};
+
+struct process {
+    pid_t pid, parent;
+    uid_t uid;
+    char state, name[20];
+};
+
+struct survey {
+    const char *root;
+    uid_t first_uid;
+    struct process *processes; /* in the order of their IDs */
+    size_t count;
+    uid_t *present; /* users who are here */
+    size_t present_count;
+    long *jobs; /* whose slurmstepd runs */
+    size_t job_count;
+    char *slurmd; /* cgroups of slurmd; NULL: none runs */
+    bool is_out_of_memory;
+};
+
+static bool is_user(const struct survey *survey, uid_t uid)
+{
+    return uid >= survey->first_uid && uid != NOBODY;
+}
+
+static bool is_present(const struct survey *survey, uid_t uid)
+{
+    for (size_t i = 0; i < survey->present_count; i++)
+        if (survey->present[i] == uid)
+            return true;
+    return false;
+}
+
+static uid_t first_uid(const char *root)
+{
+    char *text = sysfs_file(root, 1 << 16, "etc/login.defs");
+    const char *found = text ? strstr(text, "\nUID_MIN") : NULL;
+    unsigned long uid = found ? strtoul(found + strlen("\nUID_MIN"), NULL, 10) : 0;
+
+    free(text);
+    return uid > 0 ? (uid_t)uid : FIRST_UID;
+}
+
+/* ---------------------------------------------------------------- the processes */
+
+/* The rest of a line "Key:\tvalue". */
+static const char *value_of(const char *status, const char *key)
+{
+    const char *found = strstr(status, key);
+
+    return found ? found + strlen(key) : "";
+}
+
+/* proc_pid_status(5). False: the process has ended meanwhile. */
+static bool read_process(const char *root, const char *pid, struct process *process)
+{
+    char *status = sysfs_file(root, 4096, "proc/%s/status", pid);
+    const char *name;
+
+    if (!status)
+        return false;
+    name = value_of(status, "Name:\t");
+    *process = (struct process){
+        .pid = (pid_t)strtol(pid, NULL, 10),
+        .parent = (pid_t)strtol(value_of(status, "\nPPid:\t"), NULL, 10),
+        .uid = (uid_t)strtoul(value_of(status, "\nUid:\t"), NULL, 10),
+        .state = *value_of(status, "\nState:\t"),
+    };
+    snprintf(process->name, sizeof process->name, "%.*s", (int)strcspn(name, "\n"), name);
+    free(status);
+    return true;
+}
+
+static int compare_processes(const void *a, const void *b)
+{
+    const struct process *x = a, *y = b;
+
+    return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int read_processes(struct survey *survey)
+{
+    char path[SYSFS_PATH];
+    DIR *directory =
+        sysfs_path(survey->root, path, sizeof path, "proc") == 0 ? opendir(path) : NULL;
+    struct dirent *entry;
+    struct process process;
+
+    if (!directory)
+        return -1;
+    while (!survey->is_out_of_memory && (entry = readdir(directory))) {
+        struct process *processes;
+
+        if (!isdigit((unsigned char)entry->d_name[0]) ||
+            !read_process(survey->root, entry->d_name, &process))
+            continue;
+        processes = grow(survey->processes, survey->count, sizeof *processes);
+        survey->is_out_of_memory = !processes;
+        if (processes) {
+            survey->processes = processes;
+            survey->processes[survey->count++] = process;
+        }
+    }
+    closedir(directory);
+    if (survey->count > 0)
+        qsort(survey->processes, survey->count, sizeof *survey->processes, compare_processes);
+    return 0;
+}
+
+static char *cgroups_of(const struct survey *survey, const struct process *process)
+{
+    return sysfs_file(survey->root, CGROUPS, "proc/%d/cgroup", (int)process->pid);
+}
+
+static const struct process *find_process(const struct survey *survey, pid_t pid)
+{
+    return survey->count > 0 ? bsearch(&(struct process){.pid = pid}, survey->processes,
+                                       survey->count, sizeof *survey->processes, compare_processes)
+                             : NULL;
+}
+
+/* Whether the process descends from a step of Slurm's or a login. */
+static bool has_session(const struct survey *survey, const struct process *process)
+{
+    for (int i = 0; process && i < ANCESTORS_MOST; i++) {
+        if (strcmp(process->name, "slurmstepd") == 0 || strncmp(process->name, "sshd", 4) == 0)
+            return true;
+        process = find_process(survey, process->parent);
+    }
+    return false;
+}
+
+/* The job of ".../job_4711/step_0"; -1: none. */
+static long job_of(const char *cgroups)
+{
+    const char *found = strstr(cgroups, "/job_");
+
+    return found && isdigit((unsigned char)found[5]) ? strtol(found + 5, NULL, 10) : -1;
+}
+
+static bool is_running(const struct survey *survey, long job)
+{
+    for (size_t i = 0; i < survey->job_count; i++)
+        if (survey->jobs[i] == job)
+            return true;
+    return false;
+}
+
+/* "slurmstepd: [4711.0]" */
+static void note_step(struct survey *survey, const struct process *process)
+{
+    char *line = sysfs_file(survey->root, 256, "proc/%d/cmdline", (int)process->pid);
+    const char *bracket = line ? strchr(line, '[') : NULL;
+    long *jobs = bracket ? grow(survey->jobs, survey->job_count, sizeof *jobs) : NULL;
+
+    if (jobs) {
+        survey->jobs = jobs;
+        survey->jobs[survey->job_count++] = strtol(bracket + 1, NULL, 10);
+    } else if (bracket)
+        survey->is_out_of_memory = true;
+    free(line);
+}
+
+static void note_present(struct survey *survey, uid_t uid)
+{
+    uid_t *present = grow(survey->present, survey->present_count, sizeof *present);
+
+    survey->is_out_of_memory |= !present;
+    if (present) {
+        survey->present = present;
+        survey->present[survey->present_count++] = uid;
+    }
+}
+
+static void find_present(struct survey *survey)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct process *process = &survey->processes[i];
+
+        if (strcmp(process->name, "slurmstepd") == 0)
+            note_step(survey, process);
+        else if (strcmp(process->name, "slurmd") == 0 && !survey->slurmd)
+            survey->slurmd = cgroups_of(survey, process);
+    }
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct process *process = &survey->processes[i];
+        char *cgroups;
+
+        if (!is_user(survey, process->uid) || is_present(survey, process->uid))
+            continue;
+        cgroups = cgroups_of(survey, process);
+        if (has_session(survey, process) ||
+            (cgroups && (strstr(cgroups, "/user.slice/") || is_running(survey, job_of(cgroups)))))
+            note_present(survey, process->uid);
+        free(cgroups);
+    }
+}
+
+static void find_processes(const struct survey *survey, struct residue *residue)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct process *process = &survey->processes[i];
+        char *cgroups;
+
+        if (!is_user(survey, process->uid) || is_present(survey, process->uid))
+            continue;
+        cgroups = cgroups_of(survey, process);
+        if (cgroups &&
+            (job_of(cgroups) >= 0 || (survey->slurmd && strcmp(cgroups, survey->slurmd) == 0))) {
+            if (residue->processes < RESIDUE_NAMES)
+                snprintf(residue->names[residue->processes], sizeof residue->names[0],
+                         "%s (pid %d, uid %u)", process->name, (int)process->pid,
+                         (unsigned)process->uid);
+            residue->processes++;
+            residue->stuck += process->state == 'D';
+        }
+        free(cgroups);
+    }
+}
+
+/* ---------------------------------------------------------------- shared memory */
+
+static void find_files(const struct survey *survey, struct residue *residue)
+{
+    char path[SYSFS_PATH];
+    DIR *directory =
+        sysfs_path(survey->root, path, sizeof path, "dev/shm") == 0 ? opendir(path) : NULL;
+    struct dirent *entry;
+    struct stat status;
+
+    while (directory && (entry = readdir(directory)))
+        if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(status.st_mode) && is_user(survey, status.st_uid) &&
+            !is_present(survey, status.st_uid)) {
+            residue->files++;
+            residue->bytes += 512.0 * (double)status.st_blocks;
+        }
+    if (directory)
+        closedir(directory);
+}
+
+/* proc_sysvipc(5): key shmid perms size cpid lpid nattch uid ... */
+static void find_segments(const struct survey *survey, struct residue *residue)
+{
+    char *text = sysfs_file(survey->root, SEGMENTS, "proc/sysvipc/shm"), *rest = text, *line;
+
+    while ((line = strsep(&rest, "\n"))) {
+        unsigned long long size;
+        unsigned long attached;
+        unsigned uid;
+
+        if (sscanf(line, "%*d %*d %*o %llu %*d %*d %lu %u", &size, &attached, &uid) == 3 &&
+            attached == 0 && is_user(survey, uid) && !is_present(survey, uid)) {
+            residue->segments++;
+            residue->bytes += (double)size;
+        }
+    }
+    free(text);
+}
+
+int residue_read(const char *root, struct residue *residue)
+{
+    struct survey survey = {.root = root, .first_uid = first_uid(root)};
+    int rv = read_processes(&survey);
+
+    *residue = (struct residue){0};
+    if (rv == 0) {
+        find_present(&survey);
+        find_processes(&survey, residue);
+        find_files(&survey, residue);
+        find_segments(&survey, residue);
+    }
+    free(survey.processes);
+    free(survey.present);
+    free(survey.jobs);
+    free(survey.slurmd);
+    return survey.is_out_of_memory ? -1 : rv;
+}

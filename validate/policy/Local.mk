@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# When and how far muster acts on a cluster: pure but for testing.c.
+noinst_LTLIBRARIES += validate/policy/libpolicy.la
+validate_policy_libpolicy_la_SOURCES = \
+	validate/policy/policy.h \
+	validate/policy/alike.c validate/policy/alike.h \
+	validate/policy/cap.c validate/policy/cap.h \
+	validate/policy/decision.c validate/policy/decision.h \
+	validate/policy/health.c validate/policy/health.h \
+	validate/policy/plan.c validate/policy/plan.h \
+	validate/policy/reason.c validate/policy/reason.h \
+	validate/policy/refusals.c validate/policy/refusals.h \
+	validate/policy/strikes.c validate/policy/strikes.h \
+	validate/policy/testing.c validate/policy/testing.h \
+	validate/policy/turn.c validate/policy/turn.h \
+	# end of validate_policy_libpolicy_la_SOURCES
+validate_policy_libpolicy_la_LIBADD = -lm

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/policy/cap.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "validate/policy/reason.h"
+
+size_t cap_nodes(size_t nodes, double percent, size_t least)
+{
+    size_t cap = (size_t)ceil((double)nodes * percent / 100 - 1e-9);
+
+    return cap < least ? least : cap;
+}
+
+bool cap_is_taken(const struct cluster_node *node)
+{
+    return (node->is_drained || node->is_down) && reason_is_ours(node->reason);
+}
+
+bool cap_counts(const struct cluster_node *node)
+{
+    const char *part = reason_slurm_part(node->reason);
+
+    return cap_is_taken(node) ||
+           ((node->is_drained || node->is_down) && part && strcmp(part, "prolog") == 0);
+}
+
+size_t cap_taken(const struct cluster *cluster)
+{
+    size_t taken = 0;
+
+    for (size_t i = 0; i < cluster->node_count; i++)
+        taken += cap_counts(&cluster->nodes[i]);
+    return taken;
+}

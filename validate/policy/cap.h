@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_POLICY_CAP_H
+#define MUSTER_POLICY_CAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/constants/policy_constants.h"
+#include "validate/slurm/cluster.h"
+
+/* A share of the nodes, as a number of them: so many faults at once often have one cause, and a
+ * cluster that restarts must not start a wave of tests. Pure. */
+
+/* percent of `nodes` nodes, rounded up, no less than `least`. */
+size_t cap_nodes(size_t nodes, double percent, size_t least);
+
+/* Whether muster has taken the node from service: it is drained or down by a reason of muster's. */
+bool cap_is_taken(const struct cluster_node *node);
+
+/* Whether it counts against DrainCap: muster has taken it, or its prolog has failed, as it does
+ * where the gate refuses a job; Slurm's reason is the same for both. */
+bool cap_counts(const struct cluster_node *node);
+
+/* How many of the cluster's nodes do, whichever run or tool took them. */
+size_t cap_taken(const struct cluster *cluster);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_POLICY_HEALTH_H
+#define MUSTER_POLICY_HEALTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/record.h"
+#include "validate/slurm/cluster.h"
+
+/* Whether a node's own health check may drain it. Nobody has confirmed what it found, so that only
+ * a part that is missing or dead counts, which no neighbor has to see; and each node decides for
+ * itself, so that all together must not take more than DrainCap away. Pure. */
+
+/* Whether a failed check is such a fault, by its code's row in the catalogue: of a GPU, of a device
+ * that Slurm hands out, of a NIC without link. Limits, services, and figures against the
+ * configuration are not: where they are wrong they are so everywhere at once. lets_rails_fail:
+ * AllowFailedRails, then a rail without link is none. */
+bool health_is_hard(const struct record *record, bool lets_rails_fail);
+
+enum health {
+    HEALTH_DRAIN,
+    HEALTH_OURS,    /* muster has drained it already */
+    HEALTH_FOREIGN, /* somebody else has, or Slurm: their reason stays */
+    HEALTH_CAP,     /* muster has drained as many nodes as it may */
+    HEALTH_ALIKE,   /* muster has drained others for the same, so many that none is at fault */
+    HEALTH_NO_NODE, /* the controller does not know it */
+};
+
+/* Before the drain, for that reason. cap: cap.h, of all nodes. */
+enum health health_decide(const struct cluster *cluster, const char *node, const char *reason,
+                          size_t cap);
+
+/* After it, when the others that drained themselves in the same second are seen: whether this node
+ * is one too many, by the time of its reason and then by its name. */
+bool health_is_beyond(const struct cluster *cluster, const char *node, size_t cap);
+
+#endif

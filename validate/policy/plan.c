@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/policy/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "validate/policy/reason.h"
+
+static void plan_set(struct plan *plan, enum plan_role role, const char *part, const char *format,
+                     const char *state, const char *reason)
+{
+    plan->role = role;
+    snprintf(plan->part, sizeof plan->part, "%s", part);
+    snprintf(plan->message, sizeof plan->message, format, state, reason);
+}
+
+void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, struct plan *plan)
+{
+    bool is_away = node->is_down || node->is_drained || node->is_invalid;
+    const char *part = reason_slurm_part(node->reason);
+
+    *plan = (struct plan){.role = ROLE_TEST};
+    if (strlen(node->name) > CLUSTER_NODE_NAME_MOST)
+        plan_set(plan, ROLE_LEAVE, "", "left alone: its name is longer than 63 characters%s%s", "",
+                 "");
+    else if (node->is_absent)
+        plan_set(plan, ROLE_LEAVE, "", "left alone: %s%s", node->state, "");
+    else if (node->is_allocated)
+        plan_set(plan, ROLE_LEAVE, "", "left alone: jobs run there (%s)%s", node->state, "");
+    else if (is_away && reason_is_ours(node->reason) && is_dry_run)
+        plan_set(plan, ROLE_LEAVE, "", "%s by muster, and a dry run does not lift it: %s",
+                 node->state, node->reason);
+    else if (is_away && reason_is_ours(node->reason))
+        plan->role = ROLE_RETEST;
+    else if (is_away && is_named && !node->is_down && part && strcmp(part, "prolog") == 0) {
+        plan->role = ROLE_RETEST;
+        plan->wants_refusal = true;
+        if (is_dry_run)
+            plan_set(plan, ROLE_LEAVE, "", "%s by Slurm, and a dry run does not lift it: %s",
+                     node->state, node->reason);
+    } else if (is_away && node->is_cloud && strncmp(node->reason, "ResumeTimeout", 13) == 0)
+        plan_set(plan, ROLE_LEAVE, "", "left alone: %s, its cloud did not give it in time: %s",
+                 node->state, node->reason);
+    else if (is_away && part)
+        plan_set(plan, ROLE_FAULTY, part, "%s by Slurm: %s", node->state, node->reason);
+    else if (node->is_down && !*node->reason)
+        plan_set(plan, ROLE_FAULTY, "slurmd", "%s by Slurm%s", node->state, "");
+    else if (is_away)
+        plan_set(plan, ROLE_LEAVE, "", "left alone: %s by somebody else: %s", node->state,
+                 *node->reason ? node->reason : "no reason given");
+    else if (node->is_waiting && is_dry_run)
+        plan_set(plan, ROLE_LEAVE, "",
+                 "left alone: it waits in reservation " CLUSTER_WAITING
+                 ", and a dry run does not take it out%s%s",
+                 "", "");
+    else if (node->is_reserved)
+        plan_set(plan, ROLE_LEAVE, "", "left alone: it is in a reservation%s%s", "", "");
+    else if (node->is_completing)
+        plan_set(plan, ROLE_LEAVE, "", "left alone: a job is still completing there%s%s", "", "");
+    else if (!node->is_idle)
+        plan_set(plan, ROLE_LEAVE, "", "left alone: its state is %s%s", node->state, "");
+}
+
+const struct cluster_partition *plan_partition(const struct cluster *cluster, const char *wanted,
+                                               const char *const *names, size_t count)
+{
+    const struct cluster_partition *best = NULL;
+    size_t best_count = 0;
+
+    for (size_t i = 0; i < cluster->partition_count; i++) {
+        const struct cluster_partition *partition = &cluster->partitions[i];
+        struct hostlist_set nodes;
+        size_t has = 0;
+
+        if (wanted && strcmp(partition->name, wanted) == 0)
+            return partition;
+        if (wanted || !partition->is_up)
+            continue;
+        hostlist_set_make(&partition->nodes, &nodes); /* without memory it has none */
+        for (size_t k = 0; k < count; k++)
+            has += hostlist_set_contains(&nodes, names[k]);
+        hostlist_set_clear(&nodes);
+        if (has > best_count || (has > 0 && has == best_count && partition->is_default)) {
+            best = partition;
+            best_count = has;
+        }
+    }
+    return best;
+}
+
+/* Tells of the first partition, and leaves in names those that are not in it. */
+static int elsewhere_next(const struct cluster_partition *partition, struct hostlist *names,
+                          plan_elsewhere_fn *report, void *context)
+{
+    struct hostlist inside = {0}, outside = {0};
+    struct hostlist_set members = {0};
+    int rv = partition ? hostlist_set_make(&partition->nodes, &members) : 0;
+
+    for (size_t i = 0; rv == 0 && i < names->count; i++)
+        rv = hostlist_append(
+            !partition || hostlist_set_contains(&members, names->names[i]) ? &inside : &outside,
+            names->names[i]);
+    if (rv == 0)
+        report(partition, &inside, context);
+    hostlist_set_clear(&members);
+    hostlist_clear(&inside);
+    hostlist_clear(names);
+    *names = outside;
+    return rv;
+}
+
+int plan_elsewhere(const struct cluster *cluster, const struct hostlist *names,
+                   plan_elsewhere_fn *report, void *context)
+{
+    struct hostlist left = {0};
+    int rv = 0;
+
+    for (size_t i = 0; rv == 0 && i < names->count; i++)
+        rv = hostlist_append(&left, names->names[i]);
+    while (rv == 0 && left.count > 0)
+        rv = elsewhere_next(
+            plan_partition(cluster, NULL, (const char *const *)left.names, left.count), &left,
+            report, context);
+    hostlist_clear(&left);
+    return rv;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_POLICY_PLAN_H
+#define MUSTER_POLICY_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "validate/slurm/cluster.h"
+
+/* What a run may do with a node, from its state in Slurm. Pure. */
+
+enum plan_role {
+    ROLE_TEST,   /* free: test it */
+    ROLE_RETEST, /* drained by muster: lift the drain, test it, release or drain it again */
+    ROLE_FAULTY, /* Slurm itself took it away because of a fault: name it, do not touch it */
+    ROLE_LEAVE,  /* somebody else's: not touched, its verdict is unknown */
+};
+
+struct plan {
+    enum plan_role role;
+    bool wants_refusal; /* ROLE_RETEST of a drain of Slurm's: it is lifted for good only if the
+                           node's own note says that muster's gate is its cause */
+    char part[32];      /* ROLE_FAULTY: "slurmd", "gres", ... */
+    char message[256];  /* ROLE_FAULTY, ROLE_LEAVE: why, one line */
+};
+
+/* What is to be done with a node, from its state in Slurm. is_dry_run: nothing may be changed, so a
+ * drain cannot be lifted. is_named: an administrator named the node (-w), so that one that Slurm
+ * drained for a failed prolog may be looked at: muster's own gate fails it too, and only the node
+ * knows whether it did. */
+void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, struct plan *plan);
+
+/* The partition to allocate in: wanted when given, else of those that are up the one that has most
+ * of the named nodes (the default one, then the first, where there are several). NULL when there is
+ * none. */
+const struct cluster_partition *plan_partition(const struct cluster *cluster, const char *wanted,
+                                               const char *const *names, size_t count);
+
+/* A run is in one partition: tells of the other nodes in which partition each could be tested, the
+ * partition with most of them first, each node once. partition: NULL for those that are in none
+ * that is up. nodes: in the order of names, of the call only. Returns 0, or -1 when memory is out.
+ */
+typedef void plan_elsewhere_fn(const struct cluster_partition *partition,
+                               const struct hostlist *nodes, void *context);
+int plan_elsewhere(const struct cluster *cluster, const struct hostlist *names,
+                   plan_elsewhere_fn *report, void *context);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_POLICY_REFUSALS_H
+#define MUSTER_POLICY_REFUSALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "validate/slurm/cluster.h"
+
+/* How many nodes may refuse jobs. Each node first writes what it would refuse for into its Extra
+ * and then counts those of the others, so that of any number that ask at once no more than the
+ * limit get leave: the controller puts their writings in an order, and each sees all before its
+ * own. Pure. */
+
+struct refusals {
+    size_t alike; /* other nodes that would refuse for the same cause */
+    size_t taken; /* other nodes that muster has drained, or a failed prolog */
+};
+
+void refusals_count(const struct cluster *cluster, const char *node, const char *cause,
+                    struct refusals *refusals);
+
+/* limit: GateBrake; cap: DrainCap as a number of nodes. */
+bool refusals_allow(const struct refusals *refusals, size_t limit, size_t cap);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/policy/testing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "lib/base/write_all.h"
+#include "lib/constants/policy_constants.h"
+
+static const char verb[] = "testing ";
+
+int testing_lock(const char *directory, struct error *err)
+{
+    char path[4096];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/.turn", directory);
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return error_set(err, "%s: %m", path);
+    for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) ||
+            i * TESTING_LOCK_EACH_MS >= TESTING_LOCK_MS) {
+            int reason = errno;
+
+            error_set(err, "%s: cannot lock: %m", path);
+            close(fd);
+            errno = reason;
+            return -1;
+        }
+        usleep(1000 * TESTING_LOCK_EACH_MS);
+    }
+    return fd;
+}
+
+/* One journal of a run that lives. */
+static int journal_read(int fd, struct hostlist *nodes)
+{
+    FILE *stream = fdopen(fd, "r");
+    char *line = NULL;
+    size_t size = 0;
+    int rv = stream ? 0 : -1;
+
+    while (rv == 0 && getline(&line, &size, stream) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, verb, sizeof verb - 1) == 0 && line[sizeof verb - 1])
+            rv = hostlist_append(nodes, line + sizeof verb - 1);
+    }
+    free(line);
+    if (stream)
+        fclose(stream);
+    else
+        close(fd);
+    return rv;
+}
+
+int testing_read(const char *directory, const char *own, struct hostlist *nodes, struct error *err)
+{
+    DIR *runs = opendir(directory);
+    const struct dirent *entry;
+    int rv = 0;
+
+    *nodes = (struct hostlist){0};
+    if (!runs)
+        return errno == ENOENT ? 0 : error_set(err, "cannot read %s: %m", directory);
+    while (rv == 0 && (entry = readdir(runs))) {
+        int fd;
+
+        if (entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0)
+            continue;
+        /* a FIFO is no journal: it is not waited for, and nobody locks it */
+        fd = openat(dirfd(runs), entry->d_name,
+                    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+            rv = error_set(err, "cannot read %s/%s: %m", directory, entry->d_name);
+        if (fd < 0)
+            continue; /* it ended just now */
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            close(fd); /* of a run that is gone with its keeper: for undo_leftovers() */
+        else if (journal_read(fd, nodes) != 0)
+            rv = error_set(err, "no memory");
+    }
+    closedir(runs);
+    if (rv != 0)
+        hostlist_clear(nodes);
+    return rv;
+}
+
+int testing_write(int journal, const struct hostlist *nodes, struct error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream;
+    int rv = -1;
+
+    if (nodes->count == 0)
+        return 0;
+    stream = open_memstream(&text, &size);
+    for (size_t i = 0; stream && i < nodes->count; i++)
+        fprintf(stream, "%s%s\n", verb, nodes->names[i]);
+    if (!stream || fclose(stream) != 0)
+        error_set(err, "no memory");
+    else if (write_all(journal, text, size) != 0)
+        error_set(err, "cannot write the journal: %m");
+    else
+        rv = 0;
+    free(text);
+    return rv;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_POLICY_TESTING_H
+#define MUSTER_POLICY_TESTING_H
+
+#include "lib/base/error.h"
+#include "lib/base/hostlist.h"
+
+/* Which nodes the runs on this host test now: lines "testing NODE" in their journals
+ * (validate/slurm/undo.h), which are locked as long as the run or its keeper lives, so that nothing
+ * is left of a run that was killed. */
+
+/* Waits until no other run is choosing. Returns a file descriptor, to be closed when the choice is
+ * written, or -1 with err and errno: ENOENT where there is no such directory, so that nobody is. */
+int testing_lock(const char *directory, struct error *err);
+
+/* The nodes of all runs but own; nodes must be released. Returns 0, or -1 with err. */
+int testing_read(const char *directory, const char *own, struct hostlist *nodes, struct error *err);
+
+/* Adds nodes to the journal of this run. Returns 0, or -1 with err. */
+int testing_write(int journal, const struct hostlist *nodes, struct error *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_POLICY_TURN_H
+#define MUSTER_POLICY_TURN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whose turn it is, when not all nodes may be tested at a time, so that a cluster-wide restart, or
+ * a timer on many heads, does not start a wave. Pure. */
+
+struct turn_node {
+    bool is_busy;           /* another run tests it now */
+    bool is_drained;        /* by muster: tests may give it back to users */
+    bool is_partner;        /* here for the sake of the others, which go first */
+    double certified_until; /* seconds since the epoch; 0: no certificate is known */
+    bool is_chosen;         /* the answer */
+};
+
+/* Chooses at most `room` nodes of those that are not busy: first those drained, then those without
+ * a certificate, then those whose certificate ends first, else in their order, so that runs one
+ * after the other come to all of them. None where there is room for one only and more wait: links
+ * needs two. Returns how many are chosen. */
+size_t turn_choose(struct turn_node *nodes, size_t count, size_t room);
+
+/* Whether a certificate is due: it ends before now + ahead_s, or there is none. */
+bool turn_is_due(double certified_until, double now, double ahead_s);
+
+/* A delay of 0 to most_s, from a random number. */
+double turn_jitter_s(double most_s, uint32_t random);
+
+#endif

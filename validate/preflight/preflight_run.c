@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/text.h"
+#include "lib/constants/preflight_constants.h"
+#include "validate/judge/links/localization/localization.h"
+#include "validate/preflight/preflight.h"
+#include "validate/slurm/reach.h"
+#include "validate/slurm/step.h"
+
+/* ---------------------------------------------------------------- steps */
+
+struct receiver {
+    struct preflight *preflight;
+    int status; /* as the program told; -1: not yet */
+    bool has_memory;
+};
+
+static void receive_line(const char *line, bool is_error, void *context)
+{
+    struct receiver *receiver = context;
+    struct preflight *preflight = receiver->preflight;
+
+    if (is_error)
+        return; /* complaint.h keeps what is nearest to the cause */
+    switch (records_parse(&preflight->records, line)) {
+    case 0:
+        receiver->status = records_end(&preflight->records);
+        if (preflight->json)
+            record_write(preflight->json, &preflight->records.items[preflight->records.count - 1]);
+        break;
+    case -1:
+        receiver->has_memory = false;
+        break;
+    }
+}
+
+/* MPI as the job has it; or where the rails are in doubt, on the management network. */
+static void environment_make(const struct preflight *preflight, bool is_on_management,
+                             char text[2][128], const char *entries[8])
+{
+    const char *interface = preflight->conf.management_interface;
+    size_t count = 0;
+
+    entries[count++] = "MUSTER_IN_PREFLIGHT=1";
+    entries[count++] = "SLURM_PMIX_FENCE=ring"; /* as certify has it, and for its reason */
+    if (is_on_management) {
+        entries[count++] = "OMPI_MCA_pml=ob1";
+        entries[count++] = "OMPI_MCA_btl=^openib,uct,ofi,usnic";
+        entries[count++] = "MUSTER_ENVIRONMENT=off";
+    }
+    if (is_on_management && *interface) {
+        snprintf(text[0], sizeof text[0], "OMPI_MCA_btl_tcp_if_include=%s", interface);
+        snprintf(text[1], sizeof text[1], "OMPI_MCA_oob_tcp_if_include=%s", interface);
+        entries[count++] = text[0];
+        entries[count++] = text[1];
+    }
+    entries[count] = NULL;
+}
+
+/* Whether a step has run to its end with all its nodes: nothing that could not be told, nobody
+ * missing. */
+static bool is_complete(const struct records *records, size_t first)
+{
+    for (size_t i = first; i < records->count; i++) {
+        const struct record *record = &records->items[i];
+
+        if ((record->verdict == VERDICT_UNKNOWN && !record->node) || record_lacks_rank(record))
+            return false;
+    }
+    return records->count > first;
+}
+
+/* What is said of a program that was not heard of before it ended. */
+static void silent_note(struct preflight *preflight)
+{
+    char line[sizeof preflight->reason];
+
+    text_put(line, sizeof line, "%s", preflight->reason);
+    text_put(
+        preflight->reason, sizeof preflight->reason,
+        "MPI did not start (check that srun's --mpi, or MpiDefault of slurm.conf, fits it): %s",
+        *line ? line : "no error message was given");
+}
+
+/* Why the program cannot tell, in its own words; NULL: it has not said. */
+static const char *unknown_of(const struct records *records, size_t first)
+{
+    for (size_t i = first; i < records->count; i++)
+        if (records->items[i].verdict == VERDICT_UNKNOWN && !records->items[i].node)
+            return records->items[i].message;
+    return NULL;
+}
+
+/* Returns whether the program ran to its end on all of the nodes; else preflight->reason says
+ * what was seen. */
+static bool step_hold(struct preflight *preflight, const struct hostlist *names,
+                      bool is_on_management, struct arguments *program, double limit_s,
+                      size_t *first)
+{
+    struct receiver receiver = {preflight, -1, true};
+    long *groups = preflight_groups(preflight, names);
+    struct process_result result;
+    const char *entries[8];
+    char text[2][128];
+    const char *unknown;
+    struct error err;
+    int rv;
+
+    *first = preflight->records.count;
+    environment_make(preflight, is_on_management, text, entries);
+    rv = step_run(&(struct step){.job_id = preflight->options.job_id,
+                                 .nodes = names,
+                                 .groups = groups,
+                                 .tasks_per_node = 1,
+                                 .name = preflight->step_name,
+                                 .mpi = preflight->options.mpi,
+                                 .has_no_gres = true,
+                                 .program = program->argv},
+                  &(struct process){.environment = entries,
+                                    .deadline_s = fmin(limit_s + PREFLIGHT_GRACE_S,
+                                                       fmax(preflight_left_s(preflight), 1)),
+                                    .grace_s = PREFLIGHT_GRACE_S,
+                                    .on_line = receive_line,
+                                    .context = &receiver,
+                                    .stop = &preflight_stop,
+                                    .told_status = &receiver.status},
+                  &result, &err);
+    free(groups);
+    text_put(preflight->reason, sizeof preflight->reason, "%s",
+             rv == 0 ? result.complaint.text : "");
+    if (rv != 0)
+        text_put(preflight->reason, sizeof preflight->reason, "%s", err.text);
+    else if (!receiver.has_memory)
+        snprintf(preflight->reason, sizeof preflight->reason, "out of memory");
+    else if (result.end == PROCESS_TIMED_OUT)
+        snprintf(preflight->reason, sizeof preflight->reason,
+                 "did not end within %.0f s of a budget of %.0f s", result.seconds,
+                 preflight->budget_s);
+    else if (result.end == PROCESS_EXITED && is_complete(&preflight->records, *first) &&
+             records_explain(&preflight->records, *first, result.status))
+        return true;
+    else if ((unknown = unknown_of(&preflight->records, *first)) != NULL)
+        text_put(preflight->reason, sizeof preflight->reason, "%s", unknown);
+    else if (result.end == PROCESS_EXITED && preflight->records.count == *first &&
+             !result.complaint.is_refusal)
+        silent_note(preflight);
+    else if (!*preflight->reason)
+        snprintf(preflight->reason, sizeof preflight->reason, "the step ended early");
+    return false;
+}
+
+static void program_begin(const char *name, double limit_s, struct arguments *program)
+{
+    char path[4096];
+
+    step_program_path(name, path, sizeof path);
+    arguments_add(program, "%s", path);
+    arguments_add(program, "--json");
+    arguments_add(program, "--time-limit=%.0f", fmax(1, floor(limit_s)));
+}
+
+/* The short form of the battery; links_only: MPI on the management network, nothing but the
+ * links. */
+static bool battery_run(struct preflight *preflight, const struct hostlist *names,
+                        bool is_links_only, double limit_s, size_t *first)
+{
+    struct arguments program = {0};
+    char *folded = hostlist_fold(names);
+    bool is_run;
+
+    program_begin("muster-preflight", limit_s, &program);
+    arguments_add(&program, "--expect-nodes=%s", folded ? folded : "");
+    arguments_add(&program, "--started=%.3f", clock_epoch_s());
+    if (preflight->options.level == PREFLIGHT_QUICK) {
+        arguments_add(&program, "--quick");
+        arguments_add(&program, "--rounds=%d", PREFLIGHT_QUICK_ROUNDS);
+        arguments_add(&program, "--repeats=%d", PREFLIGHT_QUICK_REPEATS);
+    }
+    if (is_links_only)
+        arguments_add(&program, "--links-only");
+    is_run = step_hold(preflight, names, is_links_only, &program, limit_s, first);
+    arguments_clear(&program);
+    free(folded);
+    return is_run;
+}
+
+/* Every collective, to the bit; for the level standard. */
+static bool collectives_run(struct preflight *preflight, const struct hostlist *names,
+                            size_t *first)
+{
+    double limit_s = preflight_left_s(preflight) - PREFLIGHT_GRACE_S;
+    struct arguments program = {0};
+    bool is_run;
+
+    program_begin("muster-collectives", limit_s, &program);
+    arguments_add(&program, "--quick");
+    is_run = step_hold(preflight, names, false, &program, limit_s, first);
+    arguments_clear(&program);
+    return is_run;
+}
+
+/* ---------------------------------------------------------------- the nodes answer */
+
+static void nodes_query(struct preflight *preflight)
+{
+    struct cluster_node **nodes = calloc(preflight->names.count + 1, sizeof(*nodes));
+    struct member **asked = calloc(preflight->names.count + 1, sizeof(*asked));
+    struct reach *answers = calloc(preflight->names.count + 1, sizeof *answers);
+    size_t count = 0;
+    struct error err;
+
+    for (size_t i = 0; nodes && asked && answers && i < preflight->names.count; i++) {
+        struct member *member = &preflight->members[i];
+
+        if (member->slurm && !member->is_silent) {
+            asked[count] = member;
+            nodes[count++] = member->slurm;
+        }
+    }
+    if (count > 0 &&
+        reach_nodes(nodes, count,
+                    fmin(PREFLIGHT_REACH_MOST_S, PREFLIGHT_REACH_SHARE * preflight->budget_s),
+                    &preflight_stop, answers, &err) == 0)
+        for (size_t i = 0; i < count; i++) {
+            enum reach_state state = answers[i].state;
+
+            if (!reach_is_failure(state) ||
+                state == REACH_NO_MUNGE) /* that may be this host's own fault */
+                continue;
+            asked[i]->is_silent = true;
+            preflight_blame(preflight, asked[i], VERDICT_FAIL, "workers.enumerate",
+                            reach_part(state), answers[i].message);
+        }
+    free(nodes);
+    free(asked);
+    free(answers);
+}
+
+/* ---------------------------------------------------------------- the links, localized */
+
+static bool suspects_measure(void *context, const struct hostlist *names, const char *pairs,
+                             enum retest_passes passes, size_t *first)
+{
+    struct preflight *preflight = context;
+    double limit_s = preflight_left_s(preflight) - PREFLIGHT_GRACE_S;
+    struct arguments program = {0};
+    bool is_run;
+
+    if (limit_s < PREFLIGHT_LEAST_S || preflight_stop)
+        return false;
+    program_begin("muster-links", limit_s, &program);
+    arguments_add(&program, "--quick");
+    arguments_add(&program, "--pairs=%s", pairs);
+    arguments_add(&program, "--repeats=%d", PREFLIGHT_CONFIRM_REPEATS);
+    if (passes == PASSES_TOGETHER)
+        arguments_add(&program, "--passes=pairs,together");
+    is_run = step_hold(preflight, names, true, &program, limit_s, first);
+    arguments_clear(&program);
+    return is_run;
+}
+
+static void blame(void *context, const char *node, enum verdict verdict,
+                  const struct record *record)
+{
+    struct member *member = preflight_member(context, node);
+
+    if (member)
+        preflight_blame(context, member, verdict, record->test, record->part ? record->part : "",
+                        record->message ? record->message : "");
+}
+
+/* Whether the nodes of the localization are known to be on several leaf switches: what is between
+ * these is shared with other jobs. */
+static bool crosses_leaves(const struct localization *localization)
+{
+    for (size_t i = 1; i < localization->source.names->count; i++)
+        if (localization->source.leaves[i] != localization->source.leaves[0])
+            return true;
+    return false;
+}
+
+/* What may be another job's traffic is told and holds up nothing. */
+static void finding_take(struct preflight *preflight, const struct localization *localization,
+                         const struct finding *finding)
+{
+    const struct links *links = &localization->links;
+    struct member *member =
+        finding->node >= 0 ? preflight_member(preflight, links->nodes[finding->node]) : NULL;
+    enum verdict verdict = finding->verdict;
+    bool is_of_path = finding->kind == FINDING_PAIR || finding->kind == FINDING_MISPLACED ||
+                      (finding->kind == FINDING_AMBIGUOUS && finding->is_intermittent);
+    char text[320];
+
+    if (finding->kind == FINDING_AMBIGUOUS && localization->is_confirmed &&
+        !crosses_leaves(localization))
+        verdict = VERDICT_FAIL; /* the step would have it, whichever end it is */
+    if (finding->kind == FINDING_MISSING && member && member->verdict == VERDICT_FAIL)
+        return; /* its node has said why */
+    if (member && !is_of_path) {
+        preflight_blame(preflight, member, verdict, "links", finding->part, finding->message);
+        return;
+    }
+    snprintf(text, sizeof text, "%s%s%s",
+             strncmp(finding->message, finding->part, strlen(finding->part)) == 0 ? ""
+                                                                                  : finding->part,
+             strncmp(finding->message, finding->part, strlen(finding->part)) == 0 ? "" : ": ",
+             finding->message);
+    hostlist_append(&preflight->remarks, text);
+}
+
+/* What --keep ranks the nodes by. */
+static void figures_take(struct preflight *preflight, const struct localization *localization)
+{
+    const struct links *links = &localization->links;
+    double *figures = calloc(links->node_count + 1, sizeof *figures);
+
+    for (size_t k = 0; figures && k < links->rail_count; k++) {
+        double best = NAN;
+
+        for (size_t i = 0; i < links->node_count; i++) {
+            figures[i] = localization->figures[i * links->rail_count + k];
+            best = fmax(best, figures[i]); /* fmax() of NAN and a number is the number */
+        }
+        for (size_t i = 0; i < links->node_count; i++) {
+            struct member *member = preflight_member(preflight, links->nodes[i]);
+            double nominal = links->nominal_mbps[i * links->rail_count + k];
+
+            if (member)
+                member->share = fmin(member->share, figures[i] / (nominal > 0 ? nominal : best));
+        }
+    }
+    free(figures);
+    for (size_t i = 0; i < links->sample_count; i++) {
+        const struct link_sample *sample = &links->samples[i];
+        int ends[] = {sample->from, sample->to};
+
+        for (int k = 0; k < 2; k++) {
+            struct member *member = preflight_member(preflight, links->nodes[ends[k]]);
+
+            if (member)
+                member->latency_us = fmin(member->latency_us, sample->latency_us);
+        }
+    }
+}
+
+/* Returns 0, or -1 when memory is out. */
+static int links_try(struct preflight *preflight, const struct hostlist *names, size_t first)
+{
+    int *leaves = calloc(names->count + 1, sizeof *leaves);
+    struct localization localization = {
+        .source = {.records = &preflight->records,
+                   .conf = &preflight->conf,
+                   .names = names,
+                   .leaves = leaves,
+                   .leaf_names = (const char *const *)preflight->cluster.leaves},
+        .first = first,
+        .tries = PREFLIGHT_CONFIRM_TRIES,
+        .steady_percent = PREFLIGHT_STEADY_PERCENT,
+        .takes_missing = true,
+        .measure = suspects_measure,
+        .context = preflight,
+    };
+    int rv = -1;
+
+    for (size_t i = 0; leaves && i < names->count; i++) {
+        const struct member *member = preflight_member(preflight, names->names[i]);
+
+        leaves[i] = member && member->slurm ? member->slurm->leaf : -1;
+    }
+    if (leaves)
+        rv = localization_run(&localization);
+    if (rv == 0) {
+        localization_self_reports(&localization, blame, preflight);
+        for (size_t i = 0; i < localization.count; i++)
+            finding_take(preflight, &localization, &localization.findings[i]);
+        figures_take(preflight, &localization);
+    }
+    localization_clear(&localization);
+    free(leaves);
+    return rv;
+}
+
+/* ---------------------------------------------------------------- the run */
+
+/* What the programs say themselves of a node, but for the links, which are tried; and what is
+ * wrong without a node. */
+static void verdicts_take(struct preflight *preflight, size_t first, size_t last)
+{
+    for (size_t i = first; i < last; i++) {
+        const struct record record = preflight->records.items[i];
+
+        if (record.verdict != VERDICT_FAIL || catalog_is_suite(record.suite, SUITE_LINKS))
+            continue;
+        if (record.node) {
+            blame(preflight, record.node, record.verdict, &record);
+        } else {
+            preflight->has_fault = true;
+            hostlist_append(&preflight->faults, record.message ? record.message : record.test);
+        }
+    }
+}
+
+static void run_with(struct preflight *preflight, const struct hostlist *names)
+{
+    size_t first, last;
+
+    if (battery_run(preflight, names, false, PREFLIGHT_FIRST_SHARE * preflight_left_s(preflight),
+                    &first)) {
+        last = preflight->records.count;
+        if (links_try(preflight, names, first) != 0)
+            preflight_set_unknown(preflight, "out of memory");
+        verdicts_take(preflight, first, last);
+        if (preflight->options.level == PREFLIGHT_STANDARD && !preflight->has_fault &&
+            preflight_left_s(preflight) > PREFLIGHT_LEAST_S) {
+            if (!collectives_run(preflight, names, &first))
+                preflight_set_unknown(preflight, "collectives: %s", preflight->reason);
+            verdicts_take(preflight, first, preflight->records.count);
+        }
+        return;
+    }
+    if (preflight_stop)
+        return;
+    /* Something keeps MPI from working as the job has it: a rail, or a node that has gone? */
+    last = preflight->records.count;
+    preflight_set_unknown(preflight, "%s", preflight->reason);
+    nodes_query(preflight);
+    if (!preflight->has_fault &&
+        preflight_left_s(preflight) > PREFLIGHT_LEAST_S + PREFLIGHT_GRACE_S) {
+        size_t again;
+
+        if (battery_run(preflight, names, true, preflight_left_s(preflight) - PREFLIGHT_GRACE_S,
+                        &again))
+            links_try(preflight, names, again);
+    }
+    if (!preflight->has_fault)
+        verdicts_take(preflight, first, last);
+}
+
+void preflight_run(struct preflight *preflight)
+{
+    struct hostlist names;
+
+    nodes_query(preflight);
+    /* A step with a silent node does not start; with --keep the others go on without it. */
+    for (int i = 0; i < 2 && !preflight_stop; i++) {
+        bool is_over = preflight->has_fault && preflight->options.keep == 0;
+        size_t good = preflight_good(preflight, &names);
+
+        preflight->unknown[0] = '\0';
+        if (!is_over && good > 1)
+            run_with(preflight, &names);
+        hostlist_clear(&names);
+        /* Once more without those that kept the others from being tested. */
+        if (is_over || preflight->options.keep == 0 || !*preflight->unknown ||
+            preflight_good(preflight, &names) == good ||
+            preflight_left_s(preflight) < PREFLIGHT_LEAST_S) {
+            hostlist_clear(&names);
+            break;
+        }
+        hostlist_clear(&names);
+    }
+}

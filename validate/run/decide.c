@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/run/decide.h"
+
+#include "lib/constants/run_constants.h"
+
+static struct run_decision decision(enum run_action action, enum run_reason reason)
+{
+    return (struct run_decision){.action = action, .reason = reason};
+}
+
+/* What follows from the command's end alone. */
+static struct run_decision end_decide(const struct run_seen *seen)
+{
+    if (seen->status == 0)
+        return decision(RUN_END, RUN_DONE);
+    if (seen->is_no_command)
+        return decision(RUN_END, RUN_NO_COMMAND);
+    if (seen->is_stopped)
+        return decision(RUN_END, RUN_STOPPED);
+    if (seen->restarts >= seen->most_restarts)
+        return decision(RUN_END, RUN_NO_RESTART_LEFT);
+    if (seen->left_s < RUN_LEAST_LEFT_S)
+        return decision(RUN_END, RUN_NO_TIME_LEFT);
+    return decision(RUN_EXAMINE, RUN_FAILED);
+}
+
+bool run_is_many(const struct run_seen *seen)
+{
+    return seen->faulty * 2 > seen->tested;
+}
+
+struct run_decision run_decide(const struct run_seen *seen)
+{
+    struct run_decision decided = end_decide(seen);
+    bool is_many = run_is_many(seen);
+    size_t at_fault = seen->lost + (is_many ? 0 : seen->faulty);
+
+    if (decided.action != RUN_EXAMINE || !seen->is_examined)
+        return decided;
+    if (at_fault > 0 && seen->good >= seen->wanted)
+        return decision(RUN_REPLACE, RUN_NODES_AT_FAULT);
+    if (at_fault > 0 && seen->can_requeue)
+        return decision(RUN_REQUEUE, RUN_NODES_AT_FAULT);
+    if (at_fault > 0)
+        return decision(RUN_END, RUN_NO_SPARE);
+    return decision(seen->has_repeated ? RUN_END : RUN_REPEAT, is_many ? RUN_TOO_MANY_FAULTY
+                                                               : seen->tested < seen->used
+                                                                   ? RUN_NODES_UNKNOWN
+                                                                   : RUN_NODES_PASSED);
+}
+
+const char *run_action_name(enum run_action action)
+{
+    static const char *const names[] = {
+        [RUN_END] = "end",       [RUN_EXAMINE] = "examine", [RUN_REPLACE] = "replace",
+        [RUN_REPEAT] = "repeat", [RUN_REQUEUE] = "requeue",
+    };
+
+    return names[action];
+}
+
+const char *run_reason_name(enum run_reason reason)
+{
+    static const char *const names[] = {
+        [RUN_DONE] = "done",
+        [RUN_STOPPED] = "stopped",
+        [RUN_NO_COMMAND] = "no-command",
+        [RUN_NO_RESTART_LEFT] = "no-restart-left",
+        [RUN_NO_TIME_LEFT] = "no-time-left",
+        [RUN_FAILED] = "failed",
+        [RUN_NODES_AT_FAULT] = "nodes-at-fault",
+        [RUN_NO_SPARE] = "no-spare",
+        [RUN_NODES_PASSED] = "nodes-passed",
+        [RUN_NODES_UNKNOWN] = "nodes-unknown",
+        [RUN_TOO_MANY_FAULTY] = "too-many-faulty",
+    };
+
+    return names[reason];
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_RUN_DECIDE_H
+#define MUSTER_RUN_DECIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What `muster run` does once its command has ended, from what was seen. Pure. */
+
+struct run_seen {
+    int status;         /* of the command; 0: it is done */
+    bool is_stopped;    /* a signal from outside asked for the end */
+    bool is_no_command; /* it could not be started */
+    double left_s;      /* of the job's time limit */
+    int restarts;       /* so far: in this allocation, and the job's requeues */
+    int most_restarts;
+    bool has_repeated; /* one of them was on the same nodes */
+
+    /* Known once the nodes are examined. Counts are of the nodes that the command ran on, but for
+     * good: lost are no longer the job's, as Slurm took them away; faulty failed the preflight;
+     * tested are those that passed or failed it. */
+    bool is_examined;
+    size_t used, lost, faulty, tested;
+    size_t good;   /* nodes of the job that are neither lost nor faulty, spares among them */
+    size_t wanted; /* to go on */
+    bool can_requeue;
+};
+
+enum run_action {
+    RUN_END,     /* with the command's status */
+    RUN_EXAMINE, /* find the node at fault, and decide again */
+    RUN_REPLACE, /* go on in the allocation without the nodes at fault */
+    RUN_REPEAT,  /* go on with the same nodes, once */
+    RUN_REQUEUE, /* queue the job again without the nodes at fault */
+};
+
+enum run_reason {
+    RUN_DONE,
+    RUN_STOPPED,
+    RUN_NO_COMMAND,
+    RUN_NO_RESTART_LEFT,
+    RUN_NO_TIME_LEFT,
+    RUN_FAILED,          /* RUN_EXAMINE */
+    RUN_NODES_AT_FAULT,  /* RUN_REPLACE, RUN_REQUEUE */
+    RUN_NO_SPARE,        /* RUN_END: too few good nodes, and the job cannot be queued again */
+    RUN_NODES_PASSED,    /* RUN_REPEAT, RUN_END: none at fault, so it is the program */
+    RUN_NODES_UNKNOWN,   /* RUN_REPEAT, RUN_END: it could not be told */
+    RUN_TOO_MANY_FAULTY, /* RUN_REPEAT, RUN_END: what most nodes fail is no node's */
+};
+
+struct run_decision {
+    enum run_action action;
+    enum run_reason reason;
+};
+
+/* A node is at fault when Slurm took it away or it failed the preflight; of the latter at most half
+ * of those tested are believed. What could not be tested is unknown, and nobody is at fault for it.
+ */
+struct run_decision run_decide(const struct run_seen *seen);
+
+/* Whether more nodes failed the preflight than are believed. */
+bool run_is_many(const struct run_seen *seen);
+
+/* "replace", "nodes-at-fault": for programs. */
+const char *run_action_name(enum run_action action);
+const char *run_reason_name(enum run_reason reason);
+
+#endif

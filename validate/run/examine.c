@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/run/examine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/constants/run_constants.h"
+#include "validate/report/recordfile.h"
+#include "validate/slurm/step.h"
+
+static void pass_line_on(const char *line, bool is_error, void *context)
+{
+    (void)context;
+    if (is_error)
+        fprintf(stderr, "%s\n", line);
+}
+
+static void ignore_line(const char *text, void *context)
+{
+    (void)text;
+    (void)context;
+}
+
+/* The last record of each node, which is that of the whole preflight of it. */
+static int verdicts_take(const struct records *records, const struct hostlist *nodes,
+                         struct hostlist *passed, struct hostlist *failed)
+{
+    for (size_t i = 0; i < records->count; i++) {
+        const struct record *record = &records->items[i];
+
+        if (!record->node || !catalog_is_test(record->test, TEST_PREFLIGHT) ||
+            !hostlist_contains(nodes, record->node))
+            continue;
+        if (record->verdict == VERDICT_FAIL ? hostlist_append(failed, record->node) != 0
+            : record->verdict <= VERDICT_WARN && record->verdict >= VERDICT_PASS
+                ? hostlist_append(passed, record->node) != 0
+                : false)
+            return -1;
+    }
+    return 0;
+}
+
+/* The preflight's command line; its records go to path. */
+static int program_make(const struct examination *examination, const char *path,
+                        struct arguments *program)
+{
+    char *folded = hostlist_fold(examination->nodes);
+    size_t keep = examination->keep < examination->nodes->count ? examination->keep
+                                                                : examination->nodes->count;
+
+    step_muster(program, "preflight", NULL);
+    arguments_add(program, "--nodes=%s", folded ? folded : "");
+    arguments_add(program, "--keep=%zu", keep);
+    arguments_add(program, "--level=%s", examination->level);
+    arguments_add(program, "--budget=%.3f", examination->budget_s);
+    arguments_add(program, "--json=%s", path);
+    if (examination->config_path)
+        arguments_add(program, "--config=%s", examination->config_path);
+    program->out_of_memory |= !folded;
+    free(folded);
+    return program->out_of_memory ? -1 : 0;
+}
+
+int examine(const struct examination *examination, struct hostlist *passed, struct hostlist *failed,
+            struct error *err)
+{
+    const char *directory = getenv("TMPDIR");
+    struct arguments program = {0};
+    struct process_result result;
+    struct records records = {0};
+    char path[4096];
+    int fd, rv = -1;
+
+    snprintf(path, sizeof path, "%s/muster-run-XXXXXX",
+             directory && *directory ? directory : "/tmp");
+    fd = mkstemp(path);
+    if (fd < 0)
+        return error_set(err, "%s: %m", path);
+    close(fd);
+    if (program_make(examination, path, &program) != 0)
+        error_set(err, "no memory");
+    else if (process_run(
+                 &(struct process){.argv = program.argv,
+                                   .deadline_s = examination->budget_s + RUN_PREFLIGHT_GRACE_S,
+                                   .grace_s = RUN_PREFLIGHT_GRACE_S,
+                                   .on_line = pass_line_on,
+                                   .stop = examination->stop},
+                 &result, err) == 0 &&
+             recordfile_read(path, &records, &(struct recordfile_listener){.report = ignore_line},
+                             err) >= 0 &&
+             verdicts_take(&records, examination->nodes, passed, failed) == 0)
+        rv = passed->count + failed->count > 0
+                 ? 0
+                 : error_set(err, "the preflight tells of no node whether it is good");
+    else if (!*err->text)
+        error_set(err, "no memory");
+    unlink(path);
+    records_clear(&records);
+    arguments_clear(&program);
+    return rv;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_RUN_EXAMINE_H
+#define MUSTER_RUN_EXAMINE_H
+
+#include <signal.h>
+
+#include "lib/base/error.h"
+#include "lib/base/hostlist.h"
+
+struct examination {
+    const struct hostlist *nodes; /* of the job that we are in */
+    size_t keep;                  /* so many good ones are wanted */
+    const char *level;            /* "quick", "standard" */
+    const char *config_path;      /* NULL: the usual one */
+    double budget_s;
+    const volatile sig_atomic_t *stop; /* ends it */
+};
+
+/* Runs muster preflight on the nodes, whose lines go to standard error; it leaves its suspect
+ * reports. Adds each node that passed to passed and each that failed to failed: what is in neither
+ * could not be told. Returns 0, or -1 with err, when it could not be told of any. */
+int examine(const struct examination *examination, struct hostlist *passed, struct hostlist *failed,
+            struct error *err);
+
+#endif

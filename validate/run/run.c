@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/run/run.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/text.h"
+#include "lib/constants/run_constants.h"
+#include "validate/command/command.h"
+#include "validate/report/recordfile.h"
+#include "validate/run/decide.h"
+#include "validate/run/examine.h"
+#include "validate/run/launch.h"
+#include "validate/run/layout.h"
+#include "validate/run/script.h"
+#include "validate/slurm/cluster.h"
+#include "validate/slurm/own_job.h"
+#include "validate/slurm/show.h"
+
+struct run {
+    const char *name;
+    const struct run_options *options;
+    FILE *json;
+    uint32_t job_id;
+    struct own_job job;       /* as it was last looked at */
+    struct hostlist all;      /* the nodes as the environment has them: of the job's begin */
+    struct hostlist chosen;   /* where the command runs, or ran last */
+    struct hostlist at_fault; /* not used any more */
+    size_t wanted;
+    int starts, restarts; /* restarts: in this allocation */
+    bool has_repeated;
+    long step_before;          /* the last step before the command was started; -1: none */
+    double looked_at, lost_at; /* clock_s(); lost_at 0: Slurm has taken none of the chosen */
+};
+
+/* ---------------------------------------------------------------- output */
+
+static void print_message(const struct run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void print_message(const struct run *run, const char *format, ...)
+{
+    va_list values;
+
+    fprintf(stderr, "%s: ", run->name);
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fputc('\n', stderr);
+}
+
+/* A line of JSON; takes fields, NULL: memory was out. */
+static void print_event(const struct run *run, const char *event, json_t *fields)
+{
+    json_t *line =
+        json_pack("{ss sf si}", "event", event, "time", clock_epoch_s(), "start", run->starts);
+
+    if (run->json && line && fields && json_object_update(line, fields) == 0) {
+        json_dumpf(line, run->json, JSON_COMPACT | JSON_PRESERVE_ORDER);
+        fputc('\n', run->json);
+        fflush(run->json);
+    }
+    json_decref(line);
+    json_decref(fields);
+}
+
+static json_t *names_json(const struct hostlist *names)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < names->count; i++)
+        json_array_append_new(array, json_string(names->names[i]));
+    return array;
+}
+
+/* ---------------------------------------------------------------- the job */
+
+static int job_look(struct run *run, struct error *err)
+{
+    struct own_job job;
+
+    if (own_job_load(run->job_id, &job, err) != 0)
+        return -1;
+    own_job_clear(&run->job);
+    run->job = job;
+    return 0;
+}
+
+/* Those of names that the job does not have any more. Returns 0, or -1 when memory is out. */
+static int lost_find(const struct run *run, const struct hostlist *names, struct hostlist *lost)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!hostlist_contains(&run->job.nodes, names->names[i]) &&
+            hostlist_append(lost, names->names[i]) != 0)
+            return -1;
+    return 0;
+}
+
+/* Of struct launch: Slurm ends a step that loses a node, but not each launcher ends with it. */
+static bool look(void *context)
+{
+    struct run *run = context;
+    double now = clock_s();
+    struct hostlist lost = {0};
+    struct error err;
+
+    if (now - run->looked_at > RUN_LOOK_S && run->lost_at == 0) {
+        run->looked_at = now;
+        if (job_look(run, &err) == 0 && lost_find(run, &run->chosen, &lost) == 0 && lost.count > 0)
+            run->lost_at = now;
+        hostlist_clear(&lost);
+    }
+    return run->lost_at > 0 && now - run->lost_at > RUN_LOST_S;
+}
+
+/* One line where a node that fails may end the job. */
+static void check_no_kill(const struct run *run)
+{
+    const char *variable = getenv("SBATCH_NO_KILL");
+    char *script = NULL;
+    struct error err;
+
+    if (variable || cluster_show_script(run->job_id, &script, &err) != 0)
+        return;
+    if (!script_has_no_kill(script))
+        print_message(run, "the job script has no \"#SBATCH --no-kill\": unless sbatch was given "
+                           "it, Slurm ends the whole job when a node fails");
+    free(script);
+}
+
+/* Returns 0, or the exit status after a line that says why. */
+static int job_find(struct run *run)
+{
+    const char *id = getenv("SLURM_JOB_ID"), *nodes = getenv("SLURM_JOB_NODELIST");
+    struct error err = {""};
+    char *end;
+
+    errno = 0;
+    run->job_id = id ? (uint32_t)strtoul(id, &end, 10) : 0;
+    if (!id || !*id || *end || errno || run->job_id == 0 || !nodes) {
+        print_message(run, "not inside a job: run it in an sbatch script or in salloc");
+        return COMMAND_USAGE;
+    }
+    if (hostlist_expand(nodes, &run->all, &err) != 0 || cluster_open(&err) != 0 ||
+        job_look(run, &err) != 0) {
+        print_message(run, "%s", err.text);
+        return COMMAND_UNKNOWN;
+    }
+    if (run->job.is_heterogeneous) {
+        print_message(run, "job %u is heterogeneous, which is not supported", run->job_id);
+        return COMMAND_USAGE;
+    }
+    if ((size_t)run->options->spares >= run->all.count) {
+        print_message(run, "--spares=%ld: the job has only %zu node%s", run->options->spares,
+                      run->all.count, text_plural(run->all.count));
+        return COMMAND_USAGE;
+    }
+    run->wanted = run->all.count - (size_t)run->options->spares;
+    check_no_kill(run);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- who is at fault */
+
+/* How many of names are in list. */
+static size_t count_in(const struct hostlist *names, const struct hostlist *list)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < names->count; i++)
+        count += hostlist_contains(list, names->names[i]);
+    return count;
+}
+
+static void add_at_fault(struct run *run, const struct hostlist *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!hostlist_contains(&run->at_fault, names->names[i]))
+            hostlist_append(&run->at_fault, names->names[i]);
+}
+
+/* Looks at all nodes that the job still has, for those of `used`. Adds nodes to at_fault. */
+static void nodes_examine(struct run *run, const struct hostlist *used, struct run_seen *seen)
+{
+    struct hostlist left = {0}, passed = {0}, failed = {0}, lost = {0};
+    struct error err = {""};
+    bool is_told = job_look(run, &err) == 0 && lost_find(run, used, &lost) == 0;
+
+    for (size_t i = 0; is_told && i < run->job.nodes.count; i++)
+        if (!hostlist_contains(&run->at_fault, run->job.nodes.names[i]))
+            is_told = hostlist_append(&left, run->job.nodes.names[i]) == 0;
+    if (is_told && left.count > 0)
+        is_told = examine(&(struct examination){.nodes = &left,
+                                                .keep = run->wanted,
+                                                .level = conf_preflight_name(
+                                                    run->options->level == PREFLIGHT_STANDARD
+                                                        ? PREFLIGHT_STANDARD
+                                                        : PREFLIGHT_QUICK),
+                                                .config_path = run->options->config_path,
+                                                .budget_s = run->options->budget_s,
+                                                .stop = &launch_stop},
+                          &passed, &failed, &err) == 0;
+    if (!is_told && !launch_stop)
+        print_message(run, "cannot tell which nodes are good: %s", err.text);
+    for (size_t i = 0; i < lost.count; i++)
+        print_message(run, "%s: Slurm took it from the job, as it failed", lost.names[i]);
+    seen->is_examined = true;
+    seen->used = used->count;
+    seen->lost = lost.count;
+    seen->faulty = count_in(used, &failed);
+    seen->tested = seen->faulty + count_in(used, &passed);
+    if (!run_is_many(seen))
+        add_at_fault(run, &failed);
+    add_at_fault(run, &lost);
+    seen->good = run->job.nodes.count - count_in(&run->job.nodes, &run->at_fault);
+    seen->wanted = run->wanted;
+    seen->can_requeue = run->job.can_requeue;
+    print_event(run, "examined",
+                json_pack("{so so so}", "lost", names_json(&lost), "failed", names_json(&failed),
+                          "passed", names_json(&passed)));
+    hostlist_clear(&left);
+    hostlist_clear(&passed);
+    hostlist_clear(&failed);
+    hostlist_clear(&lost);
+}
+
+static void seen_fill(const struct run *run, int status, struct run_seen *seen)
+{
+    *seen = (struct run_seen){.status = status,
+                              .is_stopped = launch_stop != 0,
+                              .left_s = run->job.left_s,
+                              .restarts = run->restarts + run->job.requeues,
+                              .most_restarts = (int)run->options->max_restarts,
+                              .has_repeated = run->has_repeated};
+}
+
+static struct run_decision decide(struct run *run, const struct run_seen *seen)
+{
+    struct run_decision decision = run_decide(seen);
+
+    print_event(run, "decision",
+                json_pack("{ss ss}", "action", run_action_name(decision.action), "reason",
+                          run_reason_name(decision.reason)));
+    return decision;
+}
+
+/* ---------------------------------------------------------------- going on */
+
+/* Queues the job again without the nodes at fault and waits for Slurm to end this process, so that
+ * the rest of the job script is not run. Returns where it is not queued. */
+static void requeue(struct run *run)
+{
+    char *folded = hostlist_fold(&run->at_fault);
+    struct hostlist excluded = {0};
+    struct error err = {""};
+    int rv = 0;
+
+    for (size_t i = 0; i < run->job.excluded.count; i++)
+        rv |= hostlist_append(&excluded, run->job.excluded.names[i]);
+    for (size_t i = 0; i < run->at_fault.count; i++)
+        rv |= hostlist_append(&excluded, run->at_fault.names[i]);
+    print_message(run, "too few good nodes are left; job %u is queued again without %s",
+                  run->job_id, folded ? folded : "");
+    free(folded);
+    signal(SIGTERM, SIG_IGN);
+    rv = rv == 0 ? own_job_requeue(run->job_id, &excluded, &err) : error_set(&err, "no memory");
+    hostlist_clear(&excluded);
+    if (rv != 0)
+        print_message(run, "%s", err.text);
+    signal(SIGTERM, SIG_DFL);
+    while (rv >= 0)
+        pause();
+}
+
+static void print_end(const struct run *run, const struct run_decision *decision, int status)
+{
+    static const char *const texts[] = {
+        [RUN_NO_RESTART_LEFT] = "no restart is left of --max-restarts",
+        [RUN_NO_TIME_LEFT] = "the job's time limit is too near for a restart",
+        [RUN_NO_SPARE] = "too few good nodes are left, and the job cannot be queued again",
+        [RUN_NODES_PASSED] = "it failed again on nodes that pass the preflight, so no node is "
+                             "blamed: the program's own fault",
+        [RUN_NODES_UNKNOWN] = "it failed again, and it cannot be told which node is at fault; none "
+                              "is blamed",
+        [RUN_TOO_MANY_FAULTY] = "it failed again, and most nodes fail the preflight: the network's "
+                                "fault or the preflight's own; no node is blamed",
+        [RUN_STOPPED] = "stopped by a signal",
+    };
+    const char *text =
+        decision->reason < sizeof texts / sizeof *texts ? texts[decision->reason] : NULL;
+
+    if (text)
+        print_message(run, "ends with status %d: %s", status, text);
+}
+
+static void print_restart(const struct run *run, const struct run_decision *decision)
+{
+    static const char *const texts[] = {
+        [RUN_NODES_PASSED] = "no node is at fault by the preflight",
+        [RUN_NODES_UNKNOWN] = "it cannot be told which node is at fault",
+        [RUN_TOO_MANY_FAULTY] = "most nodes fail the preflight, so it is no node's fault",
+    };
+    char *folded = hostlist_fold(&run->at_fault);
+
+    if (decision->action == RUN_REPLACE)
+        print_message(run, "restart %d of %ld without %s", run->restarts + run->job.requeues,
+                      run->options->max_restarts, folded ? folded : "");
+    else
+        print_message(run, "%s; restart %d of %ld on the same nodes, once", texts[decision->reason],
+                      run->restarts + run->job.requeues, run->options->max_restarts);
+    free(folded);
+}
+
+/* ---------------------------------------------------------------- the command */
+
+/* A step that a dead node has a part in is there until Slurm sets the node down, and keeps the
+ * other nodes' CPUs and GPUs from the next step. Returns whether one of an earlier start is left,
+ * after it was waited for; *last: the last of all. */
+static bool has_step_left(const struct run *run, long *last)
+{
+    double begin = clock_s();
+    struct error err;
+
+    for (;;) {
+        if (own_job_last_step(run->job_id, last, &err) != 0) {
+            *last = run->step_before;
+            return run->starts > 0;
+        }
+        if (run->starts == 0 || *last <= run->step_before || launch_stop)
+            return false;
+        if (clock_s() - begin > RUN_STEP_S)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    }
+}
+
+/* Starts it on the nodes that are good and waits for its end. Returns 0, or -1 when it could not be
+ * started, after a line that says why. */
+static int command_run_once(struct run *run, int *status)
+{
+    struct arguments variables = {0}, command = {0};
+    struct hostlist chosen;
+    char *folded = NULL;
+    struct error err = {""};
+    double begin;
+    long last;
+    int rv = -1;
+
+    *status = 126;
+    if (layout_choose(&run->job.nodes, &run->chosen, &run->at_fault, run->wanted, &chosen) != 0) {
+        error_set(&err, "no memory");
+        hostlist_clear(&chosen);
+        goto done;
+    }
+    hostlist_clear(&run->chosen);
+    run->chosen = chosen;
+    folded = hostlist_fold(&chosen);
+    if (has_step_left(run, &last))
+        arguments_add(&variables, "SLURM_OVERLAP=1");
+    run->step_before = last;
+    if (layout_environment(&run->all, &chosen, &variables, &err) != 0 ||
+        layout_command(run->options->command, &run->job.nodes, &chosen, &command, &err) != 0)
+        goto done;
+    run->starts++;
+    print_message(run, "starts %s on %s", run->options->command[0], folded ? folded : "");
+    print_event(run, "start", json_pack("{so}", "nodes", names_json(&chosen)));
+    run->looked_at = begin = clock_s();
+    run->lost_at = 0;
+    rv = launch_run(
+        &(struct launch){
+            .argv = command.argv, .environment = variables.argv, .on_tick = look, .context = run},
+        status, &err);
+    if (rv == 0 && *status != 0)
+        print_message(run, "%s ended with status %d after %.0f s", run->options->command[0],
+                      *status, clock_s() - begin);
+    print_event(run, "end", json_pack("{si sf}", "status", *status, "seconds", clock_s() - begin));
+done:
+    if (rv != 0)
+        print_message(run, "%s", err.text);
+    free(folded);
+    arguments_clear(&variables);
+    arguments_clear(&command);
+    return rv;
+}
+
+/* Before the first start: whether there are enough nodes, which the preflight tests if it is to.
+ * Returns 0, or the exit status. */
+static int first_look(struct run *run)
+{
+    struct run_seen seen;
+    struct run_decision decision;
+
+    seen_fill(run, COMMAND_FAIL, &seen);
+    if (run->options->level != PREFLIGHT_OFF)
+        nodes_examine(run, &run->all, &seen);
+    else
+        seen.good = run->job.nodes.count;
+    if (launch_stop)
+        return 128 + (int)launch_stop;
+    if (seen.good >= run->wanted)
+        return 0;
+    decision = decide(run, &seen);
+    if (decision.action == RUN_REQUEUE)
+        requeue(run);
+    print_message(run, "too few good nodes: %zu of %zu wanted", seen.good, run->wanted);
+    return COMMAND_FAIL;
+}
+
+static int run_until_end(struct run *run)
+{
+    int status;
+
+    for (;;) {
+        struct run_seen seen;
+        struct run_decision decision;
+        bool is_started = command_run_once(run, &status) == 0;
+
+        seen_fill(run, status, &seen);
+        seen.is_no_command = !is_started;
+        decision = decide(run, &seen);
+        if (decision.action == RUN_EXAMINE) {
+            nodes_examine(run, &run->chosen, &seen);
+            seen.is_stopped = launch_stop != 0;
+            decision = decide(run, &seen);
+        }
+        if (decision.action == RUN_REQUEUE)
+            requeue(run);
+        if (decision.action != RUN_REPLACE && decision.action != RUN_REPEAT) {
+            print_end(run, &decision, status);
+            return status;
+        }
+        run->restarts++;
+        run->has_repeated |= decision.action == RUN_REPEAT;
+        print_restart(run, &decision);
+    }
+}
+
+int run_job(const char *name, const struct run_options *options)
+{
+    struct run run = {.name = name, .options = options, .step_before = -1};
+    struct error err = {""};
+    int status;
+
+    if (recordfile_open(options->json_path, &run.json, &err) != 0) {
+        print_message(&run, "%s", err.text);
+        return COMMAND_USAGE;
+    }
+    launch_catch_signals();
+    status = job_find(&run);
+    if (status == 0)
+        status = first_look(&run);
+    if (status == 0)
+        status = run_until_end(&run);
+    if (recordfile_close(options->json_path, run.json, &err) != 0)
+        print_message(&run, "%s", err.text);
+    own_job_clear(&run.job);
+    hostlist_clear(&run.all);
+    hostlist_clear(&run.chosen);
+    hostlist_clear(&run.at_fault);
+    return status;
+}

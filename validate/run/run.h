@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_RUN_RUN_H
+#define MUSTER_RUN_RUN_H
+
+#include "lib/conf/conf.h"
+
+/* `muster run`, inside a job and as its user: the command on all nodes of the job but the spares;
+ * where it fails the node at fault is found and left out. decide.h has the rules. */
+
+struct run_options {
+    long spares, max_restarts;
+    enum conf_preflight level; /* of the preflight before the first start; PREFLIGHT_OFF: none */
+    const char *config_path, *json_path; /* NULL: not given */
+    double budget_s;                     /* of a preflight */
+    char *const *command;                /* ends with NULL */
+};
+
+/* Returns the exit status: the command's last one, 128 and the signal that ended it; 126 or 127
+ * where it could not be started; before it was started COMMAND_USAGE where it cannot be run here,
+ * COMMAND_FAIL where there are too few good nodes, COMMAND_UNKNOWN where Slurm does not answer.
+ * When the job is queued again Slurm ends this process. */
+int run_job(const char *name, const struct run_options *options);
+
+#endif

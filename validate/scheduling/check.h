@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SCHEDULING_CHECK_H
+#define MUSTER_SCHEDULING_CHECK_H
+
+#include "lib/catalog/verdict.h"
+#include "validate/scheduling/kinds.h"
+#include "validate/scheduling/site.h"
+
+/* What is wrong with a cluster's scheduling by its configuration alone. Pure. One mistake is one
+ * finding: of a limit that all users of an account inherit the account has it. */
+
+enum policy_kind {
+#define KIND(id, ...) POLICY_##id,
+    POLICY_KIND_LIST(KIND)
+#undef KIND
+        POLICY_KINDS,
+};
+
+struct policy_kind_row {
+    const char *code;     /* "typed-gres-hole" */
+    enum verdict verdict; /* fail: something that was set does not hold, or cannot; warn */
+    const char *what, *why, *source, *cure;
+};
+
+extern const struct policy_kind_row policy_kinds[POLICY_KINDS];
+
+struct policy_finding {
+    enum policy_kind kind;
+    enum verdict verdict; /* the kind's, or less where the site has another guard */
+    char object[160];     /* "QOS urgent", "partition gpu", "slurm.conf" */
+    char where[320]; /* "/etc/slurm/slurm.conf:41"; "": in the database, or no such file here */
+    char found[400];
+};
+
+struct policy_findings {
+    const struct site *site;
+    struct policy_finding *items;
+    size_t count;
+    bool is_out_of_memory;
+};
+
+/* All findings, in the order of the kinds. Returns 0, or -1 when memory is out. Release with
+ * policy_findings_clear(). */
+int policy_check(const struct site *site, struct policy_findings *findings);
+void policy_findings_clear(struct policy_findings *findings);
+
+/* For the parts of policy_check(): a finding. Its line of slurm.conf is the last one that sets key,
+ * or that of partition key where object begins with "partition". */
+void policy_add(struct policy_findings *findings, enum policy_kind kind, const char *key,
+                const char *object, const char *format, ...) __attribute__((format(printf, 5, 6)));
+bool policy_has(const struct policy_findings *findings, enum policy_kind kind);
+
+/* "account physics", "user alice of physics", "QOS urgent". Returns text. */
+const char *policy_object(enum cluster_text what, const struct site_record *record, char *text,
+                          size_t size);
+
+/* Whether AccountingStorageEnforce has that, by itself or by another that includes it. */
+bool policy_enforces(const struct site *site, const char *what);
+/* The account over an association: that of a user, or the parent of an account; NULL: none. */
+const struct site_record *policy_parent(const struct site *site,
+                                        const struct site_record *association);
+/* Whether the association has the value of the account over it, as Slurm hands limits down. */
+bool policy_is_inherited(const struct site *site, const struct site_record *association,
+                         const char *key);
+/* Whether the partition lets in that QOS, or that account. */
+bool policy_lets_in(const struct site_record *partition, const char *allow, const char *deny,
+                    const char *name);
+/* What slurm.conf, where it is here, sets of the partition, else what scontrol shows: of two lists
+ * that exclude each other it shows one, and a DefaultTime above MaxTime not at all. "" without. */
+void policy_partition_value(const struct site *site, const struct site_record *partition,
+                            const char *key, char *value, size_t size);
+/* Whether jobs of the QOS may go over limits of partitions: by its flags. */
+bool policy_overrides_partitions(const struct site_record *qos);
+/* Whether jobs can be submitted to the partition: State=UP. */
+bool policy_is_up(const struct site_record *partition);
+
+/* The parts of policy_check(). */
+void policy_check_limits(struct policy_findings *findings);
+void policy_check_accounts(struct policy_findings *findings);
+void policy_check_priority(struct policy_findings *findings);
+void policy_check_preemption(struct policy_findings *findings);
+void policy_check_partitions(struct policy_findings *findings);
+void policy_check_scheduler(struct policy_findings *findings);
+void policy_check_reservations(struct policy_findings *findings);
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/scheduling/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Who is preempted by whom, and whether that can happen: preempt.html. */
+
+struct preemption {
+    const struct site *site;
+    const struct site_table *qos, *partitions;
+    bool is_qos, is_partition; /* PreemptType */
+    const char *mode;          /* PreemptMode of the cluster */
+};
+
+static bool has_mode(const char *mode, const char *word)
+{
+    return site_list_has(mode, word);
+}
+
+/* Whether preempted jobs lose their nodes. */
+static bool is_removal(const char *mode)
+{
+    return has_mode(mode, "REQUEUE") || has_mode(mode, "CANCEL");
+}
+
+static bool is_off(const char *mode)
+{
+    return !is_removal(mode) && !has_mode(mode, "SUSPEND");
+}
+
+/* The mode by which jobs of the QOS are preempted. */
+static const char *qos_mode(const struct preemption *preemption, const struct site_record *qos)
+{
+    const char *mode = site_value(qos, "PreemptMode");
+
+    return !*mode || strcasecmp(mode, "cluster") == 0 || strcasecmp(mode, "OFF") == 0
+               ? preemption->mode
+               : mode;
+}
+
+static bool is_preempted(const struct preemption *preemption, const struct site_record *qos)
+{
+    for (size_t i = 0; i < preemption->qos->count; i++)
+        if (site_list_has(site_value(&preemption->qos->records[i], "Preempt"),
+                          site_value(qos, "Name")))
+            return true;
+    return false;
+}
+
+static double tier(const struct site_record *partition)
+{
+    return site_number(site_value(partition, "PriorityTier"));
+}
+
+/* Whether that partition has a higher one over nodes of its own. */
+static bool is_lower(const struct preemption *preemption, size_t partition)
+{
+    const struct site_table *all = preemption->partitions;
+
+    for (size_t i = 0; i < all->count; i++)
+        if (tier(&all->records[i]) > tier(&all->records[partition]) &&
+            site_share_nodes(preemption->site, i, partition))
+            return true;
+    return false;
+}
+
+static void check_lists(struct policy_findings *findings, const struct preemption *preemption)
+{
+    const struct site *site = preemption->site;
+    const char *type = site_config(site, "PreemptType");
+    const struct site_record *first = NULL;
+    bool is_within = has_mode(preemption->mode, "WITHIN"), has_preemptible = false;
+
+    for (size_t i = 0; i < preemption->qos->count; i++) {
+        const struct site_record *qos = &preemption->qos->records[i];
+
+        if (!first && *site_value(qos, "Preempt"))
+            first = qos;
+        is_within = is_within || has_mode(site_value(qos, "PreemptMode"), "WITHIN");
+        has_preemptible = has_preemptible ||
+                          (is_preempted(preemption, qos) && !is_off(qos_mode(preemption, qos)));
+    }
+    if (first && !preemption->is_qos)
+        policy_add(findings, POLICY_PREEMPT_LISTS_IDLE, "PreemptType", "slurm.conf",
+                   "PreemptType is %s, and QOS %s has preempt=%s", *type ? type : "preempt/none",
+                   site_value(first, "Name"), site_value(first, "Preempt"));
+    if (!preemption->is_qos || !site->has_accounting)
+        return;
+    if (!first && !is_within)
+        policy_add(findings, POLICY_PREEMPT_NO_LISTS, "PreemptType", "slurm.conf",
+                   "PreemptType is preempt/qos, and no QOS has a preempt list");
+    else if (first && !has_preemptible && !is_within)
+        policy_add(findings, POLICY_PREEMPT_MODE_OFF, "PreemptMode", "slurm.conf",
+                   "PreemptMode is %s, and the QOS in preempt=%s of QOS %s have no other",
+                   *preemption->mode ? preemption->mode : "OFF", site_value(first, "Preempt"),
+                   site_value(first, "Name"));
+}
+
+/* A QOS that preempts itself, over others or not, is refused by slurmdbd. */
+static void check_order(struct policy_findings *findings, const struct preemption *preemption)
+{
+    const struct site_table *qos = preemption->qos;
+    bool is_weighted = site_number(site_config(preemption->site, "PriorityWeightQOS")) > 0;
+    char object[160];
+
+    for (size_t i = 0; is_weighted && i < qos->count; i++)
+        for (size_t k = 0; k < qos->count; k++) {
+            const struct site_record *one = &qos->records[i], *other = &qos->records[k];
+            const char *name = site_value(other, "Name");
+            double high = site_number(site_value(one, "Priority")),
+                   low = site_number(site_value(other, "Priority"));
+
+            if (site_list_has(site_value(one, "Preempt"), name) && high < low)
+                policy_add(findings, POLICY_PREEMPTS_HIGHER, NULL,
+                           policy_object(CLUSTER_QOS, one, object, sizeof object),
+                           "it preempts %s; its priority is %.0f, that of %s %.0f", name, high,
+                           name, low);
+        }
+}
+
+static void check_tiers(struct policy_findings *findings, const struct preemption *preemption)
+{
+    const struct site_table *all = preemption->partitions;
+    bool has_lower = false, is_possible = false;
+    char object[160];
+
+    for (size_t i = 0; i < all->count; i++) {
+        const struct site_record *one = &all->records[i];
+        const char *mode = site_value(one, "PreemptMode");
+
+        if (is_lower(preemption, i)) {
+            has_lower = true;
+            is_possible = is_possible || !is_off(mode);
+        }
+        for (size_t k = i + 1; k < all->count; k++) {
+            const struct site_record *other = &all->records[k];
+
+            /* with a higher one over them, the mode says which of them that one preempts */
+            if (tier(one) == tier(other) && !is_lower(preemption, i) && !is_lower(preemption, k) &&
+                is_off(mode) != is_off(site_value(other, "PreemptMode")) &&
+                site_share_nodes(preemption->site, i, k))
+                policy_add(findings, POLICY_TIERS_EQUAL, "PartitionName",
+                           policy_object(CLUSTER_PARTITIONS, one, object, sizeof object),
+                           "PreemptMode=%s, partition %s PreemptMode=%s, both PriorityTier=%.0f",
+                           *mode ? mode : "OFF", site_value(other, "PartitionName"),
+                           site_value(other, "PreemptMode"), tier(one));
+        }
+    }
+    if (has_lower && !is_possible)
+        policy_add(findings, POLICY_PREEMPT_MODE_OFF, "PreemptMode", "slurm.conf",
+                   "PreemptMode is OFF for every partition that has one of a higher tier over it");
+    else if (!is_possible && !policy_has(findings, POLICY_TIERS_EQUAL))
+        policy_add(findings, POLICY_TIERS_NEVER_PREEMPT, "PreemptType", "slurm.conf",
+                   "no two partitions share nodes and differ in PriorityTier");
+}
+
+/* What the mode by which jobs of an object are preempted needs. */
+static void check_mode(struct policy_findings *findings, const struct preemption *preemption,
+                       const char *object, const char *mode)
+{
+    const struct site *site = preemption->site;
+    bool is_suspend = has_mode(mode, "SUSPEND");
+
+    if (has_mode(mode, "REQUEUE") && strcmp(site_config(site, "JobRequeue"), "0") == 0 &&
+        !policy_has(findings, POLICY_REQUEUE_OFF))
+        policy_add(findings, POLICY_REQUEUE_OFF, "JobRequeue", object,
+                   "PreemptMode=%s, and JobRequeue is 0", mode);
+    if (is_suspend && !has_mode(preemption->mode, "GANG") &&
+        !policy_has(findings, POLICY_SUSPEND_WITHOUT_GANG))
+        policy_add(findings, POLICY_SUSPEND_WITHOUT_GANG, "PreemptMode", object,
+                   "PreemptMode=%s, and that of the cluster is %s", mode,
+                   *preemption->mode ? preemption->mode : "OFF");
+    if (is_suspend && !policy_has(findings, POLICY_SUSPEND_KEEPS_GRES))
+        for (size_t i = 0; i < site->tables[CLUSTER_NODES].count; i++) {
+            const struct site_record *node = &site->tables[CLUSTER_NODES].records[i];
+
+            if (*site_value(node, "Gres")) {
+                policy_add(findings, POLICY_SUSPEND_KEEPS_GRES, "PreemptMode", object,
+                           "PreemptMode=%s, and node %s, for one, has Gres=%s", mode,
+                           site_value(node, "NodeName"), site_value(node, "Gres"));
+                break;
+            }
+        }
+}
+
+/* The longest that a job of the QOS may run: of it and of the partitions that let it in. */
+static double longest_s(const struct preemption *preemption, const struct site_record *qos)
+{
+    double wall_s = site_seconds(site_value(qos, "MaxWall")), most_s = 0;
+
+    for (size_t i = 0; i < preemption->partitions->count; i++) {
+        const struct site_record *partition = &preemption->partitions->records[i];
+
+        if (policy_lets_in(partition, "AllowQos", "DenyQos", site_value(qos, "Name")))
+            most_s = fmax(most_s, site_seconds(site_value(partition, "MaxTime")));
+    }
+    return isnan(wall_s) ? most_s : fmin(wall_s, most_s);
+}
+
+/* GraceTime and PreemptExemptTime are for jobs that are requeued or cancelled. */
+static void check_times(struct policy_findings *findings, const char *object, const char *key,
+                        const char *mode, const char *grace, double grace_s, const char *exempt,
+                        double most_s)
+{
+    double exempt_s = site_seconds(exempt);
+
+    if (!is_removal(mode))
+        return;
+    if (most_s > 0 && grace_s >= most_s)
+        policy_add(findings, POLICY_GRACE_OUTLASTS_JOBS, key, object,
+                   "GraceTime=%s, and its jobs run %.0f minutes at most", grace, most_s / 60);
+    if (most_s > 0 && exempt_s >= most_s)
+        policy_add(findings, POLICY_EXEMPT_OUTLASTS_JOBS, "PreemptExemptTime", object,
+                   "PreemptExemptTime=%s, and its jobs run %.0f minutes at most", exempt,
+                   most_s / 60);
+}
+
+static void check_qos(struct policy_findings *findings, const struct preemption *preemption)
+{
+    const char *exempt = site_config(preemption->site, "PreemptExemptTime");
+    char object[160];
+
+    for (size_t i = 0; i < preemption->qos->count; i++) {
+        const struct site_record *qos = &preemption->qos->records[i];
+        const char *grace = site_value(qos, "GraceTime"), *mode = qos_mode(preemption, qos),
+                   *own = site_value(qos, "PreemptExemptTime");
+
+        if (!is_preempted(preemption, qos))
+            continue;
+        policy_object(CLUSTER_QOS, qos, object, sizeof object);
+        check_mode(findings, preemption, object, mode);
+        check_times(findings, object, NULL, mode, grace, site_seconds(grace), *own ? own : exempt,
+                    longest_s(preemption, qos));
+    }
+}
+
+static void check_partitions(struct policy_findings *findings, const struct preemption *preemption)
+{
+    char object[160];
+
+    for (size_t i = 0; i < preemption->partitions->count; i++) {
+        const struct site_record *partition = &preemption->partitions->records[i];
+        const char *own = site_value(partition, "PreemptMode"),
+                   *mode = preemption->is_partition ? own : preemption->mode,
+                   *share = site_value(partition, "OverSubscribe"),
+                   *grace = site_value(partition, "GraceTime");
+        double ways = strncasecmp(share, "FORCE", 5) == 0
+                          ? share[5] == ':' ? site_number(share + 6) : 4 /* Slurm's default */
+                          : 0;
+
+        policy_object(CLUSTER_PARTITIONS, partition, object, sizeof object);
+        if (ways > 1 && is_removal(mode))
+            policy_add(findings, POLICY_FORCE_SHARES_FIRST, "PartitionName", object,
+                       "OverSubscribe=%s, and jobs are preempted by %s", share, mode);
+        if (has_mode(mode, "SUSPEND") && strcasecmp(share, "NO") == 0 &&
+            (preemption->is_qos || is_lower(preemption, i)))
+            policy_add(findings, POLICY_SUSPEND_WITHOUT_SHARING, "PartitionName", object,
+                       "OverSubscribe=NO, and jobs are preempted by %s", mode);
+        if (preemption->is_qos && *own && strcasecmp(own, preemption->mode) != 0)
+            policy_add(findings, POLICY_PARTITION_MODE_IDLE, "PartitionName", object,
+                       "PreemptMode=%s; with PreemptType=preempt/qos %s holds", own,
+                       preemption->mode);
+        if (preemption->is_partition && is_lower(preemption, i)) {
+            check_mode(findings, preemption, object, own);
+            check_times(findings, object, "PartitionName", own, grace, site_number(grace),
+                        site_config(preemption->site, "PreemptExemptTime"),
+                        site_seconds(site_value(partition, "MaxTime")));
+        }
+    }
+}
+
+void policy_check_preemption(struct policy_findings *findings)
+{
+    const struct site *site = findings->site;
+    const char *type = site_config(site, "PreemptType");
+    struct preemption preemption = {
+        .site = site,
+        .qos = &site->tables[CLUSTER_QOS],
+        .partitions = &site->tables[CLUSTER_PARTITIONS],
+        .is_qos = strcasestr(type, "qos") != NULL,
+        .is_partition = strcasestr(type, "partition_prio") != NULL,
+        .mode = site_config(site, "PreemptMode"),
+    };
+
+    check_lists(findings, &preemption);
+    if (preemption.is_qos) {
+        check_order(findings, &preemption);
+        check_qos(findings, &preemption);
+    }
+    if (preemption.is_partition)
+        check_tiers(findings, &preemption);
+    if (preemption.is_qos || preemption.is_partition)
+        check_partitions(findings, &preemption);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/scheduling/check.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+/* Which job goes first: the weights of priority/multifactor, and whether their factors differ. The
+ * factors are between 0 and 1 (priority_multifactor.html): a QOS' is its priority over the highest,
+ * a partition's its PriorityJobFactor over the highest, and that of shares 2^(-usage/share). */
+
+struct range {
+    double least, most;
+    const struct site_record *least_of, *most_of;
+};
+
+static struct range range_of(const struct site_table *table, const char *key)
+{
+    struct range range = {INFINITY, -INFINITY, NULL, NULL};
+
+    for (size_t i = 0; i < table->count; i++) {
+        double value = site_number(site_value(&table->records[i], key));
+
+        value = isnan(value) ? 0 : value;
+        if (value < range.least) {
+            range.least = value;
+            range.least_of = &table->records[i];
+        }
+        if (value > range.most) {
+            range.most = value;
+            range.most_of = &table->records[i];
+        }
+    }
+    return range;
+}
+
+/* Two associations under the same account with different shares. */
+static const struct site_record *unequal_shares(const struct site *site)
+{
+    const struct site_table *table = &site->tables[CLUSTER_ASSOCIATIONS];
+
+    for (size_t i = 0; i < table->count; i++)
+        for (size_t k = i + 1; k < table->count; k++) {
+            const struct site_record *one = &table->records[i], *other = &table->records[k],
+                                     *parent = policy_parent(site, one);
+            const char *user = site_value(other, "User");
+
+            if (parent && strcmp(user, "root") != 0 &&
+                strcmp(site_value(one, "User"), "root") != 0 &&
+                parent == policy_parent(site, other) &&
+                strcmp(site_value(one, "Fairshare"), site_value(other, "Fairshare")) != 0)
+                return other;
+        }
+    return NULL;
+}
+
+static double weight(const struct site *site, const char *key)
+{
+    double value = site_number(site_config(site, key));
+
+    return isnan(value) ? 0 : value;
+}
+
+static void check_shares(struct policy_findings *findings, double shares, double qos_weight,
+                         const struct range *qos)
+{
+    const struct site *site = findings->site;
+    const struct site_record *unequal = unequal_shares(site);
+    double span = qos->most > 0 ? (qos->most - qos->least) / qos->most : 0;
+    char object[160];
+
+    if (shares == 0 && unequal)
+        policy_add(findings, POLICY_SHARES_WEIGHT_ZERO, "PriorityWeightFairshare", "slurm.conf",
+                   "PriorityWeightFairshare is 0, and %s, for one, has fairshare=%s",
+                   policy_object(CLUSTER_ASSOCIATIONS, unequal, object, sizeof object),
+                   site_value(unequal, "Fairshare"));
+    if (shares > 0 && qos_weight > 0 && span > 0 && shares > qos_weight * span)
+        policy_add(findings, POLICY_SHARES_ABOVE_QOS, "PriorityWeightFairshare", "slurm.conf",
+                   "PriorityWeightFairshare is %.0f, and QOS %s and %s are %.0f apart", shares,
+                   site_value(qos->most_of, "Name"), site_value(qos->least_of, "Name"),
+                   qos_weight * span);
+    if (shares > 0 && site_seconds(site_config(site, "PriorityDecayHalfLife")) == 0 &&
+        !*site_config(site, "PriorityUsageResetPeriod"))
+        policy_add(findings, POLICY_USAGE_KEPT_FOREVER, "PriorityDecayHalfLife", "slurm.conf",
+                   "PriorityDecayHalfLife is 0 and PriorityUsageResetPeriod is NONE");
+}
+
+static void check_weights(struct policy_findings *findings)
+{
+    const struct site *site = findings->site;
+    struct range qos = range_of(&site->tables[CLUSTER_QOS], "Priority"),
+                 partitions = range_of(&site->tables[CLUSTER_PARTITIONS], "PriorityJobFactor");
+    double qos_weight = weight(site, "PriorityWeightQOS"),
+           partition_weight = weight(site, "PriorityWeightPartition"),
+           shares = weight(site, "PriorityWeightFairShare");
+    bool is_flat = qos_weight + partition_weight + shares + weight(site, "PriorityWeightAge") +
+                           weight(site, "PriorityWeightAssoc") +
+                           weight(site, "PriorityWeightJobSize") ==
+                       0 &&
+                   !*site_config(site, "PriorityWeightTRES");
+
+    if (is_flat) {
+        if (qos.most > qos.least || partitions.most > partitions.least || unequal_shares(site))
+            policy_add(findings, POLICY_WEIGHTS_ALL_ZERO, "PriorityType", "slurm.conf",
+                       "PriorityType is priority/multifactor, and every PriorityWeight is 0");
+        return;
+    }
+    if (partition_weight == 0 && partitions.most > partitions.least)
+        policy_add(findings, POLICY_PARTITION_WEIGHT_ZERO, "PriorityWeightPartition", "slurm.conf",
+                   "PriorityWeightPartition is 0, and partition %s has PriorityJobFactor=%.0f",
+                   site_value(partitions.most_of, "PartitionName"), partitions.most);
+    if (partition_weight > 0 && !(partitions.most > partitions.least))
+        policy_add(findings, POLICY_PARTITION_WEIGHT_IDLE, "PriorityWeightPartition", "slurm.conf",
+                   "PriorityWeightPartition is %.0f, and PriorityJobFactor is %.0f of each "
+                   "partition",
+                   partition_weight, partitions.most);
+    if (!site->has_accounting)
+        return;
+    if (qos_weight == 0 && qos.most > qos.least)
+        policy_add(findings, POLICY_QOS_WEIGHT_ZERO, "PriorityWeightQOS", "slurm.conf",
+                   "PriorityWeightQOS is 0, and QOS %s has priority=%.0f",
+                   site_value(qos.most_of, "Name"), qos.most);
+    if (qos_weight > 0 && !(qos.most > qos.least))
+        policy_add(findings, POLICY_QOS_WEIGHT_IDLE, "PriorityWeightQOS", "slurm.conf",
+                   "PriorityWeightQOS is %.0f, and the priority of each QOS is %.0f", qos_weight,
+                   fmax(qos.most, 0));
+    check_shares(findings, shares, qos_weight, &qos);
+}
+
+void policy_check_priority(struct policy_findings *findings)
+{
+    const struct site *site = findings->site;
+    const char *type = site_config(site, "PriorityType");
+    static const char *const keys[] = {"PriorityWeightQOS", "PriorityWeightFairShare",
+                                       "PriorityWeightAssoc"};
+
+    if (!strcasestr(type, "multifactor")) {
+        static const char *const all[] = {"PriorityWeightQOS",       "PriorityWeightFairShare",
+                                          "PriorityWeightPartition", "PriorityWeightAge",
+                                          "PriorityWeightJobSize",   "PriorityWeightAssoc"};
+
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            if (weight(site, all[i]) > 0) {
+                policy_add(findings, POLICY_WEIGHTS_WITHOUT_PLUGIN, "PriorityType", "slurm.conf",
+                           "PriorityType is %s, and %s is %.0f", type, all[i],
+                           weight(site, all[i]));
+                return;
+            }
+        return;
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (weight(site, keys[i]) > 0 &&
+            !strcasestr(site_config(site, "AccountingStorageType"), "slurmdbd")) {
+            policy_add(findings, POLICY_WEIGHTS_WITHOUT_ACCOUNTING, keys[i], "slurm.conf",
+                       "%s is %.0f, and AccountingStorageType is %s", keys[i],
+                       weight(site, keys[i]), site_config(site, "AccountingStorageType"));
+            break;
+        }
+    check_weights(findings);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/scheduling/check.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/hostlist.h"
+
+/* Reservations: whose, of what, and beside each other. */
+
+/* Slurm's own flags of reservations that are to lie over others. */
+static bool lies_over(const struct site_record *reservation)
+{
+    return site_list_has(site_value(reservation, "Flags"), "MAINT");
+}
+
+/* Times of scontrol's are in the order of their text. */
+static bool are_at_once(const struct site_record *one, const struct site_record *other)
+{
+    return strcmp(site_value(one, "StartTime"), site_value(other, "EndTime")) < 0 &&
+           strcmp(site_value(other, "StartTime"), site_value(one, "EndTime")) < 0;
+}
+
+/* The first node of both lists in text; false: none, or a list that cannot be read. */
+static bool share_node(const char *one, const char *other, char *text, size_t size)
+{
+    struct hostlist list = {0}, others = {0};
+    struct hostlist_set set = {0};
+    bool is_shared = false;
+
+    if (hostlist_expand(one, &list, NULL) == 0 && hostlist_expand(other, &others, NULL) == 0 &&
+        hostlist_set_make(&others, &set) == 0)
+        for (size_t i = 0; i < list.count && !is_shared; i++)
+            if (hostlist_set_contains(&set, list.names[i])) {
+                snprintf(text, size, "%s", list.names[i]);
+                is_shared = true;
+            }
+    hostlist_set_clear(&set);
+    hostlist_clear(&list);
+    hostlist_clear(&others);
+    return is_shared;
+}
+
+static void check_overlap(struct policy_findings *findings, size_t first)
+{
+    const struct site_table *all = &findings->site->tables[CLUSTER_RESERVATIONS];
+    const struct site_record *one = &all->records[first];
+    char object[160], node[256];
+
+    for (size_t k = first + 1; k < all->count; k++) {
+        const struct site_record *other = &all->records[k];
+
+        if (!lies_over(one) && !lies_over(other) && are_at_once(one, other) &&
+            share_node(site_value(one, "Nodes"), site_value(other, "Nodes"), node, sizeof node))
+            policy_add(findings, POLICY_RESERVATION_OVERLAPS, NULL,
+                       policy_object(CLUSTER_RESERVATIONS, one, object, sizeof object),
+                       "reservation %s has %s, for one, at the same time",
+                       site_value(other, "ReservationName"), node);
+    }
+}
+
+static void check_nodes(struct policy_findings *findings, const struct site_record *one,
+                        const char *object)
+{
+    const char *nodes = site_value(one, "Nodes");
+    struct hostlist list = {0};
+
+    if (hostlist_expand(nodes, &list, NULL) != 0)
+        return;
+    if (list.count == 0 && !*site_value(one, "Licenses") && !*site_value(one, "BurstBuffer"))
+        policy_add(findings, POLICY_RESERVATION_WITHOUT_NODES, NULL, object,
+                   "it has neither nodes nor licenses");
+    for (size_t i = 0; i < list.count; i++)
+        if (!site_find(findings->site, CLUSTER_NODES, "NodeName", list.names[i])) {
+            policy_add(findings, POLICY_RESERVATION_WITHOUT_NODES, NULL, object,
+                       "Nodes=%s, and there is no %s", nodes, list.names[i]);
+            break;
+        }
+    hostlist_clear(&list);
+}
+
+/* Words that begin with "-" are kept out: those need not be there. */
+static void check_names(struct policy_findings *findings, const struct site_record *one,
+                        const char *object, const char *key)
+{
+    const struct site *site = findings->site;
+    const char *list = site_value(one, key);
+    bool is_account = strcmp(key, "Accounts") == 0;
+    enum site_name what = strcmp(key, "Groups") == 0 ? SITE_GROUP : SITE_USER;
+    char word[256];
+
+    while (site_word(&list, word, sizeof word)) {
+        bool is_known = is_account ? !site->has_accounting ||
+                                         site_find(site, CLUSTER_ASSOCIATIONS, "Account", word)
+                                   : !site->knows || site->knows(what, word, site->context) != 0;
+
+        if (word[0] != '-' && !is_known)
+            policy_add(findings, POLICY_RESERVATION_FOR_NOBODY, NULL, object,
+                       "%s=%s, and there is no %s", key, site_value(one, key), word);
+    }
+}
+
+void policy_check_reservations(struct policy_findings *findings)
+{
+    const struct site *site = findings->site;
+    char object[160];
+
+    for (size_t i = 0; i < site->tables[CLUSTER_RESERVATIONS].count; i++) {
+        const struct site_record *one = &site->tables[CLUSTER_RESERVATIONS].records[i];
+
+        policy_object(CLUSTER_RESERVATIONS, one, object, sizeof object);
+        check_overlap(findings, i);
+        check_nodes(findings, one, object);
+        check_names(findings, one, object, "Users");
+        check_names(findings, one, object, "Accounts");
+        check_names(findings, one, object, "Groups");
+    }
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/scheduling/check.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Backfill, node weights, and how far the scheduler plans: slurm.conf(5), SchedulerParameters. */
+
+enum { WINDOW_MINUTES = 1440, RESOLUTION_S = 60 }; /* Slurm's defaults */
+enum { WINDOW_MOST_MINUTES = 43200 };
+
+/* Steps of a plan. The default is 1440, a day by the minute. From our own judgement: four times as
+ * many as that are what the manual's advice is about. */
+enum { STEPS_MOST = 4 * WINDOW_MINUTES };
+
+/* Names of SchedulerParameters of releases 22.05 to 25.05. */
+static const char *const known[] = {
+    "Ignore_NUMA",
+    "allow_zero_lic",
+    "assoc_limit_stop",
+    "batch_sched_delay",
+    "bb_array_stage_cnt",
+    "bf_allow_magnetic_mixed",
+    "bf_busy_nodes",
+    "bf_continue",
+    "bf_hetjob_immediate",
+    "bf_hetjob_prio",
+    "bf_interval",
+    "bf_job_part_count_reserve",
+    "bf_licenses",
+    "bf_max_job_array_resv",
+    "bf_max_job_assoc",
+    "bf_max_job_part",
+    "bf_max_job_start",
+    "bf_max_job_test",
+    "bf_max_job_user",
+    "bf_max_job_user_part",
+    "bf_max_time",
+    "bf_min_age_reserve",
+    "bf_min_prio_reserve",
+    "bf_node_space_size",
+    "bf_one_resv_per_job",
+    "bf_resolution",
+    "bf_running_job_reserve",
+    "bf_topopt_enable",
+    "bf_topopt_iterations",
+    "bf_window",
+    "bf_window_linear",
+    "bf_yield_interval",
+    "bf_yield_sleep",
+    "build_queue_timeout",
+    "correspond_after_task_cnt",
+    "default_queue_depth",
+    "defer",
+    "defer_batch",
+    "delay_boot",
+    "disable_hetjob_steps",
+    "disable_job_shrink",
+    "enable_hetjob_steps",
+    "enable_job_state_cache",
+    "enable_user_top",
+    "extra_constraints",
+    "ignore_constraint_validation",
+    "ignore_prefer_validation",
+    "inventory_interval",
+    "kill_invalid_depend",
+    "max_array_tasks",
+    "max_depend_depth",
+    "max_rpc_cnt",
+    "max_sched_time",
+    "max_script_size",
+    "max_submit_line_size",
+    "max_switch_wait",
+    "no_backup_scheduling",
+    "no_env_cache",
+    "nohold_on_prolog_fail",
+    "pack_serial_at_end",
+    "partition_job_depth",
+    "preempt_reorder_count",
+    "preempt_send_user_signal",
+    "preempt_strict_order",
+    "preempt_youngest_first",
+    "reduce_completing_frag",
+    "requeue_delay",
+    "requeue_setup_env_fail",
+    "salloc_wait_nodes",
+    "sbatch_wait_nodes",
+    "sched_interval",
+    "sched_max_job_start",
+    "sched_min_interval",
+    "spec_cores_first",
+    "step_retry_count",
+    "step_retry_time",
+    "time_min_as_soft_limit",
+    "whole_hetjob",
+};
+
+/* The number behind NAME= in the list, else what it is without. */
+static double parameter(const char *list, const char *name, double otherwise)
+{
+    double value = site_tres(list, name);
+
+    return isnan(value) ? otherwise : value;
+}
+
+static int least_of(int a, int b, int c)
+{
+    int least = a < b ? a : b;
+
+    return least < c ? least : c;
+}
+
+/* How many letters one has to change, add or drop in a word to have the other (Levenshtein). */
+static int letters_apart(const char *one, const char *other)
+{
+    enum { LETTERS = 48 };
+    size_t length = strlen(one), width = strlen(other);
+    int row[LETTERS + 1];
+
+    if (length > LETTERS || width > LETTERS)
+        return LETTERS;
+    for (size_t k = 0; k <= width; k++)
+        row[k] = (int)k;
+    for (size_t i = 1; i <= length; i++) {
+        int corner = row[0];
+
+        row[0] = (int)i;
+        for (size_t k = 1; k <= width; k++) {
+            int above = row[k];
+
+            row[k] = least_of(above + 1, row[k - 1] + 1,
+                              corner + (tolower((unsigned char)one[i - 1]) !=
+                                        tolower((unsigned char)other[k - 1])));
+            corner = above;
+        }
+    }
+    return row[width];
+}
+
+static void check_parameters(struct policy_findings *findings, const char *list)
+{
+    enum { NEAR = 2, LENGTH_LEAST = 8 }; /* shorter words are near too many */
+    char word[256];
+
+    while (site_word(&list, word, sizeof word)) {
+        const char *nearest = NULL;
+        int least = NEAR + 1;
+
+        word[strcspn(word, "=")] = '\0';
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+            int apart = letters_apart(word, known[i]);
+
+            if (apart < least) {
+                least = apart;
+                nearest = known[i];
+            }
+        }
+        if (nearest && least > 0 && strlen(word) >= LENGTH_LEAST)
+            policy_add(findings, POLICY_PARAMETER_UNKNOWN, "SchedulerParameters", "slurm.conf",
+                       "SchedulerParameters has %s, which is nearly %s", word, nearest);
+    }
+}
+
+static void check_window(struct policy_findings *findings, const char *list)
+{
+    const struct site *site = findings->site;
+    double window = parameter(list, "bf_window", WINDOW_MINUTES),
+           resolution_s = parameter(list, "bf_resolution", RESOLUTION_S), longest_s = 0;
+    const struct site_record *longest = NULL;
+
+    for (size_t i = 0; i < site->tables[CLUSTER_PARTITIONS].count; i++) {
+        const struct site_record *partition = &site->tables[CLUSTER_PARTITIONS].records[i];
+        double most_s = site_seconds(site_value(partition, "MaxTime"));
+
+        /* a time without an end is longer than every window, and has a finding of its own */
+        if (policy_is_up(partition) && isfinite(most_s) && most_s > longest_s) {
+            longest_s = most_s;
+            longest = partition;
+        }
+    }
+    if (longest && fmin(longest_s, WINDOW_MOST_MINUTES * 60) > window * 60)
+        policy_add(findings, POLICY_WINDOW_TOO_SHORT, "SchedulerParameters", "slurm.conf",
+                   "bf_window is %.0f minutes, and MaxTime of partition %s is %.0f", window,
+                   site_value(longest, "PartitionName"), longest_s / 60);
+    if (resolution_s > 0 && window * 60 / resolution_s > STEPS_MOST)
+        policy_add(findings, POLICY_RESOLUTION_TOO_FINE, "SchedulerParameters", "slurm.conf",
+                   "bf_window is %.0f minutes, and bf_resolution %.0f s: %.0f steps", window,
+                   resolution_s, window * 60 / resolution_s);
+}
+
+static bool has_topology(const struct site *site)
+{
+    const char *plugin = site_config(site, "TopologyPlugin");
+
+    return strcasestr(plugin, "tree") || strcasestr(plugin, "block");
+}
+
+/* Nodes of one partition with different weights. */
+static void check_nodes(struct policy_findings *findings)
+{
+    const struct site *site = findings->site;
+    const struct site_table *nodes = &site->tables[CLUSTER_NODES];
+
+    for (size_t i = 0; has_topology(site) && i < site->tables[CLUSTER_PARTITIONS].count; i++) {
+        const struct site_record *first = NULL;
+
+        for (size_t k = 0; k < nodes->count; k++) {
+            const struct site_record *node = &nodes->records[k];
+            const char *weight = site_value(node, "Weight");
+
+            if (!site_is_member(site, i, k) || !*weight)
+                continue;
+            if (!first) {
+                first = node;
+            } else if (strcmp(weight, site_value(first, "Weight")) != 0) {
+                policy_add(findings, POLICY_WEIGHT_BEFORE_TOPOLOGY, "NodeName", "slurm.conf",
+                           "TopologyPlugin is %s; node %s has Weight=%s, node %s %s",
+                           site_config(site, "TopologyPlugin"), site_value(first, "NodeName"),
+                           site_value(first, "Weight"), site_value(node, "NodeName"), weight);
+                return;
+            }
+        }
+    }
+}
+
+static void check_least_loaded(struct policy_findings *findings)
+{
+    const struct site *site = findings->site;
+    bool is_everywhere = site_list_has(site_config(site, "SelectTypeParameters"), "CR_LLN");
+    const char *plugin = site_config(site, "TopologyPlugin");
+    char object[160];
+
+    if (!has_topology(site))
+        return;
+    if (is_everywhere)
+        policy_add(findings, POLICY_LLN_SCATTERS, "SelectTypeParameters", "slurm.conf",
+                   "SelectTypeParameters has CR_LLN, and TopologyPlugin is %s", plugin);
+    for (size_t i = 0; !is_everywhere && i < site->tables[CLUSTER_PARTITIONS].count; i++) {
+        const struct site_record *partition = &site->tables[CLUSTER_PARTITIONS].records[i];
+
+        if (strcasecmp(site_value(partition, "LLN"), "YES") == 0)
+            policy_add(findings, POLICY_LLN_SCATTERS, "PartitionName",
+                       policy_object(CLUSTER_PARTITIONS, partition, object, sizeof object),
+                       "LLN=YES, and TopologyPlugin is %s", plugin);
+    }
+}
+
+void policy_check_scheduler(struct policy_findings *findings)
+{
+    const struct site *site = findings->site;
+    const char *list = site_config(site, "SchedulerParameters"),
+               *type = site_config(site, "SchedulerType");
+    double array = site_number(site_config(site, "MaxArraySize")),
+           tasks = parameter(list, "max_array_tasks", INFINITY),
+           jobs = site_number(site_config(site, "MaxJobCount"));
+
+    check_parameters(findings, list);
+    if (strcasestr(type, "backfill"))
+        check_window(findings, list);
+    else if (strncmp(list, "bf_", 3) == 0 || strstr(list, ",bf_"))
+        policy_add(findings, POLICY_PARAMETERS_IDLE, "SchedulerParameters", "slurm.conf",
+                   "SchedulerType is %s, and SchedulerParameters is %s", type, list);
+    check_nodes(findings);
+    check_least_loaded(findings);
+    if (array - 1 > jobs && tasks > jobs) /* it is one above the largest index */
+        policy_add(findings, POLICY_ARRAY_ABOVE_JOBS, "MaxArraySize", "slurm.conf",
+                   "MaxArraySize is %.0f, and MaxJobCount %.0f", array, jobs);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "lib/constants/policy_constants.h"
+#include "validate/scheduling/verify/run.h"
+
+/* Certified=: who may use certified nodes only. Slurm is asked when a job would start on each node
+ * that has no certificate; none is submitted. */
+
+static const struct intent_key keys[] = {{NULL, NULL, 0, NULL}};
+
+static void certified_plan(const struct intent_statement *statement,
+                           const struct verify_capacity *capacity, struct verify_plan *plan)
+{
+    (void)capacity;
+    plan->nodes = 1;
+    plan->most_s = VERIFY_END_S;
+    snprintf(plan->doing, sizeof plan->doing,
+             "no job of %s would start on a node without certificate; none is submitted",
+             statement->who->user);
+}
+
+static void certified_probe(struct verify_run *run, const struct intent_statement *statement,
+                            struct verify_seen *seen)
+{
+    verify_uncertified(run, statement->who, seen);
+}
+
+static void certified_judge(const struct intent_statement *statement,
+                            const struct verify_seen *seen, struct verify_result *result)
+{
+    const struct seen_node *later = NULL;
+
+    (void)statement;
+    for (size_t i = 0; i < seen->node_count; i++) {
+        const struct seen_node *node = &seen->nodes[i];
+
+        if (node->answer == PROBE_SILENT) {
+            verify_not_shown(result, "%s: %s", node->name, node->said);
+            return;
+        }
+        if (node->answer != PROBE_ACCEPTED)
+            continue;
+        if (node->after_s < VERIFY_SOON_S && seen->has_gate)
+            verify_not_shown(result,
+                             "a job would start on %s, which has no certificate, and what a "
+                             "prolog or the plugin does then is not tried",
+                             node->name);
+        else if (node->after_s < VERIFY_SOON_S)
+            verify_fail(result, VERIFY_NOT_CERTIFIED,
+                        "a job would start on %s, which has no certificate", node->name);
+        if (node->after_s < VERIFY_SOON_S)
+            return;
+        if (node->after_s < VERIFY_NEVER_S)
+            later = node;
+    }
+    if (seen->node_count == 0)
+        verify_not_shown(result, "each node has a certificate");
+    else if (later)
+        verify_not_shown(result, "a job would start on %s, which has no certificate, in %.0f s",
+                         later->name, later->after_s);
+    else
+        verify_pass(result, "no job would start on %s%s: %s", seen->nodes[0].name,
+                    seen->node_count > 1 ? " and the others without certificate" : "",
+                    *seen->nodes[0].said ? seen->nodes[0].said : "not for a month");
+}
+
+const struct verify_kind verify_certified = {"Certified", keys, certified_plan, certified_probe,
+                                             certified_judge};

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/scheduling/verify/intent.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/grow.h"
+#include "validate/scheduling/site.h"
+#include "validate/scheduling/verify/kinds.h"
+
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+/* -------------------------------------------------------------------------- values */
+
+static int take_name(const char *value, char *name, size_t size)
+{
+    size_t length = strlen(value);
+
+    if (length == 0 || length >= size || strspn(value, plain) != length)
+        return -1;
+    memcpy(name, value, length + 1);
+    return 0;
+}
+
+static int take_count(const char *value, long most, long *count)
+{
+    char *end;
+
+    *count = strtol(value, &end, 10);
+    return isdigit((unsigned char)*value) && !*end && *count >= 1 && *count <= most ? 0 : -1;
+}
+
+/* Slurm's times; a number alone is minutes. */
+static int take_seconds(const char *value, double most_s, double *seconds)
+{
+    size_t length = strlen(value);
+
+    *seconds = site_seconds(value);
+    return length > 0 && strspn(value, "0123456789-:") == length && isfinite(*seconds) &&
+                   *seconds >= 1 && *seconds <= most_s
+               ? 0
+               : -1;
+}
+
+int intent_take_jobs(const struct intent *intent, const char *value,
+                     struct intent_statement *statement)
+{
+    (void)intent;
+    statement->limit = INTENT_JOBS;
+    return take_count(value, INTENT_AMOUNT_MOST, &statement->amount);
+}
+
+int intent_take_submit(const struct intent *intent, const char *value,
+                       struct intent_statement *statement)
+{
+    (void)intent;
+    statement->limit = INTENT_SUBMIT;
+    return take_count(value, INTENT_AMOUNT_MOST, &statement->amount);
+}
+
+int intent_take_wall(const struct intent *intent, const char *value,
+                     struct intent_statement *statement)
+{
+    double seconds;
+
+    (void)intent;
+    statement->limit = INTENT_WALL;
+    if (take_seconds(value, VERIFY_WALL_MOST_MIN * 60.0, &seconds) != 0 || fmod(seconds, 60) != 0)
+        return -1;
+    statement->amount = (long)(seconds / 60);
+    return 0;
+}
+
+static int take_tres(const char *value, struct intent_statement *statement)
+{
+    const char *equal = strchr(value, '=');
+    size_t length = equal ? (size_t)(equal - value) : 0;
+
+    if (length == 0 || length >= sizeof statement->tres)
+        return -1;
+    snprintf(statement->tres, sizeof statement->tres, "%.*s", (int)length, value);
+    if (strcmp(statement->tres, "cpu") != 0 && strcmp(statement->tres, "node") != 0 &&
+        (strncmp(statement->tres, "gres/", 5) != 0 || !statement->tres[5]))
+        return -1;
+    return take_count(equal + 1, INTENT_AMOUNT_MOST, &statement->amount);
+}
+
+int intent_take_total(const struct intent *intent, const char *value,
+                      struct intent_statement *statement)
+{
+    (void)intent;
+    statement->limit = INTENT_TOTAL;
+    return take_tres(value, statement);
+}
+
+int intent_take_per_job(const struct intent *intent, const char *value,
+                        struct intent_statement *statement)
+{
+    (void)intent;
+    statement->limit = INTENT_PER_JOB;
+    return take_tres(value, statement);
+}
+
+static const struct intent_who *who_find(const struct intent *intent, const char *name)
+{
+    for (size_t i = 0; i < intent->who_count; i++)
+        if (strcasecmp(intent->who[i].name, name) == 0)
+            return &intent->who[i];
+    return NULL;
+}
+
+int intent_take_other(const struct intent *intent, const char *value,
+                      struct intent_statement *statement)
+{
+    statement->other = who_find(intent, value);
+    return statement->other && statement->other != statement->who ? 0 : -1;
+}
+
+int intent_take_within(const struct intent *intent, const char *value,
+                       struct intent_statement *statement)
+{
+    (void)intent;
+    return take_seconds(value, VERIFY_WITHIN_MOST_S, &statement->within_s);
+}
+
+int intent_take_mode(const struct intent *intent, const char *value,
+                     struct intent_statement *statement)
+{
+    static const char *const names[] = {
+        [INTENT_REQUEUE] = "requeue", [INTENT_CANCEL] = "cancel", [INTENT_SUSPEND] = "suspend"};
+
+    (void)intent;
+    for (enum intent_mode i = INTENT_REQUEUE; i <= INTENT_SUSPEND; i++)
+        if (strcasecmp(value, names[i]) == 0) {
+            statement->mode = i;
+            return 0;
+        }
+    return -1;
+}
+
+int intent_take_reservation(const struct intent *intent, const char *value,
+                            struct intent_statement *statement)
+{
+    (void)intent;
+    return take_name(value, statement->reservation, sizeof statement->reservation);
+}
+
+/* -------------------------------------------------------------------------- lines */
+
+/* The first word's key; *rest is behind it. */
+static int split_word(char **rest, char **key, char **value)
+{
+    char *word;
+
+    do
+        word = strsep(rest, " \t\r");
+    while (word && !*word);
+    if (!word)
+        return 0;
+    *key = word;
+    *value = strchr(word, '=');
+    if (!*value)
+        return -1;
+    *(*value)++ = '\0';
+    return 1;
+}
+
+/* What the words of a line may be, for a message. */
+static const char *allowed_keys(const struct intent_key *keys, char *text, size_t size)
+{
+    size_t length = 0;
+
+    snprintf(text, size, "nothing");
+    for (; keys->name && length < size; keys++)
+        length +=
+            (size_t)snprintf(text + length, size - length, "%s%s=", length ? ", " : "", keys->name);
+    return text;
+}
+
+static int fault(const struct slurm_line *line, struct error *err)
+{
+    return error_prefix(err, "%s:%d", line->file, line->number);
+}
+
+/* Takes the words behind the first, each key once, and those that are needed. */
+static int take_words(const struct intent *intent, const struct intent_key *keys,
+                      const char *keyword, char *rest, struct intent_statement *statement,
+                      struct error *err)
+{
+    unsigned seen = 0;
+    char *key, *value, text[200];
+    int rv, ones = 0, has_one = 0;
+
+    while ((rv = split_word(&rest, &key, &value)) > 0) {
+        size_t i = 0;
+
+        while (keys[i].name && strcasecmp(keys[i].name, key) != 0)
+            i++;
+        if (!keys[i].name)
+            return error_set(err, "%s: found \"%.60s\", allowed %s", keyword, key,
+                             allowed_keys(keys, text, sizeof text));
+        if (seen & 1u << i)
+            return error_set(err, "%s: found %s= twice, allowed once", keyword, keys[i].name);
+        seen |= 1u << i;
+        has_one += keys[i].need == INTENT_ONE;
+        if (keys[i].take(intent, value, statement) != 0)
+            return error_set(err, "%s: found %s=%.60s, allowed %s", keyword, keys[i].name, value,
+                             keys[i].allowed);
+    }
+    if (rv < 0)
+        return error_set(err, "%s: found \"%.60s\", allowed Key=Value", keyword, key);
+    for (size_t i = 0; keys[i].name; i++) {
+        ones += keys[i].need == INTENT_ONE;
+        if (keys[i].need == INTENT_NEEDED && !(seen & 1u << i))
+            return error_set(err, "%s: found no %s=, expected %s", keyword, keys[i].name,
+                             keys[i].allowed);
+    }
+    if (ones > 0 && has_one != 1)
+        return error_set(err, "%s: found %d limits, expected one of %s", keyword, has_one,
+                         allowed_keys(keys, text, sizeof text));
+    return 0;
+}
+
+static int take_who(struct intent *intent, const char *name, char *rest, struct error *err)
+{
+    struct intent_who *larger = grow(intent->who, intent->who_count, sizeof *larger), *who;
+    char *key, *value;
+    int rv;
+
+    if (!larger)
+        return error_set(err, "no memory");
+    intent->who = larger;
+    who = &larger[intent->who_count];
+    *who = (struct intent_who){""};
+    if (take_name(name, who->name, sizeof who->name) != 0)
+        return error_set(err, "found Who=%.60s, allowed a name of letters, digits and ._-", name);
+    if (who_find(intent, name))
+        return error_set(err, "found Who=%s twice, allowed once", name);
+    while ((rv = split_word(&rest, &key, &value)) > 0) {
+        char *field = strcasecmp(key, "User") == 0        ? who->user
+                      : strcasecmp(key, "Account") == 0   ? who->account
+                      : strcasecmp(key, "QOS") == 0       ? who->qos
+                      : strcasecmp(key, "Partition") == 0 ? who->partition
+                                                          : NULL;
+
+        if (!field)
+            return error_set(
+                err, "Who: found \"%.60s\", allowed User=, Account=, QOS=, Partition=", key);
+        if (*field)
+            return error_set(err, "Who: found %s= twice, allowed once", key);
+        if (take_name(value, field, sizeof who->user) != 0)
+            return error_set(err, "Who: found %s=%.60s, allowed a name", key, value);
+    }
+    if (rv < 0)
+        return error_set(err, "Who: found \"%.60s\", allowed Key=Value", key);
+    if (!*who->user)
+        return error_set(err, "Who: found no User=, expected the name of a test user");
+    intent->who_count++;
+    return 0;
+}
+
+static int take_statement(struct intent *intent, const struct slurm_line *line,
+                          const struct verify_kind *kind, const char *name, char *rest,
+                          struct error *err)
+{
+    struct intent_statement *larger = grow(intent->statements, intent->count, sizeof *larger),
+                            *statement;
+
+    if (!larger)
+        return error_set(err, "no memory");
+    intent->statements = larger;
+    statement = &larger[intent->count];
+    *statement = (struct intent_statement){.kind = kind, .line = line};
+    statement->who = who_find(intent, name);
+    if (!statement->who)
+        return error_set(err, "found %s=%.60s, allowed the name of a Who= line", kind->keyword,
+                         name);
+    if (take_words(intent, kind->keys, kind->keyword, rest, statement, err) != 0)
+        return -1;
+    intent->count++;
+    return 0;
+}
+
+/* A line, of Who= or of another as is_who. */
+static int take_line(struct intent *intent, const struct slurm_line *line, bool is_who,
+                     struct error *err)
+{
+    char *text = strdup(line->text), *rest = text, *key = text, *value = text, allowed[200];
+    const struct verify_kind *const *kind = verify_kinds;
+    int rv = 0;
+
+    if (!text)
+        return error_set(err, "no memory");
+    if (split_word(&rest, &key, &value) <= 0) {
+        rv = error_set(err, "found \"%.60s\", allowed Keyword=NAME", key);
+    } else if (strcasecmp(key, "Who") == 0) {
+        rv = is_who ? take_who(intent, value, rest, err) : 0;
+    } else {
+        while (*kind && strcasecmp((*kind)->keyword, key) != 0)
+            kind++;
+        if (!*kind)
+            rv = error_set(err, "found \"%.60s\", allowed %s", key,
+                           verify_keywords(allowed, sizeof allowed));
+        else if (!is_who)
+            rv = take_statement(intent, line, *kind, value, rest, err);
+    }
+    free(text);
+    return rv;
+}
+
+int intent_read(const char *path, struct intent *intent, struct error *err)
+{
+    char *whole = realpath(path, NULL), *slash = whole ? strrchr(whole, '/') : NULL, allowed[200];
+    int rv;
+
+    *intent = (struct intent){.count = 0};
+    if (!whole)
+        return error_set(err, "%s: %m", path);
+    *slash = '\0';
+    rv = slurm_lines_read("", whole, slash + 1, &intent->lines, err);
+    free(whole);
+    if (rv != 0)
+        return -1;
+    for (int pass = 0; pass < 2; pass++) /* statements name whom a later line may define */
+        for (size_t i = 0; i < intent->lines.count; i++)
+            if (take_line(intent, &intent->lines.lines[i], pass == 0, err) != 0)
+                return fault(&intent->lines.lines[i], err);
+    if (intent->count == 0)
+        return error_set(err, "%s: found no statement, allowed %s", path,
+                         verify_keywords(allowed, sizeof allowed));
+    return 0;
+}
+
+void intent_clear(struct intent *intent)
+{
+    slurm_lines_clear(&intent->lines);
+    free(intent->who);
+    free(intent->statements);
+    *intent = (struct intent){.count = 0};
+}

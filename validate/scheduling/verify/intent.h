@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_INTENT_H
+#define MUSTER_INTENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+#include "lib/constants/policy_constants.h"
+#include "lib/slurm/slurmconf.h"
+
+/* policy.conf: what a site wants of its scheduling. Lines "Keyword=NAME Key=Value ...", keys in any
+ * case, # begins a comment. Who=NAME names a test user with what its jobs ask for; every other line
+ * is a statement about one of those. Pure, but for intent_read(). */
+
+enum intent_limit {
+    INTENT_JOBS,    /* so many run at once, no more */
+    INTENT_SUBMIT,  /* so many are accepted */
+    INTENT_WALL,    /* a job may be so long */
+    INTENT_TOTAL,   /* TRES of all jobs that run at once */
+    INTENT_PER_JOB, /* TRES of one job */
+    INTENT_LIMITS,
+};
+
+enum intent_mode { INTENT_ANY_MODE, INTENT_REQUEUE, INTENT_CANCEL, INTENT_SUSPEND };
+
+struct intent_who {
+    char name[64];
+    char user[64], account[64], qos[64], partition[64]; /* "": the user's default */
+};
+
+struct verify_kind;
+
+struct intent_statement {
+    const struct verify_kind *kind;
+    const struct slurm_line *line;
+    const struct intent_who *who, *other; /* other: NULL where there is none */
+    enum intent_limit limit;
+    long amount;   /* of the limit; of Wall: minutes */
+    char tres[64]; /* "cpu", "node", "gres/gpu", "gres/gpu:a100" */
+    double within_s;
+    enum intent_mode mode;
+    char reservation[128];
+};
+
+struct intent {
+    struct slurm_lines lines; /* the statements point into them */
+    struct intent_who *who;
+    size_t who_count;
+    struct intent_statement *statements;
+    size_t count;
+};
+
+enum intent_need { INTENT_OPTIONAL, INTENT_NEEDED, INTENT_ONE /* exactly one of these */ };
+
+/* A key of a line behind the first. */
+struct intent_key {
+    const char *name;
+    const char *allowed; /* for messages and the manual: "a number from 1 to 64" */
+    enum intent_need need;
+    /* Puts the value into what the line is. Returns 0; -1: it is not what is allowed. */
+    int (*take)(const struct intent *intent, const char *value, struct intent_statement *statement);
+};
+
+/* For tables of keys. */
+int intent_take_jobs(const struct intent *intent, const char *value,
+                     struct intent_statement *statement);
+int intent_take_submit(const struct intent *intent, const char *value,
+                       struct intent_statement *statement);
+int intent_take_wall(const struct intent *intent, const char *value,
+                     struct intent_statement *statement);
+int intent_take_total(const struct intent *intent, const char *value,
+                      struct intent_statement *statement);
+int intent_take_per_job(const struct intent *intent, const char *value,
+                        struct intent_statement *statement);
+int intent_take_other(const struct intent *intent, const char *value,
+                      struct intent_statement *statement);
+int intent_take_within(const struct intent *intent, const char *value,
+                       struct intent_statement *statement);
+int intent_take_mode(const struct intent *intent, const char *value,
+                     struct intent_statement *statement);
+int intent_take_reservation(const struct intent *intent, const char *value,
+                            struct intent_statement *statement);
+
+enum { INTENT_AMOUNT_MOST = 64 };
+
+/* Reads the file at path. Returns 0, or -1 with err "FILE:LINE: ..., found ..., allowed ...".
+ * intent is to be cleared in any case. */
+int intent_read(const char *path, struct intent *intent, struct error *err);
+void intent_clear(struct intent *intent);
+
+#endif

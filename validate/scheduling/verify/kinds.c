@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/scheduling/verify/kinds.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/text.h"
+
+const struct policy_kind_row verify_codes[VERIFY_CODES] = {
+#define CODE(id, code, what, why, source, cure)                                                    \
+    [VERIFY_##id] = {code, VERDICT_FAIL, what, why, source, cure},
+    VERIFY_CODE_LIST(CODE)
+#undef CODE
+};
+
+const struct verify_kind *const verify_kinds[] = {
+    &verify_limit,
+    &verify_priority,
+    &verify_preempt,
+    &verify_dedicated,
+    &verify_reserved,
+    &verify_certified,
+    NULL,
+};
+
+const char *verify_keywords(char *text, size_t size)
+{
+    size_t length = (size_t)snprintf(text, size, "Who=");
+
+    for (size_t i = 0; verify_kinds[i] && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, ", %s=", verify_kinds[i]->keyword);
+    return text;
+}
+
+static void conclude(struct verify_result *result, enum verdict verdict, const char *begin,
+                     const char *format, va_list values)
+{
+    char text[sizeof result->found];
+
+    vsnprintf(text, sizeof text, format, values);
+    result->verdict = verdict;
+    text_put(result->found, sizeof result->found, "%s%s", begin, text);
+}
+
+void verify_pass(struct verify_result *result, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    conclude(result, VERDICT_PASS, "", format, values);
+    va_end(values);
+}
+
+void verify_fail(struct verify_result *result, enum verify_code code, const char *format, ...)
+{
+    va_list values;
+
+    result->code = code;
+    va_start(values, format);
+    conclude(result, VERDICT_FAIL, "", format, values);
+    va_end(values);
+}
+
+void verify_not_shown(struct verify_result *result, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    conclude(result, VERDICT_UNKNOWN, "not shown, because ", format, values);
+    va_end(values);
+}
+
+void verify_judge(const struct intent_statement *statement, const struct verify_seen *seen,
+                  struct verify_result *result)
+{
+    char text[240];
+
+    if (*seen->not_shown) {
+        verify_not_shown(result, "%s", seen->not_shown);
+        return;
+    }
+    for (size_t i = 0; i < seen->count; i++) {
+        const struct seen_job *job = &seen->jobs[i];
+
+        if (job->answer == PROBE_REFUSED || job->answer == PROBE_SILENT ||
+            (job->answer == PROBE_ACCEPTED && !*job->state)) {
+            verify_not_shown(result, "%s", seen_describe(job, text, sizeof text));
+            return;
+        }
+    }
+    statement->kind->judge(statement, seen, result);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/constants/policy_constants.h"
+#include "lib/slurm/slurmconf.h"
+#include "validate/scheduling/verify/run.h"
+
+/* Limit=: who may have how much. As much as was stated is had, and one more is not: a count of
+ * jobs, the length of a job, TRES of one job or of all that run at once. */
+
+static const struct intent_key keys[] = {
+    {"Jobs", "a number of jobs that run at once, 1 to 64", INTENT_ONE, intent_take_jobs},
+    {"Submit", "a number of jobs that are accepted, 1 to 64", INTENT_ONE, intent_take_submit},
+    {"Wall", "whole minutes as in Slurm: 90, 8:00:00, 7-0", INTENT_ONE, intent_take_wall},
+    {"TRES", "cpu=N, node=N or gres/NAME=N of all jobs that run at once, N 1 to 64", INTENT_ONE,
+     intent_take_total},
+    {"TRESPerJob", "cpu=N, node=N or gres/NAME=N of one job, N 1 to 64", INTENT_ONE,
+     intent_take_per_job},
+    {NULL, NULL, 0, NULL},
+};
+
+static bool is_tres(const struct intent_statement *statement, const char *tres)
+{
+    return (statement->limit == INTENT_TOTAL || statement->limit == INTENT_PER_JOB) &&
+           strncmp(statement->tres, tres, strlen(tres)) == 0;
+}
+
+/* How many of what is limited a node has; 0: none. */
+static long per_node(const struct intent_statement *statement,
+                     const struct verify_capacity *capacity)
+{
+    char kind[64];
+
+    if (is_tres(statement, "node"))
+        return 1;
+    if (!is_tres(statement, "gres/"))
+        return capacity->cpus;
+    snprintf(kind, sizeof kind, "%s", statement->tres + 5);
+    kind[strcspn(kind, ":")] = '\0';
+    return slurm_gres_count(capacity->gres, kind);
+}
+
+static long nodes_for(long amount, long each)
+{
+    return (amount + each - 1) / each;
+}
+
+static void limit_plan(const struct intent_statement *statement,
+                       const struct verify_capacity *capacity, struct verify_plan *plan)
+{
+    static const char *const what[INTENT_LIMITS] = {
+        [INTENT_JOBS] = "jobs at once", [INTENT_SUBMIT] = "jobs submitted",
+        [INTENT_WALL] = "minutes",      [INTENT_TOTAL] = "at once",
+        [INTENT_PER_JOB] = "in a job",
+    };
+    long each = per_node(statement, capacity), amount = statement->amount;
+
+    plan->most_s = VERIFY_SETTLE_S + VERIFY_END_S;
+    plan->nodes = 1;
+    if (statement->limit != INTENT_WALL && statement->limit != INTENT_SUBMIT)
+        plan->nodes = each > 0 ? nodes_for(amount + 1, each) : -1;
+    /* a job of several nodes has as many on each */
+    if (statement->limit == INTENT_TOTAL && each > 0 && amount > each)
+        plan->nodes = nodes_for(amount, each) + 1;
+    snprintf(plan->doing, sizeof plan->doing, "%s has %ld %s%s%s, and not %ld",
+             statement->who->user, amount, statement->tres, *statement->tres ? " " : "",
+             what[statement->limit], amount + 1);
+}
+
+/* A job that has so many of what is limited. */
+static void submit_amount(struct verify_run *run, const struct intent_statement *statement,
+                          long amount, struct verify_seen *seen)
+{
+    long each = per_node(statement, verify_capacity_of(run)), nodes = nodes_for(amount, each);
+    struct verify_ask ask = {.minutes = VERIFY_LIMIT_MIN, .nodes = (int)nodes, .cpus = (int)nodes};
+    char gres[96];
+
+    if (nodes > 1 && amount % nodes != 0 && statement->limit == INTENT_TOTAL) {
+        snprintf(seen->not_shown, sizeof seen->not_shown,
+                 "%ld %s are not the same number on each of %ld nodes", amount, statement->tres,
+                 nodes);
+        return;
+    }
+    if (is_tres(statement, "cpu"))
+        ask.cpus = (int)amount;
+    if (is_tres(statement, "node")) /* whole nodes: two jobs on one may count as one node */
+        ask.cpus = (int)(nodes * verify_capacity_of(run)->cpus);
+    if (is_tres(statement, "gres/")) {
+        snprintf(gres, sizeof gres, "%s:%ld", statement->tres + 5, nodes_for(amount, nodes));
+        ask.gres = gres;
+    }
+    verify_submit(run, statement->who, &ask, seen);
+}
+
+static bool all_settled(const struct verify_seen *seen)
+{
+    for (size_t i = 0; i < seen->count; i++)
+        if (!seen_is_settled(&seen->jobs[i]))
+            return false;
+    return true;
+}
+
+/* The last one has been decided about, and those before it run or never will. */
+static bool is_had(const struct verify_seen *seen)
+{
+    for (size_t i = 0; i + 1 < seen->count; i++)
+        if (!seen_is_running(&seen->jobs[i]) && !seen_is_limited(&seen->jobs[i]))
+            return false;
+    return all_settled(seen);
+}
+
+/* One too much, then as much as was stated: the first is not in the way of the second. */
+static void probe_one_job(struct verify_run *run, const struct intent_statement *statement,
+                          struct verify_seen *seen)
+{
+    for (long more = 1; more >= 0; more--) {
+        if (statement->limit == INTENT_WALL)
+            verify_submit(run, statement->who,
+                          &(struct verify_ask){.minutes = (int)(statement->amount + more)}, seen);
+        else
+            submit_amount(run, statement, statement->amount + more, seen);
+        verify_wait(run, VERIFY_SETTLE_S / 2, seen, all_settled);
+    }
+}
+
+static void limit_probe(struct verify_run *run, const struct intent_statement *statement,
+                        struct verify_seen *seen)
+{
+    const struct verify_ask one = {.minutes = VERIFY_LIMIT_MIN,
+                                   .is_later = statement->limit == INTENT_SUBMIT};
+
+    switch (statement->limit) {
+    case INTENT_JOBS:
+    case INTENT_SUBMIT:
+        for (long i = 0; i <= statement->amount && verify_submit(run, statement->who, &one, seen);)
+            i++;
+        break;
+    case INTENT_TOTAL:
+        submit_amount(run, statement, statement->amount, seen);
+        submit_amount(run, statement, 1, seen);
+        break;
+    default:
+        probe_one_job(run, statement, seen);
+        return;
+    }
+    if (statement->limit == INTENT_SUBMIT)
+        verify_wait(run, 0, seen, all_settled);
+    else
+        verify_wait(run, VERIFY_SETTLE_S, seen, is_had);
+}
+
+/* Others' jobs count towards a limit of a group. */
+static bool may_be_others(const struct seen_job *job, const struct verify_seen *seen)
+{
+    return seen->other_jobs > 0 && seen_is_of_group(job);
+}
+
+static void judge_below(const struct seen_job *job, const struct verify_seen *seen, size_t had,
+                        struct verify_result *result)
+{
+    char text[240];
+
+    seen_describe(job, text, sizeof text);
+    if (may_be_others(job, seen))
+        verify_not_shown(result, "%s; %zu jobs of other users may count against that limit", text,
+                         seen->other_jobs);
+    else
+        verify_fail(result, VERIFY_LIMIT_BELOW, "%zu of %zu jobs were had: %s", had,
+                    seen->count - 1, text);
+}
+
+/* Jobs one by one: all but the last are to be had. */
+static void judge_together(const struct intent_statement *statement, const struct verify_seen *seen,
+                           struct verify_result *result)
+{
+    const struct seen_job *last = &seen->jobs[seen->count - 1];
+    bool is_submit = statement->limit == INTENT_SUBMIT;
+    char text[240];
+
+    for (size_t i = 0; i + 1 < seen->count; i++) {
+        const struct seen_job *job = &seen->jobs[i];
+        bool is_had_job = is_submit ? job->answer == PROBE_ACCEPTED : seen_is_running(job);
+
+        seen_describe(job, text, sizeof text);
+        if (is_submit ? !is_had_job : seen_is_limited(job)) {
+            judge_below(job, seen, i, result);
+            return;
+        }
+        if (!is_had_job) {
+            verify_not_shown(result, "%s", text);
+            return;
+        }
+    }
+    seen_describe(last, text, sizeof text);
+    if (is_submit ? last->answer == PROBE_LIMITED : seen_is_limited(last))
+        verify_pass(result, "%zu had, then %s", seen->count - 1, text);
+    else if (is_submit ? last->answer == PROBE_ACCEPTED : seen_is_running(last))
+        verify_fail(result, VERIFY_LIMIT_PASSED, "one more was had: %s", text);
+    else
+        verify_not_shown(result, "%s", text);
+}
+
+/* The first one has one too much, the other as much as was stated. */
+static void judge_one_job(const struct verify_seen *seen, struct verify_result *result)
+{
+    const struct seen_job *over = &seen->jobs[0], *within = &seen->jobs[1];
+    char text[2][240];
+
+    seen_describe(over, text[0], sizeof text[0]);
+    seen_describe(within, text[1], sizeof text[1]);
+    if (seen_is_limited(within) && may_be_others(within, seen))
+        verify_not_shown(result, "%s; %zu jobs of other users may count against that limit",
+                         text[1], seen->other_jobs);
+    else if (seen_is_limited(within))
+        verify_fail(result, VERIFY_LIMIT_BELOW, "as much as was stated is not had: %s", text[1]);
+    else if (!seen_is_settled(over))
+        verify_not_shown(result, "%s", text[0]);
+    else if (!seen_is_limited(over))
+        verify_fail(result, VERIFY_LIMIT_PASSED, "no limit holds one more: %s", text[0]);
+    else if (!seen_is_settled(within))
+        verify_not_shown(result, "%s", text[1]);
+    else
+        verify_pass(result, "one more is not had: %s; as much as was stated is not limited: %s",
+                    text[0], text[1]);
+}
+
+static void limit_judge(const struct intent_statement *statement, const struct verify_seen *seen,
+                        struct verify_result *result)
+{
+    if (seen->count < 2)
+        verify_not_shown(result, "no job was submitted");
+    else if (statement->limit == INTENT_WALL || statement->limit == INTENT_PER_JOB)
+        judge_one_job(seen, result);
+    else
+        judge_together(statement, seen, result);
+}
+
+const struct verify_kind verify_limit = {"Limit", keys, limit_plan, limit_probe, limit_judge};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/constants/policy_constants.h"
+#include "validate/scheduling/verify/run.h"
+
+/* Preempt=: who is preempted by whom, and how soon. Wait=: how long a dedicated customer waits at
+ * most while others have the nodes. A job of the other has the node, and has a longer time limit
+ * than what was stated; then one of those that are not to wait for it is submitted. */
+
+static const struct intent_key preempt_keys[] = {
+    {"Victim", "the name of another Who= line", INTENT_NEEDED, intent_take_other},
+    {"Within", "a time of at most 10:00: 0:30 is 30 s, 5 is 5 minutes", INTENT_NEEDED,
+     intent_take_within},
+    {"Mode", "requeue, cancel or suspend", INTENT_OPTIONAL, intent_take_mode},
+    {NULL, NULL, 0, NULL},
+};
+static const struct intent_key wait_keys[] = {
+    {"Load", "the name of another Who= line", INTENT_NEEDED, intent_take_other},
+    {"Within", "a time of at most 10:00: 0:30 is 30 s, 5 is 5 minutes", INTENT_NEEDED,
+     intent_take_within},
+    {NULL, NULL, 0, NULL},
+};
+
+enum { VICTIM, COMER }; /* the jobs */
+
+static void plan_both(const struct intent_statement *statement, struct verify_plan *plan)
+{
+    plan->nodes = 1;
+    plan->most_s = VERIFY_SETTLE_S + statement->within_s + VERIFY_MARGIN_S + VERIFY_END_S;
+}
+
+static void preempt_plan(const struct intent_statement *statement,
+                         const struct verify_capacity *capacity, struct verify_plan *plan)
+{
+    (void)capacity;
+    plan_both(statement, plan);
+    snprintf(plan->doing, sizeof plan->doing, "a job of %s takes the place of one of %s in %.0f s",
+             statement->who->user, statement->other->user, statement->within_s);
+}
+
+static void wait_plan(const struct intent_statement *statement,
+                      const struct verify_capacity *capacity, struct verify_plan *plan)
+{
+    (void)capacity;
+    plan_both(statement, plan);
+    snprintf(plan->doing, sizeof plan->doing,
+             "a job of %s starts in %.0f s while one of %s has the node", statement->who->user,
+             statement->within_s, statement->other->user);
+}
+
+static bool has_place(const struct verify_seen *seen)
+{
+    return seen_is_running(&seen->jobs[VICTIM]) || seen_is_limited(&seen->jobs[VICTIM]);
+}
+
+static bool has_come(const struct verify_seen *seen)
+{
+    return seen_is_running(&seen->jobs[COMER]) || seen_is_limited(&seen->jobs[COMER]);
+}
+
+static void preempt_probe(struct verify_run *run, const struct intent_statement *statement,
+                          struct verify_seen *seen)
+{
+    const struct verify_ask whole = {
+        .minutes = (int)ceil((VERIFY_SETTLE_S + statement->within_s + VERIFY_MARGIN_S) / 60) + 1,
+        .is_exclusive = true,
+    };
+    char text[200];
+
+    if (!verify_submit(run, statement->other, &whole, seen))
+        return;
+    if (!verify_wait(run, VERIFY_SETTLE_S, seen, has_place) ||
+        !seen_is_running(&seen->jobs[VICTIM])) {
+        snprintf(seen->not_shown, sizeof seen->not_shown, "no job has the node first: %s",
+                 seen_describe(&seen->jobs[VICTIM], text, sizeof text));
+        return;
+    }
+    if (verify_submit(run, statement->who, &whole, seen))
+        verify_wait(run, statement->within_s + VERIFY_MARGIN_S, seen, has_come);
+}
+
+/* Whether the comer came in time; else the result says what is wrong. */
+static bool is_in_time(const struct intent_statement *statement, const struct verify_seen *seen,
+                       enum verify_code code, struct verify_result *result)
+{
+    const struct seen_job *comer = &seen->jobs[COMER];
+    double waited_s = comer->started_s - comer->submitted_s;
+    char text[240];
+
+    if (seen->count < 2)
+        verify_not_shown(result, "no job was submitted");
+    else if (seen_is_limited(comer))
+        verify_not_shown(result, "%s", seen_describe(comer, text, sizeof text));
+    else if (!seen_is_running(comer))
+        verify_fail(result, code, "not within %.0f s: %s", statement->within_s,
+                    seen_describe(comer, text, sizeof text));
+    else if (waited_s > statement->within_s)
+        verify_fail(result, code, "job %u (%s) started after %.0f s, stated are %.0f s", comer->id,
+                    comer->who->user, waited_s, statement->within_s);
+    else
+        return true;
+    return false;
+}
+
+static enum intent_mode mode_of(const struct seen_job *victim)
+{
+    if (strcmp(victim->state, "SUSPENDED") == 0)
+        return INTENT_SUSPEND;
+    return seen_is_pending(victim) || victim->restarts > 0 ? INTENT_REQUEUE : INTENT_CANCEL;
+}
+
+static void preempt_judge(const struct intent_statement *statement, const struct verify_seen *seen,
+                          struct verify_result *result)
+{
+    const struct seen_job *victim = &seen->jobs[VICTIM], *comer = &seen->jobs[COMER];
+    char text[240];
+
+    if (!is_in_time(statement, seen, VERIFY_NOT_PREEMPTED, result))
+        return;
+    seen_describe(victim, text, sizeof text);
+    if (seen_is_running(victim))
+        verify_fail(result, VERIFY_NOT_PREEMPTED, "job %u (%s) runs beside it: %s", comer->id,
+                    comer->who->user, text);
+    else if (statement->mode != INTENT_ANY_MODE && mode_of(victim) != statement->mode)
+        verify_fail(result, VERIFY_PREEMPT_MODE, "%s, and has restarted %d times", text,
+                    victim->restarts);
+    else
+        verify_pass(result, "job %u (%s) started after %.0f s, and %s", comer->id, comer->who->user,
+                    comer->started_s - comer->submitted_s, text);
+}
+
+static void wait_judge(const struct intent_statement *statement, const struct verify_seen *seen,
+                       struct verify_result *result)
+{
+    const struct seen_job *comer = &seen->jobs[COMER];
+
+    if (is_in_time(statement, seen, VERIFY_WAIT_TOO_LONG, result))
+        verify_pass(result, "job %u (%s) started after %.0f s", comer->id, comer->who->user,
+                    comer->started_s - comer->submitted_s);
+}
+
+const struct verify_kind verify_preempt = {"Preempt", preempt_keys, preempt_plan, preempt_probe,
+                                           preempt_judge};
+const struct verify_kind verify_dedicated = {"Wait", wait_keys, wait_plan, preempt_probe,
+                                             wait_judge};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "lib/constants/policy_constants.h"
+#include "validate/scheduling/verify/run.h"
+
+/* Priority=: who goes before whom. Behind a job that has the node both wait, the other one first in
+ * line; sprio shows what their priorities are made of. Then the node is free, and one of them is
+ * the first to start. */
+
+static const struct intent_key keys[] = {
+    {"Above", "the name of another Who= line", INTENT_NEEDED, intent_take_other},
+    {NULL, NULL, 0, NULL},
+};
+
+enum { HOLDS, BEHIND, BEFORE }; /* the jobs: the one that has the node, the other's, the one's */
+
+static void priority_plan(const struct intent_statement *statement,
+                          const struct verify_capacity *capacity, struct verify_plan *plan)
+{
+    (void)capacity;
+    plan->nodes = 1;
+    plan->most_s = 3 * VERIFY_SETTLE_S + 2 * VERIFY_END_S;
+    snprintf(plan->doing, sizeof plan->doing, "of two jobs that wait %s's starts before %s's",
+             statement->who->user, statement->other->user);
+}
+
+static bool holds(const struct verify_seen *seen)
+{
+    return seen_is_running(&seen->jobs[HOLDS]) || seen_is_limited(&seen->jobs[HOLDS]);
+}
+
+static bool has_begun(const struct seen_job *job)
+{
+    return *job->state && !seen_is_pending(job);
+}
+
+static bool is_decided(const struct verify_seen *seen)
+{
+    return has_begun(&seen->jobs[BEHIND]) || has_begun(&seen->jobs[BEFORE]);
+}
+
+/* The scheduler knows both, or the node is taken already. */
+static bool both_wait(const struct verify_seen *seen)
+{
+    return is_decided(seen) ||
+           (seen_is_considered(&seen->jobs[BEHIND]) && seen_is_considered(&seen->jobs[BEFORE]));
+}
+
+static void priority_probe(struct verify_run *run, const struct intent_statement *statement,
+                           struct verify_seen *seen)
+{
+    const struct verify_ask whole = {.minutes = VERIFY_PRIORITY_MIN, .is_exclusive = true};
+    char text[200];
+
+    if (!verify_submit(run, statement->who, &whole, seen))
+        return;
+    if (!verify_wait(run, VERIFY_SETTLE_S, seen, holds) || !seen_is_running(&seen->jobs[HOLDS])) {
+        snprintf(seen->not_shown, sizeof seen->not_shown, "no job has the node first: %s",
+                 seen_describe(&seen->jobs[HOLDS], text, sizeof text));
+        return;
+    }
+    if (!verify_submit(run, statement->other, &whole, seen) ||
+        !verify_submit(run, statement->who, &whole, seen))
+        return;
+    verify_wait(run, VERIFY_SETTLE_S, seen, both_wait);
+    if (is_decided(seen))
+        return;
+    verify_factors(&seen->jobs[BEHIND]);
+    verify_factors(&seen->jobs[BEFORE]);
+    verify_end(run, &seen->jobs[HOLDS]);
+    verify_wait(run, VERIFY_SETTLE_S, seen, is_decided);
+}
+
+/* What speaks most for the one that is to go behind: " (FairShare 9000 to 120)"; "": not known. */
+static const char *largest(const struct seen_job *behind, const struct seen_job *before, char *text,
+                           size_t size)
+{
+    long most = 0;
+
+    *text = '\0';
+    for (int i = 0; i < SEEN_FACTORS && behind->has_factors && before->has_factors; i++)
+        if (behind->factors[i] - before->factors[i] > most) {
+            most = behind->factors[i] - before->factors[i];
+            snprintf(text, size, "; what counts most for %s is %s, %ld to %ld", behind->who->name,
+                     seen_factor_names[i], behind->factors[i], before->factors[i]);
+        }
+    return text;
+}
+
+static void priority_judge(const struct intent_statement *statement, const struct verify_seen *seen,
+                           struct verify_result *result)
+{
+    const struct seen_job *behind = &seen->jobs[BEHIND], *before = &seen->jobs[BEFORE];
+    char what[120], told[240];
+
+    (void)statement;
+    if (seen->count < 3) {
+        verify_not_shown(result, "no job was submitted");
+        return;
+    }
+    for (int i = BEHIND; i <= BEFORE; i++)
+        if (seen_is_limited(&seen->jobs[i]) || !*seen->jobs[i].state) {
+            verify_not_shown(result, "%s", seen_describe(&seen->jobs[i], told, sizeof told));
+            return;
+        }
+    largest(behind, before, what, sizeof what);
+    if (has_begun(behind) && (!has_begun(before) || behind->started_s < before->started_s))
+        verify_fail(result, VERIFY_ORDER_REVERSED,
+                    "job %u of %s started first, priority %ld; job %u of %s has %ld%s", behind->id,
+                    behind->who->name, behind->priority, before->id, before->who->name,
+                    before->priority, what);
+    else if (before->priority <= behind->priority)
+        verify_fail(result, VERIFY_ORDER_REVERSED,
+                    "job %u of %s has priority %ld, job %u of %s has %ld%s", before->id,
+                    before->who->name, before->priority, behind->id, behind->who->name,
+                    behind->priority, what);
+    else if (!has_begun(before))
+        verify_not_shown(result, "no job started: %s", seen_describe(before, told, sizeof told));
+    else
+        verify_pass(result, "job %u of %s, priority %ld, started before job %u of %s with %ld",
+                    before->id, before->who->name, before->priority, behind->id, behind->who->name,
+                    behind->priority);
+}
+
+const struct verify_kind verify_priority = {"Priority", keys, priority_plan, priority_probe,
+                                            priority_judge};

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/scheduling/verify/run.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/text.h"
+#include "lib/constants/policy_constants.h"
+#include "validate/slurm/operations.h"
+#include "validate/slurm/undo.h"
+#include "validate/slurm/user.h"
+
+struct verify_run {
+    const struct verify_setting *setting;
+    const struct intent_statement *statement; /* the one at work */
+    char name[64];                            /* of the reservation and of each job */
+    struct undo undo;
+    struct hostlist nodes;
+    struct verify_capacity capacity;
+    struct user *users; /* as intent's who; uid 0: not to be had, why says */
+    char (*why)[160];
+};
+
+static bool is_stopped(const struct verify_run *run)
+{
+    return *run->setting->stop != 0;
+}
+
+static void __attribute__((format(printf, 2, 3)))
+doing(const struct verify_run *run, const char *format, ...)
+{
+    char text[160];
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    run->setting->on_doing(text);
+}
+
+/* -------------------------------------------------------------------------- nodes */
+
+/* Whether the node is in each partition that a job of the intent's goes to. */
+static bool is_in_partitions(const struct verify_setting *setting, size_t node)
+{
+    const struct site_table *partitions = &setting->site->tables[CLUSTER_PARTITIONS];
+
+    for (size_t i = 0; i < setting->intent->who_count; i++) {
+        const char *wanted = setting->intent->who[i].partition;
+
+        for (size_t k = 0; k < partitions->count; k++) {
+            const struct site_record *partition = &partitions->records[k];
+            bool is_wanted = *wanted ? strcmp(site_value(partition, "PartitionName"), wanted) == 0
+                                     : strcasecmp(site_value(partition, "Default"), "YES") == 0;
+
+            if (is_wanted && !site_is_member(setting->site, k, node))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The nodes that may be used: those given, or all that every partition has. */
+static int candidates(const struct verify_setting *setting, struct hostlist *list,
+                      struct error *err)
+{
+    const struct site_table *nodes = &setting->site->tables[CLUSTER_NODES];
+    int rv = 0;
+
+    for (size_t i = 0; rv == 0 && i < setting->nodes.count; i++)
+        if (!site_find(setting->site, CLUSTER_NODES, "NodeName", setting->nodes.names[i]))
+            rv = error_set(err, "%s: no such node", setting->nodes.names[i]);
+    for (size_t i = 0; rv == 0 && i < nodes->count; i++) {
+        const char *name = site_value(&nodes->records[i], "NodeName");
+
+        if (setting->nodes.count > 0 ? hostlist_contains(&setting->nodes, name)
+                                     : is_in_partitions(setting, i))
+            rv = hostlist_append(list, name) == 0 ? 0 : error_set(err, "no memory");
+    }
+    if (rv == 0 && list->count == 0)
+        rv = error_set(err, "no node is in all partitions of the Who= lines; --nodes names some");
+    if (rv != 0)
+        hostlist_clear(list);
+    return rv;
+}
+
+static void measure(const struct site *site, const struct hostlist *list,
+                    struct verify_capacity *capacity)
+{
+    *capacity = (struct verify_capacity){.cpus = 0};
+    for (size_t i = 0; i < list->count; i++) {
+        const struct site_record *node = site_find(site, CLUSTER_NODES, "NodeName", list->names[i]);
+        long cpus = node ? strtol(site_value(node, "CPUTot"), NULL, 10) : 0;
+
+        if (i == 0 && node)
+            snprintf(capacity->gres, sizeof capacity->gres, "%s", site_value(node, "Gres"));
+        if (cpus > 0 && (capacity->cpus == 0 || cpus < capacity->cpus))
+            capacity->cpus = cpus;
+    }
+    if (capacity->cpus == 0)
+        capacity->cpus = 1;
+}
+
+int verify_measure(const struct verify_setting *setting, struct verify_capacity *capacity,
+                   struct error *err)
+{
+    struct hostlist list = {0};
+
+    if (candidates(setting, &list, err) != 0)
+        return -1;
+    measure(setting->site, &list, capacity);
+    hostlist_clear(&list);
+    return 0;
+}
+
+/* Takes as many as the statements need of those that nobody uses; all of those that were given, of
+ * which none may be in use either. */
+static int choose(struct verify_run *run, struct error *err)
+{
+    const struct intent *intent = run->setting->intent;
+    struct hostlist list = {0};
+    struct cluster cluster = {0};
+    size_t needed = 1;
+    int rv = candidates(run->setting, &list, err);
+
+    if (rv == 0)
+        rv = operations_slurm.load_nodes(&cluster, err);
+    if (rv == 0)
+        measure(run->setting->site, &list, &run->capacity);
+    for (size_t i = 0; i < intent->count; i++) {
+        struct verify_plan plan = {0};
+
+        intent->statements[i].kind->plan(&intent->statements[i], &run->capacity, &plan);
+        needed = plan.nodes > (long)needed ? (size_t)plan.nodes : needed;
+    }
+    for (size_t i = 0; rv == 0 && i < list.count; i++) {
+        const struct cluster_node *node = cluster_node(&cluster, list.names[i]);
+        bool is_free = node && !node->is_allocated && !node->is_completing && !node->is_down &&
+                       !node->is_drained && node->is_responding && !node->is_reserved &&
+                       !node->is_waiting && !node->is_absent;
+
+        if (!is_free && run->setting->nodes.count > 0)
+            rv = error_set(err, "%s is %s; expected a node that is idle and in no reservation",
+                           list.names[i], node ? node->state : "not known");
+        else if (is_free && (run->nodes.count < needed || run->setting->nodes.count > 0))
+            rv = hostlist_append(&run->nodes, list.names[i]) == 0 ? 0 : error_set(err, "no memory");
+    }
+    if (rv == 0 && run->nodes.count == 0)
+        rv = error_set(err, "no node is idle and in no reservation; try again, or name nodes that "
+                            "will be, by --nodes");
+    measure(run->setting->site, &run->nodes, &run->capacity);
+    cluster_clear(&cluster);
+    hostlist_clear(&list);
+    return rv;
+}
+
+/* -------------------------------------------------------------------------- begin and end */
+
+static int users_find(struct verify_run *run, struct error *err)
+{
+    const struct intent *intent = run->setting->intent;
+    struct error why = {""};
+
+    run->users = calloc(intent->who_count, sizeof *run->users);
+    run->why = calloc(intent->who_count, sizeof *run->why);
+    if (!run->users || !run->why)
+        return error_set(err, "no memory");
+    for (size_t i = 0; i < intent->who_count; i++)
+        if (user_find(intent->who[i].user, &run->users[i], &why) != 0) {
+            run->users[i].uid = 0;
+            text_put(run->why[i], sizeof run->why[i], "%s: %s", intent->who[i].user, why.text);
+        }
+    return 0;
+}
+
+/* The names of those that are there, each once, with commas; malloc'd. */
+static char *users_list(const struct verify_run *run)
+{
+    char *text = NULL;
+    size_t size, said = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    if (!stream)
+        return NULL;
+    for (size_t i = 0; i < run->setting->intent->who_count; i++) {
+        bool is_new = run->users[i].uid != 0;
+
+        for (size_t k = 0; k < i && is_new; k++)
+            is_new = run->users[k].uid != run->users[i].uid;
+        if (is_new)
+            fprintf(stream, "%s%s", said++ ? "," : "", run->users[i].name);
+    }
+    if (fclose(stream) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static int minutes_of(const struct verify_run *run)
+{
+    double most_s = 0;
+
+    for (size_t i = 0; i < run->setting->intent->count; i++) {
+        const struct intent_statement *statement = &run->setting->intent->statements[i];
+        struct verify_plan plan = {0};
+
+        statement->kind->plan(statement, &run->capacity, &plan);
+        most_s += plan.most_s;
+    }
+    return (int)fmin(VERIFY_RESERVED_MOST_MIN, ceil(most_s / 60) + 10);
+}
+
+/* The journal, and in it what is made: jobs of each user, and the reservation, which is then made.
+ */
+static int begin(struct verify_run *run, const char *cluster, struct error *err)
+{
+    const struct verify_setting *setting = run->setting;
+    char *folded = hostlist_fold_for_slurm(&run->nodes), *users = users_list(run);
+    int rv = folded && users ? 0 : error_set(err, "no memory");
+
+    if (rv == 0)
+        rv = undo_begin(&operations_slurm, setting->directory, run->name, cluster, setting->argc,
+                        setting->argv, &run->undo, err);
+    if (rv == 0 && *err->text) { /* nobody would clean up after the keeper */
+        setting->on_leftover(err->text);
+        *err->text = '\0';
+    }
+    for (size_t i = 0; rv == 0 && i < setting->intent->who_count; i++)
+        if (run->users[i].uid != 0)
+            rv = undo_note_job(&run->undo, run->name, run->users[i].uid, err);
+    if (rv == 0)
+        rv = undo_note_reservation(&run->undo, run->name, folded, err);
+    if (rv == 0 && !is_stopped(run))
+        rv = operations_slurm.reserve(run->name, folded, *users ? users : NULL, minutes_of(run),
+                                      err);
+    free(folded);
+    free(users);
+    return rv;
+}
+
+/* -------------------------------------------------------------------------- probes */
+
+const struct verify_capacity *verify_capacity_of(const struct verify_run *run)
+{
+    return &run->capacity;
+}
+
+static void request_make(const struct verify_run *run, const struct intent_who *who,
+                         struct probe_request *request)
+{
+    size_t index = (size_t)(who - run->setting->intent->who);
+
+    *request = (struct probe_request){.name = run->name,
+                                      .user = &run->users[index],
+                                      .account = who->account,
+                                      .qos = who->qos,
+                                      .partition = who->partition,
+                                      .reservation = run->name,
+                                      .node = "",
+                                      .gres = "",
+                                      .nodes = 1,
+                                      .cpus = 1,
+                                      .minutes = 1};
+}
+
+/* Whether there is such a user; else seen says what is wrong. */
+static bool has_user(const struct verify_run *run, const struct intent_who *who,
+                     struct verify_seen *seen)
+{
+    size_t index = (size_t)(who - run->setting->intent->who);
+
+    if (run->users[index].uid == 0)
+        text_put(seen->not_shown, sizeof seen->not_shown, "%s", run->why[index]);
+    return run->users[index].uid != 0;
+}
+
+struct seen_job *verify_submit(struct verify_run *run, const struct intent_who *who,
+                               const struct verify_ask *ask, struct verify_seen *seen)
+{
+    struct seen_job *job = &seen->jobs[seen->count];
+    struct probe_request request;
+
+    if (*seen->not_shown || !has_user(run, who, seen))
+        return NULL;
+    if (is_stopped(run) || seen->count == SEEN_JOBS) {
+        snprintf(seen->not_shown, sizeof seen->not_shown, "it was stopped");
+        return NULL;
+    }
+    request_make(run, who, &request);
+    if (ask->reservation)
+        request.reservation = ask->reservation;
+    request.gres = ask->gres ? ask->gres : "";
+    request.nodes = ask->nodes > 0 ? ask->nodes : 1;
+    request.cpus = ask->cpus > 0 ? ask->cpus : request.nodes;
+    request.minutes = ask->minutes;
+    request.is_exclusive = ask->is_exclusive;
+    request.node = ask->is_exclusive ? run->nodes.names[0] : "";
+    request.is_later = ask->is_later;
+    *job = (struct seen_job){.who = who, .submitted_s = NAN, .started_s = NAN};
+    job->answer = probe_submit(&request, &job->id, job->said, sizeof job->said);
+    seen->count++;
+    return job;
+}
+
+static void look(struct seen_job *job)
+{
+    char *text = NULL;
+
+    /* what was seen before stays where nothing is known now */
+    if (job->answer == PROBE_ACCEPTED && cluster_show_job(job->id, &text, NULL) == 0)
+        seen_job_read(text, job);
+    free(text);
+}
+
+bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen,
+                 bool (*is_so)(const struct verify_seen *seen))
+{
+    double begin = clock_s();
+
+    for (;;) {
+        bool is_it;
+
+        for (size_t i = 0; i < seen->count; i++)
+            look(&seen->jobs[i]);
+        is_it = !is_so || is_so(seen);
+        doing(run, "%s, %.0f s", run->statement->line->text, clock_s() - begin);
+        if (is_it || clock_s() - begin > most_s || is_stopped(run))
+            return is_it;
+        usleep((useconds_t)(VERIFY_POLL_S * 1e6));
+    }
+}
+
+void verify_factors(struct seen_job *job)
+{
+    char *text = NULL;
+
+    if (cluster_show_priority(job->id, &text, NULL) == 0)
+        seen_factors_read(text, job);
+    free(text);
+}
+
+static bool is_left(const struct verify_run *run)
+{
+    struct cluster_job *jobs = NULL;
+    int count = operations_slurm.jobs(run->name, &jobs, NULL);
+
+    free(jobs);
+    return count != 0;
+}
+
+static bool first_is_over(const struct verify_seen *seen)
+{
+    return !seen_is_running(&seen->jobs[0]) && !seen_is_pending(&seen->jobs[0]);
+}
+
+void verify_end(struct verify_run *run, struct seen_job *job)
+{
+    struct verify_seen one = {.count = 1};
+
+    one.jobs[0] = *job;
+    operations_slurm.job_cancel(job->id, NULL);
+    verify_wait(run, VERIFY_END_S, &one, first_is_over);
+    *job = one.jobs[0];
+}
+
+void verify_uncertified(struct verify_run *run, const struct intent_who *who,
+                        struct verify_seen *seen)
+{
+    const struct site *site = run->setting->site;
+    const struct site_table *nodes = &site->tables[CLUSTER_NODES];
+    struct probe_request request;
+    time_t start;
+
+    if (!has_user(run, who, seen))
+        return;
+    seen->has_gate = run->setting->has_gate || *site_config(site, "Prolog") ||
+                     *site_config(site, "PrologSlurmctld");
+    for (size_t i = 0; i < nodes->count && seen->node_count < SEEN_NODES && !is_stopped(run); i++) {
+        const char *name = site_value(&nodes->records[i], "NodeName");
+        struct seen_node *node = &seen->nodes[seen->node_count];
+
+        if (hostlist_contains(&run->setting->certified, name) ||
+            hostlist_contains(&run->nodes, name) || !is_in_partitions(run->setting, i))
+            continue;
+        request_make(run, who, &request);
+        request.reservation = "";
+        request.node = name;
+        snprintf(node->name, sizeof node->name, "%s", name);
+        node->answer = probe_would_start(&request, &start, node->said, sizeof node->said);
+        node->after_s = difftime(start, time(NULL));
+        seen->node_count++;
+        doing(run, "%s, %s", run->statement->line->text, name);
+    }
+}
+
+/* Cancels what the statement's probe left, and waits until a limit does not count it any more. */
+static void finish(struct verify_run *run, struct verify_seen *seen)
+{
+    double begin = clock_s();
+
+    for (size_t i = 0; i < seen->count; i++)
+        if (seen->jobs[i].id != 0)
+            operations_slurm.job_cancel(seen->jobs[i].id, NULL);
+    while (seen->count > 0 && is_left(run) && clock_s() - begin < VERIFY_END_S && !is_stopped(run))
+        usleep((useconds_t)(VERIFY_POLL_S * 1e6));
+}
+
+/* Jobs in the cluster before the probe's: of others, and of the statement's users. */
+static void count_others(const struct verify_run *run, struct verify_seen *seen)
+{
+    const struct intent_statement *statement = run->statement;
+    size_t who = (size_t)(statement->who - run->setting->intent->who);
+    struct cluster_job *jobs = NULL;
+    int count = operations_slurm.jobs("", &jobs, NULL);
+
+    for (int i = 0; i < count; i++) {
+        bool is_users = run->users[who].uid != 0 && jobs[i].uid == run->users[who].uid;
+
+        seen->other_jobs++;
+        if (is_users && statement->kind == &verify_limit)
+            text_put(seen->not_shown, sizeof seen->not_shown,
+                     "user %s has jobs, %u is one: a test user must have none",
+                     statement->who->user, jobs[i].id);
+    }
+    if (count < 0)
+        text_put(seen->not_shown, sizeof seen->not_shown, "the controller does not tell its jobs");
+    free(jobs);
+}
+
+static void verify_one(struct verify_run *run, const struct intent_statement *statement)
+{
+    struct verify_result result = {VERDICT_UNKNOWN, 0, ""};
+    struct verify_plan plan = {0};
+    struct verify_seen *seen = calloc(1, sizeof *seen);
+
+    run->statement = statement;
+    doing(run, "%s", statement->line->text);
+    statement->kind->plan(statement, &run->capacity, &plan);
+    if (!seen) {
+        verify_not_shown(&result, "memory is out");
+    } else {
+        count_others(run, seen);
+        if (plan.nodes < 0)
+            text_put(seen->not_shown, sizeof seen->not_shown, "%s has no %s", run->nodes.names[0],
+                     statement->tres);
+        else if (plan.nodes > (long)run->nodes.count)
+            text_put(seen->not_shown, sizeof seen->not_shown,
+                     "it needs %ld nodes, and %zu are reserved", plan.nodes, run->nodes.count);
+        if (!*seen->not_shown)
+            statement->kind->probe(run, statement, seen);
+        finish(run, seen);
+        verify_judge(statement, seen, &result);
+    }
+    if (!is_stopped(run))
+        run->setting->on_result(statement, &result);
+    free(seen);
+}
+
+int verify_all(const struct verify_setting *setting, struct error *err)
+{
+    struct verify_run run = {.setting = setting, .undo = {.journal = -1, .keeper_pipe = -1}};
+    struct error late = {""};
+    struct tm tm;
+    time_t now = time(NULL);
+    char cluster[256];
+    int rv = operations_slurm.name(cluster, sizeof cluster, err), left;
+
+    gmtime_r(&now, &tm);
+    strftime(run.name, sizeof run.name, "policy-%Y%m%d-%H%M%S", &tm);
+    snprintf(run.name + strlen(run.name), sizeof run.name - strlen(run.name), "-%d", getpid());
+    if (rv == 0) {
+        left = undo_leftovers(&operations_slurm, setting->directory, cluster, setting->on_leftover,
+                              &late);
+        if (left < 0)
+            setting->on_leftover(late.text);
+        rv = users_find(&run, err);
+    }
+    if (rv == 0)
+        rv = choose(&run, err);
+    if (rv == 0)
+        rv = begin(&run, cluster, err);
+    for (size_t i = 0; rv == 0 && i < setting->intent->count && !is_stopped(&run); i++)
+        verify_one(&run, &setting->intent->statements[i]);
+    if (undo_end(&run.undo, &late) != 0) {
+        setting->on_leftover(late.text);
+        rv = rv == 0 ? error_set(err, "%s", late.text) : rv;
+    }
+    hostlist_clear(&run.nodes);
+    free(run.users);
+    free(run.why);
+    return rv;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_VERIFY_RUN_H
+#define MUSTER_VERIFY_RUN_H
+
+#include <signal.h>
+
+#include "lib/base/hostlist.h"
+#include "validate/scheduling/site.h"
+#include "validate/scheduling/verify/kinds.h"
+
+/* A run of muster policy verify: a reservation of its own and probe jobs in it. All of it is noted
+ * in a journal (validate/slurm/undo.h) before it is made. */
+
+struct verify_setting {
+    const struct site *site;
+    const struct intent *intent;
+    struct hostlist nodes;     /* given; none: idle ones are chosen */
+    struct hostlist certified; /* nodes with a valid certificate */
+    bool has_gate;             /* the plugin refuses jobs on the others: OnMissing=refuse */
+    const char *directory;     /* of journals */
+    int argc;                  /* of main() */
+    char **argv;
+    const volatile sig_atomic_t *stop;
+    void (*on_doing)(const char *text); /* what is going on: called some three times a second */
+    void (*on_result)(const struct intent_statement *statement, const struct verify_result *result);
+    void (*on_leftover)(const char *text); /* of a run that was killed */
+};
+
+/* Fills capacity with the least that a node has, of those given or else of all that every stated
+ * partition has. Returns 0, or -1 with err: there is no such node. */
+int verify_measure(const struct verify_setting *setting, struct verify_capacity *capacity,
+                   struct error *err);
+
+/* Verifies all statements, each result by on_result(), and removes what it made; also after *stop,
+ * when the rest of the statements has no result. Needs root and cluster_open(). Returns 0, or -1
+ * with err. */
+int verify_all(const struct verify_setting *setting, struct error *err);
+
+/* ----------------------------------------------------------------- for probes */
+
+struct verify_ask {
+    const char *reservation; /* NULL: that of the run */
+    const char *gres;        /* a node; NULL: none */
+    int nodes, cpus;         /* 0: 1; cpus in all */
+    int minutes;
+    bool is_exclusive; /* the whole of the run's first node */
+    bool is_later;
+};
+
+/* Of the nodes of the run. */
+const struct verify_capacity *verify_capacity_of(const struct verify_run *run);
+/* Submits a job, which seen gets. Returns it; NULL: it could not be, and seen->not_shown says why.
+ */
+struct seen_job *verify_submit(struct verify_run *run, const struct intent_who *who,
+                               const struct verify_ask *ask, struct verify_seen *seen);
+/* Looks at all jobs until that is so, at most for so long. Returns whether it is. */
+bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen,
+                 bool (*is_so)(const struct verify_seen *seen));
+/* What makes up the priority of a job that waits. */
+void verify_factors(struct seen_job *job);
+/* Cancels the job and waits until it is over. */
+void verify_end(struct verify_run *run, struct seen_job *job);
+/* The nodes without certificate that the partition has, and when a job would start there. */
+void verify_uncertified(struct verify_run *run, const struct intent_who *who,
+                        struct verify_seen *seen);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_VERIFY_SEEN_H
+#define MUSTER_VERIFY_SEEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "validate/scheduling/verify/intent.h"
+#include "validate/slurm/probe.h"
+
+/* What a probe has seen of its jobs, for a judge. Pure. */
+
+enum seen_factor {
+    SEEN_AGE,
+    SEEN_FAIRSHARE,
+    SEEN_JOBSIZE,
+    SEEN_PARTITION,
+    SEEN_QOS,
+    SEEN_TRES,
+    SEEN_FACTORS,
+};
+extern const char *const seen_factor_names[SEEN_FACTORS]; /* as sprio's and slurm.conf's */
+
+struct seen_job {
+    const struct intent_who *who;
+    uint32_t id; /* 0: it was not accepted */
+    enum probe_answer answer;
+    char said[120];              /* Slurm's words, where it was not accepted */
+    char state[24], reason[120]; /* as scontrol shows them; "": not seen */
+    long priority;
+    int restarts;
+    double submitted_s, started_s; /* since the epoch in local time; NAN: not known */
+    bool has_factors;
+    long factors[SEEN_FACTORS]; /* weighted: what each adds to the priority */
+};
+
+/* A node without a certificate, and when a job would start there. */
+struct seen_node {
+    char name[64];
+    enum probe_answer answer;
+    double after_s;
+    char said[120];
+};
+
+enum { SEEN_JOBS = INTENT_AMOUNT_MOST + 2, SEEN_NODES = 16 };
+
+struct verify_seen {
+    struct seen_job jobs[SEEN_JOBS];
+    size_t count;
+    struct seen_node nodes[SEEN_NODES];
+    size_t node_count;
+    size_t other_jobs;   /* of others, in the cluster: a limit of a group counts them too */
+    bool has_gate;       /* a prolog or the plugin may refuse what Slurm would start */
+    char not_shown[240]; /* why there is nothing to judge; "" */
+};
+
+/* Takes a line of "scontrol -o show job". Returns 0, or -1: it is none. */
+int seen_job_read(const char *text, struct seen_job *job);
+/* Takes a line of sprio by CLUSTER_PRIORITY_FORMAT. Returns 0, or -1. */
+int seen_factors_read(const char *text, struct seen_job *job);
+
+bool seen_is_running(const struct seen_job *job);
+bool seen_is_pending(const struct seen_job *job);
+/* A limit of an association, a QOS or a partition keeps it: from being accepted, or from starting.
+ */
+bool seen_is_limited(const struct seen_job *job);
+/* ... of a group, to which jobs of others count. */
+bool seen_is_of_group(const struct seen_job *job);
+/* It waits, and the scheduler has looked at it. */
+bool seen_is_considered(const struct seen_job *job);
+/* Whether the scheduler has decided about it: it runs, is over, was refused, or waits for another
+ * reason than its turn. */
+bool seen_is_settled(const struct seen_job *job);
+
+/* "job 7 (alice) waits: QOSMaxJobsPerUserLimit"; into text. Returns text. */
+const char *seen_describe(const struct seen_job *job, char *text, size_t size);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/as_user.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/base/read_all.h"
+
+/* What a child of another user's tells. */
+struct told {
+    int reason;
+    uint32_t value;
+};
+
+int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted, uint32_t *found)
+{
+    struct told answer = {.reason = ECHILD};
+    pid_t parent = getpid(), child;
+    int ends[2], reason;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return errno;
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        if (user_become(user) != 0)
+            answer.reason = errno;
+        else if (prctl(PR_SET_PDEATHSIG, SIGKILL), getppid() == parent)
+            answer.reason = request(wanted, &answer.value);
+        _exit(write(ends[1], &answer, sizeof answer) != (ssize_t)sizeof answer);
+    }
+    reason = errno;
+    close(ends[1]);
+    if (child > 0) {
+        if (read_all(ends[0], &answer, sizeof answer) != (ssize_t)sizeof answer)
+            answer = (struct told){.reason = ECHILD};
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            ;
+        reason = answer.reason;
+        *found = answer.value;
+    }
+    close(ends[0]);
+    return reason;
+}

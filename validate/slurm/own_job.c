@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/own_job.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/constants/run_constants.h"
+#include "validate/slurm/release.h"
+
+static int fill(const slurm_job_info_t *info, struct own_job *job, struct error *err)
+{
+    if (hostlist_expand(info->nodes ? info->nodes : "", &job->nodes, err) != 0 ||
+        hostlist_expand(info->exc_nodes ? info->exc_nodes : "", &job->excluded, err) != 0)
+        return -1;
+    job->can_requeue = info->batch_flag && info->requeue == 1;
+    job->is_heterogeneous = info->het_job_id != 0 && info->het_job_id != NO_VAL;
+    job->requeues = info->restart_cnt;
+    job->left_s = info->time_limit == INFINITE ? INFINITY : difftime(info->end_time, time(NULL));
+    return 0;
+}
+
+int own_job_load(uint32_t id, struct own_job *job, struct error *err)
+{
+    job_info_msg_t *jobs = NULL;
+    int rv = 1;
+
+    *job = (struct own_job){0};
+    if (slurm_load_job(&jobs, id, SHOW_ALL) != SLURM_SUCCESS)
+        return error_set(err, "cannot ask the controller for job %u: %s", id,
+                         slurm_strerror(errno));
+    for (uint32_t i = 0; rv == 1 && i < jobs->record_count; i++)
+        if (release_job_id(&jobs->job_array[i]) == id)
+            rv = fill(&jobs->job_array[i], job, err);
+    slurm_free_job_info_msg(jobs);
+    if (rv == 1)
+        rv = error_set(err, "the controller does not know job %u", id);
+    if (rv != 0)
+        own_job_clear(job);
+    return rv;
+}
+
+void own_job_clear(struct own_job *job)
+{
+    hostlist_clear(&job->nodes);
+    hostlist_clear(&job->excluded);
+    *job = (struct own_job){0};
+}
+
+/* Requests name the job by a text, as scontrol's do: the same on all releases. */
+static int requeue(char *id)
+{
+    job_array_resp_msg_t *answer = NULL;
+    int rv = slurm_requeue2(id, 0, &answer);
+
+    if (answer) {
+        for (uint32_t i = 0; rv == SLURM_SUCCESS && i < answer->job_array_count; i++)
+            if (answer->error_code[i] != SLURM_SUCCESS) {
+                errno = (int)answer->error_code[i];
+                rv = SLURM_ERROR;
+            }
+        slurm_free_job_array_resp(answer);
+    }
+    return rv;
+}
+
+static int exclude(char *id, char *nodes)
+{
+    job_array_resp_msg_t *answer = NULL;
+    job_desc_msg_t wanted;
+    int rv;
+
+    slurm_init_job_desc_msg(&wanted);
+    wanted.job_id_str = id;
+    wanted.exc_nodes = nodes;
+    rv = slurm_update_job2(&wanted, &answer);
+    if (answer) {
+        for (uint32_t i = 0; rv == SLURM_SUCCESS && i < answer->job_array_count; i++)
+            if (answer->error_code[i] != SLURM_SUCCESS) {
+                errno = (int)answer->error_code[i];
+                rv = SLURM_ERROR;
+            }
+        slurm_free_job_array_resp(answer);
+    }
+    return rv;
+}
+
+int own_job_requeue(uint32_t id, const struct hostlist *excluded, struct error *err)
+{
+    char *folded = hostlist_fold_for_slurm(excluded), text[16];
+    int rv = 0;
+
+    snprintf(text, sizeof text, "%u", id);
+    if (!folded)
+        return error_set(err, "no memory for %zu nodes", excluded->count);
+    if (requeue(text) != SLURM_SUCCESS) {
+        rv = error_set(err, "cannot queue job %u again: %s", id, slurm_strerror(errno));
+        goto done;
+    }
+    /* Only a job that waits may exclude nodes. */
+    for (int i = 0; (rv = exclude(text, folded)) != SLURM_SUCCESS && i < RUN_REQUEUE_TRIES; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    if (rv != SLURM_SUCCESS) {
+        error_set(err, "cannot exclude %s from job %u: %s", folded, id, slurm_strerror(errno));
+        rv = 1;
+    }
+done:
+    free(folded);
+    return rv;
+}
+
+int own_job_last_step(uint32_t id, long *last, struct error *err)
+{
+    job_step_info_response_msg_t *found = NULL;
+
+    *last = -1;
+    if (release_steps_load(id, &found) != SLURM_SUCCESS)
+        return error_set(err, "cannot ask the controller for the steps of job %u: %s", id,
+                         slurm_strerror(errno));
+    for (uint32_t i = 0; i < found->job_step_count; i++) {
+        uint32_t step = found->job_steps[i].step_id.step_id;
+
+        if (step < SLURM_MAX_NORMAL_STEP_ID && (long)step > *last)
+            *last = (long)step;
+    }
+    slurm_free_job_step_info_response_msg(found);
+    return 0;
+}

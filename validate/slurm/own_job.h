@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_OWN_JOB_H
+#define MUSTER_OWN_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/base/hostlist.h"
+
+/* A job of one's own, looked at and queued again as its user. cluster_open() must have succeeded.
+ */
+
+struct own_job {
+    struct hostlist nodes;    /* that it has now: of a job with --no-kill less those that failed */
+    struct hostlist excluded; /* its ExcNodeList */
+    bool can_requeue;         /* a batch job without --no-requeue */
+    bool is_heterogeneous;
+    int requeues;  /* how often it was queued again */
+    double left_s; /* of its time limit; INFINITY: it has none */
+};
+
+/* Returns 0, or -1 with err and job empty. Release with own_job_clear(). */
+int own_job_load(uint32_t id, struct own_job *job, struct error *err);
+void own_job_clear(struct own_job *job);
+
+/* Queues the job again and sets its ExcNodeList. Slurm ends the batch script meanwhile: the caller
+ * lets no signal end it. Returns 0; 1 with err when it is queued and the list could not be set; -1
+ * with err when it is not queued. */
+int own_job_requeue(uint32_t id, const struct hostlist *excluded, struct error *err);
+
+/* The greatest number of the steps by srun that the controller has of the job; -1: it has none.
+ * Returns 0, or -1 with err. */
+int own_job_last_step(uint32_t id, long *last, struct error *err);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/probe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/constants/slurm_constants.h"
+#include "validate/slurm/as_user.h"
+
+enum { MEMORY_MB = 64 };
+
+/* What a refusal says of the policy; others are PROBE_REFUSED. */
+static const struct {
+    int reason;
+    enum probe_answer answer;
+} answers[] = {
+    {ESLURM_ACCOUNTING_POLICY, PROBE_LIMITED},
+    {ESLURM_INVALID_TIME_LIMIT, PROBE_LIMITED},
+    {ESLURM_INVALID_NODE_COUNT, PROBE_LIMITED},
+    {ESLURM_TOO_MANY_REQUESTED_CPUS, PROBE_LIMITED},
+    {ESLURM_RESERVATION_ACCESS, PROBE_DENIED},
+    {SLURM_COMMUNICATIONS_CONNECTION_ERROR, PROBE_SILENT},
+    {SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR, PROBE_SILENT},
+    {SLURMCTLD_COMMUNICATIONS_SEND_ERROR, PROBE_SILENT},
+    {SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR, PROBE_SILENT},
+    {SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT, PROBE_SILENT},
+};
+
+static enum probe_answer answer_of(int reason)
+{
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+        if (answers[i].reason == reason)
+            return answers[i].answer;
+    return reason == 0 ? PROBE_ACCEPTED : PROBE_REFUSED;
+}
+
+static int submit(job_desc_msg_t *wanted, uint32_t *id)
+{
+    submit_response_msg_t *answer = NULL;
+
+    wanted->user_id = getuid();
+    wanted->group_id = getgid();
+    if (slurm_submit_batch_job(wanted, &answer) != SLURM_SUCCESS || !answer)
+        return errno ? errno : ESLURM_INTERNAL;
+    *id = release_submitted_id(answer);
+    slurm_free_submit_response_response_msg(answer);
+    return 0;
+}
+
+static int would_start(job_desc_msg_t *wanted, uint32_t *start)
+{
+    will_run_response_msg_t *answer = NULL;
+
+    wanted->user_id = getuid();
+    wanted->group_id = getgid();
+    if (slurm_job_will_run2(wanted, &answer) != SLURM_SUCCESS || !answer)
+        return errno ? errno : ESLURM_INTERNAL;
+    *start = (uint32_t)answer->start_time;
+    return 0; /* slurm.h has nothing to free the answer with: it ends with the child */
+}
+
+static char *text_or_null(const char *text)
+{
+    return *text ? (char *)(uintptr_t)text : NULL;
+}
+
+static enum probe_answer request_send(const struct probe_request *request, as_user_fn *function,
+                                      uint32_t *value, char *text, size_t size)
+{
+    char script[64], gres[2][128],
+        *environment[] = {(char *)(uintptr_t) "PATH=/usr/bin:/bin", NULL}, directory[] = "/",
+        nowhere[] = "/dev/null";
+    job_desc_msg_t job;
+    int reason;
+
+    snprintf(script, sizeof script, "#!/bin/sh\nexec sleep %d\n",
+             60 * (request->minutes < PROBE_MOST_MIN ? request->minutes : PROBE_MOST_MIN));
+    slurm_init_job_desc_msg(&job);
+    job.name = text_or_null(request->name);
+    job.account = text_or_null(request->account);
+    job.qos = text_or_null(request->qos);
+    job.partition = text_or_null(request->partition);
+    job.reservation = text_or_null(request->reservation);
+    job.req_nodes = text_or_null(request->node);
+    job.min_nodes = job.max_nodes = (uint32_t)request->nodes;
+    job.num_tasks = job.min_cpus = (uint32_t)request->cpus;
+    job.cpus_per_task = 1;
+    job.pn_min_memory = MEMORY_MB;
+    if (request->is_exclusive)
+        job.shared = JOB_SHARED_NONE;
+    if (request->is_later)
+        job.begin_time = time(NULL) + PROBE_LATER_S;
+    job.time_limit = (uint32_t)request->minutes;
+    /* what cannot start soon goes by itself, where nobody is left to cancel it */
+    job.deadline = time(NULL) + PROBE_LATER_S + 60 * ((time_t)request->minutes + PROBE_MOST_MIN);
+    job.work_dir = directory;
+    job.std_out = job.std_err = job.std_in = nowhere;
+    job.script = script;
+    job.environment = environment;
+    job.env_size = 1;
+    /* releases differ in how GRES are written, and refuse the other way */
+    snprintf(gres[0], sizeof gres[0], "gres:%s", request->gres);
+    snprintf(gres[1], sizeof gres[1], "gres/%s", request->gres);
+    job.tres_per_node = *request->gres ? gres[0] : NULL;
+    reason = as_user(request->user, function, &job, value);
+    if (*request->gres && (reason == ESLURM_INVALID_GRES || reason == ESLURM_INVALID_TRES)) {
+        job.tres_per_node = gres[1];
+        reason = as_user(request->user, function, &job, value);
+    }
+    snprintf(text, size, "%s", reason ? slurm_strerror(reason) : "");
+    return answer_of(reason);
+}
+
+enum probe_answer probe_submit(const struct probe_request *request, uint32_t *id, char *text,
+                               size_t size)
+{
+    *id = 0;
+    return request_send(request, submit, id, text, size);
+}
+
+enum probe_answer probe_would_start(const struct probe_request *request, time_t *start, char *text,
+                                    size_t size)
+{
+    uint32_t seconds = 0;
+    enum probe_answer answer = request_send(request, would_start, &seconds, text, size);
+
+    *start = seconds;
+    return answer;
+}

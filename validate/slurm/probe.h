@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PROBE_H
+#define MUSTER_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "lib/base/error.h"
+#include "validate/slurm/user.h"
+
+/* Probe jobs of muster policy verify: batch jobs that sleep, in the name of a user. */
+
+struct probe_request {
+    const char *name;
+    const struct user *user;
+    const char *account, *qos, *partition, *reservation; /* "": the default, or none */
+    const char *node;                                    /* "": any */
+    const char *gres;                                    /* "gpu:2" a node; "": none */
+    int nodes, cpus;                                     /* cpus: in all */
+    bool is_exclusive;
+    bool is_later; /* not before an hour from now: it is accepted, and does not run */
+    int minutes;
+};
+
+enum probe_answer {
+    PROBE_ACCEPTED,
+    PROBE_LIMITED, /* refused because of a limit of the association, QOS or partition */
+    PROBE_DENIED,  /* the reservation does not let the user in */
+    PROBE_REFUSED, /* for any other reason */
+    PROBE_SILENT,  /* the controller did not answer */
+};
+
+/* Returns the answer, with *id for PROBE_ACCEPTED, else with Slurm's words in text. */
+enum probe_answer probe_submit(const struct probe_request *request, uint32_t *id, char *text,
+                               size_t size);
+
+/* Asks when such a job would start, and submits none. As probe_submit(), with *start. */
+enum probe_answer probe_would_start(const struct probe_request *request, time_t *start, char *text,
+                                    size_t size);
+
+#endif

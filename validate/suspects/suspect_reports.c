@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/suspects/suspect_reports.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/grow.h"
+#include "lib/base/write_all.h"
+
+void suspect_reports_directory(const char *root, char *path, size_t size)
+{
+    snprintf(path, size, "%s%s", root, SUSPECT_REPORTS_DIRECTORY);
+}
+
+/* Whether it is a name that a node can have: letters, digits, '.', '-', '_', at most 63. */
+static bool is_node_name(const char *name)
+{
+    size_t length = strlen(name);
+
+    return length > 0 && length < sizeof((struct suspect_report *)0)->node && *name != '.' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+               length;
+}
+
+void suspect_report_describe(const struct suspect_report *report, char *text, size_t size)
+{
+    char date[32];
+    struct tm day;
+
+    gmtime_r(&report->made, &day);
+    strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &day);
+    snprintf(text, size, "a preflight of job %u, user %u, %s: %s%s%s: %s", report->job_id,
+             (unsigned)report->uid, date, report->test, *report->part ? " " : "", report->part,
+             report->message);
+}
+
+/* ---------------------------------------------------------------- leaving one */
+
+/* One line, whatever stands in it. */
+static void to_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e)
+            *text = '?';
+}
+
+int suspect_report_leave(const char *directory, const struct suspect_report *report,
+                         struct error *err)
+{
+    struct suspect_report line = *report;
+    char path[4400], text[SUSPECT_REPORT_BYTES];
+    int fd, length;
+
+    if (!is_node_name(report->node))
+        return error_set(err, "'%.64s' is no name of a node", report->node);
+    to_line(line.test);
+    to_line(line.part);
+    to_line(line.message);
+    snprintf(path, sizeof path, "%s/%u-%u-%s", directory, (unsigned)geteuid(), report->job_id,
+             report->node);
+    length = snprintf(text, sizeof text, "job: %u\nnode: %s\ntest: %s\npart: %s\nmessage: %s\n",
+                      report->job_id, report->node, line.test, line.part, line.message);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST)
+        return 1;
+    if (fd < 0)
+        return error_set(err, "%s: %m", path);
+    if (write_all(fd, text, (size_t)length) != 0 || fsync(fd) != 0) {
+        error_set(err, "%s: %m", path);
+        close(fd);
+        unlink(path);
+        return -1;
+    }
+    close(fd);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- reading them */
+
+/* Takes one "name: value" line. Returns whether it is one of a suspect report's. */
+static bool line_take(char *line, struct suspect_report *report)
+{
+    const struct {
+        const char *name;
+        char *value;
+        size_t size;
+    } fields[] = {{"node", report->node, sizeof report->node},
+                  {"test", report->test, sizeof report->test},
+                  {"part", report->part, sizeof report->part},
+                  {"message", report->message, sizeof report->message}};
+    char *colon = strstr(line, ": "), *end;
+
+    if (!colon)
+        return false;
+    *colon = '\0';
+    if (strcmp(line, "job") == 0) {
+        report->job_id = (uint32_t)strtoul(colon + 2, &end, 10);
+        return *end == '\0' && end != colon + 2;
+    }
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strcmp(line, fields[i].name) == 0) {
+            snprintf(fields[i].value, fields[i].size, "%s", colon + 2);
+            to_line(fields[i].value);
+            return true;
+        }
+    return false;
+}
+
+static bool text_take(char *text, struct suspect_report *report)
+{
+    for (char *line = text, *next; *line; line = next) {
+        next = line + strcspn(line, "\n");
+        if (*next)
+            *next++ = '\0';
+        if (!line_take(line, report))
+            return false;
+    }
+    return is_node_name(report->node) && report->job_id > 0;
+}
+
+/* Returns whether the directory's entry is a suspect report. */
+static bool entry_read(int directory, const char *name, struct suspect_report *report)
+{
+    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    char text[SUSPECT_REPORT_BYTES + 1], expected[160];
+    struct stat status;
+    ssize_t length = -1;
+
+    *report = (struct suspect_report){0};
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
+        status.st_size <= SUSPECT_REPORT_BYTES)
+        length = read(fd, text, SUSPECT_REPORT_BYTES);
+    close(fd);
+    if (length <= 0 || memchr(text, '\0', (size_t)length))
+        return false;
+    text[length] = '\0';
+    report->uid = status.st_uid;
+    report->made = status.st_mtime;
+    if (!text_take(text, report))
+        return false;
+    snprintf(expected, sizeof expected, "%u-%u-%s", (unsigned)report->uid, report->job_id,
+             report->node);
+    return strcmp(name, expected) == 0;
+}
+
+static int oldest_first(const void *left, const void *right)
+{
+    const struct suspect_report *a = left, *b = right;
+
+    return a->made != b->made ? (a->made > b->made ? 1 : -1) : strcmp(a->node, b->node);
+}
+
+/* Returns NULL, with err where that is not because there is none. */
+static DIR *directory_open(const char *path, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (!directory && errno != ENOENT)
+        error_set(err, "%s: %m", path);
+    if (!directory && fd >= 0)
+        close(fd);
+    return directory;
+}
+
+/* The next entry that may be a suspect report; NULL at the end, or when *seen has come to
+ * SUSPECT_REPORTS_SEEN. Directories are none, and do not count: nobody but their owner can remove a
+ * full one. */
+static const struct dirent *entry_next(DIR *stream, int *seen)
+{
+    const struct dirent *entry;
+
+    while (*seen < SUSPECT_REPORTS_SEEN && (entry = readdir(stream)))
+        if (entry->d_type != DT_DIR && strcmp(entry->d_name, ".") != 0 &&
+            strcmp(entry->d_name, "..") != 0) {
+            ++*seen;
+            return entry;
+        }
+    return NULL;
+}
+
+/* A file that may be a suspect report: what is known of it without opening it. */
+struct candidate {
+    uid_t uid;
+    time_t made;
+    size_t nth; /* of its owner's, the newest is 0 */
+    char name[96];
+};
+
+static int by_owner_newest_first(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+
+    if (a->uid != b->uid)
+        return a->uid < b->uid ? -1 : 1;
+    return a->made != b->made ? (a->made < b->made ? 1 : -1) : strcmp(a->name, b->name);
+}
+
+static int in_turns(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+
+    if (a->nth != b->nth)
+        return a->nth < b->nth ? -1 : 1;
+    return by_owner_newest_first(left, right);
+}
+
+/* Returns whether it may be a suspect report: of the right kind, size, age and name. */
+static bool candidate_read(int directory, const char *name, struct candidate *candidate)
+{
+    struct stat status;
+    char expected[16];
+
+    if (*name == '.' || strlen(name) >= sizeof candidate->name ||
+        fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_nlink != 1 || status.st_size > SUSPECT_REPORT_BYTES || status.st_size == 0 ||
+        status.st_mtime < time(NULL) - SUSPECT_REPORT_AGE_S)
+        return false;
+    snprintf(expected, sizeof expected, "%u-", (unsigned)status.st_uid);
+    if (strncmp(name, expected, strlen(expected)) != 0)
+        return false;
+    *candidate = (struct candidate){.uid = status.st_uid, .made = status.st_mtime};
+    strcpy(candidate->name, name);
+    return true;
+}
+
+/* Puts them in the order in which they are read. Returns how many of them are. */
+static size_t candidates_order(struct candidate *candidates, size_t count)
+{
+    size_t wanted = 0;
+
+    qsort(candidates, count, sizeof *candidates, by_owner_newest_first);
+    for (size_t i = 1; i < count; i++)
+        if (candidates[i].uid == candidates[i - 1].uid)
+            candidates[i].nth = candidates[i - 1].nth + 1;
+    qsort(candidates, count, sizeof *candidates, in_turns);
+    while (wanted < count && wanted < SUSPECT_REPORTS_MAX &&
+           candidates[wanted].nth < SUSPECT_REPORTS_OF_USER)
+        wanted++;
+    return wanted;
+}
+
+/* Removes those from first on. The last of them is of who has left most. */
+static void overflow_clear(int directory, const struct candidate *candidates, size_t first,
+                           size_t count, struct suspect_reports_overflow *overflow)
+{
+    for (size_t i = first; i < count; i++)
+        unlinkat(directory, candidates[i].name, 0);
+    overflow->files = count - first;
+    overflow->uid = count > first ? candidates[count - 1].uid : 0;
+}
+
+int suspect_reports_read(const char *directory, struct suspect_report **reports,
+                         struct suspect_reports_overflow *overflow, struct error *err)
+{
+    struct error none = {""};
+    DIR *stream = directory_open(directory, &none);
+    struct candidate *candidates = NULL, *grown;
+    const struct dirent *entry;
+    size_t count = 0, wanted, found = 0;
+    bool has_memory = true;
+    int seen = 0;
+
+    *reports = NULL;
+    *overflow = (struct suspect_reports_overflow){0};
+    if (!stream)
+        return *none.text ? error_set(err, "%s", none.text) : 0;
+    while (has_memory && (entry = entry_next(stream, &seen))) {
+        struct candidate candidate;
+
+        if (!candidate_read(dirfd(stream), entry->d_name, &candidate))
+            continue;
+        grown = grow(candidates, count, sizeof *candidates);
+        has_memory = grown != NULL;
+        if (has_memory) {
+            candidates = grown;
+            candidates[count++] = candidate;
+        }
+    }
+    *reports = calloc(SUSPECT_REPORTS_MAX, sizeof **reports);
+    has_memory = has_memory && *reports;
+    wanted = has_memory && count > 0 ? candidates_order(candidates, count) : 0;
+    for (size_t i = 0; i < wanted; i++)
+        found += entry_read(dirfd(stream), candidates[i].name, &(*reports)[found]);
+    if (has_memory)
+        overflow_clear(dirfd(stream), candidates, wanted, count, overflow);
+    closedir(stream);
+    free(candidates);
+    if (!has_memory) {
+        free(*reports);
+        *reports = NULL;
+        return error_set(err, "%s: out of memory", directory);
+    }
+    qsort(*reports, found, sizeof **reports, oldest_first);
+    return (int)found;
+}
+
+int suspect_reports_remove(const char *directory, char *const *nodes, size_t count,
+                           struct error *err)
+{
+    struct error none = {""};
+    DIR *stream = directory_open(directory, &none);
+    const struct dirent *entry;
+    int removed = 0, seen = 0;
+
+    if (!stream)
+        return *none.text ? error_set(err, "%s", none.text) : 0;
+    while ((entry = entry_next(stream, &seen))) {
+        struct suspect_report report;
+        bool is_suspect_report, is_meant = false;
+
+        is_suspect_report = entry_read(dirfd(stream), entry->d_name, &report);
+        for (size_t i = 0; is_suspect_report && i < count && !is_meant; i++)
+            is_meant = strcmp(nodes[i], report.node) == 0;
+        if ((is_meant || !is_suspect_report) && unlinkat(dirfd(stream), entry->d_name, 0) == 0)
+            removed += is_suspect_report;
+    }
+    closedir(stream);
+    return removed;
+}

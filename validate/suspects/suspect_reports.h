@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SUSPECT_REPORTS_H
+#define MUSTER_SUSPECT_REPORTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "lib/base/error.h"
+#include "lib/constants/checks_constants.h"
+
+/* What users' preflights hold against nodes: small files of theirs in a directory of the node, a
+ * reason to test a node again and never more. The directory is root's and of mode 1733: anybody may
+ * leave a file and nobody but root may list or take another's; it is a file system of its own in
+ * memory, so that what is put there fills nothing else (spank/suspects.h). Whoever reads it is root
+ * and believes nothing. */
+
+#define SUSPECT_REPORTS_DIRECTORY "/run/muster/suspects"
+#define SUSPECT_REPORT_RUN "preflight-%u-%u" /* the run of a suspect report's record: job, user */
+
+enum {
+    SUSPECT_REPORT_BYTES = 4096, /* of a file */
+    SUSPECT_REPORTS_OF_USER =
+        16, /* that are read, the newest; so many a day, as older ones are none */
+    SUSPECT_REPORTS_MAX = 256, /* in all: of each user the newest, then of each the second, ... */
+    SUSPECT_REPORTS_SEEN = 1 << 17, /* files that are looked at; directories are not counted */
+};
+
+struct suspect_report {
+    uid_t uid; /* the file's owner: all else is what that user says */
+    uint32_t job_id;
+    time_t made;             /* of the file */
+    char node[64];           /* whom it is about */
+    char test[64], part[64]; /* printable ASCII, may be "" */
+    char message[256];
+};
+
+/* SUSPECT_REPORTS_DIRECTORY below root; "" is this machine. */
+void suspect_reports_directory(const char *root, char *path, size_t size);
+
+/* "a preflight of job 12, user 1000, 2026-11-21 12:30 UTC: links: eth1 sends ..." */
+void suspect_report_describe(const struct suspect_report *report, char *text, size_t size);
+
+/* Leaves the suspect report as a file of the caller's, whole or not at all. Returns 0, 1 when there
+ * is one of this user, job and node already, or -1 with err. */
+int suspect_report_leave(const char *directory, const struct suspect_report *report,
+                         struct error *err);
+
+/* What was passed over because its owner has left more than is read. */
+struct suspect_reports_overflow {
+    size_t files;
+    uid_t uid; /* who left most of them */
+};
+
+/* Reads the suspect reports. What is not a regular file of one name, is larger than
+ * SUSPECT_REPORT_BYTES, is not in the form of a suspect report, or not named after its owner, is
+ * passed over; bytes that are not printable become '?'. *reports is malloc'd, oldest first; the
+ * caller frees. Files beyond SUSPECT_REPORTS_OF_USER and SUSPECT_REPORTS_MAX are removed and
+ * counted in overflow: nobody's files stand in the way of another's. Returns their number, 0 where
+ * there is no directory, or -1 with err. */
+int suspect_reports_read(const char *directory, struct suspect_report **reports,
+                         struct suspect_reports_overflow *overflow, struct error *err);
+
+/* Removes the files about those nodes (count names), and those that are no suspect report. Returns
+ * how many suspect reports were removed, or -1 with err. */
+int suspect_reports_remove(const char *directory, char *const *nodes, size_t count,
+                           struct error *err);
+
+#endif
