@@ -9,8 +9,7 @@
 #   verdict n1                          # exit status and line of muster certificate verify
 #   $certificate                        # the certificate's path on each node
 
-muster=${MUSTER:-$prefix/bin/muster}
-[ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
+muster_find
 
 lab_up -n 2
 cp "$muster" "$work/muster" # where the nodes see it, wherever it is

@@ -18,8 +18,7 @@
 #   nothing_left                        # no job, reservation, journal or process of a run
 
 # shellcheck disable=SC2154 # top is set in testlab.sh
-muster=${MUSTER:-$prefix/bin/muster}
-[ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
+muster_find
 [ -x "${muster%/*}/muster-collectives" ] || skip_all "the battery is not beside $muster"
 command -v jq >/dev/null || skip_all 'no jq here'
 

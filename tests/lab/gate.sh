@@ -4,8 +4,7 @@
 # gate.sh - for lab tests of the gate, after spank.sh: certificates made by the muster command of
 # .lab/prefix, or the one that MUSTER names.
 
-muster=${MUSTER:-$prefix/bin/muster}
-[ -x "$muster" ] || skip_all "no $muster (make install, or MUSTER)"
+muster_find
 certificate=/var/lib/muster/certificate
 
 # A lab of the plugin whose nodes keep their certificates there.

@@ -10,9 +10,7 @@
 #   named n3 eth1                       # $words name that node and part
 #   steps_left                          # the steps of muster's that the controller knows
 
-# shellcheck disable=SC2154 # prefix is set in testlab.sh
-muster=${MUSTER:-$prefix/bin/muster}
-[ -x "$muster" ] || skip_all "no $muster: install muster to $prefix, or name it in MUSTER"
+muster_find
 [ -x "${muster%/*}/muster-preflight" ] || skip_all "the battery is not beside $muster"
 
 preflight_lab_up() {

@@ -7,8 +7,7 @@
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/madeup.sh"
 
-muster=${MUSTER:-$prefix/bin/muster}
-[ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
+muster_find
 lab_up -n 16
 printf 'DrainCap=100\nLinkTimes=1\n' >>"$top/.lab/$name/head/etc/muster/muster.conf"
 

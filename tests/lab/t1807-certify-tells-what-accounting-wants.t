@@ -5,8 +5,7 @@
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
-muster=${MUSTER:-$prefix/bin/muster}
-[ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
+muster_find
 lab_up -n 2 --accounting
 
 account() { lab run sacctmgr -iQ "$@" >/dev/null; }

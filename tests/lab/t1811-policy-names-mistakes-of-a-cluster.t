@@ -6,8 +6,7 @@
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
-muster=${MUSTER:-$prefix/bin/muster}
-[ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
+muster_find
 lab_up -n 2 --accounting
 
 codes() { lab run "$muster" policy check --json 2>&1 | sed -nE 's/^\{"code": ?"([^"]*)".*/\1/p' | sort -u | xargs; }

@@ -30,6 +30,11 @@ elif [ ! -e "$prefix/lib/slurm/spank_muster.so" ]; then
     output=$("$lab_dir/build" "$release" 2>&1) || bail "build $release: $(tail -n 3 <<<"$output")"
 fi
 
+muster_find() { # sets muster; skips the test where it is not installed
+    muster=${MUSTER:-$prefix/bin/muster}
+    [ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
+}
+
 lab() { "$lab_dir/lab" -L "$name" "$@"; }
 
 run_as() { # USER COMMAND...
