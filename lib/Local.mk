@@ -25,6 +25,7 @@ lib_libmuster_la_SOURCES += \
 	lib/constants/checks_constants.h \
 	lib/constants/command_constants.h \
 	lib/constants/harness_constants.h \
+	lib/constants/judge_constants.h \
 	lib/constants/node_constants.h \
 	lib/constants/policy_constants.h \
 	lib/constants/preflight_constants.h \
@@ -50,6 +51,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/json_text.c lib/base/json_text.h \
 	lib/base/node_name.c lib/base/node_name.h \
 	lib/base/option_set.c lib/base/option_set.h \
+	lib/base/path.c lib/base/path.h \
 	lib/base/privileges.c lib/base/privileges.h \
 	lib/base/quantity.c lib/base/quantity.h \
 	lib/base/ranges.c lib/base/ranges.h \

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/path.h"
 #include "lib/base/read_all.h"
 #include "lib/base/atomic_file.h"
 #include "lib/certificate/fingerprint.h"
@@ -71,13 +72,9 @@ void brake_cause(enum certificate_state state, const char *then, const char *now
 
 static int path_of(const char *certificate_path, char path[300], struct error *err)
 {
-    const char *slash = strrchr(certificate_path, '/');
-    int length = slash ? (int)(slash - certificate_path) : 0;
-
-    if (length == 0 || length > 280)
-        return error_set(err, "%.80s: no path of a certificate", certificate_path);
-    snprintf(path, 300, "%.*s/brake", length, certificate_path);
-    return 0;
+    return path_beside(certificate_path, "brake", path, 300)
+               ? 0
+               : error_set(err, "%.80s: no path of a certificate", certificate_path);
 }
 
 /* The value of the line that begins with key, in text; false when there is none. */

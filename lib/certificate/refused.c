@@ -9,26 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/path.h"
 #include "lib/base/read_all.h"
 #include "lib/base/atomic_file.h"
 #include "lib/constants/node_constants.h"
 
 static const char form[] = "%Y-%m-%dT%H:%M:%SZ";
-
-/* The file "refused" of that directory, made when it is missing. */
-static bool path_of(const char *certificate_path, bool is_made, char path[300])
-{
-    const char *slash = strrchr(certificate_path, '/');
-    int length = slash ? (int)(slash - certificate_path) : 0;
-
-    if (length == 0 || length > 280)
-        return false;
-    snprintf(path, 300, "%.*s", length, certificate_path);
-    if (is_made)
-        mkdir(path, 0755);
-    strcpy(path + length, "/refused");
-    return true;
-}
 
 void refused_write(const char *certificate_path, const char *line)
 {
@@ -37,8 +23,9 @@ void refused_write(const char *certificate_path, const char *line)
     struct atomic_file file;
     struct tm utc;
 
-    if (!path_of(certificate_path, true, path))
+    if (!path_beside(certificate_path, "refused", path, sizeof path))
         return;
+    path_make_directory(path);
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof stamp, form, &utc);
     if (atomic_file_begin(&file, path, 0644, NULL) != 0)
@@ -58,7 +45,7 @@ int refused_read(const char *certificate_path, time_t *when, char *line, size_t 
     ssize_t length;
     int fd;
 
-    if (!path_of(certificate_path, false, path))
+    if (!path_beside(certificate_path, "refused", path, sizeof path))
         return -1;
     fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
@@ -86,7 +73,7 @@ void refused_remove(const char *certificate_path)
 {
     char path[300];
 
-    if (path_of(certificate_path, false, path))
+    if (path_beside(certificate_path, "refused", path, sizeof path))
         unlink(path);
 }
 

@@ -2,6 +2,7 @@
 #include "lib/netif/netif_journal.h"
 #include "lib/base/clock.h"
 #include "lib/base/grow.h"
+#include "lib/base/path.h"
 #include "lib/base/read_all.h"
 #include "lib/base/write_all.h"
 
@@ -383,20 +384,14 @@ int journal_lock(const char *path, int wait_ms, struct error *err)
 {
     const struct timespec pause = {0, 5000000};
     long deadline_ms = clock_ms() + wait_ms;
-    char name[512], directory[512];
-    char *slash;
+    char name[512];
     int fd;
 
     if (snprintf(name, sizeof name, "%s.lock", path) >= (int)sizeof name) {
         errno = ENAMETOOLONG;
         return error_set(err, "%.100s...: the path is too long", path);
     }
-    snprintf(directory, sizeof directory, "%s", path);
-    slash = strrchr(directory, '/');
-    if (slash && slash > directory) {
-        *slash = '\0';
-        mkdir(directory, 0755); /* the certificate's too, which all may read */
-    }
+    path_make_directory(path);
     fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
     if (fd < 0)
         return error_set(err, "%s: %m", name);

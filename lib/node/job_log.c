@@ -17,6 +17,7 @@
 #include "lib/base/atomic_file.h"
 #include "lib/base/base_name.h"
 #include "lib/base/grow.h"
+#include "lib/base/path.h"
 #include "lib/base/regular_file.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
@@ -29,14 +30,8 @@ static const char *const event_names[JOB_EVENTS] = {"ran", "counted", "logged"};
 
 int job_log_open(struct job_log *log, const char *certificate_path)
 {
-    const char *slash = strrchr(certificate_path, '/');
-    int length = slash ? (int)(slash - certificate_path) : 0;
-
     log->notes = JOB_NOTES;
-    if (length == 0 || length > 280)
-        return -1;
-    snprintf(log->path, sizeof log->path, "%.*s/jobs", length, certificate_path);
-    return 0;
+    return path_beside(certificate_path, "jobs", log->path, sizeof log->path) ? 0 : -1;
 }
 
 /* ---------------------------------------------------------------- what did not end */
@@ -180,9 +175,8 @@ static int log_add(const struct job_log *log, const char *added, size_t size, st
     char directory[sizeof log->path];
     int rv = -1;
 
-    snprintf(directory, sizeof directory, "%s", log->path);
-    *strrchr(directory, '/') = '\0';
-    asides_remove(directory, base_name(log->path));
+    if (path_directory(log->path, directory, sizeof directory))
+        asides_remove(directory, base_name(log->path));
     while (length > 0 && strlen(title) + length + size > JOB_LOG_BYTES) {
         const char *next = memchr(kept, '\n', length);
 
@@ -206,15 +200,9 @@ static int log_add(const struct job_log *log, const char *added, size_t size, st
 /* Whoever changes the log has this; closing lets go of it. Makes the directory. -1 with err. */
 static int lock(const struct job_log *log, struct error *err)
 {
-    char above[SYSFS_PATH], *slash;
     int fd;
 
-    snprintf(above, sizeof above, "%s", log->notes);
-    slash = strrchr(above, '/');
-    if (slash && slash != above) {
-        *slash = '\0';
-        mkdir(above, 0755);
-    }
+    path_make_directory(log->notes);
     mkdir(log->notes, 0700);
     fd = open(log->notes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0 && flock(fd, LOCK_EX) == 0)

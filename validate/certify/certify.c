@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/path.h"
 #include "lib/base/signals.h"
 #include "lib/base/text.h"
 #include "validate/certify/choose/allocate.h"
@@ -86,7 +87,7 @@ static int battery_user(struct certify *certify, struct error *err)
 /* What must be there before anything is asked or changed. */
 static int prepare(struct certify *certify, int argc, char **argv, struct error *err)
 {
-    char *slash, cluster[256];
+    char cluster[256];
     int left;
 
     if (battery_user(certify, err) != 0)
@@ -107,9 +108,7 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
         return -1;
     /* until here there is nothing to undo, and a controller may be silent for long */
     catch_signals();
-    snprintf(certify->runs, sizeof certify->runs, "%s", certify->conf.history_path);
-    slash = strrchr(certify->runs, '/'); /* an absolute path */
-    snprintf(slash, sizeof certify->runs - (size_t)(slash - certify->runs), "/runs");
+    path_beside(certify->conf.history_path, "runs", certify->runs, sizeof certify->runs);
     left = geteuid() == 0
                ? undo_leftovers(certify->operations, certify->runs, cluster, print_leftover, err)
                : 0;

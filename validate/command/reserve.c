@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "lib/base/path.h"
 #include "validate/command/command.h"
 
 #include <errno.h>
@@ -154,12 +155,10 @@ static int reserve(const struct options *options, const struct conf *conf, struc
 {
     struct cluster cluster = {0};
     struct hostlist wanted = {0};
-    char runs[512], *slash;
+    char runs[512];
     int lock = -1, status;
 
-    snprintf(runs, sizeof runs, "%s", conf->history_path);
-    slash = strrchr(runs, '/'); /* an absolute path */
-    snprintf(slash, sizeof runs - (size_t)(slash - runs), "/runs");
+    path_beside(conf->history_path, "runs", runs, sizeof runs);
     if (cluster_open(err) != 0)
         return COMMAND_UNKNOWN;
     /* muster certify may take nodes out now */

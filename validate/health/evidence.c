@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/path.h"
 #include "lib/base/sysfs.h"
 #include "lib/constants/checks_constants.h"
 
@@ -18,13 +19,8 @@ static const char form[] = "%Y%m%dT%H%M%SZ", end[] = ".tar";
 
 int evidence_directory(const char *certificate_path, char directory[EVIDENCE_PATH])
 {
-    const char *slash = strrchr(certificate_path, '/');
-    int length = slash ? (int)(slash - certificate_path) : 0;
-
-    if (length == 0 || length > EVIDENCE_PATH / 2)
-        return -1;
-    snprintf(directory, EVIDENCE_PATH, "%.*s/evidence", length, certificate_path);
-    return 0;
+    /* names of files have the other half */
+    return path_beside(certificate_path, "evidence", directory, EVIDENCE_PATH / 2) ? 0 : -1;
 }
 
 static void name_part(const char *part, char name[64])

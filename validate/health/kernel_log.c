@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/base/quantity.h"
 #include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/atomic_file.h"
+#include "lib/base/path.h"
 #include "lib/base/regular_file.h"
 #include "lib/base/sysfs.h"
 
@@ -20,16 +21,9 @@ char *state_file_read(const char *path)
 int state_file_write(const char *path, int (*write)(const void *state, FILE *stream),
                      const void *state, struct error *err)
 {
-    char directory[SYSFS_PATH];
     struct atomic_file file;
-    char *slash;
 
-    snprintf(directory, sizeof directory, "%s", path);
-    slash = strrchr(directory, '/');
-    if (slash && slash != directory) {
-        *slash = '\0';
-        mkdir(directory, 0755); /* others of muster's are there, too */
-    }
+    path_make_directory(path);
     if (atomic_file_begin(&file, path, 0600, err) != 0)
         return -1;
     file.is_unsynced = true; /* it is gone with the next boot anyway */

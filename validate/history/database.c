@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/path.h"
+
 int history_busy_ms = 10000;
 
 /* Of schema 1, which had no number, are runs, nodes without a fingerprint, and records, among them
@@ -185,15 +187,8 @@ static void owner_only(const char *path)
 sqlite3 *database_open(const char *path, struct error *err)
 {
     sqlite3 *database = NULL;
-    char directory[512];
-    char *slash;
 
-    snprintf(directory, sizeof directory, "%s", path);
-    slash = strrchr(directory, '/');
-    if (slash && slash != directory) {
-        *slash = '\0';
-        mkdir(directory, 0755);
-    }
+    path_make_directory(path);
     owner_only(path);
     if (sqlite3_open_v2(path, &database,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,

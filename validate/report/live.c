@@ -13,6 +13,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/json_text.h"
+#include "lib/base/path.h"
 #include "lib/base/text.h"
 #include "lib/constants/command_constants.h"
 #include "validate/report/table.h"
@@ -48,25 +49,27 @@ static void remove_left_over(const char *directory)
 
 void live_open(struct live *live, const char *directory, const char *run)
 {
-    size_t above = (size_t)(strrchr(directory, '/') - directory);
+    char hidden[sizeof live->path + 1];
     int fd;
 
     *live = (struct live){.doing_s = -1};
     if ((size_t)snprintf(live->path, sizeof live->path, "%s/%s", directory, run) >=
         sizeof live->path)
         return;
-    live->path[above] = '\0';
-    mkdir(live->path, 0755); /* others of muster's are there, too */
-    live->path[above] = '/';
+    path_make_directory(directory);
     if (mkdir(directory, 0755) == 0)
         chmod(directory, 0755);
     remove_left_over(directory);
-    fd = open(live->path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+    /* nobody looks at it, and finds that it is not held, before it has its name */
+    snprintf(hidden, sizeof hidden, "%s/.%s", directory, run);
+    fd = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd < 0)
         return;
-    if (fchmod(fd, 0644) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+    if (fchmod(fd, 0644) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        rename(hidden, live->path) == 0)
         live->stream = fdopen(fd, "a");
     if (!live->stream) {
+        unlink(hidden);
         unlink(live->path);
         close(fd);
     }

@@ -22,28 +22,13 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"
+#include "lib/base/path.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/operations.h"
 #include "validate/slurm/journal.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/retest.h"
 #include "validate/slurm/revocation.h"
-
-/* Makes directory and the last one above it. */
-static int directory_make(const char *directory)
-{
-    char parent[4096];
-    char *slash;
-
-    if (snprintf(parent, sizeof parent, "%s", directory) >= (int)sizeof parent)
-        return -1;
-    slash = strrchr(parent, '/');
-    if (slash && slash != parent) {
-        *slash = '\0';
-        mkdir(parent, 0755);
-    }
-    return mkdir(directory, 0700) == 0 || errno == EEXIST ? 0 : -1;
-}
 
 enum { LINE_BYTES = 1024 };
 
@@ -544,7 +529,8 @@ static int journal_create(const char *directory, const char *run, char *hidden, 
 {
     int journal = -1;
 
-    if (directory_make(directory) == 0 &&
+    path_make_directory(directory);
+    if ((mkdir(directory, 0700) == 0 || errno == EEXIST) &&
         snprintf(hidden, size, "%s/.%s", directory, run) < (int)size &&
         snprintf(path, size, "%s/%s", directory, run) < (int)size)
         journal = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);

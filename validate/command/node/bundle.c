@@ -13,6 +13,7 @@
 #include "lib/base/atomic_file.h"
 #include "lib/base/bounded_child.h"
 #include "lib/base/clock.h"
+#include "lib/base/path.h"
 #include "lib/base/sysfs.h"
 #include "lib/certificate/certificate.h"
 #include "lib/constants/command_constants.h"
@@ -160,25 +161,17 @@ static void make(void *state)
     work->is_done = atomic_file_commit(&file, &work->err) == 0;
 }
 
-/* muster keeps nothing on a machine where it has no directory. */
-static bool has_parent(const char *directory)
-{
-    char parent[EVIDENCE_PATH];
-
-    snprintf(parent, sizeof parent, "%s", directory);
-    *strrchr(parent, '/') = '\0';
-    return access(parent, F_OK) == 0;
-}
-
 int bundle_keep(const struct checks *checks, enum fault_code code, const char *part,
                 const char *records, size_t size, struct evidence *evidence, struct error *err)
 {
     struct work work = {.checks = checks, .records = records, .records_size = size};
     const char *certificate = checks->conf->certificate_path;
-    char directory[EVIDENCE_PATH];
+    char directory[EVIDENCE_PATH], above[EVIDENCE_PATH];
     struct bounded_end end;
 
-    if (evidence_directory(certificate, directory) != 0 || !has_parent(directory) ||
+    /* muster keeps nothing on a machine where it has no directory */
+    if (evidence_directory(certificate, directory) != 0 ||
+        !path_directory(directory, above, sizeof above) || access(above, F_OK) != 0 ||
         !evidence_is_wanted(directory, code, part, (int64_t)clock_epoch_s(),
                             certificate_issued(certificate), evidence))
         return 0;
