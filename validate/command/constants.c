@@ -10,6 +10,7 @@
 #include "lib/constants/collectives_constants.h"
 #include "lib/constants/command_constants.h"
 #include "lib/constants/harness_constants.h"
+#include "lib/constants/judge_constants.h"
 #include "lib/constants/node_constants.h"
 #include "lib/constants/policy_constants.h"
 #include "lib/constants/preflight_constants.h"
@@ -42,6 +43,7 @@ static const struct {
     ROOM("certify", CERTIFY_CONSTANTS),
     ROOM("preflight", PREFLIGHT_CONSTANTS),
     ROOM("schedule", SCHEDULE_CONSTANTS),
+    ROOM("judge", JUDGE_CONSTANTS),
     ROOM("harness", HARNESS_CONSTANTS),
     ROOM("battery", BATTERY_CONSTANTS),
     ROOM("collectives", COLLECTIVES_CONSTANTS),

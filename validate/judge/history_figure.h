@@ -2,6 +2,8 @@
 #ifndef MUSTER_JUDGE_HISTORY_FIGURE_H
 #define MUSTER_JUDGE_HISTORY_FIGURE_H
 
+#include "lib/constants/judge_constants.h"
+
 /* What a part showed in its last good runs, with the hardware and drivers that it has now. Pure. */
 struct history_figure {
     double median;  /* in the figure's unit */
@@ -17,7 +19,6 @@ void history_figure_make(const double *values, unsigned count, struct history_fi
  * nearer to it than HISTORY_MARGIN_PERCENT: a rail that always showed the very same figure is not
  * at fault because of one per cent. NAN with fewer than HISTORY_RUNS_LEAST runs: they say nothing
  * yet. For figures of which more is better. */
-enum { HISTORY_RUNS_LEAST = 5, HISTORY_MARGIN_PERCENT = 10 };
 double history_figure_floor(const struct history_figure *figure);
 
 #endif

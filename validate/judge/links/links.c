@@ -7,18 +7,10 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/cells/blocks.h"
 #include "validate/judge/links/pursuit/candidates.h"
 #include "validate/judge/links/court/court.h"
-
-static const double default_sure = 0.99;
-
-/* A repeat that is below that share of what is expected is not noise (log 0.74). */
-static const float spot_gap = -0.3F;
-
-/* Paths that meet on a good cable of the spine keep more than that share of the limit each (log
- * 0.35). */
-static const float cable_gap = -1.05F;
 
 /* "n[1-4]" for each block that was found. */
 static int name_blocks(struct court *court, const int *blocks, int count)
@@ -278,7 +270,7 @@ static int find_intermittent(struct court *court)
             cell->is_open = false;
             continue;
         }
-        cell->is_low = cell->is_open && cell->spot < cell->expected + spot_gap;
+        cell->is_low = cell->is_open && cell->spot < cell->expected + (float)LINKS_SPOT_GAP;
         if (cell->is_low)
             cell->y = cell->spot;
         is_spotty = is_spotty || cell->is_low;
@@ -313,7 +305,7 @@ static int find_cables(struct court *court)
         struct cell *cell = &cells->cells[i];
 
         cell->is_low = cell->is_open && cell->is_low && cell->region == CELL_ACROSS &&
-                       cell->y < cell->first_limit + cable_gap;
+                       cell->y < cell->first_limit + (float)LINKS_CABLE_GAP;
         is_any = is_any || cell->is_low;
     }
     rv = is_any ? pursuit_hold(cells, PART_UPLINK_OUT, PART_UPLINK_ALL, &pursuit) : 0;
@@ -438,7 +430,7 @@ int links_judge(const struct links *links, const struct links_limits *limits,
     int rv = -1;
 
     if (!(court.limits.sure > 0))
-        court.limits.sure = default_sure;
+        court.limits.sure = LINKS_SURE;
     court.is_accused = calloc(ends + 1, sizeof *court.is_accused);
     for (int k = 0; k < 2; k++)
         court.good[k] = calloc(ends + 1, sizeof *court.good[k]);

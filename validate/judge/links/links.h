@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "lib/base/record.h"
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/history_figure.h"
 
 /* From the measured links of a set of nodes to the parts at fault. Pure: numbers in, findings out;
@@ -34,15 +35,6 @@
  * was low each of the k times that it was measured alone, q the rate of low samples that no finding
  * explains, m how many such samples were measured again. Under `sure` a finding is UNKNOWN, not
  * FAIL. doc/attribution.md says how far that holds. */
-
-/* A machine that takes a smaller share of its processes' time than that lets them run: what it
- * takes is not what makes a link slow. */
-#define LINKS_QUIET 0.05
-
-/* In a cluster of no more nodes too few pairs meet what comes and goes to be sure of it at once, or
- * one alone does: such suspects are asked again until they are sure. In larger ones the samples
- * tell, and asking for long whoever had bad luck once would only find it once more. */
-enum { LINKS_FEW = 8 };
 
 struct link_sample {
     int from, to; /* indices of nodes: from sends, to receives */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "lib/base/record.h"
+#include "lib/constants/judge_constants.h"
 
 /* What a way between leaf switches, or between the halves of a cluster, carries when all nodes that
  * it is there for use it at once. Pure. */
@@ -24,8 +25,6 @@ struct sum_verdict {
     const char *limit_source;
     char message[240];
 };
-
-enum { SUM_PEERS_LEAST = 3 };
 
 /* alone_mbps: what a rail has alone, NAN: not known. Peers are at least SUM_PEERS_LEAST others of
  * the first word of `part` with as many flows; less than peers_percent of their median is too

@@ -5,16 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Across is slower than inside when the medians are that far apart (log 0.85), and most of the
- * pairs across are nearer to theirs. */
-static const float measurable = 0.1625F;
-static const double most_across = 0.6;
-
-/* Of certifications without a misplaced node that many may move one. */
-static const double chance_most = 0.01;
-
-/* A node is in a block when that many of its pairs with it are good, not in one when as few are. */
-static const double share_inside = 0.8, share_outside = 0.2, share_elsewhere = 0.5;
+#include "lib/constants/judge_constants.h"
 
 static int root_of(int *parents, int node)
 {
@@ -124,7 +115,8 @@ static void find_middles(const struct cells *cells, float *values, float *middle
         across = cells_median(values, count);
         for (size_t i = 0; i < count; i++)
             below += values[i] < (inside + across) / 2;
-        if (across < inside - measurable && (double)below > most_across * (double)count)
+        if (across < inside - (float)BLOCKS_MEASURABLE &&
+            (double)below > BLOCKS_MOST_ACROSS * (double)count)
             middles[rail] = (inside + across) / 2;
     }
 }
@@ -215,8 +207,8 @@ int blocks_check(const struct cells *cells, struct misplaced *misplaced, bool *i
             if (block != own && counts[block].all >= 4 && cells->block_size[block] > 1 &&
                 (best < 0 || share_of(counts[block]) > share_of(counts[best])))
                 best = block;
-        if (best < 0 || share_of(counts[best]) < share_inside ||
-            chance_of(cells, middles, everywhere, counts, (int)node, best) > chance_most)
+        if (best < 0 || share_of(counts[best]) < BLOCKS_INSIDE_LEAST ||
+            chance_of(cells, middles, everywhere, counts, (int)node, best) > BLOCKS_CHANCE_MOST)
             continue;
         for (int block = 0; block < (int)cells->block_count; block++)
             if (block != own && block != best) {
@@ -224,16 +216,16 @@ int blocks_check(const struct cells *cells, struct misplaced *misplaced, bool *i
                 elsewhere_good += counts[block].good;
             }
         /* one that is well with everybody only has a better way than others */
-        if (elsewhere_all > 0 && elsewhere_good > share_elsewhere * elsewhere_all)
+        if (elsewhere_all > 0 && elsewhere_good > BLOCKS_ELSEWHERE_LEAST * elsewhere_all)
             continue;
-        if (elsewhere_all == 0 && share_of(counts[own]) > share_outside)
+        if (elsewhere_all == 0 && share_of(counts[own]) > BLOCKS_OUTSIDE_MOST)
             continue;
         misplaced[count++] = (struct misplaced){
             .node = (int)node,
             .block = best,
             .share = share_of(counts[best]),
             .sample_count = counts[best].all,
-            .is_certain = counts[own].all > 0 && share_of(counts[own]) <= share_outside};
+            .is_certain = counts[own].all > 0 && share_of(counts[own]) <= BLOCKS_OUTSIDE_MOST};
     }
     free(values);
     free(middles);

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is expected of each cell, and below what it is low. */
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/cells/cells.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* An end that reaches this below the median of its peers is unsuspicious: log 0.85. */
-static const float good_margin = -0.1625F;
-
-/* How far the peers' gate keeps from the median: four times the spread that noise makes, which is
- * not believed to be less than 1 %, nor more than 10 % where half of the samples are bad. */
-static const float sigmas = 4, sigma_floor = 0.01F, sigma_ceiling = 0.1F;
 
 /* What the fit of a rail works on. */
 struct fit {
@@ -72,7 +66,7 @@ static float fit_figures(struct cells *cells, size_t rail, struct fit *fit)
             fit->values[fit->measured++] = fit->figures[i];
     top = fit->measured > 0 ? cells_median(fit->values, fit->measured) : 0;
     for (size_t i = 0; i < 2 * cells->nodes; i++)
-        fit->is_good[i] = fit->figures[i] >= top + good_margin;
+        fit->is_good[i] = fit->figures[i] >= top + (float)FIT_GOOD_MARGIN;
     return top;
 }
 
@@ -110,10 +104,11 @@ static size_t good_values(const struct cells *cells, size_t rail, const struct f
 static float spread(float *values, size_t count, float median)
 {
     if (count == 0)
-        return sigma_floor;
+        return (float)FIT_SIGMA_LEAST;
     for (size_t i = 0; i < count; i++)
         values[i] = fabsf(values[i] - median);
-    return fminf(fmaxf(1.4826F * cells_median(values, count), sigma_floor), sigma_ceiling);
+    return fminf(fmaxf(1.4826F * cells_median(values, count), (float)FIT_SIGMA_LEAST),
+                 (float)FIT_SIGMA_MOST);
 }
 
 /* The median over the blocks of the median of their paths with that load; NAN: not of most blocks.
@@ -183,7 +178,7 @@ static void fit_rail(struct cells *cells, size_t rail, struct fit *fit, bool by_
     if (inside > 0) {
         cells->typical[rail] = cells_median(fit->values, inside);
         /* most pairs are slow although most ends are not: there are blocks that nobody stated */
-        if (cells->typical[rail] < top + good_margin)
+        if (cells->typical[rail] < top + (float)FIT_GOOD_MARGIN)
             cells->typical[rail] = top;
         sigma[CELL_INSIDE] = spread(fit->values, inside, cells->typical[rail]);
         fit_across(cells, rail, fit, expected);
@@ -206,7 +201,8 @@ static void fit_rail(struct cells *cells, size_t rail, struct fit *fit, bool by_
 
             cell->expected =
                 cell->region == CELL_INSIDE ? cells->typical[rail] : expected[cell->load];
-            cell->limit = cell->expected + fminf((float)peers, -sigmas * sigma[cell->region]);
+            cell->limit =
+                cell->expected + fminf((float)peers, -(float)FIT_SIGMAS * sigma[cell->region]);
             if (by_nominal && !cells->is_fabric[rail] && cell->load == 0 &&
                 (cell->region == CELL_INSIDE || !cells->is_uplinks[rail]))
                 cell->limit = fmaxf(cell->limit, (float)floor);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/court/court.h"
 
 #include <math.h>
@@ -6,23 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What sender and receiver say of one transfer is as near as that. The receiver's time lies within
- * the sender's, as that ends when the receiver has said that all is there: the sender's figure
- * cannot honestly be the higher one by more than the first message makes, a sixteenth at most. The
- * other way round it can be anything: an end that was not let run before the first message or after
- * the last one makes the sender's figure low. */
-static const double least_share = 0.85;
-
-/* A liar contradicts that share of its partners' figures, of two partners at least: one rail in one
- * direction of two is a quarter. */
-static const double liar_share = 0.2;
-
-enum { BELIEVE_PARTNERS = 2 };
-
+/* The receiver's time lies within the sender's, as that ends when the receiver has said that all is
+ * there: the sender's figure cannot honestly be the higher one by more than the first message
+ * makes, a sixteenth at most. The other way round it can be anything: an end that was not scheduled
+ * before the first message or after the last one makes the sender's figure low. */
 static bool is_contradicted(const struct link_sample *sample)
 {
     return sample->received_mbps > 0 && sample->mbps > 0 &&
-           sample->received_mbps < least_share * sample->mbps;
+           sample->received_mbps < REPORTS_ALIKE_SHARE * sample->mbps;
 }
 
 struct witness {
@@ -65,8 +57,8 @@ static int worst(const struct court *court, const struct witness *witnesses)
     for (int node = 0; node < (int)court->links->node_count; node++) {
         const struct witness *witness = &witnesses[node];
 
-        if (witness->partners >= BELIEVE_PARTNERS &&
-            witness->contradicted >= liar_share * witness->told &&
+        if (witness->partners >= REPORTS_PARTNERS_LEAST &&
+            witness->contradicted >= REPORTS_CONTRADICTED_SHARE * witness->told &&
             (found < 0 || witness->contradicted > witnesses[found].contradicted))
             found = node;
     }

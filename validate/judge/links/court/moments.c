@@ -8,28 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/pursuit/ranking.h"
-
-/* To be accused: low measurements in all, of these alone, and partners that show it; of a path
- * looks in which it was low, as the measurements of one look may keep step with what comes and goes
- * regularly, and then the same path meets it each time. To be asked again: as many low ones with
- * that confidence. */
-enum {
-    LOW_LEAST = 3,
-    ALONE_LEAST = 2,
-    SUSPICIOUS_LEAST = 2,
-    PARTNERS_LEAST = 2,
-    PATH_LOOKS_LEAST = 3
-};
-static const double suspicious = 0.5;
-
-/* What comes and goes is that far below what is expected when it is there (log 0.8): where machines
- * are busy all is somewhat low at times. */
-static const float depth_least = -0.22F;
-
-/* An end that is low in that share of its measurements with one partner would not have been well
- * each time with the others but by a chance as small as that. */
-static const double alibi_chance = 0.01;
 
 /* ---------------------------------------------------------------- who was there */
 
@@ -68,7 +48,7 @@ static bool is_witness(const struct court *court, const struct cell *cell)
 
 static bool is_low_at(const struct cell *cell, float y)
 {
-    return y < cell->limit && y < cell->expected + depth_least;
+    return y < cell->limit && y < cell->expected + (float)TIMES_DEPTH_LEAST;
 }
 
 /* Whether what was measured among others says something: what was low while its ends were not let
@@ -207,19 +187,19 @@ static bool has_alibi(const struct moments *moments, int node, const struct susp
             return false;
         well += moment->is_alone;
     }
-    return pow(1 - share, (double)well) <= alibi_chance;
+    return pow(1 - share, (double)well) <= TIMES_EXONERATED;
 }
 
 /* Whether there is a case. Cables that fail each by itself meet in a rail too, but in less than
  * half of its paths; and what is low each time on one path its cell says as well. */
 static bool is_case(const struct suspect *suspect, const struct evidence *evidence)
 {
-    if (evidence->alone_low == 0 || evidence->low < SUSPICIOUS_LEAST ||
-        (double)evidence->low < MOMENTS_SHARE_LEAST * (double)evidence->all ||
+    if (evidence->alone_low == 0 || evidence->low < TIMES_SUSPICIOUS_LEAST ||
+        (double)evidence->low < TIMES_SHARE_LEAST * (double)evidence->all ||
         evidence->likelihood <= 0)
         return false;
     return suspect->peer >= 0 ? evidence->low < evidence->all
-                              : evidence->partners_low >= PARTNERS_LEAST &&
+                              : evidence->partners_low >= TIMES_PARTNERS_LEAST &&
                                     2 * evidence->partners_low >= evidence->partners;
 }
 
@@ -325,13 +305,13 @@ static void tell(struct court *court, struct charge *charge)
     const struct suspect *suspect = &charge->suspect;
     const struct evidence *evidence = &charge->evidence;
     bool is_sure =
-        charge->accused.confidence >= court->limits.sure && evidence->low >= LOW_LEAST &&
-        evidence->alone_low >= ALONE_LEAST &&
-        (suspect->peer < 0 ||
-         (evidence->has_alibi && __builtin_popcount(evidence->looks_low) >= PATH_LOOKS_LEAST));
+        charge->accused.confidence >= court->limits.sure && evidence->low >= TIMES_LOW_LEAST &&
+        evidence->alone_low >= TIMES_ALONE_LEAST &&
+        (suspect->peer < 0 || (evidence->has_alibi &&
+                               __builtin_popcount(evidence->looks_low) >= TIMES_PATH_ROUNDS_LEAST));
 
     if (!is_sure) /* of what is not known the figures alone do not make sure */
-        charge->accused.confidence = fmin(charge->accused.confidence, suspicious);
+        charge->accused.confidence = fmin(charge->accused.confidence, TIMES_SUSPICIOUS);
     if (suspect->peer >= 0) {
         moments_tell_path(court, suspect, is_sure ? VERDICT_FAIL : VERDICT_UNKNOWN,
                           &charge->accused);
@@ -421,13 +401,13 @@ static void settle(struct moments *moments)
         double chances = charge->accused.candidates * exp(-likelihood(&charge->evidence, low, all));
 
         charge->accused.confidence = 1 - fmin(1, chances);
-        if (charge->accused.confidence >= suspicious)
+        if (charge->accused.confidence >= TIMES_SUSPICIOUS)
             continue;
         low += charge->evidence.low;
         all += charge->evidence.all;
     }
     for (size_t i = 0; i < moments->charge_count; i++)
-        if (moments->charges[i].accused.confidence >= suspicious)
+        if (moments->charges[i].accused.confidence >= TIMES_SUSPICIOUS)
             tell(moments->court, &moments->charges[i]);
 }
 

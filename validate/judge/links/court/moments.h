@@ -2,13 +2,11 @@
 #ifndef MUSTER_JUDGE_MOMENTS_H
 #define MUSTER_JUDGE_MOMENTS_H
 
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/pursuit/candidates.h"
 #include "validate/judge/links/court/court.h"
 
 /* The parts of court_moments(), which share this. */
-
-/* What is low more rarely than that is not told from bad luck by so few measurements. */
-#define MOMENTS_SHARE_LEAST 0.2
 
 /* One measurement: the first one, among others, or one alone. */
 struct moment {

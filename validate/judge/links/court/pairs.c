@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/court/court.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Where more than that share of pairs is low for reasons of their own a low pair says nothing,
- * unless it was low alone on the network as well. */
-static const double noisy = 0.1;
-
-/* Pairs that are not sure and are told, to be measured again: that many at least, and where all
- * pairs were measured as many as take a round for each 16 that were played, when one pair at a time
- * crosses the uplink of a leaf. */
-enum { UNSURE_LEAST = 32, UNSURE_PART = 16 };
 
 struct low_cell {
     int low_node, high_node;
@@ -250,7 +242,7 @@ static bool is_worth_a_word(const struct rates *rates, const struct suspicion *p
     double others_low = rates->low[pair->worse->region] - (double)pair->count;
 
     return pair->again > 0 || rates->is_all_pairs ||
-           others_low <= noisy * rates->all[pair->worse->region];
+           others_low <= PAIRS_NOISY * rates->all[pair->worse->region];
 }
 
 /* Whether the pair could be the fault of an end that nobody vouches for, and says so. */
@@ -282,9 +274,9 @@ static void tell(struct court *court, const struct suspicion *pair)
 
 static size_t unsure_most(const struct cells *cells, const struct rates *rates)
 {
-    size_t most = cells->nodes * cells->block_count / (2 * UNSURE_PART);
+    size_t most = cells->nodes * cells->block_count / (2 * PAIRS_UNSURE_PART);
 
-    return rates->is_all_pairs && most > UNSURE_LEAST ? most : UNSURE_LEAST;
+    return rates->is_all_pairs && most > PAIRS_UNSURE_LEAST ? most : PAIRS_UNSURE_LEAST;
 }
 
 /* Tells of those that are least likely by chance. values: work space. */

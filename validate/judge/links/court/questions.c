@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/court/moments.h"
 
 #include <math.h>
-
-/* An end that was low once while nobody was held up is cleared when it was low alone so rarely
- * since that what is low for that share of the time would be as rarely but by that chance: in none
- * of 11, in one of 18. Of 178 such measurements of sound links on busy machines none was low. */
-static const double clear_chance = 0.1;
 
 /* How often one end of the cell was measured alone in that direction while it was let run, and how
  * often it was low. */
@@ -35,14 +31,14 @@ static struct alone asked_alone(const struct moments *moments, const struct cell
  * only: the lower tail of the binomial distribution. */
 static bool is_cleared(const struct alone *alone)
 {
-    double term = pow(1 - MOMENTS_SHARE_LEAST, alone->all), tail = 0;
+    double term = pow(1 - TIMES_SHARE_LEAST, alone->all), tail = 0;
 
     for (int low = 0; low <= alone->low; low++) {
         tail += term;
-        term *= (double)(alone->all - low) / (low + 1) * MOMENTS_SHARE_LEAST /
-                (1 - MOMENTS_SHARE_LEAST);
+        term *=
+            (double)(alone->all - low) / (low + 1) * TIMES_SHARE_LEAST / (1 - TIMES_SHARE_LEAST);
     }
-    return tail <= clear_chance;
+    return tail <= RETEST_CLEAR;
 }
 
 /* Whether somebody of whom the cell is has a finding that is worse than a warning. */

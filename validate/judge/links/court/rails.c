@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said of each rail by itself: its figure, its own history, its latency, and whether
  * anybody can vouch for it. */
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/court/court.h"
 
 #include <math.h>
@@ -9,10 +10,6 @@
 #include <string.h>
 
 #include "lib/base/statistics.h"
-
-/* A latency is not worth a warning while it is within this of the peers' median, whatever the
- * ratio: a scheduler's hiccup on a busy node is as long. */
-static const double latency_floor_us = 100;
 
 /* Of NAN and a number the number counts. */
 static void rise(double *best, double mbps)
@@ -199,7 +196,7 @@ int court_latency(struct court *court)
             double latency_us = best[rail * nodes + node];
 
             if (latency_us > median * court->limits.latency_peers_ratio &&
-                latency_us >= median + latency_floor_us) {
+                latency_us >= median + LATENCY_ALIKE_US) {
                 name_latency(court, (int)node, (int)rail, latency_us, median);
                 warn_of_latency(court, (int)node, (int)rail, latency_us, median);
             }

@@ -9,14 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/localization/samples.h"
-
-/* Of the samples of a retest in which both ends were scheduled: so many of the suspect and of the
- * control are the least; of the suspect's so many are low, unless it comes and goes, and of the
- * control's so many may be. */
-enum { ISOLATED_LEAST = 3, CONTROL_LEAST = 3 };
-static const double suspect_low_share = 0.8;
-static const double control_low_share = 0.2;
 
 struct confirm {
     const struct localization *localization;
@@ -361,15 +355,16 @@ static struct counts count_isolated(const struct comparison *comparison,
 static bool is_retest_open(const struct finding *finding, const struct counts *counts, char *why,
                            size_t size)
 {
-    bool is_low = (double)counts->suspect_low >=
-                  (finding->is_intermittent ? 1 : suspect_low_share * (double)counts->suspect);
+    bool is_low =
+        (double)counts->suspect_low >=
+        (finding->is_intermittent ? 1 : RETEST_SUSPECT_LOW_SHARE * (double)counts->suspect);
 
-    if (counts->suspect < ISOLATED_LEAST)
+    if (counts->suspect < RETEST_ISOLATED_LEAST)
         snprintf(why, size, "in %zu of %zu retest samples both ends were scheduled; certify again",
                  counts->suspect, counts->suspect + counts->unscheduled);
-    else if (counts->control < CONTROL_LEAST)
+    else if (counts->control < RETEST_CONTROL_LEAST)
         snprintf(why, size, "no control pair was scheduled in the retest; certify again");
-    else if ((double)counts->control_low > control_low_share * (double)counts->control)
+    else if ((double)counts->control_low > RETEST_CONTROL_LOW_SHARE * (double)counts->control)
         snprintf(why, size, "the control pair is slow at the same time: busy machines or network");
     else if (!is_low)
         snprintf(why, size, "%zu of %zu retest samples were slow; certify again",

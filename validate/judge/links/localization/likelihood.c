@@ -4,63 +4,37 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The parameters of the model. Where nothing else is said the value was chosen on simulated
- * clusters (doc/attribution.md), and is to be fitted to recorded samples. */
-static const double healthy_scale = 0.012; /* of the t distribution about 0 */
-static const double faulty_scale = 0.04;   /* ... about the depth of a part */
-static const double outlier_share = 0.01;  /* samples that may be anything between: */
-static const double outlier_low = -3.9;    /* ln 0.02: nothing arrived */
-static const double outlier_high = 0.02;   /* ln 1.02 */
-static const double low_limit = -0.06;     /* a sample below that is low */
-static const double slowed_share = 0.7;    /* of preempted samples: */
-static const double slowed_least = 0.3;    /* evenly between this share of what it should be */
-static const double slowed_most = 1.02;    /* ... and this */
-static const double preempted[2] = {0.004, 0.6}; /* samples of quiet, of busy pair runs */
-static const double told_preempted = 0.75;       /* of these are marked as stalled */
-static const double told_scheduled = 0.015;      /* ... of the others */
-static const double busy_rates[] = {0.003, 0.05, 0.2, 0.5, 0.9}; /* shares of busy pair runs */
-static const double busy_priors[] = {0.5, 0.25, 0.15, 0.07, 0.03};
+#include "lib/constants/judge_constants.h"
+
 static const float duties[] = {1, 0.75F, 0.5F, 0.3F, 0.15F}; /* share of the time */
-static const double duty_priors[] = {0.6, 0.1, 0.1, 0.1, 0.1};
-/* ... of what many nodes share: what comes and goes is mostly a cable, a module or a NIC. */
-static const double duty_priors_large[] = {0.96, 0.01, 0.01, 0.01, 0.01};
-static const double depth_count = 22; /* depths that a part may have, geometric 0.92 to 0.06 */
-/* Priors of a part. Of the paths any one of a node may be at fault, hence the share of each. */
-static const double prior_large = 1e-3; /* rail, leaf, uplink, network */
-static const double prior_one_way = 5e-4;
-static const double prior_node = 5e-4;
-static const double prior_path = 8e-4;
-static const double prior_path_one_way = 6e-4;
-static const double prior_path_rails = 3e-4;
-/* ln 1000: one drain of a thousand wrong, if the model holds; beyond 5 nats evidence is "very
- * strong" (Kass and Raftery, Bayes factors, JASA 90, 1995). */
-static const double margin = 6.9;
 
 enum {
-    RATES = sizeof busy_rates / sizeof *busy_rates,
+    RATES = sizeof LIKELIHOOD_BUSY_RATES / sizeof *LIKELIHOOD_BUSY_RATES,
     DUTIES = sizeof duties / sizeof *duties,
     DEPTHS = 4 /* candidates for a depth: quantiles of the low samples */
 };
 
 float likelihood_low(void)
 {
-    return (float)low_limit;
+    return (float)LIKELIHOOD_LOW_LIMIT;
 }
 
 double likelihood_margin(void)
 {
-    return margin;
+    return LIKELIHOOD_MARGIN;
 }
 
 void likelihood_set_preempted(struct likelihood_sample *sample, bool is_stalled)
 {
-    double of_preempted = is_stalled ? told_preempted : 1 - told_preempted;
-    double of_others = is_stalled ? told_scheduled : 1 - told_scheduled;
+    double of_preempted =
+        is_stalled ? LIKELIHOOD_STALLED_PREEMPTED : 1 - LIKELIHOOD_STALLED_PREEMPTED;
+    double of_others = is_stalled ? LIKELIHOOD_STALLED_OTHERS : 1 - LIKELIHOOD_STALLED_OTHERS;
     double probs[2];
 
     for (int k = 0; k < 2; k++)
-        probs[k] = preempted[k] * of_preempted /
-                   (preempted[k] * of_preempted + (1 - preempted[k]) * of_others);
+        probs[k] =
+            LIKELIHOOD_PREEMPTED[k] * of_preempted /
+            (LIKELIHOOD_PREEMPTED[k] * of_preempted + (1 - LIKELIHOOD_PREEMPTED[k]) * of_others);
     sample->preempted_quiet_prob = (float)probs[0];
     sample->preempted_prob = (float)probs[1];
 }
@@ -105,19 +79,21 @@ static double log_prior(const struct likelihood_data *data, const struct likelih
 {
     bool is_one_way = part->directions != DIRECTION_BOTH;
     bool is_large = part->pattern != PATTERN_NODE && part->pattern != PATTERN_PATH;
-    double prior = prior_large, of_duty = duty_priors[0];
+    double prior = LIKELIHOOD_LARGE_PRIOR, of_duty = LIKELIHOOD_DUTY_PRIORS[0];
 
     if (part->pattern == PATTERN_NODE)
-        prior = part->rail < 0 ? prior_node : is_one_way ? prior_one_way : prior_large;
+        prior = part->rail < 0 ? LIKELIHOOD_NODE_PRIOR
+                : is_one_way   ? LIKELIHOOD_ONE_WAY_PRIOR
+                               : LIKELIHOOD_LARGE_PRIOR;
     else if (part->pattern == PATTERN_PATH)
-        prior = (part->rail < 0 ? prior_path_rails
-                 : is_one_way   ? prior_path_one_way
-                                : prior_path) /
+        prior = (part->rail < 0 ? LIKELIHOOD_PATH_RAILS_PRIOR
+                 : is_one_way   ? LIKELIHOOD_PATH_ONE_WAY_PRIOR
+                                : LIKELIHOOD_PATH_PRIOR) /
                 fmax((double)data->node_count - 1, 1);
     for (int i = 0; i < DUTIES; i++)
         if (part->duty == duties[i])
-            of_duty = (is_large ? duty_priors_large : duty_priors)[i];
-    return log(prior) + log(of_duty) - log(depth_count);
+            of_duty = (is_large ? LIKELIHOOD_LARGE_DUTY_PRIORS : LIKELIHOOD_DUTY_PRIORS)[i];
+    return log(prior) + log(of_duty) - log(LIKELIHOOD_DEPTHS);
 }
 
 /* The density of Student's t with 3 degrees of freedom. */
@@ -131,19 +107,23 @@ static double density_t(double y, double scale)
 /* Of samples that should be at middle. */
 static double density_about(double y, double middle, double scale)
 {
-    double outlier = y >= outlier_low && y <= outlier_high ? 1 / (outlier_high - outlier_low) : 0;
+    double outlier = y >= LIKELIHOOD_OUTLIER_LOW && y <= LIKELIHOOD_OUTLIER_HIGH
+                         ? 1 / (LIKELIHOOD_OUTLIER_HIGH - LIKELIHOOD_OUTLIER_LOW)
+                         : 0;
 
-    return (1 - outlier_share) * density_t(y - middle, scale) + outlier_share * outlier;
+    return (1 - LIKELIHOOD_OUTLIER_SHARE) * density_t(y - middle, scale) +
+           LIKELIHOOD_OUTLIER_SHARE * outlier;
 }
 
 /* Of preempted samples: an even share of the speed is exp(y) in y. */
 static double density_preempted(double y, double middle, double as_before)
 {
     double share = exp(y - middle);
-    double slowed =
-        share >= slowed_least && share <= slowed_most ? share / (slowed_most - slowed_least) : 0;
+    double slowed = share >= LIKELIHOOD_SLOWED_LEAST && share <= LIKELIHOOD_SLOWED_MOST
+                        ? share / (LIKELIHOOD_SLOWED_MOST - LIKELIHOOD_SLOWED_LEAST)
+                        : 0;
 
-    return slowed_share * slowed + (1 - slowed_share) * as_before;
+    return LIKELIHOOD_SLOWED_SHARE * slowed + (1 - LIKELIHOOD_SLOWED_SHARE) * as_before;
 }
 
 /* Of a sample in a quiet and in a busy pair run. part: the deepest that it passes, or NULL. */
@@ -151,8 +131,8 @@ static void densities(const struct likelihood_sample *sample, const struct likel
                       double *quiet, double *busy)
 {
     double y = sample->y, duty = part ? part->duty : 0;
-    double healthy = density_about(y, 0, healthy_scale);
-    double faulty = part ? density_about(y, part->depth, faulty_scale) : 0;
+    double healthy = density_about(y, 0, LIKELIHOOD_HEALTHY_SCALE);
+    double faulty = part ? density_about(y, part->depth, LIKELIHOOD_FAULTY_SCALE) : 0;
     double scheduled = (1 - duty) * healthy + duty * faulty;
     double slowed = (1 - duty) * density_preempted(y, 0, healthy) +
                     (part ? duty * density_preempted(y, part->depth, faulty) : 0);
@@ -193,15 +173,16 @@ double likelihood_score(const struct likelihood_data *data, const struct likelih
             busy += log(of_busy + 1e-12);
         }
         for (int k = 0; k < RATES; k++) {
-            double a = log(1 - busy_rates[k]) + quiet, b = log(busy_rates[k]) + busy;
+            double a = log(1 - LIKELIHOOD_BUSY_RATES[k]) + quiet,
+                   b = log(LIKELIHOOD_BUSY_RATES[k]) + busy;
 
             sums[k] += fmax(a, b) + log1p(exp(-fabs(a - b)));
         }
     }
     for (int k = 0; k < RATES; k++)
-        most = fmax(most, sums[k] + log(busy_priors[k]));
+        most = fmax(most, sums[k] + log(LIKELIHOOD_BUSY_PRIORS[k]));
     for (int k = 0; k < RATES; k++)
-        sum += exp(sums[k] + log(busy_priors[k]) - most);
+        sum += exp(sums[k] + log(LIKELIHOOD_BUSY_PRIORS[k]) - most);
     for (size_t i = 0; i < count; i++)
         score += log_prior(data, &parts[i]);
     return score + most + log(sum);
@@ -227,7 +208,7 @@ static int depth_candidates(const struct likelihood_data *data, const struct lik
     for (size_t i = 0; i < data->count && low; i++)
         if (likelihood_touches(data, part, &data->samples[i])) {
             all++;
-            if (data->samples[i].y < low_limit)
+            if (data->samples[i].y < LIKELIHOOD_LOW_LIMIT)
                 low[count++] = data->samples[i].y;
         }
     if (count > 0) {
@@ -248,11 +229,11 @@ double likelihood_fit(const struct likelihood_data *data, struct likelihood_part
     double low_share, most = -INFINITY;
     int depth_total = depth_candidates(data, part, depths, &low_share);
 
-    part->depth = (float)low_limit;
+    part->depth = (float)LIKELIHOOD_LOW_LIMIT;
     part->duty = 1;
     best = *part;
     for (int d = 0; d < depth_total; d++) {
-        if (d > 0 && depths[d] - depths[d - 1] < faulty_scale / 2)
+        if (d > 0 && depths[d] - depths[d - 1] < LIKELIHOOD_FAULTY_SCALE / 2)
             continue; /* as good as the last one */
         for (int k = 0; k < DUTIES; k++) {
             double score;

@@ -9,14 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/localization/confirm.h"
 #include "validate/judge/links/localization/doubts.h"
 #include "validate/schedule/apart.h"
 
 enum {
     SUSPECTS_MAX = 4096,
-    SERIAL_MOST = 8, /* pairs that are measured one after the other: some 20 s a rail */
-    STEADY_MBPS = 2,
     PATH_AGAIN = 2, /* only the second time its ends are asked with others as well */
     HOST_AGAIN = 2  /* all rails of a pair are measured at once a single time in a look */
 };
@@ -65,7 +64,7 @@ static int choose_rounds(const struct links *links, const struct link_pair *pair
         ends[i][1] = pairs[i].to;
     }
     return schedule_apart((const int(*)[2])ends, count, (int)links->node_count,
-                          count > SERIAL_MOST ? links->blocks : NULL, rounds);
+                          count > RETEST_SERIAL_MOST ? links->blocks : NULL, rounds);
 }
 
 /* "n1:n2+n3:n4,n1:n3": pairs of a round, then the next one's. malloc'd; NULL: memory is out. names:
@@ -148,7 +147,7 @@ bool localization_measure_nodes(const struct localization *localization, const b
 
 static bool is_alike(const struct localization *localization, double a, double b)
 {
-    return fabs(a - b) <= fmax(localization->steady_percent / 100 * fmax(a, b), STEADY_MBPS);
+    return fabs(a - b) <= fmax(localization->steady_percent / 100 * fmax(a, b), RETEST_STEADY_MBPS);
 }
 
 /* What another measurement of single pairs can say nothing of. */

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Samples within that of the best are of sound nodes (ln 0.9). */
-static const double sound_gap = 0.1;
-static const double least_share = 0.02; /* of a sample of which nothing arrived */
+#include "lib/constants/judge_constants.h"
 
 void samples_clear(struct samples *samples)
 {
@@ -122,7 +120,7 @@ static double reference_of(const struct samples *samples, int rail, size_t nodes
     sound = best[(3 * (known - 1) + 3) / 4];
     for (size_t i = 0; i < samples->count; i++)
         if (samples->items[i].sample.rail == rail &&
-            ratio_of(&samples->items[i]) >= sound * exp(-sound_gap))
+            ratio_of(&samples->items[i]) >= sound * exp(-SAMPLES_SOUND_GAP))
             ratios[count++] = ratio_of(&samples->items[i]);
     qsort(ratios, count, sizeof *ratios, by_value);
     return count > 0 ? ratios[count / 2] : 0;
@@ -144,7 +142,7 @@ static int scale(const struct localization *localization, struct samples *sample
             double share = reference > 0 ? ratio_of(sample) / reference : 1;
 
             if (sample->sample.rail == rail)
-                sample->sample.y = (float)log(fmax(share, least_share));
+                sample->sample.y = (float)log(fmax(share, SAMPLES_NOTHING_SHARE));
         }
     }
     free(best);

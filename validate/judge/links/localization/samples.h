@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/localization/likelihood.h"
 #include "validate/judge/links/localization/localization.h"
 
@@ -33,9 +34,6 @@ struct samples {
 int samples_read(const struct localization *localization, bool is_together,
                  struct samples *samples);
 void samples_clear(struct samples *samples);
-
-/* Of the samples of a part that is at fault one in so many is low at least. */
-enum { SAMPLES_LOW_LEAST = 20 };
 
 /* The samples that have to do with the finding: of few nodes all, else those of its node, and of
  * its leaf where the others there are not all well; without what is low while an end was not

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/losses/losses.h"
 
 /* All samples of one direction of a pair on a rail. */
@@ -35,8 +36,6 @@ bool loss_is_losing(double sent, double lost);
  * (Poisson). */
 bool loss_is_clean(double expected, double lost);
 
-/* So many partners that lose are needed for one that does not. */
-enum { LOSS_LOSING_FOR_ONE = 20 };
 bool loss_is_each(int losing, int clean);
 
 void loss_way_add(struct loss_way *way, const struct loss_pair *pair);

@@ -4,21 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A part is slow when that share of its cells is low, or half of them and there are not two heaps
- * of them. */
-static const double steady_share = 0.8;
-
-/* Two heaps: the median of the low cells is that far below the median of the others (log 0.74). */
-static const float heap_gap = 0.3F;
-/* figures of one cause are as near as that: 15 % */
-static const float level_slack = 0.1625F;
-
-/* A part that is low at times is cleared when no more of its cells than that are low alone. */
-static const double cleared_share = 0.25;
-
-/* An intermittent part: that many low cells, with that many partners. Of a node's pairs inside its
- * block that many say something. */
-enum { PARTIAL_CELLS = 3, PARTIAL_PARTNERS = 3, ENOUGH_INSIDE = 4 };
+#include "lib/constants/judge_constants.h"
 
 int hearing_make(const struct cells *cells, const struct ranking *ranking, struct hearing *hearing)
 {
@@ -103,7 +89,7 @@ static bool may_be_leaf(struct hearing *hearing, const struct accused *part)
         int own = cells->blocks[cell->from] == part->block ? cell->from : cell->to;
 
         nodes += cell->is_low && cell->region != CELL_INSIDE &&
-                 cell->y < part->level + level_slack && is_new(hearing, own);
+                 cell->y < part->level + (float)PART_LEVEL_SLACK && is_new(hearing, own);
     }
     return nodes >= 2;
 }
@@ -234,13 +220,13 @@ static void weigh_others(struct hearing *hearing, struct counts *counts, struct 
     for (size_t i = 0; i < hearing->count; i++) {
         const struct cell *cell = cell_at(hearing, i);
 
-        if (cell->is_low || cell->y < part->level + level_slack)
+        if (cell->is_low || cell->y < part->level + (float)PART_LEVEL_SLACK)
             continue;
         against += 1U + cell->again;
         hearing->well[well++] = cell->y;
     }
     part->share = counts->weights / (counts->weights + against);
-    if (part->share < steady_share && well > 0)
+    if (part->share < PART_STEADY_SHARE && well > 0)
         counts->gap = cells_median(hearing->well, well) - part->level;
 }
 
@@ -264,7 +250,7 @@ static bool is_node_at_times(struct hearing *hearing, const struct accused *part
     double inside = (double)part->all[CELL_INSIDE], low = (double)part->low[CELL_INSIDE];
     double expected = hearing->ranking->rate[CELL_INSIDE] + ranking_partial_excess;
 
-    return inside < 2 * ENOUGH_INSIDE ||
+    return inside < 2 * PART_INSIDE_LEAST ||
            (low >= expected * inside && count_nodes_in(hearing, part, true, true) >= 2);
 }
 
@@ -273,7 +259,7 @@ static bool is_node_at_times(struct hearing *hearing, const struct accused *part
 static bool is_cable(struct hearing *hearing, const struct accused *part)
 {
     return candidates_is_uplink(part->kind) &&
-           count_nodes(hearing, part, false) >= PARTIAL_PARTNERS;
+           count_nodes(hearing, part, false) >= PART_PARTNERS_LEAST;
 }
 
 static bool is_partial_case(struct hearing *hearing, const struct counts *counts,
@@ -283,7 +269,7 @@ static bool is_partial_case(struct hearing *hearing, const struct counts *counts
 
     if (excess_of(hearing, counts, part) <
             (is_node ? ranking_partial_excess : ranking_cable_excess(hearing->ranking)) ||
-        counts->low < PARTIAL_CELLS || count_nodes(hearing, part, true) < PARTIAL_PARTNERS)
+        counts->low < PART_TIMES_LEAST || count_nodes(hearing, part, true) < PART_PARTNERS_LEAST)
         return false;
     return is_node ? is_node_at_times(hearing, part) : is_cable(hearing, part);
 }
@@ -302,15 +288,15 @@ static bool is_cleared(const struct hearing *hearing, const struct counts *count
     for (size_t i = 0; i < hearing->count; i++) {
         const struct cell *cell = cell_at(hearing, i);
 
-        if (cell->again == 0 ||
-            (!candidates_is_node(part->kind) && cell->first_y >= part->level + level_slack))
+        if (cell->again == 0 || (!candidates_is_node(part->kind) &&
+                                 cell->first_y >= part->level + (float)PART_LEVEL_SLACK))
             continue;
         asked += cell->quiet > 0 ? cell->quiet : 1U;
         low += cell->quiet > 0 ? cell->quiet_low : cell->is_low;
         cells++;
     }
     part->again = (int)cells;
-    return asked > 0 && (double)low <= cleared_share * (double)asked;
+    return asked > 0 && (double)low <= PART_CLEARED_SHARE * (double)asked;
 }
 
 /* It is not a node's, nor a leaf switch's, when the pairs inside the block are well, where there
@@ -319,7 +305,7 @@ static bool is_well_inside(const struct accused *part)
 {
     bool needs_inside = candidates_is_node(part->kind) || part->kind >= PART_LEAF;
 
-    return needs_inside && part->all[CELL_INSIDE] >= ENOUGH_INSIDE &&
+    return needs_inside && part->all[CELL_INSIDE] >= PART_INSIDE_LEAST &&
            (double)part->low[CELL_INSIDE] < ranking_slow_share * (double)part->all[CELL_INSIDE];
 }
 
@@ -335,7 +321,7 @@ enum outcome_of_hearing hearing_hold(struct hearing *hearing, struct accused *pa
     weigh_others(hearing, &counts, part);
     if (!shows_on_enough(hearing, part))
         return HEARING_NO_CASE;
-    part->is_partial = counts.gap >= heap_gap;
+    part->is_partial = counts.gap >= (float)PART_HEAP_GAP;
     if (part->is_partial ? !is_partial_case(hearing, &counts, part)
                          : part->share < ranking_slow_share || is_well_inside(part))
         return HEARING_NO_CASE;

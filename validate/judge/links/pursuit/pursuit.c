@@ -5,17 +5,8 @@
 #include <stdlib.h>
 
 #include "lib/base/grow.h"
+#include "lib/constants/judge_constants.h"
 #include "validate/judge/links/pursuit/hearing.h"
-
-/* Pairs that a slow path carries may share it, two at least without being told: below half of what
- * the path has is another reason (log 0.47). */
-static const float path_slack = -0.75F;
-/* One that is known to have had it to itself has another reason sooner (log 0.74). */
-static const float sole_slack = -0.3F;
-
-/* Pairs that meet on a cable of the spine are low together, forth and back: as evidence of a bad
- * cable they count as one. */
-static const double collision_size = 4;
 
 /* Closes what the part explains. What is slower than a slow path has another reason as well, and
  * what is far below the level of some slow cables of an uplink may be on a worse one. */
@@ -26,7 +17,7 @@ static void explain(struct cells *cells, const struct hearing *hearing, struct r
 
     for (size_t i = 0; i < hearing->count; i++) {
         struct cell *cell = &cells->cells[hearing->indices[i]];
-        float slack = cell->is_sole ? sole_slack : path_slack;
+        float slack = cell->is_sole ? (float)PATH_SOLE_SLACK : (float)PATH_SLACK;
         bool is_near = cell->y >= part->level + slack;
 
         if (!cell->is_low || (is_some_cables && !is_near))
@@ -63,7 +54,7 @@ static double confidence_of(const struct pursuit *pursuit, const struct accused 
                                     ((double)pursuit->low[region] + 1) /
                                         ((double)pursuit->all[region] + 2));
     if (part->is_partial && !candidates_is_node(part->kind))
-        ratio /= collision_size;
+        ratio /= PATH_COLLISION;
     return 1 - fmin(1, part->candidates * exp(-ratio));
 }
 

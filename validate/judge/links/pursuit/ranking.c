@@ -4,15 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/constants/judge_constants.h"
+
 const double ranking_partial_excess = 0.1;
 const double ranking_slow_share = 0.5;
 
-/* The rate of low cells elsewhere is never believed to be outside of this. */
-static const double rate_floor = 0.01, rate_ceiling = 0.5;
-
 double ranking_cable_excess(const struct ranking *ranking)
 {
-    return ranking->rate[CELL_ACROSS] <= rate_floor ? 0.01 : 0.03;
+    return ranking->rate[CELL_ACROSS] <= PART_RATE_LEAST ? 0.01 : 0.03;
 }
 
 /* Adds the cell, or takes it out. */
@@ -165,7 +164,7 @@ static int guess_rates(struct ranking *ranking)
             if (nodes[node].all[region] > 0)
                 shares[count++] = nodes[node].low[region] / nodes[node].all[region];
         ranking->rate[region] = count > 0 ? cells_median(shares, count) : 0;
-        ranking->rate[region] = fmin(fmax(ranking->rate[region], rate_floor), rate_ceiling);
+        ranking->rate[region] = fmin(fmax(ranking->rate[region], PART_RATE_LEAST), PART_RATE_MOST);
     }
     free(shares);
     free(nodes);
