@@ -138,19 +138,6 @@ void layout_ring(const struct layout *layout, int *ring)
     qsort_r(ring, (size_t)layout->ranks, sizeof *ring, compare_places, (void *)layout);
 }
 
-struct layout_crossings layout_count_crossings(const struct layout *layout, const int *ring)
-{
-    struct layout_crossings crossings = {0, 0};
-
-    for (int position = 0; position < layout->ranks; position++) {
-        int rank = ring[position], next = ring[(position + 1) % layout->ranks];
-
-        crossings.nodes += layout->node_of_rank[rank] != layout->node_of_rank[next];
-        crossings.leaves += layout->leaf_of_rank[rank] != layout->leaf_of_rank[next];
-    }
-    return crossings;
-}
-
 void layout_leaf_name(const char *address, const char *pattern, char *leaf, int size)
 {
     const char *node = address != NULL ? strrchr(address, '.') : NULL;

@@ -45,13 +45,6 @@ enum link_class layout_farthest(const struct layout *layout);
  * leaf's uplink is left exactly once in a round, which no order can do better. */
 void layout_ring(const struct layout *layout, int *ring);
 
-/* How often a round of a ring leaves a node, and how often a leaf. */
-struct layout_crossings {
-    int nodes;
-    int leaves;
-};
-struct layout_crossings layout_count_crossings(const struct layout *layout, const int *ring);
-
 /* The leaf of a node in the terms of Slurm's topology plugin: address is SLURM_TOPOLOGY_ADDR
  * ("spine.leaf3.n17"), pattern SLURM_TOPOLOGY_ADDR_PATTERN ("switch.switch.node"); either may be
  * NULL. The switch nearest to the node with those above it, "spine.leaf3", since names of leaves

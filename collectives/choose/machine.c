@@ -50,15 +50,6 @@ double machine_link_us(const struct machine *machine, enum link_class class, siz
                                                           (double)bytes);
 }
 
-void machine_link_figures(const struct machine *machine, enum link_class class, double *alpha_us,
-                          double *bandwidth_GBps)
-{
-    const double *time = machine->link_us[measured_class(machine, class)];
-
-    *alpha_us = time[0];
-    *bandwidth_GBps = (double)machine_sizes[MACHINE_SIZES - 1] / time[MACHINE_SIZES - 1] / 1e3;
-}
-
 bool machine_has_codec(const struct machine *machine, enum codec_type type)
 {
     return machine->encode_GBps[type] > 0 && machine->decode_GBps[type] > 0 &&

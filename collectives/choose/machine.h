@@ -48,10 +48,6 @@ struct machine {
  * that was not measured takes the figures of the nearest that was. */
 double machine_link_us(const struct machine *machine, enum link_class class, size_t bytes);
 
-/* alpha, us, and 1 / beta, GB/s: the time of the smallest message, and the rate at the greatest. */
-void machine_link_figures(const struct machine *machine, enum link_class class, double *alpha_us,
-                          double *bandwidth_GBps);
-
 /* Whether all that tells how fast numbers of this type travel coded without loss was measured. */
 bool machine_has_codec(const struct machine *machine, enum codec_type type);
 

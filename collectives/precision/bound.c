@@ -54,22 +54,6 @@ double precision_bound(enum precision precision, unsigned roundings, unsigned ad
     return expm1(growth) * sum_magnitudes + underflow * exp(growth);
 }
 
-double precision_bound_ring(enum precision precision, unsigned ranks, double sum_magnitudes)
-{
-    unsigned hops = ranks > 1 ? ranks - 1 : 0;
-
-    return precision_bound(precision, hops, hops, sum_magnitudes);
-}
-
-double precision_bound_tree(enum precision precision, unsigned ranks, double sum_magnitudes)
-{
-    unsigned depth = 0;
-
-    while (depth < 31 && (1u << depth) < ranks)
-        depth++;
-    return precision_bound(precision, depth, ranks > 1 ? ranks - 1 : 0, sum_magnitudes);
-}
-
 double precision_bound_int8(float scale)
 {
     /* the quotient is up to 127.5 and rounded by 2^-24 of itself, and so is the product */

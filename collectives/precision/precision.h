@@ -61,12 +61,6 @@ double precision_unit(enum precision precision);
 double precision_bound(enum precision precision, unsigned roundings, unsigned additions,
                        double sum_magnitudes);
 
-/* ... by a ring over ranks, whose result is not rounded again: ranks - 1 roundings. */
-double precision_bound_ring(enum precision precision, unsigned ranks, double sum_magnitudes);
-
-/* ... by a tree or halving and doubling: ceil(lg ranks) roundings. */
-double precision_bound_tree(enum precision precision, unsigned ranks, double sum_magnitudes);
-
 /* Of one number of an int8 block with this scale: half the scale, and what division and product in
  * fp32 add. */
 double precision_bound_int8(float scale);

@@ -364,6 +364,24 @@ static float tree(enum precision precision, const float *terms, unsigned ranks)
     return sums[0];
 }
 
+/* By a ring over ranks, whose result is not rounded again: ranks - 1 roundings. */
+static double bound_of_ring(enum precision precision, unsigned ranks, double sum_magnitudes)
+{
+    unsigned hops = ranks > 1 ? ranks - 1 : 0;
+
+    return precision_bound(precision, hops, hops, sum_magnitudes);
+}
+
+/* By a tree or halving and doubling: ceil(lg ranks) roundings. */
+static double bound_of_tree(enum precision precision, unsigned ranks, double sum_magnitudes)
+{
+    unsigned depth = 0;
+
+    while (depth < 31 && (1u << depth) < ranks)
+        depth++;
+    return precision_bound(precision, depth, ranks > 1 ? ranks - 1 : 0, sum_magnitudes);
+}
+
 static void bounds_hold(enum precision precision)
 {
     struct random_numbers numbers = {43};
@@ -383,9 +401,9 @@ static void bounds_hold(enum precision precision)
             magnitudes += fabs((double)terms[rank]);
         }
         beyond_ring += fabs((double)ring(precision, terms, ranks) - exact) >
-                       precision_bound_ring(precision, ranks, magnitudes);
+                       bound_of_ring(precision, ranks, magnitudes);
         beyond_tree += fabs((double)tree(precision, terms, ranks) - exact) >
-                       precision_bound_tree(precision, ranks, magnitudes);
+                       bound_of_tree(precision, ranks, magnitudes);
     }
     is_int(beyond_ring, 0, "%s: 3000 random rings stay within the bound",
            precision_name(precision));
@@ -406,10 +424,10 @@ static void bounds_are_met(enum precision precision, unsigned ranks)
         magnitudes += fabs((double)terms[rank]);
     }
     off = fabs((double)ring(precision, terms, ranks) - exact);
-    ok(off <= precision_bound_ring(precision, ranks, magnitudes) &&
-           off >= 0.5 * precision_bound_ring(precision, ranks, magnitudes),
+    ok(off <= bound_of_ring(precision, ranks, magnitudes) &&
+           off >= 0.5 * bound_of_ring(precision, ranks, magnitudes),
        "%s, %u ranks: a ring can be off by %.2f of the bound", precision_name(precision), ranks,
-       off / precision_bound_ring(precision, ranks, magnitudes));
+       off / bound_of_ring(precision, ranks, magnitudes));
     /* a single number half way */
     terms[0] = (float)(1 + u);
     off = fabs((double)ring(precision, (float[]){terms[0], 0}, 2) - (double)terms[0]);
@@ -429,12 +447,12 @@ static void bounds(void)
     bounds_are_met(PRECISION_E4M3, 3);
     bounds_are_met(PRECISION_E5M2, 2);
     /* COLLECTIVES.md, to the first order */
-    is_near(precision_bound_ring(PRECISION_FP16, 5, 1), 4 * 0x1p-11, 4 * 0x1p-18,
+    is_near(bound_of_ring(PRECISION_FP16, 5, 1), 4 * 0x1p-11, 4 * 0x1p-18,
             "a ring of 5: 4 u, u = 2^-11 for fp16");
-    is_near(precision_bound_tree(PRECISION_BF16, 9, 1), 4 * 0x1p-8, 4 * 0x1p-13,
+    is_near(bound_of_tree(PRECISION_BF16, 9, 1), 4 * 0x1p-8, 4 * 0x1p-13,
             "a tree of 9: 4 u, u = 2^-8 for bf16");
-    is_near(precision_bound_ring(PRECISION_BF16, 1, 5), 0, 0, "one rank rounds nothing");
-    is_near(precision_bound_tree(PRECISION_BF16, 1, 5), 0, 0, "... nor does a tree of one");
+    is_near(bound_of_ring(PRECISION_BF16, 1, 5), 0, 0, "one rank rounds nothing");
+    is_near(bound_of_tree(PRECISION_BF16, 1, 5), 0, 0, "... nor does a tree of one");
 }
 
 /* Sums of small integers are exact in any order: COLLECTIVES.md, verification. */
