@@ -11,7 +11,6 @@
 
 #include "lib/conf/conf.h"
 #include "lib/envplan/envplan.h"
-#include "lib/certificate/failed_rails.h"
 #include "lib/node/gpu/visible_gpus.h"
 #include "lib/node/binding.h"
 #include "spank/check.h"

@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "collectives/choose/predict.h"
 #include "lib/constants/collectives_constants.h"
 
 /* Whether one message of the algorithm over the farthest link is faster coded: what follows from

@@ -5,8 +5,6 @@
 #include <linux/dcbnl.h>
 #include <string.h>
 
-#include "lib/netif/netlink.h"
-
 enum { REQUEST_MAX = 512 };
 
 struct state {

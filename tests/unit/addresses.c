@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "lib/base/rtnetlink.h"
-#include "lib/base/deferred_error.h"
 #include "lib/node/addresses_live.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"

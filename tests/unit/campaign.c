@@ -145,9 +145,8 @@ static void groups(void)
 {
     static char names[NODES][4], empty[] = "", part[] = "batch", other[] = "gpu";
     static struct cluster_node nodes[NODES];
-    struct cluster_partition partitions[2] = {
-        {.name = part, .is_up = true, .is_default = true, .time_limit_minutes = -1},
-        {.name = other, .is_up = true, .time_limit_minutes = -1}};
+    struct cluster_partition partitions[2] = {{.name = part, .is_up = true, .is_default = true},
+                                              {.name = other, .is_up = true}};
     struct cluster cluster = {
         .nodes = nodes, .node_count = NODES, .partitions = partitions, .partition_count = 1};
     struct campaign campaign = {.name = "spring"};

@@ -216,8 +216,8 @@ static int load(struct cluster *cluster, struct error *err)
         return -1;
     cluster->partitions = calloc(1, sizeof *cluster->partitions);
     cluster->partition_count = 1;
-    cluster->partitions[0] = (struct cluster_partition){
-        .name = strdup("p"), .is_default = true, .is_up = true, .time_limit_minutes = -1};
+    cluster->partitions[0] =
+        (struct cluster_partition){.name = strdup("p"), .is_default = true, .is_up = true};
     for (int i = 0; i < NODES; i++)
         hostlist_append(&cluster->partitions[0].nodes, nodes[i].name);
     return 0;

@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 
 #include "lib/node/inventory.h"
-#include "lib/base/sysfs.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

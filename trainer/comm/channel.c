@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "lib/base/clock.h"
-#include "validate/harness/watch/stall.h"
 #include "validate/harness/watch/watch.h"
 
 struct channel {

@@ -235,14 +235,6 @@ void comm_set_wire(struct comm *comm, const char *wire)
         comm->wire = WIRE_AS_IS;
 }
 
-bool comm_has_wire(const char *wire)
-{
-    enum wire_format format;
-
-    return strcmp(wire, "auto") == 0 ||
-           (wire_parse(wire, &format) && wire_applies(format, ELEMENT_REAL));
-}
-
 bool comm_has_algorithm(const char *algorithm)
 {
     return strcmp(algorithm, "measured") == 0 || algorithm_find(COLLECTIVE_ALLREDUCE, algorithm) ||

@@ -52,7 +52,6 @@ bool comm_has_algorithm(const char *algorithm);
  * comm_measure() finds says that this is faster, which changes no bit. Gathers always travel as
  * they are. */
 void comm_set_wire(struct comm *comm, const char *wire);
-bool comm_has_wire(const char *wire);
 
 /* Where comm_set_algorithm() or comm_set_wire() ask for it: reads what was measured of this
  * machine, or measures it once (collectives/choose/tuned.h; about five seconds), for this

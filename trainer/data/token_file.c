@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collectives/codec/codec.h"
 #include "collectives/codec/crc32c.h"
 #include "lib/base/regular_file.h"
 #include "lib/base/atomic_file.h"

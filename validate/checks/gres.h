@@ -9,7 +9,6 @@
 struct gres_conf {
     char directory[256];
     struct slurm_lines slurm, gres; /* gres is empty when there is no gres.conf */
-    bool has_gres_conf;
     struct slurm_node node;
     char auto_detect[32]; /* "nvml", "rsmi", ...; "" and "off" are both "" */
 };

@@ -14,10 +14,8 @@ int gres_conf_read(const struct checks *checks, struct gres_conf *conf, struct e
     if (result != 0)
         return result;
     slurm_node_find(&conf->slurm, checks->node, &conf->node);
-    result = slurm_lines_read(checks->root, conf->directory, "gres.conf", &conf->gres, err);
-    if (result < 0)
+    if (slurm_lines_read(checks->root, conf->directory, "gres.conf", &conf->gres, err) < 0)
         return -1;
-    conf->has_gres_conf = result == 0;
     gres_auto_detect(&conf->gres, checks->node, conf->auto_detect, sizeof conf->auto_detect);
     return 0;
 }

@@ -187,7 +187,6 @@ static int partitions_load(struct cluster *cluster, struct error *err)
         partition->name = copy(info->name);
         partition->is_default = info->flags & PART_FLAG_DEFAULT;
         partition->is_up = info->state_up & PARTITION_SCHED;
-        partition->time_limit_minutes = info->max_time == INFINITE ? -1 : (int)info->max_time;
         rv = hostlist_expand(info->nodes ? info->nodes : "", &partition->nodes, err);
         if (rv == 0 && !partition->name)
             rv = error_set(err, "no memory for the cluster's partitions");

@@ -50,7 +50,6 @@ struct cluster_partition {
     char *name;
     struct hostlist nodes;
     bool is_default, is_up;
-    int time_limit_minutes; /* -1: none */
 };
 
 struct cluster {

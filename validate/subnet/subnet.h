@@ -64,7 +64,6 @@ struct subnet_rail {
 
 struct subnet {
     bool is_ethernet;
-    bool has_counters;
     char source[256]; /* where it was read: a file, "mlx5_0 port 1" */
     struct subnet_device *devices;
     size_t device_count, device_room;

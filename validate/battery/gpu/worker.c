@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/base/clock.h"
 #include "lib/base/ranges.h"
 #include "lib/base/sysfs.h"
 #include "lib/constants/battery_constants.h"

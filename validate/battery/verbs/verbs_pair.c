@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/clock.h"
 #include "lib/base/text.h"
 #include "validate/battery/verbs/flow.h"
 #include "validate/battery/verbs/measure.h"

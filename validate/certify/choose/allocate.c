@@ -15,7 +15,6 @@
 #include "validate/certify/state/estimate.h"
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/slurm/allocation.h"
-#include "validate/slurm/retest.h"
 
 /* All stages of the battery by their limits, and what surrounds them. */
 static int battery_minutes(const struct certify *certify)

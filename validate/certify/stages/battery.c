@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/base/clock.h"
-#include "lib/certificate/refused.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/allocate.h"
 #include "validate/certify/report/run_records.h"

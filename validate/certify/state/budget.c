@@ -11,7 +11,6 @@
 #include "lib/constants/certify_constants.h"
 #include "lib/constants/schedule_constants.h"
 #include "validate/schedule/schedule.h"
-#include "validate/schedule/split.h"
 
 double budget_confidence(enum certify_level level, size_t nodes)
 {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/text.h"
 #include "validate/command/command.h"
 #include "validate/history/campaign.h"
 #include "validate/report/table.h"

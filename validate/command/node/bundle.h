@@ -11,8 +11,6 @@
  * a tar with the check's warnings and failures (records), the newest of the kernel log, what the
  * node's parts have counted, its inventory, and what the libraries of accelerators told. */
 
-enum { BUNDLE_BYTES = 2000000 };
-
 /* Keeps a bundle for that fault where one is wanted (validate/health/evidence.h). records: as
  * lines, size bytes. Returns 1 with a new one; 0 when none is
  * wanted, or the certificate has no directory; -1 with err. */

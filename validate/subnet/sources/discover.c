@@ -188,12 +188,10 @@ static void add_counters(struct subnet *subnet, const struct copy *copy, char *c
                 continue;
             if (read_counters(
                     from, node->type == IB_NODE_SWITCH ? node->smalid : node->ports[k]->base_lid,
-                    to)) {
-                subnet->has_counters = true;
+                    to))
                 silent = 0;
-            } else {
+            else
                 silent++;
-            }
         }
     mad_rpc_close_port(from);
 }

@@ -76,7 +76,6 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
             address = channel_address(rails->channels[index], &size);
             if (size <= sizeof rail_info->address) {
                 memcpy(rail_info->address, address, size);
-                rail_info->address_bytes = (uint32_t)size;
                 rail_info->is_open = 1;
                 continue;
             }

@@ -21,7 +21,6 @@ struct rail_info {
     int class;   /* enum fabric_class */
     struct probe_address probe;
     double nominal_mbps;
-    uint32_t address_bytes;
     unsigned char address[PAIR_ADDRESS_BYTES];
 };
 
