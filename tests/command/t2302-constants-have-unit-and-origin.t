@@ -88,11 +88,11 @@ refused() { # DIR
         }'
 }
 
-mkdir -p "$work"/{lib/base,lib/constants,spank,collectives,trainer,validate/{checks,judge}}
+mkdir -p "$work"/{lib/base,lib/constants,spank,collectives,trainer,validate/{checks,diagnose}}
 printf '%s\n' 'enum { NAMES = 4, WAIT_S = 3 };' 'static const double low_share = 0.1;' '#define PATIENCE_S 60.0' \
     'enum {' '    LOCK_MS = 10 /* TIME_S = 3 */' '};' 'enum { KINDS = 3 };' '    double limit_s = 0;' \
     >"$work/validate/checks/example.c"
-echo 'enum { WAIT_S = 3 };' >"$work/validate/judge/example.c"
+echo 'enum { WAIT_S = 3 };' >"$work/validate/diagnose/example.c"
 echo 'enum { SECOND_US = 1000000 };' >"$work/lib/base/example.c"
 is "$(refused "$work")" 'validate/checks/example.c WAIT_S
 validate/checks/example.c low_share

@@ -35,20 +35,13 @@ static const struct {
     const struct constant *rows;
     size_t count;
 } rooms[] = {
-    ROOM("node", NODE_CONSTANTS),
-    ROOM("checks", CHECKS_CONSTANTS),
-    ROOM("policy", POLICY_CONSTANTS),
-    ROOM("slurm", SLURM_CONSTANTS),
-    ROOM("command", COMMAND_CONSTANTS),
-    ROOM("certify", CERTIFY_CONSTANTS),
-    ROOM("preflight", PREFLIGHT_CONSTANTS),
-    ROOM("schedule", SCHEDULE_CONSTANTS),
-    ROOM("judge", JUDGE_CONSTANTS),
-    ROOM("harness", HARNESS_CONSTANTS),
-    ROOM("battery", BATTERY_CONSTANTS),
-    ROOM("collectives", COLLECTIVES_CONSTANTS),
-    ROOM("trainer", TRAINER_CONSTANTS),
-    ROOM("run", RUN_CONSTANTS),
+    ROOM("node", NODE_CONSTANTS),           ROOM("checks", CHECKS_CONSTANTS),
+    ROOM("policy", POLICY_CONSTANTS),       ROOM("slurm", SLURM_CONSTANTS),
+    ROOM("command", COMMAND_CONSTANTS),     ROOM("certify", CERTIFY_CONSTANTS),
+    ROOM("preflight", PREFLIGHT_CONSTANTS), ROOM("schedule", SCHEDULE_CONSTANTS),
+    ROOM("judge", JUDGE_CONSTANTS),         ROOM("harness", HARNESS_CONSTANTS),
+    ROOM("battery", BATTERY_CONSTANTS),     ROOM("collectives", COLLECTIVES_CONSTANTS),
+    ROOM("trainer", TRAINER_CONSTANTS),     ROOM("run", RUN_CONSTANTS),
 };
 
 static void json_member(const char *name, const char *value, FILE *stream)
