@@ -14,15 +14,16 @@ command -v mpirun >/dev/null || skip_all 'no mpirun'
 mpi_environment
 export OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1
 
+# A time-out only ends what hangs: ranks that share processors with other tests take minutes.
 run() { # RANKS [threads]
-    text=$(timeout 120 mpirun --oversubscribe -n "$1" "$program" "${@:2}" 2>&1 </dev/null)
+    text=$(timeout 600 mpirun --oversubscribe -n "$1" "$program" "${@:2}" 2>&1 </dev/null)
     is "$?" 0 "$1 ranks${2:+ with $2}: all is right"
     unlike "$text" '^not ok' '... each by itself'
     like "$text" '^ok - rings in an order of their own' '... to the end'
     grep -v '^ok' <<<"$text" | sed 's/^/# /'
 }
 
-ranks_tried=(1 2 3 5 7 8 13)
+ranks_tried=(1 2 3 5 8 13)
 if is_sanitized "$program"; then ranks_tried=(1 3 5); fi
 for ranks in "${ranks_tried[@]}"; do
     run $ranks
@@ -43,7 +44,7 @@ for who in 'none may read' 'one may not write'; do
     at=("$confined")
     middle=("$confined")
     [ "$who" = 'one may not write' ] && at=() && middle+=(--write)
-    text=$(timeout 120 mpirun "${no_copy[@]}" -n 1 "${at[@]}" "$program" : \
+    text=$(timeout 600 mpirun "${no_copy[@]}" -n 1 "${at[@]}" "$program" : \
         -n 1 "${middle[@]}" "$program" : -n 1 "${at[@]}" "$program" 2>&1 </dev/null)
     is "$?" 0 "3 ranks of which $who: all is right"
     unlike "$text" '^not ok' '... each by itself'
