@@ -5,6 +5,7 @@ examplesdir = $(docdir)/examples
 dist_examples_DATA = \
 	etc/muster.conf \
 	etc/muster-certify.timer \
+	etc/muster-certify-idle.timer \
 	etc/muster-check.timer \
 	etc/muster-train.sbatch \
 	etc/plugstack.conf \
@@ -12,7 +13,7 @@ dist_examples_DATA = \
 	# end of dist_examples_DATA
 
 # Those that name a program
-examples_DATA = etc/muster-certify.service etc/muster-check.service
+examples_DATA = etc/muster-certify.service etc/muster-certify-idle.service etc/muster-check.service
 CLEANFILES += $(examples_DATA) etc/muster-healthcheck
 # The path that slurm.conf names.
 pkglibexec_SCRIPTS = etc/muster-healthcheck
@@ -27,6 +28,12 @@ substitute_bindir = $(AM_V_GEN)$(MKDIR_P) etc && $(SED) -e 's|@bindir[@]|$(bindi
 
 etc/muster-certify.service: etc/muster-certify.service.in Makefile
 	$(substitute_bindir) $(srcdir)/etc/muster-certify.service.in >$@.new && mv $@.new $@
+# The same sandbox for another command
+etc/muster-certify-idle.service: etc/muster-certify.service
+	$(AM_V_GEN)$(SED) -e '/^ExecStart=.* --suspects$$/d' -e '/^ExecStart=/s/ --due$$/ --idle/' \
+		-e '/^# Certifies /,/^# For one /c# Certifies a few idle nodes; a job that wants one has it within IdleGrace. For one machine with\n# Slurm'"'s client commands, by muster-certify-idle.timer." \
+		-e '/^Description=/s/ the nodes / idle nodes /' -e '/^Description=/s/ whose certificate is due$$//' \
+		etc/muster-certify.service >$@.new && mv $@.new $@
 etc/muster-check.service: etc/muster-check.service.in Makefile
 	$(substitute_bindir) $(srcdir)/etc/muster-check.service.in >$@.new && mv $@.new $@
 etc/muster-healthcheck: etc/muster-healthcheck.in Makefile

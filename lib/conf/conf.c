@@ -142,6 +142,11 @@ static const struct conf_key keys[] = {
      "How long a failure near the limit is remembered against a node."},
     {"TestCap", KIND_PERCENT, AT(test_cap_percent), 0, 100, "100%",
      "At most this share of the cluster's nodes is in tests at a time, never less than two nodes."},
+    {"IdleCap", KIND_PERCENT, AT(idle_cap_percent), 0, 100, "2%",
+     "At most this share of the cluster's nodes is chosen by one muster certify --idle, never less "
+     "than two nodes."},
+    {"IdleGrace", KIND_TIME, AT(idle_grace_s), 5, 3600, "30s",
+     "How soon muster certify --idle gives its nodes back to a job that wants them."},
     {"GpuLibraryPath", KIND_PATH_LIST, AT(gpu_library_path), 0, 0, "",
      "The directories that libraries of accelerators are looked for in first, such as "
      "libnvidia-ml.so.1 and libnvrtc.so.12; empty: only where the system finds them."},

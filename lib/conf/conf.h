@@ -143,6 +143,8 @@ struct conf {
     long strike_window_s;     /* StrikeWindow=1d: within which */
     double test_cap_percent;  /* TestCap=100%: at most this share of the nodes in tests at a time,
                                  never less than two nodes */
+    double idle_cap_percent;  /* IdleCap=2%: so many are chosen by certify --idle, at least two */
+    double idle_grace_s;      /* IdleGrace=30s: after which it has given its nodes back */
     char gpu_library_path[1024]; /* GpuLibraryPath: where NVML and its like lie, "/a:/b"; "": as
                                     usual */
     double gpu_deadline_s;       /* GpuDeadline=15s: their answer */

@@ -14,6 +14,18 @@ ROW(integer, CAP_DRAINS_LEAST, 1, "nodes", "chosen 2026-11", "that DrainCap alwa
 ROW(integer, CAP_TESTS_LEAST, 2, "nodes", "chosen 2026-11", "that TestCap always allows: a link has two ends") \
 ROW(integer, TESTING_LOCK_MS, 30000, "ms", "chosen 2026-11", "for the lock of the nodes that are in tests") \
 ROW(integer, TESTING_LOCK_EACH_MS, 100, "ms", "chosen 2026-11", "between tries to get it") \
+/* muster certify --idle */ \
+ROW(real, IDLE_AGE_MOST, 2, "ratio", "chosen 2026-11", "of the time since the last test to CertificateValidity, that counts") \
+ROW(real, IDLE_FAULT_RISK, 0.25, "ratio", "chosen 2026-11", "more score for each fault and repair in the history") \
+ROW(real, IDLE_WARNING_RISK, 0.1, "ratio", "chosen 2026-11", "the same for each run that warned of the node") \
+ROW(real, IDLE_JOB_RISK, 0.1, "ratio", "chosen 2026-11", "the same for each job while which its counters or its kernel log had something") \
+ROW(integer, IDLE_COUNT_MOST, 10, "count", "chosen 2026-11", "of each of these, that counts") \
+ROW(integer, IDLE_RISK_S, 90 * 86400, "s", "chosen 2026-11", "of history that counts, as muster history --offenders looks back") \
+ROW(real, IDLE_SCORE_LEAST, 0.5, "ratio", "chosen 2026-11", "of an idle node that is tested: without faults at half the time that its certificate holds") \
+ROW(integer, IDLE_REST_S, 3600, "s", "chosen 2026-11", "after a test, interrupted or not, in which a node is left alone") \
+ROW(integer, IDLE_NODES_LEAST, 2, "nodes", "chosen 2026-11", "that IdleCap always allows") \
+ROW(real, IDLE_LOOK_S, 5, "s", "chosen 2026-11", "between looks at the jobs that wait, at most a quarter of IdleGrace") \
+ROW(real, IDLE_LOOK_SHARE, 10, "ratio", "chosen 2026-11", "the same: at least so many times what the look itself took") \
 /* muster policy verify */ \
 ROW(integer, VERIFY_MARGIN_S, 5, "s", "chosen 2026-11", "beyond a stated time: Slurm's times are whole seconds, looked at now and then") \
 ROW(integer, VERIFY_PRIORITY_MIN, 8, "min", "chosen 2026-11", "time limit of jobs that compare priorities") \

@@ -18,23 +18,26 @@ like "$program" '^/.*/muster$' 'a service names the program by its path'
 is "$(grep -l '@[a-z]*@' "$dir"/muster-*)" '' 'nothing is left to be put in'
 like "$(tail -n 1 "$dir/muster-healthcheck")" "^exec $program check --health\$" 'slurmd runs the same'
 ok 'the script is one' sh -n "$dir/muster-healthcheck"
-for timer in certify check; do
+for timer in certify certify-idle check; do
     ok "muster-$timer.timer waits a random time" grep -q '^RandomizedDelaySec=' "$dir/muster-$timer.timer"
 done
+is "$(grep -h '^ExecStart=' "$dir"/muster-certify*.service)" "ExecStart=$program certify --idle
+ExecStart=-$program certify --suspects
+ExecStart=$program certify --due" 'what the services run'
 if command -v systemd-analyze >/dev/null; then
     sed -i "s,$program,/bin/true," "$dir"/*.service # it need not be installed yet
     ok 'systemd takes the units' systemd-analyze --man=no verify "$dir"/*.service "$dir"/*.timer
     is "$(systemd-analyze --man=no verify "$dir"/*.service "$dir"/*.timer 2>&1 | grep "$dir")" '' \
         '... without a word'
-    for unit in certify check; do # exposure under 3.0
+    for unit in certify certify-idle check; do # exposure under 3.0
         ok "muster-$unit.service is hardened" systemd-analyze security --offline=true --no-pager \
             --threshold=30 "$dir/muster-$unit.service"
     done
 else
-    skip 4 'no systemd-analyze'
+    skip 5 'no systemd-analyze'
 fi
 # every option that they give is one
-for words in 'certify --suspects' 'certify --due'; do
+for words in 'certify --suspects' 'certify --due' 'certify --idle'; do
     # shellcheck disable=SC2086 # two words
     ok "muster $words is an option" sh -c "'$top_builddir/muster' ${words% *} --help | grep -q -- ' ${words#* } '"
 done

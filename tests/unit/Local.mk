@@ -398,6 +398,12 @@ tests_unit_cluster_t_SOURCES = tests/unit/cluster.c validate/slurm/nodes.c valid
 tests_unit_cluster_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_cluster_t_LDADD = $(unit_libs)
 
+check_PROGRAMS += tests/unit/pending.t
+tests_unit_pending_t_SOURCES = tests/unit/pending.c validate/slurm/pending_for.c \
+	validate/slurm/nodes.c validate/slurm/state.c
+tests_unit_pending_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
+tests_unit_pending_t_LDADD = $(unit_libs)
+
 check_PROGRAMS += tests/unit/policy_plan.t
 tests_unit_policy_plan_t_SOURCES = tests/unit/policy_plan.c
 tests_unit_policy_plan_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
@@ -440,6 +446,10 @@ tests_unit_policy_decision_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 check_PROGRAMS += tests/unit/policy_turn.t
 tests_unit_policy_turn_t_SOURCES = tests/unit/policy_turn.c
 tests_unit_policy_turn_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/policy_idle.t
+tests_unit_policy_idle_t_SOURCES = tests/unit/policy_idle.c
+tests_unit_policy_idle_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/policy_testing.t
 tests_unit_policy_testing_t_SOURCES = tests/unit/policy_testing.c

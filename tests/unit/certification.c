@@ -16,6 +16,7 @@
 #include "tests/unit/tap.h"
 #include "validate/command/command.h"
 #include "validate/command/report.h"
+#include "validate/history/history.h"
 #include "validate/judge/history_figure.h"
 
 /* Whole certifications, from the choice of nodes to the report, on a cluster that the test makes
@@ -76,6 +77,12 @@ static const char *full = ""; /* the node whose slurmd has no space left, from l
 /* the node whose process ends by itself in the links, and how often it does so yet */
 static const char *dying = "";
 static int deaths;
+/* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step takes;
+ * how long slurmctld takes to list its jobs; when the nodes were given back, and how often it was
+ * asked */
+static bool is_idle;
+static double job_at_s, lasting_s, listing_s, given_back_s;
+static int looks;
 static char refused_name[64];
 static double now_s;
 static pid_t own;
@@ -346,6 +353,7 @@ static int unreserve(const char *name, struct error *err)
         world.nodes[i].was_in_service |= nodes[i].kind == OURS && !world.nodes[i].is_drained;
     }
     world.reservation[0] = '\0';
+    given_back_s = now_s;
     return 0;
 }
 
@@ -360,6 +368,30 @@ static int runs_find(uid_t uid, struct cluster_run **runs, struct error *err)
     (void)uid;
     *runs = NULL;
     return turn("runs", err);
+}
+
+static int pending_find(uid_t uid, struct pending_job **jobs, struct error *err)
+{
+    (void)uid;
+    *jobs = NULL;
+    looks++;
+    now_s += listing_s;
+    if (turn("pending", err) != 0)
+        return -1;
+    *jobs = calloc(1, sizeof **jobs);
+    **jobs = (struct pending_job){.id = 77,
+                                  .uid = 1000,
+                                  .nodes = 1,
+                                  .is_refused = true,
+                                  .partitions = strdup("p"),
+                                  .required = strdup(""),
+                                  .excluded = strdup(""),
+                                  .features = strdup("")};
+    if (now_s >= job_at_s)
+        return 1;
+    pending_jobs_free(*jobs, 1);
+    *jobs = NULL;
+    return 0;
 }
 
 static int reach(struct cluster_node *const *list, size_t count, double deadline_s,
@@ -569,6 +601,20 @@ static void wait_for_rank(const struct process *process, struct process_result *
     result->end = *process->stop ? PROCESS_STOPPED : PROCESS_TIMED_OUT;
 }
 
+/* Returns whether the step goes on to its end. */
+static bool lasts(const struct process *process, struct process_result *result)
+{
+    for (double left_s = lasting_s; left_s > 0; left_s -= 0.1) {
+        now_s += 0.1;
+        process->on_tick(process->context);
+        if (*process->stop) {
+            result->end = PROCESS_STOPPED;
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Opens what the run under way shows, as muster top does. */
 static void live_look(void)
 {
@@ -600,6 +646,8 @@ static int step(const struct step *wanted, const struct process *process,
     *result = (struct process_result){.end = PROCESS_EXITED};
     if (wanted->job_id != world.job)
         return error_set(err, "no such job");
+    if (!lasts(process, result))
+        return 0;
     if (strcmp(name, "muster-gpu") == 0) {
         gpus_asked = wanted->gpus;
         gpu_tasks = wanted->tasks_per_node;
@@ -659,6 +707,7 @@ static const struct cluster_operations operations = {
     .wait = wait_for,
     .job_cancel = job_cancel,
     .runs = runs_find,
+    .pending = pending_find,
     .reach_nodes = reach,
     .allocation_get = allocation,
     .allocation_check = allocation_query,
@@ -708,12 +757,15 @@ static int run(struct certify *certify, bool is_dry_run)
                                            : "");
     }
     turns = 0;
+    looks = 0;
+    certify_stop = 0;
     gpus_asked = -1;
     refused_name[0] = '\0';
-    *certify = (struct certify){.operations = &operations,
-                                .live_directory = live_directory,
-                                .options = {.is_dry_run = is_dry_run, .level = level},
-                                .undo = {.journal = -1, .keeper_pipe = -1}};
+    *certify =
+        (struct certify){.operations = &operations,
+                         .live_directory = live_directory,
+                         .options = {.is_dry_run = is_dry_run, .is_idle = is_idle, .level = level},
+                         .undo = {.journal = -1, .keeper_pipe = -1}};
     conf_defaults(&certify->conf);
     certify->conf.drain_cap_percent = 50;
     snprintf(path, sizeof path, "%s/history.db", directory);
@@ -1092,6 +1144,118 @@ static void dies(const char *name, int times, bool is_drained)
     certify_clear(&certify);
 }
 
+static int count_drained(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < NODES; i++)
+        count += world.nodes[i].is_drained && nodes[i].kind != OURS && nodes[i].kind != OTHERS;
+    return count;
+}
+
+static int count_issued(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < NODES; i++)
+        count += world.nodes[i].is_issued;
+    return count;
+}
+
+static void see_newest(const struct history_node *node, void *context)
+{
+    if (strcmp(node->node, "n1") == 0)
+        snprintf(context, 200, "%s %s", verdict_name(node->verdict), node->message);
+}
+
+/* n1 and n2 are chosen, n3, which is faulty, and n6 are their partners. */
+static void idle(void)
+{
+    static struct certify certify;
+    char text[200] = "", path[sizeof certify.conf.history_path];
+    struct error err;
+    double begin_s = now_s;
+
+    is_idle = true;
+    job_at_s = INFINITY;
+    lasting_s = 10;
+    run(&certify, false);
+    is_int((long)certify.count, 4,
+           "of idle nodes as many as IdleCap allows are tested, and two partners");
+    ok(world.nodes[0].is_issued && world.nodes[1].is_issued, "... and certified");
+    has_str(world.nodes[2].reason, "muster: link_down", "... or drained");
+    ok(world.nodes[3].is_drained && strcmp(world.nodes[3].reason, ours) == 0,
+       "one that is drained is not idle");
+    ok(looks > 4 && looks < (now_s - begin_s) / 4,
+       "the jobs that wait are listed now and then: %d times in %.0f s", looks, now_s - begin_s);
+    certify_clear(&certify);
+
+    job_at_s = 0;
+    is_int(run(&certify, false), COMMAND_PASS, "nodes that a job waits for are not tested");
+    is_int((long)certify.count, 0, "... none of them");
+    certify_clear(&certify);
+
+    begin_s = now_s;
+    job_at_s = now_s + 25; /* launch */
+    is_int(run(&certify, false), COMMAND_UNKNOWN, "a job that wants a node interrupts the test");
+    ok(given_back_s > job_at_s && given_back_s < job_at_s + certify.conf.idle_grace_s / 2,
+       "... which gives its nodes back after %.1f s", given_back_s - job_at_s);
+    ok(world.job == 0 && !*world.reservation, "... no job and no reservation is left");
+    is_int(count_drained() + count_issued(), 0, "... nobody is drained or certified");
+    ok(world.nodes[2].has_certificate, "... and no certificate is lost, were it one to lose");
+    is_int(outcome_of(&certify, "n3")->verdict, VERDICT_UNKNOWN, "... as there is no verdict");
+    snprintf(path, sizeof path, "%s", certify.conf.history_path);
+    ok(history_nodes(path, NULL, NODES, see_newest, text, &err) > 0, "the history knows");
+    is_str(text, "unknown interrupted: job 77 of user 1000 wants nodes of partition p", "... why");
+    certify_clear(&certify);
+
+    keeps_history = true;
+    job_at_s = INFINITY;
+    is_int(run(&certify, false), COMMAND_PASS, "after that they are left alone for a while");
+    is_int((long)certify.count, 0, "... none of them is tested");
+    certify_clear(&certify);
+    keeps_history = false;
+
+    listing_s = 4;
+    is_int(run(&certify, false), COMMAND_UNKNOWN, "a busy slurmctld is left alone");
+    ok(certify.count == 0 && looks == 1, "... at the first look");
+    certify_clear(&certify);
+    listing_s = 0;
+    is_idle = false;
+    lasting_s = 0;
+}
+
+/* Whenever the job comes. */
+static void idle_any_time(void)
+{
+    static struct certify certify;
+    double longest_s = 0;
+    int halves = 0, whole = 0, interrupted = 0;
+
+    is_idle = true;
+    lasting_s = 10;
+    for (int at = 0; at < 90; at += 3) {
+        bool is_whole;
+
+        job_at_s = now_s + at;
+        run(&certify, false);
+        is_whole = count_issued() > 0;
+        halves += is_whole ? count_issued() != 3 || count_drained() != 1 : count_drained() > 0;
+        halves += !is_whole && !world.nodes[2].has_certificate;
+        whole += is_whole;
+        interrupted += *certify.idle_end != '\0';
+        if (given_back_s > job_at_s)
+            longest_s = fmax(longest_s, given_back_s - job_at_s);
+        certify_clear(&certify);
+    }
+    ok(whole > 2 && interrupted > 10, "%d tests end, %d are interrupted", whole, interrupted);
+    is_int(halves, 0, "... nothing is done by halves");
+    ok(longest_s > 1 && longest_s <= certify.conf.idle_grace_s,
+       "... the job has its node after %.1f s at most", longest_s);
+    is_idle = false;
+    lasting_s = 0;
+}
+
 static void refusals(bool all)
 {
     static struct certify certify;
@@ -1139,6 +1303,8 @@ int main(void)
     missing_program();
     dies("n2", 1, false);
     dies("n2", 9, true);
+    idle();
+    idle_any_time();
     accelerators = GPUS;
     refusals(false);
     refusals(true);

@@ -100,6 +100,54 @@ static const char *failed(void)
     return node_status_failed(path, see_failed, NULL, NULL) < 0 ? "an error" : seen;
 }
 
+static void see_tests(const struct node_tests *tests, void *context)
+{
+    size_t length = strlen(seen);
+
+    (void)context;
+    snprintf(seen + length, sizeof seen - length, "%s %.1f %.1f %u %u;", tests->node,
+             tests->tested > 0 ? (now - tests->tested) / HOUR : 0, (now - tests->tried) / HOUR,
+             tests->warnings, tests->jobs);
+}
+
+/* Of each node: hours since its last test and its last try, warnings, jobs. */
+static const char *tests(double since)
+{
+    seen[0] = '\0';
+    return node_status_tests(path, since, see_tests, NULL, NULL) < 0 ? "an error" : seen;
+}
+
+/* A run that knew of what a job left on the node. */
+static void add_of_job(const char *run, double ago, const char *node, double job)
+{
+    struct record record = RECORD_INIT;
+
+    record.test = "host.jobs";
+    record.metric = "events";
+    record.value = 1;
+    record.unit = "count";
+    record.job = job;
+    record.verdict = VERDICT_WARN;
+    run_add(run, ago, (struct history_node){.node = node, .verdict = VERDICT_PASS}, &record, false);
+}
+
+static void check_tests(void)
+{
+    is_str(tests(0), "", "no node was tested");
+    add("w1", 30 * HOUR, "n1", VERDICT_PASS, 1, NULL, false);
+    add("w2", 20 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
+    add("w3", 10 * HOUR, "n1", VERDICT_UNKNOWN, 0, NULL, false);
+    add("w4", 5 * HOUR, "n1", VERDICT_PASS, 1, NULL, true);
+    add("w5", 9 * HOUR, "n2", VERDICT_UNKNOWN, 0, NULL, false);
+    add_of_job("w6", 8 * HOUR, "n3", 12);
+    add_of_job("w7", 7 * HOUR, "n3", 12);
+    add_of_job("w8", 6 * HOUR, "n3", 13);
+    is_str(tests(now - 2 * DAY), "n1 20.0 10.0 2 0;n2 0.0 9.0 0 0;n3 6.0 6.0 0 2;",
+           "an unknown verdict is a try and no test, a dry run is neither, a job counts once");
+    is_str(tests(now - DAY), "n1 20.0 10.0 1 0;n2 0.0 9.0 0 0;n3 6.0 6.0 0 2;",
+           "... warnings count for a while");
+}
+
 static int strike(const char *node, const char *part)
 {
     struct error err;
@@ -165,6 +213,9 @@ int main(void)
     is_int(strike("n2", "eth1"), 1, "another node too");
     is_str(suspects(now - DAY), "n1 links eth1;", "whom the last run left so is suspect");
     is_str(suspects(now - HOUR), "", "... within the window");
+    add("c1", 9.5 * HOUR, "n1", VERDICT_UNKNOWN, 0, NULL, false);
+    is_str(suspects(now - DAY), "n1 links eth1;",
+           "... and one that was interrupted since is still");
     add("d", 9 * HOUR, "n1", VERDICT_PASS, 0, "2026-11-27 18:13 UTC", false);
     is_str(suspects(now - DAY), "", "one that passed since is not");
     is_int(strike("n1", "eth1"), 2, "... but its strike is remembered");
@@ -199,5 +250,8 @@ int main(void)
     has_str(err.text, path, "... is named");
     unlink(path);
     check_tested();
+    unlink(path);
+    check_tests();
+    unlink(path);
     return tap_done();
 }

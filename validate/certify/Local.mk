@@ -28,6 +28,7 @@ validate_certify_libcertify_la_SOURCES += \
 # asks nodes, and runs programs on them
 validate_certify_libcertify_la_SOURCES += \
 	validate/certify/step/certify_step.c validate/certify/step/certify_step.h \
+	validate/certify/step/give_back.c validate/certify/step/give_back.h \
 	validate/certify/step/peers.c validate/certify/step/peers.h \
 	validate/certify/step/program_probe.c validate/certify/step/program_probe.h \
 	validate/certify/step/step_setup.c validate/certify/step/step_setup.h \
@@ -44,6 +45,7 @@ validate_certify_libcertify_la_SOURCES += \
 validate_certify_libcertify_la_SOURCES += \
 	validate/certify/choose/allocate.c validate/certify/choose/allocate.h \
 	validate/certify/choose/group.c validate/certify/choose/group.h \
+	validate/certify/choose/idle.c validate/certify/choose/idle.h \
 	validate/certify/choose/nodes.c validate/certify/choose/nodes.h \
 	validate/certify/choose/others.c validate/certify/choose/others.h \
 	validate/certify/choose/suspects.c validate/certify/choose/suspects.h \

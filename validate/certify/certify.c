@@ -20,6 +20,7 @@
 #include "validate/certify/report/run_report.h"
 #include "validate/certify/stages/stages.h"
 #include "validate/certify/state/estimate.h"
+#include "validate/certify/step/give_back.h"
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/command/command.h"
 #include "validate/history/history.h"
@@ -264,12 +265,19 @@ static int stages_run(struct certify *certify, struct error *err)
                    certify_level_name(certify->options.level),
                    certify->options.is_dry_run ? ", dry run" : "", certify->run);
     for (size_t i = 0; certify_stages[i]; i++) {
+        certify_give_back_look(certify);
         if (certify_stages[i]->job != job)
             job_begin(certify, certify_stages[i]->job);
         job = certify_stages[i]->job;
         stage_run(certify, certify_stages[i]);
     }
     return 0;
+}
+
+/* Whether it is well that the run finds no node. */
+static bool is_selective(const struct certify_options *options)
+{
+    return options->is_suspects || options->is_due || options->is_idle;
 }
 
 int certify_run(struct certify *certify, int argc, char **argv)
@@ -301,6 +309,7 @@ int certify_run(struct certify *certify, int argc, char **argv)
         fprintf(stderr, "muster certify: cleaning up: %s\n", err.text);
         is_broken = true;
     }
+    certify_give_back_end(certify);
     verdicts = calloc(certify->count + 1, sizeof *verdicts);
     if (is_broken && certify->count == 0) {
         status = certify->is_misused ? COMMAND_USAGE : COMMAND_UNKNOWN;
@@ -309,12 +318,12 @@ int certify_run(struct certify *certify, int argc, char **argv)
         status = outcome_exit_status(verdicts, certify->count, certify->has_fault);
         if (certify_stop || is_broken)
             status = COMMAND_UNKNOWN;
-        if (certify->count == 0 && (certify->options.is_suspects || certify->options.is_due) &&
-            !certify_stop && !is_broken)
+        if (certify->count == 0 && is_selective(&certify->options) && !certify_stop && !is_broken)
             status = COMMAND_PASS;
         if (certify->count == 0)
             certify_note(certify, certify->options.is_suspects ? "no suspects"
                                   : certify->options.is_due    ? "no certificate is due"
+                                  : certify->options.is_idle   ? "no idle node is to be tested"
                                                                : "no node to certify");
         certify_facts(certify);
         certify_report(certify, certify->json == stdout ? stderr : stdout);
@@ -326,7 +335,10 @@ int certify_run(struct certify *certify, int argc, char **argv)
             status = COMMAND_UNKNOWN;
     }
     live_close(&certify->live);
-    if (certify_stop)
+    if (*certify->idle_end)
+        fprintf(stderr, "muster certify: interrupted: %s%s\n", certify->idle_end,
+                is_undone ? "; the nodes were given back" : "");
+    else if (certify_stop)
         fprintf(stderr, "muster certify: stopped by signal %d%s\n", (int)certify_stop,
                 is_undone ? "; all changes were undone" : "");
     free(verdicts);

@@ -55,6 +55,11 @@ static const struct option_row rows[] = {
     OPTION('\0', "due", NULL,
            "only nodes whose certificate is missing or ends within a day, and partners", FLAG,
            FIELD(is_due)),
+    OPTION(
+        '\0', "idle", NULL,
+        "only a few idle nodes whose last test is long ago, or that have a history of faults, and "
+        "partners; gives them back as soon as a job wants them",
+        FLAG, FIELD(is_idle)),
     OPTION('\0', "campaign", "NAME",
            "test all nodes, or those of -w or -p, in several runs as they become free; the same "
            "NAME continues the campaign",
@@ -110,16 +115,20 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
     if (!options->has_level)
         options->level = LEVEL_QUICK;
     options->is_campaign = options->campaign || options->at_a_time > 0;
-    if (options->is_campaign && (options->is_dry_run || options->is_suspects || options->is_due))
-        return command_misuse(set.name,
-                              "a campaign cannot be combined with --dry-run, --suspects or --due");
+    if (options->is_campaign &&
+        (options->is_dry_run || options->is_suspects || options->is_due || options->is_idle))
+        return command_misuse(
+            set.name, "a campaign cannot be combined with --dry-run, --suspects, --due or --idle");
     if (options->is_campaign && (options->junit_path || options->report_count > 0))
         return command_misuse(set.name,
                               "a campaign cannot be combined with --junit or --report: it is "
                               "several runs, and muster report makes a report of each");
-    if (options->is_due && (options->nodes || options->is_suspects))
-        return command_misuse(set.name, "--due cannot be combined with -w or --suspects");
-    if (options->is_suspects && options->nodes)
-        return command_misuse(set.name, "--suspects cannot be combined with -w");
+    if (options->is_due + options->is_suspects + options->is_idle > 1)
+        return command_misuse(set.name, "--due, --suspects and --idle are mutually exclusive");
+    if (options->nodes && (options->is_due || options->is_suspects || options->is_idle))
+        return command_misuse(set.name, "%s cannot be combined with -w",
+                              options->is_due        ? "--due"
+                              : options->is_suspects ? "--suspects"
+                                                     : "--idle");
     return -1;
 }

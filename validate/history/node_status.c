@@ -77,6 +77,7 @@ int node_status_suspects(const char *path, double since,
                                   " test = 'strikes' AND verdict = 'warn' AND time > ?4 AND run ="
                                   " (SELECT nodes.run FROM nodes JOIN runs USING (run)"
                                   " WHERE nodes.node = records.node AND dry_run = 0"
+                                  " AND nodes.verdict <> 'unknown'"
                                   " ORDER BY nodes.time DESC LIMIT 1) GROUP BY node ORDER BY node",
                               .number = since,
                               .row = suspect_row,
@@ -106,6 +107,46 @@ int node_status_tested(const char *path, unsigned uid, double since, struct erro
                                  .texts = {user},
                                  .number = since,
                                  .row = tested_row},
+        err);
+}
+
+struct tests {
+    void (*each)(const struct node_tests *tests, void *context);
+    void *context;
+};
+
+static int tests_row(sqlite3_stmt *statement, void *context)
+{
+    const struct tests *tests = context;
+
+    tests->each(&(struct node_tests){.node = database_text(statement, 0),
+                                     .tested = sqlite3_column_double(statement, 1),
+                                     .tried = sqlite3_column_double(statement, 2),
+                                     .warnings = (unsigned)sqlite3_column_int(statement, 3),
+                                     .jobs = (unsigned)sqlite3_column_int(statement, 4)},
+                tests->context);
+    return 0;
+}
+
+int node_status_tests(const char *path, double since,
+                      void (*each)(const struct node_tests *tests, void *context), void *context,
+                      struct error *err)
+{
+    return database_query(
+        path,
+        &(struct database_query){
+            .query =
+                "SELECT mine.node,"
+                " max(CASE WHEN mine.verdict IN ('pass', 'fail') THEN mine.time END),"
+                " max(mine.time), told.warnings, told.jobs FROM nodes AS mine JOIN runs USING (run)"
+                " LEFT JOIN (SELECT records.node,"
+                " count(DISTINCT CASE WHEN job IS NULL AND verdict = 'warn' THEN records.run END)"
+                " AS warnings, count(DISTINCT job) AS jobs FROM records JOIN runs USING (run)"
+                " WHERE records.time > ?4 AND dry_run = 0 GROUP BY records.node) AS told"
+                " ON told.node = mine.node WHERE dry_run = 0 GROUP BY mine.node",
+            .number = since,
+            .row = tests_row,
+            .context = &(struct tests){each, context}},
         err);
 }
 

@@ -24,6 +24,20 @@ int node_status_suspects(const char *path, double since,
  * tested twice is two. -1 with err. */
 int node_status_tested(const char *path, unsigned uid, double since, struct error *err);
 
+/* What the runs did with a node. */
+struct node_tests {
+    const char *node;
+    double tested;           /* the end of the last run that passed or failed it; 0: none */
+    double tried;            /* ... of the last run */
+    unsigned warnings, jobs; /* since `since`: runs that warned of it; jobs while which its counters
+                                or its kernel log had something */
+};
+
+/* Calls each() for the nodes of all runs. Returns how many, or -1 with err. */
+int node_status_tests(const char *path, double since,
+                      void (*each)(const struct node_tests *tests, void *context), void *context,
+                      struct error *err);
+
 /* Calls each() for the nodes that failed, not as suspects, and were not certified since: none of
  * them may have a certificate. Returns how many, or -1 with err. */
 int node_status_failed(const char *path, void (*each)(const char *node, void *context),

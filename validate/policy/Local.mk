@@ -8,6 +8,7 @@ validate_policy_libpolicy_la_SOURCES = \
 	validate/policy/cap.c validate/policy/cap.h \
 	validate/policy/decision.c validate/policy/decision.h \
 	validate/policy/health.c validate/policy/health.h \
+	validate/policy/idle.c validate/policy/idle.h \
 	validate/policy/plan.c validate/policy/plan.h \
 	validate/policy/reason.c validate/policy/reason.h \
 	validate/policy/refusals.c validate/policy/refusals.h \

@@ -14,6 +14,7 @@
  *   cap.h       only a share of the nodes is drained, by whichever tool and run, or in tests, at a
  *               time
  *   turn.h      which nodes are tested when not all may be; jitter
+ *   idle.h      which idle nodes are tested, by the time since their last test and their history
  *   health.h    a node's own health check drains it for a missing or dead part only, where the site
  *               wants that, and all nodes together within the cap
  *   refusals.h  so many nodes' gates may refuse jobs for one cause
@@ -23,6 +24,7 @@
 #include "validate/policy/cap.h"
 #include "validate/policy/decision.h"
 #include "validate/policy/health.h"
+#include "validate/policy/idle.h"
 #include "validate/policy/plan.h"
 #include "validate/policy/reason.h"
 #include "validate/policy/refusals.h"

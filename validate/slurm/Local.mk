@@ -17,6 +17,8 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/long_list.c validate/slurm/long_list.h \
 	validate/slurm/operations.c validate/slurm/operations.h \
 	validate/slurm/own_job.c validate/slurm/own_job.h \
+	validate/slurm/pending.c validate/slurm/pending.h \
+	validate/slurm/pending_for.c \
 	validate/slurm/probe.c validate/slurm/probe.h \
 	validate/slurm/ran.c validate/slurm/ran.h \
 	validate/slurm/release.c validate/slurm/release.h \

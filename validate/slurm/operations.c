@@ -29,6 +29,8 @@ REQUEST(jobs, cluster_jobs, *jobs = NULL,
         (const char *prefix, struct cluster_job **jobs, struct error *err), (prefix, jobs, err))
 REQUEST(runs, cluster_runs, *runs = NULL,
         (uid_t battery_uid, struct cluster_run **runs, struct error *err), (battery_uid, runs, err))
+REQUEST(pending, pending_jobs, *jobs = NULL,
+        (uid_t battery_uid, struct pending_job **jobs, struct error *err), (battery_uid, jobs, err))
 CHANGE(drain)
 REQUEST(resume, cluster_resume, (void)reason,
         (const char *nodes, const char *reason, struct error *err), (nodes, err))
@@ -81,6 +83,7 @@ const struct cluster_operations operations_slurm = {
     .wait = wait,
     .job_cancel = job_cancel,
     .runs = runs,
+    .pending = pending,
     .reach_nodes = reach_nodes,
     .allocation_get = allocate,
     .allocation_check = allocation,

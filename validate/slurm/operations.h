@@ -5,6 +5,7 @@
 #include "validate/slurm/allocation.h"
 #include "validate/slurm/batch.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/pending.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/runs.h"
 #include "validate/slurm/show.h"
@@ -33,6 +34,8 @@ struct cluster_operations {
     int (*job_cancel)(uint32_t id, struct error *err);
     /* runs.h */
     int (*runs)(uid_t battery_uid, struct cluster_run **runs, struct error *err);
+    /* pending.h */
+    int (*pending)(uid_t battery_uid, struct pending_job **jobs, struct error *err);
     /* reach.h */
     int (*reach_nodes)(struct cluster_node *const *nodes, size_t count, double deadline_s,
                        const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);

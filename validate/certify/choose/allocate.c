@@ -13,6 +13,7 @@
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/actions.h"
 #include "validate/certify/state/estimate.h"
+#include "validate/certify/step/give_back.h"
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/slurm/allocation.h"
 
@@ -127,6 +128,7 @@ static void tick(void *context)
     struct certify *certify = context;
 
     progress_tick(&certify->progress);
+    certify_give_back_look(certify);
 }
 
 /* Cancels what is left of a try and waits a moment for the nodes to be free again. */

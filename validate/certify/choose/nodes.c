@@ -13,6 +13,7 @@
 #include "lib/constants/certify_constants.h"
 #include "lib/slurm/slurmconf.h"
 #include "validate/certify/choose/group.h"
+#include "validate/certify/choose/idle.h"
 #include "validate/certify/choose/suspects.h"
 #include "validate/certify/choose/turns.h"
 #include "validate/certify/report/run_records.h"
@@ -168,10 +169,10 @@ static int select_all(struct certify *certify, const struct hostlist *only, stru
         if (only && !hostlist_set_contains(&wanted, node->name))
             continue;
         plan_node(node, certify->options.is_dry_run, false, &plan);
-        if (plan.role == ROLE_LEAVE)
-            certify_note(certify, "%s: %s", node->name, plan.message);
-        else
+        if (plan.role != ROLE_LEAVE)
             node_run_add(certify, node);
+        else if (!certify->options.is_idle) /* there most nodes are in use */
+            certify_note(certify, "%s: %s", node->name, plan.message);
     }
     hostlist_set_clear(&wanted);
     return 0;
@@ -308,7 +309,8 @@ int certify_select(struct certify *certify, struct error *err)
     } else {
         if (select_all(certify, partition ? &partition->nodes : NULL, err) != 0 ||
             (certify->options.is_suspects && certify_suspects(certify, err) != 0) ||
-            (certify->options.is_due && certify_due(certify, err) != 0)) {
+            (certify->options.is_due && certify_due(certify, err) != 0) ||
+            (certify->options.is_idle && certify_idle(certify, err) != 0)) {
             certify->count = 0;
             return -1;
         }

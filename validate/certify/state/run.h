@@ -47,6 +47,7 @@ struct certify_options {
     bool is_dry_run, no_drain;
     bool is_suspects; /* only nodes that a suspect report or a strike is about, and partners */
     bool is_due;      /* only nodes whose certificate is missing or ends soon, and partners */
+    bool is_idle;     /* only a few idle nodes, until a job wants them */
     double jitter_s;  /* begin after a random part of it */
     double budget_s;  /* 0: the configuration's */
     int concurrency;  /* 0: the configuration's */
@@ -125,10 +126,13 @@ struct certify {
     struct complaint complaint; /* what a program said on standard error */
     char mpi_program[1024];     /* the path that the last MPI step ran; "": there was none */
     time_t certified_until_s;   /* the end of this run's certificates */
+    double idle_look_at;        /* --idle: clock_s() of the next look at the jobs that wait */
+    char idle_end[200];         /* --idle: why the nodes are given back; "": they are not */
 };
 
 /* Set by SIGINT, SIGTERM, SIGHUP to the signal's number once there may be something to undo;
- * before, they end the process. */
+ * before, they end the process. CERTIFY_STOP_IDLE: the nodes are given back (step/give_back.h). */
+enum { CERTIFY_STOP_IDLE = -1 };
 extern volatile sig_atomic_t certify_stop;
 
 void certify_note(struct certify *certify, const char *format, ...)

@@ -10,6 +10,7 @@
 #include "lib/base/clock.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/settle/actions.h"
+#include "validate/certify/step/give_back.h"
 #include "validate/certify/step/program_probe.h"
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/slurm/labels.h"
@@ -109,6 +110,8 @@ static void tick(void *context)
     struct step_output *output = context;
 
     progress_tick(&output->certify->progress);
+    if (output->step->stage != STAGE_CERTIFICATE) /* what is decided is done to its end */
+        certify_give_back_look(output->certify);
     if (certify_stop) {
         output->stop = certify_stop;
     } else if (!output->stop && clock_s() > output->probe_at) {
@@ -200,7 +203,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
         return 1;
     }
     if (result.end == PROCESS_STOPPED) {
-        error_set(err, certify_stop ? "stopped by a signal"
+        error_set(err, certify_stop ? "stopped"
                                     : "a node stopped answering, or cannot start the program");
         return 1;
     }

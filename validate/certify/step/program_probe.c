@@ -10,6 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/report/run_records.h"
+#include "validate/certify/step/give_back.h"
 #include "validate/certify/step/step_setup.h"
 #include "validate/slurm/labels.h"
 #include "validate/slurm/step.h"
@@ -20,6 +21,7 @@ struct answer {
 };
 
 struct probe {
+    struct certify *certify;
     struct hostlist tasks;
     struct labels lines, errors;
     struct answer *answers; /* [task] */
@@ -39,10 +41,17 @@ static void read_line(const char *line, bool is_error, void *context)
         text_put(probe->answers[task].text, sizeof probe->answers[task].text, "%s", text);
 }
 
-/* Whether each task ended by itself. */
-static bool probe_run(const struct certify *certify, const struct hostlist *names,
-                      struct probe *probe)
+static void tick(void *context)
 {
+    const struct probe *probe = context;
+
+    certify_give_back_look(probe->certify);
+}
+
+/* Whether each task ended by itself. */
+static bool probe_run(const struct hostlist *names, struct probe *probe)
+{
+    const struct certify *certify = probe->certify;
     struct certify_environment environment;
     struct arguments program = {0};
     struct process_result result;
@@ -71,6 +80,7 @@ static bool probe_run(const struct certify *certify, const struct hostlist *name
                                   .deadline_s = certify_deadline_s(CERTIFY_PROBE_S, names->count),
                                   .grace_s = CERTIFY_GRACE_S,
                                   .on_line = read_line,
+                                  .on_tick = tick,
                                   .context = probe,
                                   .stop = &certify_stop},
                 &result, &err) == 0 &&
@@ -95,13 +105,13 @@ static bool is_bad(const struct answer *answer, bool is_running)
 size_t certify_program_probe(struct certify *certify, enum stage stage,
                              const struct hostlist *names, bool is_running)
 {
-    struct probe probe = {0};
+    struct probe probe = {.certify = certify};
     size_t bad = 0;
     char text[300];
 
     if (!*certify->mpi_program || certify->job != JOB_BATTERY || names->count < 2)
         return 0;
-    if (probe_run(certify, names, &probe))
+    if (probe_run(names, &probe))
         for (size_t i = 0; i < names->count; i++)
             bad += is_bad(&probe.answers[i], is_running);
     if (2 * bad >= names->count)

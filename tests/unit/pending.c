@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/pending.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/unit/tap.h"
+#include "validate/slurm/cluster.h"
+
+/* Whether a job waits for given nodes: on a cluster of n1 to n6 in partition a, of these n5 and n6
+ * in partition b as well; n1 and n2 are in question. */
+
+enum { NODES = 6 };
+
+static char text[64];
+static char names[NODES][4], h100[] = "h100,rack1", plain[] = "rack1", a[] = "a", b[] = "b";
+static struct cluster_node nodes[NODES], *by_name[NODES];
+static struct cluster_partition partitions[2];
+static struct cluster cluster = {.nodes = nodes,
+                                 .node_count = NODES,
+                                 .by_name = by_name,
+                                 .partitions = partitions,
+                                 .partition_count = 2};
+static struct hostlist asked;
+
+/* All other nodes are full. */
+static void make(void)
+{
+    struct error err;
+
+    for (int i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof names[i], "n%d", i + 1);
+        nodes[i] = (struct cluster_node){.name = names[i],
+                                         .features = i == 0 ? h100 : plain,
+                                         .is_responding = true,
+                                         .is_allocated = true,
+                                         .is_full = true};
+        by_name[i] = &nodes[i];
+    }
+    partitions[0] = (struct cluster_partition){.name = a, .is_up = true};
+    partitions[1] = (struct cluster_partition){.name = b, .is_up = true};
+    hostlist_expand("n[1-6]", &partitions[0].nodes, &err);
+    hostlist_expand("n[5-6]", &partitions[1].nodes, &err);
+    hostlist_expand("n[1-2]", &asked, &err);
+}
+
+static void free_node(int node)
+{
+    nodes[node - 1].is_allocated = nodes[node - 1].is_full = false;
+    nodes[node - 1].is_idle = true;
+}
+
+static void fill_node(int node)
+{
+    nodes[node - 1].is_idle = false;
+    nodes[node - 1].is_allocated = nodes[node - 1].is_full = true;
+}
+
+static struct pending_job job_of(uint32_t count, bool is_refused)
+{
+    static char none[] = "";
+
+    return (struct pending_job){.id = 7,
+                                .nodes = count,
+                                .is_refused = is_refused,
+                                .partitions = a,
+                                .required = none,
+                                .excluded = none,
+                                .features = none};
+}
+
+static bool wants(struct pending_job job)
+{
+    return pending_for(&job, 1, &cluster, &cluster, &asked) != NULL;
+}
+
+static char *with(const char *list)
+{
+    snprintf(text, sizeof text, "%s", list);
+    return text;
+}
+
+static void counts(void)
+{
+    ok(wants(job_of(1, true)) && wants(job_of(2, true)), "a job waits for nodes that would do");
+    ok(!wants(job_of(3, true)), "... not where they are too few");
+    ok(wants(job_of(2, false)), "one that is not refused yet, or is behind others, too");
+    free_node(3);
+    ok(wants(job_of(3, true)), "with a free one beside they would do");
+    ok(wants(job_of(1, true)), "a job that the scheduler refused does not fit the free one");
+    ok(!wants(job_of(1, false)), "... and one that is not refused starts there");
+    ok(wants(job_of(2, false)), "... unless it needs more");
+    nodes[2].is_drained = true;
+    ok(!wants(job_of(3, true)) && wants(job_of(1, false)), "a drained one beside is none");
+    nodes[2].is_drained = false;
+    fill_node(3);
+    nodes[2].is_full = false; /* partly allocated */
+    ok(wants(job_of(3, true)), "a part of a node may be enough");
+    ok(wants(job_of(1, false)), "... or may not");
+    nodes[2].is_full = true;
+}
+
+static void lists(void)
+{
+    struct pending_job job = job_of(1, true);
+
+    job.partitions = b;
+    ok(!wants(job), "a job of another partition does not wait for them");
+    job.partitions = with("b,a");
+    ok(wants(job), "one of several partitions does");
+    job.partitions = with("aa,ab");
+    ok(!wants(job), "a partition's name is a whole word");
+    job = job_of(1, true);
+    job.excluded = with("n1");
+    ok(wants(job), "a job that excludes one waits for the other");
+    job.excluded = with("n[1-2]");
+    ok(!wants(job), "... that excludes both for none");
+    job = job_of(1, true);
+    job.required = with("n4");
+    ok(!wants(job), "a job that wants another node by name does not wait for them");
+    job.required = with("n2");
+    ok(wants(job), "... that wants one of them does");
+    job = job_of(1, true);
+    job.features = with("h100");
+    ok(wants(job), "one has the feature");
+    job.features = with("h200");
+    ok(!wants(job), "none has");
+    job.features = with("h10");
+    ok(!wants(job), "a feature's name is a whole word");
+    job.features = with("h100&rack9");
+    ok(wants(job), "of several features only Slurm knows");
+    job.required = with("n[");
+    ok(wants(job), "... and of a list that cannot be read");
+    partitions[0].is_up = false;
+    ok(!wants(job_of(1, true)), "in a partition that is down nothing starts");
+    partitions[0].is_up = true;
+}
+
+static void leaving(void)
+{
+    struct hostlist list;
+    struct pending_job job = job_of(1, true);
+    struct error err;
+    char *folded;
+
+    ok(pending_for(&job, 0, &cluster, &cluster, &asked) == NULL, "without jobs nobody waits");
+    hostlist_expand("n[4-6]", &list, &err);
+    job.partitions = b;
+    is_int(pending_leave(&job, &cluster, &list), 0, "a job's nodes are left to it");
+    folded = hostlist_fold(&list);
+    is_str(folded, "n4", "... those of its partition");
+    ok(pending_for(&job, 1, &cluster, &cluster, &list) == NULL, "... which is enough");
+    free(folded);
+    hostlist_clear(&list);
+}
+
+int main(void)
+{
+    make();
+    counts();
+    lists();
+    leaving();
+    hostlist_clear(&partitions[0].nodes);
+    hostlist_clear(&partitions[1].nodes);
+    hostlist_clear(&asked);
+    return tap_done();
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/policy/idle.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/constants/policy_constants.h"
+#include "tests/unit/tap.h"
+
+static const double now = 1e9, valid_s = 7 * 86400;
+
+/* A free node whose last test is so long ago, as a share of the time that a certificate holds. */
+static struct idle_node node_of(double age, unsigned faults, unsigned warnings, unsigned jobs)
+{
+    double then = now - age * valid_s;
+
+    return (struct idle_node){.tested = then,
+                              .tried = then,
+                              .faults = faults,
+                              .warnings = warnings,
+                              .jobs = jobs,
+                              .is_free = true};
+}
+
+static void is_score(struct idle_node node, double expected, const char *name)
+{
+    double score = idle_score(&node, now, valid_s);
+
+    ok(fabs(score - expected) < 1e-6, "%s: %.3f", name, score);
+}
+
+static void scores(void)
+{
+    is_score((struct idle_node){0}, 2, "one that was never tested");
+    is_score(node_of(0.25, 0, 0, 0), 0.25, "one without a history has its age");
+    is_score(node_of(9, 0, 0, 0), 2, "... which counts up to a limit");
+    is_score(node_of(-1, 5, 0, 0), 0, "a test of the future is one of now");
+    is_score(node_of(0.5, 2, 0, 0), 0.75, "faults and repairs make it riskier");
+    is_score(node_of(0.5, 0, 2, 0), 0.6, "warnings do, too");
+    is_score(node_of(0.5, 0, 0, 2), 0.6, "... and jobs that left something");
+    is_score(node_of(0.5, 1, 1, 1), 0.725, "they add up");
+    is_score(node_of(0.5, 1000, 0, 0), 1.75, "... each up to a limit");
+    is_score(node_of(0, 1000, 1000, 1000), 0, "whatever its history, after a test it is 0");
+}
+
+/* "0110": who is chosen. */
+static const char *chosen(struct idle_node *nodes, size_t count, size_t most)
+{
+    static char text[32];
+    size_t said = idle_choose(nodes, count, now, valid_s, most), seen = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        text[i] = nodes[i].is_chosen ? '1' : '0';
+        seen += nodes[i].is_chosen;
+    }
+    text[count] = '\0';
+    return said == seen ? text : "miscounted";
+}
+
+static void choices(void)
+{
+    struct idle_node nodes[] = {node_of(0.49, 0, 0, 0), node_of(0.6, 0, 0, 0),
+                                node_of(0.3, 4, 0, 0), node_of(1.5, 0, 0, 0)};
+    struct idle_node tried = node_of(1.5, 0, 0, 0);
+
+    is_str(chosen(nodes, 4, 4), "0111", "those whose score is high enough, however many may be");
+    is_str(chosen(nodes, 4, 1), "0001", "the highest first");
+    is_str(chosen(nodes, 4, 2), "0101", "equals in their order");
+    is_str(chosen(nodes, 4, 0), "0000", "none where none may be");
+    nodes[3].is_free = false;
+    is_str(chosen(nodes, 4, 1), "0100", "one that is not free is not chosen");
+    tried.tried = now - IDLE_REST_S + 1;
+    is_str(chosen(&tried, 1, 1), "0", "one that was tried a moment ago is left alone");
+    tried.tried = now - IDLE_REST_S;
+    is_str(chosen(&tried, 1, 1), "1", "... for so long");
+}
+
+int main(void)
+{
+    scores();
+    choices();
+    return tap_done();
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PENDING_H
+#define MUSTER_PENDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/base/error.h"
+#include "lib/base/hostlist.h"
+
+struct cluster;
+
+/* The jobs that wait for nothing but nodes, and whether they wait for given ones. */
+
+struct pending_job {
+    uint32_t id;
+    uid_t uid;
+    char name[64];
+    uint32_t nodes;   /* it needs at least so many */
+    bool is_refused;  /* the scheduler has looked, and did not find the nodes: Resources; without:
+                         it has not looked yet, or others are before it: None, Priority */
+    char *partitions; /* "a,b" */
+    char *required;   /* nodes that it must have, in Slurm's notation; "" */
+    char *excluded;   /* nodes that it must not have; "" */
+    char *features;   /* its constraint; "" */
+};
+
+/* Jobs that depend on others, begin later, are held, at a limit, or have a reservation of their own
+ * do not wait for nodes; nor do those of muster certify. battery_uid: BatteryUser. *jobs is to be
+ * released with pending_jobs_free(). Returns their number, or -1 with err. */
+int pending_jobs(uid_t battery_uid, struct pending_job **jobs, struct error *err);
+void pending_jobs_free(struct pending_job *jobs, int count);
+
+/* The first job that could start if those nodes were free, and may not without; NULL: there is
+ * none. Where that cannot be told, as with a constraint of several features, the job is taken for
+ * one that could. Pure. cluster: partitions and features; now: the nodes as they are. Without
+ * memory the first job is. */
+const struct pending_job *pending_for(const struct pending_job *jobs, int count,
+                                      const struct cluster *cluster, const struct cluster *now,
+                                      const struct hostlist *nodes);
+
+/* Takes out of nodes those that are in a partition of the job. Returns 0, or -1 when memory is
+ * out, with no node left. */
+int pending_leave(const struct pending_job *job, const struct cluster *cluster,
+                  struct hostlist *nodes);
+
+#endif

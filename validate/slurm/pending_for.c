@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/pending.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/slurm/cluster.h"
+
+/* Whether the name is in a list with commas. */
+static bool is_listed(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = list; (at = strstr(at, name)); at += length)
+        if ((at == list || at[-1] == ',') && (at[length] == '\0' || at[length] == ','))
+            return true;
+    return false;
+}
+
+/* One feature, or none: of any more than that only Slurm knows what it asks for. */
+static bool is_plain(const char *features)
+{
+    while (isalnum((unsigned char)*features) || (*features && strchr("_-.", *features)))
+        features++;
+    return *features == '\0';
+}
+
+static bool is_usable(const struct cluster_node *node)
+{
+    return !node->is_down && !node->is_drained && !node->is_absent && !node->is_reserved &&
+           !node->is_completing && node->is_responding;
+}
+
+/* What the job's lists say. */
+struct lists {
+    struct hostlist required, excluded;
+    struct hostlist_set is_required, is_excluded;
+};
+
+static int lists_make(const struct pending_job *job, struct lists *lists)
+{
+    struct error err;
+
+    *lists = (struct lists){0};
+    return hostlist_expand(job->required, &lists->required, &err) == 0 &&
+                   hostlist_expand(job->excluded, &lists->excluded, &err) == 0 &&
+                   hostlist_set_make(&lists->required, &lists->is_required) == 0 &&
+                   hostlist_set_make(&lists->excluded, &lists->is_excluded) == 0
+               ? 0
+               : -1;
+}
+
+static void lists_clear(struct lists *lists)
+{
+    hostlist_set_clear(&lists->is_required);
+    hostlist_set_clear(&lists->is_excluded);
+    hostlist_clear(&lists->required);
+    hostlist_clear(&lists->excluded);
+}
+
+/* Whether the job may have that node at all. */
+static bool is_fit(const struct pending_job *job, const struct lists *lists,
+                   const struct cluster_node *node)
+{
+    bool is_all = lists->required.count >= job->nodes; /* these and no others */
+
+    return !hostlist_set_contains(&lists->is_excluded, node->name) &&
+           (!is_all || hostlist_set_contains(&lists->is_required, node->name)) &&
+           (!*job->features || !is_plain(job->features) ||
+            is_listed(node->features, job->features));
+}
+
+/* A node of a partition as jobs could have it. */
+struct place {
+    const struct cluster_node *node;
+    bool is_asked; /* one of those in question */
+    bool is_idle;  /* another that is free */
+    bool is_some;  /* another of which at least a part is free */
+};
+
+/* What a partition has; made when a job asks for it. */
+struct supply {
+    struct place *places;
+    size_t count;
+    size_t asked, idle, some;
+};
+
+static void place_count(struct supply *supply, const struct place *place)
+{
+    supply->asked += place->is_asked;
+    supply->idle += place->is_idle;
+    supply->some += place->is_some;
+}
+
+static int supply_make(const struct cluster *cluster, const struct cluster_partition *partition,
+                       const struct cluster *now, const struct hostlist_set *asked,
+                       struct supply *supply)
+{
+    supply->places = calloc(partition->nodes.count + 1, sizeof *supply->places);
+    if (!supply->places)
+        return -1;
+    for (size_t i = 0; i < partition->nodes.count; i++) {
+        const char *name = partition->nodes.names[i];
+        const struct cluster_node *is = cluster_node(now, name);
+        struct place *place = &supply->places[supply->count];
+
+        place->node = cluster_node(cluster, name);
+        if (!place->node || !is)
+            continue;
+        place->is_asked = hostlist_set_contains(asked, name);
+        place->is_idle = !place->is_asked && is_usable(is) && is->is_idle && !is->is_allocated;
+        place->is_some = !place->is_asked && is_usable(is) && !is->is_full;
+        place_count(supply, place);
+        supply->count++;
+    }
+    return 0;
+}
+
+/* One that the scheduler has not refused yet may start on others. */
+static bool could_start(const struct pending_job *job, const struct supply *supply)
+{
+    return supply->asked > 0 && job->nodes <= supply->asked + supply->some &&
+           (job->is_refused || job->nodes > supply->idle);
+}
+
+/* The same of those nodes that the job may have at all. */
+static bool is_for(const struct pending_job *job, const struct supply *supply)
+{
+    struct supply fit = {0};
+    struct lists lists;
+    bool is_one;
+
+    if (supply->asked == 0 || job->nodes > supply->asked + supply->some)
+        return false;
+    is_one = lists_make(job, &lists) != 0;
+    for (size_t i = 0; !is_one && i < supply->count; i++)
+        if (is_fit(job, &lists, supply->places[i].node))
+            place_count(&fit, &supply->places[i]);
+    lists_clear(&lists);
+    return is_one || could_start(job, &fit);
+}
+
+const struct pending_job *pending_for(const struct pending_job *jobs, int count,
+                                      const struct cluster *cluster, const struct cluster *now,
+                                      const struct hostlist *nodes)
+{
+    struct supply *supplies = calloc(cluster->partition_count + 1, sizeof *supplies);
+    const struct pending_job *found = NULL;
+    struct hostlist_set asked = {0};
+
+    if (!supplies || hostlist_set_make(nodes, &asked) != 0)
+        found = count > 0 ? jobs : NULL;
+    for (int i = 0; i < count && !found && nodes->count > 0; i++)
+        for (size_t k = 0; k < cluster->partition_count && !found; k++) {
+            const struct cluster_partition *partition = &cluster->partitions[k];
+
+            if (!partition->is_up || !is_listed(jobs[i].partitions, partition->name))
+                continue;
+            if ((!supplies[k].places &&
+                 supply_make(cluster, partition, now, &asked, &supplies[k]) != 0) ||
+                is_for(&jobs[i], &supplies[k]))
+                found = &jobs[i];
+        }
+    for (size_t k = 0; supplies && k < cluster->partition_count; k++)
+        free(supplies[k].places);
+    free(supplies);
+    hostlist_set_clear(&asked);
+    return found;
+}
+
+int pending_leave(const struct pending_job *job, const struct cluster *cluster,
+                  struct hostlist *nodes)
+{
+    struct hostlist kept = {0}, taken = {0};
+    struct hostlist_set is_taken = {0};
+    int rv = 0;
+
+    for (size_t k = 0; k < cluster->partition_count; k++)
+        for (size_t i = 0; i < cluster->partitions[k].nodes.count && rv == 0 &&
+                           is_listed(job->partitions, cluster->partitions[k].name);
+             i++)
+            rv = hostlist_append(&taken, cluster->partitions[k].nodes.names[i]);
+    if (rv == 0)
+        rv = hostlist_set_make(&taken, &is_taken);
+    for (size_t i = 0; i < nodes->count && rv == 0; i++)
+        if (!hostlist_set_contains(&is_taken, nodes->names[i]))
+            rv = hostlist_append(&kept, nodes->names[i]);
+    hostlist_set_clear(&is_taken);
+    hostlist_clear(&taken);
+    hostlist_clear(nodes);
+    if (rv != 0)
+        hostlist_clear(&kept);
+    *nodes = kept;
+    return rv;
+}
