@@ -401,57 +401,10 @@ static void test_codes(void)
     is_int(history_add(path, &(struct history_run){.run = "r"}, NULL, 0, &records, 0, &err), 0,
            "a run with a code is added (%s)", err.text);
     is_int(recalled_code(path, "r"), FAULT_LINK_DOWN, "... and recalled with it");
-    execute(path, "DROP INDEX records_of_job; ALTER TABLE records DROP COLUMN job;"
-                  "ALTER TABLE records DROP COLUMN user; ALTER TABLE records DROP COLUMN code;"
-                  "PRAGMA user_version = 2;");
-    is_int(recalled_code(path, "r"), FAULT_INTERFACE_FAULT,
-           "... of schema 2 with that of its test");
     records_clear(&records);
 }
 
 /* ---------------------------------------------------------------- other databases */
-
-static const char first_schema[] =
-    "PRAGMA journal_mode=WAL;"
-    "CREATE TABLE runs (run TEXT PRIMARY KEY, cluster TEXT, level TEXT,"
-    " dry_run INTEGER, time REAL, seconds REAL, status INTEGER);"
-    "CREATE TABLE nodes (run TEXT, node TEXT, time REAL, level TEXT, verdict TEXT,"
-    " test TEXT, part TEXT, message TEXT, certified_until TEXT, rail_mbps REAL,"
-    " PRIMARY KEY (node, time, run));"
-    "CREATE TABLE records (run TEXT, time REAL, suite TEXT, test TEXT, metric TEXT,"
-    " node TEXT, part TEXT, peer TEXT, value REAL, unit TEXT, limit_value REAL,"
-    " limit_source TEXT, verdict TEXT, message TEXT);"
-    "INSERT INTO runs VALUES ('old', 'lab', 'quick', 0, 50, 1, 0);"
-    "INSERT INTO nodes VALUES ('old', 'n1', 50, 'quick', 'pass', NULL, NULL, NULL, NULL, 190);"
-    "INSERT INTO records VALUES ('old', 50, 'links', 'links', 'bandwidth', 'n1', 'eth1', 'n2', 190,"
-    " 'Mb/s', NULL, NULL, NULL, NULL);"
-    "INSERT INTO records VALUES ('old', 50, 'links', 'links', 'bandwidth', 'n1', 'eth1', 'n3', 180,"
-    " 'Mb/s', NULL, NULL, 'pass', NULL);"
-    "INSERT INTO records VALUES ('old', 50, 'check', 'net.interfaces', NULL, 'n1', 'eth2', NULL,"
-    " NULL, NULL, NULL, NULL, 'fail', 'no carrier');";
-
-static void test_migration(void)
-{
-    const char *path = in_directory("first.db");
-    struct error err;
-
-    execute(path, first_schema);
-    seen[0] = '\0';
-    is_int(history_nodes(path, NULL, 9, see, NULL, &err), 1, "a database of schema 1 is read");
-    is_int(history_points(path, NULL, NULL, NULL, 9, see_point, NULL, &err), 0,
-           "... without what it has not");
-    is_int(add(path, "new", 60, VERDICT_PASS, VERDICT_PASS, &err), 0, "a run is added (%s)",
-           err.text);
-    seen[0] = '\0';
-    history_points(path, "n1", "eth1", "old", 9, see_point, NULL, &err);
-    is_str(seen, "n1 eth1 sends old 190;", "... and what was there has become figures");
-    is_int(count_rows(path, "SELECT count(*) FROM records WHERE run = 'old'"), 1,
-           "... and verdicts");
-    is_int(count_rows(path, "SELECT count(*) FROM runs"), 2, "... no run is lost");
-    is_int(count_rows(path, "PRAGMA user_version"), 4, "... it is of schema 4");
-    is_int(count_rows(path, "SELECT count(*) FROM records WHERE run = 'old' AND code IS NULL"), 1,
-           "... whose older records have no codes");
-}
 
 /* The run waits beside a database that cannot take it, and is taken in once one can. */
 static void test_waiting(const char *name, const char *why)
@@ -725,7 +678,6 @@ int main(void)
     test_forgetting();
     test_pairs();
     test_codes();
-    test_migration();
     test_bad_databases();
     test_locked();
     test_other_users();

@@ -48,10 +48,11 @@ int history_accept(const char *path, const char *node, const char *part, const c
 {
     struct error failed = {""};
     sqlite3 *database;
-    int version, known;
+    bool is_there;
+    int known;
 
-    database = database_read(path, &version, err);
-    if (!database && version != 0)
+    database = database_read(path, &is_there, err);
+    if (!database && is_there)
         return -1;
     known = !database ? 0
             : part    ? count_of(database,

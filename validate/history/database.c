@@ -13,23 +13,19 @@
 
 int history_busy_ms = 10000;
 
-/* Of schema 1, which had no number, are runs, nodes without a fingerprint, and records, among them
- * all figures of links. */
 static const char schema[] =
-    "CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY, cluster TEXT, level TEXT,"
-    " dry_run INTEGER, time REAL, seconds REAL, status INTEGER);"
-    "CREATE TABLE IF NOT EXISTS nodes (run TEXT, node TEXT, time REAL, level TEXT, verdict TEXT,"
-    " test TEXT, part TEXT, message TEXT, certified_until TEXT, rail_mbps REAL,"
+    "CREATE TABLE runs (run TEXT PRIMARY KEY, cluster TEXT, level TEXT, dry_run INTEGER, time REAL,"
+    " seconds REAL, status INTEGER);"
+    "CREATE TABLE nodes (run TEXT, node TEXT, time REAL, level TEXT, verdict TEXT, test TEXT,"
+    " part TEXT, message TEXT, certified_until TEXT, rail_mbps REAL, fingerprint INTEGER,"
     " PRIMARY KEY (node, time, run));"
-    "CREATE TABLE IF NOT EXISTS records (run TEXT, time REAL, suite TEXT, test TEXT, metric TEXT,"
-    " node TEXT, part TEXT, peer TEXT, value REAL, unit TEXT, limit_value REAL,"
-    " limit_source TEXT, verdict TEXT, message TEXT);"
-    "CREATE INDEX IF NOT EXISTS records_of_run ON records (run);"
-    "CREATE INDEX IF NOT EXISTS records_of_node ON records (node, time);";
-
-static const char second[] =
-    "ALTER TABLE nodes ADD COLUMN fingerprint INTEGER;"
     "CREATE INDEX nodes_of_run ON nodes (run);"
+    "CREATE TABLE records (run TEXT, time REAL, suite TEXT, test TEXT, metric TEXT, node TEXT,"
+    " part TEXT, peer TEXT, value REAL, unit TEXT, limit_value REAL, limit_source TEXT,"
+    " verdict TEXT, message TEXT, code TEXT, job REAL, user REAL);"
+    "CREATE INDEX records_of_run ON records (run);"
+    "CREATE INDEX records_of_node ON records (node, time);"
+    "CREATE INDEX records_of_job ON records (job) WHERE job NOT NULL;"
     "CREATE TABLE figures (node TEXT, part TEXT, metric TEXT, run TEXT, value REAL, unit TEXT,"
     " PRIMARY KEY (node, part, metric, run)) WITHOUT ROWID;"
     "CREATE INDEX figures_of_run ON figures (run);"
@@ -37,28 +33,8 @@ static const char second[] =
     "CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
     "CREATE TABLE facts (node INTEGER, fact INTEGER, time REAL, value INTEGER,"
     " PRIMARY KEY (node, fact, time)) WITHOUT ROWID;"
-    "INSERT INTO figures SELECT node, part, 'sends', run, max(value), 'Mb/s' FROM records"
-    " WHERE suite = 'links' AND metric = 'bandwidth' AND node NOT NULL AND part NOT NULL"
-    " AND value NOT NULL GROUP BY run, node, part;"
-    "INSERT INTO figures SELECT peer, part, 'receives', run, max(value), 'Mb/s' FROM records"
-    " WHERE suite = 'links' AND metric = 'bandwidth' AND peer NOT NULL AND part NOT NULL"
-    " AND value NOT NULL GROUP BY run, peer, part;"
-    "INSERT INTO figures SELECT s.node, s.part, 'bandwidth', s.run, min(s.value, r.value), s.unit"
-    " FROM figures s JOIN figures r ON r.node = s.node AND r.part = s.part AND r.run = s.run"
-    " AND r.metric = 'receives' WHERE s.metric = 'sends';"
-    "DELETE FROM records WHERE verdict IS NULL OR verdict = 'pass';"
     "PRAGMA application_id = 0x6d757374;"
-    "PRAGMA user_version = 2;";
-
-/* Records have fault codes. */
-static const char third[] = "ALTER TABLE records ADD COLUMN code TEXT;"
-                            "PRAGMA user_version = 3;";
-
-/* Records are of jobs. */
-static const char fourth[] = "ALTER TABLE records ADD COLUMN job REAL;"
-                             "ALTER TABLE records ADD COLUMN user REAL;"
-                             "CREATE INDEX records_of_job ON records (job) WHERE job NOT NULL;"
-                             "PRAGMA user_version = 4;";
+    "PRAGMA user_version = 4;";
 
 int database_failed(sqlite3 *database, const char *path, struct error *err)
 {
@@ -85,7 +61,7 @@ static int number(sqlite3 *database, const char *query)
 }
 
 struct identity {
-    int id, version, tables, ours;
+    int id, version, tables;
 };
 
 /* In one transaction, as another process may be making the tables. */
@@ -98,15 +74,13 @@ static struct identity identity_of(sqlite3 *database)
         sqlite3_exec(database, "BEGIN", NULL, NULL, NULL);
     identity = (struct identity){
         .tables = number(database, "SELECT count(*) FROM sqlite_master WHERE type = 'table'"),
-        .ours = number(database, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name"
-                                 " IN ('runs', 'nodes', 'records')"),
         .id = number(database, "PRAGMA application_id"),
         .version = number(database, "PRAGMA user_version")};
     return identity;
 }
 
-/* The schema's number: 0 an empty file, 1 without a number; -1 with err. */
-static int version_of(sqlite3 *database, const char *path, struct error *err)
+/* Whether it has the tables: 1; 0 an empty file; -1 with err. */
+static int has_tables(sqlite3 *database, const char *path, struct error *err)
 {
     bool is_alone = sqlite3_get_autocommit(database);
     struct identity found = identity_of(database);
@@ -122,12 +96,10 @@ static int version_of(sqlite3 *database, const char *path, struct error *err)
                          "%s: found schema %d of a newer muster, this one knows up to %d; install "
                          "that muster here, or name another HistoryFile",
                          path, found.version, HISTORY_SCHEMA);
-    if (found.id == HISTORY_ID)
-        return found.version;
+    if (found.id == HISTORY_ID && found.version == HISTORY_SCHEMA)
+        return 1;
     if (found.tables == 0 && found.id == 0)
         return 0;
-    if (found.id == 0 && found.version == 0 && found.ours == 3)
-        return 1;
     return error_set(err,
                      "%s: found a database that is not muster's; name another HistoryFile, or "
                      "move it away",
@@ -135,25 +107,18 @@ static int version_of(sqlite3 *database, const char *path, struct error *err)
 }
 
 /* Under a lock, as two may begin at once. */
-static int bring_up_to_date(sqlite3 *database, const char *path, struct error *err)
+static int tables_make(sqlite3 *database, const char *path, struct error *err)
 {
-    int version = version_of(database, path, err), result = 0;
+    int found = has_tables(database, path, err), result = 0;
 
-    if (version < 0 || version == HISTORY_SCHEMA)
-        return version < 0 ? -1 : 0;
-    /* Schema 1 had a write-ahead log, which nobody but root can read once it is closed, and which
-     * no network file system can share. */
-    if (version == 1)
-        sqlite3_exec(database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    if (found != 0)
+        return found < 0 ? -1 : 0;
     if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
         return database_failed(database, path, err);
-    version = version_of(database, path, err);
-    if (version < 0)
+    found = has_tables(database, path, err);
+    if (found < 0)
         result = -1;
-    else if ((version < 1 && sqlite3_exec(database, schema, NULL, NULL, NULL) != SQLITE_OK) ||
-             (version < 2 && sqlite3_exec(database, second, NULL, NULL, NULL) != SQLITE_OK) ||
-             (version < 3 && sqlite3_exec(database, third, NULL, NULL, NULL) != SQLITE_OK) ||
-             (version < 4 && sqlite3_exec(database, fourth, NULL, NULL, NULL) != SQLITE_OK) ||
+    else if ((found == 0 && sqlite3_exec(database, schema, NULL, NULL, NULL) != SQLITE_OK) ||
              sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
         result = database_failed(database, path, err);
     if (result != 0)
@@ -199,22 +164,22 @@ sqlite3 *database_open(const char *path, struct error *err)
         sqlite3_close(database);
         return NULL;
     }
-    if (bring_up_to_date(database, path, err) != 0) {
+    if (tables_make(database, path, err) != 0) {
         sqlite3_close(database);
         return NULL;
     }
     return database;
 }
 
-sqlite3 *database_read(const char *path, int *version, struct error *err)
+sqlite3 *database_read(const char *path, bool *is_there, struct error *err)
 {
     sqlite3 *database = NULL;
     struct stat status;
+    int found = -1;
 
-    *version = 0;
-    if (stat(path, &status) != 0 && errno == ENOENT)
+    *is_there = stat(path, &status) == 0 || errno != ENOENT;
+    if (!*is_there)
         return NULL;
-    *version = -1;
     if (geteuid() != 0 && S_ISREG(status.st_mode) && status.st_uid != geteuid()) {
         if (!(database = copy_read(path, err)))
             return NULL;
@@ -226,10 +191,9 @@ sqlite3 *database_read(const char *path, int *version, struct error *err)
     if (sqlite3_busy_timeout(database, history_busy_ms) != SQLITE_OK ||
         sqlite3_exec(database, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) != SQLITE_OK)
         database_failed(database, path, err);
-    else
-        *version = version_of(database, path, err);
-    if (*version > 0)
+    else if ((found = has_tables(database, path, err)) > 0)
         return database;
+    *is_there = found != 0;
     sqlite3_close(database);
     return NULL;
 }
@@ -277,11 +241,12 @@ int database_query(const char *path, const struct database_query *question, stru
 {
     sqlite3_stmt *statement = NULL;
     sqlite3 *database;
-    int count = 0, version, rv;
+    int count = 0, rv;
+    bool is_there;
 
-    database = database_read(path, &version, err);
+    database = database_read(path, &is_there, err);
     if (!database)
-        return version == 0 ? 0 : -1;
+        return is_there ? -1 : 0;
     if (sqlite3_prepare_v2(database, question->query, -1, &statement, NULL) != SQLITE_OK) {
         database_failed(database, path, err);
         sqlite3_close(database);

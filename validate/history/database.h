@@ -20,14 +20,13 @@ enum { HISTORY_SCHEMA = 4, HISTORY_ID = 0x6d757374 /* "must" */ };
 /* "PATH: what SQLite says", or that it is a directory. Returns -1. */
 int database_failed(sqlite3 *database, const char *path, struct error *err);
 
-/* Opens for writing: makes the file and the directory it is in, or brings the schema up to date.
- * The file is its owner's alone (mode 0600). NULL with err, also when the file is not muster's or a
- * newer muster's. */
+/* Opens for writing: makes the file and the directory it is in. The file is its owner's alone (mode
+ * 0600). NULL with err, also when the file is not muster's or a newer muster's. */
 sqlite3 *database_open(const char *path, struct error *err);
 
-/* Opens for reading: root and the file's owner the file, all others the copy. *version: of its
- * schema. NULL with err; NULL with *version 0 when there is no file. */
-sqlite3 *database_read(const char *path, int *version, struct error *err);
+/* Opens for reading: root and the file's owner the file, all others the copy. NULL with err; NULL
+ * without *is_there when there is no file, or nothing in it. */
+sqlite3 *database_read(const char *path, bool *is_there, struct error *err);
 
 /* Makes the copy for all others anew, PATH.copy of mode 0644, whole or not at all. database: the
  * one at path, open for writing outside a transaction. Returns 0, or -1 with err: the former copy

@@ -39,7 +39,7 @@ extern int history_busy_ms;
 /* Adds a run, its nodes, and of the records the figures, the facts that changed, and those with a
  * verdict other than pass; of the ten newest runs also the figures of pairs, where these are no
  * more than 4096. All or nothing. What is older than keep_s (0: nothing) is removed, but
- * for the newest of a node's facts. A database of an older muster is brought up to date.
+ * for the newest of a node's facts.
  * Returns 0; 1 with err when the database could not take it (full disk, read-only, locked for ten
  * seconds, corrupt, not muster's, a newer muster's): the run is then in a file of its own beside
  * it, or in /run/muster when there is no room, and the next run that can takes it in; -1 with err
@@ -140,8 +140,8 @@ enum { HISTORY_RUNS_MOST = 20 };
 
 /* Fills in each answer from the newest HISTORY_RUNS_MOST runs in which the node passed, had that
  * fingerprint, and the part was not warned of because of its history (so that a slow decline does
- * not become what is normal), after the last history_accept() of it. Without a database, or with
- * one of an older muster, all counts are 0. Returns 0, or -1 with err. */
+ * not become what is normal), after the last history_accept() of it. Without a database all
+ * counts are 0. Returns 0, or -1 with err. */
 int history_figures(const char *path, struct history_query *queries, size_t count,
                     struct error *err);
 

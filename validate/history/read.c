@@ -13,20 +13,14 @@ struct reading {
     sqlite3_stmt *statement;
 };
 
-/* Returns 1 with the statement prepared, 0 when there is nothing to read (no file, or a schema
- * older than least), -1 with err. */
-static int begin(struct reading *reading, const char *path, int least, const char *query,
-                 struct error *err)
+/* Returns 1 with the statement prepared, 0 when there is nothing to read, -1 with err. */
+static int begin(struct reading *reading, const char *path, const char *query, struct error *err)
 {
-    int version;
+    bool is_there;
 
-    *reading = (struct reading){.path = path, .database = database_read(path, &version, err)};
+    *reading = (struct reading){.path = path, .database = database_read(path, &is_there, err)};
     if (!reading->database)
-        return version == 0 ? 0 : -1;
-    if (version < least) {
-        sqlite3_close(reading->database);
-        return 0;
-    }
+        return is_there ? -1 : 0;
     if (sqlite3_prepare_v2(reading->database, query, -1, &reading->statement, NULL) == SQLITE_OK)
         return 1;
     database_failed(reading->database, path, err);
@@ -95,7 +89,7 @@ int history_nodes(const char *path, const char *node, int most,
                      " other.node = newest.node AND other.verdict IS NOT newest.verdict), -1))"
                      " FROM " NODES_NEWEST_FIRST " newest WHERE nth = 1 ORDER BY node LIMIT ?2";
     struct reading reading;
-    int rv = begin(&reading, path, 1, node ? of_one : of_all, err);
+    int rv = begin(&reading, path, node ? of_one : of_all, err);
 
     if (rv <= 0)
         return rv;
@@ -112,7 +106,7 @@ int history_nodes_past(const char *path, int runs,
     static const char query[] =
         NODE_COLUMNS ", NULL FROM " NODES_NEWEST_FIRST " WHERE nth <= ?1 ORDER BY node, nth";
     struct reading reading;
-    int rv = begin(&reading, path, 1, query, err);
+    int rv = begin(&reading, path, query, err);
 
     if (rv <= 0)
         return rv;
@@ -127,7 +121,7 @@ int history_nodes_of_runs(const char *path, const char *then, const char *now, c
     static const char query[] = NODE_COLUMNS
         ", NULL FROM nodes WHERE run IN (?1, ?2) AND (?3 IS NULL OR node = ?3) ORDER BY node, time";
     struct reading reading;
-    int rv = begin(&reading, path, 1, query, err);
+    int rv = begin(&reading, path, query, err);
 
     if (rv <= 0)
         return rv;
@@ -145,7 +139,7 @@ int history_job(const char *path, double job,
         "SELECT DISTINCT time, suite, test, metric, node, part, value, unit, verdict, message, job,"
         " user FROM records WHERE job = ?1 ORDER BY time, node, part, metric";
     struct reading reading;
-    int count = 0, rv = begin(&reading, path, 4, query, err);
+    int count = 0, rv = begin(&reading, path, query, err);
 
     if (rv <= 0)
         return rv;
@@ -186,7 +180,7 @@ int history_run_find(const char *path, const char *wanted, struct history_run *r
              : is_previous
                  ? "ORDER BY time DESC LIMIT 1 OFFSET 1"
                  : "WHERE substr(run, 1, length(?1)) = ?1 ORDER BY run = ?1 DESC LIMIT 2");
-    rv = begin(&reading, path, 1, query, err);
+    rv = begin(&reading, path, query, err);
     if (rv < 0)
         return -1;
     if (rv == 0) {
@@ -236,7 +230,7 @@ int history_points(const char *path, const char *node, const char *part, const c
         " AND (?3 IS NULL OR f.run = ?3))"
         " WHERE nth <= ?4 ORDER BY node, part, metric, time";
     struct reading reading;
-    int count = 0, rv = begin(&reading, path, 2, query, err);
+    int count = 0, rv = begin(&reading, path, query, err);
 
     if (rv <= 0)
         return rv;
@@ -279,7 +273,7 @@ int history_changes(const char *path, const char *node, double then, double now,
         " WHERE older.value IS NOT newest.value AND newest.node IN (SELECT node FROM older)"
         " ORDER BY f.text, b.text, a.text, n.text";
     struct reading reading;
-    int count = 0, rv = begin(&reading, path, 2, query, err);
+    int count = 0, rv = begin(&reading, path, query, err);
 
     if (rv <= 0)
         return rv;
@@ -314,7 +308,7 @@ int history_figures(const char *path, struct history_query *queries, size_t coun
 
     for (size_t i = 0; i < count; i++)
         queries[i].figure = (struct history_figure){NAN, NAN, 0};
-    rv = begin(&reading, path, 2, query, err);
+    rv = begin(&reading, path, query, err);
     if (rv <= 0)
         return rv;
     rv = SQLITE_DONE;
@@ -344,7 +338,7 @@ int history_marks(const char *path, const char *node,
         "SELECT part, time, message FROM records WHERE node = ?1 AND suite = 'history'"
         " AND test = 'accept' ORDER BY time";
     struct reading reading;
-    int count = 0, rv = begin(&reading, path, 2, query, err);
+    int count = 0, rv = begin(&reading, path, query, err);
 
     if (rv <= 0)
         return rv;

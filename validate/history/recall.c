@@ -48,10 +48,9 @@ static int rows(sqlite3 *database, const char *query, const char *run, struct re
     return rv == SQLITE_DONE ? 0 : -1;
 }
 
-/* Before schema 3 records had no codes. */
-#define RECORDS_OF_RUN(code)                                                                       \
-    "SELECT run, time, suite, test, metric, node, part, peer, value, unit, limit_value,"           \
-    " limit_source, verdict, message, " code " FROM records WHERE run = ?1 ORDER BY rowid"
+static const char records_of_run[] =
+    "SELECT run, time, suite, test, metric, node, part, peer, value, unit, limit_value,"
+    " limit_source, verdict, message, code FROM records WHERE run = ?1 ORDER BY rowid";
 
 static int take_record(sqlite3_stmt *row, struct records *records)
 {
@@ -132,16 +131,16 @@ int recall_run(const char *path, const char *wanted, struct records *records, st
     sqlite3 *database;
     struct history_run run;
     char text[192];
-    int found = history_run_find(path, wanted, &run, text, err), version, rv = 0;
+    int found = history_run_find(path, wanted, &run, text, err), rv = 0;
+    bool is_there;
 
     if (found <= 0)
         return found < 0 ? -1 : 1;
-    database = database_read(path, &version, err);
+    database = database_read(path, &is_there, err);
     if (!database)
-        return version == 0 ? error_set(err, "%s: it is gone", path) : -1;
+        return is_there ? -1 : error_set(err, "%s: it is gone", path);
     if (add_run(&run, records) != 0 ||
-        rows(database, version < 3 ? RECORDS_OF_RUN("NULL") : RECORDS_OF_RUN("code"), run.run,
-             records, take_record) != 0 ||
+        rows(database, records_of_run, run.run, records, take_record) != 0 ||
         rows(database,
              "SELECT run, time, node, verdict, part, message, certified_until FROM nodes"
              " WHERE run = ?1 ORDER BY node",

@@ -82,22 +82,15 @@ static bool one_number(sqlite3 *database, const char *query, int *found)
     return is_there;
 }
 
-/* Whether the file is a whole database of ours with one run. One that an older muster left is
- * brought up to date. */
+/* Whether the file is a whole database of ours with one run. */
 static bool is_whole(const char *path)
 {
-    int version, runs = 0, faults = -1;
-    sqlite3 *database = database_read(path, &version, NULL);
-    bool is_good;
+    int runs = 0, faults = -1;
+    bool is_there, is_good;
+    sqlite3 *database = database_read(path, &is_there, NULL);
 
-    if (database && version < HISTORY_SCHEMA) {
-        sqlite3_close(database);
-        sqlite3_close(database_open(path, NULL));
-        database = database_read(path, &version, NULL);
-    }
     is_good =
-        database && version == HISTORY_SCHEMA &&
-        one_number(database, "SELECT count(*) FROM runs", &runs) && runs == 1 &&
+        database && one_number(database, "SELECT count(*) FROM runs", &runs) && runs == 1 &&
         one_number(database, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'",
                    &faults) &&
         faults == 0;
