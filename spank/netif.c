@@ -18,9 +18,6 @@
 #include "spank/deadline.h"
 #include "spank/host.h"
 
-/* Where the journal was before it went to /run. */
-static const char former_journal[] = MUSTER_LOCALSTATEDIR "/lib/muster/interfaces";
-
 enum when { PROLOG, EPILOG, START };
 
 /* What the child tells, in memory that both see: as far as it came, whenever it is killed. */
@@ -57,13 +54,6 @@ static void work_on(struct work *work, const char *config_path, enum when when, 
         conf_clear(&conf);
         return;
     }
-    if (when == START && strcmp(conf.interface_journal, former_journal) != 0 &&
-        access(former_journal, F_OK) == 0)
-        netif_report_add(
-            &work->report, LINE_INFO,
-            "%s, an earlier muster's journal of interfaces, is not read any more: what "
-            "it set stays until the next boot; then remove it",
-            former_journal);
     if (netif_machine_open(&machine, "", &err) != 0) {
         netif_report_add(&work->report, LINE_FAILED, "%s", err.text);
         work->report.failed++;
