@@ -200,7 +200,7 @@ static bool address_parse(const char *text, size_t length, struct in6_addr *addr
 int address_ranges_parse(const char *text, struct address_range **ranges, size_t *count)
 {
     for (size_t length; *text; text += length + (text[length] == ' ')) {
-        struct address_range range, *grown;
+        struct address_range range;
         size_t dash;
 
         length = strcspn(text, " ");
@@ -211,11 +211,9 @@ int address_ranges_parse(const char *text, struct address_range **ranges, size_t
         if (dash < length && (!address_parse(text + dash + 1, length - dash - 1, &range.last) ||
                               memcmp(&range.first, &range.last, sizeof range.first) > 0))
             return -1;
-        grown = grow(*ranges, *count, sizeof **ranges);
-        if (!grown)
+        if (!GROW(*ranges, *count))
             return -1;
-        *ranges = grown;
-        grown[(*count)++] = range;
+        (*ranges)[(*count)++] = range;
     }
     return 0;
 }

@@ -13,19 +13,16 @@
 int hostlist_append(struct hostlist *list, const char *name)
 {
     char *copy = strdup(name);
-    char **names;
 
     if (!copy) {
         deferred_error_note();
         return -1;
     }
-    names = grow(list->names, list->count, sizeof *names);
-    if (!names) {
+    if (!GROW(list->names, list->count)) {
         deferred_error_note();
         free(copy);
         return -1;
     }
-    list->names = names;
     list->names[list->count++] = copy;
     return 0;
 }

@@ -206,7 +206,7 @@ static int compare_names(const void *a, const void *b)
 
 size_t sysfs_names(const char *root, char ***names, const char *format, ...)
 {
-    char path[SYSFS_PATH], **list = NULL, **larger;
+    char path[SYSFS_PATH], **list = NULL;
     size_t count = 0;
     struct dirent *entry;
     DIR *directory;
@@ -229,14 +229,7 @@ size_t sysfs_names(const char *root, char ***names, const char *format, ...)
         }
         if (entry->d_name[0] == '.')
             continue;
-        larger = grow(list, count, sizeof *list);
-        if (!larger) {
-            deferred_error_note();
-            break;
-        }
-        list = larger;
-        list[count] = strdup(entry->d_name);
-        if (!list[count]) {
+        if (!GROW(list, count) || !(list[count] = strdup(entry->d_name))) {
             deferred_error_note();
             break;
         }

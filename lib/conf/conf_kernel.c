@@ -77,7 +77,7 @@ static int rule_parse(const char *value, struct kernel_rule *rule, struct error 
 
 int conf_kernel_set(struct conf *conf, const char *value, unsigned line, struct error *err)
 {
-    struct kernel_rule rule = {.line = line}, *grown;
+    struct kernel_rule rule = {.line = line};
 
     if (*value == '\0')
         return 0;
@@ -88,11 +88,9 @@ int conf_kernel_set(struct conf *conf, const char *value, unsigned line, struct 
             strcasecmp(conf->kernel_rules[i].name, rule.name) == 0)
             return error_set(err, "found %s:%s a second time, first in line %u", rule.source,
                              rule.name, conf->kernel_rules[i].line);
-    grown = grow(conf->kernel_rules, conf->kernel_rule_count, sizeof *grown);
-    if (!grown)
+    if (!GROW(conf->kernel_rules, conf->kernel_rule_count))
         return error_set(err, "out of memory");
-    conf->kernel_rules = grown;
-    grown[conf->kernel_rule_count++] = rule;
+    conf->kernel_rules[conf->kernel_rule_count++] = rule;
     return 0;
 }
 

@@ -39,7 +39,6 @@ static int path_check(const char *path, struct error *err)
 int conf_report_set(struct conf *conf, const char *value, struct error *err)
 {
     const char *colon = strchr(value, ':');
-    struct conf_report *grown;
     size_t i = 0;
 
     if (*value == '\0')
@@ -51,12 +50,10 @@ int conf_report_set(struct conf *conf, const char *value, struct error *err)
         return format_wrong(value, err);
     if (path_check(colon + 1, err) != 0)
         return -1;
-    grown = grow(conf->reports, conf->report_count, sizeof *grown);
-    if (!grown)
+    if (!GROW(conf->reports, conf->report_count))
         return error_set(err, "out of memory");
-    conf->reports = grown;
-    grown[conf->report_count].format = formats[i];
-    snprintf(grown[conf->report_count].path, sizeof grown->path, "%s", colon + 1);
+    conf->reports[conf->report_count].format = formats[i];
+    snprintf(conf->reports[conf->report_count].path, sizeof conf->reports->path, "%s", colon + 1);
     conf->report_count++;
     return 0;
 }

@@ -221,7 +221,6 @@ static void plan_setting(struct work *work, const char *interface, int index,
                          enum netif_setting setting, long wanted, unsigned line)
 {
     const struct netif_machine *machine = work->machine;
-    struct change *changes;
     struct error err;
     char words[64];
     bool is_foreign;
@@ -241,12 +240,10 @@ static void plan_setting(struct work *work, const char *interface, int index,
         return;
     }
     /* room first, so that nothing is in the journal that is not in the changes */
-    changes = grow(work->changes, work->change_count, sizeof *changes);
-    if (changes)
-        work->changes = changes;
-    plan = changes ? plan_make(&work->journal, interface, index, setting, found, wanted, work->job,
-                               &work->is_dirty, &is_foreign)
-                   : -1;
+    plan = GROW(work->changes, work->change_count)
+               ? plan_make(&work->journal, interface, index, setting, found, wanted, work->job,
+                           &work->is_dirty, &is_foreign)
+               : -1;
     if (plan < 0) {
         fail(work, interface, setting, wanted, line, "out of memory");
         return;
@@ -257,9 +254,9 @@ static void plan_setting(struct work *work, const char *interface, int index,
                          in_words(setting, found, words));
     if (plan == PLAN_NOTHING)
         return;
-    changes[work->change_count] = (struct change){
+    work->changes[work->change_count] = (struct change){
         .index = index, .setting = setting, .was = found, .wanted = wanted, .line = line};
-    snprintf(changes[work->change_count++].interface, NETIF_NAME, "%s", interface);
+    snprintf(work->changes[work->change_count++].interface, NETIF_NAME, "%s", interface);
 }
 
 static bool wants_roce(const struct netif_line *line)

@@ -38,15 +38,13 @@ struct netif_entry *journal_find(const struct netif_journal *journal, int index,
 struct netif_entry *journal_add(struct netif_journal *journal, const char *interface, int index,
                                 enum netif_setting setting, long was, long set)
 {
-    struct netif_entry *entries, *entry;
+    struct netif_entry *entry;
 
     if (journal->count == JOURNAL_ENTRIES)
         return NULL;
-    entries = grow(journal->entries, journal->count, sizeof *entries);
-    if (!entries)
+    if (!GROW(journal->entries, journal->count))
         return NULL;
-    journal->entries = entries;
-    entry = &entries[journal->count++];
+    entry = &journal->entries[journal->count++];
     *entry = (struct netif_entry){
         .index = index, .setting = setting, .was = was, .set = {set}, .set_count = 1};
     snprintf(entry->interface, sizeof entry->interface, "%s", interface);

@@ -348,11 +348,8 @@ struct runs {
 
 static void run_add(struct runs *runs, struct ran ran)
 {
-    struct ran *items = grow(runs->items, runs->count, sizeof *items);
-
-    if (!items)
+    if (!GROW(runs->items, runs->count))
         return;
-    runs->items = items;
     runs->items[runs->count++] = ran;
 }
 

@@ -48,11 +48,9 @@ void part_counters_add(struct part_counters *counters, const char *part, const c
     if (counters->count >= PART_COUNTERS_MOST || !*part || !is_word(part, PART_NAME) ||
         !is_word(counter, COUNTER_NAME))
         return;
-    items = grow(counters->items, counters->count, sizeof *items);
-    if (!items)
+    if (!GROW(counters->items, counters->count))
         return;
-    counters->items = items;
-    items += counters->count++;
+    items = &counters->items[counters->count++];
     *items = (struct part_counter){.value = value};
     strcpy(items->part, part);
     strcpy(items->counter, counter);

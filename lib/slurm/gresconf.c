@@ -45,13 +45,11 @@ static int add_files(const struct slurm_line *line, const char *kind, const char
             return error_set(err, "%s:%d: more than %d devices", line->file, line->number,
                              DEVICES_MAX);
         }
-        larger = grow(devices->devices, devices->count, sizeof *larger);
-        if (!larger) {
+        if (!GROW(devices->devices, devices->count)) {
             hostlist_clear(&list);
             return error_set(err, "%s: %m", line->file);
         }
-        devices->devices = larger;
-        larger += devices->count++;
+        larger = &devices->devices[devices->count++];
         memset(larger, 0, sizeof *larger);
         snprintf(larger->kind, sizeof larger->kind, "%s", kind);
         snprintf(larger->path, sizeof larger->path, "%s", list.names[i]);

@@ -53,12 +53,9 @@ static void strip_comment(char *text)
 
 static int add_line(struct slurm_lines *lines, const char *file, int number, char *text)
 {
-    struct slurm_line *larger = grow(lines->lines, lines->count, sizeof *larger);
-
-    if (!larger)
+    if (!GROW(lines->lines, lines->count))
         return -1;
-    lines->lines = larger;
-    larger[lines->count++] = (struct slurm_line){file, number, text};
+    lines->lines[lines->count++] = (struct slurm_line){file, number, text};
     return 0;
 }
 

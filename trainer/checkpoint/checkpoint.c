@@ -171,7 +171,6 @@ static long list_steps(const char *path, bool cleans, long **steps)
     DIR *directory = opendir(path);
     struct dirent *entry;
     size_t count = 0;
-    long *more;
 
     *steps = NULL;
     if (!directory)
@@ -185,16 +184,14 @@ static long list_steps(const char *path, bool cleans, long **steps)
         }
         if (step_of(entry->d_name) < 0)
             continue;
-        more = grow(*steps, count, sizeof *more);
-        if (!more) {
+        if (!GROW(*steps, count)) {
             closedir(directory);
             free(*steps);
             *steps = NULL;
             errno = ENOMEM;
             return -1;
         }
-        *steps = more;
-        more[count++] = step_of(entry->d_name);
+        (*steps)[count++] = step_of(entry->d_name);
     }
     closedir(directory);
     if (count > 0)

@@ -120,11 +120,9 @@ int manifest_add_shard(struct manifest *manifest, const char *file, uint32_t crc
 
     if (manifest->shard_count == MANIFEST_SHARDS)
         return -1;
-    more = grow(manifest->shards, manifest->shard_count, sizeof *more);
-    if (!more)
+    if (!GROW(manifest->shards, manifest->shard_count))
         return -1;
-    manifest->shards = more;
-    more += manifest->shard_count++;
+    more = &manifest->shards[manifest->shard_count++];
     *more = (struct manifest_shard){.crc = crc, .first_piece = manifest->piece_count};
     snprintf(more->file, sizeof more->file, "%s", file);
     return 0;
@@ -132,15 +130,11 @@ int manifest_add_shard(struct manifest *manifest, const char *file, uint32_t crc
 
 int manifest_add_piece(struct manifest *manifest, size_t first, size_t count)
 {
-    struct manifest_piece *more;
-
     if (manifest->shard_count == 0 || manifest->piece_count == MANIFEST_PIECES)
         return -1;
-    more = grow(manifest->pieces, manifest->piece_count, sizeof *more);
-    if (!more)
+    if (!GROW(manifest->pieces, manifest->piece_count))
         return -1;
-    manifest->pieces = more;
-    more[manifest->piece_count++] = (struct manifest_piece){first, count};
+    manifest->pieces[manifest->piece_count++] = (struct manifest_piece){first, count};
     manifest->shards[manifest->shard_count - 1].piece_count++;
     return 0;
 }

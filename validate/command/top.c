@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/grow.h"
 #include "lib/base/text.h"
 #include "lib/constants/command_constants.h"
 #include "validate/command/command.h"
@@ -162,21 +163,18 @@ static bool is_known(const struct top *top, const char *name)
 static int add_view(struct top *top, int directory, const char *name)
 {
     int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct view *views;
 
     if (fd < 0 || !live_is_held(fd)) {
         if (fd >= 0)
             close(fd);
         return 0;
     }
-    views = realloc(top->views, (top->count + 1) * sizeof *views);
-    if (!views) {
+    if (!GROW(top->views, top->count)) {
         close(fd);
         return -1;
     }
-    top->views = views;
-    views[top->count] = (struct view){.fd = fd};
-    snprintf(views[top->count++].name, sizeof views->name, "%s", name);
+    top->views[top->count] = (struct view){.fd = fd};
+    snprintf(top->views[top->count++].name, sizeof top->views->name, "%s", name);
     return 0;
 }
 

@@ -116,20 +116,18 @@ static int facts_take(struct comparison *comparison, const struct records *recor
 {
     for (size_t i = first; i < records->count; i++) {
         const struct record *record = &records->items[i];
-        struct fact *grown;
 
         if (!catalog_is_test(record->test, TEST_HOST_CONFIG) || record->verdict != VERDICT_NONE ||
             !record->node || !record->metric || !record->message || !*record->message ||
             (is_wanted && !is_wanted(context, record->node)))
             continue;
-        grown = grow(comparison->facts, comparison->fact_count, sizeof *grown);
-        if (!grown)
+        if (!GROW(comparison->facts, comparison->fact_count))
             return -1;
-        comparison->facts = grown;
-        grown[comparison->fact_count++] = (struct fact){.node = record->node,
-                                                        .name = record->metric,
-                                                        .part = record->part ? record->part : "",
-                                                        .value = record->message};
+        comparison->facts[comparison->fact_count++] =
+            (struct fact){.node = record->node,
+                          .name = record->metric,
+                          .part = record->part ? record->part : "",
+                          .value = record->message};
     }
     return 0;
 }
@@ -167,19 +165,16 @@ int identities_take(const struct records *records, size_t first,
     *count = *nodes = 0;
     for (size_t i = first; i < records->count && result == 0; i++) {
         const struct record *record = &records->items[i];
-        struct identity *grown;
 
         if (!catalog_is_test(record->test, TEST_NET_ADDRESSES) || record->verdict != VERDICT_NONE ||
             !record->node || !record->metric || !record->part || !record->message ||
             (is_wanted && !is_wanted(context, record->node)))
             continue;
-        grown = grow(*identities, *count, sizeof *grown);
-        if (!grown || hostlist_append(&told, record->node) != 0) {
+        if (!GROW(*identities, *count) || hostlist_append(&told, record->node) != 0) {
             result = -1;
             continue;
         }
-        *identities = grown;
-        grown[(*count)++] =
+        (*identities)[(*count)++] =
             (struct identity){record->node, record->metric, record->part, record->message};
     }
     if (result == 0)

@@ -35,10 +35,8 @@ static struct rates_series *find_series(struct rates *rates, const char *part, c
             return &rates->series[i];
     if (rates->count >= RATES_SERIES_MOST)
         return NULL;
-    series = grow(rates->series, rates->count, sizeof *series);
-    if (!series)
+    if (!GROW(rates->series, rates->count))
         return NULL;
-    rates->series = series;
     series = &rates->series[rates->count++];
     *series = (struct rates_series){.count = 0};
     snprintf(series->part, sizeof series->part, "%s", part);

@@ -114,17 +114,13 @@ static int read_processes(struct survey *survey)
     if (!directory)
         return -1;
     while (!survey->is_out_of_memory && (entry = readdir(directory))) {
-        struct process *processes;
-
         if (!isdigit((unsigned char)entry->d_name[0]) ||
             !read_process(survey->root, entry->d_name, &process))
             continue;
-        processes = grow(survey->processes, survey->count, sizeof *processes);
-        survey->is_out_of_memory = !processes;
-        if (processes) {
-            survey->processes = processes;
+        if (GROW(survey->processes, survey->count))
             survey->processes[survey->count++] = process;
-        }
+        else
+            survey->is_out_of_memory = true;
     }
     closedir(directory);
     if (survey->count > 0)
@@ -176,25 +172,20 @@ static void note_step(struct survey *survey, const struct process *process)
 {
     char *line = sysfs_file(survey->root, 256, "proc/%d/cmdline", (int)process->pid);
     const char *bracket = line ? strchr(line, '[') : NULL;
-    long *jobs = bracket ? grow(survey->jobs, survey->job_count, sizeof *jobs) : NULL;
 
-    if (jobs) {
-        survey->jobs = jobs;
+    if (bracket && GROW(survey->jobs, survey->job_count))
         survey->jobs[survey->job_count++] = strtol(bracket + 1, NULL, 10);
-    } else if (bracket)
+    else if (bracket)
         survey->is_out_of_memory = true;
     free(line);
 }
 
 static void note_present(struct survey *survey, uid_t uid)
 {
-    uid_t *present = grow(survey->present, survey->present_count, sizeof *present);
-
-    survey->is_out_of_memory |= !present;
-    if (present) {
-        survey->present = present;
+    if (GROW(survey->present, survey->present_count))
         survey->present[survey->present_count++] = uid;
-    }
+    else
+        survey->is_out_of_memory = true;
 }
 
 static void find_present(struct survey *survey)

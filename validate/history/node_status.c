@@ -20,13 +20,12 @@ struct strikes {
 static int strike_row(sqlite3_stmt *statement, void *context)
 {
     struct strikes *strikes = context;
-    struct strike *items = grow(strikes->items, strikes->count, sizeof *items);
 
-    if (!items)
+    if (!GROW(strikes->items, strikes->count))
         return -1;
-    strikes->items = items;
-    items[strikes->count++] = (struct strike){.time = sqlite3_column_double(statement, 0),
-                                              .is_last = sqlite3_column_int(statement, 1) != 0};
+    strikes->items[strikes->count++] =
+        (struct strike){.time = sqlite3_column_double(statement, 0),
+                        .is_last = sqlite3_column_int(statement, 1) != 0};
     return 0;
 }
 

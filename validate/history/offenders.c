@@ -42,11 +42,9 @@ static struct offender *offender_of(struct reading *reading, const char *part)
         if (strcmp(offender->part, part) == 0)
             return offender;
     }
-    items = grow(offenders->items, offenders->count, sizeof *items);
-    if (!items)
+    if (!GROW(offenders->items, offenders->count))
         return NULL;
-    offenders->items = items;
-    items += offenders->count++;
+    items = &offenders->items[offenders->count++];
     *items = (struct offender){.faults = 0};
     snprintf(items->node, sizeof items->node, "%s", reading->node);
     snprintf(items->part, sizeof items->part, "%s", part);

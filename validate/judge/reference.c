@@ -252,20 +252,18 @@ static int read_words(char *text, struct reference_line *line, struct error *err
 
 static int add_line(struct reference *reference, char *text, unsigned number, struct error *err)
 {
-    struct reference_line *grown;
+    struct reference_line *line;
 
     text += strspn(text, " \t\r");
     if (!*text || *text == '#')
         return 0;
     if (strlen(text) > LINE)
         return error_set(err, "found a line of %zu bytes, allowed %d", strlen(text), LINE);
-    grown = grow(reference->lines, reference->count, sizeof *grown);
-    if (!grown)
+    if (!GROW(reference->lines, reference->count))
         return error_set(err, "out of memory");
-    reference->lines = grown;
-    grown += reference->count;
-    *grown = (struct reference_line){.gpus = -1, .line = number};
-    if (read_words(text, grown, err) != 0)
+    line = &reference->lines[reference->count];
+    *line = (struct reference_line){.gpus = -1, .line = number};
+    if (read_words(text, line, err) != 0)
         return -1;
     reference->count++;
     return 0;

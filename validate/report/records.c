@@ -124,11 +124,10 @@ static const char *text_keep(struct records_texts *texts, const char *text)
 
 int records_add(struct records *records, const struct record *record)
 {
-    struct record added = *record, *grown = grow(records->items, records->count, sizeof *grown);
+    struct record added = *record;
 
-    if (!grown)
+    if (!GROW(records->items, records->count))
         return -1;
-    records->items = grown;
     for (size_t i = 0; i < STRINGS; i++) {
         const char **text = string_at(&added, i);
 

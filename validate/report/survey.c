@@ -253,14 +253,12 @@ int survey_build(const struct records *records, const char *run, struct survey *
 
 int survey_add_past(struct survey *survey, const struct survey_past *past)
 {
-    struct survey_past added = *past,
-                       *grown = grow(survey->past, survey->past_count, sizeof *grown);
+    struct survey_past added = *past;
     const char **texts[] = {&added.run, &added.node, &added.part, &added.message};
     bool is_missing = false;
 
-    if (!grown)
+    if (!GROW(survey->past, survey->past_count))
         return -1;
-    survey->past = grown;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         is_missing |= !(*texts[i] = strdup(text_of(*texts[i])));
     survey->past[survey->past_count++] = added;

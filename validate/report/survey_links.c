@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/statistics.h"
 #include "validate/report/survey.h"
 
@@ -117,19 +118,13 @@ static bool is_better(float known, float value, enum survey_metric metric)
     return isnan(known) || (metric == SURVEY_LATENCY ? value < known : value > known);
 }
 
-/* Room for one more; doubled where the count is a power of two. */
+/* Room for one more. */
 static struct survey_cell *next_cell(struct survey_rail *rail, enum survey_metric metric)
 {
     size_t count = rail->measured[metric];
 
-    if ((count & (count - 1)) == 0) {
-        struct survey_cell *cells =
-            realloc(rail->cells[metric], (count ? 2 * count : 1) * sizeof *cells);
-
-        if (!cells)
-            return NULL;
-        rail->cells[metric] = cells;
-    }
+    if (!GROW(rail->cells[metric], count))
+        return NULL;
     rail->measured[metric]++;
     return &rail->cells[metric][count];
 }

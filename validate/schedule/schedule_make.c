@@ -102,12 +102,9 @@ static int place_nodes(struct schedule *schedule, const int *blocks)
 
 static int add_round(struct schedule *schedule, struct round round)
 {
-    struct round *grown = grow(schedule->rounds, (size_t)schedule->round_count, sizeof *grown);
-
-    if (!grown)
+    if (!GROW(schedule->rounds, (size_t)schedule->round_count))
         return -1;
-    schedule->rounds = grown;
-    grown[schedule->round_count++] = round;
+    schedule->rounds[schedule->round_count++] = round;
     return 0;
 }
 

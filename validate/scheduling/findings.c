@@ -20,19 +20,17 @@ const struct policy_kind_row policy_kinds[POLICY_KINDS] = {
 void policy_add(struct policy_findings *findings, enum policy_kind kind, const char *key,
                 const char *object, const char *format, ...)
 {
-    struct policy_finding *larger = grow(findings->items, findings->count, sizeof *larger);
     static const char partition[] = "partition ";
     const struct slurm_line *line = NULL;
     struct policy_finding *finding;
     char text[sizeof finding->found];
     va_list values;
 
-    if (!larger) {
+    if (!GROW(findings->items, findings->count)) {
         findings->is_out_of_memory = true;
         return;
     }
-    findings->items = larger;
-    finding = &larger[findings->count++];
+    finding = &findings->items[findings->count++];
     *finding = (struct policy_finding){.kind = kind, .verdict = policy_kinds[kind].verdict};
     snprintf(finding->object, sizeof finding->object, "%s", object);
     va_start(values, format);

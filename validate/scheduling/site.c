@@ -12,23 +12,17 @@
 
 static struct site_record *add_record(struct site_table *table)
 {
-    struct site_record *larger = grow(table->records, table->count, sizeof *larger);
-
-    if (!larger)
+    if (!GROW(table->records, table->count))
         return NULL;
-    table->records = larger;
-    larger[table->count] = (struct site_record){0};
-    return &larger[table->count++];
+    table->records[table->count] = (struct site_record){0};
+    return &table->records[table->count++];
 }
 
 static int add_field(struct site_record *record, char *key, char *value)
 {
-    struct site_field *larger = grow(record->fields, record->count, sizeof *larger);
-
-    if (!larger)
+    if (!GROW(record->fields, record->count))
         return -1;
-    record->fields = larger;
-    larger[record->count++] = (struct site_field){key, value};
+    record->fields[record->count++] = (struct site_field){key, value};
     return 0;
 }
 

@@ -10,12 +10,10 @@
 
 int batch_add(struct batch *batch, const char *name, const char *text)
 {
-    struct batch_node *nodes = grow(batch->nodes, batch->count, sizeof *nodes);
     struct batch_node node = {.order = batch->count};
 
-    if (!nodes)
+    if (!GROW(batch->nodes, batch->count))
         return -1;
-    batch->nodes = nodes;
     node.name = strdup(name);
     node.text = strdup(text);
     if (!node.name || !node.text) {
@@ -23,7 +21,7 @@ int batch_add(struct batch *batch, const char *name, const char *text)
         free(node.text);
         return -1;
     }
-    nodes[batch->count++] = node;
+    batch->nodes[batch->count++] = node;
     return 0;
 }
 

@@ -214,7 +214,7 @@ static bool line_value(const char *line, const char *key, char *value, size_t si
 static int leaf_add(struct cluster *cluster, const char *line, struct error *err)
 {
     size_t size = strlen(line) + 1;
-    char *value = malloc(size), **leaves;
+    char *value = malloc(size);
     struct hostlist names = {0};
     int rv = 0;
 
@@ -232,13 +232,9 @@ static int leaf_add(struct cluster *cluster, const char *line, struct error *err
         if (node)
             node->leaf = (int)cluster->leaf_count;
     }
-    leaves = grow(cluster->leaves, cluster->leaf_count, sizeof *leaves);
-    if (leaves) {
-        cluster->leaves = leaves;
-        leaves[cluster->leaf_count] =
-            copy(line_value(line, "SwitchName=", value, size) ? value : NULL);
-    }
-    if (!leaves || !leaves[cluster->leaf_count])
+    if (!GROW(cluster->leaves, cluster->leaf_count) ||
+        !(cluster->leaves[cluster->leaf_count] =
+              copy(line_value(line, "SwitchName=", value, size) ? value : NULL)))
         rv = error_set(err, "no memory for the cluster's topology");
     else
         cluster->leaf_count++;

@@ -36,20 +36,19 @@ static void command_clear(struct command *command)
 static int nodelist_add(struct command *command, const struct hostlist *nodes, struct error *err)
 {
     char *folded = hostlist_fold_for_slurm(nodes);
-    int *files, rv = 0;
+    int rv = 0;
 
     if (!folded)
         return error_set(err, "no memory for a step on %zu nodes", nodes->count);
     if (!long_list_is(folded)) {
         arguments_add(&command->srun, "--nodelist=%s", folded);
-    } else if (!(files = grow(command->files, command->file_count, sizeof *files))) {
+    } else if (!GROW(command->files, command->file_count)) {
         rv = error_set(err, "no memory for a step on %zu nodes", nodes->count);
     } else {
-        command->files = files;
-        rv = files[command->file_count] = long_list_file(nodes, err);
+        rv = command->files[command->file_count] = long_list_file(nodes, err);
         if (rv >= 0)
             arguments_add(&command->srun, "--nodelist=/proc/self/fd/%d",
-                          files[command->file_count++]);
+                          command->files[command->file_count++]);
     }
     free(folded);
     return rv < 0 ? -1 : 0;

@@ -265,7 +265,7 @@ int suspect_reports_read(const char *directory, struct suspect_report **reports,
 {
     struct error none = {""};
     DIR *stream = directory_open(directory, &none);
-    struct candidate *candidates = NULL, *grown;
+    struct candidate *candidates = NULL;
     const struct dirent *entry;
     size_t count = 0, wanted, found = 0;
     bool has_memory = true;
@@ -280,12 +280,9 @@ int suspect_reports_read(const char *directory, struct suspect_report **reports,
 
         if (!candidate_read(dirfd(stream), entry->d_name, &candidate))
             continue;
-        grown = grow(candidates, count, sizeof *candidates);
-        has_memory = grown != NULL;
-        if (has_memory) {
-            candidates = grown;
+        has_memory = GROW(candidates, count);
+        if (has_memory)
             candidates[count++] = candidate;
-        }
     }
     *reports = calloc(SUSPECT_REPORTS_MAX, sizeof **reports);
     has_memory = has_memory && *reports;

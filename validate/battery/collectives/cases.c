@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
 #include "validate/harness/pattern.h"
 
 MPI_Datatype bench_type(enum value_type type)
@@ -118,15 +119,8 @@ void bench_note(struct bench *bench, int source, int64_t index, int64_t found, i
     const struct comm *comm = bench->comm;
 
     bench->mismatches++;
-    if (bench->evidence_count == bench->evidence_size) {
-        int size = 2 * bench->evidence_size + 64;
-        struct evidence *grown = realloc(bench->evidence, (size_t)size * sizeof *grown);
-
-        if (!grown)
-            watch_fault("out of memory");
-        bench->evidence = grown;
-        bench->evidence_size = size;
-    }
+    if (!GROW(bench->evidence, (size_t)bench->evidence_count))
+        watch_fault("out of memory");
     bench->evidence[bench->evidence_count++] = (struct evidence){bench->case_number,
                                                                  bench->kind,
                                                                  bench->program->rank,

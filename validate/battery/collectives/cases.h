@@ -37,7 +37,7 @@ struct bench {
     int *counts, *offsets, *send_counts, *send_offsets; /* each the world's size + 1 */
     enum evidence_kind kind;                            /* of what is checked now */
     struct evidence *evidence;
-    int evidence_count, evidence_size, mismatches;
+    int evidence_count, mismatches;
     bool corrupts_sending, corrupts_receiving; /* --inject=lie */
     bool lies_sometimes;                       /* ... in one case of some */
 };

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+
 enum { TAG_WORD = 300, TAG_MISMATCHES, TAG_EVIDENCE };
 
 /* Enough to tell who is at fault; a rank whose every case is wrong need not tell all. */
@@ -18,15 +20,8 @@ void account_add(struct account *account, int collective, const struct bench *be
         account->left_out[collective]++;
         return;
     }
-    if (account->note_count == account->note_size) {
-        int size = 2 * account->note_size + 256;
-        struct case_note *grown = realloc(account->notes, (size_t)size * sizeof *grown);
-
-        if (!grown)
-            watch_fault("out of memory");
-        account->notes = grown;
-        account->note_size = size;
-    }
+    if (!GROW(account->notes, (size_t)account->note_count))
+        watch_fault("out of memory");
     account->notes[account->note_count++] =
         (struct case_note){collective, first_case,      bench->count,     bench->type,
                            bench->op,  bench->in_place, bench->comm->name};

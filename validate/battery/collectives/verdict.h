@@ -20,7 +20,7 @@ enum { ACCOUNT_COLLECTIVES = ROUTINES };
 
 struct account {
     struct case_note *notes;
-    int note_count, note_size;
+    int note_count;
     int cases[ACCOUNT_COLLECTIVES], mismatches[ACCOUNT_COLLECTIVES];
     int left_out[ACCOUNT_COLLECTIVES]; /* cases that the algorithm does not do */
 };

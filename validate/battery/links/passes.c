@@ -80,21 +80,10 @@ void blocks_clear(struct blocks *blocks)
 /* Makes room for one more and takes the name; its nodes are none yet. */
 static int add_block(struct blocks *blocks, const char *name, size_t length, struct error *err)
 {
-    char **names = grow(blocks->names, blocks->count, sizeof *names);
-    struct hostlist *nodes = NULL;
-
-    if (names)
-        blocks->names = names;
-    if (names)
-        nodes = grow(blocks->nodes, blocks->count, sizeof *nodes);
-    if (nodes) {
-        blocks->nodes = nodes;
-        names[blocks->count] = strndup(name, length);
-        nodes[blocks->count] = (struct hostlist){0};
-    }
-    if (!nodes || !names[blocks->count])
+    if (!GROW(blocks->names, blocks->count) || !GROW(blocks->nodes, blocks->count) ||
+        !(blocks->names[blocks->count] = strndup(name, length)))
         return error_set(err, "out of memory");
-    blocks->count++;
+    blocks->nodes[blocks->count++] = (struct hostlist){0};
     return 0;
 }
 

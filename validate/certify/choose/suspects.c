@@ -55,18 +55,16 @@ static bool is_accepted(struct collected *collected, long task, const struct rec
 /* Whose it is stands in its run; as a record it is one of this run. */
 static void report_add(struct collected *collected, struct record *record)
 {
-    struct ran *asked = grow(collected->asked, collected->count, sizeof *asked);
     struct ran report = {.node = record->node, .holder = record->peer, .at = (time_t)record->time};
     unsigned job, uid;
 
-    if (!asked)
+    if (!GROW(collected->asked, collected->count))
         return;
-    collected->asked = asked;
     if (!record->run || sscanf(record->run, SUSPECT_REPORT_RUN, &job, &uid) != 2)
         job = uid = 0; /* Slurm knows no such job */
     report.job_id = job;
     report.uid = uid;
-    asked[collected->count++] = report;
+    collected->asked[collected->count++] = report;
     record->run = NULL;
 }
 
@@ -260,23 +258,20 @@ struct tally {
 /* Without memory or history the user has had nothing. NULL: no memory. */
 static struct user_tally *tally_of(struct certify *certify, struct tally *tally, unsigned uid)
 {
-    struct user_tally *users;
     struct error err;
     int tested;
 
     for (size_t i = 0; i < tally->user_count; i++)
         if (tally->users[i].uid == uid)
             return &tally->users[i];
-    users = grow(tally->users, tally->user_count, sizeof *users);
-    if (!users)
+    if (!GROW(tally->users, tally->user_count))
         return NULL;
-    tally->users = users;
     tested = node_status_tested(certify->conf.history_path, uid,
                                 (double)time(NULL) - SUSPECTS_DAY_S, &err);
     if (tested < 0)
         certify_note(certify, "cannot read what was tested for user %u today: %s", uid, err.text);
-    users[tally->user_count] = (struct user_tally){uid, tested < 0 ? 0 : tested};
-    return &users[tally->user_count++];
+    tally->users[tally->user_count] = (struct user_tally){uid, tested < 0 ? 0 : tested};
+    return &tally->users[tally->user_count++];
 }
 
 /* Returns whether the node is to be tested for that user, of whose suspect reports no more than
@@ -284,14 +279,11 @@ static struct user_tally *tally_of(struct certify *certify, struct tally *tally,
 static bool tally_take(struct certify *certify, struct tally *tally, const struct asked_for *asked)
 {
     struct user_tally *user = tally_of(certify, tally, asked->uid);
-    struct asked_for *nodes = grow(tally->nodes, tally->node_count, sizeof *nodes);
 
-    if (nodes)
-        tally->nodes = nodes;
-    if (!nodes || !user || user->tested >= SUSPECTS_OF_USER)
+    if (!GROW(tally->nodes, tally->node_count) || !user || user->tested >= SUSPECTS_OF_USER)
         return false;
     user->tested++;
-    nodes[tally->node_count++] = *asked;
+    tally->nodes[tally->node_count++] = *asked;
     return true;
 }
 

@@ -56,12 +56,9 @@ static int block_add(struct request_parts *parts, const char *head, const char *
     char *text;
 
     if (!part || length + more > most) {
-        struct request_part *items = grow(parts->items, parts->count, sizeof *items);
-
-        if (!items)
+        if (!GROW(parts->items, parts->count))
             return -1;
-        parts->items = items;
-        part = &items[parts->count];
+        part = &parts->items[parts->count];
         *part = (struct request_part){.text = strdup(head)};
         if (!part->text)
             return -1;

@@ -91,18 +91,15 @@ static void take_node(const struct history_node *node, void *context)
     if (diff->is_out_of_memory)
         return;
     if (!last || strcmp(last->name, node->node) != 0) {
-        struct node_then *grown = grow(diff->nodes, diff->node_count, sizeof *grown);
+        char *name = strdup(node->node);
 
-        if (grown) {
-            diff->nodes = grown;
-            last = &grown[diff->node_count];
-            *last = (struct node_then){0};
-        }
-        if (!grown || text_set(&last->name, node->node) != 0) {
+        if (!GROW(diff->nodes, diff->node_count) || !name) {
+            free(name);
             diff->is_out_of_memory = true;
             return;
         }
-        diff->node_count++;
+        last = &diff->nodes[diff->node_count++];
+        *last = (struct node_then){.name = name};
     }
     *(is_now ? &last->now : &last->then) = node->verdict;
     if ((is_now || last->now == VERDICT_NONE) && text_set(&last->message, node->message) != 0)

@@ -57,13 +57,13 @@ static void add_point(const struct history_point *point, void *context)
         series->metric = strdup(point->metric);
         series->unit = strdup(point->unit);
     }
-    points = grow(series->points, series->count, sizeof *points);
     gathering->is_out_of_memory =
-        !points || !series->node || !series->part || !series->metric || !series->unit;
-    if (!points)
+        !series->node || !series->part || !series->metric || !series->unit;
+    if (!GROW(series->points, series->count)) {
+        gathering->is_out_of_memory = true;
         return;
-    series->points = points;
-    points += series->count++;
+    }
+    points = &series->points[series->count++];
     *points = (struct series_point){.run = strdup(point->run),
                                     .time = point->time,
                                     .value = point->value,

@@ -162,14 +162,12 @@ struct steps {
 static void add_time(const struct history_node *node, void *context)
 {
     struct steps *steps = context;
-    double *grown = grow(steps->times, steps->count, sizeof *grown);
 
-    if (!grown) {
+    if (!GROW(steps->times, steps->count)) {
         steps->is_out_of_memory = true;
         return;
     }
-    steps->times = grown;
-    grown[steps->count++] = node->time;
+    steps->times[steps->count++] = node->time;
 }
 
 static void add_change(const struct history_change *change, void *context)

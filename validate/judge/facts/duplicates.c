@@ -46,7 +46,6 @@ int duplicates_find(struct identity *identities, size_t count, size_t node_count
         qsort(identities, count, sizeof *identities, by_value);
     for (size_t i = 0, end; i < count; i = end) {
         size_t nodes = 1;
-        struct duplicate *grown;
 
         for (end = i + 1; end < count && strcmp(identities[end].kind, identities[i].kind) == 0 &&
                           strcmp(identities[end].value, identities[i].value) == 0;
@@ -54,14 +53,12 @@ int duplicates_find(struct identity *identities, size_t count, size_t node_count
             nodes += strcmp(identities[end].node, identities[end - 1].node) != 0;
         if (nodes < 2 || !is_own(&identities[i]))
             continue;
-        grown = grow(*duplicates, found, sizeof *grown);
-        if (!grown) {
+        if (!GROW(*duplicates, found)) {
             free(*duplicates);
             *duplicates = NULL;
             return -1;
         }
-        *duplicates = grown;
-        grown[found++] =
+        *duplicates[found++] =
             (struct duplicate){&identities[i], end - i, nodes >= 3 && 2 * nodes > node_count};
     }
     return (int)found;

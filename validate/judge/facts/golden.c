@@ -32,12 +32,11 @@ static int wrong(const struct reading *reading, struct error *err)
 static int begin_group(struct reading *reading, const char *nodes, struct error *err)
 {
     struct golden *golden = reading->golden;
-    struct golden_group *group = grow(golden->groups, golden->count, sizeof *group);
+    struct golden_group *group;
 
-    if (!group)
+    if (!GROW(golden->groups, golden->count))
         return error_set(err, "out of memory");
-    golden->groups = group;
-    group += golden->count;
+    group = &golden->groups[golden->count];
     *group = (struct golden_group){.line = reading->line};
     if (hostlist_expand(nodes, &group->nodes, err) != 0)
         return -1;
@@ -77,11 +76,9 @@ static int add_fact(struct reading *reading, char *left, const char *value, stru
                          left, value);
     if (!group)
         return error_set(err, "found a fact before any group, expected \"group n[1-4]\"");
-    facts = grow(group->facts, group->count, sizeof *facts);
-    if (!facts)
+    if (!GROW(group->facts, group->count))
         return error_set(err, "out of memory");
-    group->facts = facts;
-    facts += group->count++;
+    facts = &group->facts[group->count++];
     *facts = (struct golden_fact){strdup(name), strdup(trim(part)), strdup(value), reading->line};
     return facts->name && facts->part && facts->value ? 0 : error_set(err, "out of memory");
 }

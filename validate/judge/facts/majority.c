@@ -28,14 +28,11 @@ struct comparison {
 
 static void add(struct comparison *comparison, const struct deviation *deviation)
 {
-    struct deviation *grown = grow(comparison->deviations, comparison->count, sizeof *grown);
-
-    if (!grown) {
+    if (!GROW(comparison->deviations, comparison->count)) {
         comparison->out_of_memory = true;
         return;
     }
-    comparison->deviations = grown;
-    grown[comparison->count++] = *deviation;
+    comparison->deviations[comparison->count++] = *deviation;
 }
 
 static const struct golden_fact *golden_fact(const struct comparison *comparison, unsigned node,

@@ -227,14 +227,13 @@ static int take_words(const struct intent *intent, const struct intent_key *keys
 
 static int take_who(struct intent *intent, const char *name, char *rest, struct error *err)
 {
-    struct intent_who *larger = grow(intent->who, intent->who_count, sizeof *larger), *who;
+    struct intent_who *who;
     char *key, *value;
     int rv;
 
-    if (!larger)
+    if (!GROW(intent->who, intent->who_count))
         return error_set(err, "no memory");
-    intent->who = larger;
-    who = &larger[intent->who_count];
+    who = &intent->who[intent->who_count];
     *who = (struct intent_who){""};
     if (take_name(name, who->name, sizeof who->name) != 0)
         return error_set(err, "found Who=%.60s, allowed a name of letters, digits and ._-", name);
@@ -267,13 +266,11 @@ static int take_statement(struct intent *intent, const struct slurm_line *line,
                           const struct verify_kind *kind, const char *name, char *rest,
                           struct error *err)
 {
-    struct intent_statement *larger = grow(intent->statements, intent->count, sizeof *larger),
-                            *statement;
+    struct intent_statement *statement;
 
-    if (!larger)
+    if (!GROW(intent->statements, intent->count))
         return error_set(err, "no memory");
-    intent->statements = larger;
-    statement = &larger[intent->count];
+    statement = &intent->statements[intent->count];
     *statement = (struct intent_statement){.kind = kind, .line = line};
     statement->who = who_find(intent, name);
     if (!statement->who)

@@ -30,12 +30,9 @@ void topology_conf_clear(struct topology_conf *conf)
 int topology_conf_add_switch(struct topology_conf *conf, const char *name, int line,
                              const char *below, struct error *err)
 {
-    struct topology_switch *grown = grow(conf->switches, conf->switch_count, sizeof *grown);
     struct topology_switch added = {.name = strdup(name), .line = line};
 
-    if (grown)
-        conf->switches = grown;
-    if (!grown || !added.name) {
+    if (!GROW(conf->switches, conf->switch_count) || !added.name) {
         free(added.name);
         return error_set(err, "no memory");
     }
@@ -50,12 +47,9 @@ int topology_conf_add_switch(struct topology_conf *conf, const char *name, int l
 int topology_conf_add_leaf(struct topology_conf *conf, const char *name, int line,
                            const char *nodes, struct error *err)
 {
-    struct topology_leaf *grown = grow(conf->leaves, conf->count, sizeof *grown);
     struct topology_leaf added = {.name = strdup(name), .line = line};
 
-    if (grown)
-        conf->leaves = grown;
-    if (!grown || !added.name) {
+    if (!GROW(conf->leaves, conf->count) || !added.name) {
         free(added.name);
         return error_set(err, "no memory");
     }

@@ -53,15 +53,12 @@ struct subnet_finding *subnet_finding_add(struct subnet_findings *findings,
 {
     static struct subnet_finding nobodys;
     struct subnet_finding *finding = &nobodys;
-    struct subnet_finding *larger = grow(findings->items, findings->count, sizeof *larger);
     va_list values;
 
-    if (larger) {
-        findings->items = larger;
-        finding = &larger[findings->count++];
-    } else {
+    if (GROW(findings->items, findings->count))
+        finding = &findings->items[findings->count++];
+    else
         findings->is_out_of_memory = true;
-    }
     *finding = (struct subnet_finding){
         .kind = kind, .verdict = verdict, .value = __builtin_nan(""), .limit = __builtin_nan("")};
     va_start(values, format);

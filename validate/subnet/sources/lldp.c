@@ -50,12 +50,10 @@ int subnet_neighbors_add(struct subnet_neighbors *neighbors, const struct subnet
         }
         return 0;
     }
-    items = grow(items, neighbors->count, sizeof *items);
-    if (!items)
+    if (!GROW(neighbors->items, neighbors->count))
         return error_set(err, "no memory");
-    neighbors->items = items;
-    items[neighbors->count] = *neighbor;
-    items[neighbors->count++].node = node;
+    neighbors->items[neighbors->count] = *neighbor;
+    neighbors->items[neighbors->count++].node = node;
     return 0;
 }
 

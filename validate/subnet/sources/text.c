@@ -38,7 +38,7 @@ struct parser {
     char **ids;                /* the keys of the table */
     size_t id_count;
     struct line_link *links;
-    size_t link_count, link_room;
+    size_t link_count;
     int line, device; /* whose record this is, -1: none yet */
     uint64_t guid;    /* from the last ...guid= line, 0: none */
     int model;        /* likewise from devid= */
@@ -98,15 +98,12 @@ static int remember(struct parser *parser, const char *id)
 {
     size_t count = parser->subnet->device_count;
     ENTRY entry = {.key = strdup(id), .data = (void *)(uintptr_t)count}, *found;
-    char **ids = grow(parser->ids, parser->id_count, sizeof *ids);
 
-    if (ids)
-        parser->ids = ids;
-    if (!ids || !entry.key) {
+    if (!GROW(parser->ids, parser->id_count) || !entry.key) {
         free(entry.key);
         return error_set(parser->err, "no memory for the subnet");
     }
-    ids[parser->id_count++] = entry.key;
+    parser->ids[parser->id_count++] = entry.key;
     if (hsearch_r(entry, FIND, &found, &parser->table))
         return error_set(parser->err, "\"%s\" a second time", id);
     if (!hsearch_r(entry, ENTER, &found, &parser->table))
@@ -153,7 +150,6 @@ static int read_device(struct parser *parser, enum subnet_kind kind, const char 
 static int read_port(struct parser *parser, const char *text)
 {
     struct line_link link = {.line = parser->line, .device = parser->device};
-    struct line_link *links = parser->links;
 
     if (parser->device < 0)
         return error_set(parser->err, "a port before the first Switch, Ca or Rt");
@@ -166,14 +162,9 @@ static int read_port(struct parser *parser, const char *text)
         return error_set(parser->err, "expected [PORT] \"ID\"[PORT], a port from 1 to %d",
                          PORTS_MAX);
     link.active = find_rate(text);
-    if (parser->link_count == parser->link_room) {
-        parser->link_room = parser->link_room ? 2 * parser->link_room : 256;
-        links = realloc(links, parser->link_room * sizeof *links);
-        if (!links)
-            return error_set(parser->err, "no memory for the subnet");
-        parser->links = links;
-    }
-    links[parser->link_count++] = link;
+    if (!GROW(parser->links, parser->link_count))
+        return error_set(parser->err, "no memory for the subnet");
+    parser->links[parser->link_count++] = link;
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/grow.h"
 #include "lib/base/statistics.h"
 #include "lib/constants/battery_constants.h"
 #include "validate/battery/links/path/samples.h"
@@ -18,15 +19,8 @@ struct link_result *results_add(struct link_results *results, int from, int to, 
 {
     struct link_result *result;
 
-    if (results->count == results->size) {
-        int size = 2 * results->size + PAIR_RAILS;
-        struct link_result *grown = realloc(results->items, (size_t)size * sizeof *grown);
-
-        if (!grown)
-            watch_fault("out of memory");
-        results->items = grown;
-        results->size = size;
-    }
+    if (!GROW(results->items, (size_t)results->count))
+        watch_fault("out of memory");
     result = &results->items[results->count++];
     memset(result, 0, sizeof *result);
     result->from = from;

@@ -75,7 +75,7 @@ struct rails {
 
 struct link_results {
     struct link_result *items; /* malloc'd */
-    int count, size;
+    int count;
 };
 
 /* A new one at the end, empty but for these; it stays where it is until the next one. */

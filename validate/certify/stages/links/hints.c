@@ -33,20 +33,18 @@ static void rail_add(struct hints *hints, const char *node, const char *part, do
 {
     const struct certify *certify = hints->certify;
     const struct node_run *node_run = node && part ? certify_node_run(certify, node) : NULL;
-    struct rail_hint *grown;
 
     if (!node_run || !node_run->is_in_job)
         return;
-    grown = grow(hints->rails, hints->count, sizeof *grown);
-    if (!grown) {
+    if (!GROW(hints->rails, hints->count)) {
         hints->is_out_of_memory = true;
         return;
     }
-    hints->rails = grown;
-    grown[hints->count++] = (struct rail_hint){.node_run = (size_t)(node_run - certify->node_runs),
-                                               .part = part,
-                                               .nic_gbps = nic_gbps,
-                                               .figure = {NAN, NAN, 0}};
+    hints->rails[hints->count++] =
+        (struct rail_hint){.node_run = (size_t)(node_run - certify->node_runs),
+                           .part = part,
+                           .nic_gbps = nic_gbps,
+                           .figure = {NAN, NAN, 0}};
 }
 
 /* Those of one rail with what is known of its speed first. */

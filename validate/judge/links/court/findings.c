@@ -13,14 +13,11 @@ struct finding *findings_add(struct findings *findings, enum finding_kind kind,
 {
     static struct finding scratch;
     struct finding *finding = &scratch;
-    struct finding *grown = grow(findings->items, findings->count, sizeof *grown);
 
-    if (grown) {
-        findings->items = grown;
-        finding = &grown[findings->count++];
-    } else {
+    if (GROW(findings->items, findings->count))
+        finding = &findings->items[findings->count++];
+    else
         findings->is_out_of_memory = true;
-    }
     *finding = (struct finding){.kind = kind,
                                 .verdict = verdict,
                                 .node = -1,

@@ -38,16 +38,12 @@ static int rail_find(const struct matrix *matrix, const char *name)
 
 static int rail_add(struct matrix *matrix, const char *name)
 {
-    char **grown;
-
     if (rail_find(matrix, name) >= 0)
         return 0;
-    grown = grow(matrix->rails, matrix->rail_count, sizeof *grown);
-    if (!grown)
+    if (!GROW(matrix->rails, matrix->rail_count))
         return -1;
-    matrix->rails = grown;
-    grown[matrix->rail_count] = strdup(name);
-    return grown[matrix->rail_count] ? (matrix->rail_count++, 0) : -1;
+    matrix->rails[matrix->rail_count] = strdup(name);
+    return matrix->rails[matrix->rail_count] ? (matrix->rail_count++, 0) : -1;
 }
 
 void matrix_clear(struct matrix *matrix)
@@ -222,19 +218,16 @@ static double take_bandwidth(struct link_sample *cell, const struct record *reco
 static int keep(struct matrix *matrix, const struct link_sample *cell, double mbps, float stalled,
                 bool is_again)
 {
-    struct link_sample *grown = grow(matrix->moments, matrix->moment_count, sizeof *grown);
-
-    if (!grown)
+    if (!GROW(matrix->moments, matrix->moment_count))
         return -1;
-    matrix->moments = grown;
-    grown[matrix->moment_count++] = (struct link_sample){.from = cell->from,
-                                                         .to = cell->to,
-                                                         .rail = cell->rail,
-                                                         .mbps = mbps,
-                                                         .latency_us = NAN,
-                                                         .first_stalled = stalled,
-                                                         .again = is_again,
-                                                         .look = cell->look};
+    matrix->moments[matrix->moment_count++] = (struct link_sample){.from = cell->from,
+                                                                   .to = cell->to,
+                                                                   .rail = cell->rail,
+                                                                   .mbps = mbps,
+                                                                   .latency_us = NAN,
+                                                                   .first_stalled = stalled,
+                                                                   .again = is_again,
+                                                                   .look = cell->look};
     return 0;
 }
 

@@ -34,12 +34,9 @@ static void explain(struct cells *cells, const struct hearing *hearing, struct r
 
 static int accuse(struct pursuit *pursuit, const struct accused *part)
 {
-    struct accused *grown = grow(pursuit->accused, pursuit->count, sizeof *grown);
-
-    if (!grown)
+    if (!GROW(pursuit->accused, pursuit->count))
         return -1;
-    pursuit->accused = grown;
-    grown[pursuit->count++] = *part;
+    pursuit->accused[pursuit->count++] = *part;
     return 0;
 }
 
