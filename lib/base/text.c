@@ -37,6 +37,15 @@ char *text_put(char *text, size_t size, const char *format, ...)
     return text;
 }
 
+char *text_time(char *text, size_t size, const char *format, time_t time)
+{
+    struct tm utc;
+
+    if (!gmtime_r(&time, &utc) || strftime(text, size, format, &utc) == 0)
+        *text = '\0';
+    return text;
+}
+
 const char *text_plural(size_t count)
 {
     return count == 1 ? "" : "s";

@@ -3,11 +3,16 @@
 #define MUSTER_TEXT_H
 
 #include <stddef.h>
+#include <time.h>
 
 /* As snprintf(), for what people read: a text that does not fit ends after a whole word, with
  * "..." behind it, and never inside a UTF-8 character. size is 4 or more. Returns text. */
 char *text_put(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The time in UTC by strftime()'s format; "" where there is no such time. Returns text. */
+char *text_time(char *text, size_t size, const char *format, time_t time)
+    __attribute__((format(strftime, 3, 0)));
 
 /* "" for one, else "s": "%zu node%s". */
 const char *text_plural(size_t count);

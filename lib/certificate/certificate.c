@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/deferred_error.h"
+#include "lib/base/text.h"
 #include "lib/base/utf8.h"
 
 static const char title[] = "muster certificate 1";
@@ -84,13 +85,12 @@ static bool is_line(const char *text, size_t length)
 /* "1795190000 2026-11-20T16:13:20Z"; false for a time that has no such text. */
 static bool format_time(time_t time, char *text, size_t size)
 {
-    struct tm parts;
     size_t used;
 
-    if (time < 0 || time > last_time || !gmtime_r(&time, &parts))
+    if (time < 0 || time > last_time)
         return false;
     used = (size_t)snprintf(text, size, "%lld ", (long long)time);
-    return strftime(text + used, size - used, "%Y-%m-%dT%H:%M:%SZ", &parts) > 0;
+    return *text_time(text + used, size - used, "%Y-%m-%dT%H:%M:%SZ", time);
 }
 
 /* Writes each line of lines behind prefix. False when one is not fit for it. */

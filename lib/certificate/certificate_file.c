@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
+#include "lib/base/text.h"
 #include "lib/certificate/certificate.h"
 #include "lib/base/read_all.h"
 #include "lib/base/safe_directory.h"
@@ -18,6 +19,8 @@
 #include <unistd.h>
 
 #include "lib/base/deferred_error.h"
+
+static const char day_form[] = "%Y-%m-%d %H:%M:%S UTC";
 
 /* A path in two parts: its directory and its last name. */
 struct place {
@@ -117,14 +120,6 @@ out:
     return state;
 }
 
-static void format_day(time_t time, char *text, size_t size)
-{
-    struct tm parts;
-
-    if (!gmtime_r(&time, &parts) || strftime(text, size, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
-        snprintf(text, size, "?");
-}
-
 /* Holds a genuine certificate against what the node is. */
 static enum certificate_state compare(const struct certificate *certificate,
                                       const struct certificate_facts *facts, struct error *err)
@@ -142,13 +137,13 @@ static enum certificate_state compare(const struct certificate *certificate,
         return CERTIFICATE_INVALID;
     }
     if (facts->now + CERTIFICATE_CLOCK_SLACK_S < certificate->issued) {
-        format_day(certificate->issued, time, sizeof time);
+        text_time(time, sizeof time, day_form, certificate->issued);
         error_set(err, "the certificate was issued on %s, later than it is by this node's clock",
                   time);
         return CERTIFICATE_UNVERIFIED;
     }
     if (facts->now >= certificate->expires) {
-        format_day(certificate->expires, time, sizeof time);
+        text_time(time, sizeof time, day_form, certificate->expires);
         error_set(err, "the certificate expired on %s", time);
         return CERTIFICATE_EXPIRED;
     }
@@ -158,7 +153,7 @@ static enum certificate_state compare(const struct certificate *certificate,
         error_set(err, "the node has changed since it was certified: %s", difference);
         return CERTIFICATE_CHANGED;
     }
-    format_day(certificate->expires, time, sizeof time);
+    text_time(time, sizeof time, day_form, certificate->expires);
     error_set(err, "level %s, expires on %s", certificate->level, time);
     return CERTIFICATE_VALID;
 }

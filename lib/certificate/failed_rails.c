@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/text.h"
+
 /* Whether the text of so many bytes ends in that. */
 static bool ends_in(const char *text, size_t length, const char *end)
 {
@@ -42,13 +44,12 @@ static int names_of(const struct certificate *certificate, struct hostlist *rail
 
 int failed_rails_of(const struct certificate *certificate, struct failed_rails *failed)
 {
-    struct tm day;
-
     *failed = (struct failed_rails){0};
     if (names_of(certificate, &failed->rails) != 0)
         return -1;
-    if (failed->rails.count > 0 && gmtime_r(&certificate->issued, &day))
-        strftime(failed->why, sizeof failed->why, "failed certification %Y-%m-%d", &day);
+    if (failed->rails.count > 0)
+        text_time(failed->why, sizeof failed->why, "failed certification %Y-%m-%d",
+                  certificate->issued);
     return 0;
 }
 

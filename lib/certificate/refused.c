@@ -12,6 +12,7 @@
 #include "lib/base/path.h"
 #include "lib/base/read_all.h"
 #include "lib/base/atomic_file.h"
+#include "lib/base/text.h"
 #include "lib/constants/node_constants.h"
 
 static const char form[] = "%Y-%m-%dT%H:%M:%SZ";
@@ -19,15 +20,12 @@ static const char form[] = "%Y-%m-%dT%H:%M:%SZ";
 void refused_write(const char *certificate_path, const char *line)
 {
     char path[300], stamp[32];
-    time_t now = time(NULL);
     struct atomic_file file;
-    struct tm utc;
 
     if (!path_beside(certificate_path, "refused", path, sizeof path))
         return;
     path_make_directory(path);
-    gmtime_r(&now, &utc);
-    strftime(stamp, sizeof stamp, form, &utc);
+    text_time(stamp, sizeof stamp, form, time(NULL));
     if (atomic_file_begin(&file, path, 0644, NULL) != 0)
         return;
     file.mode = 0644;        /* whatever slurmd's umask is */

@@ -493,25 +493,15 @@ int job_log_attribute(const struct job_log *log, const struct job_line *lines, s
 
 /* ---------------------------------------------------------------- for people */
 
-static void format_time(int64_t time_s, const char *format, char *text, size_t size)
-{
-    time_t time = (time_t)time_s;
-    struct tm utc;
-
-    *text = '\0';
-    if (gmtime_r(&time, &utc))
-        strftime(text, size, format, &utc);
-}
-
 void job_line_describe(const struct job_line *line, char *text, size_t size)
 {
     char begin[32], end[32], what[96], others[JOB_OTHERS * 12 + 40] = "";
     size_t length = 0;
 
-    format_time(line->begin_s, "%Y-%m-%d %H:%M", begin, sizeof begin);
-    format_time(line->end_s,
-                line->begin_s / 86400 == line->end_s / 86400 ? "%H:%M" : "%Y-%m-%d %H:%M", end,
-                sizeof end);
+    text_time(begin, sizeof begin, "%Y-%m-%d %H:%M", (time_t)line->begin_s);
+    text_time(end, sizeof end,
+              line->begin_s / 86400 == line->end_s / 86400 ? "%H:%M" : "%Y-%m-%d %H:%M",
+              (time_t)line->end_s);
     for (size_t i = 0; i < line->other_count; i++)
         length += (size_t)snprintf(others + length, sizeof others - length, "%s%" PRIu32,
                                    i > 0                    ? ", "

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/certify.h"
 #include "validate/command/command.h"
@@ -284,15 +285,13 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
 int certify_campaign(struct certify *base, int argc, char **argv)
 {
     struct campaigning doing = {.base = base, .wait_s = CAMPAIGN_WAIT_LEAST_S};
-    time_t now = time(NULL);
     struct error err;
-    struct tm day;
     int status;
 
     if (base->options.campaign)
         text_put(doing.name, sizeof doing.name, "%s", base->options.campaign);
     else
-        strftime(doing.name, sizeof doing.name, "%Y%m%d-%H%M%S", gmtime_r(&now, &day));
+        text_time(doing.name, sizeof doing.name, "%Y%m%d-%H%M%S", time(NULL));
     if (recordfile_open(base->options.json_path, &base->json, &err) != 0) {
         fprintf(stderr, "muster certify: %s\n", err.text);
         return COMMAND_USAGE;

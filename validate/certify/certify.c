@@ -41,13 +41,10 @@ static void catch_signals(void)
 /* "20261120-161200-1a2b" */
 static void run_name(char *text, size_t size)
 {
-    time_t now = time(NULL);
-    struct tm day;
     unsigned short salt = (unsigned short)getpid();
     char date[32];
 
-    gmtime_r(&now, &day);
-    strftime(date, sizeof date, "%Y%m%d-%H%M%S", &day);
+    text_time(date, sizeof date, "%Y%m%d-%H%M%S", time(NULL));
     if (getrandom(&salt, sizeof salt, GRND_NONBLOCK) != (ssize_t)sizeof salt)
         salt = (unsigned short)getpid();
     snprintf(text, size, "%s-%04x", date, salt);

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/text.h"
 #include "lib/certificate/certificate.h"
 #include "validate/checks/checks.h"
 #include "validate/health/evidence.h"
@@ -18,12 +19,9 @@ struct telling {
 static void report_bundle(const struct evidence *evidence, void *context)
 {
     const struct telling *telling = context;
-    time_t time = (time_t)evidence->time_s;
-    char when[32] = "";
-    struct tm utc;
+    char when[32];
 
-    if (gmtime_r(&time, &utc))
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M", &utc);
+    text_time(when, sizeof when, "%Y-%m-%d %H:%M", (time_t)evidence->time_s);
     checks_fault(telling->checks, telling->test, evidence->part, FAULT_EVIDENCE_KEPT,
                  "evidence of %s, %s UTC: %.300s", catalog_fault(evidence->code)->name, when,
                  evidence->path);

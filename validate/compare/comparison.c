@@ -10,6 +10,7 @@
 #include "lib/base/grow.h"
 #include "lib/base/regular_file.h"
 #include "lib/base/atomic_file.h"
+#include "lib/base/text.h"
 
 enum { GOLDEN_MAX = 16 << 20 };
 
@@ -201,10 +202,8 @@ int comparison_save(const struct comparison *comparison, const char *path, struc
 {
     struct atomic_file file;
     char comment[128], date[32];
-    time_t now = time(NULL);
-    struct tm day;
 
-    strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &day));
+    text_time(date, sizeof date, "%Y-%m-%d", time(NULL));
     snprintf(comment, sizeof comment, "%s: what most of %zu nodes are, %s", PACKAGE_STRING,
              comparison->table.node_count, date);
     if (atomic_file_begin(&file, path, 0666, err) != 0)

@@ -13,6 +13,7 @@
 
 #include "lib/base/path.h"
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
 
 static const char form[] = "%Y%m%dT%H%M%SZ", end[] = ".tar";
@@ -78,12 +79,10 @@ static struct evidence *list(const char *directory, size_t *count)
 bool evidence_is_wanted(const char *directory, enum fault_code code, const char *part,
                         int64_t now_s, int64_t since_s, struct evidence *evidence)
 {
-    time_t now = (time_t)now_s;
     char name[64], stamp[32] = "";
     size_t count;
     struct evidence *bundles = list(directory, &count);
     bool is_there = false;
-    struct tm utc;
 
     name_part(part, name);
     for (size_t i = 0; bundles && i < count; i++)
@@ -97,8 +96,7 @@ bool evidence_is_wanted(const char *directory, enum fault_code code, const char 
         return false;
     *evidence = (struct evidence){.code = code, .time_s = now_s};
     memcpy(evidence->part, name, sizeof name);
-    if (gmtime_r(&now, &utc))
-        strftime(stamp, sizeof stamp, form, &utc);
+    text_time(stamp, sizeof stamp, form, (time_t)now_s);
     snprintf(evidence->path, sizeof evidence->path, "%.280s/%s-%s-%s%s", directory,
              catalog_fault(code)->name, name, stamp, end);
     return true;

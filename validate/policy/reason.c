@@ -61,10 +61,8 @@ void reason_write(const struct reason_fault *faults, size_t count, time_t now, c
 {
     char date[16], text[1024] = "";
     size_t used = 0;
-    struct tm day;
 
-    gmtime_r(&now, &day);
-    strftime(date, sizeof date, "%Y-%m-%d", &day);
+    text_time(date, sizeof date, "%Y-%m-%d", now);
     for (size_t i = 0; i < count && used < sizeof text; i++) {
         const struct reason_fault *fault = &faults[i];
         char part[64], message[512];

@@ -103,12 +103,9 @@ static int job_find(struct preflight *preflight, struct error *err)
 /* "preflight-12.0-4711": no other step of the job has that name. */
 static void names_make(struct preflight *preflight)
 {
-    time_t now = time(NULL);
-    struct tm day;
     char date[32];
 
-    gmtime_r(&now, &day);
-    strftime(date, sizeof date, "%Y%m%d-%H%M%S", &day);
+    text_time(date, sizeof date, "%Y%m%d-%H%M%S", time(NULL));
     snprintf(preflight->run, sizeof preflight->run, "%s-%04x", date, (unsigned)getpid() & 0xffff);
     snprintf(preflight->step_name, sizeof preflight->step_name, "muster-preflight-%s-%ld",
              preflight->run, (long)getpid());

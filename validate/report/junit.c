@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/text.h"
 #include "validate/report/format.h"
 
 /* A test suite per suite of records, a test case per node and test: the names are the same in each
@@ -229,8 +230,6 @@ static void test_suite(FILE *stream, const struct survey *survey, const struct l
 {
     char stamp[32] = "";
     double begin = INFINITY;
-    time_t whole;
-    struct tm day;
 
     for (size_t i = 0; i < count; i++)
         begin = line[i].record->time < begin ? line[i].record->time : begin;
@@ -239,10 +238,8 @@ static void test_suite(FILE *stream, const struct survey *survey, const struct l
     counts(stream, count_cases(line, count));
     seconds(stream, span(line, count));
     if (isfinite(begin)) {
-        whole = (time_t)begin;
-        gmtime_r(&whole, &day);
-        strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &day);
-        attribute(stream, "timestamp", stamp);
+        attribute(stream, "timestamp",
+                  text_time(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", (time_t)begin));
     }
     fputs(">\n    <properties>\n", stream);
     property(stream, "run", survey->run);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/text.h"
 #include "validate/report/format.h"
 #include "validate/report/table.h"
 
@@ -150,13 +151,8 @@ int overview_write(FILE *stream, const struct survey *survey)
 
     for (size_t i = 0; i < survey->node_count; i++)
         counts[survey->nodes[i].verdict]++;
-    if (!isnan(survey->end)) {
-        time_t whole = (time_t)survey->end;
-        struct tm day;
-
-        gmtime_r(&whole, &day);
-        strftime(stamp, sizeof stamp, ", %Y-%m-%d %H:%M UTC", &day);
-    }
+    if (!isnan(survey->end))
+        text_time(stamp, sizeof stamp, ", %Y-%m-%d %H:%M UTC", (time_t)survey->end);
     nodes_print(stream, survey);
     findings_print(stream, survey);
     rails_print(stream, survey);

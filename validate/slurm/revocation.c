@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 static const char opening[] = "[muster: certificates issued until ", closing[] = " are revoked]";
 
 /* Where the revocation is in the Comment, and behind it; NULL: there is none. */
@@ -28,17 +30,16 @@ char *revocation_put(const char *comment, time_t until)
 {
     const char *rest = comment, *at;
     char mark[128] = "", *text;
-    struct tm utc;
     time_t old;
 
     at = find(comment, &rest, &old);
     if (at && *rest == ' ')
         rest++;
-    if (until != 0 && gmtime_r(&until, &utc)) {
+    if (until != 0) {
         char stamp[32];
 
-        strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
-        snprintf(mark, sizeof mark, "%s%s%s%s", opening, stamp, closing,
+        snprintf(mark, sizeof mark, "%s%s%s%s", opening,
+                 text_time(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", until), closing,
                  (at && at > comment) || *rest ? " " : "");
     }
     return asprintf(&text, "%s%.*s%s", mark, at ? (int)(at - comment) : 0, comment, rest) < 0

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/text.h"
 #include "validate/subnet/findings/findings.h"
 
 void outline_clear(struct outline *outline)
@@ -275,10 +276,8 @@ int outline_write(FILE *stream, const struct subnet *subnet, const struct outlin
                   bool as_yaml)
 {
     char when[32];
-    time_t now = time(NULL);
-    struct tm calendar;
 
-    strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &calendar));
+    text_time(when, sizeof when, "%Y-%m-%d %H:%M UTC", time(NULL));
     fprintf(stream,
             "# topology.%s for topology/tree, as found by muster topology --fabric in %s\n"
             "# on %s\n%s",

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/text.h"
 #include "lib/base/write_all.h"
 
 void suspect_reports_directory(const char *root, char *path, size_t size)
@@ -33,10 +34,8 @@ static bool is_node_name(const char *name)
 void suspect_report_describe(const struct suspect_report *report, char *text, size_t size)
 {
     char date[32];
-    struct tm day;
 
-    gmtime_r(&report->made, &day);
-    strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &day);
+    text_time(date, sizeof date, "%Y-%m-%d %H:%M UTC", report->made);
     snprintf(text, size, "a preflight of job %u, user %u, %s: %s%s%s: %s", report->job_id,
              (unsigned)report->uid, date, report->test, *report->part ? " " : "", report->part,
              report->message);

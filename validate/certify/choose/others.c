@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/slurm/runs.h"
 
@@ -31,10 +32,8 @@ static bool is_own(const struct certify *certify, const struct cluster_run *run)
 static void run_describe(const struct cluster_run *run, const char *what, char *text, size_t size)
 {
     char since[32];
-    struct tm day;
 
-    gmtime_r(&run->since, &day);
-    strftime(since, sizeof since, "%H:%M UTC", &day);
+    text_time(since, sizeof since, "%H:%M UTC", run->since);
     if (run->has_job)
         text_put(text, size, "run %s of host %s tests %s since %s", run->run, run->host, what,
                  since);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "lib/base/text.h"
 #include "validate/certify/stages/stages.h"
 
 #include <stdlib.h>
@@ -94,11 +95,8 @@ static long parts_make(const struct certify *certify, struct request_parts *part
 
 static void certified(struct certify *certify, struct node_run *node_run)
 {
-    struct tm day;
-
-    gmtime_r(&certify->certified_until_s, &day);
-    strftime(node_run->certified_until, sizeof node_run->certified_until, "%Y-%m-%d %H:%M UTC",
-             &day);
+    text_time(node_run->certified_until, sizeof node_run->certified_until, "%Y-%m-%d %H:%M UTC",
+              certify->certified_until_s);
     outcome_note(&node_run->outcome, STAGE_CERTIFICATE, VERDICT_PASS, FAULT_NONE, NULL, "", "");
 }
 

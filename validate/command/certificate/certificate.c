@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 #include "validate/command/certificate/certificate.h"
+#include "lib/base/text.h"
 #include "lib/certificate/fingerprint.h"
 #include "lib/certificate/seal.h"
 #include "validate/command/command.h"
@@ -84,11 +85,7 @@ int certificate_exit_status(enum certificate_state state)
 
 static const char *date_text(time_t time, char text[32])
 {
-    struct tm parts;
-
-    if (!gmtime_r(&time, &parts) || strftime(text, 32, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
-        strcpy(text, "-");
-    return text;
+    return *text_time(text, 32, "%Y-%m-%d %H:%M:%S UTC", time) ? text : "-";
 }
 
 /* Prints each line of text as a row; only the first has the title. */

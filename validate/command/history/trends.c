@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/text.h"
 #include "validate/command/history/history.h"
 
 #include <math.h>
@@ -15,12 +16,7 @@ enum { PICTURE = 40 };
 
 const char *history_time(double seconds, char text[32])
 {
-    time_t whole = (time_t)seconds;
-    struct tm day;
-
-    gmtime_r(&whole, &day);
-    strftime(text, 32, "%Y-%m-%d %H:%M", &day);
-    return text;
+    return text_time(text, 32, "%Y-%m-%d %H:%M", (time_t)seconds);
 }
 
 static void print_points(const struct series *series)

@@ -470,13 +470,10 @@ int verify_all(const struct verify_setting *setting, struct error *err)
 {
     struct verify_run run = {.setting = setting, .undo = {.journal = -1, .keeper_pipe = -1}};
     struct error late = {""};
-    struct tm tm;
-    time_t now = time(NULL);
     char cluster[256];
     int rv = operations_slurm.name(cluster, sizeof cluster, err), left;
 
-    gmtime_r(&now, &tm);
-    strftime(run.name, sizeof run.name, "policy-%Y%m%d-%H%M%S", &tm);
+    text_time(run.name, sizeof run.name, "policy-%Y%m%d-%H%M%S", time(NULL));
     snprintf(run.name + strlen(run.name), sizeof run.name - strlen(run.name), "-%d", getpid());
     if (rv == 0) {
         left = undo_leftovers(&operations_slurm, setting->directory, cluster, setting->on_leftover,
