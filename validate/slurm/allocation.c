@@ -218,7 +218,7 @@ static int would_run(job_desc_msg_t *wanted, uint32_t *job_id)
 
 /* What a job is asked for with. */
 struct wanted {
-    char *nodes, *name, *partition, *reservation;
+    char *nodes, *name, *cluster, *partition, *reservation;
     char directory[2];
     job_desc_msg_t job;
 };
@@ -227,6 +227,7 @@ static void wanted_clear(struct wanted *wanted)
 {
     free(wanted->nodes);
     free(wanted->name);
+    free(wanted->cluster);
     free(wanted->partition);
     free(wanted->reservation);
 }
@@ -238,16 +239,19 @@ static int wanted_make(const struct allocation_request *request, struct wanted *
     *wanted =
         (struct wanted){.nodes = hostlist_fold_for_slurm(request->nodes),
                         .name = strdup(request->job_name),
+                        .cluster = strdup(request->cluster),
                         .partition = request->partition ? strdup(request->partition) : NULL,
                         .reservation = request->reservation ? strdup(request->reservation) : NULL,
                         .directory = "/"};
-    if (!wanted->nodes || !wanted->name || (request->partition && !wanted->partition) ||
+    if (!wanted->nodes || !wanted->name || !wanted->cluster ||
+        (request->partition && !wanted->partition) ||
         (request->reservation && !wanted->reservation))
         return error_set(err, "no memory for an allocation of %zu nodes", request->nodes->count);
     slurm_init_job_desc_msg(&wanted->job);
     wanted->job.name = wanted->name;
     wanted->job.req_nodes = wanted->nodes;
     wanted->job.min_nodes = wanted->job.max_nodes = (uint32_t)request->nodes->count;
+    wanted->job.clusters = wanted->cluster;
     wanted->job.partition = wanted->partition;
     wanted->job.reservation = wanted->reservation;
     wanted->job.shared = JOB_SHARED_NONE;

@@ -15,6 +15,7 @@ struct allocation_request {
     const struct user *user; /* whose job it is, and so all of its steps; NULL: our own */
     uint32_t before;         /* ends once this one is queued, and leaves it its nodes; 0: none */
     const struct hostlist *nodes;
+    const char *cluster;               /* its name: no other of a federation is asked */
     const char *partition;             /* NULL: Slurm's default */
     const char *reservation;           /* NULL: none */
     int minutes;                       /* Slurm ends the job then, whatever became of us */

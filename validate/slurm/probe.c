@@ -80,6 +80,7 @@ static enum probe_answer request_send(const struct probe_request *request, as_us
              60 * (request->minutes < PROBE_MOST_MIN ? request->minutes : PROBE_MOST_MIN));
     slurm_init_job_desc_msg(&job);
     job.name = text_or_null(request->name);
+    job.clusters = text_or_null(request->cluster);
     job.account = text_or_null(request->account);
     job.qos = text_or_null(request->qos);
     job.partition = text_or_null(request->partition);

@@ -13,7 +13,7 @@
 /* Probe jobs of muster policy verify: batch jobs that sleep, in the name of a user. */
 
 struct probe_request {
-    const char *name;
+    const char *name, *cluster; /* its name: no other of a federation is asked */
     const struct user *user;
     const char *account, *qos, *partition, *reservation; /* "": the default, or none */
     const char *node;                                    /* "": any */

@@ -21,6 +21,7 @@
 
 struct verify_run {
     const struct verify_setting *setting;
+    const char *cluster;
     const struct intent_statement *statement; /* the one at work */
     char name[64];                            /* of the reservation and of each job */
     struct undo undo;
@@ -222,15 +223,15 @@ static int minutes_of(const struct verify_run *run)
 
 /* The journal, and in it what is made: jobs of each user, and the reservation, which is then made.
  */
-static int begin(struct verify_run *run, const char *cluster, struct error *err)
+static int begin(struct verify_run *run, struct error *err)
 {
     const struct verify_setting *setting = run->setting;
     char *folded = hostlist_fold_for_slurm(&run->nodes), *users = users_list(run);
     int rv = folded && users ? 0 : error_set(err, "no memory");
 
     if (rv == 0)
-        rv = undo_begin(&operations_slurm, setting->directory, run->name, cluster, setting->argc,
-                        setting->argv, &run->undo, err);
+        rv = undo_begin(&operations_slurm, setting->directory, run->name, run->cluster,
+                        setting->argc, setting->argv, &run->undo, err);
     if (rv == 0 && *err->text) { /* nobody would clean up after the keeper */
         setting->on_leftover(err->text);
         *err->text = '\0';
@@ -261,6 +262,7 @@ static void request_make(const struct verify_run *run, const struct intent_who *
     size_t index = (size_t)(who - run->setting->intent->who);
 
     *request = (struct probe_request){.name = run->name,
+                                      .cluster = run->cluster,
                                       .user = &run->users[index],
                                       .account = who->account,
                                       .qos = who->qos,
@@ -468,9 +470,10 @@ static void verify_one(struct verify_run *run, const struct intent_statement *st
 
 int verify_all(const struct verify_setting *setting, struct error *err)
 {
-    struct verify_run run = {.setting = setting, .undo = {.journal = -1, .keeper_pipe = -1}};
-    struct error late = {""};
     char cluster[256];
+    struct verify_run run = {
+        .setting = setting, .cluster = cluster, .undo = {.journal = -1, .keeper_pipe = -1}};
+    struct error late = {""};
     int rv = operations_slurm.name(cluster, sizeof cluster, err), left;
 
     text_time(run.name, sizeof run.name, "policy-%Y%m%d-%H%M%S", time(NULL));
@@ -485,7 +488,7 @@ int verify_all(const struct verify_setting *setting, struct error *err)
     if (rv == 0)
         rv = choose(&run, err);
     if (rv == 0)
-        rv = begin(&run, cluster, err);
+        rv = begin(&run, err);
     for (size_t i = 0; rv == 0 && i < setting->intent->count && !is_stopped(&run); i++)
         verify_one(&run, &setting->intent->statements[i]);
     if (undo_end(&run.undo, &late) != 0) {
