@@ -284,6 +284,10 @@ METRIC(STRIKE_HOST_COMPUTE, "host.compute", "count", "which strike of a core's r
 METRIC(STRIKE_HOST_MEMORY, "host.memory", "count", "which strike of a NUMA node's memory bandwidth") \
 METRIC(NODES, "nodes", "count", "nodes of a campaign") \
 METRIC(CERTIFIED, "certified", "count", "nodes of a campaign that are certified") \
+METRIC(STAGE_SECONDS, "stage_seconds", "s", "duration of a stage of a run") \
+METRIC(NODES_TESTED, "nodes_tested", "count", "nodes for which a stage has a verdict") \
+METRIC(NODES_FAILED, "nodes_failed", "count", "nodes that a stage failed first") \
+METRIC(FAILED_PER_HOUR, "failed_per_hour", "1/h", "chance that a stage fails a node, by its time") \
 METRIC(SCORE, "score", "1", "faults and repairs of a node or part")
 /* clang-format on */
 

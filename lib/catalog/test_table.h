@@ -59,6 +59,7 @@ TEST(STRIKES, "strikes", RAIL_SLOW, "failures near a limit, counted over several
 TEST(PREFLIGHT, "preflight", TEST_FAILED, "conclusion of a preflight") \
 TEST(CERTIFY, "certify", TEST_FAILED, "conclusion of a certification, a node each") \
 TEST(CAMPAIGN, "campaign", TEST_FAILED, "progress of a campaign of several certifications") \
+TEST(STAGE, "stage", TEST_FAILED, "what a stage of a run took, and what it found") \
 TEST(RUN, "run", TEST_FAILED, "facts of a run: cluster, level, notes, duration") \
 TEST(CHECK, "check", TEST_FAILED, "stage check of a certification as a whole") \
 TEST(LAUNCH, "launch", LAUNCH_FAILED, "stage launch of a certification as a whole") \

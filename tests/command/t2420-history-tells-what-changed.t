@@ -154,6 +154,24 @@ is "$(offenders --days 65 --json | grep -o '"node":"n[23]"\|"value":[0-9]*' | cu
 "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <<<"$(offenders --json)" >/dev/null
 is $? 0 '... in records that the page knows'
 
+# what stages took and found
+stage() { # NAME SECONDS TESTED FOUND
+    printf '{"time":%s,"suite":"certify","test":"stage","part":"%s","metric":"%s","value":%s,"unit":"%s"}\n' \
+        "$now" "$1" stage_seconds "$2" s "$now" "$1" nodes_tested "$3" count "$now" "$1" nodes_failed "$4" count
+}
+echo "HistoryFile=$dir/values.db" >"$dir/values"
+values() { "$muster" history --config "$dir/values" --value "$@"; }
+like "$(values 2>&1)" 'no run of the last 90 days' 'no stage was run'
+for i in 1 2; do
+    { stage check 1 9 1; stage links 36 8 $i; stage host 360 8 0; } | "$add" "$dir/values.db" "v$i" "$now"
+done
+stage links 9 8 8 | "$add" "$dir/values.db" v3 $((now - 86400 * 100))
+is "$(values | tail -n +2 | tr -s ' ' | sed 's/ $//' | paste -sd,)" \
+    'check 2 18 2 13.2 % 1.0 s 473.68,links 2 16 3 20.6 % 36.0 s 20.59,host 2 16 0 2.9 % 360.0 s 0.29' \
+    'stages by what they find in an hour of a node'
+"$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <<<"$(values --json)" >/dev/null
+is $? 0 '... in records that the page knows'
+
 # what moved while a job ran, as nodes told it twice
 job() { # NODE JOB VALUE
     printf '{"time":1764093600,"suite":"check","test":"host.jobs","node":"%s","part":"eth1","metric":"crc_errors","value":%s,"unit":"count","verdict":"pass","job":%s,"user":1000,"message":"%s crc_errors"}\n' \

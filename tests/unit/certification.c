@@ -17,6 +17,7 @@
 #include "validate/command/command.h"
 #include "validate/command/report.h"
 #include "validate/history/history.h"
+#include "validate/history/stage_values.h"
 #include "validate/judge/history_figure.h"
 
 /* Whole certifications, from the choice of nodes to the report, on a cluster that the test makes
@@ -839,6 +840,25 @@ static const struct outcome *outcome_of(const struct certify *certify, const cha
     return &certify_node_run(certify, name)->outcome;
 }
 
+static void see_value(const struct stage_value *value, void *context)
+{
+    size_t length = strlen(context);
+
+    snprintf((char *)context + length, 200 - length, "%s %.0f %.0f;", value->stage, value->tested,
+             value->found);
+}
+
+/* "check 5 1;": of each stage how many nodes it tested, and failed, by the history. */
+static const char *values(const struct certify *certify)
+{
+    static char text[200];
+    struct error err;
+
+    text[0] = '\0';
+    return stage_values(certify->conf.history_path, 0, see_value, text, &err) < 0 ? "an error"
+                                                                                  : text;
+}
+
 static void one_run(void)
 {
     static struct certify certify;
@@ -855,6 +875,8 @@ static void one_run(void)
     ok(!world.nodes[2].has_certificate, "... and its certificate is gone");
     ok(!world.nodes[3].is_drained, "what is ours and passed is released");
     ok(world.job == 0 && !*world.reservation, "no job and no reservation is left");
+    is_str(values(&certify), "check 5 1;collectives 4 0;launch 4 0;links 4 0;reach 5 0;",
+           "the history knows what each stage found");
     certify_clear(&certify);
 }
 
@@ -1208,6 +1230,7 @@ static void idle(void)
     is_int(outcome_of(&certify, "n3")->verdict, VERDICT_UNKNOWN, "... as there is no verdict");
     snprintf(path, sizeof path, "%s", certify.conf.history_path);
     ok(history_nodes(path, NULL, NODES, see_newest, text, &err) > 0, "the history knows");
+    is_str(values(&certify), "", "... that no stage has a finding");
     is_str(text, "unknown interrupted: job 77 of user 1000 wants nodes of partition p", "... why");
     certify_clear(&certify);
 

@@ -197,7 +197,9 @@ static void stage_run(struct certify *certify, const struct certify_stage *stage
                          NULL, "", "");
     if (is_skipped(certify, stage))
         return;
+    certify->stage_s[stage->stage] -= clock_s();
     stage->run(certify);
+    certify->stage_s[stage->stage] += clock_s();
     if (stage->fold)
         stage->fold(certify, first);
 }

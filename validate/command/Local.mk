@@ -40,6 +40,7 @@ muster_SOURCES = \
 	validate/command/history/diff.c \
 	validate/command/history/jobs.c \
 	validate/command/history/offenders.c \
+	validate/command/history/values.c \
 	validate/command/history/series.c \
 	validate/command/history/trends.c \
 	validate/command/node/bundle.c validate/command/node/bundle.h \

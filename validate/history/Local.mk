@@ -14,6 +14,7 @@ validate_history_libhistory_la_SOURCES = \
 	validate/history/offenders.c validate/history/offenders.h \
 	validate/history/read.c \
 	validate/history/recall.c validate/history/recall.h \
+	validate/history/stage_values.c validate/history/stage_values.h \
 	validate/history/spill.c \
 	validate/history/node_status.c validate/history/node_status.h \
 	# end of validate_history_libhistory_la_SOURCES

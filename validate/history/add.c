@@ -112,6 +112,12 @@ static bool is_of_campaign(const struct record *record)
            catalog_is_metric(record->metric, METRIC_NODES);
 }
 
+static bool is_of_stage(const struct record *record)
+{
+    return catalog_is_suite(record->suite, SUITE_CERTIFY) &&
+           catalog_is_test(record->test, TEST_STAGE);
+}
+
 static bool is_of_host(const struct record *record)
 {
     return catalog_is_suite(record->suite, SUITE_HOST) && record->node;
@@ -137,7 +143,8 @@ static bool add_records(sqlite3 *database, const struct history_run *run,
         const struct record *record = &records->items[i];
 
         if ((record->verdict == VERDICT_NONE || record->verdict == VERDICT_PASS) &&
-            !(has_matrix && is_of_matrix(record)) && !is_of_campaign(record) && !is_of_job(record))
+            !(has_matrix && is_of_matrix(record)) && !is_of_campaign(record) &&
+            !is_of_job(record) && !is_of_stage(record))
             continue;
         database_bind_text(statement, 1, run->run);
         database_bind_number(statement, 2, record->time);

@@ -94,6 +94,39 @@ static void limits(struct certify *certify)
     free(speeds);
 }
 
+static void stage_record(struct certify *certify, enum stage stage, const char *metric,
+                         const char *unit, double value)
+{
+    struct record record = RECORD_INIT;
+
+    record.suite = "certify";
+    record.test = "stage";
+    record.metric = metric;
+    record.part = stage_name(stage);
+    record.value = value;
+    record.unit = unit;
+    certify_record(certify, &record);
+}
+
+/* What the tests of a stage took and found, which says in time whether they are worth it. */
+static void stage_facts(struct certify *certify, enum stage stage)
+{
+    size_t tested = 0, found = 0;
+
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct outcome *outcome = &certify->node_runs[i].outcome;
+        const struct outcome_fault *worst = outcome_worst(outcome);
+
+        tested += outcome->stages[stage] != VERDICT_NONE && outcome->stages[stage] != VERDICT_SKIP;
+        found += worst->stage == stage && worst->verdict == VERDICT_FAIL;
+    }
+    if (tested == 0)
+        return;
+    stage_record(certify, stage, "stage_seconds", "s", certify->stage_s[stage]);
+    stage_record(certify, stage, "nodes_tested", "count", (double)tested);
+    stage_record(certify, stage, "nodes_failed", "count", (double)found);
+}
+
 void certify_facts(struct certify *certify)
 {
     fact(certify, "run", "cluster", NULL, certify->cluster.name);
@@ -109,6 +142,8 @@ void certify_facts(struct certify *certify)
                    (double)certify->certified_until_s);
     }
     limits(certify);
+    for (int stage = STAGE_REACH; stage < STAGE_CERTIFICATE && !certify_stop; stage++)
+        stage_facts(certify, (enum stage)stage);
     for (size_t i = 0; i < certify->notes.count; i++)
         fact(certify, "run", "note", NULL, certify->notes.names[i]);
     figure(certify, "run", "seconds", NULL, clock_s() - certify->begin);

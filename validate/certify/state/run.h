@@ -111,23 +111,24 @@ struct certify {
     FILE *json;
     struct progress progress;
     struct live live;
-    const char *live_directory; /* where others see what it is at; NULL: nowhere */
-    struct hostlist headlines;  /* lines above the table: what is no node's fault and hit many */
-    struct hostlist lossy;      /* what fails for its losses: "NODE RAIL", parts between nodes */
-    struct hostlist notes;      /* lines under the table */
-    bool is_misused;            /* a node or partition was named that is not there */
-    bool has_fault;             /* a fault that is no node's */
-    char *peers;                /* for certify_environment_peers(); NULL: not known */
-    size_t drained;             /* nodes that muster has out of service, this run's included */
-    char runs[512];             /* the directory of journals */
-    size_t stray_lines;         /* lines of programs that were no records */
-    size_t refused_records;     /* what nodes said of others, or too much of */
-    char refused_node[64];      /* the first of those that did */
-    struct complaint complaint; /* what a program said on standard error */
-    char mpi_program[1024];     /* the path that the last MPI step ran; "": there was none */
-    time_t certified_until_s;   /* the end of this run's certificates */
-    double idle_look_at;        /* --idle: clock_s() of the next look at the jobs that wait */
-    char idle_end[200];         /* --idle: why the nodes are given back; "": they are not */
+    const char *live_directory;  /* where others see what it is at; NULL: nowhere */
+    struct hostlist headlines;   /* lines above the table: what is no node's fault and hit many */
+    struct hostlist lossy;       /* what fails for its losses: "NODE RAIL", parts between nodes */
+    struct hostlist notes;       /* lines under the table */
+    bool is_misused;             /* a node or partition was named that is not there */
+    bool has_fault;              /* a fault that is no node's */
+    char *peers;                 /* for certify_environment_peers(); NULL: not known */
+    size_t drained;              /* nodes that muster has out of service, this run's included */
+    char runs[512];              /* the directory of journals */
+    size_t stray_lines;          /* lines of programs that were no records */
+    size_t refused_records;      /* what nodes said of others, or too much of */
+    char refused_node[64];       /* the first of those that did */
+    struct complaint complaint;  /* what a program said on standard error */
+    char mpi_program[1024];      /* the path that the last MPI step ran; "": there was none */
+    double stage_s[STAGE_COUNT]; /* what each stage took */
+    time_t certified_until_s;    /* the end of this run's certificates */
+    double idle_look_at;         /* --idle: clock_s() of the next look at the jobs that wait */
+    char idle_end[200];          /* --idle: why the nodes are given back; "": they are not */
 };
 
 /* Set by SIGINT, SIGTERM, SIGHUP to the signal's number once there may be something to undo;

@@ -80,7 +80,7 @@ static void add_heading(struct listing *listing)
 
 struct options {
     const char *config, *message;
-    bool as_json, is_diff, is_accept, is_campaigns, is_offenders;
+    bool as_json, is_diff, is_accept, is_campaigns, is_offenders, is_value;
     int runs, job, days;
     char **words;
     int count;
@@ -95,7 +95,7 @@ static const struct option_row rows[] = {
            "progress of the campaigns of muster certify; with a NAME also of their nodes", FLAG,
            OPTION_FIELD(struct options, is_campaigns)),
     COMMAND_CONFIG(struct options),
-    OPTION('\0', "days", "N", "with --offenders: look back this number of days", INT,
+    OPTION('\0', "days", "N", "with --offenders or --value: look back this number of days", INT,
            OPTION_FIELD(struct options, days), OPTION_RANGE(1, 36500), .initial = "90"),
     OPTION('d', "diff", NULL,
            "what changed between two runs: verdicts, figures beyond noise, facts; a run is its "
@@ -114,6 +114,10 @@ static const struct option_row rows[] = {
            FLAG, OPTION_FIELD(struct options, is_offenders)),
     OPTION('n', "runs", "N", "show this many runs", INT, OPTION_FIELD(struct options, runs),
            OPTION_RANGE(1, 1000000), .initial = "20"),
+    OPTION('\0', "value", NULL,
+           "what each stage of muster certify took and found: its chance to fail a node, by the "
+           "hour that the node spends in it",
+           FLAG, OPTION_FIELD(struct options, is_value)),
     OPTION_END,
 };
 static const struct option_set set = {
@@ -123,7 +127,8 @@ static const struct option_set set = {
              "muster history [OPTION...] --accept NODE [PART]\n"
              "muster history [OPTION...] --campaigns [NAME]\n"
              "muster history [OPTION...] --job ID\n"
-             "muster history [OPTION...] --offenders",
+             "muster history [OPTION...] --offenders\n"
+             "muster history [OPTION...] --value",
     .summary = "Prints what the runs of muster certify on this host found. Without arguments: of "
                "each node the newest verdict, and since when it stands. Of one node: its newest "
                "runs, its figures over them and what changed on it. Of a part (eth1, mlx5_0:1): "
@@ -143,20 +148,20 @@ static int options_read(int argc, char **argv, struct options *options)
     options->words = argv + optind;
     options->count = argc - optind;
     if (options->is_campaigns + options->is_diff + options->is_accept + options->is_offenders +
-            (options->job > 0) >
+            options->is_value + (options->job > 0) >
         1)
-        return command_misuse(set.name, "--campaigns, --diff, --accept, --job and --offenders are "
-                                        "mutually exclusive");
+        return command_misuse(set.name, "--campaigns, --diff, --accept, --job, --offenders and "
+                                        "--value are mutually exclusive");
     if (options->is_accept && options->count < 1)
         return command_misuse(set.name, "--accept needs a node, and its part unless all are meant");
     if (options->message && !options->is_accept)
         return command_misuse(set.name, "--message needs --accept");
     if (options->is_diff && options->count < 2)
         return command_misuse(set.name, "--diff needs two runs: last, previous, or names");
-    most = options->is_diff                            ? 3
-           : options->is_campaigns                     ? 1
-           : options->job > 0 || options->is_offenders ? 0
-                                                       : 2;
+    most = options->is_diff                                                 ? 3
+           : options->is_campaigns                                          ? 1
+           : options->job > 0 || options->is_offenders || options->is_value ? 0
+                                                                            : 2;
     if (options->count > most)
         return command_misuse(set.name, "unexpected argument \"%s\"", options->words[most]);
     return -1;
@@ -230,6 +235,8 @@ int command_history(int argc, char **argv)
                                    options.as_json);
     else if (status == COMMAND_PASS && options.is_offenders)
         status = history_print_offenders(conf.history_path, options.days, options.as_json);
+    else if (status == COMMAND_PASS && options.is_value)
+        status = history_print_values(conf.history_path, options.days, options.as_json);
     else if (status == COMMAND_PASS && options.is_campaigns)
         status = history_campaigns(conf.history_path, options.count ? options.words[0] : NULL,
                                    options.as_json);

@@ -55,6 +55,9 @@ int history_trends(const char *path, const char *node, const char *part, int run
 /* The campaigns, or with a name that one and its nodes. Returns an exit status. */
 int history_campaigns(const char *path, const char *name, bool as_json);
 
+/* What the stages of certifications took and found in the last days. Returns an exit status. */
+int history_print_values(const char *path, int days, bool as_json);
+
 /* What nodes told of a job, or the log of this node, named node, has of it. Returns an exit status.
  */
 int history_print_job(const struct conf *conf, const char *node, uint32_t job, bool as_json);

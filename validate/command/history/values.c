@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/command/history/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/grow.h"
+#include "validate/command/command.h"
+#include "validate/history/stage_values.h"
+#include "validate/report/table.h"
+
+struct listing {
+    struct stage_value *items; /* their names are copies */
+    size_t count;
+};
+
+static void value_add(const struct stage_value *value, void *context)
+{
+    struct listing *listing = context;
+    struct stage_value *items = grow(listing->items, listing->count, sizeof *items);
+    char *name = strdup(value->stage);
+
+    if (items)
+        listing->items = items;
+    if (!items || !name) {
+        free(name);
+        return;
+    }
+    items[listing->count] = *value;
+    items[listing->count++].stage = name;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = stage_value_per_hour(a), y = stage_value_per_hour(b);
+
+    return (x < y) - (x > y);
+}
+
+static void print_record(const struct stage_value *value, int days)
+{
+    struct record record = RECORD_INIT;
+    char text[160];
+
+    snprintf(text, sizeof text, "%.0f of %.0f nodes found in %d runs of %d days, %.1f s each",
+             value->found, value->tested, value->runs, days, value->seconds);
+    record.suite = "history";
+    record.test = "stage";
+    record.metric = "failed_per_hour";
+    record.part = value->stage;
+    record.value = stage_value_per_hour(value);
+    record.unit = "1/h";
+    record.time = record_now_s();
+    record.message = text;
+    record_write(stdout, &record);
+}
+
+static void add_row(struct table *table, const struct stage_value *value)
+{
+    table_cell(table, VERDICT_NONE, "%s", value->stage);
+    table_cell(table, VERDICT_NONE, "%d", value->runs);
+    table_cell(table, VERDICT_NONE, "%.0f", value->tested);
+    table_cell(table, VERDICT_NONE, "%.0f", value->found);
+    table_cell(table, VERDICT_NONE, "%.1f %%", 100 * stage_value_chance(value));
+    table_cell(table, VERDICT_NONE, "%.1f s", value->seconds);
+    table_cell(table, VERDICT_NONE, "%.2f", stage_value_per_hour(value));
+}
+
+int history_print_values(const char *path, int days, bool as_json)
+{
+    static const char *const names[] = {"STAGE",  "RUNS", "TESTED",  "FOUND",
+                                        "CHANCE", "TIME", "PER HOUR"};
+    struct listing listing = {0};
+    struct table table = {0};
+    struct error err;
+
+    if (stage_values(path, clock_epoch_s() - 86400.0 * days, value_add, &listing, &err) < 0) {
+        fprintf(stderr, "muster history: %s\n", err.text);
+        return COMMAND_UNKNOWN;
+    }
+    if (listing.count > 0)
+        qsort(listing.items, listing.count, sizeof *listing.items, compare);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        table_cell(&table, VERDICT_NONE, "%s", names[i]);
+    table.columns = sizeof names / sizeof *names;
+    for (size_t i = 0; i < listing.count; i++)
+        if (as_json)
+            print_record(&listing.items[i], days);
+        else
+            add_row(&table, &listing.items[i]);
+    if (listing.count > 0 && !as_json)
+        table_print(&table, stdout, table_has_colour(stdout));
+    else if (listing.count == 0)
+        fprintf(stderr,
+                "muster history: no run of the last %d days says what its stages took, by %s\n",
+                days, path);
+    for (size_t i = 0; i < listing.count; i++)
+        free((char *)listing.items[i].stage);
+    free(listing.items);
+    table_clear(&table);
+    return COMMAND_PASS;
+}
