@@ -136,13 +136,8 @@ dist_check_SCRIPTS += \
 
 # the trainer
 dist_check_SCRIPTS += \
-	tests/command/t2950-train-follows-its-options.t \
 	tests/command/t2951-train-goes-on.t \
-	tests/command/t2952-train-is-the-same-on-any-ranks.t \
-	tests/command/t2953-train-ranks-go-on.t \
 	tests/command/t2954-train-names-who-is-wrong.t \
-	tests/command/t2955-train-battery-names-who-is-wrong.t \
-	tests/command/t2957-train-in-stages-is-the-same.t \
 	# end of the trainer
 
 # reports
@@ -162,16 +157,22 @@ dist_check_SCRIPTS += \
 	tests/command/t2971-codec-names-damage.t \
 	# end of muster-codec
 
-# collectives over MPI
+# those of collectives over MPI and of training that take longest
 long_checks += \
 	tests/command/t2985-programs-as-they-are-use-collectives.t \
 	tests/command/t2980-collectives-are-right-over-mpi.t \
-	# end of collectives
+	tests/command/t2950-train-follows-its-options.t \
+	tests/command/t2952-train-is-the-same-on-any-ranks.t \
+	tests/command/t2953-train-ranks-go-on.t \
+	tests/command/t2955-train-battery-names-who-is-wrong.t \
+	tests/command/t2957-train-in-stages-is-the-same.t \
+	# end of those that begin first
 plain_checks += \
 	tests/command/t2985-programs-as-they-are-use-collectives.t \
 	tests/command/t2980-collectives-are-right-over-mpi.t \
 	tests/command/t2952-train-is-the-same-on-any-ranks.t \
 	tests/command/t2953-train-ranks-go-on.t \
+	tests/command/t2955-train-battery-names-who-is-wrong.t \
 	tests/command/t2957-train-in-stages-is-the-same.t \
 	tests/command/t2201-check-takes-less-than-a-second.t \
 	# end of those that sanitizers shorten
