@@ -76,11 +76,3 @@ void direct_allreduce(const struct plan_shape *shape, struct plan *plan)
             }
         }
 }
-
-struct algorithm_cost direct_allreduce_cost(const struct plan_shape *shape)
-{
-    double hops = shape->ranks - 1;
-    double block = (double)(shape->count * shape->element_bytes) / shape->ranks;
-
-    return (struct algorithm_cost){2 * hops, 2 * hops * block, hops * block};
-}

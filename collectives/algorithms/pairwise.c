@@ -33,10 +33,3 @@ void pairwise_all_to_all(const struct plan_shape *shape, struct plan *plan)
         plan_receive(plan, from, plan_out(in.offset), in.count);
     }
 }
-
-struct algorithm_cost pairwise_all_to_all_cost(const struct plan_shape *shape)
-{
-    double hops = shape->ranks - 1, block = (double)(shape->count * shape->element_bytes);
-
-    return (struct algorithm_cost){hops, hops * block, 0};
-}

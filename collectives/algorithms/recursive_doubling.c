@@ -5,15 +5,6 @@
  * the result after. */
 #include "collectives/algorithms/algorithm.h"
 
-static int power_below(int ranks)
-{
-    int power = 1;
-
-    while (2 * power <= ranks)
-        power *= 2;
-    return power;
-}
-
 /* Both partners join the lower one's with the higher one's, in this order: the same bits. */
 static void join(struct plan *plan, bool mine_first, struct plan_address mine,
                  struct plan_address theirs, size_t count)
@@ -23,7 +14,8 @@ static void join(struct plan *plan, bool mine_first, struct plan_address mine,
 
 void recursive_doubling_allreduce(const struct plan_shape *shape, struct plan *plan)
 {
-    int power = power_below(shape->ranks), more = shape->ranks - power, rank = shape->rank, place;
+    int power = halving_places(shape->ranks), more = shape->ranks - power, rank = shape->rank,
+        place;
     struct plan_address mine = plan_in(0), theirs[2];
 
     if (shape->ranks == 1) {
@@ -63,7 +55,7 @@ void recursive_doubling_allreduce(const struct plan_shape *shape, struct plan *p
 
 struct algorithm_cost recursive_doubling_allreduce_cost(const struct plan_shape *shape)
 {
-    int power = power_below(shape->ranks), rounds = 0;
+    int power = halving_places(shape->ranks), rounds = 0;
     double bytes = (double)(shape->count * shape->element_bytes);
     bool is_uneven = power != shape->ranks;
 

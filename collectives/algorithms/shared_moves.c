@@ -75,13 +75,6 @@ void shared_all_gather(const struct plan_shape *shape, struct plan *plan)
     sharing_go(&s);
 }
 
-struct algorithm_cost shared_all_gather_cost(const struct plan_shape *shape)
-{
-    double block = (double)(shape->count * shape->element_bytes);
-
-    return (struct algorithm_cost){1, (shape->ranks - 1) * block, 0};
-}
-
 /* ---------------------------------------------------------------------------------- all-to-all */
 
 /* Where blocks are as each rank likes and ranks wait for processors. Both ends know the block;
@@ -197,11 +190,4 @@ void shared_all_to_all(const struct plan_shape *shape, struct plan *plan)
     sharing_go(&s);
     if (greatest == 0)
         plan_signal(plan, PLAN_SIGNAL_LAST);
-}
-
-struct algorithm_cost shared_all_to_all_cost(const struct plan_shape *shape)
-{
-    double block = (double)(shape->count * shape->element_bytes);
-
-    return (struct algorithm_cost){1, (shape->ranks - 1) * block, 0};
 }

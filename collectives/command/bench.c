@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/read_all.h"
 
 enum { VALUES_MAX = 256 << 20, ROUNDS_MAX = 1001, ROUNDS_MIN = 5 };
@@ -27,15 +28,6 @@ static size_t elements_of(const struct memory *memory, size_t block)
                                                         : CODEC_BLOCK_ELEMENTS;
 }
 
-/* The processor time of this thread: what else the machine does costs others, not this core. */
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -53,20 +45,20 @@ static int measure(const struct codec_path *path, double limit_s, struct memory 
                    struct bench *bench, struct error *err)
 {
     struct bench_rate *rate = &bench->rates[bench->paths++];
-    double end = seconds() + limit_s, bytes;
+    double end = clock_thread_s() + limit_s, bytes;
     unsigned rounds = 0;
 
-    while (rounds < ROUNDS_MIN || (rounds < ROUNDS_MAX && seconds() < end)) {
-        double begin = seconds(), middle;
+    while (rounds < ROUNDS_MIN || (rounds < ROUNDS_MAX && clock_thread_s() < end)) {
+        double begin = clock_thread_s(), middle;
 
         bench->coded_bytes = codec_blocks_encode(path, bench->type, memory->values, memory->count,
                                                  memory->scratch, memory->coded);
-        middle = seconds();
+        middle = clock_thread_s();
         if (codec_blocks_decode(path, bench->type, memory->coded, bench->coded_bytes,
                                 memory->scratch, memory->back, memory->count, err) != 0)
             return -1;
         memory->coding_s[rounds] = middle - begin;
-        memory->decoding_s[rounds++] = seconds() - middle;
+        memory->decoding_s[rounds++] = clock_thread_s() - middle;
     }
     bytes = (double)memory->count * (double)codec_type_bytes(bench->type);
     if (memcmp(memory->values, memory->back, (size_t)bytes) != 0)
