@@ -53,12 +53,6 @@ static int options_read(int argc, char **argv, struct options *options)
     return status;
 }
 
-static void certified_add(const char *node, double until, void *context)
-{
-    if (until > (double)time(NULL))
-        hostlist_append(context, node);
-}
-
 /* Who is to wait from now on, of those in the list or, without one, of those that are not
  * certified. Returns COMMAND_PASS, or another exit status with err. */
 static int wanted_find(const struct options *options, const char *history,
@@ -73,8 +67,7 @@ static int wanted_find(const struct options *options, const char *history,
         return COMMAND_USAGE;
     if (cluster_unknown_node(cluster, &named, err))
         status = COMMAND_USAGE;
-    if (status == COMMAND_PASS && !text &&
-        node_status_certified(history, certified_add, &certified, err) < 0)
+    if (status == COMMAND_PASS && !text && node_status_valid(history, &certified, err) < 0)
         status = COMMAND_UNKNOWN;
     if (status == COMMAND_PASS &&
         (hostlist_set_make(&named, &asked) != 0 || hostlist_set_make(&certified, &known) != 0)) {

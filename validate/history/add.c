@@ -190,14 +190,8 @@ static bool add_worse_directions(sqlite3 *database, const char *run)
         "INSERT INTO figures SELECT s.node, s.part, 'bandwidth', s.run, min(s.value, r.value),"
         " s.unit FROM figures s JOIN figures r ON r.node = s.node AND r.part = s.part"
         " AND r.run = s.run AND r.metric = 'receives' WHERE s.run = ?1 AND s.metric = 'sends'";
-    sqlite3_stmt *statement;
-    bool is_done = sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK;
 
-    if (is_done)
-        database_bind_text(statement, 1, run);
-    is_done = is_done && sqlite3_step(statement) == SQLITE_DONE;
-    sqlite3_finalize(statement);
-    return is_done;
+    return database_run(database, query, run, NAN);
 }
 
 /* A rail is as good as the best it showed with any partner: that leaves the partners' faults and
@@ -250,15 +244,8 @@ bool database_take_facts(sqlite3 *database, double time)
     };
     bool is_done = true;
 
-    for (size_t i = 0; i < sizeof queries / sizeof *queries && is_done; i++) {
-        sqlite3_stmt *statement;
-
-        is_done = sqlite3_prepare_v2(database, queries[i], -1, &statement, NULL) == SQLITE_OK;
-        if (is_done)
-            sqlite3_bind_double(statement, 1, time);
-        is_done = is_done && sqlite3_step(statement) == SQLITE_DONE;
-        sqlite3_finalize(statement);
-    }
+    for (size_t i = 0; i < sizeof queries / sizeof *queries && is_done; i++)
+        is_done = database_run(database, queries[i], NULL, time);
     return is_done;
 }
 
@@ -346,15 +333,8 @@ static bool forget(sqlite3 *database, double before)
     };
     bool is_done = true;
 
-    for (size_t i = 0; i < sizeof queries / sizeof *queries && is_done; i++) {
-        sqlite3_stmt *statement;
-
-        is_done = sqlite3_prepare_v2(database, queries[i], -1, &statement, NULL) == SQLITE_OK;
-        if (is_done)
-            sqlite3_bind_double(statement, 1, before);
-        is_done = is_done && sqlite3_step(statement) == SQLITE_DONE;
-        sqlite3_finalize(statement);
-    }
+    for (size_t i = 0; i < sizeof queries / sizeof *queries && is_done; i++)
+        is_done = database_run(database, queries[i], NULL, before);
     return is_done;
 }
 
@@ -364,14 +344,8 @@ static bool forget_pairs(sqlite3 *database)
     static const char query[] =
         "DELETE FROM records WHERE run IN (SELECT run FROM runs ORDER BY time DESC LIMIT 10"
         " OFFSET ?1) AND verdict IN ('none', 'pass') AND test IN ('links', 'net.topology')";
-    sqlite3_stmt *statement;
-    bool is_done = sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK;
 
-    if (is_done)
-        sqlite3_bind_int(statement, 1, RUNS_WITH_PAIRS);
-    is_done = is_done && sqlite3_step(statement) == SQLITE_DONE;
-    sqlite3_finalize(statement);
-    return is_done;
+    return database_run(database, query, NULL, RUNS_WITH_PAIRS);
 }
 
 /* After the lock is held, so that runs that end at once get the order in which they are stored. */

@@ -48,16 +48,37 @@ int database_failed(sqlite3 *database, const char *path, struct error *err)
     return error_set(err, "%s: %s", path, database ? sqlite3_errmsg(database) : "no memory");
 }
 
-static int number(sqlite3 *database, const char *query)
+bool database_value(sqlite3 *database, const char *query, double *found)
 {
     sqlite3_stmt *statement;
-    int found = -1;
+    bool is_there = sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK &&
+                    sqlite3_step(statement) == SQLITE_ROW;
 
-    if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        found = sqlite3_column_int(statement, 0);
+    if (is_there)
+        *found = sqlite3_column_double(statement, 0);
     sqlite3_finalize(statement);
-    return found;
+    return is_there;
+}
+
+bool database_run(sqlite3 *database, const char *query, const char *text, double number)
+{
+    sqlite3_stmt *statement;
+    bool is_done = sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK;
+
+    if (is_done && text)
+        database_bind_text(statement, 1, text);
+    else if (is_done)
+        database_bind_number(statement, 1, number);
+    is_done = is_done && sqlite3_step(statement) == SQLITE_DONE;
+    sqlite3_finalize(statement);
+    return is_done;
+}
+
+static int number(sqlite3 *database, const char *query)
+{
+    double found = -1;
+
+    return database_value(database, query, &found) ? (int)found : -1;
 }
 
 struct identity {

@@ -50,6 +50,12 @@ double database_number(sqlite3_stmt *statement, int column);
 /* Runs the statement once with what was bound, and clears that. */
 bool database_insert(sqlite3_stmt *statement);
 
+/* Runs the query to its end, with the text as ?1, or without one the number. */
+bool database_run(sqlite3 *database, const char *query, const char *text, double number);
+
+/* The first value of the first row. Returns whether there is one. */
+bool database_value(sqlite3 *database, const char *query, double *found);
+
 /* A question: its rows are handed to row() one by one. */
 struct database_query {
     const char *query;

@@ -215,3 +215,14 @@ int node_status_certified(const char *path,
             .context = &(struct certified){each, context}},
         err);
 }
+
+static void valid_add(const char *node, double until, void *context)
+{
+    if (until > (double)time(NULL))
+        hostlist_append(context, node);
+}
+
+int node_status_valid(const char *path, struct hostlist *nodes, struct error *err)
+{
+    return node_status_certified(path, valid_add, nodes, err);
+}

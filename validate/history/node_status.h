@@ -2,6 +2,7 @@
 #ifndef MUSTER_NODE_STATUS_H
 #define MUSTER_NODE_STATUS_H
 
+#include "lib/base/hostlist.h"
 #include "lib/base/error.h"
 #include "lib/catalog/catalog.h"
 
@@ -48,5 +49,7 @@ int node_status_failed(const char *path, void (*each)(const char *node, void *co
 int node_status_certified(const char *path,
                           void (*each)(const char *node, double until, void *context),
                           void *context, struct error *err);
+/* Adds those whose certificate has not ended to nodes. */
+int node_status_valid(const char *path, struct hostlist *nodes, struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "validate/history/database.h"
 
 #include <glob.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,30 +71,19 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
 
 /* ---------------------------------------------------------------- taking in */
 
-static bool one_number(sqlite3 *database, const char *query, int *found)
-{
-    sqlite3_stmt *statement;
-    bool is_there = sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK &&
-                    sqlite3_step(statement) == SQLITE_ROW;
-
-    if (is_there)
-        *found = sqlite3_column_int(statement, 0);
-    sqlite3_finalize(statement);
-    return is_there;
-}
-
 /* Whether the file is a whole database of ours with one run. */
 static bool is_whole(const char *path)
 {
-    int runs = 0, faults = -1;
+    double runs = 0, faults = -1;
     bool is_there, is_good;
     sqlite3 *database = database_read(path, &is_there, NULL);
 
-    is_good =
-        database && one_number(database, "SELECT count(*) FROM runs", &runs) && runs == 1 &&
-        one_number(database, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'",
-                   &faults) &&
-        faults == 0;
+    is_good = database && database_value(database, "SELECT count(*) FROM runs", &runs) &&
+              runs == 1 &&
+              database_value(database,
+                             "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'",
+                             &faults) &&
+              faults == 0;
 
     sqlite3_close(database);
     return is_good;
@@ -112,18 +102,12 @@ static bool copy(sqlite3 *database)
         " JOIN waiting.texts wn ON wn.id = w.node JOIN main.texts n ON n.text = wn.text"
         " JOIN waiting.texts wf ON wf.id = w.fact JOIN main.texts f ON f.text = wf.text"
         " JOIN waiting.texts wv ON wv.id = w.value JOIN main.texts v ON v.text = wv.text;";
-    sqlite3_stmt *statement = NULL;
-    double time = 0;
-    bool is_done = database_clear_told(database) &&
-                   sqlite3_exec(database, queries, NULL, NULL, NULL) == SQLITE_OK &&
-                   sqlite3_prepare_v2(database, "SELECT time FROM waiting.runs", -1, &statement,
-                                      NULL) == SQLITE_OK &&
-                   sqlite3_step(statement) == SQLITE_ROW;
+    double time;
 
-    if (is_done)
-        time = sqlite3_column_double(statement, 0);
-    sqlite3_finalize(statement);
-    return is_done && database_take_facts(database, time);
+    return database_clear_told(database) &&
+           sqlite3_exec(database, queries, NULL, NULL, NULL) == SQLITE_OK &&
+           database_value(database, "SELECT time FROM waiting.runs", &time) &&
+           database_take_facts(database, time);
 }
 
 /* Another process may have taken it in since it was listed: its run is there then, or its file is
@@ -131,22 +115,17 @@ static bool copy(sqlite3 *database)
 static int take_in(sqlite3 *database, const char *path, const char *waiting, struct error *err)
 {
     char uri[3 * PATH];
-    sqlite3_stmt *statement = NULL;
-    int there = 0, result = 0;
+    double there = 0;
+    int result = 0;
 
-    if (!database_uri(waiting, "mode=ro", uri, sizeof uri) ||
-        sqlite3_prepare_v2(database, "ATTACH ? AS waiting", -1, &statement, NULL) != SQLITE_OK)
-        return database_failed(database, path, err);
-    sqlite3_bind_text(statement, 1, uri, -1, SQLITE_TRANSIENT);
-    if (sqlite3_step(statement) != SQLITE_DONE) {
-        sqlite3_finalize(statement);
+    if (!database_uri(waiting, "mode=ro", uri, sizeof uri))
+        return error_set(err, "%s: the path is too long", waiting);
+    if (!database_run(database, "ATTACH ? AS waiting", uri, NAN))
         return access(waiting, F_OK) == 0 ? database_failed(database, waiting, err) : 0;
-    }
-    sqlite3_finalize(statement);
     if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
-        !one_number(database,
-                    "SELECT count(*) FROM main.runs WHERE run IN (SELECT run FROM waiting.runs)",
-                    &there) ||
+        !database_value(
+            database, "SELECT count(*) FROM main.runs WHERE run IN (SELECT run FROM waiting.runs)",
+            &there) ||
         (there == 0 && !copy(database)) ||
         sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
         result = database_failed(database, path, err);

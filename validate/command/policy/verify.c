@@ -106,12 +106,6 @@ static int verify_here(const struct verify_setting *setting, struct error *err)
                                   : COMMAND_PASS;
 }
 
-static void add_certified(const char *node, double until, void *context)
-{
-    if (until > (double)time(NULL))
-        hostlist_append(context, node);
-}
-
 /* The file beside muster.conf that the name has. */
 static void path_beside(const char *beside, const char *name, char *path, size_t size)
 {
@@ -144,8 +138,8 @@ static int verify(const struct policy_options *options, const struct conf *conf,
         error_set(err, "needs root, who alone can submit jobs of the test users; --dry-run does "
                        "not");
     else if (policy_load(options, site, err, &accounting) == 0 &&
-             (options->is_dry_run || node_status_certified(conf->history_path, add_certified,
-                                                           &setting.certified, err) >= 0))
+             (options->is_dry_run ||
+              node_status_valid(conf->history_path, &setting.certified, err) >= 0))
         status = options->is_dry_run ? print_plan(&setting, err) : verify_here(&setting, err);
     hostlist_clear(&setting.nodes);
     hostlist_clear(&setting.certified);
