@@ -199,7 +199,7 @@ int sysfs_link(const char *root, char *text, size_t size, const char *format, ..
     return 0;
 }
 
-static int compare_names(const void *a, const void *b)
+int sysfs_compare_names(const void *a, const void *b)
 {
     return sysfs_compare(*(char *const *)a, *(char *const *)b);
 }
@@ -237,7 +237,7 @@ size_t sysfs_names(const char *root, char ***names, const char *format, ...)
     }
     closedir(directory);
     if (count > 1)
-        qsort(list, count, sizeof *list, compare_names);
+        qsort(list, count, sizeof *list, sysfs_compare_names);
     *names = list;
     return count;
 }

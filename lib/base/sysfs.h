@@ -52,5 +52,7 @@ void sysfs_names_free(char **names, size_t count);
 
 /* Natural order: digits compare as numbers, so that eth2 < eth10. As strcmp(). */
 int sysfs_compare(const char *a, const char *b);
+/* The same of two char *, for qsort(). */
+int sysfs_compare_names(const void *a, const void *b);
 
 #endif

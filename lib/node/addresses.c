@@ -36,14 +36,6 @@ struct table {
     size_t local_count;
 };
 
-static struct nic *find_nic(struct inventory *inventory, const char *name)
-{
-    for (size_t i = 0; i < inventory->nic_count; i++)
-        if (strcmp(inventory->nics[i].name, name) == 0)
-            return &inventory->nics[i];
-    return NULL;
-}
-
 void nic_add_address(struct nic *nic, const char *text, int prefix_length)
 {
     char address[INVENTORY_NAME + 8];
@@ -74,7 +66,7 @@ static void read_route(const char *line, struct inventory *inventory, struct tab
     if (sscanf(line, "%63s %8" SCNx32 " %8" SCNx32 " %8x %*s %*s %10ld %8" SCNx32, name,
                &destination, &gateway, &flags, &metric, &mask) != 6)
         return;
-    nic = find_nic(inventory, name);
+    nic = (struct nic *)inventory_nic(inventory, name);
     if (!nic || !(flags & ROUTE_UP))
         return;
     if (destination == 0 && mask == 0) {
@@ -175,7 +167,7 @@ static void give_by_gids(struct inventory *inventory, struct table *table)
     for (size_t i = 0; i < inventory->rdma_count; i++) {
         for (size_t j = 0; j < inventory->rdma[i].gid_count; j++) {
             const struct gid *gid = &inventory->rdma[i].gids[j];
-            struct nic *nic = find_nic(inventory, gid->netdev);
+            struct nic *nic = (struct nic *)inventory_nic(inventory, gid->netdev);
             unsigned high, low;
 
             if (!nic || strncmp(gid->gid, mapped, sizeof mapped - 1) != 0 ||
@@ -233,7 +225,7 @@ static void read_ipv6_line(const char *line, struct inventory *inventory)
             4 ||
         strlen(digits) != 32 || scope == IPV6_SCOPE_LINK || prefix_length > 128)
         return;
-    nic = find_nic(inventory, name);
+    nic = (struct nic *)inventory_nic(inventory, name);
     if (!nic)
         return;
     for (size_t i = 0; i < 16; i++) {
@@ -245,7 +237,7 @@ static void read_ipv6_line(const char *line, struct inventory *inventory)
 }
 
 /* Where no IPv4 default route is: one of /proc/net/ipv6_route with prefix length 0, not the
- * kernel's own entries on lo, which find_nic() does not find. */
+ * kernel's own entries on lo, which inventory_nic() does not find. */
 static void read_ipv6_route(const char *line, struct inventory *inventory)
 {
     char name[INVENTORY_NAME];
@@ -256,7 +248,7 @@ static void read_ipv6_route(const char *line, struct inventory *inventory)
                name) != 3 ||
         prefix_length != 0)
         return;
-    nic = find_nic(inventory, name);
+    nic = (struct nic *)inventory_nic(inventory, name);
     if (nic)
         nic_add_default_route(nic, (long)metric);
 }

@@ -18,6 +18,7 @@
 #include "trainer/compute/compute.h"
 #include "validate/harness/launcher.h"
 #include "validate/harness/output.h"
+#include "validate/harness/program.h"
 #include "validate/harness/peer_exchange.h"
 #include "validate/harness/watch/peers.h"
 #include "validate/harness/watch/watch.h"
@@ -51,16 +52,6 @@ static const char *rank_name(int rank)
 static void abort_job(void)
 {
     MPI_Abort(MPI_COMM_WORLD, output_status() ? output_status() : 3);
-}
-
-static void on_mpi_error(MPI_Comm *mpi, int *code, ...)
-{
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-
-    (void)mpi;
-    MPI_Error_string(*code, text, &length);
-    watch_fault("%.*s", length, text);
 }
 
 static int gather_hosts(struct world *world, struct error *err)
@@ -152,7 +143,7 @@ static void start_mpi(struct world *world, double limit_s)
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     launcher_barrier();
     watchdog_has_mpi();
-    MPI_Comm_create_errhandler(on_mpi_error, &handler);
+    MPI_Comm_create_errhandler(program_mpi_error, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Errhandler_free(&handler);
     MPI_Comm_rank(MPI_COMM_WORLD, &world->rank);

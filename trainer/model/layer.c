@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static size_t row_count(const struct geometry *geometry)
+size_t row_count(const struct geometry *geometry)
 {
     return (size_t)geometry->batch * (size_t)geometry->time;
 }

@@ -36,6 +36,9 @@ struct geometry {
     int batch, time; /* time: at most shape->context */
 };
 
+/* batch x time. */
+size_t row_count(const struct geometry *geometry);
+
 /* Bytes of so many activations, and of so many reals; with what keeps the next array aligned to 64.
  */
 size_t activations_bytes(const struct geometry *geometry, size_t count);

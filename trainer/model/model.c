@@ -25,11 +25,6 @@ struct model {
     void *head;
 };
 
-static size_t row_count(const struct geometry *geometry)
-{
-    return (size_t)geometry->batch * (size_t)geometry->time;
-}
-
 static size_t wide_bytes(const struct geometry *geometry)
 {
     return activations_bytes(geometry, row_count(geometry) * (size_t)geometry->shape->channels);

@@ -90,7 +90,7 @@ static void set_default(const char *name, const char *value)
     setenv(name, value, 0);
 }
 
-static void on_mpi_error(MPI_Comm *comm, int *code, ...)
+void program_mpi_error(MPI_Comm *comm, int *code, ...)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
@@ -284,7 +284,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     program->mpi_ready = clock_epoch_s();
     launcher_barrier();
     watchdog_has_mpi();
-    MPI_Comm_create_errhandler(on_mpi_error, &handler);
+    MPI_Comm_create_errhandler(program_mpi_error, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Errhandler_free(&handler);
     MPI_Comm_rank(MPI_COMM_WORLD, &program->rank);

@@ -56,6 +56,9 @@ void program_phase(struct program *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void program_step(struct program *program);
 
+/* MPI_Comm_errhandler_function: ends this rank with the error. */
+void program_mpi_error(MPI_Comm *comm, int *code, ...);
+
 /* The name of this node's management interface; may be "". */
 const char *program_management(const struct program *program);
 

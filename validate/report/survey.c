@@ -25,8 +25,7 @@ static int compare_nodes(const void *a, const void *b)
     return strverscmp(((const struct survey_node *)a)->name, ((const struct survey_node *)b)->name);
 }
 
-/* Sorts the names and leaves each once; returns how many. */
-static size_t unique(const char **names, size_t count)
+size_t survey_unique(const char **names, size_t count)
 {
     size_t left = 0;
 
@@ -115,7 +114,7 @@ static int nodes_find(struct survey *survey)
             if (ends[k] && *ends[k] && ends[k] != last[k])
                 last[k] = names[count++] = ends[k];
     }
-    count = unique(names, count);
+    count = survey_unique(names, count);
     survey->nodes = calloc(count + 1, sizeof *survey->nodes);
     for (size_t i = 0; survey->nodes && i < count; i++)
         survey->nodes[i] = (struct survey_node){
@@ -198,7 +197,7 @@ static int leaves_find(struct survey *survey)
             catalog_is_metric(record->metric, METRIC_LEAF) && record->message)
             survey->leaves[survey->leaf_count++] = record->message;
     }
-    survey->leaf_count = unique(survey->leaves, survey->leaf_count);
+    survey->leaf_count = survey_unique(survey->leaves, survey->leaf_count);
     return 0;
 }
 

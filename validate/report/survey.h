@@ -111,6 +111,9 @@ enum survey_metric survey_metric_of(const struct record *record);
 /* Its name in records; static. */
 const char *survey_metric_name(enum survey_metric metric);
 
+/* Sorts the names, n2 before n10, and leaves each once; returns how many. */
+size_t survey_unique(const char **names, size_t count);
+
 /* The best figure that the node showed on that rail as a sender (true) or a receiver, as the judge
  * takes it: the partners' faults and the path are out of it. NAN where nothing was measured. */
 double survey_figure(const struct survey *survey, size_t node, size_t rail,

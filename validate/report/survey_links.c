@@ -51,11 +51,6 @@ enum survey_metric survey_metric_of(const struct record *record)
                                                                               : SURVEY_METRICS;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strverscmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int compare_rails(const void *a, const void *b)
 {
     return strverscmp(((const struct survey_rail *)a)->name, ((const struct survey_rail *)b)->name);
@@ -64,18 +59,14 @@ static int compare_rails(const void *a, const void *b)
 static int rails_find(struct survey *survey)
 {
     const char **names = malloc((survey->count + 1) * sizeof *names), *last = NULL;
-    size_t count = 0, left = 0;
+    size_t count = 0, left;
 
     if (!names)
         return -1;
     for (size_t i = 0; i < survey->count; i++)
         if (survey_metric_of(survey->items[i]) != SURVEY_METRICS && survey->items[i]->part != last)
             last = names[count++] = survey->items[i]->part;
-    if (count > 0)
-        qsort(names, count, sizeof *names, compare_names);
-    for (size_t i = 0; i < count; i++)
-        if (left == 0 || strcmp(names[left - 1], names[i]) != 0)
-            names[left++] = names[i];
+    left = survey_unique(names, count);
     survey->rails = calloc(left + 1, sizeof *survey->rails);
     for (size_t i = 0; survey->rails && i < left; i++) {
         survey->rails[i].name = names[i];

@@ -272,18 +272,13 @@ static void rail_name(const struct subnet *subnet, const struct subnet_port *por
         snprintf(name, size, "%s:%d", device->adapter, port->number);
 }
 
-static int name_compare(const void *a, const void *b)
-{
-    return sysfs_compare(*(char *const *)a, *(char *const *)b);
-}
-
 /* Sorts, and drops doubles. */
 static void list_tidy(struct hostlist *list)
 {
     size_t kept = 0;
 
     if (list->count > 1)
-        qsort(list->names, list->count, sizeof *list->names, name_compare);
+        qsort(list->names, list->count, sizeof *list->names, sysfs_compare_names);
     for (size_t i = 0; i < list->count; i++) {
         if (kept > 0 && strcmp(list->names[kept - 1], list->names[i]) == 0)
             free(list->names[i]);

@@ -48,14 +48,6 @@ struct thread {
     double bytes[HOST_TRIAD_ROUNDS], ran_s[HOST_TRIAD_ROUNDS], took_s[HOST_TRIAD_ROUNDS];
 };
 
-static double thread_time_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 int measure_open(struct measure *measure, struct error *err)
 {
     cpu_set_t allowed;
@@ -161,9 +153,9 @@ static void core_work(struct thread *thread)
 
     pthread_barrier_wait(&crew->barrier);
     for (int i = 0; i < crew->repeats; i++) {
-        double begin_s = thread_time_s();
+        double begin_s = clock_thread_s();
         uint64_t sum = kernel_compute(STEPS);
-        float rate = (float)(1e-9 * KERNEL_FLOP_OF_STEP * STEPS / (thread_time_s() - begin_s));
+        float rate = (float)(1e-9 * KERNEL_FLOP_OF_STEP * STEPS / (clock_thread_s() - begin_s));
 
         if (crew->measure->is_corrupt && thread->core == 0)
             sum ^= 1;
@@ -211,7 +203,7 @@ int measure_cores(struct measure *measure, const bool *is_chosen, int repeats,
 /* One pass after the other until its time is over, in chunks. */
 static void triad_round(struct thread *thread, int round, double *arrays, size_t elements)
 {
-    double begin_s = clock_s(), ran_s = thread_time_s(), now_s = begin_s;
+    double begin_s = clock_s(), ran_s = clock_thread_s(), now_s = begin_s;
     double *a = arrays, *b = arrays + elements, *c = arrays + 2 * elements;
 
     for (size_t at = 0; now_s - begin_s < HOST_TRIAD_S;
@@ -220,7 +212,7 @@ static void triad_round(struct thread *thread, int round, double *arrays, size_t
         thread->bytes[round] += 24.0 * CHUNK;
         now_s = clock_s();
     }
-    thread->ran_s[round] = thread_time_s() - ran_s;
+    thread->ran_s[round] = clock_thread_s() - ran_s;
     thread->took_s[round] = now_s - begin_s;
 }
 

@@ -25,8 +25,9 @@ static void name_poor(const struct tier *tier, const int *poor, int count, char 
 static void report(struct tier *tier, int poor, int usual, const char *text)
 {
     char name[400];
-    struct subnet_finding *finding = tier_finding(
-        tier, VERDICT_FAIL, tier_name(tier, tier->lower[poor], name, sizeof name), text);
+    struct subnet_finding *finding =
+        tier_finding(tier, VERDICT_FAIL,
+                     subnet_device_text(tier->subnet, tier->lower[poor], name, sizeof name), text);
 
     finding->value = tier->across[poor];
     finding->limit = usual;
@@ -45,9 +46,9 @@ static void report_one(struct tier *tier, int poor, int usual, int times)
     snprintf(text, sizeof text,
              "%.120s has %d %s to other switches, %d of %d like it have %d: check its cables to "
              "them%s%s%s",
-             tier_name(tier, tier->lower[poor], name, sizeof name), tier->across[poor],
-             cables(tier->across[poor]), times, tier->lower_count, usual, *port ? " (its" : "",
-             port, *port ? " is empty)" : "");
+             subnet_device_text(tier->subnet, tier->lower[poor], name, sizeof name),
+             tier->across[poor], cables(tier->across[poor]), times, tier->lower_count, usual,
+             *port ? " (its" : "", port, *port ? " is empty)" : "");
     report(tier, poor, usual, text);
 }
 
@@ -60,8 +61,8 @@ static void report_two(struct tier *tier, const int *poor, int usual, int times)
     snprintf(text, sizeof text,
              "%.120s and %.120s have %d %s to other switches each, %d of %d like them have %d: "
              "check the cable between them (%s)",
-             tier_name(tier, tier->lower[poor[0]], one, sizeof one),
-             tier_name(tier, tier->lower[poor[1]], other, sizeof other), usual - 1,
+             subnet_device_text(tier->subnet, tier->lower[poor[0]], one, sizeof one),
+             subnet_device_text(tier->subnet, tier->lower[poor[1]], other, sizeof other), usual - 1,
              cables(usual - 1), times, tier->lower_count, usual, ports);
     report(tier, poor[0], usual, text);
 }

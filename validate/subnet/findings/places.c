@@ -43,11 +43,6 @@ static const char *rail_name(const struct hunt *hunt, const struct stray *stray)
     return stray->rail < 0 ? "" : hunt->subnet->rails.names[stray->rail];
 }
 
-static const char *device_text(const struct hunt *hunt, int device, char *text, size_t size)
-{
-    return subnet_device_text(hunt->subnet, device, text, size);
-}
-
 /* "topology.conf line 3 has n6 under leaf1". */
 static const char *describe_reason(const struct hunt *hunt, const struct stray *stray, char *text,
                                    size_t size)
@@ -235,7 +230,7 @@ static void report_misplaced(struct hunt *hunt, struct stray *stray)
                  "%s %s is on %.130s%s, it belongs on %.130s (%s): move its cable there%s%s",
                  node_name(hunt, stray), rail_name(hunt, stray), place,
                  device->level > 0 ? ", a switch that joins leaves" : "",
-                 device_text(hunt, stray->home, home, sizeof home),
+                 subnet_device_text(hunt->subnet, stray->home, home, sizeof home),
                  describe_reason(hunt, stray, reason, sizeof reason),
                  subnet_free_port(hunt->subnet, stray->home, port, sizeof port),
                  hunt->conf ? ", or correct topology.conf" : "");

@@ -140,8 +140,8 @@ static void judge_pod(struct tier *tier, const struct pods *pods, int which)
         text, sizeof text,
         "all %d switches like %.120s have %d uplink%s, those of %d of %d other groups have "
         "%d: %.190s %s empty on all of them: see whether the switch above, to which %s, is off",
-        pod->count, tier_name(tier, tier->lower[pod->first], name, sizeof name), pod->up,
-        text_plural(pod->up), times, count, usual, ports, empty == 1 ? "is" : "are",
+        pod->count, subnet_device_text(tier->subnet, tier->lower[pod->first], name, sizeof name),
+        pod->up, text_plural(pod->up), times, count, usual, ports, empty == 1 ? "is" : "are",
         empty == 1 ? "that leads" : "these lead");
     finding = tier_finding(tier, VERDICT_FAIL, name, text);
     finding->value = pod->up;

@@ -16,11 +16,6 @@ const struct subnet_device *tier_device(const struct tier *tier, int i)
     return &tier->subnet->devices[tier->lower[i]];
 }
 
-const char *tier_name(const struct tier *tier, int device, char *text, size_t size)
-{
-    return subnet_device_text(tier->subnet, device, text, size);
-}
-
 int tier_mode(const int *numbers, int count, int *times)
 {
     int tally[PORTS_MAX + 1] = {0}, best = 0;

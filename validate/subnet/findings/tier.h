@@ -30,9 +30,6 @@ void tier_clear(struct tier *tier);
 /* Lower i's cables to each upper one. */
 int *tier_bundle(const struct tier *tier, int i);
 const struct subnet_device *tier_device(const struct tier *tier, int i);
-/* Of a device. */
-const char *tier_name(const struct tier *tier, int device, char *text, size_t size);
-
 /* The most frequent number, of equally frequent ones the greatest. *times: how often. Numbers are
  * of cables of one switch. */
 int tier_mode(const int *numbers, int count, int *times);

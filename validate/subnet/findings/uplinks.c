@@ -15,8 +15,8 @@ static struct subnet_finding *add(struct tier *tier, int a, const char *text)
     char name[400];
 
     tier->is_told[a] = true;
-    return tier_finding(tier, VERDICT_FAIL, tier_name(tier, tier->lower[a], name, sizeof name),
-                        text);
+    return tier_finding(tier, VERDICT_FAIL,
+                        subnet_device_text(tier->subnet, tier->lower[a], name, sizeof name), text);
 }
 
 /* Which cables switch a lacks: by the port that its peers use, else by the switch above. Returns
@@ -44,7 +44,7 @@ static int name_missing(const struct tier *tier, int a, const int *peers, int co
         length +=
             (size_t)snprintf(text + length, size - length, "%s%s to %.90s%s", named++ ? ", " : "",
                              subnet_port_label(port, label, sizeof label),
-                             tier_name(tier, device, name, sizeof name),
+                             subnet_device_text(tier->subnet, device, name, sizeof name),
                              tier_empty_port(subnet, device, other, sizeof other));
     }
     for (int k = 0; named == 0 && k < tier->upper_count && length < size; k++) {
@@ -52,10 +52,11 @@ static int name_missing(const struct tier *tier, int a, const int *peers, int co
 
         if (tier_bundle(tier, a)[k] >= usual)
             continue;
-        length += (size_t)snprintf(text + length, size - length, "%s%d to %.90s%s",
-                                   length ? ", " : "", usual - tier_bundle(tier, a)[k],
-                                   tier_name(tier, tier->upper[k], name, sizeof name),
-                                   tier_empty_port(subnet, tier->upper[k], other, sizeof other));
+        length +=
+            (size_t)snprintf(text + length, size - length, "%s%d to %.90s%s", length ? ", " : "",
+                             usual - tier_bundle(tier, a)[k],
+                             subnet_device_text(tier->subnet, tier->upper[k], name, sizeof name),
+                             tier_empty_port(subnet, tier->upper[k], other, sizeof other));
     }
     return named;
 }
@@ -107,7 +108,7 @@ static void judge_missing(struct tier *tier, int a, int *peers)
         return;
     named = name_missing(tier, a, peers, count, missing, sizeof missing);
     snprintf(text, sizeof text, "%.120s has %d uplink%s, %d of %d switches like it have %d: %s%s",
-             tier_name(tier, tier->lower[a], name, sizeof name), tier->up[a],
+             subnet_device_text(tier->subnet, tier->lower[a], name, sizeof name), tier->up[a],
              text_plural(tier->up[a]), times, count, usual,
              !missing[0]  ? "compare its cables with theirs"
              : named == 0 ? "look for the cable that is missing, "
@@ -229,7 +230,8 @@ static void judge_unequal(struct tier *tier, int a, int *peers)
         snprintf(text, sizeof text,
                  "uplinks of %.120s (to %.100s) and %.120s are in each other's place: swap the two "
                  "cables",
-                 cable, tier_name(tier, tier->upper[mismatch.over], end, sizeof end),
+                 cable,
+                 subnet_device_text(tier->subnet, tier->upper[mismatch.over], end, sizeof end),
                  subnet_port_text(tier->subnet, other.port, under, sizeof under));
         tier->is_told[b] = true;
     } else {
@@ -239,7 +241,7 @@ static void judge_unequal(struct tier *tier, int a, int *peers)
                  cable,
                  subnet_port_text(tier->subnet, tier->subnet->ports[mismatch.port].peer, end,
                                   sizeof end),
-                 tier_name(tier, tier->upper[mismatch.under], under, sizeof under),
+                 subnet_device_text(tier->subnet, tier->upper[mismatch.under], under, sizeof under),
                  tier_empty_port(tier->subnet, tier->upper[mismatch.under], label, sizeof label));
     }
     add(tier, a, text);
@@ -267,7 +269,8 @@ static void judge_surplus(struct tier *tier, int a, int *peers)
         subnet_port_text(tier->subnet, tier->subnet->ports[mismatch.port].peer, end, sizeof end),
         usual, times, count);
     finding =
-        tier_finding(tier, VERDICT_WARN, tier_name(tier, tier->lower[a], name, sizeof name), text);
+        tier_finding(tier, VERDICT_WARN,
+                     subnet_device_text(tier->subnet, tier->lower[a], name, sizeof name), text);
     finding->value = usual + 1;
     finding->limit = usual;
     tier->is_told[a] = true;
