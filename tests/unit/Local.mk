@@ -179,7 +179,7 @@ tests_unit_envplan_t_SOURCES = tests/unit/envplan.c
 tests_unit_envplan_t_LDADD = $(unit_libs)
 
 check_PROGRAMS += tests/unit/envplan_site.t
-tests_unit_envplan_site_t_SOURCES = tests/unit/envplan_site.c
+tests_unit_envplan_site_t_SOURCES = tests/unit/envplan_site.c tests/unit/environment.h
 tests_unit_envplan_site_t_LDADD = tests/unit/libtree.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/seal.t

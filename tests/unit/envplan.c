@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/envplan/envplan.h"
+#include "tests/unit/environment.h"
 #include "tests/unit/tap.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,29 +16,6 @@ static struct fabric *fabric; /* node's */
 static struct conf conf;
 static struct envplan_task task;
 static struct envplan plan;
-static const char *environment[32]; /* name, value, name, value, ..., NULL */
-
-static const char *lookup(const char *name, void *context)
-{
-    (void)context;
-    for (size_t i = 0; environment[i] != NULL; i += 2)
-        if (strcmp(environment[i], name) == 0)
-            return environment[i + 1];
-    return NULL;
-}
-
-static void set_environment(const char *name, ...)
-{
-    va_list args;
-    size_t n = 0;
-
-    va_start(args, name);
-    for (; name != NULL && n + 1 < sizeof environment / sizeof *environment;
-         name = va_arg(args, const char *))
-        environment[n++] = name;
-    va_end(args);
-    environment[n] = NULL;
-}
 
 static struct nic *add_nic(const char *name, int is_up)
 {

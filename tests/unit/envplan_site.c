@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/envplan/envplan.h"
 #include "lib/node/gpu/visible_gpus.h"
+#include "tests/unit/environment.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
@@ -19,29 +20,6 @@ static struct envplan_task task;
 static struct visible_gpus visible;
 static struct envplan plan;
 static struct failed_rails failed = {.why = "failed certification 2026-11-20"};
-static const char *environment[32]; /* name, value, name, value, ..., NULL */
-
-static const char *lookup(const char *name, void *context)
-{
-    (void)context;
-    for (size_t i = 0; environment[i] != NULL; i += 2)
-        if (strcmp(environment[i], name) == 0)
-            return environment[i + 1];
-    return NULL;
-}
-
-static void set_environment(const char *name, ...)
-{
-    va_list args;
-    size_t n = 0;
-
-    va_start(args, name);
-    for (; name != NULL && n + 1 < sizeof environment / sizeof *environment;
-         name = va_arg(args, const char *))
-        environment[n++] = name;
-    va_end(args);
-    environment[n] = NULL;
-}
 
 /* A task on a recorded machine, which sees no GPU that is known, with a configuration. */
 static void start(const char *tree, const char *text)

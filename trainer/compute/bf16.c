@@ -17,17 +17,7 @@ static const struct compute bf16 = {
     .linear_real = bf16_linear_real,
     .linear_backward_in = bf16_linear_backward_in,
     .linear_backward_weight = bf16_linear_backward_weight,
-    .layernorm = cpu_layernorm,
-    .layernorm_backward = cpu_layernorm_backward,
-    .attention = cpu_attention,
-    .attention_backward = cpu_attention_backward,
-    .gelu = cpu_gelu,
-    .gelu_backward = cpu_gelu_backward,
-    .add = cpu_add,
-    .sum_rows = cpu_sum_rows,
-    .embed = cpu_embed,
-    .embed_backward = cpu_embed_backward,
-    .cross_entropy = cpu_cross_entropy,
+    CPU_OPERATIONS,
 };
 
 const struct compute *compute_bf16(struct error *err)

@@ -18,17 +18,7 @@ const struct compute compute_cpu = {
     .linear_real = cpu_linear_real,
     .linear_backward_in = cpu_linear_backward_in,
     .linear_backward_weight = cpu_linear_backward_weight,
-    .layernorm = cpu_layernorm,
-    .layernorm_backward = cpu_layernorm_backward,
-    .attention = cpu_attention,
-    .attention_backward = cpu_attention_backward,
-    .gelu = cpu_gelu,
-    .gelu_backward = cpu_gelu_backward,
-    .add = cpu_add,
-    .sum_rows = cpu_sum_rows,
-    .embed = cpu_embed,
-    .embed_backward = cpu_embed_backward,
-    .cross_entropy = cpu_cross_entropy,
+    CPU_OPERATIONS,
 };
 
 void compute_threads(int threads)

@@ -86,4 +86,11 @@ static inline real cpu_exp(real x)
 #endif
 }
 
+/* What each precision does alike, as members of a struct compute. */
+#define CPU_OPERATIONS                                                                             \
+    .layernorm = cpu_layernorm, .layernorm_backward = cpu_layernorm_backward,                      \
+    .attention = cpu_attention, .attention_backward = cpu_attention_backward, .gelu = cpu_gelu,    \
+    .gelu_backward = cpu_gelu_backward, .add = cpu_add, .sum_rows = cpu_sum_rows,                  \
+    .embed = cpu_embed, .embed_backward = cpu_embed_backward, .cross_entropy = cpu_cross_entropy
+
 #endif

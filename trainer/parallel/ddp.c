@@ -230,19 +230,15 @@ static double formula(double count, int ranks)
     return 4 * sizeof(real) * count;
 }
 
+#define OPERATIONS                                                                                 \
+    .create = create, .destroy = destroy, .draw = draw, .begin = begin, .finish = finish,          \
+    .squares = squares, .update = update, .pieces = pieces, .restored = restored,                  \
+    .formula = formula
+
 const struct strategy strategy_ddp = {
     .name = "ddp",
     .summary = "everything on each rank, gradients summed during backward",
-    .create = create,
-    .destroy = destroy,
-    .draw = draw,
-    .begin = begin,
-    .finish = finish,
-    .squares = squares,
-    .update = update,
-    .pieces = pieces,
-    .restored = restored,
-    .formula = formula,
+    OPERATIONS,
     .passes = 2,
 };
 
@@ -250,14 +246,5 @@ const struct strategy strategy_replicas = {
     .name = "replicas",
     .summary = "each rank trains the same by itself, to the same bits",
     .is_replicated = true,
-    .create = create,
-    .destroy = destroy,
-    .draw = draw,
-    .begin = begin,
-    .finish = finish,
-    .squares = squares,
-    .update = update,
-    .pieces = pieces,
-    .restored = restored,
-    .formula = formula,
+    OPERATIONS,
 };

@@ -17,11 +17,6 @@ static const char *text_at(sqlite3_stmt *statement, int column)
     return *text ? text : NULL;
 }
 
-static double number_at(sqlite3_stmt *statement, int column)
-{
-    return database_number(statement, column);
-}
-
 static enum verdict verdict_at(sqlite3_stmt *statement, int column)
 {
     const char *name = text_at(statement, column);
@@ -54,23 +49,15 @@ static const char records_of_run[] =
 
 static int take_record(sqlite3_stmt *row, struct records *records)
 {
-    struct record record = RECORD_INIT;
+    struct record record =
+        RECORD(.run = text_at(row, 0), .time = database_number(row, 1), .suite = text_at(row, 2),
+               .test = text_at(row, 3), .metric = text_at(row, 4), .node = text_at(row, 5),
+               .part = text_at(row, 6), .peer = text_at(row, 7), .value = database_number(row, 8),
+               .unit = text_at(row, 9), .limit = database_number(row, 10),
+               .limit_source = text_at(row, 11), .verdict = verdict_at(row, 12),
+               .message = text_at(row, 13),
+               .code = text_at(row, 14) ? catalog_fault_parse(text_at(row, 14)) : FAULT_NONE);
 
-    record.run = text_at(row, 0);
-    record.time = number_at(row, 1);
-    record.suite = text_at(row, 2);
-    record.test = text_at(row, 3);
-    record.metric = text_at(row, 4);
-    record.node = text_at(row, 5);
-    record.part = text_at(row, 6);
-    record.peer = text_at(row, 7);
-    record.value = number_at(row, 8);
-    record.unit = text_at(row, 9);
-    record.limit = number_at(row, 10);
-    record.limit_source = text_at(row, 11);
-    record.verdict = verdict_at(row, 12);
-    record.message = text_at(row, 13);
-    record.code = text_at(row, 14) ? catalog_fault_parse(text_at(row, 14)) : FAULT_NONE;
     if (!record.suite || !record.test || catalog_is_test(record.test, TEST_CERTIFY))
         return 0; /* conclusions come from the table of nodes */
     return records_add(records, &record);
@@ -83,7 +70,7 @@ static int take_node(sqlite3_stmt *row, struct records *records)
     struct tm day = {0};
 
     record.run = text_at(row, 0);
-    record.time = number_at(row, 1);
+    record.time = database_number(row, 1);
     record.suite = record.test = "certify";
     record.node = text_at(row, 2);
     record.verdict = verdict_at(row, 3);
@@ -107,12 +94,9 @@ static int add_run(const struct history_run *run, struct records *records)
     const struct {
         const char *metric, *text;
     } facts[] = {{"cluster", run->cluster}, {"level", run->level}};
-    struct record record = RECORD_INIT;
+    struct record record =
+        RECORD(.run = run->run, .time = run->time, .suite = "certify", .test = "run");
 
-    record.run = run->run;
-    record.time = run->time;
-    record.suite = "certify";
-    record.test = "run";
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         record.metric = facts[i].metric;
         record.message = facts[i].text;

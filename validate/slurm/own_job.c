@@ -52,12 +52,9 @@ void own_job_clear(struct own_job *job)
     *job = (struct own_job){0};
 }
 
-/* Requests name the job by a text, as scontrol's do: the same on all releases. */
-static int requeue(char *id)
+/* rv, or SLURM_ERROR with errno where a task of the job got an error. */
+static int answer_take(job_array_resp_msg_t *answer, int rv)
 {
-    job_array_resp_msg_t *answer = NULL;
-    int rv = slurm_requeue2(id, 0, &answer);
-
     if (answer) {
         for (uint32_t i = 0; rv == SLURM_SUCCESS && i < answer->job_array_count; i++)
             if (answer->error_code[i] != SLURM_SUCCESS) {
@@ -67,6 +64,15 @@ static int requeue(char *id)
         slurm_free_job_array_resp(answer);
     }
     return rv;
+}
+
+/* Requests name the job by a text, as scontrol's do: the same on all releases. */
+static int requeue(char *id)
+{
+    job_array_resp_msg_t *answer = NULL;
+    int rv = slurm_requeue2(id, 0, &answer);
+
+    return answer_take(answer, rv);
 }
 
 static int exclude(char *id, char *nodes)
@@ -79,15 +85,7 @@ static int exclude(char *id, char *nodes)
     wanted.job_id_str = id;
     wanted.exc_nodes = nodes;
     rv = slurm_update_job2(&wanted, &answer);
-    if (answer) {
-        for (uint32_t i = 0; rv == SLURM_SUCCESS && i < answer->job_array_count; i++)
-            if (answer->error_code[i] != SLURM_SUCCESS) {
-                errno = (int)answer->error_code[i];
-                rv = SLURM_ERROR;
-            }
-        slurm_free_job_array_resp(answer);
-    }
-    return rv;
+    return answer_take(answer, rv);
 }
 
 int own_job_requeue(uint32_t id, const struct hostlist *excluded, struct error *err)
