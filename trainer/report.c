@@ -11,14 +11,9 @@
 
 static void print_record(const char *metric, const char *part, double value, const char *unit)
 {
-    struct record record = RECORD_INIT;
+    struct record record = RECORD(.suite = "train", .test = "train.one", .metric = metric,
+                                  .part = part, .value = value, .unit = unit);
 
-    record.suite = "train";
-    record.test = "train.one";
-    record.metric = metric;
-    record.part = part;
-    record.value = value;
-    record.unit = unit;
     record_write(stdout, &record);
 }
 

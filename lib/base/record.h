@@ -40,14 +40,25 @@ struct record {
  * lines on standard error that begin with this, for muster certify to show. */
 #define RECORD_PROGRESS "muster-progress: "
 
+#define RECORD_ABSENT                                                                              \
+    .value = __builtin_nan(""), .low = __builtin_nan(""), .high = __builtin_nan(""),               \
+    .outliers = __builtin_nan(""), .lowest = __builtin_nan(""), .limit = __builtin_nan(""),        \
+    .confidence = __builtin_nan(""), .shared = __builtin_nan(""), .round = __builtin_nan(""),      \
+    .stalled = __builtin_nan(""), .job = __builtin_nan(""), .user = __builtin_nan(""),             \
+    .time = __builtin_nan("")
 #define RECORD_INIT                                                                                \
     {                                                                                              \
-        .value = __builtin_nan(""), .low = __builtin_nan(""), .high = __builtin_nan(""),           \
-        .outliers = __builtin_nan(""), .lowest = __builtin_nan(""), .limit = __builtin_nan(""),    \
-        .confidence = __builtin_nan(""), .shared = __builtin_nan(""), .round = __builtin_nan(""),  \
-        .stalled = __builtin_nan(""), .job = __builtin_nan(""), .user = __builtin_nan(""),         \
-        .time = __builtin_nan("")                                                                  \
+        RECORD_ABSENT                                                                              \
     }
+
+/* A record of those members, as RECORD(.test = "links", .value = 3); the others are absent. */
+#define RECORD(...)                                                                                \
+    ({                                                                                             \
+        _Pragma("GCC diagnostic push")                                                             \
+            _Pragma("GCC diagnostic ignored \"-Woverride-init\"") struct record made_ = {          \
+                RECORD_ABSENT, __VA_ARGS__};                                                       \
+        _Pragma("GCC diagnostic pop") made_;                                                       \
+    })
 
 /* What is wrong by this record, of verdict warn, unknown or fail: its own code, else that of its
  * test. FAULT_NONE where nothing is. Programs decide by it. */

@@ -376,15 +376,11 @@ static void tell_speeds(struct simulation *simulation)
 
     for (int node = 0; node < fabric->nodes; node++)
         for (int rail = 0; rail < fabric->rails; rail++) {
-            struct record record = RECORD_INIT;
+            struct record record =
+                RECORD(.suite = "links", .test = "links", .metric = "speed",
+                       .node = simulation->result->names.names[node],
+                       .part = simulation->rails[rail], .unit = "Mb/s", .value = fabric->nic_mbps);
 
-            record.suite = "links";
-            record.test = "links";
-            record.metric = "speed";
-            record.node = simulation->result->names.names[node];
-            record.part = simulation->rails[rail];
-            record.unit = "Mb/s";
-            record.value = fabric->nic_mbps;
             add(simulation, &record);
         }
 }

@@ -24,18 +24,11 @@ static void add(const char *run, double ago, const char *campaign, const char *n
                 const char *level, const char *node, enum verdict verdict, enum fault_code code)
 {
     struct records records = {0};
-    struct record record = RECORD_INIT;
     struct error err;
+    struct record record =
+        RECORD(.suite = "certify", .test = "campaign", .metric = "nodes", .run = run,
+               .part = campaign, .time = now - ago, .value = 4, .unit = "count", .message = nodes);
 
-    record.suite = "certify";
-    record.test = "campaign";
-    record.metric = "nodes";
-    record.run = run;
-    record.part = campaign;
-    record.time = now - ago;
-    record.value = 4;
-    record.unit = "count";
-    record.message = nodes;
     if (campaign)
         records_add(&records, &record);
     record = (struct record)RECORD_INIT; /* its conclusion */

@@ -127,14 +127,9 @@ static void test_find(void)
 static void take(struct records *records, const char *node, const char *fact, const char *part,
                  const char *value)
 {
-    struct record record = RECORD_INIT;
+    struct record record = RECORD(.suite = "check", .test = "host.config", .node = node,
+                                  .metric = fact, .part = part, .message = value);
 
-    record.suite = "check";
-    record.test = "host.config";
-    record.node = node;
-    record.metric = fact;
-    record.part = part;
-    record.message = value;
     records_add(records, &record);
 }
 
@@ -157,7 +152,7 @@ static int add_figures(const char *path, int number, double mbps, enum verdict n
                        const char *firmware, const char *kernel, bool is_warned)
 {
     struct records records = {0};
-    struct record warning = RECORD_INIT;
+    struct record warning;
     struct error err = {""};
     char run[16];
     const struct history_node nodes[] = {{.node = "n1", .verdict = n1, .rail_mbps = mbps},
@@ -172,13 +167,9 @@ static int add_figures(const char *path, int number, double mbps, enum verdict n
     if (kernel)
         take(&records, "n1", "cmdline", "", kernel);
     take(&records, "n2", "firmware", "eth1", "1.0");
-    warning.suite = "certify";
-    warning.test = "links";
-    warning.node = "n1";
-    warning.part = "eth1";
-    warning.limit_source = "history";
-    warning.verdict = VERDICT_WARN;
-    warning.message = "slower than it was";
+    warning =
+        RECORD(.suite = "certify", .test = "links", .node = "n1", .part = "eth1",
+               .limit_source = "history", .verdict = VERDICT_WARN, .message = "slower than it was");
     if (is_warned)
         records_add(&records, &warning);
     rv = history_add(path, &(struct history_run){.run = run, .time = 1000 + number}, nodes, 2,
@@ -389,14 +380,10 @@ static void test_codes(void)
 {
     const char *path = in_directory("codes.db");
     struct records records = {0};
-    struct record record = RECORD_INIT;
     struct error err = {""};
+    struct record record = RECORD(.suite = "check", .test = "net.interfaces", .node = "n1",
+                                  .verdict = VERDICT_FAIL, .code = FAULT_LINK_DOWN);
 
-    record.suite = "check";
-    record.test = "net.interfaces";
-    record.node = "n1";
-    record.verdict = VERDICT_FAIL;
-    record.code = FAULT_LINK_DOWN;
     records_add(&records, &record);
     is_int(history_add(path, &(struct history_run){.run = "r"}, NULL, 0, &records, 0, &err), 0,
            "a run with a code is added (%s)", err.text);

@@ -41,19 +41,11 @@ static bool lacks_rail;                 /* n2 has no eth2 */
 static void add(const char *metric, int from, int to, int rail, double value, double high,
                 double stalled)
 {
-    struct record record = RECORD_INIT;
+    struct record record =
+        RECORD(.suite = "links", .test = "links", .metric = metric, .node = names[from],
+               .peer = names[to], .part = rails[rail], .value = value, .low = value * 0.99,
+               .high = high, .stalled = stalled, .unit = "Mb/s");
 
-    record.suite = "links";
-    record.test = "links";
-    record.metric = metric;
-    record.node = names[from];
-    record.peer = names[to];
-    record.part = rails[rail];
-    record.value = value;
-    record.low = value * 0.99;
-    record.high = high;
-    record.stalled = stalled;
-    record.unit = "Mb/s";
     if (records_add(&records, &record) != 0)
         tap_skip_all("no memory");
 }
@@ -62,15 +54,10 @@ static void add_speeds(void)
 {
     for (int node = 0; node < NODES; node++)
         for (int rail = 0; rail < RAILS; rail++) {
-            struct record record = RECORD_INIT;
+            struct record record =
+                RECORD(.suite = "links", .test = "links", .metric = "speed", .node = names[node],
+                       .part = rails[rail], .value = 200, .unit = "Mb/s");
 
-            record.suite = "links";
-            record.test = "links";
-            record.metric = "speed";
-            record.node = names[node];
-            record.part = rails[rail];
-            record.value = 200;
-            record.unit = "Mb/s";
             if (records_add(&records, &record) != 0)
                 tap_skip_all("no memory");
         }
@@ -728,16 +715,13 @@ static void weighs_many(void)
     records_clear(&records);
     records = (struct records){0};
     for (int i = 0; i < MANY; i++) {
-        struct record record = RECORD_INIT;
+        struct record record;
         char name[16];
 
         snprintf(name, sizeof name, "m%d", i + 100);
-        record.suite = "links";
-        record.test = "links";
-        record.metric = "damaged";
-        record.node = i % 2 ? name : "m77";
-        record.peer = i % 2 ? "m77" : name;
-        record.verdict = VERDICT_FAIL;
+        record = RECORD(.suite = "links", .test = "links", .metric = "damaged",
+                        .node = i % 2 ? name : "m77", .peer = i % 2 ? "m77" : name,
+                        .verdict = VERDICT_FAIL);
         if (records_add(&records, &record) != 0)
             tap_skip_all("no memory");
     }

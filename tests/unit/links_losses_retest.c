@@ -33,15 +33,10 @@ static int measured;
 
 static void add(const char *metric, int from, int to, int rail, double value, unsigned samples)
 {
-    struct record record = RECORD_INIT;
+    struct record record =
+        RECORD(.suite = "links", .test = "links", .metric = metric, .node = names[from],
+               .peer = names[to], .part = rails[rail], .value = value);
 
-    record.suite = "links";
-    record.test = "links";
-    record.metric = metric;
-    record.node = names[from];
-    record.peer = names[to];
-    record.part = rails[rail];
-    record.value = value;
     record.low = record.high = value;
     record.samples = samples;
     record.stalled = strcmp(metric, "bandwidth") == 0 ? now->stalled : (double)NAN;

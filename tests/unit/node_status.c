@@ -61,14 +61,10 @@ static void run_add(const char *run, double ago, struct history_node node, struc
 static void add(const char *run, double ago, const char *node, enum verdict verdict, int strike,
                 const char *until, bool is_dry_run)
 {
-    struct record record = RECORD_INIT;
+    struct record record =
+        RECORD(.test = "strikes", .metric = "links", .part = "eth1", .value = strike,
+               .verdict = strike == 2 ? VERDICT_FAIL : VERDICT_WARN, .message = "links eth1");
 
-    record.test = "strikes";
-    record.metric = "links";
-    record.part = "eth1";
-    record.value = strike;
-    record.verdict = strike == 2 ? VERDICT_FAIL : VERDICT_WARN;
-    record.message = "links eth1";
     run_add(run, ago,
             (struct history_node){.node = node, .verdict = verdict, .certified_until = until},
             strike > 0 ? &record : NULL, is_dry_run);
@@ -120,14 +116,9 @@ static const char *tests(double since)
 /* A run that knew of what a job left on the node. */
 static void add_of_job(const char *run, double ago, const char *node, double job)
 {
-    struct record record = RECORD_INIT;
+    struct record record = RECORD(.test = "host.jobs", .metric = "events", .value = 1,
+                                  .unit = "count", .job = job, .verdict = VERDICT_WARN);
 
-    record.test = "host.jobs";
-    record.metric = "events";
-    record.value = 1;
-    record.unit = "count";
-    record.job = job;
-    record.verdict = VERDICT_WARN;
     run_add(run, ago, (struct history_node){.node = node, .verdict = VERDICT_PASS}, &record, false);
 }
 
@@ -158,14 +149,11 @@ static int strike(const char *node, const char *part)
 /* A run so long ago that tested the node for that user. */
 static void test_for(const char *run, double ago, const char *node, double uid, bool is_dry_run)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
 
     /* older versions named the test after claims */
-    record.test = strcmp(run, "t2") == 0 ? "preflight.claims" : "preflight.suspects";
-    record.metric = "user";
-    record.value = uid;
-    record.unit = "1";
-    record.verdict = VERDICT_WARN;
+    record = RECORD(.test = strcmp(run, "t2") == 0 ? "preflight.claims" : "preflight.suspects",
+                    .metric = "user", .value = uid, .unit = "1", .verdict = VERDICT_WARN);
     run_add(run, ago, (struct history_node){.node = node, .verdict = VERDICT_PASS}, &record,
             is_dry_run);
 }

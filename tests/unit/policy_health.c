@@ -17,11 +17,8 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
 static bool is_hard(const char *test, enum fault_code code, enum verdict verdict,
                     bool lets_rails_fail)
 {
-    struct record record = RECORD_INIT;
+    struct record record = RECORD(.test = test, .code = code, .verdict = verdict);
 
-    record.test = test;
-    record.code = code;
-    record.verdict = verdict;
     return health_is_hard(&record, lets_rails_fail);
 }
 

@@ -75,11 +75,8 @@ static bool is_off(const struct case_outcome *outcome)
 static void write_deviation(const struct battery *battery, const char *test, int rank)
 {
     const struct case_outcome *outcome = &battery->outcomes[rank];
-    struct record record = RECORD_INIT;
+    struct record record = RECORD(.test = test, .metric = "loss", .verdict = VERDICT_FAIL);
 
-    record.test = test;
-    record.metric = "loss";
-    record.verdict = VERDICT_FAIL;
     if (outcome->rv != 0) {
         write_record(battery, &record, rank, "%s", outcome->text);
         return;
@@ -97,16 +94,11 @@ static void write_deviation(const struct battery *battery, const char *test, int
 /* A node's ranks were all as they should be; value: the worst of them. */
 static void write_pass(const struct battery *battery, const char *test, int first)
 {
-    struct record record = RECORD_INIT;
+    struct record record =
+        RECORD(.test = test, .metric = "loss", .node = battery->world.names[first], .value = 0,
+               .unit = "nats", .limit = CASE_TOLERANCE, .limit_source = "reference",
+               .verdict = VERDICT_PASS);
 
-    record.test = test;
-    record.metric = "loss";
-    record.node = battery->world.names[first];
-    record.value = 0;
-    record.unit = "nats";
-    record.limit = CASE_TOLERANCE;
-    record.limit_source = "reference";
-    record.verdict = VERDICT_PASS;
     for (int rank = 0; rank < battery->world.ranks; rank++)
         if (strcmp(battery->world.names[rank], record.node) == 0)
             record.value = fmax(record.value, battery->outcomes[rank].worst);
@@ -157,15 +149,13 @@ static void judge_digests(const struct battery *battery)
         }
     }
     for (int rank = 0; rank < ranks; rank++) {
-        struct record record = RECORD_INIT;
+        struct record record;
 
         if (battery->outcomes[rank].digest == battery->outcomes[common].digest ||
             is_off(&battery->outcomes[rank]))
             continue;
-        record.test = "train.one";
-        record.metric = "digest";
-        record.code = FAULT_TRAINING_DIFFERS;
-        record.verdict = VERDICT_WARN;
+        record = RECORD(.test = "train.one", .metric = "digest", .code = FAULT_TRAINING_DIFFERS,
+                        .verdict = VERDICT_WARN);
         if (2 * most > right)
             write_record(
                 battery, &record, rank,
@@ -335,19 +325,17 @@ static void run_nodes(struct battery *battery, const struct strategy *strategy)
 {
     struct test_case test_case = {strategy, NULL, NULL};
     struct case_outcome outcome;
-    struct record record = RECORD_INIT;
+    struct record record;
 
     phase(battery, strategy == &strategy_ddp ? "train.nodes" : "train.model");
     case_run(&test_case, battery->all, &outcome);
     if (battery->world.rank != 0)
         return;
-    record.test = strategy == &strategy_ddp ? "train.nodes" : "train.model";
-    record.metric = "loss";
-    record.value = outcome.worst;
-    record.unit = isfinite(outcome.worst) ? "nats" : NULL;
-    record.limit = CASE_TOLERANCE;
-    record.limit_source = "reference";
-    record.verdict = is_off(&outcome) ? VERDICT_FAIL : VERDICT_PASS;
+    record =
+        RECORD(.test = strategy == &strategy_ddp ? "train.nodes" : "train.model", .metric = "loss",
+               .value = outcome.worst, .unit = isfinite(outcome.worst) ? "nats" : NULL,
+               .limit = CASE_TOLERANCE, .limit_source = "reference",
+               .verdict = is_off(&outcome) ? VERDICT_FAIL : VERDICT_PASS);
     if (outcome.rv != 0)
         write_record(battery, &record, -1, "%s on %d ranks: %s", strategy->name,
                      battery->world.ranks, outcome.text);

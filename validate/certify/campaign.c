@@ -41,21 +41,15 @@ static void print_progress(struct campaigning *doing, FILE *stream, const char *
 /* The same as a record, behind those of a run. */
 static void record_progress(struct campaigning *doing)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char counts[160];
 
     campaign_describe(&doing->campaign, counts, sizeof counts);
-    record.suite = "certify";
-    record.test = "campaign";
-    record.metric = "certified";
-    record.run = doing->run;
-    record.time = record_now_s();
-    record.part = doing->name;
-    record.value = (double)doing->campaign.counts[CAMPAIGN_CERTIFIED];
-    record.limit = (double)doing->campaign.wanted;
-    record.limit_source = "expected";
-    record.unit = "count";
-    record.message = counts;
+    record = RECORD(.suite = "certify", .test = "campaign", .metric = "certified",
+                    .run = doing->run, .time = record_now_s(), .part = doing->name,
+                    .value = (double)doing->campaign.counts[CAMPAIGN_CERTIFIED],
+                    .limit = (double)doing->campaign.wanted, .limit_source = "expected",
+                    .unit = "count", .message = counts);
     if (doing->base->json)
         record_write(doing->base->json, &record);
 }

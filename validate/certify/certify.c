@@ -130,19 +130,15 @@ static void conclude(struct certify *certify, enum verdict *verdicts)
 {
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
-        struct record record = RECORD_INIT;
+        struct record record;
 
         char text[OUTCOME_TEXT];
 
         verdicts[i] = outcome_conclude(&node_run->outcome);
         outcome_text(&node_run->outcome, true, text, sizeof text);
-        record.suite = "certify";
-        record.test = "certify";
-        record.node = node_run->name;
-        record.part = outcome_worst(&node_run->outcome)->part;
-        record.verdict = verdicts[i];
-        record.code = outcome_worst(&node_run->outcome)->code;
-        record.message = text;
+        record = RECORD(.suite = "certify", .test = "certify", .node = node_run->name,
+                        .part = outcome_worst(&node_run->outcome)->part, .verdict = verdicts[i],
+                        .code = outcome_worst(&node_run->outcome)->code, .message = text);
         certify_record(certify, &record);
     }
 }

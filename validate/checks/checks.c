@@ -36,14 +36,11 @@ static void report(const struct checks *checks, const char *test, const char *pa
                    enum verdict verdict, enum fault_code code, const char *format,
                    va_list arguments)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char message[512];
 
     vsnprintf(message, sizeof message, format, arguments);
-    record.part = part;
-    record.verdict = verdict;
-    record.code = code;
-    record.message = message;
+    record = RECORD(.part = part, .verdict = verdict, .code = code, .message = message);
     checks_report(checks, test, &record);
 }
 

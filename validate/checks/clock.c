@@ -9,7 +9,7 @@
  * by muster certify. */
 void check_clock(const struct checks *checks, const char *test)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     struct timex timex = {.modes = 0};
     char message[192];
     double offset_ms;
@@ -29,12 +29,10 @@ void check_clock(const struct checks *checks, const char *test)
         return;
     }
     offset_ms = (double)timex.offset / (timex.status & STA_NANO ? 1e6 : 1e3);
-    record.metric = "clock_offset";
-    record.value = offset_ms;
-    record.unit = "ms";
-    record.limit = checks->conf->clock_offset_ms;
-    record.limit_source = "conf";
-    record.verdict = fabs(offset_ms) > checks->conf->clock_offset_ms ? VERDICT_WARN : VERDICT_PASS;
+    record = RECORD(.metric = "clock_offset", .value = offset_ms, .unit = "ms",
+                    .limit = checks->conf->clock_offset_ms, .limit_source = "conf",
+                    .verdict = fabs(offset_ms) > checks->conf->clock_offset_ms ? VERDICT_WARN
+                                                                               : VERDICT_PASS);
     snprintf(message, sizeof message, "the clock is %.3g ms off its time service", offset_ms);
     record.message = message;
     checks_report(checks, test, &record);

@@ -10,7 +10,7 @@
 void fact_record(const struct facts *facts, const char *metric, const char *part, double value,
                  const char *unit, const char *format, ...)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char text[1024];
     va_list arguments;
 
@@ -19,12 +19,8 @@ void fact_record(const struct facts *facts, const char *metric, const char *part
     va_end(arguments);
     if (!text[0])
         return;
-    record.metric = metric;
-    record.part = part;
-    record.value = value;
-    record.unit = isnan(value) ? NULL : unit;
-    record.verdict = VERDICT_NONE;
-    record.message = text;
+    record = RECORD(.metric = metric, .part = part, .value = value,
+                    .unit = isnan(value) ? NULL : unit, .verdict = VERDICT_NONE, .message = text);
     checks_report(facts->checks, facts->test, &record);
 }
 

@@ -9,7 +9,7 @@
 /* Slurm says "Prolog error" whoever failed it: where it was muster's gate, this says so. */
 void check_gate(const struct checks *checks, const char *test)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char line[400], message[512];
     time_t when;
 
@@ -23,10 +23,7 @@ void check_gate(const struct checks *checks, const char *test)
         return;
     }
     snprintf(message, sizeof message, "the gate refused a job: %s", line);
-    record.metric = "refused";
-    record.value = (double)when;
-    record.unit = "s";
-    record.verdict = VERDICT_WARN;
-    record.message = message;
+    record = RECORD(.metric = "refused", .value = (double)when, .unit = "s",
+                    .verdict = VERDICT_WARN, .message = message);
     checks_report(checks, test, &record);
 }

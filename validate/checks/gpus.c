@@ -18,7 +18,7 @@ static const char *part_name(size_t index, char part[24])
 static void report_count(const struct checks *checks, const char *test, long found, long expected,
                          const char *source)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char message[256];
 
     if (found < expected)
@@ -28,17 +28,13 @@ static void report_count(const struct checks *checks, const char *test, long fou
     else
         snprintf(message, sizeof message, "%ld GPU%s on the PCI bus, %s expects %ld", found,
                  text_plural((size_t)found), source, expected);
-    record.part = "gpu";
-    record.metric = "count";
-    record.value = (double)found;
-    record.unit = "count";
-    record.limit = (double)expected;
-    record.limit_source = "conf";
-    record.verdict = found < expected   ? VERDICT_FAIL
-                     : found > expected ? VERDICT_WARN
-                                        : VERDICT_PASS;
-    record.code = found < expected ? FAULT_GPU_MISSING : FAULT_GPU_SURPLUS;
-    record.message = message;
+    record = RECORD(.part = "gpu", .metric = "count", .value = (double)found, .unit = "count",
+                    .limit = (double)expected, .limit_source = "conf",
+                    .verdict = found < expected   ? VERDICT_FAIL
+                               : found > expected ? VERDICT_WARN
+                                                  : VERDICT_PASS,
+                    .code = found < expected ? FAULT_GPU_MISSING : FAULT_GPU_SURPLUS,
+                    .message = message);
     checks_report(checks, test, &record);
 }
 
@@ -84,20 +80,16 @@ void check_gpu_enumerate(const struct checks *checks, const char *test)
 static void check_memory_errors(const struct checks *checks, const char *test, const char *part,
                                 const struct gpu *gpu)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char message[192];
 
     if (gpu->ecc_uncorrected <= 0)
         return;
     snprintf(message, sizeof message, "%s at %s has counted %ld uncorrected memory errors",
              gpu->model, gpu->location.pci, gpu->ecc_uncorrected);
-    record.part = part;
-    record.metric = "ecc_uncorrected";
-    record.value = (double)gpu->ecc_uncorrected;
-    record.unit = "count";
-    record.verdict = VERDICT_FAIL;
-    record.code = FAULT_GPU_MEMORY_ERRORS;
-    record.message = message;
+    record = RECORD(.part = part, .metric = "ecc_uncorrected",
+                    .value = (double)gpu->ecc_uncorrected, .unit = "count", .verdict = VERDICT_FAIL,
+                    .code = FAULT_GPU_MEMORY_ERRORS, .message = message);
     checks_report(checks, test, &record);
 }
 

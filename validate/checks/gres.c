@@ -171,7 +171,7 @@ static void report_count(struct context *context, long found, long expected, enu
 static void report_count(struct context *context, long found, long expected, enum verdict verdict,
                          const char *format, ...)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char message[512];
     va_list arguments;
 
@@ -179,14 +179,9 @@ static void report_count(struct context *context, long found, long expected, enu
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     context->failures += verdict == VERDICT_FAIL;
-    record.part = "gpu";
-    record.metric = "count";
-    record.value = (double)found;
-    record.unit = "count";
-    record.limit = (double)expected;
-    record.limit_source = "conf";
-    record.verdict = verdict;
-    record.message = message;
+    record = RECORD(.part = "gpu", .metric = "count", .value = (double)found, .unit = "count",
+                    .limit = (double)expected, .limit_source = "conf", .verdict = verdict,
+                    .message = message);
     checks_report(context->checks, context->test, &record);
 }
 

@@ -41,7 +41,7 @@ static void record_unusable(struct context *context, enum fault_code code, const
 
 static void record_unusable(struct context *context, enum fault_code code, const char *format, ...)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char message[256];
     va_list values;
 
@@ -49,11 +49,8 @@ static void record_unusable(struct context *context, enum fault_code code, const
     vsnprintf(message, sizeof message, format, values);
     va_end(values);
     context->found++;
-    record.part = context->rail->name;
-    record.metric = "unusable";
-    record.verdict = VERDICT_FAIL;
-    record.code = code;
-    record.message = message;
+    record = RECORD(.part = context->rail->name, .metric = "unusable", .verdict = VERDICT_FAIL,
+                    .code = code, .message = message);
     checks_report(context->checks, context->test, &record);
 }
 
@@ -136,18 +133,12 @@ static void count_peers(const struct context *context, double speed, size_t *fas
 static void report_speed(struct context *context, double speed, double limit,
                          const char *limit_source, enum verdict verdict, const char *message)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
 
     context->found++;
-    record.part = context->rail->name;
-    record.metric = "speed";
-    record.code = FAULT_LINK_SPEED_LOW;
-    record.value = speed;
-    record.unit = "Mb/s";
-    record.limit = limit;
-    record.limit_source = limit_source;
-    record.verdict = verdict;
-    record.message = message;
+    record = RECORD(.part = context->rail->name, .metric = "speed", .code = FAULT_LINK_SPEED_LOW,
+                    .value = speed, .unit = "Mb/s", .limit = limit, .limit_source = limit_source,
+                    .verdict = verdict, .message = message);
     checks_report(context->checks, context->test, &record);
 }
 
@@ -186,18 +177,12 @@ static void check_speed(struct context *context)
 static void report_mtu(struct context *context, int limit, const char *limit_source,
                        enum verdict verdict, const char *message)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
 
     context->found++;
-    record.part = context->rail->name;
-    record.metric = "mtu";
-    record.code = FAULT_MTU_WRONG;
-    record.value = context->rail->nic->mtu_bytes;
-    record.unit = "bytes";
-    record.limit = limit;
-    record.limit_source = limit_source;
-    record.verdict = verdict;
-    record.message = message;
+    record = RECORD(.part = context->rail->name, .metric = "mtu", .code = FAULT_MTU_WRONG,
+                    .value = context->rail->nic->mtu_bytes, .unit = "bytes", .limit = limit,
+                    .limit_source = limit_source, .verdict = verdict, .message = message);
     checks_report(context->checks, context->test, &record);
 }
 

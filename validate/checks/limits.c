@@ -17,11 +17,8 @@ static void report_limit(const struct checks *checks, const char *test, enum fau
                          const char *metric, double value, const char *unit, double limit,
                          enum verdict verdict, const char *message)
 {
-    struct record record = RECORD_INIT;
+    struct record record = RECORD(.metric = metric, .value = value, .unit = unit);
 
-    record.metric = metric;
-    record.value = value;
-    record.unit = unit;
     if (limit >= 0) {
         record.limit = limit;
         record.limit_source = "conf";

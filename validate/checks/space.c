@@ -55,16 +55,12 @@ static void report(const struct checks *checks, const char *test, const char *di
 {
     double least = space->free_percent < space->free_inodes_percent ? space->free_percent
                                                                     : space->free_inodes_percent;
-    struct record record = RECORD_INIT;
     char message[192];
+    struct record record = RECORD(.part = directory, .metric = "free", .value = least, .unit = "%",
+                                  .verdict = least < CHECK_SPACE_FULL_PERCENT  ? VERDICT_FAIL
+                                             : least < CHECK_SPACE_LOW_PERCENT ? VERDICT_WARN
+                                                                               : VERDICT_PASS);
 
-    record.part = directory;
-    record.metric = "free";
-    record.value = least;
-    record.unit = "%";
-    record.verdict = least < CHECK_SPACE_FULL_PERCENT  ? VERDICT_FAIL
-                     : least < CHECK_SPACE_LOW_PERCENT ? VERDICT_WARN
-                                                       : VERDICT_PASS;
     record.code = record.verdict == VERDICT_PASS ? FAULT_NONE : FAULT_DISK_FULL;
     if (least == space->free_percent)
         snprintf(message, sizeof message, "%.3g%% of %s is free, %.1f GB", least, directory,

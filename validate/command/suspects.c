@@ -68,9 +68,7 @@ static void print_result(const struct options *options, const char *node,
     }
     if (report) {
         snprintf(run, sizeof run, SUSPECT_REPORT_RUN, report->job_id, (unsigned)report->uid);
-        record.run = run;
-        record.time = (double)report->made;
-        record.part = report->part;
+        record = RECORD(.run = run, .time = (double)report->made, .part = report->part);
     }
     record.suite = "suspects";
     record.test = "preflight.suspects";

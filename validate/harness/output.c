@@ -149,13 +149,9 @@ void output_take_over(void)
 /* Whoever started this program need not wait for its launcher to know how it ended. */
 static void print_end(void)
 {
-    struct record record = RECORD_INIT;
+    struct record record = RECORD(.suite = output.suite, .test = "mpi.launch", .metric = "end",
+                                  .value = output_status(), .unit = "1");
 
-    record.suite = output.suite;
-    record.test = "mpi.launch";
-    record.metric = "end";
-    record.value = output_status();
-    record.unit = "1";
     record_write(stdout, &record);
 }
 

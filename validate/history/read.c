@@ -146,20 +146,15 @@ int history_job(const char *path, double job,
     sqlite3_bind_double(reading.statement, 1, job);
     for (; (rv = sqlite3_step(reading.statement)) == SQLITE_ROW; count++) {
         sqlite3_stmt *statement = reading.statement;
-        struct record record = RECORD_INIT;
+        struct record record =
+            RECORD(.time = sqlite3_column_double(statement, 0),
+                   .suite = database_text(statement, 1), .test = database_text(statement, 2),
+                   .metric = database_text(statement, 3), .node = database_text(statement, 4),
+                   .part = database_text(statement, 5), .value = database_number(statement, 6),
+                   .unit = database_text(statement, 7), .verdict = verdict_at(statement, 8),
+                   .message = database_text(statement, 9), .job = database_number(statement, 10),
+                   .user = database_number(statement, 11));
 
-        record.time = sqlite3_column_double(statement, 0);
-        record.suite = database_text(statement, 1);
-        record.test = database_text(statement, 2);
-        record.metric = database_text(statement, 3);
-        record.node = database_text(statement, 4);
-        record.part = database_text(statement, 5);
-        record.value = database_number(statement, 6);
-        record.unit = database_text(statement, 7);
-        record.verdict = verdict_at(statement, 8);
-        record.message = database_text(statement, 9);
-        record.job = database_number(statement, 10);
-        record.user = database_number(statement, 11);
         each(&record, context);
     }
     return end(&reading, rv, count, err);

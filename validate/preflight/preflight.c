@@ -41,15 +41,11 @@ static void add_record(struct preflight *preflight, const struct record *record)
 void preflight_blame(struct preflight *preflight, struct member *member, enum verdict verdict,
                      const char *test, const char *part, const char *message)
 {
-    struct record record = RECORD_INIT;
     bool has_part = *part && !strstr(message, part);
     char text[480];
+    struct record record = RECORD(.test = test, .node = member->name, .part = part,
+                                  .verdict = verdict, .message = message);
 
-    record.test = test;
-    record.node = member->name;
-    record.part = part;
-    record.verdict = verdict;
-    record.message = message;
     add_record(preflight, &record);
     snprintf(text, sizeof text, "%s: %s%s%s", member->name, has_part ? part : "",
              has_part ? ": " : "", message);
@@ -155,16 +151,14 @@ static void conclude(struct preflight *preflight, enum verdict verdict)
 {
     for (size_t i = 0; i <= preflight->names.count; i++) {
         const struct member *member = i < preflight->names.count ? &preflight->members[i] : NULL;
-        struct record record = RECORD_INIT;
+        struct record record = RECORD(.test = "preflight", .node = member ? member->name : NULL,
+                                      .part = member ? member->part : NULL,
+                                      .verdict = !member                          ? verdict
+                                                 : member->verdict > VERDICT_PASS ? member->verdict
+                                                 : *preflight->unknown            ? VERDICT_UNKNOWN
+                                                                                  : VERDICT_PASS,
+                                      .message = member ? member->message : preflight->unknown);
 
-        record.test = "preflight";
-        record.node = member ? member->name : NULL;
-        record.part = member ? member->part : NULL;
-        record.verdict = !member                          ? verdict
-                         : member->verdict > VERDICT_PASS ? member->verdict
-                         : *preflight->unknown            ? VERDICT_UNKNOWN
-                                                          : VERDICT_PASS;
-        record.message = member ? member->message : preflight->unknown;
         add_record(preflight, &record);
     }
 }

@@ -324,18 +324,15 @@ static void name_numbers(const struct worst *worst, char *text, size_t size)
 
 static void report(const struct check *check, const struct worst *worst)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char part[64], message[300], numbers[40];
 
     snprintf(part, sizeof part, "%s%s%s", collective_kind_name(check->kind),
              check->algorithm ? " by " : "", check->algorithm ? check->algorithm->name : "");
     name_numbers(worst, numbers, sizeof numbers);
-    record.test = "collectives.bound";
-    record.metric = "error";
-    record.part = part;
-    record.unit = "1";
-    record.value = isinf(worst->ratio) ? __builtin_nan("") : worst->ratio;
-    record.message = message;
+    record =
+        RECORD(.test = "collectives.bound", .metric = "error", .part = part, .unit = "1",
+               .value = isinf(worst->ratio) ? __builtin_nan("") : worst->ratio, .message = message);
     if (worst->cases == 0) {
         record.verdict = VERDICT_SKIP;
         record.value = __builtin_nan("");

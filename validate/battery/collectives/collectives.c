@@ -337,14 +337,11 @@ static bool run_rounds(struct session *session, struct comm comms[COMMS], long r
 static void report_coverage(const struct session *session)
 {
     const struct effort *effort = &session->effort;
-    struct record record = RECORD_INIT;
     char message[200];
+    struct record record =
+        RECORD(.test = "collectives.correct", .metric = "coverage",
+               .value = effort_coverage(effort), .unit = "1", .verdict = VERDICT_PASS);
 
-    record.test = "collectives.correct";
-    record.metric = "coverage";
-    record.value = effort_coverage(effort);
-    record.unit = "1";
-    record.verdict = VERDICT_PASS;
     if (record.value < 1)
         snprintf(
             message, sizeof message,

@@ -102,7 +102,7 @@ static void explain(const struct sweep *sweep, char *text, size_t size)
 
 static void report(const struct sweep *sweep, const double *times, int count)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     const char *by = sweep->algorithm ? sweep->algorithm->name : "MPI";
     double factor = collective_kind_factor(sweep->kind, sweep->comm->size);
     double median = statistics_median(times, (size_t)count), low, high;
@@ -114,14 +114,10 @@ static void report(const struct sweep *sweep, const double *times, int count)
     explain(sweep, why, sizeof why);
     snprintf(part, sizeof part, "%s %zuK by %s%s%s", collective_kind_name(sweep->kind),
              sweep->bytes >> 10, by, is_as_is ? "" : ", ", is_as_is ? "" : wire_name(sweep->wire));
-    record.test = "collectives.speed";
-    record.metric = "busbw";
-    record.part = part;
-    record.value = 1e-9 * factor * bytes / median;
-    record.low = 1e-9 * factor * bytes / high;
-    record.high = 1e-9 * factor * bytes / low;
-    record.samples = (unsigned)count;
-    record.unit = "GB/s";
+    record =
+        RECORD(.test = "collectives.speed", .metric = "busbw", .part = part,
+               .value = 1e-9 * factor * bytes / median, .low = 1e-9 * factor * bytes / high,
+               .high = 1e-9 * factor * bytes / low, .samples = (unsigned)count, .unit = "GB/s");
     snprintf(message, sizeof message,
              "%s of %.6g KiB float over %d ranks by %s: %.3f ms, algbw %.3f GB/s%s",
              collective_kind_name(sweep->kind), bytes / 1024, sweep->comm->size, by, 1e3 * median,

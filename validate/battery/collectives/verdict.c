@@ -50,14 +50,11 @@ static void describe(const struct account *account, int case_number, char *text,
 
 static void report_collective(const struct account *account, int index, int mismatches)
 {
-    struct record record = RECORD_INIT;
     char message[160];
+    struct record record =
+        RECORD(.test = "collectives.correct", .metric = "mismatches", .part = routines[index].name,
+               .value = mismatches, .unit = "count");
 
-    record.test = "collectives.correct";
-    record.metric = "mismatches";
-    record.part = routines[index].name;
-    record.value = mismatches;
-    record.unit = "count";
     if (account->cases[index] == 0 && account->left_out[index] > 0) {
         record.verdict = VERDICT_SKIP;
         record.value = __builtin_nan("");
@@ -81,17 +78,14 @@ static void report_faulty_rank(const struct program *program, const struct accou
                                const struct faulty_rank *faulty_rank)
 {
     static const char *const how[] = {"ends up with", "contributes", "passes on"};
-    struct record record = RECORD_INIT;
+    struct record record;
     char message[512], example[160] = "", part[32];
     const struct evidence *seen = &faulty_rank->example;
     int used = 0;
 
     describe(account, seen->case_number, example, sizeof example);
-    record.test = "collectives.correct";
-    record.metric = "corrupt";
-    record.value = faulty_rank->cases;
-    record.unit = "count";
-    record.verdict = VERDICT_FAIL;
+    record = RECORD(.test = "collectives.correct", .metric = "corrupt", .value = faulty_rank->cases,
+                    .unit = "count", .verdict = VERDICT_FAIL);
     if (faulty_rank->rank < 0) {
         used = snprintf(message, sizeof message, "%d wrong results that no single rank explains",
                         faulty_rank->cases);
@@ -202,15 +196,13 @@ void verdict_report(struct program *program, const struct bench *bench, struct a
     for (int i = 0; i < found; i++)
         report_faulty_rank(program, account, &faulty_ranks[i]);
     if (!is_complete) {
-        struct record record = RECORD_INIT;
+        struct record record;
         char message[120];
 
         snprintf(message, sizeof message, "the time limit of %g s is over: %d cases were run",
                  program->common.time_limit_s, account->note_count);
-        record.test = "collectives.correct";
-        record.metric = "complete";
-        record.verdict = VERDICT_UNKNOWN;
-        record.message = message;
+        record = RECORD(.test = "collectives.correct", .metric = "complete",
+                        .verdict = VERDICT_UNKNOWN, .message = message);
         output_record(&record);
     }
     free(all);

@@ -227,14 +227,13 @@ static void report_figure(struct reporter *reporter, const struct gpu_device *de
                           enum figure figure, double reference)
 {
     const struct figure_spec *spec = &figure_specs[figure];
-    struct record record = RECORD_INIT;
+    struct record record;
     bool is_low = spec->least > 0 && device->best[figure] < spec->least * reference;
 
     if (device->best[figure] <= 0)
         return;
-    record.low = device->lowest[figure];
-    record.high = device->best[figure];
-    record.samples = (unsigned)device->samples[figure];
+    record = RECORD(.low = device->lowest[figure], .high = device->best[figure],
+                    .samples = (unsigned)device->samples[figure]);
     if (isfinite(reference) && spec->least > 0) {
         record.limit = spec->least * reference;
         record.limit_source = "peers";

@@ -239,14 +239,12 @@ static void value_report(struct reporter *reporter, enum host_figure figure, int
 {
     const struct host_value *value = value_of(own_node(reporter), figure, index);
     struct figure_spec spec = spec_of(figure);
-    struct record record = RECORD_INIT;
+    struct record record;
     enum fault_code code = FAULT_NONE;
 
     if (value->best <= 0)
         return;
-    record.low = value->lowest;
-    record.high = value->best;
-    record.samples = (unsigned)value->samples;
+    record = RECORD(.low = value->lowest, .high = value->best, .samples = (unsigned)value->samples);
     if (figure == HOST_TRIAD)
         record.stalled = value->stalled;
     limit_set(reporter, figure, &record);
@@ -289,7 +287,7 @@ static void socket_report(struct reporter *reporter, int socket)
     const struct host_node *node = own_node(reporter);
     const struct host_value *worst = NULL, *best = NULL;
     struct figure_spec spec = spec_of(HOST_RATE);
-    struct record record = RECORD_INIT;
+    struct record record;
     enum fault_code code = FAULT_NONE;
     int cores = 0, low = 0;
 
@@ -307,9 +305,7 @@ static void socket_report(struct reporter *reporter, int socket)
     }
     if (cores == 0)
         return;
-    record.low = worst->best;
-    record.high = best->best;
-    record.samples = (unsigned)cores;
+    record = RECORD(.low = worst->best, .high = best->best, .samples = (unsigned)cores);
     limit_set(reporter, HOST_RATE, &record);
     snprintf(reporter->part, sizeof reporter->part, "socket%d", socket);
     if (low > 0) {

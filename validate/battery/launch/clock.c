@@ -52,20 +52,14 @@ static void report_clock(struct program *program)
 
 static void report(const struct program *program, int node, struct reading reading)
 {
-    struct record record = RECORD_INIT;
     char message[160];
+    struct record record =
+        RECORD(.test = "host.clock", .metric = "offset", .node = program->node_name[node],
+               .peer = program->node_name[0], .value = 1e3 * reading.offset_s,
+               .low = 1e3 * (reading.offset_s - reading.error_s),
+               .high = 1e3 * (reading.offset_s + reading.error_s), .samples = ROUND_TRIPS,
+               .unit = "ms", .limit = program->conf.clock_offset_ms, .limit_source = "conf");
 
-    record.test = "host.clock";
-    record.metric = "offset";
-    record.node = program->node_name[node];
-    record.peer = program->node_name[0];
-    record.value = 1e3 * reading.offset_s;
-    record.low = 1e3 * (reading.offset_s - reading.error_s);
-    record.high = 1e3 * (reading.offset_s + reading.error_s);
-    record.samples = ROUND_TRIPS;
-    record.unit = "ms";
-    record.limit = program->conf.clock_offset_ms;
-    record.limit_source = "conf";
     record.verdict = fabs(record.value) > record.limit ? VERDICT_FAIL : VERDICT_PASS;
     snprintf(message, sizeof message, "clock %.3f ms %s %s's (within %.3f ms)%s",
              fabs(record.value), record.value < 0 ? "behind" : "ahead of", program->node_name[0],

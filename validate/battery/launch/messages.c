@@ -100,7 +100,7 @@ static void exchange_with(struct exchange *exchange, int partner, int max_bytes)
 
 static void report_damage(const struct program *program, const struct damage *damage)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char message[256], part[32];
 
     if (damage->received != damage->size)
@@ -116,15 +116,10 @@ static void report_damage(const struct program *program, const struct damage *da
                  program->name_of[damage->to], damage->offset, damage->size,
                  (unsigned)damage->found, (unsigned)damage->expected, damage->bad_messages);
     snprintf(part, sizeof part, "rank %d", damage->from);
-    record.test = "mpi.messages";
-    record.metric = "damaged";
-    record.node = program->name_of[damage->from];
-    record.part = part;
-    record.peer = program->name_of[damage->to];
-    record.value = damage->bad_messages;
-    record.unit = "count";
-    record.verdict = VERDICT_FAIL;
-    record.message = message;
+    record =
+        RECORD(.test = "mpi.messages", .metric = "damaged", .node = program->name_of[damage->from],
+               .part = part, .peer = program->name_of[damage->to], .value = damage->bad_messages,
+               .unit = "count", .verdict = VERDICT_FAIL, .message = message);
     output_record(&record);
 }
 
@@ -132,7 +127,7 @@ static void report_damage(const struct program *program, const struct damage *da
 static void report_nodes(const struct program *program, const int *messages, const int *damaged)
 {
     for (int node = 0; node < program->node_count; node++) {
-        struct record record = RECORD_INIT;
+        struct record record;
         char message[120];
         int count = 0, bad = 0;
 
@@ -146,11 +141,8 @@ static void report_nodes(const struct program *program, const int *messages, con
                  bad ? "%d messages received, damaged ones from %d ranks"
                      : "%d messages received, all as sent",
                  count, bad);
-        record.test = "mpi.messages";
-        record.metric = "messages";
-        record.node = program->node_name[node];
-        record.value = count;
-        record.unit = "count";
+        record = RECORD(.test = "mpi.messages", .metric = "messages",
+                        .node = program->node_name[node], .value = count, .unit = "count");
         /* The pairs' own records blame the sender; this node only received. */
         record.verdict = bad ? VERDICT_NONE : VERDICT_PASS;
         record.message = message;
@@ -161,20 +153,15 @@ static void report_nodes(const struct program *program, const int *messages, con
 /* TCP although there is RDMA. A message costs more bytes than its own on the way, not fewer. */
 static void report_way(const char *node, const struct way *way)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char message[512];
 
     if (!fabric_class_is_rdma((enum fabric_class)way->class) || way->sent_bytes <= 0 ||
         way->tcp_bytes < way->sent_bytes / 2)
         return;
-    record.test = "mpi.messages";
-    record.metric = "transport";
-    record.node = node;
-    record.part = way->rail;
-    record.value = way->tcp_bytes;
-    record.unit = "bytes";
-    record.verdict = VERDICT_WARN;
-    record.code = FAULT_TRANSPORT_FALLBACK;
+    record = RECORD(.test = "mpi.messages", .metric = "transport", .node = node, .part = way->rail,
+                    .value = way->tcp_bytes, .unit = "bytes", .verdict = VERDICT_WARN,
+                    .code = FAULT_TRANSPORT_FALLBACK);
     snprintf(message, sizeof message,
              "%s: MPI sent its %.3g MB to other nodes by TCP, although %s is there (%s): nothing "
              "went by RDMA; look for UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and the like in the "
@@ -276,16 +263,13 @@ static struct schedule *make_schedule(const struct program *program,
 
 static void report_coverage(const struct program *program, int rounds)
 {
-    struct record record = RECORD_INIT;
     int others = program->size - 1;
     int met = rounds < others ? rounds : others;
     char message[160];
+    struct record record = RECORD(.test = "mpi.messages", .metric = "coverage",
+                                  .value = others > 0 ? (double)met / others : 1, .unit = "1",
+                                  .verdict = VERDICT_PASS);
 
-    record.test = "mpi.messages";
-    record.metric = "coverage";
-    record.value = others > 0 ? (double)met / others : 1;
-    record.unit = "1";
-    record.verdict = VERDICT_PASS;
     if (met == others)
         snprintf(message, sizeof message, "all pairs of %d ranks exchanged messages",
                  program->size);

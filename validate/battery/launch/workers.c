@@ -50,13 +50,9 @@ void workers_start(struct program *program, double started)
 static void report_workers(const char *node, int found, long expected, enum verdict verdict,
                            const char *message)
 {
-    struct record record = RECORD_INIT;
+    struct record record = RECORD(.test = "workers.enumerate", .metric = "ranks", .node = node,
+                                  .value = found, .unit = "count");
 
-    record.test = "workers.enumerate";
-    record.metric = "ranks";
-    record.node = node;
-    record.value = found;
-    record.unit = "count";
     if (expected > 0) {
         record.limit = (double)expected;
         record.limit_source = "expected";

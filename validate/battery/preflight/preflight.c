@@ -53,14 +53,12 @@ static const struct program_spec links_spec = {"muster-preflight", "launch", "",
 static bool is_alone(const struct program *program)
 {
     const char *tasks = getenv("SLURM_NTASKS");
-    struct record record = RECORD_INIT;
+    struct record record;
 
     if (program->size > 1 || !tasks || atoi(tasks) <= 1)
         return false;
-    record.test = "mpi.launch";
-    record.metric = "complete";
-    record.verdict = VERDICT_UNKNOWN;
-    record.code = FAULT_LAUNCH_FAILED;
+    record = RECORD(.test = "mpi.launch", .metric = "complete", .verdict = VERDICT_UNKNOWN,
+                    .code = FAULT_LAUNCH_FAILED);
     record.message =
         "MPI started each rank alone: srun's --mpi (MpiDefault of slurm.conf) does not "
         "fit this MPI";

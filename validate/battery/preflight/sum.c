@@ -25,15 +25,11 @@ static int64_t sum_of(int size, int place)
 
 static void report(const struct program *program, int bad_ranks, double seconds)
 {
-    struct record record = RECORD_INIT;
     char message[160];
+    struct record record = RECORD(.test = "collectives.correct", .metric = "mismatches",
+                                  .part = "allreduce", .value = bad_ranks, .unit = "count",
+                                  .verdict = bad_ranks > 0 ? VERDICT_FAIL : VERDICT_PASS);
 
-    record.test = "collectives.correct";
-    record.metric = "mismatches";
-    record.part = "allreduce";
-    record.value = bad_ranks;
-    record.unit = "count";
-    record.verdict = bad_ranks > 0 ? VERDICT_FAIL : VERDICT_PASS;
     if (bad_ranks > 0)
         snprintf(message, sizeof message,
                  "allreduce over %d ranks: %d of them have wrong sums; muster-collectives finds "

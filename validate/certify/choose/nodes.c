@@ -242,7 +242,7 @@ static void partners_note(struct certify *certify)
 static int select_group(struct certify *certify, struct error *err)
 {
     const struct campaign *campaign = certify->campaign;
-    struct record record = RECORD_INIT;
+    struct record record;
     struct group group;
     char *folded = hostlist_fold(&campaign->nodes);
 
@@ -255,13 +255,9 @@ static int select_group(struct certify *certify, struct error *err)
     nodes_add(certify, &group.partners);
     certify_keep(certify, &group.partners, &group.wanted);
     partners_note(certify);
-    record.suite = "certify";
-    record.test = "campaign";
-    record.metric = "nodes";
-    record.part = campaign->name;
-    record.value = (double)campaign->nodes.count;
-    record.unit = "count";
-    record.message = strlen(folded) < RECORDFILE_MESSAGE ? folded : NULL;
+    record = RECORD(.suite = "certify", .test = "campaign", .metric = "nodes",
+                    .part = campaign->name, .value = (double)campaign->nodes.count, .unit = "count",
+                    .message = strlen(folded) < RECORDFILE_MESSAGE ? folded : NULL);
     certify_record(certify, &record);
     group_clear(&group);
     free(folded);

@@ -291,16 +291,11 @@ static bool tally_take(struct certify *certify, struct tally *tally, const struc
 static void tally_record(struct certify *certify, struct tally *tally)
 {
     for (size_t i = 0; i < tally->node_count; i++) {
-        struct record record = RECORD_INIT;
+        struct record record =
+            RECORD(.suite = "certify", .test = "preflight.suspects", .metric = "user",
+                   .node = tally->nodes[i].node, .value = tally->nodes[i].uid, .unit = "1",
+                   .verdict = VERDICT_WARN, .message = tally->nodes[i].message);
 
-        record.suite = "certify";
-        record.test = "preflight.suspects";
-        record.metric = "user";
-        record.node = tally->nodes[i].node;
-        record.value = tally->nodes[i].uid;
-        record.unit = "1";
-        record.verdict = VERDICT_WARN;
-        record.message = tally->nodes[i].message;
         certify_record(certify, &record);
     }
     free(tally->users);

@@ -15,29 +15,21 @@
 static void fact(struct certify *certify, const char *test, const char *metric, const char *node,
                  const char *text)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
 
     if (!text || !*text)
         return;
-    record.suite = "certify";
-    record.test = test;
-    record.metric = metric;
-    record.node = node;
-    record.message = text;
+    record =
+        RECORD(.suite = "certify", .test = test, .metric = metric, .node = node, .message = text);
     certify_record(certify, &record);
 }
 
 static void figure(struct certify *certify, const char *test, const char *metric, const char *node,
                    double seconds)
 {
-    struct record record = RECORD_INIT;
+    struct record record = RECORD(.suite = "certify", .test = test, .metric = metric, .node = node,
+                                  .value = seconds, .unit = "s");
 
-    record.suite = "certify";
-    record.test = test;
-    record.metric = metric;
-    record.node = node;
-    record.value = seconds;
-    record.unit = "s";
     certify_record(certify, &record);
 }
 

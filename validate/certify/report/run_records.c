@@ -28,15 +28,10 @@ void certify_fault(struct certify *certify, struct node_run *node_run, enum stag
     if (!node_run)
         return;
     if (test) {
-        struct record record = RECORD_INIT;
+        struct record record =
+            RECORD(.suite = "certify", .test = test, .node = node_run->name, .part = part,
+                   .verdict = verdict, .code = code, .message = message);
 
-        record.suite = "certify";
-        record.test = test;
-        record.node = node_run->name;
-        record.part = part;
-        record.verdict = verdict;
-        record.code = code;
-        record.message = message;
         certify_record(certify, &record);
     }
     outcome_note(&node_run->outcome, stage, verdict, code, test, part, message);

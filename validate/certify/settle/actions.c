@@ -179,24 +179,17 @@ static void strike(struct certify *certify, const struct node_run *node_run,
                    const struct outcome_fault *fault)
 {
     bool is_last = node_run->strike >= certify->conf.strikes;
-    struct record record = RECORD_INIT;
+    struct record record;
     char count[64], text[360];
 
     strikes_print(node_run->strike, certify->conf.strikes, (double)certify->conf.strike_window_s,
                   count, sizeof count);
     snprintf(text, sizeof text, "%s %s, %s", fault->test, fault->message, count);
-    record.suite = "certify";
-    record.test = "strikes";
-    record.metric = fault->test;
-    record.node = node_run->name;
-    record.part = fault->part;
-    record.value = node_run->strike;
-    record.unit = "count";
-    record.limit = certify->conf.strikes;
-    record.limit_source = "conf";
-    record.verdict = is_last ? VERDICT_FAIL : VERDICT_WARN;
-    record.code = fault->code;
-    record.message = text;
+    record = RECORD(.suite = "certify", .test = "strikes", .metric = fault->test,
+                    .node = node_run->name, .part = fault->part, .value = node_run->strike,
+                    .unit = "count", .limit = certify->conf.strikes, .limit_source = "conf",
+                    .verdict = is_last ? VERDICT_FAIL : VERDICT_WARN, .code = fault->code,
+                    .message = text);
     certify_record(certify, &record);
     if (!is_last)
         certify_note(certify, "%s is a suspect: %s", node_run->name, text);

@@ -114,7 +114,7 @@ void certify_alike(struct certify *certify)
 
 static void headline(struct certify *certify, const struct outcome_fault *fault)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     struct hostlist names = {0};
     char text[700], *folded;
 
@@ -135,15 +135,9 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
              names.count, asked_in(certify, fault->stage), stage_name(fault->stage), fault->test,
              *fault->part ? " " : "", fault->part, fault->message, folded ? folded : "");
     hostlist_append(&certify->headlines, text);
-    record.suite = "certify";
-    record.test = "certify";
-    record.metric = "alike";
-    record.part = fault->part;
-    record.value = (double)names.count;
-    record.unit = "count";
-    record.verdict = VERDICT_UNKNOWN;
-    record.code = FAULT_MANY_ALIKE;
-    record.message = text;
+    record = RECORD(.suite = "certify", .test = "certify", .metric = "alike", .part = fault->part,
+                    .value = (double)names.count, .unit = "count", .verdict = VERDICT_UNKNOWN,
+                    .code = FAULT_MANY_ALIKE, .message = text);
     certify_record(certify, &record);
     free(folded);
     hostlist_clear(&names);

@@ -22,7 +22,7 @@ static bool is_asked(const void *context, const char *node)
 static void deviation_report(struct certify *certify, const struct deviation *deviation)
 {
     struct node_run *node_run = deviation->node ? certify_node_run(certify, deviation->node) : NULL;
-    struct record record = RECORD_INIT;
+    struct record record;
     char text[512];
 
     deviation_message(deviation, text, sizeof text);
@@ -33,12 +33,10 @@ static void deviation_report(struct certify *certify, const struct deviation *de
                       *deviation->part ? deviation->part : deviation->name, text);
         return;
     }
-    record.suite = "certify";
-    record.test = "host.config";
-    record.part = *deviation->part ? deviation->part : deviation->name;
-    record.verdict = deviation->verdict;
-    record.code = fact_code(deviation->name);
-    record.message = text;
+    record =
+        RECORD(.suite = "certify", .test = "host.config",
+               .part = *deviation->part ? deviation->part : deviation->name,
+               .verdict = deviation->verdict, .code = fact_code(deviation->name), .message = text);
     certify_record(certify, &record);
     certify_note(certify, "%s", text);
 }
@@ -48,18 +46,16 @@ static void lone_nodes_report(struct certify *certify, const struct comparison *
 {
     for (size_t i = 0; i < comparison->groups.count; i++) {
         const struct group *group = &comparison->groups.groups[i];
-        struct record record = RECORD_INIT;
+        struct record record;
         char text[512];
 
         if (group->count != 1 || comparison->groups.count == 1)
             continue;
         snprintf(text, sizeof text, "the only node of its kind (%.400s): not compared",
                  group->label);
-        record.suite = "certify";
-        record.test = "host.config";
-        record.node = comparison->table.nodes[group->nodes[0]];
-        record.verdict = VERDICT_SKIP;
-        record.message = text;
+        record = RECORD(.suite = "certify", .test = "host.config",
+                        .node = comparison->table.nodes[group->nodes[0]], .verdict = VERDICT_SKIP,
+                        .message = text);
         certify_record(certify, &record);
     }
 }
@@ -89,13 +85,10 @@ static void duplicate_report(struct certify *certify, const struct duplicate *du
 static void host_note(const char *text, void *context)
 {
     struct certify *certify = context;
-    struct record record = RECORD_INIT;
+    struct record record =
+        RECORD(.suite = "certify", .test = "net.addresses", .verdict = VERDICT_WARN,
+               .code = FAULT_HOSTS_DIFFER, .message = text);
 
-    record.suite = "certify";
-    record.test = "net.addresses";
-    record.verdict = VERDICT_WARN;
-    record.code = FAULT_HOSTS_DIFFER;
-    record.message = text;
     certify_record(certify, &record);
     hostlist_append(&certify->headlines, text);
 }

@@ -156,7 +156,7 @@ static void show_duplicate(const struct duplicate *duplicate, enum verdict verdi
 {
     for (size_t i = 0; i < duplicate->count; i++) {
         const struct identity *holder = &duplicate->holders[i];
-        struct record record = RECORD_INIT;
+        struct record record;
         char text[512];
 
         duplicate_message(duplicate, i, text, sizeof text);
@@ -164,29 +164,22 @@ static void show_duplicate(const struct duplicate *duplicate, enum verdict verdi
             printf("%s  %s  %s\n", verdict_name(verdict), holder->node, text);
             continue;
         }
-        record.suite = "compare";
-        record.test = "net.addresses";
-        record.node = holder->node;
-        record.part = holder->part;
-        record.verdict = verdict;
-        record.message = text;
+        record = RECORD(.suite = "compare", .test = "net.addresses", .node = holder->node,
+                        .part = holder->part, .verdict = verdict, .message = text);
         record_write(stdout, &record);
     }
 }
 
 static void show_hosts(const char *text, void *context)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
 
     if (!*(const bool *)context) {
         printf("%s  %s\n", verdict_name(VERDICT_WARN), text);
         return;
     }
-    record.suite = "compare";
-    record.test = "net.addresses";
-    record.verdict = VERDICT_WARN;
-    record.code = FAULT_HOSTS_DIFFER;
-    record.message = text;
+    record = RECORD(.suite = "compare", .test = "net.addresses", .verdict = VERDICT_WARN,
+                    .code = FAULT_HOSTS_DIFFER, .message = text);
     record_write(stdout, &record);
 }
 
@@ -223,16 +216,13 @@ void show_records(const struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->count; i++) {
         const struct deviation *deviation = &comparison->deviations[i];
-        struct record record = RECORD_INIT;
+        struct record record;
         char text[2048];
 
         deviation_message(deviation, text, sizeof text);
-        record.suite = "compare";
-        record.test = "host.config";
-        record.node = deviation->node;
-        record.part = *deviation->part ? deviation->part : deviation->name;
-        record.verdict = deviation->verdict;
-        record.message = text;
+        record = RECORD(.suite = "compare", .test = "host.config", .node = deviation->node,
+                        .part = *deviation->part ? deviation->part : deviation->name,
+                        .verdict = deviation->verdict, .message = text);
         record_write(stdout, &record);
     }
 }

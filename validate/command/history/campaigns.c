@@ -10,20 +10,15 @@
 
 static void print_record(const struct campaign *campaign)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char text[160];
 
     campaign_describe(campaign, text, sizeof text);
-    record.suite = "certify";
-    record.test = "campaign";
-    record.metric = "certified";
-    record.time = campaign->last;
-    record.part = campaign->name;
-    record.value = (double)campaign->counts[CAMPAIGN_CERTIFIED];
-    record.limit = (double)campaign->wanted;
-    record.limit_source = "expected";
-    record.unit = "count";
-    record.message = text;
+    record = RECORD(.suite = "certify", .test = "campaign", .metric = "certified",
+                    .time = campaign->last, .part = campaign->name,
+                    .value = (double)campaign->counts[CAMPAIGN_CERTIFIED],
+                    .limit = (double)campaign->wanted, .limit_source = "expected", .unit = "count",
+                    .message = text);
     record_write(stdout, &record);
 }
 

@@ -58,15 +58,10 @@ static void end_table(struct table *table)
 static void report(const struct diff *diff, const char *test, const char *node,
                    enum verdict verdict, const char *message)
 {
-    struct record record = RECORD_INIT;
+    struct record record =
+        RECORD(.suite = "history", .test = test, .run = diff->now.run, .time = diff->now.time,
+               .node = node, .verdict = verdict, .message = message);
 
-    record.suite = "history";
-    record.test = test;
-    record.run = diff->now.run;
-    record.time = diff->now.time;
-    record.node = node;
-    record.verdict = verdict;
-    record.message = message;
     record_write(stdout, &record);
 }
 

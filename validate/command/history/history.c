@@ -18,16 +18,10 @@ struct listing {
 
 static void print_record(const struct history_node *node)
 {
-    struct record record = RECORD_INIT;
+    struct record record = RECORD(.suite = "certify", .test = "certify", .run = node->run,
+                                  .time = node->time, .node = node->node, .part = node->part,
+                                  .verdict = node->verdict, .message = node->message);
 
-    record.suite = "certify";
-    record.test = "certify";
-    record.run = node->run;
-    record.time = node->time;
-    record.node = node->node;
-    record.part = node->part;
-    record.verdict = node->verdict;
-    record.message = node->message;
     record_write(stdout, &record);
 }
 

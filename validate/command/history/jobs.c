@@ -40,15 +40,13 @@ static void add_row(const struct record *record, void *context)
 static void add_line(const struct job_line *line, void *context)
 {
     struct listing *listing = context;
-    struct record record = RECORD_INIT;
+    struct record record;
     char message[JOB_LINE_MESSAGE];
 
     if (line->job != listing->job)
         return;
     listing->has_own = true;
-    record.suite = "check";
-    record.test = "host.jobs";
-    record.node = listing->node;
+    record = RECORD(.suite = "check", .test = "host.jobs", .node = listing->node);
     job_line_record(line, message, &record);
     add_row(&record, context);
 }

@@ -58,15 +58,10 @@ static void add_row(struct table *table, const struct offender *offender, int da
     if (as_json) {
         snprintf(text, sizeof text, "%u faults and %u repairs in %d days", offender->faults,
                  offender->repairs, days);
-        record.suite = "history";
-        record.test = "offenders";
-        record.metric = "score";
-        record.node = offender->node;
-        record.part = offender->part;
-        record.value = offender_score(offender);
-        record.unit = "1";
-        record.time = offender->last;
-        record.message = text;
+        record = RECORD(.suite = "history", .test = "offenders", .metric = "score",
+                        .node = offender->node, .part = offender->part,
+                        .value = offender_score(offender), .unit = "1", .time = offender->last,
+                        .message = text);
         record_write(stdout, &record);
         return;
     }

@@ -177,11 +177,8 @@ static void add_change(const struct history_change *change, void *context)
              change->before ? change->before : "not told",
              change->after ? change->after : "not told");
     if (steps->as_json) {
-        record.suite = "history";
-        record.test = "host.config";
-        record.node = change->node;
-        record.time = change->time;
-        record.message = message;
+        record = RECORD(.suite = "history", .test = "host.config", .node = change->node,
+                        .time = change->time, .message = message);
         record_write(stdout, &record);
         return;
     }
@@ -199,12 +196,8 @@ static void add_mark(const struct history_mark *mark, void *context)
     snprintf(message, sizeof message, "accepted as it is now%s%.400s", *mark->why ? ": " : "",
              mark->why);
     if (steps->as_json) {
-        record.suite = "history";
-        record.test = "accept";
-        record.node = steps->node;
-        record.part = mark->part;
-        record.time = mark->time;
-        record.message = message;
+        record = RECORD(.suite = "history", .test = "accept", .node = steps->node,
+                        .part = mark->part, .time = mark->time, .message = message);
         record_write(stdout, &record);
         return;
     }

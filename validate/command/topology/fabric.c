@@ -304,14 +304,11 @@ static void write_records(const struct subnet *subnet, const struct subnet_findi
 
     for (size_t i = 0; i < subnet->attachment_count; i++) {
         const struct subnet_rail *at = &subnet->attachments[i];
-        struct record record = RECORD_INIT;
+        struct record record =
+            RECORD(.suite = "topology", .test = "net.topology", .metric = "switch",
+                   .node = subnet->nodes.names[at->node], .part = subnet->rails.names[at->rail],
+                   .message = subnet_port_text(subnet, at->switch_port, place, sizeof place));
 
-        record.suite = "topology";
-        record.test = "net.topology";
-        record.metric = "switch";
-        record.node = subnet->nodes.names[at->node];
-        record.part = subnet->rails.names[at->rail];
-        record.message = subnet_port_text(subnet, at->switch_port, place, sizeof place);
         record_write(stdout, &record);
     }
     for (size_t i = 0; i < findings->count; i++) {
@@ -323,11 +320,9 @@ static void write_records(const struct subnet *subnet, const struct subnet_findi
         record_write(stdout, &record);
     }
     if (findings->count == 0) {
-        struct record record = RECORD_INIT;
+        struct record record =
+            RECORD(.suite = "topology", .test = "net.topology", .verdict = VERDICT_PASS);
 
-        record.suite = "topology";
-        record.test = "net.topology";
-        record.verdict = VERDICT_PASS;
         record_write(stdout, &record);
     }
 }

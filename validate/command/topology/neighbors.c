@@ -112,17 +112,15 @@ static void write_records(const struct subnet_neighbors *neighbors, const char *
         count += strcmp(neighbors->items[i].interface, management) != 0;
     for (size_t i = 0; i <= neighbors->count; i++) {
         const struct subnet_neighbor *item = i > 0 ? &neighbors->items[i - 1] : NULL;
-        struct record record = RECORD_INIT;
+        struct record record;
         char message[128];
 
         if (item && strcmp(item->interface, management) == 0)
             continue;
-        record.suite = "topology";
-        record.test = "net.topology";
-        record.metric = item ? "neighbor" : "neighbors";
-        record.node = node;
-        record.value = item ? subnet_rate_mbps(item->rate) : (double)count;
-        record.unit = item ? "Mb/s" : "count";
+        record = RECORD(.suite = "topology", .test = "net.topology",
+                        .metric = item ? "neighbor" : "neighbors", .node = node,
+                        .value = item ? subnet_rate_mbps(item->rate) : (double)count,
+                        .unit = item ? "Mb/s" : "count");
         if (item) {
             describe(item, message, sizeof message);
             record.part = item->interface;

@@ -260,16 +260,10 @@ static void print_people(const struct view *view)
 static void write_record(const struct view *view, const char *metric, const char *part,
                          const char *message, double count, enum verdict verdict)
 {
-    struct record record = RECORD_INIT;
+    struct record record =
+        RECORD(.suite = "topology", .test = "gpu.affinity", .metric = metric, .node = view->node,
+               .part = part, .message = message, .verdict = verdict, .value = count);
 
-    record.suite = "topology";
-    record.test = "gpu.affinity";
-    record.metric = metric;
-    record.node = view->node;
-    record.part = part;
-    record.message = message;
-    record.verdict = verdict;
-    record.value = count;
     if (count >= 0)
         record.unit = "count";
     record_write(stdout, &record);

@@ -27,18 +27,15 @@ static void report(const struct monitor *monitor, enum verdict verdict, enum fau
 static void report(const struct monitor *monitor, enum verdict verdict, enum fault_code code,
                    const char *metric, int rank, const char *format, ...)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char part[32], message[512];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    record.test = "workers.enumerate";
-    record.metric = metric;
-    record.verdict = verdict;
-    record.code = code;
-    record.message = message;
+    record = RECORD(.test = "workers.enumerate", .metric = metric, .verdict = verdict, .code = code,
+                    .message = message);
     if (rank >= 0) {
         snprintf(part, sizeof part, "rank %d", rank);
         record.node = node_of(monitor, rank);

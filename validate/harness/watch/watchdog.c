@@ -55,7 +55,7 @@ static void __attribute__((noreturn)) leave(void)
 
 static void print_record(double waited_s)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char message[192], node[256];
 
     own_name("", node, sizeof node);
@@ -64,12 +64,8 @@ static void print_record(double waited_s)
                  ? "MPI's first messages between all ranks did not arrive"
                  : "MPI_Init did not return",
              waited_s, node);
-    record.test = "mpi.launch";
-    record.metric = "complete";
-    record.node = node;
-    record.verdict = VERDICT_UNKNOWN;
-    record.code = FAULT_LAUNCH_FAILED;
-    record.message = message;
+    record = RECORD(.test = "mpi.launch", .metric = "complete", .node = node,
+                    .verdict = VERDICT_UNKNOWN, .code = FAULT_LAUNCH_FAILED, .message = message);
     output_take_over();
     output_record(&record);
     output_finish();

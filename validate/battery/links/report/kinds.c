@@ -53,18 +53,16 @@ static void report(const struct program *program, const struct rail_kinds *kinds
 {
     int own = value_of(&kinds[node], rail, field), having, known;
     int best = majority(program, kinds, rail, field, &having, &known);
-    struct record record = RECORD_INIT;
+    struct record record;
     bool is_clear = 2 * having > known;
     char message[200];
 
     if (own < 0 || having == known || (own == best && is_clear))
         return;
-    record.test = "links";
-    record.metric = field == FIELD_MTU ? "mtu" : "kind";
-    record.node = program->node_name[node];
-    record.part = rail;
-    record.verdict = is_clear ? VERDICT_FAIL : VERDICT_UNKNOWN;
-    record.code = field == FIELD_MTU ? FAULT_MTU_WRONG : FAULT_RAIL_WRONG_KIND;
+    record = RECORD(.test = "links", .metric = field == FIELD_MTU ? "mtu" : "kind",
+                    .node = program->node_name[node], .part = rail,
+                    .verdict = is_clear ? VERDICT_FAIL : VERDICT_UNKNOWN,
+                    .code = field == FIELD_MTU ? FAULT_MTU_WRONG : FAULT_RAIL_WRONG_KIND);
     if (field == FIELD_MTU) {
         record.value = own;
         record.unit = "bytes";

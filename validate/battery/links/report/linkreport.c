@@ -13,13 +13,10 @@
 struct record linkreport_record(const struct program *program, const struct link_result *result,
                                 const char *metric)
 {
-    struct record record = RECORD_INIT;
+    struct record record = RECORD(.test = "links", .metric = metric,
+                                  .node = program->node_name[result->from], .part = result->rail,
+                                  .peer = result->to >= 0 ? program->node_name[result->to] : NULL);
 
-    record.test = "links";
-    record.metric = metric;
-    record.node = program->node_name[result->from];
-    record.part = result->rail;
-    record.peer = result->to >= 0 ? program->node_name[result->to] : NULL;
     return record;
 }
 
@@ -174,19 +171,15 @@ static void report_errors(const struct program *program, int node, const char *r
                           const struct errors *errors)
 {
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        struct record record = RECORD_INIT;
+        struct record record;
         char message[512];
 
         if (errors->counts[kind] <= 0)
             continue;
-        record.test = "links";
-        record.metric = error_name(kind);
-        record.node = program->node_name[node];
-        record.part = rail;
-        record.peer = program->node_name[peer];
-        record.value = errors->counts[kind];
-        record.unit = "count";
-        record.code = error_fault(kind);
+        record =
+            RECORD(.test = "links", .metric = error_name(kind), .node = program->node_name[node],
+                   .part = rail, .peer = program->node_name[peer], .value = errors->counts[kind],
+                   .unit = "count", .code = error_fault(kind));
         record.verdict = record.code != FAULT_NONE ? VERDICT_WARN : VERDICT_NONE;
         snprintf(message, sizeof message,
                  "%s of %s counted %.0f more %s%s while %s was at the other end%s%s", rail,
@@ -292,14 +285,11 @@ static void report(const struct program *program, const struct pass_schedule *pa
 void linkreport_speeds(const struct program *program, int node, const struct rail_infos *rail_infos)
 {
     for (int i = 0; i < rail_infos->count; i++) {
-        struct record record = RECORD_INIT;
+        struct record record =
+            RECORD(.test = "links", .metric = "speed", .node = program->node_name[node],
+                   .part = rail_infos->rails[i].name, .value = rail_infos->rails[i].nominal_mbps,
+                   .unit = "Mb/s");
 
-        record.test = "links";
-        record.metric = "speed";
-        record.node = program->node_name[node];
-        record.part = rail_infos->rails[i].name;
-        record.value = rail_infos->rails[i].nominal_mbps;
-        record.unit = "Mb/s";
         if (record.value > 0)
             output_record(&record);
     }
@@ -324,19 +314,15 @@ void linkreport_round(const struct program *program, const struct pass_schedule 
 void linkreport_pass(const struct program *program, const struct pass_schedule *pass_schedule,
                      int rounds, bool is_wanted, double pass_s, double run_s)
 {
-    struct record record = RECORD_INIT;
     char message[200];
+    struct record record =
+        RECORD(.test = "links", .metric = "rounds", .part = pass_name(pass_schedule->kind),
+               .value = rounds, .limit = pass_schedule->rounds, .limit_source = "expected",
+               .unit = "count",
+               .verdict = rounds >= pass_schedule->enough ? VERDICT_PASS
+                          : is_wanted                     ? VERDICT_UNKNOWN
+                                                          : VERDICT_SKIP);
 
-    record.test = "links";
-    record.metric = "rounds";
-    record.part = pass_name(pass_schedule->kind);
-    record.value = rounds;
-    record.limit = pass_schedule->rounds;
-    record.limit_source = "expected";
-    record.unit = "count";
-    record.verdict = rounds >= pass_schedule->enough ? VERDICT_PASS
-                     : is_wanted                     ? VERDICT_UNKNOWN
-                                                     : VERDICT_SKIP;
     if (record.verdict == VERDICT_UNKNOWN)
         snprintf(message, sizeof message,
                  "the time limit of %g s is over: %d of %d rounds measured, %d are enough",
@@ -352,13 +338,10 @@ void linkreport_pass(const struct program *program, const struct pass_schedule *
 
 void linkreport_lost(const struct program *program, int node, int sub_round)
 {
-    struct record record = RECORD_INIT;
     char message[160];
+    struct record record = RECORD(.test = "links", .metric = "complete",
+                                  .node = program->node_name[node], .verdict = VERDICT_UNKNOWN);
 
-    record.test = "links";
-    record.metric = "complete";
-    record.node = program->node_name[node];
-    record.verdict = VERDICT_UNKNOWN;
     snprintf(message, sizeof message,
              "%s was lost: what it had not measured by round %d is unknown", record.node,
              sub_round);
@@ -368,16 +351,14 @@ void linkreport_lost(const struct program *program, int node, int sub_round)
 
 void linkreport_unknown(const char *format, ...)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char message[512];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    record.test = "links";
-    record.metric = "complete";
-    record.verdict = VERDICT_UNKNOWN;
-    record.message = message;
+    record = RECORD(.test = "links", .metric = "complete", .verdict = VERDICT_UNKNOWN,
+                    .message = message);
     output_record(&record);
 }

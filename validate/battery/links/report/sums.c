@@ -55,16 +55,14 @@ static void report_sum(const struct pass_schedule *pass_schedule, const char *fr
                        struct link_results *results, const int *members, const struct flow *flows,
                        int count, int failed)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char part[160], message[160];
     double begin_s, end_s, sum = 0;
 
     snprintf(part, sizeof part, "%s %.60s-%.60s",
              pass_schedule->kind == PASS_UPLINKS ? "uplink" : "bisection", from, to);
-    record.test = "links";
-    record.metric = pass_metric(pass_schedule->kind);
-    record.part = part;
-    record.message = message;
+    record = RECORD(.test = "links", .metric = pass_metric(pass_schedule->kind), .part = part,
+                    .message = message);
     if (!flows_window(flows, count, &begin_s, &end_s)) {
         record.verdict = VERDICT_UNKNOWN;
         snprintf(message, sizeof message,

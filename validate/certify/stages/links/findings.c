@@ -174,7 +174,7 @@ static void finding_take(struct certify *certify, const struct localization *loc
 static void topology_take(struct certify *certify, const struct localization *localization)
 {
     const struct links *links = &localization->links;
-    struct record record = RECORD_INIT;
+    struct record record;
     bool is_several = false;
 
     for (size_t i = 0; i < links->node_count && links->blocks; i++)
@@ -183,9 +183,9 @@ static void topology_take(struct certify *certify, const struct localization *lo
         is_several = is_several && localization->findings[i].kind != FINDING_MISPLACED;
     if (!is_several)
         return;
-    record.suite = "certify";
-    record.test = "net.topology";
-    record.verdict = localization_shows_leaves(localization) ? VERDICT_PASS : VERDICT_SKIP;
+    record =
+        RECORD(.suite = "certify", .test = "net.topology",
+               .verdict = localization_shows_leaves(localization) ? VERDICT_PASS : VERDICT_SKIP);
     record.message = record.verdict == VERDICT_PASS
                          ? "the measured links agree with the leaf switches of topology.conf"
                          : "uplinks are as fast as the links below: measurements cannot show the "

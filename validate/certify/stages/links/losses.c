@@ -163,26 +163,19 @@ static void finding_take(struct certify *certify, const struct localization *loc
         [LOSS_PATH] = FAULT_PATH_LOSS,   [LOSS_UPLINK] = FAULT_UPLINK_LOSS,
         [LOSS_LEAF] = FAULT_LEAF_LOSS,   [LOSS_MANY] = FAULT_NETWORK_LOSS};
     bool is_nodes = finding->kind == LOSS_RAIL || finding->kind == LOSS_EITHER;
-    struct record record = RECORD_INIT;
+    struct record record;
     char part[224], message[512];
 
     if (is_nodes)
         message_write(losses, finding, part, sizeof part, message, sizeof message);
     else
         shared_write(certify, losses, finding, part, sizeof part, message, sizeof message);
-    record.suite = "certify";
-    record.test = "links";
-    record.metric = "lost_share";
-    record.node = is_nodes ? losses->nodes[finding->node] : NULL;
-    record.part = part;
-    record.value = finding->lost / finding->sent;
-    record.unit = "1";
-    record.samples = (unsigned)finding->sent;
-    record.limit = losses_limit(LOSS_SHARE)->value;
-    record.limit_source = "expected";
-    record.verdict = losses_verdict(finding);
-    record.code = codes[finding->kind];
-    record.message = message;
+    record = RECORD(.suite = "certify", .test = "links", .metric = "lost_share",
+                    .node = is_nodes ? losses->nodes[finding->node] : NULL, .part = part,
+                    .value = finding->lost / finding->sent, .unit = "1",
+                    .samples = (unsigned)finding->sent, .limit = losses_limit(LOSS_SHARE)->value,
+                    .limit_source = "expected", .verdict = losses_verdict(finding),
+                    .code = codes[finding->kind], .message = message);
     certify_record(certify, &record);
     if (is_nodes) {
         struct node_run *node_run = certify_node_run(certify, record.node);

@@ -22,19 +22,12 @@ static bool is_sum(const struct record *record)
 static void sum_take(struct certify *certify, size_t place, const struct sum_verdict *verdict)
 {
     const struct record *sum = &certify->records.items[place];
-    struct record record = RECORD_INIT;
+    struct record record =
+        RECORD(.suite = "certify", .test = "links", .metric = sum->metric, .part = sum->part,
+               .value = sum->value, .unit = sum->unit, .limit = verdict->limit,
+               .limit_source = verdict->limit_source, .verdict = verdict->verdict,
+               .code = FAULT_UPLINK_SLOW, .message = verdict->message);
 
-    record.suite = "certify";
-    record.test = "links";
-    record.metric = sum->metric;
-    record.part = sum->part;
-    record.value = sum->value;
-    record.unit = sum->unit;
-    record.limit = verdict->limit;
-    record.limit_source = verdict->limit_source;
-    record.verdict = verdict->verdict;
-    record.code = FAULT_UPLINK_SLOW;
-    record.message = verdict->message;
     certify_record(certify, &record);
     if (verdict->verdict >= VERDICT_WARN)
         certify_note(certify, "%s", verdict->message);

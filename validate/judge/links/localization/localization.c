@@ -480,15 +480,13 @@ struct record localization_record(const struct localization *localization,
                                   const struct finding *finding)
 {
     const char *const *nodes = localization->links.nodes;
-    struct record record = RECORD_INIT;
+    struct record record =
+        RECORD(.test = finding->kind == FINDING_MISPLACED ? "net.topology" : "links",
+               .message = finding->message, .verdict = finding->verdict,
+               .confidence = finding->confidence,
+               .node = finding->node >= 0 ? nodes[finding->node] : NULL,
+               .peer = finding->peer >= 0 ? nodes[finding->peer] : NULL, .part = finding->part);
 
-    record.test = finding->kind == FINDING_MISPLACED ? "net.topology" : "links";
-    record.message = finding->message;
-    record.verdict = finding->verdict;
-    record.confidence = finding->confidence;
-    record.node = finding->node >= 0 ? nodes[finding->node] : NULL;
-    record.peer = finding->peer >= 0 ? nodes[finding->peer] : NULL;
-    record.part = finding->part;
     if (finding->kind == FINDING_MISPLACED || finding->kind == FINDING_LIAR)
         return record;
     record.metric = finding->metric;
