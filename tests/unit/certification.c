@@ -437,7 +437,7 @@ line(const struct process *process, const char *format, ...)
     process->on_line(text, false, process->context);
 }
 
-#define RECORD "{\"suite\":\"%s\",\"test\":\"%s\",\"time\":1,\"verdict\":\"pass\""
+#define RECORD_BEGIN "{\"suite\":\"%s\",\"test\":\"%s\",\"time\":1,\"verdict\":\"pass\""
 
 static void gpu(const struct hostlist *names, const struct process *process)
 {
@@ -462,8 +462,8 @@ static void gpu(const struct hostlist *names, const struct process *process)
                      k == 0 ? "fp32" : "fp64", accelerators == GPU_IS_NEAR ? 80 : 40, name);
         else
             line(process,
-                 RECORD ",\"metric\":\"rate_fp32\",\"unit\":\"GFLOP/s\",\"value\":100,"
-                        "\"part\":\"gpu3\",\"node\":\"%s\"}",
+                 RECORD_BEGIN ",\"metric\":\"rate_fp32\",\"unit\":\"GFLOP/s\",\"value\":100,"
+                              "\"part\":\"gpu3\",\"node\":\"%s\"}",
                  "gpu", "gpu.compute", name);
     }
 }
@@ -476,8 +476,8 @@ static void host(const struct hostlist *names, const struct process *process)
         bool is_first = strcmp(name, "n1") == 0;
 
         line(process,
-             RECORD ",\"metric\":\"triad\",\"unit\":\"GB/s\",\"value\":%g,\"part\":\"numa0\","
-                    "\"node\":\"%s\"}",
+             RECORD_BEGIN ",\"metric\":\"triad\",\"unit\":\"GB/s\",\"value\":%g,\"part\":\"numa0\","
+                          "\"node\":\"%s\"}",
              "host", "host.memory", is_first ? host_triad : 200, name);
         if (is_first && (host_kind == CORE_IS_SLOW || host_kind == CORE_IS_NEAR))
             line(
@@ -506,29 +506,30 @@ static void battery(const char *program, const struct hostlist *names,
     size_t count = names->count;
 
     if (strcmp(program, "launch") == 0)
-        line(process, RECORD ",\"metric\":\"messages\",\"unit\":\"count\",\"value\":4}", "launch",
-             "mpi.messages");
+        line(process, RECORD_BEGIN ",\"metric\":\"messages\",\"unit\":\"count\",\"value\":4}",
+             "launch", "mpi.messages");
     if (strcmp(program, "collectives") == 0)
-        line(process, RECORD ",\"metric\":\"mismatches\",\"unit\":\"count\",\"value\":0}",
+        line(process, RECORD_BEGIN ",\"metric\":\"mismatches\",\"unit\":\"count\",\"value\":0}",
              "collectives", "collectives.correct");
     if (strcmp(program, "gpu") == 0)
         gpu(names, process);
     if (strcmp(program, "host") == 0)
         host(names, process);
     if (strcmp(program, "train") == 0)
-        line(process, RECORD ",\"metric\":\"loss\",\"unit\":\"nats\",\"value\":4}", "train",
+        line(process, RECORD_BEGIN ",\"metric\":\"loss\",\"unit\":\"nats\",\"value\":4}", "train",
              "train.nodes");
     if (strcmp(program, "links") != 0)
         return;
     for (size_t i = 0; i < 2 * count; i++) /* each with the next one, both ways */
         line(process,
-             RECORD ",\"metric\":\"bandwidth\",\"unit\":\"Mb/s\",\"value\":198,\"node\":\"%s\","
-                    "\"part\":\"eth1\",\"peer\":\"%s\"}",
+             RECORD_BEGIN
+             ",\"metric\":\"bandwidth\",\"unit\":\"Mb/s\",\"value\":198,\"node\":\"%s\","
+             "\"part\":\"eth1\",\"peer\":\"%s\"}",
              "links", "links", names->names[i % 2 ? i / 2 : (i / 2 + 1) % count],
              names->names[i % 2 ? (i / 2 + 1) % count : i / 2]);
     for (int i = 0; i < 2; i++)
         line(process,
-             RECORD ",\"metric\":\"rounds\",\"unit\":\"count\",\"value\":2,\"part\":\"%s\"}",
+             RECORD_BEGIN ",\"metric\":\"rounds\",\"unit\":\"count\",\"value\":2,\"part\":\"%s\"}",
              "links", "links", i == 0 ? "pairs" : "together");
 }
 
@@ -552,15 +553,15 @@ static void muster(char *const *words, const struct hostlist *names, const struc
                  "\"node\":\"%s\"}",
                  task, nodes[i].name);
         else if (strcmp(words[0], "check") == 0)
-            line(process, "%zu: " RECORD ",\"node\":\"%s\"}", task, "check", "net.interfaces",
+            line(process, "%zu: " RECORD_BEGIN ",\"node\":\"%s\"}", task, "check", "net.interfaces",
                  nodes[i].name);
         if (strcmp(words[0], "check") == 0 && accelerators != NO_GPUS)
-            line(process, "%zu: " RECORD ",\"node\":\"%s\"}", task, "check", "gpu.health",
+            line(process, "%zu: " RECORD_BEGIN ",\"node\":\"%s\"}", task, "check", "gpu.health",
                  nodes[i].name);
         if (strcmp(words[0], "certificate") == 0 && !refuses_certificates) {
             world.nodes[i].has_certificate = world.nodes[i].is_issued = true;
-            line(process, "%zu: " RECORD ",\"node\":\"%s\"}", task, "certificate", "certificate",
-                 nodes[i].name);
+            line(process, "%zu: " RECORD_BEGIN ",\"node\":\"%s\"}", task, "certificate",
+                 "certificate", nodes[i].name);
         }
         if (strcmp(words[0], "revoke") == 0) {
             world.nodes[i].has_certificate = false;
