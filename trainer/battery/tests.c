@@ -213,14 +213,13 @@ static void run_one_speed(struct battery *battery, double seconds)
     comm_all_gather(battery->all, &err, sizeof *why, why);
     median = statistics_median(rates, (size_t)ranks);
     for (int rank = 0; rank < ranks; rank++) {
-        struct record record = RECORD_INIT;
+        struct record record;
         bool is_slow = ranks > 2 && rates[rank] < SLOW * median;
 
         battery->speed_alone += rates[rank];
         if (battery->world.rank != 0)
             continue;
-        record.test = "train.one";
-        record.metric = "throughput";
+        record = RECORD(.test = "train.one", .metric = "throughput");
         if (isnan(rates[rank])) {
             record.verdict = VERDICT_UNKNOWN;
             write_record(battery, &record, rank, "its speed was not measured: %s", why[rank].text);
@@ -353,7 +352,7 @@ static void run_nodes(struct battery *battery, const struct strategy *strategy)
 static void run_nodes_speed(struct battery *battery, double seconds)
 {
     struct case_speed speed;
-    struct record record = RECORD_INIT;
+    struct record record;
     struct error err;
     int rv;
 
@@ -361,8 +360,7 @@ static void run_nodes_speed(struct battery *battery, double seconds)
     rv = case_speed(battery->all, NULL, seconds, &speed, &err);
     if (battery->world.rank != 0)
         return;
-    record.test = "train.nodes";
-    record.metric = "throughput";
+    record = RECORD(.test = "train.nodes", .metric = "throughput");
     if (rv != 0) {
         record.verdict = VERDICT_UNKNOWN;
         write_record(battery, &record, -1, "the speed of %d ranks was not measured: %s",
@@ -391,7 +389,7 @@ static void run_data(struct battery *battery)
     int ranks = battery->world.ranks, rank = battery->world.rank;
     int32_t inputs[BATCH * TIME], targets[BATCH * TIME];
     uint64_t digest = 0, whole = 0, sum = 0, *all = comm_gather_buffer(battery->all, sizeof *all);
-    struct record record = RECORD_INIT;
+    struct record record;
 
     phase(battery, "train.data");
     for (uint64_t step = 0; step < STEPS; step++) {
@@ -412,8 +410,7 @@ static void run_data(struct battery *battery)
     free(all);
     if (rank != 0)
         return;
-    record.test = "train.data";
-    record.verdict = sum == whole ? VERDICT_PASS : VERDICT_FAIL;
+    record = RECORD(.test = "train.data", .verdict = sum == whole ? VERDICT_PASS : VERDICT_FAIL);
     write_record(battery, &record, -1,
                  sum == whole ? "%d sequences, each read by one of %d ranks"
                               : "%d sequences are not each read by one of %d ranks",

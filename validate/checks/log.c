@@ -86,15 +86,15 @@ static const char *part_name(const struct inventory *inventory, const char *part
 static void report_judgement(const struct look_at_log *look,
                              const struct kernel_judgement *judgement)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char name[64], message[480];
 
     kernel_log_describe(judgement->finding, look->now_us, message, sizeof message);
-    record.part = part_name(look->checks->inventory, judgement->finding->part, name);
-    record.verdict =
-        judgement->verdict == VERDICT_FAIL && !look->may_fail ? VERDICT_WARN : judgement->verdict;
-    record.code = judgement->code;
-    record.message = message;
+    record = RECORD(.part = part_name(look->checks->inventory, judgement->finding->part, name),
+                    .verdict = judgement->verdict == VERDICT_FAIL && !look->may_fail
+                                   ? VERDICT_WARN
+                                   : judgement->verdict,
+                    .code = judgement->code, .message = message);
     checks_report(look->checks, look->test, &record);
 }
 

@@ -65,12 +65,10 @@ static int take_record(sqlite3_stmt *row, struct records *records)
 
 static int take_node(sqlite3_stmt *row, struct records *records)
 {
-    struct record record = RECORD_INIT;
     const char *until = text_at(row, 6);
     struct tm day = {0};
+    struct record record = RECORD(.run = text_at(row, 0), .time = database_number(row, 1));
 
-    record.run = text_at(row, 0);
-    record.time = database_number(row, 1);
     record.suite = record.test = "certify";
     record.node = text_at(row, 2);
     record.verdict = verdict_at(row, 3);

@@ -13,14 +13,13 @@ static const size_t sizes_bytes[] = {64 << 10, 1 << 20};
 
 static void report(const struct program *program, size_t bytes, const double *times, int count)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     double median = statistics_median(times, (size_t)count), low, high;
     double factor = 2.0 * (program->size - 1) / program->size; /* of an allreduce */
     char message[120], part[32];
 
     statistics_interval(times, (size_t)count, &low, &high);
-    record.test = "collectives.speed";
-    record.metric = "busbw";
+    record = RECORD(.test = "collectives.speed", .metric = "busbw");
     snprintf(part, sizeof part, "allreduce %zuK", bytes >> 10);
     record.part = part;
     record.value = 1e-9 * factor * (double)bytes / median;

@@ -311,10 +311,8 @@ static void report_peers(struct reporter *reporter, int from)
         reference = gpu_peer_reference(reporter->nodes, reporter->count, reporter->node, from, to);
         snprintf(reporter->part, sizeof reporter->part, "gpu%d gpu%d", device->part,
                  node->devices[to].part);
-        if (isfinite(reference)) {
-            record.limit = GPU_PEER_LEAST * reference;
-            record.limit_source = "peers";
-        }
+        if (isfinite(reference))
+            record = RECORD(.limit = GPU_PEER_LEAST * reference, .limit_source = "peers");
         if (device->wrong_from_peer[to] > 0) {
             code = FAULT_GPU_PEER_DAMAGED;
             snprintf(reporter->message, sizeof reporter->message,

@@ -20,11 +20,9 @@ void workers_start(struct program *program, double started)
     MPI_Igather(&mine, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, &request);
     program_wait(program, &request, -1);
     for (int node = 0; node < program->node_count && program->rank == 0; node++) {
-        struct record record = RECORD_INIT;
         char message[120];
+        struct record record = RECORD(.value = -INFINITY, .low = INFINITY);
 
-        record.value = -INFINITY;
-        record.low = INFINITY;
         for (int rank = 0; rank < program->size; rank++) {
             if (program->node_of_rank[rank] != node)
                 continue;

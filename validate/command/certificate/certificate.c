@@ -206,14 +206,13 @@ static int verify(const struct certificate_options *options)
         status = certificate_exit_status(state);
         snprintf(line, sizeof line, "%s: %s", certificate_state_name(state), message);
         if (options->as_json) {
-            struct record record = RECORD_INIT;
+            struct record record =
+                RECORD(.suite = "certificate", .test = "certificate", .node = place.node,
+                       .verdict = status == COMMAND_PASS   ? VERDICT_PASS
+                                  : status == COMMAND_FAIL ? VERDICT_FAIL
+                                                           : VERDICT_UNKNOWN,
+                       .message = line);
 
-            record.suite = record.test = "certificate";
-            record.node = place.node;
-            record.verdict = status == COMMAND_PASS   ? VERDICT_PASS
-                             : status == COMMAND_FAIL ? VERDICT_FAIL
-                                                      : VERDICT_UNKNOWN;
-            record.message = line;
             record_write(stdout, &record);
         } else {
             printf("%s: certificate %s\n", place.node, line);

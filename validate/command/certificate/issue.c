@@ -196,11 +196,9 @@ static int report(const struct certificate_options *options, const struct certif
     struct record record = RECORD_INIT;
 
     if (options->as_json) {
-        record.suite = record.test = "certificate";
-        record.run = run && run[0] ? run : NULL;
-        record.node = place->node;
-        record.verdict = is_issued ? VERDICT_PASS : VERDICT_FAIL;
-        record.message = message;
+        record = RECORD(.suite = "certificate", .test = "certificate",
+                        .run = run && run[0] ? run : NULL, .node = place->node,
+                        .verdict = is_issued ? VERDICT_PASS : VERDICT_FAIL, .message = message);
         record_write(stdout, &record);
     } else if (is_issued) {
         printf("%s: certificate %s\n", place->node, message);

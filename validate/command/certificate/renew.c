@@ -55,14 +55,13 @@ static int report(const struct certificate_options *options, const struct certif
                   int status, const char *message)
 {
     if (options->as_json) {
-        struct record record = RECORD_INIT;
+        struct record record =
+            RECORD(.suite = "certificate", .test = "certificate", .node = place->node,
+                   .verdict = status == COMMAND_PASS   ? VERDICT_PASS
+                              : status == COMMAND_FAIL ? VERDICT_FAIL
+                                                       : VERDICT_UNKNOWN,
+                   .message = message);
 
-        record.suite = record.test = "certificate";
-        record.node = place->node;
-        record.verdict = status == COMMAND_PASS   ? VERDICT_PASS
-                         : status == COMMAND_FAIL ? VERDICT_FAIL
-                                                  : VERDICT_UNKNOWN;
-        record.message = message;
         record_write(stdout, &record);
     } else if (status == COMMAND_PASS) {
         printf("%s: %s\n", place->node, message);

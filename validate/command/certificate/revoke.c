@@ -52,13 +52,9 @@ static int revoke_here(const struct options *options, const char *path)
         snprintf(message, sizeof message, "%s %s",
                  result == 0 ? "certificate revoked:" : "there was no certificate at", path);
     if (options->as_json) {
-        record.suite = record.test = "certificate";
-        record.metric = "revoked";
-        record.node = node;
-        record.value = result == 0;
-        record.unit = "count";
-        record.verdict = result < 0 ? VERDICT_FAIL : VERDICT_NONE;
-        record.message = message;
+        record = RECORD(.suite = "certificate", .test = "certificate", .metric = "revoked",
+                        .node = node, .value = result == 0, .unit = "count",
+                        .verdict = result < 0 ? VERDICT_FAIL : VERDICT_NONE, .message = message);
         record_write(stdout, &record);
     } else if (result >= 0) {
         printf("%s: %s\n", node, message);

@@ -160,18 +160,13 @@ static void diff_figure(const struct series *series, void *context)
     diff->lines++;
     is_worse = (change < 0) == (strcmp(series->unit, "us") != 0);
     if (diff->as_json) {
-        record.suite = "history";
-        record.test =
-            catalog_is_metric(series->metric, METRIC_BUSBW) ? "collectives.speed" : "links";
-        record.metric = series->metric;
-        record.run = now->run;
-        record.time = now->time;
-        record.node = series->node;
-        record.part = series->part;
-        record.value = now->value;
-        record.unit = series->unit;
-        record.limit = then->value;
-        record.limit_source = "history";
+        record =
+            RECORD(.suite = "history",
+                   .test = catalog_is_metric(series->metric, METRIC_BUSBW) ? "collectives.speed"
+                                                                           : "links",
+                   .metric = series->metric, .run = now->run, .time = now->time,
+                   .node = series->node, .part = series->part, .value = now->value,
+                   .unit = series->unit, .limit = then->value, .limit_source = "history");
         record_write(stdout, &record);
         return;
     }

@@ -22,18 +22,14 @@ const char *history_time(double seconds, char text[32])
 static void print_points(const struct series *series)
 {
     for (size_t i = 0; i < series->count; i++) {
-        struct record record = RECORD_INIT;
+        struct record record =
+            RECORD(.suite = "history",
+                   .test = catalog_is_metric(series->metric, METRIC_BUSBW) ? "collectives.speed"
+                                                                           : "links",
+                   .metric = series->metric, .node = series->node, .part = series->part,
+                   .run = series->points[i].run, .time = series->points[i].time,
+                   .value = series->points[i].value, .unit = series->unit);
 
-        record.suite = "history";
-        record.test =
-            catalog_is_metric(series->metric, METRIC_BUSBW) ? "collectives.speed" : "links";
-        record.metric = series->metric;
-        record.node = series->node;
-        record.part = series->part;
-        record.run = series->points[i].run;
-        record.time = series->points[i].time;
-        record.value = series->points[i].value;
-        record.unit = series->unit;
         record_write(stdout, &record);
     }
 }

@@ -53,7 +53,7 @@ struct show {
 static void report(struct show *show, const char *interface, const char *setting,
                    const char *wanted, const char *found, enum verdict verdict, const char *state)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
     char message[400];
 
     if (verdict == VERDICT_UNKNOWN)
@@ -67,10 +67,8 @@ static void report(struct show *show, const char *interface, const char *setting
     snprintf(message, sizeof message, "%s: %s: %s %s, %s %s; %s", interface, setting,
              show->is_journal ? "made" : "wanted", wanted, show->is_journal ? "before" : "found",
              found, state);
-    record.suite = record.test = "interfaces";
-    record.part = interface;
-    record.verdict = verdict;
-    record.message = message;
+    record = RECORD(.suite = "interfaces", .test = "interfaces", .part = interface,
+                    .verdict = verdict, .message = message);
     record_write(stdout, &record);
 }
 
@@ -228,15 +226,14 @@ static int plan(const struct options *options, const struct conf *conf,
 
 static void print_message(const struct options *options, enum verdict verdict, const char *message)
 {
-    struct record record = RECORD_INIT;
+    struct record record;
 
     if (!options->as_json) {
         puts(message);
         return;
     }
-    record.suite = record.test = "interfaces";
-    record.verdict = verdict;
-    record.message = message;
+    record =
+        RECORD(.suite = "interfaces", .test = "interfaces", .verdict = verdict, .message = message);
     record_write(stdout, &record);
 }
 
