@@ -62,7 +62,7 @@ while IFS= read -r row; do
 done <<<"$table"
 
 # What root has to do is refused to others before anything is asked of Slurm.
-nobody() { timeout 20 setpriv --reuid=65534 --clear-groups "$muster" "$@" 2>&1; }
+nobody() { timeout 600 setpriv --reuid=65534 --clear-groups "$muster" "$@" 2>&1; }
 if [ "$(id -u)" -eq 0 ] && nobody --version >/dev/null; then
     for words in certify 'certify -w n1' reserve 'reserve -w n1' 'reserve --release n1' 'revoke -w n1'; do
         # shellcheck disable=SC2086 # words

@@ -62,7 +62,7 @@ ok 'shellcheck finds nothing' sh -c \
 # zsh on a terminal of its own: what it lists for a line
 if command -v zsh >/dev/null; then
     complete_zsh() { # LINE
-        PATH=$work/bin:$PATH timeout 60 zsh -f -c '
+        PATH=$work/bin:$PATH timeout 600 zsh -f -c '
             zmodload zsh/zpty
             zpty shell "TERM=dumb zsh -f -i"
             zpty -w shell "PS1=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -D -u; zstyle \":completion:*\" list-colors; LISTMAX=1000; COLUMNS=200; echo BEG\"\"IN"

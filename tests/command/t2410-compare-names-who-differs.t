@@ -109,7 +109,7 @@ like "$(compare "$dir/long")" '^warn +g3 +- +cmdline +\.\.\.iommu=off +\.\.\.iom
 mkfifo "$dir/fifo" # as /dev/null: no file to be replaced
 compare --save-golden "$dir/fifo" "$dir/run" >/dev/null 2>&1
 ok 'what is no file is not replaced' test $? -ne 0 -a -p "$dir/fifo"
-text=$(timeout 60 "$muster" compare --config "$dir/conf" --golden "$dir/fifo" "$dir/run" 2>&1)
+text=$(timeout 600 "$muster" compare --config "$dir/conf" --golden "$dir/fifo" "$dir/run" 2>&1)
 is "$text" "muster compare: $dir/fifo: is no regular file" '... and a FIFO is not waited for as one'
 ok '--save-golden writes a file' compare --save-golden "$dir/golden" "$dir/run"
 like "$(cat "$dir/golden")" '^group g\[1-4\]$' '... with the nodes of each group'

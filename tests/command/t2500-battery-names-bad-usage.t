@@ -82,7 +82,7 @@ refused muster-links --floor=120 -- 'option --floor: expected a number from 1 to
 refused muster-links --repeats=65 -- 'option --repeats: expected a number from 1 to 64, found "65"'
 if [ "$(id -u)" -eq 0 ]; then
     for program in muster-launch muster-links muster-collectives muster-preflight; do
-        text=$(env -u MUSTER_ALLOW_ROOT timeout 20 "$top_builddir/$program" 2>&1 </dev/null)
+        text=$(env -u MUSTER_ALLOW_ROOT timeout 600 "$top_builddir/$program" 2>&1 </dev/null)
         is "$? $text" "2 $program: does not run as root: it takes messages from the network; run it as \
 another user, or set MUSTER_ALLOW_ROOT=1" "$program refuses root, in one line"
     done

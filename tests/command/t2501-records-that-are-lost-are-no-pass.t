@@ -11,11 +11,11 @@ launch=$(realpath "${top_builddir:-.}/muster-launch")
 unset MUSTER_CONF PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID
 mpi_environment
 
-text=$(timeout -k 5 60 "$launch" --json 2>/dev/null </dev/null)
+text=$(timeout -k 5 600 "$launch" --json 2>/dev/null </dev/null)
 is "$?" 0 'one rank by itself is well'
 like "$text" '"verdict":"pass"' '... and says so'
 for option in --json --quick; do
-    text=$(timeout -k 5 60 "$launch" $option 2>&1 >/dev/full </dev/null)
+    text=$(timeout -k 5 600 "$launch" $option 2>&1 >/dev/full </dev/null)
     is "$?" 3 "$option on a full disk: it could not be told"
     like "$text" '^muster-launch: standard output: (some of it could not be written|No space left on device)$' \
         '... and one line says so'

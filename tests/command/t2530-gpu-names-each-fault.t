@@ -26,7 +26,7 @@ export MUSTER_GPU_STATE=$work/state MUSTER_CONF=$work/conf
 gpu() { # LIBRARIES STATE OPTION...: records in json, "VERDICT CODE TEST METRIC PART" of what is no pass in text
     printf '%s\n' "GpuLibraryPath=$work/$1" "GpuDeadline=${deadline:-60}s" >"$work/conf"
     printf '%s\n' 'devices 3' "cache $work" "$2" >"$work/state"
-    timeout 180 "$program" --json --quick --time-limit=170 "${@:3}" >"$work/json" 2>"$work/err" </dev/null
+    timeout 600 "$program" --json --quick --time-limit=170 "${@:3}" >"$work/json" 2>"$work/err" </dev/null
     status=$?
     text=$(jq -r 'select(.verdict and .verdict != "pass") | "\(.code // "-") \(.test) \(.metric) \(.part // "-")"' \
         "$work/json" | sort -u)
@@ -62,7 +62,7 @@ finds 'gpu1.no_peer.2 1' 'gpu_no_peer_access gpu.paths to_peer gpu1 gpu2' 'peer 
 is "$status" 0 '... is a warning'
 finds 'gpu1.slow_host 0.5' $'gpu_host_path_slow gpu.paths to_device gpu1\ngpu_host_path_slow gpu.paths to_host gpu1' \
     'a slow path to the host' --tests=paths
-deadline=5 finds 'gpu1.hang_kernel 20' 'gpu_hung gpu.repeatable device gpu1' 'a kernel that hangs' --tests=repeatable
+deadline=12 finds 'gpu1.hang_kernel 60' 'gpu_hung gpu.repeatable device gpu1' 'a kernel that hangs' --tests=repeatable
 finds 'gpu1.memory_usable 2048' 'not_measured gpu.memory device gpu1' 'memory that others hold is not tested' --tests=repeatable
 is "$status" 3 '... and unknown'
 finds 'gpu2.lost 1' 'gpu_failed gpu.compute device gpu2' 'a lost device' --tests=repeatable

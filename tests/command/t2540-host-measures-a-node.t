@@ -27,7 +27,7 @@ export MUSTER_CONF=$work/conf
 
 host() { # FOLDER OPTION...: records in json, those that are no pass in text
     echo "DiskTestPath=$1" >"$work/conf"
-    timeout 180 "$program" --json --quick --time-limit=170 "${@:2}" >"$work/json" 2>"$work/err" </dev/null
+    timeout 600 "$program" --json --quick --time-limit=170 "${@:2}" >"$work/json" 2>"$work/err" </dev/null
     status=$?
     text=$(jq -r 'select(.verdict and .verdict != "pass") | "\(.verdict) \(.code // "-") \(.test) \(.metric)"' \
         "$work/json" | sort -u)
@@ -53,7 +53,7 @@ if [ "$(id -u)" -eq 0 ] && mkdir "$quota" 2>/dev/null && echo 262144 >"$quota/cp
     (
         echo $BASHPID >"$quota/cgroup.procs"
         echo DiskTestPath= >"$work/conf"
-        exec timeout 180 "$program" --json --tests=compute >"$work/json" 2>"$work/err" </dev/null
+        exec timeout 600 "$program" --json --tests=compute >"$work/json" 2>"$work/err" </dev/null
     )
     like "$(jq -r 'select(.metric == "quota") | "\(.verdict) \(.code)"' "$work/json")" '^warn cpu_limited$' \
         'a CPU quota is named, and is a warning'

@@ -195,7 +195,7 @@ ethernet
 like "$status $(<"$dir/err")" '^3 muster topology: .*/n6.json:[0-9]+: ' 'a file that is no JSON is named'
 rm "$dir/lldp/n6.json"
 mkfifo "$dir/lldp/n6.json" # nobody writes to it
-text=$(timeout 60 "$muster" topology --fabric --lldp "$dir/lldp" 2>&1)
+text=$(timeout 600 "$muster" topology --fabric --lldp "$dir/lldp" 2>&1)
 is "$? $text" "3 muster topology: $dir/lldp/n6.json: is no regular file" 'nor is a FIFO waited for'
 rm "$dir"/lldp/*
 ethernet

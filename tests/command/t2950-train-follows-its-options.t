@@ -32,7 +32,7 @@ while read -r option; do
 done < <(grep -o -- '^  --[a-z0-9-]*' <<<"$help")
 like "$("$train" --version)" '^muster-train [0-9]' '--version'
 
-text=$(timeout 20 "$train" 2>&1 >out)
+text=$(timeout 600 "$train" 2>&1 >out)
 is "$?/$(wc -c <out)" 2/0 'without options it trains nothing: a usage error'
 is "$text" "$help" '... and prints its help'
 
@@ -95,7 +95,7 @@ ok '... but when that is asked for' "$train" tokenize --force text tokens
 mkfifo pipe # as /dev/null: no file to be replaced
 text=$("$train" tokenize --force text pipe 2>&1)
 is "$?/$text" '1/muster-train: pipe: is no regular file' 'what is no file is not replaced at all'
-text=$(timeout 60 "$train" --data=pipe 2>&1)
+text=$(timeout 600 "$train" --data=pipe 2>&1)
 is "$?/$text" '1/muster-train: pipe: is no regular file' '... and a FIFO is not waited for as data'
 text=$("$train" tokenize no-text other 2>&1)
 is "$?/$text" '1/muster-train: no-text: No such file or directory' 'a text that is not there'

@@ -75,7 +75,7 @@ is "$(tail -n 1 out)" "$final" '... to the same end'
 
 rm whole/step-000000060/shard-00000
 mkfifo whole/step-000000060/shard-00000 # nobody writes to it: who waits does so for ever
-timeout 60 "$top_builddir/muster-train" "${small[@]}" --steps=60 --checkpoint=whole >out 2>err
+timeout 600 "$top_builddir/muster-train" "${small[@]}" --steps=60 --checkpoint=whole >out 2>err
 is "$?" 0 'a FIFO in the place of a shard is not waited for'
 is "$(head -n 1 err)" \
     'muster-train: whole/step-000000060/shard-00000: is no regular file; the checkpoint before it is tried' \

@@ -15,7 +15,7 @@ train() { # RANKS OPTION...
     local ranks=$1
     shift
     # shellcheck disable=SC2016  # for the shell of each rank
-    timeout 120 mpirun --oversubscribe -n "$ranks" sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' \
+    timeout 600 mpirun --oversubscribe -n "$ranks" sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' \
         "$top_builddir/muster-train" "${small[@]}" "$@"
 }
 until_steps() { # the job that writes to the file out is in its steps, or over

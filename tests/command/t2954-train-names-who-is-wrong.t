@@ -62,7 +62,7 @@ is "$?" 1 'a fault that is none is refused'
 # What one rank alone lacks ends all of them, and is said with its name.
 differ() { # RANKS COMMANDS OPTION...: what each rank's shell does before it becomes the trainer
     # shellcheck disable=SC2016 # for the shell of each rank
-    timeout 120 mpirun --oversubscribe -n "$1" sh -c "rank=\$OMPI_COMM_WORLD_RANK; $2"' exec "$0" "$@"' \
+    timeout 600 mpirun --oversubscribe -n "$1" sh -c "rank=\$OMPI_COMM_WORLD_RANK; $2"' exec "$0" "$@"' \
         "$top_builddir/muster-train" "${small[@]}" --vocab=256 "${@:3}" >out 2>err
 }
 for ((i = 0; i < 99; i++)); do echo "line $i of a text"; done >text

@@ -17,7 +17,7 @@ tap_cleanup() { rm -rf "$work"; }
 python=/usr/bin/python3
 [ -x $python ] || python=python3
 for precision in fp32 bf16; do
-    timeout 120 $python "$top_srcdir/tests/bench/train_torch.py" "${problem[@]}" \
+    timeout 600 $python "$top_srcdir/tests/bench/train_torch.py" "${problem[@]}" \
         --precision=$precision >"$work/torch" 2>"$work/err"
     status=$?
     [ $status != 77 ] || skip_all 'no PyTorch (Debian package python3-torch)'

@@ -53,7 +53,7 @@ on_islands() { # "ISLAND OF RANK 0 ..." OPTION...
     local islands
     read -ra islands <<<"$1"
     shift
-    ISLANDS="${islands[*]}" timeout 120 mpirun --oversubscribe -n ${#islands[@]} \
+    ISLANDS="${islands[*]}" timeout 600 mpirun --oversubscribe -n ${#islands[@]} \
         bash -c 'island=($ISLANDS); MUSTER_ISLAND=${island[OMPI_COMM_WORLD_RANK]} exec "$0" "$@"' \
         "$top_builddir/muster-train" "${large[@]}" --layout=auto --verify "$@" >out 2>err
 }

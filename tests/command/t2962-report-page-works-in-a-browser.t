@@ -47,7 +47,7 @@ cat >"$work/odd" <<'END'
 END
 "$muster" report -f html -o "$work/odd.html" "$work/odd"
 
-timeout 240 python3 "$top_srcdir/tests/report/page-test.py" "$work" >"$work/tap"
+timeout 600 python3 "$top_srcdir/tests/report/page-test.py" "$work" >"$work/tap"
 status=$?
 while IFS=$'\t' read -r verdict name found; do
     if [ "$verdict" = ok ]; then pass "$name"; else fail "$name" || diag "$found"; fi

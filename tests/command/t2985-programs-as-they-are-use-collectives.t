@@ -23,7 +23,7 @@ export MUSTER_COLLECTIVES_CACHE=$work
 
 run() { # RANKS COMMAND...: with the library; text gets what is printed, none of it within the other's lines
     local status
-    text=$(timeout 200 mpirun --oversubscribe -n "$1" -x LD_PRELOAD="$library" "${@:2}" \
+    text=$(timeout 600 mpirun --oversubscribe -n "$1" -x LD_PRELOAD="$library" "${@:2}" \
         2>"$work.err" </dev/null)
     status=$?
     text+=$'\n'$(cat "$work.err")
@@ -100,7 +100,7 @@ made_up() { # RANKS LINK_GBPS CODEC_GBPS [OTHERS TIMES]
 losses() { jq -r 'select(.metric == "loss").value' <<<"$text"; }
 sent() { jq -r 'select(.metric == "sent" and .part == "step 1").value' <<<"$text"; }
 train() { # OPTION...: on 2 ranks
-    text=$(timeout 200 mpirun --oversubscribe -n 2 "$top_builddir/muster-train" --layers=1 \
+    text=$(timeout 600 mpirun --oversubscribe -n 2 "$top_builddir/muster-train" --layers=1 \
         --channels=128 --heads=4 --context=32 --vocab=256 --batch=4 --steps=2 --fixed-batch \
         --json "$@" 2>/dev/null </dev/null)
 }
@@ -155,7 +155,7 @@ if command -v python3 >/dev/null && command -v jq >/dev/null; then
         '^allreduce of [0-9.]+ MB by ring, lossless$' '... as it is said'
     ok '... in records of the schema' "$top_builddir/tests/record-check" \
         "$top_srcdir/doc/records.md" <<<"$text"
-    text=$(timeout 200 mpirun --oversubscribe -n 2 "$top_builddir/muster-collectives" --quick \
+    text=$(timeout 600 mpirun --oversubscribe -n 2 "$top_builddir/muster-collectives" --quick \
         --wire=auto --json 2>/dev/null </dev/null)
     is "$?" 0 'muster-collectives --wire=auto'
     like "$(jq -r 'select(.metric == "busbw" and (.part | test("by ring, lossless"))).message' <<<"$text")" \

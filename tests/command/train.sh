@@ -5,7 +5,7 @@
 # in. After tap.sh:
 #
 #   . "$top_srcdir/tests/command/train.sh"
-#   train_ranks RANKS OPTION...         # mpirun muster-train, two minutes at most
+#   train_ranks RANKS OPTION...         # mpirun muster-train, ended where it hangs
 #   train_ranks 2 "${small[@]}" >out    # one of the reference's problems, small or large
 #   ok '...' follows "$small_losses"    # ... and whether the file out has its losses
 
@@ -21,7 +21,7 @@ mpi_environment
 train_ranks() {
     local ranks=$1
     shift
-    timeout 120 mpirun --oversubscribe -n "$ranks" "$top_builddir/muster-train" "$@"
+    timeout 600 mpirun --oversubscribe -n "$ranks" "$top_builddir/muster-train" "$@"
 }
 
 small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=2 --fixed-batch)
