@@ -311,8 +311,7 @@ static void run_checkpoint(struct battery *battery, uint32_t digest)
     if (outcome.rv == 0 && outcome.digest != digest) {
         outcome.rv = -1;
         snprintf(outcome.text, sizeof outcome.text,
-                 "a training that goes on from a checkpoint comes to other bits than one in one "
-                 "go");
+                 "training resumed from a checkpoint differs in bits from uninterrupted training");
     }
     share_outcome(battery, &outcome);
     if (battery->world.rank == 0)

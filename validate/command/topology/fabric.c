@@ -290,7 +290,7 @@ static void print_people(const struct subnet *subnet, const struct topology_conf
                nameless == 1 ? "its description" : "their descriptions",
                nameless == 1 ? "it" : "them");
     if (subnet->device_count > 0 && switch_count(subnet) == 0)
-        puts("no switch has been heard: nothing could be looked at");
+        puts("no switch found: nothing to examine");
     else if (findings->count == 0)
         puts("nothing is wrong");
     else

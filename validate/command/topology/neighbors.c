@@ -86,7 +86,7 @@ static void print_people(const struct subnet_neighbors *neighbors)
     if (neighbors->count > 0)
         command_print_table(stdout, text);
     else
-        puts("no switch has been heard");
+        puts("no switch found by LLDP");
     free(text);
 }
 

@@ -295,8 +295,8 @@ static void judge_mute(const struct subnet *subnet, struct subnet_findings *find
         folded = hostlist_fold(&mute);
         finding = subnet_finding_add(
             findings, SUBNET_MISSING, VERDICT_WARN,
-            "%.200s: no switch has been heard by LLDP, %zu of %zu nodes have heard theirs: see "
-            "whether the ports are up and LLDP is on at the switch (it speaks every 30 s)",
+            "%.200s: no switch found by LLDP, though %zu of %zu nodes found theirs: check that the "
+            "ports are up and that the switch sends LLDP (every 30 s)",
             folded ? folded : "?", subnet->nodes.count - mute.count, subnet->nodes.count);
         if (mute.count == 1)
             snprintf(finding->node, sizeof finding->node, "%s", mute.names[0]);
