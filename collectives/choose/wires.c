@@ -4,8 +4,6 @@
 
 #include "collectives/choose/chooser_parts.h"
 
-#include <math.h>
-
 #include "lib/constants/collectives_constants.h"
 
 /* Whether one message of the algorithm over the farthest link is faster coded: what follows from

@@ -3,7 +3,6 @@
 
 #include "lib/node/job_log.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>

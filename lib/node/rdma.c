@@ -3,7 +3,6 @@
 #include "lib/base/sysfs.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/faults.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 

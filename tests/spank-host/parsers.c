@@ -4,7 +4,6 @@
  * reach; tests/spank-host/fuzz --parsers builds and runs it. The first byte chooses the reader.
  * What was read and written again must be read the same way. */
 
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 
 #include "tests/spank-host/watch.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>

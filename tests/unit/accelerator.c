@@ -2,7 +2,6 @@
 #include "tests/unit/tap.h"
 #include "validate/accelerator/evaluate.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

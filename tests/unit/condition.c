@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/condition.h"
 
-#include <stdlib.h>
-
 #include "lib/base/clock.h"
 #include "tests/unit/tap.h"
 

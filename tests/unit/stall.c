@@ -2,7 +2,6 @@
 #include "validate/harness/watch/stall.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "tests/unit/tap.h"
 

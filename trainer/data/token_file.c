@@ -3,8 +3,6 @@
 
 #include "trainer/data/token_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

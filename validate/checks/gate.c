@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include <math.h>
-
 #include "lib/certificate/refused.h"
 #include "validate/checks/checks.h"
 

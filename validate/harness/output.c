@@ -3,7 +3,6 @@
 
 #include "validate/harness/output.h"
 
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>

@@ -2,7 +2,6 @@
 #include "validate/health/state_file.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lib/base/atomic_file.h"
 #include "lib/base/path.h"

@@ -3,7 +3,6 @@
 
 #include "validate/history/node_status.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -4,7 +4,6 @@
 #include "validate/preflight/preflight.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

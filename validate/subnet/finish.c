@@ -4,8 +4,6 @@
 #include "validate/subnet/subnet.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

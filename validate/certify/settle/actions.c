@@ -3,7 +3,6 @@
 
 #include "validate/certify/settle/actions.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -3,7 +3,6 @@
 
 #include "validate/certify/stages/battery.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

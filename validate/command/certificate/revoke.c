@@ -5,7 +5,6 @@
 #include "lib/conf/conf.h"
 #include "validate/command/command.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -7,7 +7,6 @@
 #include "validate/command/node/inventory.h"
 
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "validate/harness/watch/heartbeat.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/tcp.h>

@@ -3,7 +3,6 @@
 
 #include "validate/harness/watch/monitor.h"
 
-#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "validate/subnet/subnet.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>

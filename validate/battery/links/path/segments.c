@@ -9,7 +9,6 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 

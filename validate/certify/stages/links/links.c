@@ -3,7 +3,6 @@
 
 #include "validate/certify/stages/stages.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
