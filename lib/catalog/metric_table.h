@@ -62,6 +62,7 @@ FACT(GPU_LINKS, "gpu.links", "count", CONFIG_DIFFERS, "links of a GPU to others 
 FACT(GPU_MEMORY, "gpu.memory", "MB", CONFIG_DIFFERS, "memory of a GPU", "a job that fits the other GPUs runs out of memory here") \
 FACT(GPU_ECC, "gpu.ecc", "count", CONFIG_DIFFERS, "whether a GPU corrects memory errors: 1", "without ECC wrong bits go unseen") \
 FACT(GPU_MIG, "gpu.mig", "count", CONFIG_DIFFERS, "whether a GPU is partitioned (MIG): 1", "a job finds other devices than on the peers") \
+FACT(GPU_PARTITION, "gpu.partition", "", CONFIG_DIFFERS, "partition of a GPU's processors and memory: SPX/NPS1", "a job finds other devices than on the peers") \
 FACT(GPU_PERSISTENCE, "gpu.persistence", "count", CONFIG_DIFFERS, "whether a GPU's driver stays loaded: 1", "without it each job's start waits for the driver") \
 FACT(GPU_COMPUTE_MODE, "gpu.compute_mode", "count", CONFIG_DIFFERS, "compute mode of a GPU: 0 shared, 2 prohibited, 3 one process", "programs that share a GPU fail here") \
 FACT(GPU_LIBRARY, "gpu.library", "", CONFIG_DIFFERS, "version of the management library of the GPUs", "it belongs to a driver of one version") \

@@ -111,4 +111,33 @@ if [ -e "$library" ]; then
 else
     skip 12 'tests/gpu is not built'
 fi
+
+# The other vendors' libraries, by their stand-ins
+vendor() { # STAND-IN LIBRARY NAME FAULT CODE FUNCTION FACT
+    local library
+    library=$(realpath "$top_builddir/tests/gpu/.libs/$1.so" 2>/dev/null)
+    [ -e "$library" ] || { skip 8 'tests/gpu is not built' && return; }
+    mkdir "$dir/$1"
+    cp "$library" "$dir/$1/$2"
+    printf 'GpuLibraryPath=%s\nGpuDeadline=1s\nCertificateFile=/none/none\n' "$dir/$1" >"$dir/conf"
+    echo 'devices 8' >"$dir/state"
+    gpus
+    is "$?" 0 "eight of $3 are well"
+    like "$text" "8 $3 devices without a fault by .*/$2 [0-9]" '... by their library'
+    like "$("$muster" check --config "$dir/conf" --only host.config)" "$7" '... and what nodes are compared by is told'
+    echo "gpu3.$4 1" >>"$dir/state"
+    gpus --json
+    like "$text" "\"part\":\"gpu3\",\"verdict\":\"[a-z]*\",\"code\":\"$5\"" "$4 is $5"
+    echo "hang $6" >"$dir/state"
+    gpus --health
+    is "$?" 1 'a driver that hangs is a fault'
+    like "$text" "no answer within 1 s in $6 of device 0" '... with the place'
+    echo "crash $6" >"$dir/state"
+    gpus --json
+    is "$?" 3 'a library that crashes cannot tell'
+    like "$text" '"code":"gpu_library_crashed"' '... and takes nothing along'
+}
+vendor amdsmi libamd_smi.so AMD rows_failed gpu_row_remap_failed amdsmi_get_temp_metric 'gpu.partition *gpu7 *SPX/NPS1'
+vendor rsmi librocm_smi64.so AMD rows_pending gpu_row_remap_pending rsmi_dev_temp_metric_get 'gpu.power_limit *gpu7 *560'
+vendor hlml libhlml.so Gaudi lost gpu_lost hlml_device_get_replaced_rows 'gpu.links *gpu7 *21'
 done_testing

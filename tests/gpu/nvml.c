@@ -81,7 +81,8 @@ int nvmlInit_v2(void)
 
     if (result != OK)
         return result;
-    if (access(state_path(), R_OK) != 0)
+    if (access(state_path(), R_OK) != 0 ||
+        strcmp(state_text(-1, "vendor", "nvidia"), "nvidia") != 0)
         return NOT_LOADED;
     is_started = 1;
     return OK;

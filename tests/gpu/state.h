@@ -77,16 +77,29 @@ static inline long long state_number(int device, const char *key, long long stan
     return text ? strtoll(text, NULL, 0) : standard;
 }
 
+/* Whether the value of the key, a list of words, has the word. */
+static inline int state_lists(const char *key, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = state_text(-1, key, ""); *at; at += strspn(at, " ")) {
+        if (strncmp(at, word, length) == 0 && (at[length] == '\0' || at[length] == ' '))
+            return 1;
+        at += strcspn(at, " ");
+    }
+    return 0;
+}
+
 /* The beginning of each function: hangs or crashes when told to. Returns what the function is told
  * to return, else 0. */
 static inline int state_enter(int device, const char *function)
 {
     char key[128];
 
-    if (strcmp(state_text(-1, "hang", ""), function) == 0)
+    if (state_lists("hang", function))
         for (;;)
             pause();
-    if (strcmp(state_text(-1, "crash", ""), function) == 0)
+    if (state_lists("crash", function))
         abort();
     snprintf(key, sizeof key, "return.%s", function);
     return (int)state_number(device, key, 0);

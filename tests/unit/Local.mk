@@ -23,6 +23,17 @@ tests_gpu_nvml_old_la_SOURCES = tests/gpu/nvml.c tests/gpu/state.h
 tests_gpu_nvml_old_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTAND_IN_OLD
 tests_gpu_nvml_old_la_LDFLAGS = $(gpu_stand_in_ldflags)
 
+check_LTLIBRARIES += tests/gpu/amdsmi.la tests/gpu/amdsmi-old.la tests/gpu/rsmi.la tests/gpu/hlml.la
+tests_gpu_amdsmi_la_SOURCES = tests/gpu/amdsmi.c tests/gpu/state.h
+tests_gpu_amdsmi_la_LDFLAGS = $(gpu_stand_in_ldflags)
+tests_gpu_amdsmi_old_la_SOURCES = tests/gpu/amdsmi.c tests/gpu/state.h
+tests_gpu_amdsmi_old_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTAND_IN_OLD
+tests_gpu_amdsmi_old_la_LDFLAGS = $(gpu_stand_in_ldflags)
+tests_gpu_rsmi_la_SOURCES = tests/gpu/rsmi.c tests/gpu/state.h
+tests_gpu_rsmi_la_LDFLAGS = $(gpu_stand_in_ldflags)
+tests_gpu_hlml_la_SOURCES = tests/gpu/hlml.c tests/gpu/state.h
+tests_gpu_hlml_la_LDFLAGS = $(gpu_stand_in_ldflags)
+
 check_LTLIBRARIES += tests/gpu/cuda.la tests/gpu/cuda-old.la tests/gpu/nvrtc.la
 tests_gpu_cuda_la_SOURCES = tests/gpu/cuda.c tests/gpu/state.h
 tests_gpu_cuda_la_LDFLAGS = $(gpu_stand_in_ldflags)
@@ -54,7 +65,8 @@ check_PROGRAMS += tests/unit/accelerator.t
 tests_unit_accelerator_t_SOURCES = tests/unit/accelerator.c
 tests_unit_accelerator_t_LDADD = validate/accelerator/libaccelerator.la $(unit_libs)
 tests_unit_accelerator_t_DEPENDENCIES = $(tests_unit_accelerator_t_LDADD) \
-	tests/gpu/nvml.la tests/gpu/nvml-old.la
+	tests/gpu/nvml.la tests/gpu/nvml-old.la \
+	tests/gpu/amdsmi.la tests/gpu/amdsmi-old.la tests/gpu/rsmi.la tests/gpu/hlml.la
 
 check_PROGRAMS += tests/unit/job_log.t
 tests_unit_job_log_t_SOURCES = tests/unit/job_log.c

@@ -10,13 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The stand-in of NVML (tests/gpu) is given a state, the library is read, and what is found is one
- * text of lines "CODE PART MESSAGE". */
+/* The stand-in of a vendor's library (tests/gpu) is given a state, the library is read, and what is
+ * found is one text of lines "CODE PART MESSAGE". */
 static char directory[] = "/tmp/muster-accelerator-XXXXXX", library[256], state_file[256];
 static char said[16384];
 static struct inventory node;
 static struct accelerator_report *report;
 static double deadline_s = 5;
+static enum gpu_vendor vendor;
+static const char *usual = ""; /* of each state, unless it says otherwise */
 
 #define bail(...)                                                                                  \
     do {                                                                                           \
@@ -39,17 +41,24 @@ static bool calls_all_foreign(pid_t pid, char name[64])
     return pid == 4711;
 }
 
-/* The library of that directory of the build: a copy, as the tree may be another user's. */
-static void with(const char *build)
+/* The directory with that library of the build under its file name: a copy, as the tree may be
+ * another user's. */
+static void add(const char *build, const char *file)
 {
     char command[8192];
 
-    snprintf(library, sizeof library, "%s/%s", directory, build);
-    mkdir(library, 0755);
-    snprintf(command, sizeof command, "cp tests/gpu/.libs/%s.so %s/libnvidia-ml.so.1", build,
-             library);
+    snprintf(command, sizeof command, "cp tests/gpu/.libs/%s.so %s/%s", build, library, file);
     if (system(command) != 0)
         bail("%s", command);
+}
+
+/* That library alone. */
+static void with(enum gpu_vendor of, const char *build, const char *file)
+{
+    vendor = of;
+    snprintf(library, sizeof library, "%s/%s", directory, build);
+    mkdir(library, 0755);
+    add(build, file);
 }
 
 /* NULL: no state, and so no driver. */
@@ -62,12 +71,12 @@ static void look(const char *state)
     unlink(state_file);
     if (state) {
         file = fopen(state_file, "w");
-        if (!file || fputs(state, file) < 0 || fclose(file) != 0)
+        if (!file || fputs(usual, file) < 0 || fputs(state, file) < 0 || fclose(file) != 0)
             bail("%s", state_file);
     }
     free(report);
     said[0] = '\0';
-    report = accelerator_read(GPU_NVIDIA, library, deadline_s, &err);
+    report = accelerator_read(vendor, library, deadline_s, &err);
     if (!report)
         bail("no report: %s", err.text);
     accelerator_evaluate(report, &view, receive, NULL);
@@ -80,6 +89,25 @@ static long long number(size_t device, enum accelerator_value_id id)
     return value->answer == ANSWER_PRESENT ? value->number : -1;
 }
 
+/* All values of the device but these. */
+static void are_told(size_t device, const enum accelerator_value_id *untold, size_t count)
+{
+    for (int id = 0; id < ACCELERATOR_VALUE_COUNT; id++) {
+        bool is_expected = true;
+
+        for (size_t i = 0; i < count; i++)
+            is_expected = is_expected && (int)untold[i] != id;
+        is_int(report->accelerators[device].values[id].answer == ANSWER_PRESENT, is_expected,
+               "%s is %stold", accelerator_value_name((enum accelerator_value_id)id),
+               is_expected ? "" : "not ");
+    }
+}
+
+#define is_told(device, ...)                                                                       \
+    are_told(device, (const enum accelerator_value_id[]){__VA_ARGS__},                             \
+             sizeof((const enum accelerator_value_id[]){__VA_ARGS__}) /                            \
+                 sizeof(enum accelerator_value_id))
+
 static void healthy(void)
 {
     look("devices 8\n");
@@ -91,9 +119,7 @@ static void healthy(void)
     is_str(report->accelerators[3].pci, "0000:5d:00.0", "an address is as the kernel writes it");
     is_str(report->accelerators[3].model, "NVIDIA H100 80GB HBM3", "... model");
     is_str(report->accelerators[3].uuid, "GPU-00000000-0000-4000-8000-000000000003", "... UUID");
-    for (int id = 0; id < ACCELERATOR_VALUE_COUNT; id++)
-        is_int(report->accelerators[7].values[id].answer, ANSWER_PRESENT, "%s is told",
-               accelerator_value_name((enum accelerator_value_id)id));
+    is_told(7, ACCELERATOR_ROWS_LIMIT, ACCELERATOR_TEMPERATURE_LIMIT, ACCELERATOR_LINK_STATUS);
     is_int(number(0, ACCELERATOR_LINKS_ACTIVE), 18, "18 links are up");
     is_int(number(0, ACCELERATOR_POWER_LIMIT), 700000, "... the power limit is in mW");
     is_int(number(0, ACCELERATOR_MEMORY_TOTAL), 85520809984, "... memory in bytes");
@@ -276,7 +302,7 @@ static void libraries(void)
     is_int(waitpid(-1, NULL, WNOHANG), -1, "no child is left");
     deadline_s = 5;
 
-    with("nvml-old");
+    with(GPU_NVIDIA, "nvml-old", "libnvidia-ml.so.1");
     look("devices 8\ngpu3.temperature 95\ngpu3.clock_reasons 8\n");
     is_int(report->outcome, OUTCOME_READ, "an old library is read");
     has_str(said, "gpu_throttled gpu3", "... by the older names of its functions");
@@ -310,18 +336,260 @@ static void libraries(void)
     }
 }
 
+/* ---------------------------------------------------------------- AMD */
+
+/* A library that hangs, crashes, lacks a function or is told to return each code. */
+static void misbehaves(const char *function, const char *late)
+{
+    char state[256], expected[256];
+
+    snprintf(state, sizeof state, "hang %s\ngpu0.ecc_volatile_uncorrected 1\n", late);
+    deadline_s = 0.3;
+    look(state);
+    deadline_s = 5;
+    is_int(report->outcome, OUTCOME_HUNG, "a library that hangs");
+    snprintf(expected, sizeof expected, "no answer within 0.3 s in %s of device 0", late);
+    has_str(said, expected, "... with where");
+    has_str(said, "gpu_memory_errors gpu0 ", "... and what it told before holds");
+    snprintf(state, sizeof state, "crash %s\n", function);
+    look(state);
+    is_int(report->outcome, OUTCOME_CRASHED, "a library that crashes");
+    has_str(said, "gpu_library_crashed  ", "... is named");
+    snprintf(expected, sizeof expected, "in %s", function);
+    has_str(said, expected, "... and where");
+    for (int code = 1; code < 60; code++) {
+        if (vendor == GPU_GAUDI && code == 15)
+            continue;
+        snprintf(state, sizeof state, "gpu.return.%s %d\ngpu.return.%s %d\n", function, code, late,
+                 code);
+        look(state);
+        if (report->outcome != OUTCOME_READ || said[0])
+            is_str(said, "", "code %d is no fault", code);
+    }
+    ok(true, "no code of them is a fault");
+    look(NULL);
+    is_int(report->outcome, OUTCOME_NO_DRIVER, "no driver");
+    is_str(said, "", "... is no fault");
+}
+
+#define AMD3 "gpu3 AMD Instinct MI300X at 0000:5c:00.0 "
+
+static void amd(void)
+{
+    with(GPU_AMD, "amdsmi", "libamd_smi.so");
+    look("devices 8\n");
+    is_int(report->outcome, OUTCOME_READ, "AMD SMI is read: %s", report->reason);
+    is_int(report->count, 8, "... with eight devices");
+    is_str(said, "", "... without a fault");
+    is_str(report->driver_version, "6.14.14", "... the driver's version");
+    is_str(report->library_version, "26.5.0", "... and the library's");
+    is_str(report->accelerators[3].pci, "0000:5c:00.0", "... an address");
+    is_str(report->accelerators[3].model, "AMD Instinct MI300X", "... model");
+    is_str(report->accelerators[3].uuid, "03ff74a1-0000-1000-80c6-28f2e18ab91c", "... UUID");
+    is_str(report->accelerators[3].fabric_cluster, "7153d1a1e5b4d5f1", "... hive");
+    is_str(report->accelerators[3].partition, "SPX/NPS1", "... partition");
+    is_told(7, ACCELERATOR_RECOVERY_ACTION, ACCELERATOR_ECC_PENDING,
+            ACCELERATOR_ECC_AGGREGATE_CORRECTED, ACCELERATOR_ECC_AGGREGATE_UNCORRECTED,
+            ACCELERATOR_SRAM_THRESHOLD, ACCELERATOR_ROWS_CORRECTED, ACCELERATOR_LINK_RECOVERIES,
+            ACCELERATOR_LINK_RECOVERIES_FAILED, ACCELERATOR_FABRIC_STATE, ACCELERATOR_FABRIC_STATUS,
+            ACCELERATOR_FABRIC_CLIQUE, ACCELERATOR_FABRIC_HEALTH, ACCELERATOR_PERSISTENCE,
+            ACCELERATOR_COMPUTE_MODE);
+    is_int(number(0, ACCELERATOR_POWER_LIMIT), 750000, "the power limit is in mW");
+    is_int(number(0, ACCELERATOR_MEMORY_TOTAL), 206141652992, "... memory in bytes");
+    is_int(number(0, ACCELERATOR_CLOCK_MAX), 2100, "... clocks in MHz");
+    is_int(number(0, ACCELERATOR_TEMPERATURE), 41, "... the temperature in C");
+    is_int(number(0, ACCELERATOR_PCIE_GENERATION), 5, "... and the link is one of PCIe 5");
+    is_int(number(0, ACCELERATOR_LINKS_ACTIVE), 7, "seven links are up");
+    is_int(number(0, ACCELERATOR_PROCESSES), 0, "the reading process is no user");
+    is_int(accelerator_untold(report), 0, "nothing is left untold");
+
+    usual = "gpu.no_counters 1\n"; /* which take 0.1 s */
+    finds("gpu3.ecc_volatile_uncorrected 2",
+          "gpu_memory_errors " AMD3
+          "has counted 2 uncorrected memory errors since its driver was loaded\n",
+          "uncorrected errors");
+    finds("gpu3.rows_failed 1",
+          "gpu_row_remap_failed " AMD3 "has a bad memory page that could not be retired\n",
+          "a page that was not retired");
+    finds("gpu3.rows_pending 1",
+          "gpu_row_remap_pending " AMD3 "has a bad memory page that is retired at the next reset\n",
+          "... that will be");
+    finds("gpu3.rows_uncorrected 257",
+          "gpu_rows_worn " AMD3 "has retired 257 memory pages for uncorrected errors\n",
+          "more pages than the device's own limit");
+    finds("gpu3.rows_uncorrected 256", "", "... as many are none");
+    finds("gpu.no_counters 0\ngpu3.clock_reasons 0x40",
+          "gpu_throttled " AMD3 "lowers its clocks: it is too hot (hardware)\n", "throttling");
+    finds("gpu.no_counters 0\ngpu3.clock_reasons 0x8",
+          "gpu_throttled " AMD3 "lowers its clocks: hardware slowdown\n", "... by the board");
+    finds("gpu.no_counters 0\ngpu3.clock_reasons 0x4", "", "... for its power is none");
+    is_int(number(3, ACCELERATOR_CLOCK_REASONS), 4, "... which is told");
+    finds("gpu3.no_counters 1", "", "... nor what does not count it");
+    is_int(report->accelerators[3].values[ACCELERATOR_CLOCK_REASONS].answer, ANSWER_NOT_SUPPORTED,
+           "... which is told");
+    finds("gpu3.temperature 100", "gpu_hot " AMD3 "is at 100 C\n", "heat, by the device's limit");
+    finds("gpu3.temperature 99", "", "... below it");
+    finds("gpu3.power_limit 500000",
+          "gpu_power_limited " AMD3 "is limited to 500 W, its default is 750 W\n", "a power limit");
+    finds("gpu3.pcie_width 8", "pcie_degraded " AMD3 "has 8 PCIe lanes of the 16 it can use\n",
+          "half the lanes");
+    finds("gpu3.links_down 1",
+          "gpu_link_down " AMD3 "has 6 xGMI links up, another of the node has 7\n", "a link down");
+    finds("gpu3.link_status 1",
+          "gpu_link_errors " AMD3
+          "has had an error of an xGMI link since the error was last cleared\n",
+          "an error of a link");
+    look("devices 8\ngpu3.link_crc_errors 5\ngpu3.pcie_replays 7\ngpu3.ecc_volatile_corrected 9\n");
+    is_str(said, "", "corrected errors are no fault");
+    is_int(number(3, ACCELERATOR_LINK_CRC_ERRORS), 5, "... they are counted of the links");
+    is_int(number(3, ACCELERATOR_PCIE_REPLAYS), 7, "... of PCIe");
+    is_int(number(3, ACCELERATOR_ECC_VOLATILE_CORRECTED), 14, "... and of all blocks");
+    finds("gpu3.process 4711",
+          "gpu_foreign_process " AMD3 "is used by process 4711 (vllm), which belongs to no job\n",
+          "a process of no job");
+    finds("gpu3.process 4712\ngpu3.memory_used 50000000000", "", "a job's process may use it");
+    finds("gpu3.memory_used 50000000000",
+          "gpu_memory_held " AMD3 "has 47967 MiB in use, and no process uses it\n",
+          "memory that nobody uses");
+    finds("gpu3.memory_used 50000000000\ngpu3.compute_partition CPX\ngpu3.memory_partition NPS4",
+          "", "... is not known of a partitioned one");
+    is_str(report->accelerators[3].partition, "CPX/NPS4", "... whose partition is told");
+    misbehaves("amdsmi_get_temp_metric", "amdsmi_get_clock_info");
+    look("return.amdsmi_init 7\n");
+    is_int(report->outcome, OUTCOME_ERROR, "an error of its start");
+    has_str(said, "not_measured  ", "... is not measured");
+    look("library_major 27\ngpu3.temperature 101\n");
+    has_str(said, "gpu_hot gpu3", "of a library that is newer than this program, numbers are read");
+    is_int(report->accelerators[0].values[ACCELERATOR_PCIE_WIDTH].answer, ANSWER_NO_FUNCTION,
+           "... structures are not");
+
+    memset(&node, 0, sizeof node);
+    inventory_has("0000:0c:00.0", "amdgpu");
+    node.gpus[0].vendor = GPU_AMD;
+    look("devices 1\ngpu0.ecc_volatile_uncorrected 1\n");
+    is_str(said, "", "errors that the kernel counts are judged elsewhere");
+    node.gpus[0].ecc_uncorrected = -1;
+    look("devices 1\ngpu0.ecc_volatile_uncorrected 1\n");
+    has_str(said, "gpu_memory_errors gpu0 ", "... and here where it does not");
+    memset(&node, 0, sizeof node);
+
+    with(GPU_AMD, "amdsmi-old", "libamd_smi.so");
+    look("devices 8\ngpu3.temperature 101\ngpu3.clock_reasons 0x40\n");
+    is_str(report->library_version, "24.5.1", "an older library is read");
+    is_str(said, "gpu_hot " AMD3 "is at 101 C\n", "... what it knows");
+    is_int(number(3, ACCELERATOR_PCIE_WIDTH), 16, "... its older structures");
+    is_int(report->accelerators[3].values[ACCELERATOR_CLOCK_REASONS].answer, ANSWER_NO_FUNCTION,
+           "... and nothing by layouts that it does not have");
+    look("library_minor 4\n");
+    is_int(report->outcome, OUTCOME_NO_LIBRARY, "an even older one is none");
+    is_str(report->reason, "its version 24.4.1 is older than 24.5, of ROCm 6.1", "... says why");
+    add("rsmi", "librocm_smi64.so");
+    look("library_minor 4\n");
+    is_str(report->accelerators[0].model, "AMD Instinct MI250X", "... and the other is read");
+}
+
+#define ROCM3 "gpu3 AMD Instinct MI250X at 0000:ce:00.0 "
+
+static void rocm(void)
+{
+    with(GPU_AMD, "rsmi", "librocm_smi64.so");
+    look("devices 8\n");
+    is_int(report->outcome, OUTCOME_READ, "ROCm SMI is read: %s", report->reason);
+    is_str(said, "", "... without a fault");
+    is_str(report->library_version, "7.3.0", "... its version");
+    is_str(report->driver_version, "6.8.5", "... and the driver's");
+    is_str(report->accelerators[3].uuid, "5f1a9b3c00000003", "... an identity");
+    is_int(number(0, ACCELERATOR_POWER_LIMIT), 560000, "... the power limit in mW");
+    is_int(number(0, ACCELERATOR_TEMPERATURE), 38, "... the temperature in C");
+    finds("gpu3.ecc_volatile_uncorrected 2",
+          "gpu_memory_errors " ROCM3
+          "has counted 2 uncorrected memory errors since its driver was loaded\n",
+          "uncorrected errors");
+    finds("gpu3.rows_pending 1",
+          "gpu_row_remap_pending " ROCM3
+          "has a bad memory page that is retired at the next reset\n",
+          "a page that will be retired");
+    finds("gpu3.temperature 105", "gpu_hot " ROCM3 "is at 105 C\n", "heat");
+    finds("gpu3.power_limit 300000",
+          "gpu_power_limited " ROCM3 "is limited to 300 W, its default is 560 W\n",
+          "a power limit");
+    finds("gpu3.link_status 2",
+          "gpu_link_errors " ROCM3
+          "has had an error of an xGMI link since the error was last cleared\n",
+          "an error of a link");
+    finds("gpu3.process 4711",
+          "gpu_foreign_process " ROCM3 "is used by process 4711 (vllm), which belongs to no job\n",
+          "a process of no job");
+    misbehaves("rsmi_dev_temp_metric_get", "rsmi_dev_compute_partition_get");
+}
+
+/* ---------------------------------------------------------------- Gaudi */
+
+#define GAUDI3 "gpu3 HL-225 at 0000:4d:00.0 "
+
+static void gaudi(void)
+{
+    with(GPU_GAUDI, "hlml", "libhlml.so");
+    look("devices 8\n");
+    is_int(report->outcome, OUTCOME_READ, "HLML is read: %s", report->reason);
+    is_int(report->count, 8, "... with eight devices");
+    is_str(said, "", "... without a fault");
+    is_str(report->driver_version, "1.15.0-a596ef0", "... the driver's version");
+    is_str(report->library_version, "1.15.0", "... and the library's");
+    is_str(report->accelerators[3].pci, "0000:4d:00.0", "... an address");
+    is_str(report->accelerators[3].serial, "AN18013573", "... serial number");
+    is_str(report->accelerators[3].firmware, "hl-gaudi2-1.15.0-fw-48.2.1", "... firmware");
+    is_int(number(0, ACCELERATOR_LINKS_ACTIVE), 21, "21 ports to the other devices are up");
+    is_int(number(0, ACCELERATOR_LINKS), 21, "... those to other nodes are not counted");
+    is_int(number(0, ACCELERATOR_MEMORY_TOTAL), 103079215104, "... memory in bytes");
+    is_int(number(0, ACCELERATOR_POWER_LIMIT_DEFAULT), 600000, "... the power limit in mW");
+    is_int(report->accelerators[0].values[ACCELERATOR_POWER_LIMIT].answer, ANSWER_NO_FUNCTION,
+           "... a function of newer libraries is not told");
+    is_int(report->accelerators[0].values[ACCELERATOR_ECC_VOLATILE_CORRECTED].answer,
+           ANSWER_NOT_SUPPORTED, "... nor what this one does not support");
+    finds("gpu3.lost 1", "gpu_lost gpu3 Gaudi is lost: it fell off the bus\n", "a lost device");
+    finds("gpu3.lost_late 1", "gpu_lost gpu3 Gaudi is lost: it fell off the bus\n",
+          "... that is lost while it is read");
+    finds("gpu3.ecc_volatile_uncorrected 2",
+          "gpu_memory_errors " GAUDI3
+          "has counted 2 uncorrected memory errors since its driver was loaded\n",
+          "uncorrected errors");
+    finds("gpu3.rows_pending 1",
+          "gpu_row_remap_pending " GAUDI3
+          "has a bad memory row that is replaced at the next reset\n",
+          "a row that will be replaced");
+    look("devices 8\ngpu3.rows_uncorrected 3\ngpu3.rows_corrected 2\ngpu3.pcie_replays 4\n");
+    is_str(said, "", "rows that were are no fault");
+    is_int(number(3, ACCELERATOR_ROWS_UNCORRECTED), 3, "... they are counted by their cause");
+    is_int(number(3, ACCELERATOR_ROWS_CORRECTED), 2, "... each");
+    finds("gpu3.clock_reasons 0x40",
+          "gpu_throttled " GAUDI3 "lowers its clocks: it is too hot (hardware)\n", "throttling");
+    finds("gpu3.clock_reasons 0x4", "", "... for its power is none");
+    finds("gpu3.temperature 95", "gpu_hot " GAUDI3 "is at 95 C\n", "heat, by the device's limit");
+    finds("gpu3.temperature 94", "", "... below it");
+    finds("gpu3.links_down 2",
+          "gpu_link_down " GAUDI3 "has 19 internal ports up, another of the node has 21\n",
+          "ports down");
+    finds("gpu3.memory_used 50000000000", "", "whose memory it is, this library does not tell");
+    misbehaves("hlml_device_get_clock_info", "hlml_device_get_replaced_rows");
+}
+
 int main(void)
 {
     if (!mkdtemp(directory))
         bail("%s", directory);
     snprintf(state_file, sizeof state_file, "%s/state", directory);
     setenv("MUSTER_GPU_STATE", state_file, 1);
-    with("nvml");
+    with(GPU_NVIDIA, "nvml", "libnvidia-ml.so.1");
     healthy();
     faults();
     places();
     answers();
     libraries();
+    amd();
+    usual = "";
+    rocm();
+    gaudi();
     free(report);
     if (!fork())
         execlp("rm", "rm", "-rf", directory, (char *)NULL);

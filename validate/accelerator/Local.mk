@@ -5,10 +5,14 @@
 noinst_LTLIBRARIES += validate/accelerator/libaccelerator.la
 validate_accelerator_libaccelerator_la_SOURCES = \
 	validate/accelerator/accelerator.h \
+	validate/accelerator/amd.c validate/accelerator/amd.h \
+	validate/accelerator/amdsmi.c \
 	validate/accelerator/evaluate.c validate/accelerator/evaluate.h \
+	validate/accelerator/hlml.c \
 	validate/accelerator/library.c validate/accelerator/library.h \
 	validate/accelerator/nvml.c \
 	validate/accelerator/read.c \
+	validate/accelerator/rsmi.c \
 	validate/accelerator/values.c \
 	# end of validate_accelerator_libaccelerator_la_SOURCES
 

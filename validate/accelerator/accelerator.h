@@ -8,9 +8,10 @@
 
 #include "lib/node/inventory.h"
 
-/* What the libraries of accelerator vendors (NVML) tell of a node's accelerators. They are loaded
- * by dlopen in a child process: a library that crashes takes only the child along, one that hangs
- * is killed at a deadline. Seen on stand-ins of the libraries only (tests/gpu). */
+/* What the libraries of accelerator vendors (NVML; AMD SMI or ROCm SMI; HLML) tell of a node's
+ * accelerators. They are loaded by dlopen in a child process: a library that crashes takes only the
+ * child along, one that hangs is killed at a deadline. Seen on stand-ins of the libraries only
+ * (tests/gpu). */
 
 /* VALUE(ID, name, unit): the numbers that are read of a device. */
 #define ACCELERATOR_VALUES(VALUE)                                                                  \
@@ -26,22 +27,25 @@
     VALUE(ROWS_UNCORRECTED, "rows_uncorrected", "count")                                           \
     VALUE(ROWS_PENDING, "rows_pending", "")   /* 1: remapped at the next reset */                  \
     VALUE(ROWS_FAILED, "rows_failed", "")     /* 1: no spare row was left */                       \
-    VALUE(CLOCK_REASONS, "clock_reasons", "") /* bits, enum nvml_clock_reason */                   \
-    VALUE(CLOCK, "clock", "MHz")              /* of the SMs, now */                                \
+    VALUE(ROWS_LIMIT, "rows_limit", "count")  /* of ROWS_UNCORRECTED, by the vendor */             \
+    VALUE(CLOCK_REASONS, "clock_reasons", "") /* bits, enum accelerator_clock_reason */            \
+    VALUE(CLOCK, "clock", "MHz")              /* of the processors, now */                         \
     VALUE(CLOCK_MAX, "clock_max", "MHz")                                                           \
     VALUE(MEMORY_CLOCK, "memory_clock", "MHz")                                                     \
     VALUE(MEMORY_CLOCK_MAX, "memory_clock_max", "MHz")                                             \
     VALUE(TEMPERATURE, "temperature", "C")                                                         \
-    VALUE(POWER_LIMIT, "power_limit", "mW") /* in force */                                         \
+    VALUE(TEMPERATURE_LIMIT, "temperature_limit", "C") /* where it slows down, by the vendor */    \
+    VALUE(POWER_LIMIT, "power_limit", "mW")            /* in force */                              \
     VALUE(POWER_LIMIT_DEFAULT, "power_limit_default", "mW")                                        \
     VALUE(PCIE_WIDTH, "pcie_width", "lanes")                                                       \
     VALUE(PCIE_WIDTH_MAX, "pcie_width_max", "lanes")                                               \
     VALUE(PCIE_GENERATION, "pcie_generation", "")                                                  \
     VALUE(PCIE_GENERATION_MAX, "pcie_generation_max", "")                                          \
     VALUE(PCIE_REPLAYS, "pcie_replays", "count")                                                   \
-    VALUE(LINKS, "links", "count") /* NVLinks that the device has */                               \
+    VALUE(LINKS, "links", "count") /* to the node's other devices that it has */                   \
     VALUE(LINKS_ACTIVE, "links_active", "count")                                                   \
     VALUE(LINK_CRC_ERRORS, "link_crc_errors", "count") /* of all links */                          \
+    VALUE(LINK_STATUS, "link_status", "") /* 0 no error, 1 one, 2 several since it was cleared */  \
     VALUE(LINK_RECOVERIES, "link_recoveries", "count")                                             \
     VALUE(LINK_RECOVERIES_FAILED, "link_recoveries_failed", "count")                               \
     VALUE(FABRIC_STATE, "fabric_state",                                                            \
@@ -79,6 +83,15 @@ struct accelerator_value {
     long long number;
 };
 
+/* NVML's bits of the same names; the other libraries' are translated. */
+enum accelerator_clock_reason {
+    CLOCK_REASON_POWER_CAP = 0x4, /* no fault */
+    CLOCK_REASON_HW_SLOWDOWN = 0x8,
+    CLOCK_REASON_SW_THERMAL = 0x20,
+    CLOCK_REASON_HW_THERMAL = 0x40,
+    CLOCK_REASON_POWER_BRAKE = 0x80,
+};
+
 const char *accelerator_value_name(enum accelerator_value_id id); /* "ecc_enabled" */
 const char *accelerator_value_unit(enum accelerator_value_id id); /* "count" or "" */
 
@@ -102,7 +115,8 @@ struct accelerator {
     char pci[INVENTORY_NAME]; /* "0000:1a:00.0", or "" where it is lost */
     char model[INVENTORY_NAME], uuid[INVENTORY_NAME], serial[INVENTORY_NAME];
     char firmware[INVENTORY_NAME];       /* VBIOS */
-    char fabric_cluster[INVENTORY_NAME]; /* UUID of the NVLink domain, 32 digits; "" without */
+    char fabric_cluster[INVENTORY_NAME]; /* UUID of the NVLink domain or xGMI hive; "" without */
+    char partition[24];                  /* "SPX/NPS1": of compute and memory; "" where not told */
     struct accelerator_value values[ACCELERATOR_VALUE_COUNT];
     struct accelerator_process processes[ACCELERATOR_USERS]; /* the first ones */
 };
@@ -127,15 +141,31 @@ struct accelerator_report {
     struct accelerator accelerators[ACCELERATOR_MAX]; /* in the library's order */
 };
 
-/* Asks the vendor's library, found in the directories of `path` ("/a:/b") or, where none has it, as
- * dlopen finds it. deadline_s: for everything together. The report is large and malloc'd: free().
- * Returns NULL with err when the child could not be started, for a library that others could change
- * (safe_file_find()), or for a vendor without such a library; costs what the
- * library costs (NVML: 10 to 100 ms, a second a GPU where persistence mode is off). */
+/* Asks the first of the vendor's libraries that is found in the directories of `path` ("/a:/b") or,
+ * where none is, as dlopen finds it. deadline_s: for everything together. The report is large and
+ * malloc'd: free(). Returns NULL with err when the child could not be started, for a library that
+ * others could change (safe_file_find()), or for a vendor without such a library; costs what the
+ * library costs (NVML: 10 to 100 ms, a second a GPU where persistence mode is off; AMD SMI: 100 ms
+ * for two samples of its counters of throttling). */
 struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *path,
                                             double deadline_s, struct error *err);
 
-/* Whether a library of the vendor's is known here, and its file name; NULL: none. */
+/* The file name of the vendor's library that is preferred; NULL: none is known here. */
 const char *accelerator_library(enum gpu_vendor vendor);
+
+/* Whether a directory of the path has one of the vendor's libraries. */
+bool accelerator_is_in(enum gpu_vendor vendor, const char *path);
+
+/* What is particular to a vendor in how its devices are judged and named. */
+struct accelerator_traits {
+    const char *link;        /* "NVLink" */
+    const char *row;         /* of memory that goes bad as a whole: "row" */
+    const char *replaced;    /* what is done to it: "remapped" */
+    long long rows_limit;    /* where the library tells none: worn above it; 0: not judged */
+    long long temperature_C; /* where the library tells none: hot above it; 0: not judged */
+};
+
+/* Of a vendor for which accelerator_library() is not NULL. */
+const struct accelerator_traits *accelerator_traits(enum gpu_vendor vendor);
 
 #endif

@@ -17,13 +17,6 @@ enum nvml_recovery_action {
     RECOVERY_IMEX,
 };
 
-enum nvml_clock_reason {
-    REASON_HW_SLOWDOWN = 0x8,
-    REASON_SW_THERMAL = 0x20,
-    REASON_HW_THERMAL = 0x40,
-    REASON_POWER_BRAKE = 0x80,
-};
-
 enum { FABRIC_STARTED_NOT = 1, FABRIC_IN_PROGRESS = 2, FABRIC_DONE = 3 };
 enum { FABRIC_UNHEALTHY = 2, FABRIC_LIMITED = 3 };
 
@@ -82,41 +75,52 @@ static void find(struct evaluation *evaluation, long index, enum fault_code code
 
 /* ---------------------------------------------------------------- numbers with a limit */
 
-static void evaluate_limits(struct evaluation *evaluation, long index)
+/* The kernel's counts of uncorrected errors are judged elsewhere. */
+static void evaluate_errors(struct evaluation *evaluation, long index)
 {
-    static const struct {
-        enum accelerator_value_id id;
-        long long limit; /* a fault above it */
-        enum fault_code code;
-        const char *format; /* of the number */
-    } limits[] = {
-        {ACCELERATOR_ECC_VOLATILE_UNCORRECTED, 0, FAULT_GPU_MEMORY_ERRORS,
-         "has counted %lld uncorrected memory errors since its driver was loaded"},
-        {ACCELERATOR_SRAM_THRESHOLD, 0, FAULT_GPU_SRAM_ERRORS,
-         "has had more SRAM errors than its vendor allows"},
-        {ACCELERATOR_ROWS_FAILED, 0, FAULT_GPU_ROW_REMAP_FAILED,
-         "has a bad memory row that could not be remapped"},
-        {ACCELERATOR_ROWS_PENDING, 0, FAULT_GPU_ROW_REMAP_PENDING,
-         "has a bad memory row that is remapped at the next reset"},
-        {ACCELERATOR_ROWS_UNCORRECTED, 511, FAULT_GPU_ROWS_WORN,
-         "has remapped %lld memory rows for uncorrected errors"},
-        {ACCELERATOR_TEMPERATURE, 93, FAULT_GPU_HOT, "is at %lld C"},
-        {ACCELERATOR_LINK_RECOVERIES_FAILED, 0, FAULT_GPU_LINK_ERRORS,
-         "has given up %lld times to recover an NVLink"},
-    };
+    const struct accelerator *device = device_at(evaluation, (size_t)index);
+    long place = evaluation->places[index];
+    long long errors = number_of(device, ACCELERATOR_ECC_VOLATILE_UNCORRECTED);
 
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        long long number = number_of(device_at(evaluation, (size_t)index), limits[i].id);
-        char text[160];
+    if (errors > 0 && (place < 0 || evaluation->view->inventory->gpus[place].ecc_uncorrected < 0))
+        find(evaluation, index, FAULT_GPU_MEMORY_ERRORS, ACCELERATOR_ECC_VOLATILE_UNCORRECTED, 0,
+             "has counted %lld uncorrected memory errors since its driver was loaded", errors);
+    if (number_of(device, ACCELERATOR_SRAM_THRESHOLD) > 0)
+        find(evaluation, index, FAULT_GPU_SRAM_ERRORS, ACCELERATOR_SRAM_THRESHOLD, 0,
+             "has had more SRAM errors than its vendor allows");
+}
 
-        if (number <= limits[i].limit)
-            continue;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        snprintf(text, sizeof text, limits[i].format, number);
-#pragma GCC diagnostic pop
-        find(evaluation, index, limits[i].code, limits[i].id, (double)limits[i].limit, "%s", text);
-    }
+static void evaluate_rows(struct evaluation *evaluation, long index)
+{
+    const struct accelerator_traits *traits = accelerator_traits(evaluation->report->vendor);
+    const struct accelerator *device = device_at(evaluation, (size_t)index);
+    long long rows = number_of(device, ACCELERATOR_ROWS_UNCORRECTED);
+    long long limit = number_of(device, ACCELERATOR_ROWS_LIMIT);
+
+    if (number_of(device, ACCELERATOR_ROWS_FAILED) > 0)
+        find(evaluation, index, FAULT_GPU_ROW_REMAP_FAILED, ACCELERATOR_ROWS_FAILED, 0,
+             "has a bad memory %s that could not be %s", traits->row, traits->replaced);
+    if (number_of(device, ACCELERATOR_ROWS_PENDING) > 0)
+        find(evaluation, index, FAULT_GPU_ROW_REMAP_PENDING, ACCELERATOR_ROWS_PENDING, 0,
+             "has a bad memory %s that is %s at the next reset", traits->row, traits->replaced);
+    if (limit <= 0)
+        limit = traits->rows_limit;
+    if (limit > 0 && rows > limit)
+        find(evaluation, index, FAULT_GPU_ROWS_WORN, ACCELERATOR_ROWS_UNCORRECTED, (double)limit,
+             "has %s %lld memory %ss for uncorrected errors", traits->replaced, rows, traits->row);
+}
+
+static void evaluate_temperature(struct evaluation *evaluation, long index)
+{
+    const struct accelerator *device = device_at(evaluation, (size_t)index);
+    long long temperature = number_of(device, ACCELERATOR_TEMPERATURE);
+    long long limit = number_of(device, ACCELERATOR_TEMPERATURE_LIMIT) - 1;
+
+    if (limit <= 0)
+        limit = accelerator_traits(evaluation->report->vendor)->temperature_C;
+    if (limit > 0 && temperature > limit)
+        find(evaluation, index, FAULT_GPU_HOT, ACCELERATOR_TEMPERATURE, (double)limit,
+             "is at %lld C", temperature);
 }
 
 /* ---------------------------------------------------------------- what is particular */
@@ -152,13 +156,13 @@ static void evaluate_recovery(struct evaluation *evaluation, long index)
 static void evaluate_clocks(struct evaluation *evaluation, long index)
 {
     static const struct {
-        enum nvml_clock_reason bit;
+        enum accelerator_clock_reason bit;
         const char *text;
     } reasons[] = {
-        {REASON_HW_THERMAL, "it is too hot (hardware)"},
-        {REASON_SW_THERMAL, "it is too hot (driver)"},
-        {REASON_POWER_BRAKE, "the power supply asks for it (power brake)"},
-        {REASON_HW_SLOWDOWN, "hardware slowdown"},
+        {CLOCK_REASON_HW_THERMAL, "it is too hot (hardware)"},
+        {CLOCK_REASON_SW_THERMAL, "it is too hot (driver)"},
+        {CLOCK_REASON_POWER_BRAKE, "the power supply asks for it (power brake)"},
+        {CLOCK_REASON_HW_SLOWDOWN, "hardware slowdown"},
     };
     long long bits = number_of(device_at(evaluation, (size_t)index), ACCELERATOR_CLOCK_REASONS);
 
@@ -199,7 +203,9 @@ static void evaluate_pcie(struct evaluation *evaluation, long index)
 static void evaluate_links(struct evaluation *evaluation, long index)
 {
     const struct accelerator *device = device_at(evaluation, (size_t)index);
+    const char *link = accelerator_traits(evaluation->report->vendor)->link;
     long long active = number_of(device, ACCELERATOR_LINKS_ACTIVE), most = active;
+    long long failed = number_of(device, ACCELERATOR_LINK_RECOVERIES_FAILED);
 
     for (size_t i = 0; active >= 0 && i < evaluation->report->count; i++) {
         const struct accelerator *other = device_at(evaluation, i);
@@ -210,7 +216,13 @@ static void evaluate_links(struct evaluation *evaluation, long index)
     }
     if (active < most)
         find(evaluation, index, FAULT_GPU_LINK_DOWN, ACCELERATOR_LINKS_ACTIVE, (double)most,
-             "has %lld NVLinks up, another of the node has %lld", active, most);
+             "has %lld %ss up, another of the node has %lld", active, link, most);
+    if (failed > 0)
+        find(evaluation, index, FAULT_GPU_LINK_ERRORS, ACCELERATOR_LINK_RECOVERIES_FAILED, 0,
+             "has given up %lld times to recover an %s", failed, link);
+    if (number_of(device, ACCELERATOR_LINK_STATUS) > 0)
+        find(evaluation, index, FAULT_GPU_LINK_ERRORS, ACCELERATOR_LINK_STATUS, 0,
+             "has had an error of an %s since the error was last cleared", link);
 }
 
 static void evaluate_fabric(struct evaluation *evaluation, long index)
@@ -297,8 +309,10 @@ static void evaluate_device(struct evaluation *evaluation, long index)
         break;
     }
     evaluate_recovery(evaluation, index);
-    evaluate_limits(evaluation, index);
+    evaluate_errors(evaluation, index);
+    evaluate_rows(evaluation, index);
     evaluate_clocks(evaluation, index);
+    evaluate_temperature(evaluation, index);
     evaluate_power(evaluation, index);
     evaluate_pcie(evaluation, index);
     evaluate_links(evaluation, index);

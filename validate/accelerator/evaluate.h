@@ -29,10 +29,11 @@ struct accelerator_view {
 
 /* Reports each finding to found. Returns how many there were.
  *
- * Sources of the limits: 0xE8 of the clock event reasons and 93 C: Azure's healthagent; 512 rows:
- * DCGM; GPU recovery action, SRAM threshold and row remapping: NVIDIA's GPU debug and memory error
- * management guides. Links are held against the other devices of the model in the node: not all
- * links are wired everywhere. A reading that the library does not tell is never a fault. */
+ * Sources of the limits: 0xE8 of the clock event reasons: Azure's healthagent; temperature and
+ * rows: the library, else struct accelerator_traits; GPU recovery action, SRAM threshold and row
+ * remapping: NVIDIA's GPU debug and memory error management guides. Links are held against the
+ * other devices of the model in the node: not all links are wired everywhere. A reading that the
+ * library does not tell is never a fault. */
 size_t accelerator_evaluate(const struct accelerator_report *report,
                             const struct accelerator_view *view, accelerator_finding_fn *found,
                             void *context);

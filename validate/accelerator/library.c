@@ -32,3 +32,148 @@ void value_fail(struct accelerator *device, enum accelerator_value_id id,
 {
     device->values[id] = (struct accelerator_value){answer, error, 0};
 }
+
+/* ---------------------------------------------------------------- answers */
+
+static struct reading_status status_of(const struct reading *reading, int code)
+{
+    if (code == READING_NO_FUNCTION)
+        return (struct reading_status){code, ANSWER_NO_FUNCTION, ACCELERATOR_OK};
+    for (const struct reading_status *status = reading->reader->statuses; status->code; status++)
+        if (status->code == code)
+            return *status;
+    return (struct reading_status){code, ANSWER_ERROR, ACCELERATOR_OK};
+}
+
+void reading_take(struct reading *reading, struct accelerator *device, enum accelerator_value_id id,
+                  int result, long long number)
+{
+    struct reading_status status;
+
+    if (result == 0) {
+        value_set(device, id, number);
+        return;
+    }
+    status = status_of(reading, result);
+    if (status.state != ACCELERATOR_OK && device->error == 0)
+        device->error = result;
+    if (status.state == ACCELERATOR_LOST || device->state == ACCELERATOR_OK)
+        device->state = status.state;
+    value_fail(device, id, status.answer, result);
+}
+
+int reading_query(struct reading *reading, const char *function, void *answer)
+{
+    void *get = reading_function(reading, function);
+
+    return get ? READING_CALL1(reading, get, void *, answer) : READING_NO_FUNCTION;
+}
+
+void reading_text(struct reading *reading, const char *function, char *text)
+{
+    void *get = reading_function(reading, function);
+    char found[256] = "";
+
+    if (get &&
+        READING_CALL2(reading, get, char *, unsigned, found, (unsigned)sizeof found - 1) == 0)
+        snprintf(text, INVENTORY_NAME, "%.*s", INVENTORY_NAME - 1, found);
+}
+
+void reading_system_text(struct reading *reading, const char *function, char *text)
+{
+    int (*get)(char *, unsigned) = reading_function(reading, function);
+    char found[256] = "";
+
+    if (get && get(found, sizeof found - 1) == 0)
+        snprintf(text, INVENTORY_NAME, "%.*s", INVENTORY_NAME - 1, found);
+}
+
+void reading_pci(struct accelerator *device, unsigned domain, unsigned bus, unsigned slot,
+                 unsigned function)
+{
+    snprintf(device->pci, sizeof device->pci, "%04x:%02x:%02x.%x", domain, bus, slot, function);
+}
+
+/* ---------------------------------------------------------------- devices */
+
+static void read_number(struct reading *reading, const struct reading_number *row,
+                        struct accelerator *device)
+{
+    void *get = reading_function(reading, row->function);
+    uint32_t first = row->types[0], second = row->types[1], small = 0;
+    uint64_t number = 0;
+    int result = READING_NO_FUNCTION;
+
+    switch (get ? row->form : FORM_U32) {
+    case FORM_U32:
+        if (get)
+            result = READING_CALL1(reading, get, uint32_t *, &small);
+        number = small;
+        break;
+    case FORM_U64:
+        result = READING_CALL1(reading, get, uint64_t *, &number);
+        break;
+    case FORM_TYPE_U32:
+        result = READING_CALL2(reading, get, uint32_t, uint32_t *, first, &small);
+        number = small;
+        break;
+    case FORM_TYPE_U64:
+        result = READING_CALL2(reading, get, uint32_t, uint64_t *, first, &number);
+        break;
+    case FORM_TYPES_U64:
+        result =
+            READING_CALL3(reading, get, uint32_t, uint32_t, uint64_t *, first, second, &number);
+        break;
+    }
+    reading_take(reading, device, row->id, result,
+                 (long long)number / (row->divisor ? row->divisor : 1));
+}
+
+static void read_device(struct reading *reading, unsigned index, struct accelerator *device)
+{
+    const struct accelerator_reader *reader = reading->reader;
+    int result = reader->open(reading, index);
+
+    if (result != 0) {
+        device->error = result;
+        device->state = status_of(reading, result).state;
+        if (device->state == ACCELERATOR_OK)
+            device->state = ACCELERATOR_UNREADABLE;
+        return;
+    }
+    reader->identify(reading, device);
+    /* a lost device answers nothing more, and each question may take its time to fail */
+    for (const struct reading_number *row = reader->numbers;
+         row->function && device->state != ACCELERATOR_LOST; row++) {
+        enum accelerator_answer answer = device->values[row->id].answer;
+
+        if (answer == ANSWER_NOT_ASKED || answer == ANSWER_NO_FUNCTION)
+            read_number(reading, row, device);
+    }
+    for (reading_part_fn *const *part = reader->parts; *part && device->state != ACCELERATOR_LOST;
+         part++)
+        (*part)(reading, device);
+}
+
+int reading_run(struct reading *reading)
+{
+    unsigned count = 0;
+    int result;
+
+    if (reading->reader->start(reading) != 0)
+        return -1;
+    result = reading->reader->count(reading, &count);
+    if (result != 0)
+        return reading_end(reading, OUTCOME_ERROR, "%s says %d", *reading->function, result);
+    if (count > ACCELERATOR_MAX)
+        count = ACCELERATOR_MAX;
+    for (unsigned i = 0; i < count; i++) {
+        *reading->device = (int)i;
+        reading->report->count = i + 1;
+        read_device(reading, i, &reading->report->accelerators[i]);
+    }
+    *reading->device = -1;
+    if (reading->reader->finish)
+        reading->reader->finish(reading);
+    return 0;
+}

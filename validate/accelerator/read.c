@@ -14,42 +14,126 @@
 /* The child's name in /proc, by which a later run finds one that could not be killed. */
 #define CHILD_NAME "muster-gpu"
 
-static const struct accelerator_reader *const readers[GPU_VENDORS] = {
-    [GPU_NVIDIA] = &accelerator_nvml,
+/* In the order in which the libraries of a vendor are tried. */
+static const struct accelerator_reader *const readers[] = {
+    &accelerator_nvml,
+    &accelerator_amdsmi,
+    &accelerator_rsmi,
+    &accelerator_hlml,
 };
+
+enum { CANDIDATES_MAX = 16 };
+
+/* A library that may be there. */
+struct candidate {
+    const struct accelerator_reader *reader;
+    char file[1100]; /* as dlopen takes it */
+    bool is_found;   /* in the path */
+};
+
+static const struct accelerator_reader *reader_of(enum gpu_vendor vendor)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (readers[i]->vendor == vendor)
+            return readers[i];
+    return NULL;
+}
 
 const char *accelerator_library(enum gpu_vendor vendor)
 {
-    const struct accelerator_reader *reader =
-        (unsigned)vendor < GPU_VENDORS ? readers[vendor] : NULL;
+    const struct accelerator_reader *reader = reader_of(vendor);
 
-    return reader ? reader->library : NULL;
+    return reader ? reader->libraries[0] : NULL;
+}
+
+const struct accelerator_traits *accelerator_traits(enum gpu_vendor vendor)
+{
+    return &reader_of(vendor)->traits;
+}
+
+/* The libraries of the vendor, those that the path has first. Returns how many, or -1 with err for
+ * one that must not be loaded. */
+static int find_candidates(enum gpu_vendor vendor, const char *path,
+                           struct candidate candidates[CANDIDATES_MAX], struct error *err)
+{
+    int count = 0;
+
+    for (int wanted = 1; wanted >= 0; wanted--)
+        for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+            for (const char *const *name = readers[i]->libraries;
+                 *name && readers[i]->vendor == vendor && count < CANDIDATES_MAX; name++) {
+                struct candidate *candidate = &candidates[count];
+                int is_found =
+                    safe_file_find(path, *name, candidate->file, sizeof candidate->file, err);
+
+                if (is_found < 0)
+                    return -1;
+                candidate->reader = readers[i];
+                candidate->is_found = is_found == 1;
+                count += is_found == wanted;
+            }
+    return count;
+}
+
+bool accelerator_is_in(enum gpu_vendor vendor, const char *path)
+{
+    struct candidate *candidates = calloc(CANDIDATES_MAX, sizeof *candidates);
+    int count = candidates ? find_candidates(vendor, path, candidates, NULL) : 0;
+    bool is_in = count < 0 || (count > 0 && candidates[0].is_found);
+
+    free(candidates);
+    return is_in;
 }
 
 /* What parent and child share. The strings are the program's own: one address in both. */
 struct shared {
     struct accelerator_report report;
+    struct candidate candidates[CANDIDATES_MAX];
+    int candidate_count;
     const char *function;
     int device;
 };
 
-/* The child's work. */
-static void read_library(void *context)
+/* Whether the candidate is one that reads the devices, or tells why that cannot be. */
+static bool read_candidate(struct shared *shared, const struct candidate *candidate)
 {
-    struct shared *shared = context;
-    const struct accelerator_reader *reader = readers[shared->report.vendor];
-    struct reading reading = {&shared->report, NULL, &shared->function, &shared->device};
+    struct reading reading = {
+        .reader = candidate->reader,
+        .report = &shared->report,
+        .function = &shared->function,
+        .device = &shared->device,
+    };
     const char *reason;
 
+    snprintf(shared->report.library, sizeof shared->report.library, "%s", candidate->file);
     shared->function = "dlopen";
-    reading.library = dlopen(shared->report.library, RTLD_NOW | RTLD_LOCAL);
+    reading.library = dlopen(candidate->file, RTLD_NOW | RTLD_LOCAL);
     if (!reading.library) {
         reason = dlerror();
         reading_end(&reading, OUTCOME_NO_LIBRARY, "%s", reason ? reason : "dlopen failed");
-        return;
+        return false;
     }
-    if (reader->read(&reading) == 0)
+    if (reading_run(&reading) == 0)
         shared->report.outcome = OUTCOME_READ;
+    return shared->report.outcome != OUTCOME_NO_LIBRARY;
+}
+
+/* The child's work. Where no candidate will do, the first tells why: it is the preferred one. */
+static void read_library(void *context)
+{
+    struct shared *shared = context;
+    char reason[sizeof shared->report.reason] = "";
+
+    for (int i = 0; i < shared->candidate_count; i++) {
+        shared->report.outcome = OUTCOME_CRASHED; /* until it says otherwise */
+        if (read_candidate(shared, &shared->candidates[i]))
+            return;
+        if (i == 0)
+            snprintf(reason, sizeof reason, "%s", shared->report.reason);
+    }
+    snprintf(shared->report.library, sizeof shared->report.library, "%s",
+             shared->candidates[0].file);
+    snprintf(shared->report.reason, sizeof shared->report.reason, "%s", reason);
 }
 
 static void report_end(struct shared *shared, const char *what)
@@ -85,28 +169,30 @@ static void take_end(const struct bounded_end *end, double deadline_s, struct sh
 struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *path,
                                             double deadline_s, struct error *err)
 {
-    const char *library = accelerator_library(vendor);
     struct accelerator_report *report;
     struct bounded_end end;
     struct shared *shared;
-    char file[sizeof report->library];
     pid_t stuck;
 
-    if (!library) {
+    if (!accelerator_library(vendor)) {
         error_set(err, "no library of %s is known", gpu_vendor_name(vendor));
         return NULL;
     }
-    if (safe_file_find(path, library, file, sizeof file, err) < 0)
-        return NULL;
     shared = calloc(1, sizeof *shared);
     if (!shared) {
         error_set(err, "memory for the accelerators: %m");
         return NULL;
     }
+    shared->candidate_count = find_candidates(vendor, path, shared->candidates, err);
+    if (shared->candidate_count < 0) {
+        free(shared);
+        return NULL;
+    }
     shared->device = -1;
     shared->report.vendor = vendor;
     shared->report.outcome = OUTCOME_CRASHED; /* until the child says otherwise */
-    snprintf(shared->report.library, sizeof shared->report.library, "%s", file);
+    snprintf(shared->report.library, sizeof shared->report.library, "%s",
+             shared->candidates[0].file);
     stuck = bounded_stuck(CHILD_NAME);
     if (stuck > 0) {
         shared->report.outcome = OUTCOME_HUNG;

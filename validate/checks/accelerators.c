@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/base/safe_directory.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
 #include "lib/node/device.h"
@@ -20,10 +19,7 @@
 static bool is_wanted(enum gpu_vendor vendor, const struct inventory *inventory,
                       const struct conf *conf)
 {
-    const char *library = accelerator_library(vendor);
-    char file[1100];
-
-    if (!library)
+    if (!accelerator_library(vendor))
         return false;
     if (inventory->gpu_drivers[vendor][0])
         return true;
@@ -31,7 +27,7 @@ static bool is_wanted(enum gpu_vendor vendor, const struct inventory *inventory,
         if (inventory->gpus[i].vendor == vendor && inventory->gpus[i].driver[0] &&
             strcmp(inventory->gpus[i].driver, "vfio-pci") != 0)
             return true;
-    return safe_file_find(conf->gpu_library_path, library, file, sizeof file, NULL) != 0;
+    return accelerator_is_in(vendor, conf->gpu_library_path);
 }
 
 void accelerators_read(const char *root, const struct inventory *inventory, const struct conf *conf,
@@ -204,6 +200,9 @@ void facts_accelerators(const struct facts *facts)
         for (size_t i = 0; i < report->count; i++) {
             snprintf(part, sizeof part, "gpu%ld", places[i] >= 0 ? places[i] : (long)i);
             record_accelerator(facts, part, &report->accelerators[i]);
+            if (report->accelerators[i].partition[0])
+                fact_record(facts, "gpu.partition", part, NAN, "", "%s",
+                            report->accelerators[i].partition);
         }
     }
 }

@@ -91,6 +91,7 @@ static json_t *device_json(const struct accelerator *device)
     json_object_set_new(object, "uuid", jsontext(device->uuid));
     json_object_set_new(object, "serial", jsontext(device->serial));
     json_object_set_new(object, "firmware", jsontext(device->firmware));
+    json_object_set_new(object, "partition", jsontext(device->partition));
     for (int i = 0; i < ACCELERATOR_VALUE_COUNT; i++) {
         const struct accelerator_value *value = &device->values[i];
 
