@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# devicefault.sh - accelerators by the stand-ins of NVIDIA's libraries (tests/gpu), which nodes have from
-# `up --gpus` or from their first such fault on, their faults, and entries of the kernel log.
+# devicefault.sh - accelerators by the stand-ins of the vendors' libraries (tests/gpu), NVIDIA's unless gpu-vendor
+# says otherwise, which nodes have from `up --gpus` or from their first such fault on, their faults, and entries of
+# the kernel log.
 
 # What the stand-ins' state has of a device at fault, and the library's functions that never return or crash.
 declare -rA gpu_faults=(
@@ -25,12 +26,19 @@ declare -rA gpu_faults=(
     [gpu-held]='memory_used 8000000000'
 )
 declare -rA gpu_library_faults=(
-    [gpu-hung]='hang nvmlDeviceGetHandleByIndex_v2'
-    [gpu-crash]='crash nvmlDeviceGetHandleByIndex_v2'
+    [gpu-hung]='hang nvmlDeviceGetHandleByIndex_v2 amdsmi_get_gpu_device_bdf rsmi_dev_pci_id_get hlml_device_get_handle_by_index'
+    [gpu-crash]='crash nvmlDeviceGetHandleByIndex_v2 amdsmi_get_gpu_device_bdf rsmi_dev_pci_id_get hlml_device_get_handle_by_index'
+)
+
+# The management libraries of the other vendors: vendor of the state, file name, stand-in.
+declare -rA gpu_vendors=(
+    [amd]='amd libamd_smi.so amdsmi.c'
+    [rocm]='amd librocm_smi64.so rsmi.c'
+    [gaudi]='gaudi libhlml.so hlml.c'
 )
 
 gpu_fault_kinds() {
-    printf '%s\n' "${!gpu_faults[@]}" "${!gpu_library_faults[@]}" gpu-link gpu-old-library | sort
+    printf '%s\n' "${!gpu_faults[@]}" "${!gpu_library_faults[@]}" gpu-link gpu-old-library gpu-vendor | sort
 }
 
 gpu_library() { # DIRECTORY NAME SOURCE [OPTION...]
@@ -54,7 +62,7 @@ gpu_state_good() { # NODE
 gpu_conf() { # NODE DIRECTORY: it finds them there; a copy, as this tree may not be root's
     local conf
     conf=$(host_dir "$1")/etc/muster/muster.conf
-    rm -rf "${conf%/*}/gpu" "${conf%/*}/gpu-old"
+    rm -rf "${conf%/*}/gpu" "${conf%/*}/gpu-"*
     [ -z "$2" ] || cp -a "$state/$2" "${conf%/*}/"
     sed -i '/^GpuLibraryPath=/d; /^GpuDeadline=8s$/d' "$conf"
     [ -z "$2" ] || printf '%s\n' "GpuLibraryPath=/etc/muster/$2" GpuDeadline=8s >>"$conf"
@@ -72,8 +80,25 @@ gpu_plant() { # NODE LINE
     say "$1: the stand-in of its accelerators has $2"
 }
 
+fault_gpu_vendor() { # NODE VENDOR
+    local vendor library source
+    fault_arguments gpu-vendor $# 2 2 'NODE VENDOR'
+    fault_node "$1"
+    [ -n "${gpu_vendors[$2]-}" ] || usage_error "no accelerators of '$2', there are ${!gpu_vendors[*]}"
+    read -r vendor library source <<<"${gpu_vendors[$2]}"
+    fault_record gpu-vendor "$1" "$2"
+    gpu_stand_in "$1"
+    gpu_library "gpu-$2" "$library" "$source"
+    gpu_conf "$1" "gpu-$2"
+    gpu_plant "$1" "vendor $vendor"
+}
+
 fault_gpu() { # KIND NODE [INDEX]
     local index=${3:-3} next
+    if [ "$1" = gpu-vendor ]; then
+        fault_gpu_vendor "${@:2}"
+        return
+    fi
     fault_arguments "$1" $(($# - 1)) 1 2 'NODE [INDEX]'
     fault_node "$2"
     plain_number "$index" INDEX 0 $((gpus - 1))

@@ -122,9 +122,11 @@ Plants a fault, beside those that are there already; $me heal undoes all of them
   gpu-hang NODE [INDEX]         its 40th kernel does not end
   gpu-lost NODE [INDEX]         it falls off the bus after its 40th kernel
   gpu-old-library NODE          libcuda.so.1 of the node is too old
+  gpu-vendor NODE VENDOR        its accelerators are of amd, rocm (AMD's by the older library) or gaudi,
+                                which have a management library only; faults that follow are of these
   gpu-FAULT NODE [INDEX]        the management library tells a fault of it: $(
                                     printf '%s\n' $(gpu_fault_kinds) |
-                                        grep -vxE 'gpu-(slow|slow-memory|wrong|memory|link|hang|lost|old-library)' |
+                                        grep -vxE 'gpu-(slow|slow-memory|wrong|memory|link|hang|lost|old-library|vendor)' |
                                         sed 's/^gpu-//' | xargs)
                                 A node without --gpus has the stand-ins from its first such fault on.
   kernel-log NODE LINE          the kernel's log, /dev/kmsg of the node, has an entry with that text
