@@ -1331,6 +1331,10 @@ int main(void)
     dies("n2", 9, true);
     idle();
     idle_any_time();
+    is_idle = true;
+    job_at_s = INFINITY;
+    refusals(false);
+    is_idle = false;
     accelerators = GPUS;
     refusals(false);
     refusals(true);

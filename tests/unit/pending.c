@@ -6,6 +6,7 @@
 
 #include "tests/unit/tap.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/release.h"
 
 /* Whether a job waits for given nodes: on a cluster of n1 to n6 in partition a, of these n5 and n6
  * in partition b as well; n1 and n2 are in question. */
@@ -154,8 +155,39 @@ static void leaving(void)
     hostlist_clear(&list);
 }
 
+static void reasons(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t state, reason;
+        bool is_one, is_refused;
+    } cases[] = {
+        {"one that the scheduler has not looked at", JOB_PENDING, WAIT_NO_REASON, true, false},
+        {"Priority", JOB_PENDING, WAIT_PRIORITY, true, false},
+        {"Resources", JOB_PENDING, WAIT_RESOURCES, true, true},
+        {"ReqNodeNotAvail, as for a reserved node", JOB_PENDING, WAIT_NODE_NOT_AVAIL, true, true},
+        {"a running one", JOB_RUNNING, WAIT_NO_REASON, false, false},
+        {"one that is queued again and still ends", JOB_PENDING | JOB_COMPLETING, WAIT_RESOURCES,
+         false, true},
+        {"Dependency", JOB_PENDING, WAIT_DEPENDENCY, false, false},
+        {"BeginTime", JOB_PENDING, WAIT_TIME, false, false},
+        {"JobHeldUser", JOB_PENDING, WAIT_HELD_USER, false, false},
+        {"a limit", JOB_PENDING, WAIT_QOS_MAX_JOB_PER_USER, false, false},
+        {"Reservation", JOB_PENDING, WAIT_RESERVATION, false, false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool is_refused;
+        bool is_one = pending_is_for_nodes(cases[i].state, cases[i].reason, &is_refused);
+
+        ok(is_one == cases[i].is_one && is_refused == cases[i].is_refused, "%s: %s", cases[i].name,
+           is_one ? "it waits for nodes" : "it does not wait for nodes");
+    }
+}
+
 int main(void)
 {
+    reasons();
     make();
     counts();
     lists();

@@ -11,17 +11,6 @@
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
 
-/* Whether it waits for nodes; those that are reserved count as not available. */
-static bool waits_for_nodes(const slurm_job_info_t *info, bool *is_refused)
-{
-    if ((info->job_state & JOB_STATE_BASE) != JOB_PENDING || info->job_state & JOB_COMPLETING ||
-        (info->resv_name && *info->resv_name))
-        return false;
-    *is_refused = info->state_reason == WAIT_RESOURCES || info->state_reason == WAIT_NODE_NOT_AVAIL;
-    return *is_refused || info->state_reason == WAIT_PRIORITY ||
-           info->state_reason == WAIT_NO_REASON;
-}
-
 static bool is_of_certify(const slurm_job_info_t *info, uid_t battery_uid)
 {
     return info->name && strncmp(info->name, CLUSTER_RUN_JOB, strlen(CLUSTER_RUN_JOB)) == 0 &&
@@ -60,7 +49,8 @@ int pending_jobs(uid_t battery_uid, struct pending_job **jobs, struct error *err
         const slurm_job_info_t *info = &found->job_array[i];
         struct pending_job *job = &(*jobs)[count];
 
-        if (!waits_for_nodes(info, &job->is_refused) || is_of_certify(info, battery_uid))
+        if (!pending_is_for_nodes(info->job_state, info->state_reason, &job->is_refused) ||
+            (info->resv_name && *info->resv_name) || is_of_certify(info, battery_uid))
             continue;
         rv = job_take(info, job);
         count++;

@@ -33,6 +33,9 @@ struct pending_job {
 int pending_jobs(uid_t battery_uid, struct pending_job **jobs, struct error *err);
 void pending_jobs_free(struct pending_job *jobs, int count);
 
+/* Inside of pending_jobs(): what Slurm's numbers say of a job, and its is_refused. */
+bool pending_is_for_nodes(uint32_t state, uint32_t reason, bool *is_refused);
+
 /* The first job that could start if those nodes were free, and may not without; NULL: there is
  * none. Where that cannot be told, as with a constraint of several features, the job is taken for
  * one that could. Pure. cluster: partitions and features; now: the nodes as they are. Without

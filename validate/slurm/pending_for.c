@@ -6,6 +6,16 @@
 #include <string.h>
 
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/release.h"
+
+bool pending_is_for_nodes(uint32_t state, uint32_t reason, bool *is_refused)
+{
+    bool is_pending = (state & JOB_STATE_BASE) == JOB_PENDING && !(state & JOB_COMPLETING);
+
+    /* nodes that are reserved are not available */
+    *is_refused = reason == WAIT_RESOURCES || reason == WAIT_NODE_NOT_AVAIL;
+    return is_pending && (*is_refused || reason == WAIT_PRIORITY || reason == WAIT_NO_REASON);
+}
 
 /* Whether the name is in a list with commas. */
 static bool is_listed(const char *list, const char *name)
