@@ -93,7 +93,10 @@ ROW(real, LIKELIHOOD_NODE_PRIOR, 5e-4, "probability", "chosen 2026-11", "... of 
 ROW(real, LIKELIHOOD_PATH_PRIOR, 8e-4, "probability", "chosen 2026-11", "... of the paths of a node, any of them") \
 ROW(real, LIKELIHOOD_PATH_ONE_WAY_PRIOR, 6e-4, "probability", "chosen 2026-11", "... of one direction of these") \
 ROW(real, LIKELIHOOD_PATH_RAILS_PRIOR, 3e-4, "probability", "chosen 2026-11", "... of all rails of these") \
-ROW(real, LIKELIHOOD_MARGIN, 6.9, "ln of odds", "standard 1995-06: Kass and Raftery, Bayes factors, JASA 90: beyond 5 is very strong", "one wrong drain of a thousand, if the model holds")
+ROW(real, LIKELIHOOD_MARGIN, 6.9, "ln of odds", "standard 1995-06: Kass and Raftery, Bayes factors, JASA 90: beyond 5 is very strong", "one wrong drain of a thousand, if the model holds") \
+/* diagnosis: what is looked at */ \
+ROW(real, SCREEN_DIP_SHARE, 0.01, "of the samples", "chosen 2026-11", "that the generic distribution has anywhere below, each e-fold alike") \
+ROW(real, SCREEN_UPPER_SHARE, 0.9, "quantile", "chosen 2026-11", "of like samples, below which a sample is low")
 /* clang-format on */
 JUDGE_CONSTANTS(CONSTANT_DEFINE)
 

@@ -21,7 +21,7 @@ validate/certify lib validate/command validate/compare validate/harness validate
 validate/checks lib validate/accelerator validate/health validate/suspects
 validate/command lib validate/checks validate/compare validate/health validate/history validate/policy validate/report validate/scheduling validate/slurm validate/subnet validate/suspects
 validate/compare lib validate/judge validate/report validate/slurm
-validate/diagnose
+validate/diagnose lib
 validate/harness lib
 validate/health lib
 validate/history lib validate/judge validate/policy validate/report

@@ -38,13 +38,9 @@ used=$(cd "$top_srcdir" && grep -rhoE --include='*.[ch]' --exclude-dir=constants
 is "$(jq -r 'select(.constant).constant' "$work/json" | LC_ALL=C sort | LC_ALL=C comm -23 - <(echo "$used"))" '' \
     '... and used'
 
-# PATH: not done yet
-pending='
-validate/diagnose/
-'
-
 # NAME reason
 stays='
+bin_limit of a table: wide bins below it, fine ones above
 RESOLUTION_S of slurm.conf
 ROUNDS_MIN the least number
 SECOND_US one second
@@ -70,9 +66,8 @@ found() { # DIR: "PATH NAME" of each constant
 }
 
 refused() { # DIR
-    found "$1" | awk -v pending="$pending" -v stays="$stays" '
+    found "$1" | awk -v stays="$stays" '
         BEGIN {
-            paths = split(pending, path, "\n")
             lines = split(stays, line, "\n")
             for (i = 1; i <= lines; i++) {
                 split(line[i], word, " ")
@@ -80,19 +75,15 @@ refused() { # DIR
             }
         }
         {
-            is_pending = 0
-            for (i = 1; i <= paths; i++)
-                is_pending = is_pending || (path[i] != "" && index($1, path[i]) == 1)
-            if (!is_pending && !($2 in may))
+            if (!($2 in may))
                 print
         }'
 }
 
-mkdir -p "$work"/{lib/base,lib/constants,spank,collectives,trainer,validate/{checks,diagnose}}
+mkdir -p "$work"/{lib/base,lib/constants,spank,collectives,trainer,validate/checks}
 printf '%s\n' 'enum { NAMES = 4, WAIT_S = 3 };' 'static const double low_share = 0.1;' '#define PATIENCE_S 60.0' \
     'enum {' '    LOCK_MS = 10 /* TIME_S = 3 */' '};' 'enum { KINDS = 3 };' '    double limit_s = 0;' \
     >"$work/validate/checks/example.c"
-echo 'enum { WAIT_S = 3 };' >"$work/validate/diagnose/example.c"
 echo 'enum { SECOND_US = 1000000 };' >"$work/lib/base/example.c"
 is "$(refused "$work")" 'validate/checks/example.c WAIT_S
 validate/checks/example.c low_share
@@ -101,11 +92,8 @@ validate/checks/example.c LOCK_MS' 'what is no row is found, and nothing else'
 
 is "$(refused "$top_srcdir")" '' 'no tuned constants but those of lib/constants'
 all=$(found "$top_srcdir")
-for path in $pending; do
-    grep -q "^$path" <<<"$all" || echo "$path"
-done >"$work/done"
 for name in $(awk 'NF { print $1 }' <<<"$stays"); do
     grep -q " $name$" <<<"$all" || echo "$name"
-done >>"$work/done"
-is "$(cat "$work/done")" '' '... and the lists of others have no more than is needed'
+done >"$work/done"
+is "$(cat "$work/done")" '' '... and the list of others has no more than is needed'
 done_testing

@@ -3,26 +3,21 @@
 
 #include <stdlib.h>
 
-/* The receiver's time of a transfer lies within the sender's, as that ends when the receiver has
- * said that all is there: the sender's figure cannot honestly be the higher one by more than the
- * first message makes, a sixteenth at most. The other way round it can be anything: an end that
- * was not scheduled makes the sender's figure low. */
-static const double least_share = 0.85;
-
-/* A liar contradicts that share of its partners' figures, of two partners at least: one rail in one
- * direction of two is a quarter. */
-static const double liar_share = 0.2;
-enum { PARTNERS_LEAST = 2 };
+#include "lib/constants/judge_constants.h"
 
 struct account {
     int told, contradicted, partners, last_partner;
     bool is_liar;
 };
 
+/* The receiver's time of a transfer lies within the sender's, as that ends when the receiver has
+ * said that all is there: the sender's figure cannot honestly be the higher one by more than the
+ * first message makes, a sixteenth at most. The other way round it can be anything: an end that
+ * was not scheduled makes the sender's figure low. */
 static bool is_contradicted(const struct diagnose_sample *sample)
 {
     return sample->received > 0 && sample->rate > 0 &&
-           sample->received < least_share * sample->rate;
+           sample->received < REPORTS_ALIKE_SHARE * sample->rate;
 }
 
 static void count_accounts(const struct diagnose_network *network,
@@ -58,8 +53,8 @@ static int worst_of(const struct diagnose_network *network, const struct account
     for (int node = 0; node < (int)network->node_count; node++) {
         const struct account *account = &accounts[node];
 
-        if (account->partners >= PARTNERS_LEAST &&
-            account->contradicted >= liar_share * account->told &&
+        if (account->partners >= REPORTS_PARTNERS_LEAST &&
+            account->contradicted >= REPORTS_CONTRADICTED_SHARE * account->told &&
             (worst < 0 || account->contradicted > accounts[worst].contradicted))
             worst = node;
     }

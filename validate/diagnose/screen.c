@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/diagnose/screen.h"
+#include "lib/constants/judge_constants.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,12 +12,10 @@ enum { LOADS = 8 };
 /* Parts that are looked for; pairs that are measured alone of each, the lowest ones and for
  * comparison the best ones; how many are enough of a node and of a leaf; paths. */
 enum { PICKS = 8, LOWEST = 4, BEST = 2, ENOUGH = 3, ENOUGH_LARGE = 12, PATHS = 32 };
-static const double generic = 10;     /* samples that the generic distribution counts for */
-static const double dip_share = 0.01; /* of it that is anything below, each e-fold alike */
+static const double generic = 10; /* samples that the generic distribution counts for */
 static const double folds = 4;
-static const double pick_least = 12; /* log likelihood ratio of a part that is looked at */
-static const double path_least = 4;  /* and of a path */
-static const double upper_share = 0.9;
+static const double pick_least = 12;   /* log likelihood ratio of a part that is looked at */
+static const double path_least = 4;    /* and of a path */
 static const double path_scale = 0.02; /* of ln rate, about a path's depth */
 
 struct class
@@ -96,14 +95,14 @@ static void fit_class(const unsigned *counts, struct class *class)
 
     for (int bin = 0; bin < MODEL_BINS; bin++)
         all += counts[bin];
-    for (; top > 0 && above + counts[top] <= (1 - upper_share) * all; top--)
+    for (; top > 0 && above + counts[top] <= (1 - SCREEN_UPPER_SHARE) * all; top--)
         above += counts[top];
     least = model_bin_y(top) + model_value(MODEL_LOW);
     for (int bin = 0; bin < MODEL_BINS; bin++) {
         bool is_low = model_bin_y(bin) < least;
         double width = is_low ? model_bin_y(bin + 1) - model_bin_y(bin) : -model_value(MODEL_LOW);
-        double own =
-            is_low ? counts[bin] + generic * dip_share * width / folds : all + generic - below;
+        double own = is_low ? counts[bin] + generic * SCREEN_DIP_SHARE * width / folds
+                            : all + generic - below;
         double share = own / (all + generic);
 
         class->is_low[bin] = is_low;
