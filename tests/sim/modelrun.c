@@ -126,7 +126,7 @@ static struct finding finding_of(const struct suspicion *item)
         .peer_block = is_block ? part->peer : -1,
         .metric = "bandwidth",
         .direction = direction_of(part),
-        .value = item->level,
+        .value = exp(model_depth(part->depth)),
         .confidence = item->probability,
         .is_intermittent = part->duty > 0,
     };
@@ -145,7 +145,7 @@ static struct finding finding_of(const struct suspicion *item)
     return finding;
 }
 
-/* What is told beside the parts at fault. Moves misplaced nodes to where they are. */
+/* What is told beside the parts at fault. Moves nodes that certainly are elsewhere. */
 static void tell_beside(struct localization *localization, const struct diagnose_network *network,
                         int *leaves, struct diagnose_sample *samples, size_t count)
 {
@@ -170,17 +170,20 @@ static void tell_beside(struct localization *localization, const struct diagnose
                                                                          .peer_block = -1,
                                                                          .confidence = NAN};
     for (long i = 0; i < misplaced_count; i++) {
-        localization->findings[localization->count++] = (struct finding){
-            .kind = FINDING_MISPLACED,
-            .verdict =
-                misplaced[i].probability >= model_value(MODEL_SURE) ? VERDICT_FAIL : VERDICT_WARN,
-            .node = misplaced[i].node,
-            .peer = -1,
-            .rail = -1,
-            .block = leaves[misplaced[i].node],
-            .peer_block = misplaced[i].leaf,
-            .confidence = misplaced[i].probability};
-        leaves[misplaced[i].node] = misplaced[i].leaf;
+        localization->findings[localization->count++] =
+            (struct finding){.kind = FINDING_MISPLACED,
+                             .verdict = misplaced[i].is_certain &&
+                                                misplaced[i].probability >= model_value(MODEL_SURE)
+                                            ? VERDICT_FAIL
+                                            : VERDICT_WARN,
+                             .node = misplaced[i].node,
+                             .peer = -1,
+                             .rail = -1,
+                             .block = leaves[misplaced[i].node],
+                             .peer_block = misplaced[i].leaf,
+                             .confidence = misplaced[i].probability};
+        if (misplaced[i].is_certain)
+            leaves[misplaced[i].node] = misplaced[i].leaf;
     }
     free(liars);
     free(misplaced);

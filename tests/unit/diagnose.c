@@ -431,6 +431,21 @@ static void check_places(void)
     ok(diagnose_places(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
            misplaced[0].leaf == 2 && misplaced[0].probability > model_value(MODEL_SURE),
        "a node of another leaf than is said, and which one");
+    ok(misplaced[0].is_certain, "... for sure");
+    free(misplaced);
+    meet_oversubscribed(5, 2, 1);
+    for (size_t i = 0; i < count; i++)
+        samples[i].rate *= samples[i].shared == 1 && samples[i].rate < 0.5 ? 4 : 1;
+    ok(diagnose_places(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
+           !misplaced[0].is_certain,
+       "... also where it is as well with those of its leaf, but not for sure");
+    free(misplaced);
+    meet_oversubscribed(-1, 0, 1);
+    for (size_t i = 0; i < count; i++)
+        samples[i].rate *=
+            (samples[i].from == 5 || samples[i].to == 5) && samples[i].rate < 0.5 ? 4 : 1;
+    ok(diagnose_places(&network, samples, count, &misplaced) == 0,
+       "a node that is well with all has only a better way");
     free(misplaced);
     meet_oversubscribed(-1, 0, 0.25);
     ok(diagnose_places(&network, samples, count, &misplaced) == 0,

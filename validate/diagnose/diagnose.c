@@ -6,13 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
 #include "validate/diagnose/explanation.h"
 
 /* Explanations without a part begin with one of so many others; what is that much less likely than
  * the best does not matter. */
 enum { BEGINNINGS = 10, REVISIONS = 3 };
-/* What belongs to a part at fault is at fault itself if it is so many steps deeper. */
-enum { NEAR_STEPS = 2 };
 static const double negligible = 16;
 /* A part has no rival that reaches less than that share of what it gains, were it true of several
  * parts that each gain what they gain alone. */
@@ -31,65 +30,41 @@ struct search {
     struct observations observations;
     struct explanation explanation;
     struct diagnosis *diagnosis;
-    unsigned *low_pairs;
-    size_t low_size;
+    unsigned *pairs;      /* [pairs] of a part */
     struct weighed *left; /* parts that were not put in */
     size_t left_count;
 };
 
-static void sift_down(struct weighed *heap, size_t count, size_t at)
+static bool is_among(const struct part *parts, size_t count, const struct part *part)
+{
+    for (size_t i = 0; i < count; i++)
+        if (part_is_same(&parts[i], part))
+            return true;
+    return false;
+}
+
+/* The likeliest of the parts, weighed beside the explanation as it is, which it is not in; those
+ * that are in it leave the list. NULL: none is above least. */
+static struct weighed *find_likeliest(struct explanation *explanation, struct weighed *parts,
+                                      size_t *count, double least)
 {
     for (;;) {
-        size_t child = 2 * at + 1;
-        struct weighed held = heap[at];
+        struct weighed *best = parts;
 
-        if (child + 1 < count && heap[child + 1].value > heap[child].value)
-            child++;
-        if (child >= count || heap[child].value <= held.value)
-            return;
-        heap[at] = heap[child];
-        heap[child] = held;
-        at = child;
+        for (size_t i = 1; i < *count; i++)
+            if (parts[i].value > best->value)
+                best = &parts[i];
+        if (*count == 0 || best->value <= least)
+            return NULL;
+        if (is_among(explanation->parts, explanation->count, &best->part)) {
+            *best = parts[--*count];
+        } else if (best->stamp == (long)explanation->count) {
+            return best;
+        } else {
+            best->value = explanation_weigh(explanation, &best->part);
+            best->stamp = (long)explanation->count;
+        }
     }
-}
-
-static bool is_end(const struct part *part, int node)
-{
-    return part->place == node || (part->type == DIAGNOSE_PATH && part->peer == node);
-}
-
-/* Whether samples of the one may pass the other. */
-static bool do_meet(const struct observations *observations, const struct part *a,
-                    const struct part *b)
-{
-    if (part_is_large(a) || part_is_large(b) || is_end(a, b->place))
-        return true;
-    if (a->type == DIAGNOSE_PATH || b->type == DIAGNOSE_PATH)
-        return (b->peer >= 0 && is_end(a, b->peer)) || (a->peer >= 0 && is_end(b, a->peer));
-    for (unsigned i = observations->node_begin[a->place];
-         i < observations->node_begin[a->place + 1]; i++) {
-        const struct pair *pair = &observations->pairs[observations->node_pairs[i]];
-
-        if (pair->low == b->place || pair->high == b->place)
-            return true;
-    }
-    return false;
-}
-
-static bool is_met(const struct explanation *explanation, const struct part *part, long since)
-{
-    for (size_t i = (size_t)since; i < explanation->count; i++)
-        if (do_meet(explanation->observations, &explanation->parts[i], part))
-            return true;
-    return false;
-}
-
-static bool has(const struct explanation *explanation, const struct part *part)
-{
-    for (size_t i = 0; i < explanation->count; i++)
-        if (part_is_same(&explanation->parts[i], part))
-            return true;
-    return false;
 }
 
 /* Whether the part is a rail of the other one, or its uplinks to one leaf. */
@@ -102,75 +77,40 @@ static bool is_within(const struct part *part, const struct part *other)
            (other->rail < 0 || other->rail == part->rail);
 }
 
-/* ... and not much deeper than that. */
-static bool is_piece(const struct explanation *explanation, const struct part *part)
+/* Puts in parts of the list, the best first, while they make the explanation likelier, at most so
+ * many, and only as long as it may gain that. */
+static void complete(struct explanation *explanation, struct weighed *parts, size_t *count,
+                     size_t most, double gain)
 {
-    for (size_t i = 0; i < explanation->count; i++)
-        if (is_within(part, &explanation->parts[i]) &&
-            abs(part->depth - explanation->parts[i].depth) <= NEAR_STEPS)
-            return true;
-    return false;
-}
-
-/* Puts in parts of the heap, the best first, while they make the explanation likelier, at most so
- * many, and only as long as it may gain that. without: one that may not be, or NULL. Returns 0, or
- * -1 when memory is out. */
-static int complete(struct search *search, struct weighed *heap, size_t *count,
-                    const struct part *without, size_t most, double gain)
-{
-    struct explanation *explanation = &search->explanation;
     double begin = explanation_score(explanation);
 
-    for (size_t i = *count; i-- > 0;)
-        sift_down(heap, *count, i);
-    while (*count > 0 && heap[0].value > 0 && most > 0) {
-        struct weighed *best = &heap[0];
-        bool is_out =
-            has(explanation, &best->part) || (without && part_is_same(without, &best->part));
+    while (most > 0) {
+        double needed = gain - (explanation_score(explanation) - begin);
+        struct weighed *best =
+            find_likeliest(explanation, parts, count, fmax(needed / (double)most, 0));
 
-        if (explanation_score(explanation) - begin + (double)most * best->value < gain)
-            break;
-        if (is_out) {
-            heap[0] = heap[--*count];
-        } else if (best->stamp == (long)explanation->count ||
-                   (best->stamp >= 0 && !is_met(explanation, &best->part, best->stamp))) {
-            if (without || !is_piece(explanation, &best->part)) {
-                if (explanation_put(explanation, &best->part) != 0)
-                    return -1;
-                most--;
-            }
-            heap[0] = heap[--*count];
-        } else {
-            best->value = explanation_weigh(explanation, &best->part);
-            if (isnan(best->value))
-                return -1;
-            best->stamp = (long)explanation->count;
-        }
-        if (*count > 0)
-            sift_down(heap, *count, 0);
+        if (!best)
+            return;
+        if (!explanation_put(explanation, &best->part))
+            return;
+        most--;
+        *best = parts[--*count];
     }
-    return 0;
 }
 
-static struct weighed *heap_of(const struct candidate *candidates, size_t count)
+/* The candidates of those pairs, or of all (NULL), not weighed yet. NULL: memory is out. */
+static struct weighed *list_candidates(const struct observations *observations,
+                                       const unsigned *among, size_t pairs, size_t *count)
 {
-    struct weighed *heap = malloc((count + 1) * sizeof *heap);
+    struct candidate *candidates = NULL;
+    long found = part_candidates(observations, among, pairs, &candidates);
+    struct weighed *list = found < 0 ? NULL : malloc(((size_t)found + 1) * sizeof *list);
 
-    for (size_t i = 0; heap && i < count; i++)
-        heap[i] = (struct weighed){candidates[i].part, candidates[i].bound, -1};
-    return heap;
-}
-
-/* Numbers of the pairs in which a low sample passes the part, in search->low_pairs. */
-static long low_pairs_of(struct search *search, const struct part *part)
-{
-    const struct observations *observations = &search->observations;
-    long count = part_pairs(observations, part, &search->low_pairs, &search->low_size), low = 0;
-
-    for (long i = 0; i < count; i++)
-        if (part_is_low(observations, part, &observations->pairs[search->low_pairs[i]]))
-            search->low_pairs[low++] = search->low_pairs[i];
-    return count < 0 ? -1 : low;
+    for (long i = 0; list && i < found; i++)
+        list[i] = (struct weighed){candidates[i].part, candidates[i].bound, -1};
+    free(candidates);
+    *count = (size_t)fmax((double)found, 0);
+    return list;
 }
 
 /* Explanations of the same samples. */
@@ -193,31 +133,18 @@ static void note_rival(struct rivals *rivals, const struct explanation *explanat
     rivals->items[rivals->count++].count = count;
 }
 
-/* Takes from the heap, which is of bounds, up to so many that explain at least so much by
- * themselves, the best first. Returns how many, or -1 when memory is out. */
-static int pick_beginnings(struct search *search, struct weighed *heap, size_t *count, double least,
-                           struct weighed *picked)
+/* Takes from the list up to so many that explain at least so much by themselves, the best first.
+ * Returns how many. */
+static int pick_beginnings(struct explanation *explanation, struct weighed *parts, size_t *count,
+                           double least, struct weighed *picked)
 {
+    struct weighed *best;
     int found = 0;
 
-    for (size_t i = *count; i-- > 0;)
-        sift_down(heap, *count, i);
-    while (*count > 0 && found < BEGINNINGS && heap[0].value > least) {
-        struct weighed *best = &heap[0];
-
-        if (best->stamp >= 0) {
-            picked[found++] = *best;
-            *best = heap[--*count];
-        } else {
-            best->value = explanation_weigh(&search->explanation, &best->part);
-            if (isnan(best->value))
-                return -1;
-            best->stamp = (long)search->explanation.count;
-            if (best->value < least)
-                *best = heap[--*count];
-        }
-        if (*count > 0)
-            sift_down(heap, *count, 0);
+    while (found < BEGINNINGS &&
+           (best = find_likeliest(explanation, parts, count, least)) != NULL) {
+        picked[found++] = *best;
+        *best = parts[--*count];
     }
     return found;
 }
@@ -228,34 +155,32 @@ static int find_rivals(struct search *search, const struct part *part, double sc
                        struct rivals *rivals)
 {
     struct explanation *explanation = &search->explanation;
-    size_t base = explanation->count, kept = 0;
-    long low = low_pairs_of(search, part), found;
-    struct candidate *candidates = NULL;
-    struct weighed *others = NULL, *heap = NULL, picked[BEGINNINGS];
+    const struct observations *observations = &search->observations;
+    unsigned low = 0, pairs = part_pairs(observations, part, search->pairs);
+    size_t base = explanation->count, found, kept = 0;
+    struct weighed *others, *left, picked[BEGINNINGS];
     double needed;
-    int status = -1, beginnings;
+    int beginnings;
 
+    for (unsigned i = 0; i < pairs; i++)
+        if (part_is_low(observations, part, &observations->pairs[search->pairs[i]]))
+            search->pairs[low++] = search->pairs[i];
     rivals->count = 0;
     note_rival(rivals, explanation, base);
     needed = hopeful * (score - rivals->items[0].score - negligible);
-    found = low < 0 ? -1
-                    : part_candidates(&search->observations, search->low_pairs, (size_t)low,
-                                      &candidates);
-    if (found < 0)
+    others = list_candidates(observations, search->pairs, low, &found);
+    left = malloc((found + BEGINNINGS) * sizeof *left);
+    if (!others || !left) {
+        free(others);
+        free(left);
         return -1;
-    others = heap_of(candidates, (size_t)found);
-    heap = malloc(((size_t)found + BEGINNINGS) * sizeof *heap);
-    if (!others || !heap)
-        goto done;
-    for (long i = 0; i < found; i++)
-        if (!part_is_same(&others[i].part, part) && !is_within(&others[i].part, part) &&
-            !has(explanation, &others[i].part))
+    }
+    for (size_t i = 0; i < found; i++)
+        if (!part_is_same(&others[i].part, part) && !is_within(&others[i].part, part))
             others[kept++] = others[i];
     /* each of the parts that come after one explains less */
-    beginnings = pick_beginnings(search, others, &kept,
+    beginnings = pick_beginnings(explanation, others, &kept,
                                  fmax(needed / DIAGNOSE_RIVAL_PARTS, -negligible), picked);
-    if (beginnings < 0)
-        goto done;
     for (int i = 0; i < beginnings; i++) {
         double most = picked[i].value;
         size_t count = 0;
@@ -266,44 +191,33 @@ static int find_rivals(struct search *search, const struct part *part, double sc
             break;
         /* those that began before have had what they explain together */
         for (int k = i + 1; k < beginnings; k++)
-            heap[count++] = picked[k];
+            left[count++] = picked[k];
         for (size_t k = 0; k < kept; k++)
-            heap[count++] = others[k];
+            left[count++] = others[k];
         for (size_t k = count; k-- > 0;)
-            if (!part_is_large(part) && part_is_large(&heap[k].part))
-                heap[k] = heap[--count];
-        if (explanation_put(explanation, &picked[i].part) != 0 ||
-            complete(search, heap, &count, part, DIAGNOSE_RIVAL_PARTS - 1,
-                     needed - picked[i].value) != 0)
-            goto done;
+            if (!part_is_large(part) && part_is_large(&left[k].part))
+                left[k] = left[--count];
+        if (!explanation_put(explanation, &picked[i].part))
+            break;
+        complete(explanation, left, &count, DIAGNOSE_RIVAL_PARTS - 1, needed - picked[i].value);
         note_rival(rivals, explanation, base);
         while (explanation->count > base)
-            if (explanation_take(explanation, explanation->count - 1) != 0)
-                goto done;
+            explanation_take(explanation, explanation->count - 1);
     }
-    status = 0;
-done:
-    free(candidates);
     free(others);
-    free(heap);
-    return status;
+    free(left);
+    return 0;
 }
 
 /* Whether two explanations are the same. */
 static bool is_same_rival(const struct rivals *rivals, int a, int b)
 {
-    if (rivals->items[a].count != rivals->items[b].count)
-        return false;
-    for (int i = 0; i < rivals->items[a].count; i++) {
-        bool is_there = false;
+    int count = rivals->items[a].count, same = 0;
 
-        for (int k = 0; k < rivals->items[b].count; k++)
-            is_there =
-                is_there || part_is_same(&rivals->items[a].parts[i], &rivals->items[b].parts[k]);
-        if (!is_there)
-            return false;
-    }
-    return true;
+    for (int i = 0; i < count; i++)
+        same += is_among(rivals->items[b].parts, (size_t)rivals->items[b].count,
+                         &rivals->items[a].parts[i]);
+    return count == rivals->items[b].count && same == count;
 }
 
 static int by_score(const void *left, const void *right)
@@ -337,70 +251,45 @@ static int revise(struct search *search, size_t place, struct rivals *rivals, do
     struct explanation *explanation = &search->explanation;
     struct part part = explanation->parts[place];
 
-    if (explanation_take(explanation, place) != 0)
-        return -1;
+    explanation_take(explanation, place);
     /* its state given the others as they are now */
-    if (isnan(explanation_weigh(explanation, &part)) || explanation_put(explanation, &part) != 0)
-        return -1;
+    explanation_weigh(explanation, &part);
+    explanation_put(explanation, &part);
     *score = explanation_score(explanation);
-    if (explanation_take(explanation, explanation->count - 1) != 0 ||
-        find_rivals(search, &part, *score, rivals) != 0)
+    explanation_take(explanation, explanation->count - 1);
+    if (find_rivals(search, &part, *score, rivals) != 0)
         return -1;
     sort_rivals(rivals);
-    if (rivals->items[0].score <= *score + 1e-3)
-        return explanation_put(explanation, &part);
+    if (rivals->items[0].score <= *score + 1e-3) {
+        explanation_put(explanation, &part);
+        return 0;
+    }
     for (int i = 0; i < rivals->items[0].count; i++)
-        if (explanation_put(explanation, &rivals->items[0].parts[i]) != 0)
-            return -1;
+        explanation_put(explanation, &rivals->items[0].parts[i]);
     return 1;
 }
 
-static int add_item(struct diagnosis *diagnosis, const struct suspicion *item)
+/* Tells of the part, with how many samples pass it. */
+static int add_item(struct search *search, struct suspicion *item)
 {
-    struct suspicion *grown =
-        realloc(diagnosis->items, (diagnosis->count + 1) * sizeof *diagnosis->items);
+    const struct observations *observations = &search->observations;
+    struct diagnosis *diagnosis = search->diagnosis;
+    unsigned count = part_pairs(observations, &item->part, search->pairs);
+    struct suspicion *grown = grow(diagnosis->items, diagnosis->count, sizeof *grown);
 
     if (!grown)
         return -1;
-    diagnosis->items = grown;
-    diagnosis->items[diagnosis->count++] = *item;
-    return 0;
-}
-
-static int by_y(const void *left, const void *right)
-{
-    unsigned short a = *(const unsigned short *)left, b = *(const unsigned short *)right;
-
-    return (a > b) - (a < b);
-}
-
-/* Counts the samples that pass it. */
-static int measure_item(struct search *search, struct suspicion *item)
-{
-    const struct observations *observations = &search->observations;
-    long count = part_pairs(observations, &item->part, &search->low_pairs, &search->low_size);
-    unsigned short *bins = malloc((observations->count + 1) * sizeof *bins);
-
-    if (count < 0 || !bins) {
-        free(bins);
-        return -1;
-    }
-    item->low = item->all = item->pairs = 0;
-    for (long i = 0; i < count; i++) {
-        const struct pair *pair = &observations->pairs[search->low_pairs[i]];
-        unsigned before = item->all;
+    for (unsigned i = 0; i < count; i++) {
+        const struct pair *pair = &observations->pairs[search->pairs[i]];
 
         for (unsigned k = pair->begin; k < pair->end; k++)
             if (part_passes(observations->network, &item->part, pair, &observations->items[k])) {
                 item->all++;
-                if (observations->items[k].is_low)
-                    bins[item->low++] = observations->items[k].bin;
+                item->low += observations->items[k].is_low;
             }
-        item->pairs += item->all > before;
     }
-    qsort(bins, item->low, sizeof *bins, by_y);
-    item->level = item->low ? exp(model_bin_y(bins[item->low / 2])) : 1;
-    free(bins);
+    diagnosis->items = grown;
+    diagnosis->items[diagnosis->count++] = *item;
     return 0;
 }
 
@@ -434,9 +323,15 @@ static int tell(struct search *search, const struct part *part, const struct riv
             memcpy(rival->parts, rivals->items[i].parts, sizeof rival->parts);
         }
     }
-    if (measure_item(search, &item) != 0)
-        return -1;
-    return add_item(search->diagnosis, &item);
+    return add_item(search, &item);
+}
+
+static struct suspicion *find_item(const struct diagnosis *diagnosis, const struct part *part)
+{
+    for (size_t i = 0; i < diagnosis->count; i++)
+        if (part_is_same(&diagnosis->items[i].part, part))
+            return &diagnosis->items[i];
+    return NULL;
 }
 
 /* Parts that are in no rival's or own explanation likely enough to be left out. */
@@ -451,20 +346,16 @@ static int tell_others(struct search *search)
                 struct suspicion item = {.part = diagnosis->items[i].rivals[r].parts[k],
                                          .probability = diagnosis->items[i].rivals[r].probability};
                 struct rival *rival = &item.rivals[item.rival_count++];
-                bool is_known = false;
+                struct suspicion *known = find_item(diagnosis, &item.part);
 
                 rival->parts[0] = diagnosis->items[i].part;
                 rival->count = 1;
                 rival->probability = diagnosis->items[i].probability;
-                for (size_t n = 0; n < diagnosis->count; n++)
-                    if (part_is_same(&diagnosis->items[n].part, &item.part)) {
-                        is_known = true;
-                        if (n >= own)
-                            diagnosis->items[n].probability += item.probability;
-                    }
-                if (is_known)
+                if (known && known >= diagnosis->items + own)
+                    known->probability += item.probability;
+                if (known)
                     continue;
-                if (measure_item(search, &item) != 0 || add_item(diagnosis, &item) != 0)
+                if (add_item(search, &item) != 0)
                     return -1;
             }
     return 0;
@@ -478,17 +369,13 @@ static int by_probability(const void *left, const void *right)
 }
 
 /* The candidates of all samples, the likely ones put in. */
-static int grow(struct search *search)
+static int put_likely(struct search *search)
 {
-    struct candidate *candidates = NULL;
-    long found = part_candidates(&search->observations, NULL, 0, &candidates);
-
-    search->left_count = (size_t)(found < 0 ? 0 : found);
-    search->left = found < 0 ? NULL : heap_of(candidates, search->left_count);
-    free(candidates);
-    return search->left
-               ? complete(search, search->left, &search->left_count, NULL, SIZE_MAX, -INFINITY)
-               : -1;
+    search->left = list_candidates(&search->observations, NULL, 0, &search->left_count);
+    if (!search->left)
+        return -1;
+    complete(&search->explanation, search->left, &search->left_count, SIZE_MAX, -INFINITY);
+    return 0;
 }
 
 /* Each part against its rivals, until none is better; then what is said of them. */
@@ -515,14 +402,6 @@ static int revise_all(struct search *search)
     return 0;
 }
 
-static bool is_told(const struct diagnosis *diagnosis, const struct part *part)
-{
-    for (size_t i = 0; i < diagnosis->count; i++)
-        if (part_is_same(&diagnosis->items[i].part, part))
-            return true;
-    return false;
-}
-
 /* Parts that are nearly likely enough to be put in. */
 static int tell_likely(struct search *search)
 {
@@ -532,13 +411,13 @@ static int tell_likely(struct search *search)
         const struct weighed *one = &search->left[i];
         struct suspicion item = {.part = one->part, .rival_count = 1};
 
-        if (one->value <= log(model_value(MODEL_ASKED)) || has(explanation, &one->part) ||
-            is_told(search->diagnosis, &one->part))
+        if (one->value <= log(model_value(MODEL_ASKED)) ||
+            is_among(explanation->parts, explanation->count, &one->part) ||
+            find_item(search->diagnosis, &one->part))
             continue;
         item.probability = 1 / (1 + exp(-explanation_weigh(explanation, &item.part)));
         item.rivals[0].probability = 1 - item.probability;
-        if (item.probability > model_value(MODEL_ASKED) &&
-            (measure_item(search, &item) != 0 || add_item(search->diagnosis, &item) != 0))
+        if (item.probability > model_value(MODEL_ASKED) && add_item(search, &item) != 0)
             return -1;
     }
     return 0;
@@ -597,7 +476,7 @@ static void search_clear(struct search *search)
 {
     explanation_clear(&search->explanation);
     observations_clear(&search->observations);
-    free(search->low_pairs);
+    free(search->pairs);
     free(search->left);
     *search = (struct search){.diagnosis = search->diagnosis};
 }
@@ -608,14 +487,10 @@ static int search_make(const struct diagnose_network *network,
 {
     if (observations_make(network, &noise->dips, samples, count, &search->observations) != 0)
         return -1;
+    search->pairs = malloc((search->observations.pair_count + 1) * sizeof *search->pairs);
+    if (!search->pairs)
+        return -1;
     return explanation_make(&search->observations, noise->hiccup_share, &search->explanation);
-}
-
-/* What the part leaves of the rate. Of uplinks the depth is not of a single stream; the low samples
- * of others may be low for another part's sake. */
-static double share_left(const struct suspicion *item)
-{
-    return item->part.type == DIAGNOSE_UPLINK ? item->level : exp(model_depth(item->part.depth));
 }
 
 /* What no part at fault explains of the samples that shared uplinks. */
@@ -658,7 +533,7 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
         search_clear(&search);
         status = search_make(network, samples, count, &noise, &search);
         if (status == 0)
-            status = grow(&search);
+            status = put_likely(&search);
     }
     if (status == 0)
         status = revise_all(&search);
@@ -672,7 +547,8 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
         const struct suspicion *item = &diagnosis->items[i];
         double most = item->part.duty > 0 ? network->fault_share_at_times : network->fault_share;
 
-        if (item->probability > model_value(MODEL_ASKED) && share_left(item) < most)
+        if (item->probability > model_value(MODEL_ASKED) &&
+            exp(model_depth(item->part.depth)) < most)
             diagnosis->items[kept++] = *item;
     }
     diagnosis->count = kept;

@@ -24,8 +24,7 @@ struct rival {
 struct suspicion {
     struct part part;
     double probability;
-    unsigned low, all, pairs;             /* samples that pass it: low ones, all; their pairs */
-    double level;                         /* median of the low ones, share of what they should be */
+    unsigned low, all;                    /* samples that pass it: low ones, all */
     struct rival rivals[DIAGNOSE_RIVALS]; /* the likeliest first */
     int rival_count;
 };

@@ -40,28 +40,27 @@ bool explanation_is_hiccup(const struct explanation *explanation, unsigned pair,
                          &parts, explanation->hiccup_share, model_rate(explanation->rate));
 }
 
-/* Adds what the pairs in scratch have, or takes it off. */
-static void add_totals(struct explanation *explanation, size_t count, int sign)
-{
-    for (size_t i = 0; i < count; i++)
-        for (int rate = 0; rate < MODEL_RATES; rate++)
-            explanation->totals[rate] += sign * explanation->values[explanation->scratch[i]][rate];
-}
-
-/* The pairs in scratch as they are now. */
-static void compute_all(struct explanation *explanation, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        compute(explanation, explanation->scratch[i]);
-    add_totals(explanation, count, 1);
-}
-
 static void find_rate(struct explanation *explanation)
 {
     for (int i = 0; i < MODEL_RATES; i++)
         if (explanation->totals[i] + model_log_rate_prior(i) >
             explanation->totals[explanation->rate] + model_log_rate_prior(explanation->rate))
             explanation->rate = i;
+}
+
+/* The pairs in scratch as they are now. */
+static void change(struct explanation *explanation, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        double *values = explanation->values[explanation->scratch[i]];
+
+        for (int rate = 0; rate < MODEL_RATES; rate++)
+            explanation->totals[rate] -= values[rate];
+        compute(explanation, explanation->scratch[i]);
+        for (int rate = 0; rate < MODEL_RATES; rate++)
+            explanation->totals[rate] += values[rate];
+    }
+    find_rate(explanation);
 }
 
 int explanation_make(const struct observations *observations, double hiccup_share,
@@ -71,7 +70,10 @@ int explanation_make(const struct observations *observations, double hiccup_shar
 
     *explanation = (struct explanation){.observations = observations, .hiccup_share = hiccup_share};
     explanation->values = malloc((pairs + 1) * sizeof *explanation->values);
-    if (!explanation->values)
+    explanation->scratch = malloc((pairs + 1) * sizeof *explanation->scratch);
+    explanation->size = pairs + PARTS_MOST;
+    explanation->parts = malloc(explanation->size * sizeof *explanation->parts);
+    if (!explanation->values || !explanation->scratch || !explanation->parts)
         return -1;
     for (unsigned i = 0; i < pairs; i++) {
         compute(explanation, i);
@@ -112,12 +114,10 @@ double explanation_weigh(struct explanation *explanation, struct part *part)
     const struct observations *observations = explanation->observations;
     double totals[MODEL_CELLS] = {0}, gains[MODEL_CELLS], sum;
     double prior = part_log_prior(observations->network, part);
-    long count = part_pairs(observations, part, &explanation->scratch, &explanation->scratch_size);
+    unsigned count = part_pairs(observations, part, explanation->scratch);
     int best = 0;
 
-    if (count < 0)
-        return NAN;
-    for (long i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         unsigned pair = explanation->scratch[i];
         struct parts parts = parts_of(explanation, pair);
 
@@ -133,44 +133,26 @@ double explanation_weigh(struct explanation *explanation, struct part *part)
     return prior + sum;
 }
 
-int explanation_put(struct explanation *explanation, const struct part *part)
+bool explanation_put(struct explanation *explanation, const struct part *part)
 {
-    long count = part_pairs(explanation->observations, part, &explanation->scratch,
-                            &explanation->scratch_size);
+    unsigned count = part_pairs(explanation->observations, part, explanation->scratch);
 
-    if (explanation->count == explanation->size) {
-        size_t size = 2 * explanation->size + 16;
-        struct part *grown = realloc(explanation->parts, size * sizeof *grown);
-
-        if (!grown)
-            return -1;
-        explanation->parts = grown;
-        explanation->size = size;
-    }
-    if (count < 0)
-        return -1;
+    if (explanation->count == explanation->size)
+        return false;
     explanation->parts[explanation->count++] = *part;
-    add_totals(explanation, (size_t)count, -1);
-    compute_all(explanation, (size_t)count);
+    change(explanation, count);
     explanation->prior += part->prior;
-    find_rate(explanation);
-    return 0;
+    return true;
 }
 
-int explanation_take(struct explanation *explanation, size_t place)
+void explanation_take(struct explanation *explanation, size_t place)
 {
     struct part part = explanation->parts[place];
-    long count = part_pairs(explanation->observations, &part, &explanation->scratch,
-                            &explanation->scratch_size);
+    unsigned count = part_pairs(explanation->observations, &part, explanation->scratch);
 
-    if (count < 0)
-        return -1;
-    add_totals(explanation, (size_t)count, -1);
     explanation->parts[place] = explanation->parts[--explanation->count];
-    compute_all(explanation, (size_t)count);
+    change(explanation, count);
     explanation->prior -= part.prior;
-    find_rate(explanation);
-    return 0;
 }
 
 double explanation_score(const struct explanation *explanation)

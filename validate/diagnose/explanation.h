@@ -17,8 +17,7 @@ struct explanation {
     double totals[MODEL_RATES];    /* of all pairs */
     int rate;                      /* the likeliest of these */
     double prior;                  /* of all parts */
-    unsigned *scratch;             /* pairs of a part */
-    size_t scratch_size;
+    unsigned *scratch;             /* [pairs] of a part */
 };
 
 /* Of no part. hiccup_share: of the pairs have one. Returns 0, or -1 when memory is out; to be
@@ -28,13 +27,13 @@ int explanation_make(const struct observations *observations, double hiccup_shar
 void explanation_clear(struct explanation *explanation);
 
 /* The log odds of the explanation with the part against that without; depth, duty and prior of the
- * part are set to their likeliest. NAN: memory is out. */
+ * part are set to their likeliest. */
 double explanation_weigh(struct explanation *explanation, struct part *part);
 
-/* Puts in a part that was weighed; takes out the one at that place, which the last one
- * takes. Return 0, or -1 when memory is out. */
-int explanation_put(struct explanation *explanation, const struct part *part);
-int explanation_take(struct explanation *explanation, size_t place);
+/* Puts in a part that was weighed, unless there are too many; takes out the one at that place,
+ * which the last one takes. */
+bool explanation_put(struct explanation *explanation, const struct part *part);
+void explanation_take(struct explanation *explanation, size_t place);
 
 /* Whether what is low of a run is rather a hiccup's than anything else's. */
 bool explanation_is_hiccup(const struct explanation *explanation, unsigned pair,

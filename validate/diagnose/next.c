@@ -11,12 +11,8 @@ static const double flattened = 0.4;  /* exponent of weights: what could overtur
 static const double surprise = 0.05;  /* a prediction may be wrong */
 static const double confirming = 0.1; /* weight of "nothing" beside a part that is sure */
 
+static const double dirty_costs = 0.5;  /* divergence that a partner in another suspicion costs */
 static const double nothing_told = 0.1; /* log odds that changed no more since the last look */
-
-struct choice {
-    struct node_pair pair;
-    double score;
-};
 
 /* The probability that a sample of the pair is low, alone on the network. */
 static double predict(const struct diagnose_network *network, const struct part *parts, int count,
@@ -99,13 +95,6 @@ static double log_odds(const struct suspicion *item)
     return log(item->probability) - log1p(-item->probability);
 }
 
-static int by_score(const void *left, const void *right)
-{
-    const struct choice *a = left, *b = right;
-
-    return (a->score < b->score) - (a->score > b->score);
-}
-
 static bool is_chosen(const struct node_pair *pairs, size_t count, const struct node_pair *pair)
 {
     for (size_t i = 0; i < count; i++)
@@ -114,42 +103,47 @@ static bool is_chosen(const struct node_pair *pairs, size_t count, const struct 
     return false;
 }
 
-/* Adds the best pairs for the item. dirty: [nodes] those in a suspicion. Returns the new count. */
+/* The pair, not chosen yet, that tells most of the item: suspects with each other and with others,
+ * rather than with those of other items (dirty). Returns whether there is one. */
+static bool find_best(const struct diagnose_network *network, const struct suspicion *item,
+                      const char *suspects, const char *dirty, const struct node_pair *pairs,
+                      size_t count, struct node_pair *best)
+{
+    size_t nodes = network->node_count;
+    size_t step = nodes > OTHERS_MOST + 4 ? nodes / OTHERS_MOST : 1;
+    double most = -INFINITY;
+
+    for (size_t i = 0; i < nodes; i++)
+        for (size_t k = 0; suspects[i] && k < nodes; k++) {
+            struct node_pair pair = {(int)(i < k ? i : k), (int)(i < k ? k : i)};
+            double score;
+
+            if (k == i || (!suspects[k] && k % step != i % step) || is_chosen(pairs, count, &pair))
+                continue;
+            score = divergence(network, item, &pair) - (dirty[k] && !suspects[k] ? dirty_costs : 0);
+            if (score > most) {
+                most = score;
+                *best = pair;
+            }
+        }
+    return most > -INFINITY;
+}
+
+/* Adds the best pairs for the item. Returns the new count. */
 static size_t choose(const struct diagnose_network *network, const struct suspicion *item,
                      const char *dirty, struct node_pair *pairs, size_t count, size_t most)
 {
-    size_t nodes = network->node_count, found = 0, added = 0;
-    struct choice *choices = malloc((nodes * (OTHERS_MOST + 4) + 1) * sizeof *choices);
-    char *suspects = calloc(nodes + 1, 1);
+    char *suspects = calloc(network->node_count + 1, 1);
+    size_t end = count + PAIRS_OF_ITEM < most ? count + PAIRS_OF_ITEM : most;
 
-    if (choices && suspects) {
-        mark(network, &item->part, suspects);
-        for (int i = 0; i < item->rival_count; i++)
-            for (int k = 0; k < item->rivals[i].count; k++)
-                mark(network, &item->rivals[i].parts[k], suspects);
-        for (size_t i = 0; i < nodes; i++) {
-            size_t step = nodes > OTHERS_MOST + 4 ? nodes / OTHERS_MOST : 1;
-
-            for (size_t k = 0; suspects[i] && k < nodes; k++) {
-                struct choice *choice = &choices[found];
-
-                if (k == i || (!suspects[k] && k % step != i % step) ||
-                    found == nodes * (OTHERS_MOST + 4))
-                    continue;
-                choice->pair = (struct node_pair){(int)(i < k ? i : k), (int)(i < k ? k : i)};
-                choice->score =
-                    divergence(network, item, &choice->pair) - (dirty[k] && !suspects[k] ? 0.5 : 0);
-                found++;
-            }
-        }
-        qsort(choices, found, sizeof *choices, by_score);
-        for (size_t i = 0; i < found && added < PAIRS_OF_ITEM && count < most; i++)
-            if (!is_chosen(pairs, count, &choices[i].pair)) {
-                pairs[count++] = choices[i].pair;
-                added++;
-            }
-    }
-    free(choices);
+    if (!suspects)
+        return count;
+    mark(network, &item->part, suspects);
+    for (int i = 0; i < item->rival_count; i++)
+        for (int k = 0; k < item->rivals[i].count; k++)
+            mark(network, &item->rivals[i].parts[k], suspects);
+    while (count < end && find_best(network, item, suspects, dirty, pairs, count, &pairs[count]))
+        count++;
     free(suspects);
     return count;
 }

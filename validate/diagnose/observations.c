@@ -58,89 +58,69 @@ static double median(float *values, size_t count)
     return count == 0 ? NAN : (values[(count - 1) / 2] + values[count / 2]) / 2.0;
 }
 
-/* Sorts the values. Location and scale of a class: of its sound samples, which are those that are
- * near the nominal rate. What scatters to the upper side is no fault's. */
-static void fit(float *values, size_t count, double fallback, double *location, double *scale)
+/* What samples of a class should have, ln, and how they scatter. */
+struct class
 {
-    double least = log(sound);
+    double location;
+    const struct model_table *table;
+};
+
+/* Of the class's sound samples, which are those that are near the nominal rate. What scatters to
+ * the upper side is no fault's. Returns the scale. */
+static double fit(float *values, size_t count, double *location)
+{
+    double least = *location + log(sound);
     size_t begin = 0, upper = 0;
 
-    *location = fallback;
-    *scale = 0;
-    if (count == 0)
-        return;
     qsort(values, count, sizeof *values, by_value);
-    while (begin < count && values[begin] < fallback + least)
+    while (begin < count && values[begin] < least)
         begin++;
     if (count - begin >= 3 && (count - begin) * 10 >= count)
         *location = median(values + begin, count - begin);
     while (upper < count && values[upper] < *location)
         upper++;
-    if (count - upper >= 3)
-        *scale = fmin(mad_scale * (values[(upper + count) / 2] - *location), scale_most);
+    if (count - upper < 3)
+        return 0;
+    return fmin(mad_scale * (values[(upper + count) / 2] - *location), scale_most);
 }
 
-struct fitted {
-    double location, scale;
-    size_t begin, count;
-};
-
-/* Fits the classes from those that others fall back to: alone inside leaves, then the rest. */
-static int fit_classes(const struct diagnose_network *network, struct observations *observations,
-                       const struct model_dips *dips, const struct diagnose_sample *samples,
-                       size_t count, const struct model_table **tables, double *locations)
+/* From the classes that others fall back to: alone inside leaves, then the rest. */
+static int fit_classes(struct observations *observations, const struct model_dips *dips,
+                       const struct diagnose_sample *samples, size_t count, struct class *classes)
 {
-    size_t classes = network->rail_count * CLASSES_OF_RAIL;
-    struct fitted *fitted = calloc(classes + 1, sizeof *fitted);
+    const struct diagnose_network *network = observations->network;
     float *values = malloc((count + 1) * sizeof *values);
-    int status = fitted && values ? 0 : -1;
+    int status = values ? 0 : -1;
 
-    for (size_t i = 0; i < count && status == 0; i++)
-        fitted[class_of(network, &samples[i])].count += !sample_is_shared(network, &samples[i]);
-    for (size_t i = 0; i < classes && status == 0; i++) {
-        fitted[i + 1].begin = fitted[i].begin + fitted[i].count;
-        fitted[i].count = 0;
-    }
-    for (size_t i = 0; i < count && status == 0; i++) {
-        struct fitted *one = &fitted[class_of(network, &samples[i])];
+    for (int i = 0; i < CLASSES_OF_RAIL * (int)network->rail_count && status == 0; i++) {
+        int in_rail = i % CLASSES_OF_RAIL;
+        size_t found = 0;
+        struct model_table **table;
 
-        if (!sample_is_shared(network, &samples[i]))
-            values[one->begin + one->count++] = sample_y(&samples[i]);
+        for (size_t k = 0; k < count; k++)
+            if (class_of(network, &samples[k]) == i && !sample_is_shared(network, &samples[k]))
+                values[found++] = sample_y(&samples[k]);
+        if (in_rail > 0)
+            classes[i].location =
+                classes[i - (in_rail % 2 ? 1 : 2)].location; /* alone, or inside */
+        table = &observations->tables[model_scale(fit(values, found, &classes[i].location))];
+        if (!*table && (*table = malloc(sizeof **table)) != NULL)
+            model_table((int)(table - observations->tables), dips, *table);
+        classes[i].table = *table;
+        status = *table ? 0 : -1;
     }
-    for (size_t i = 0; i < classes && status == 0; i++) {
-        size_t in_rail = i % CLASSES_OF_RAIL;
-        size_t back = in_rail > 0 ? i - (in_rail % 2 ? 1 : 2) : i; /* alone, or inside */
-
-        fit(values + fitted[i].begin, fitted[i].count, in_rail > 0 ? fitted[back].location : 0,
-            &fitted[i].location, &fitted[i].scale);
-    }
-    for (size_t i = 0; i < classes && status == 0; i++) {
-        int number = model_scale(fitted[i].scale);
-        struct model_table **table = &observations->tables[number];
-
-        if (fitted[i].count > 0 && !*table) {
-            *table = malloc(sizeof **table);
-            if (*table)
-                model_table(number, dips, *table);
-        }
-        tables[i] = fitted[i].count > 0 ? *table : NULL;
-        if (fitted[i].count > 0 && !tables[i])
-            status = -1;
-        locations[i] = fitted[i].location;
-    }
-    free(fitted);
     free(values);
     return status;
 }
 
 static void take(struct observations *observations, const struct diagnose_sample *sample,
-                 const struct model_table *table, double location)
+                 const struct class *class)
 {
     struct pair *pair = &observations->pairs[observations->pair_count - 1];
-    float y = fmaxf(sample_y(sample) - (float)location, dead_y);
+    float y = fmaxf(sample_y(sample) - (float)class->location, dead_y);
 
     observations->items[observations->count++] = (struct observation){
-        .table = table,
+        .table = class->table,
         .bin = (unsigned short)model_bin(y),
         .rail = (unsigned short)sample->rail,
         .is_up = sample->from == pair->low,
@@ -280,37 +260,16 @@ static int find_idle(struct observations *observations)
 
 static int index_pairs(struct observations *observations)
 {
-    const struct diagnose_network *network = observations->network;
-    size_t nodes = network->node_count;
+    size_t nodes = observations->network->node_count;
     unsigned *begin = calloc(nodes + 2, sizeof *begin);
 
     observations->node_begin = begin;
     observations->node_pairs = malloc((2 * (size_t)observations->pair_count + 1) * sizeof *begin);
-    observations->leaf_begin = calloc(network->leaf_count + 2, sizeof *begin);
-    observations->members = malloc((nodes + 1) * sizeof *observations->members);
-    observations->node_across = calloc(nodes + 1, sizeof *begin);
-    observations->node_together = calloc(nodes + 1, sizeof *begin);
-    if (!observations->node_across || !observations->node_together)
-        return -1;
-    if (!begin || !observations->node_pairs || !observations->leaf_begin || !observations->members)
+    if (!begin || !observations->node_pairs)
         return -1;
     for (unsigned i = 0; i < observations->pair_count; i++) {
-        const struct pair *pair = &observations->pairs[i];
-        bool is_across =
-            network->leaf_count > 0 && network->leaves[pair->low] != network->leaves[pair->high];
-        bool is_together = false;
-
-        if (pair->is_idle)
-            continue;
-        for (unsigned k = pair->begin; k < pair->end && !is_together; k++)
-            is_together = observations->items[k].is_together;
-        for (int end = 0; end < 2; end++) {
-            int node = end ? pair->high : pair->low;
-
-            begin[node + 2]++;
-            observations->node_across[node] += is_across;
-            observations->node_together[node] += is_together;
-        }
+        begin[observations->pairs[i].low + 2] += !observations->pairs[i].is_idle;
+        begin[observations->pairs[i].high + 2] += !observations->pairs[i].is_idle;
     }
     for (size_t i = 2; i < nodes + 2; i++)
         begin[i] += begin[i - 1];
@@ -320,12 +279,6 @@ static int index_pairs(struct observations *observations)
         observations->node_pairs[begin[observations->pairs[i].low + 1]++] = i;
         observations->node_pairs[begin[observations->pairs[i].high + 1]++] = i;
     }
-    for (size_t i = 0; i < nodes && network->leaf_count > 0; i++)
-        observations->leaf_begin[network->leaves[i] + 2]++;
-    for (size_t i = 2; i < network->leaf_count + 2; i++)
-        observations->leaf_begin[i] += observations->leaf_begin[i - 1];
-    for (size_t i = 0; i < nodes && network->leaf_count > 0; i++)
-        observations->members[observations->leaf_begin[network->leaves[i] + 1]++] = (int)i;
     return 0;
 }
 
@@ -338,43 +291,39 @@ int observations_make(const struct diagnose_network *network, const struct model
                       const struct diagnose_sample *samples, size_t count,
                       struct observations *observations)
 {
-    size_t classes = network->rail_count * CLASSES_OF_RAIL;
-    const struct model_table **tables = calloc(classes + 1, sizeof *tables);
+    struct class *classes = calloc(network->rail_count * CLASSES_OF_RAIL + 1, sizeof *classes);
     const struct diagnose_sample *last = NULL; /* that was taken */
 
     *observations = (struct observations){.network = network};
     observations->items = malloc((count + 1) * sizeof *observations->items);
     observations->runs = calloc(count + 1, sizeof *observations->runs);
     observations->pairs = malloc((count + 1) * sizeof *observations->pairs);
-    observations->location = calloc(classes + 1, sizeof *observations->location);
-    if (!tables || !observations->items || !observations->runs || !observations->pairs ||
-        !observations->location ||
-        fit_classes(network, observations, dips, samples, count, tables, observations->location) !=
-            0) {
-        free(tables);
+    if (!classes || !observations->items || !observations->runs || !observations->pairs ||
+        fit_classes(observations, dips, samples, count, classes) != 0) {
+        free(classes);
         return -1;
     }
     for (size_t i = 0; i < count; i++) {
         const struct diagnose_sample *sample = &samples[i];
-        int class = class_of(network, sample);
+        bool is_new = !last || !is_same_pair(sample, last);
 
         if (sample_is_shared(network, sample))
             continue;
-        if (!last || !is_same_pair(sample, last))
+        if (is_new)
             observations->pairs[observations->pair_count++] = (struct pair){
                 .low = sample->from < sample->to ? sample->from : sample->to,
                 .high = sample->from < sample->to ? sample->to : sample->from,
                 .begin = observations->count,
                 .first_run = observations->run_count,
             };
-        if (!last || !is_same_pair(sample, last) || sample->pair_run != last->pair_run) {
+        if (is_new || sample->pair_run != last->pair_run) {
             observations->pairs[observations->pair_count - 1].run_count++;
             observations->runs[observations->run_count++].begin = observations->count;
         }
         last = sample;
-        take(observations, sample, tables[class], observations->location[class]);
+        take(observations, sample, &classes[class_of(network, sample)]);
     }
-    free(tables);
+    free(classes);
     find_apart(observations);
     find_noise(observations);
     return find_idle(observations) == 0 ? index_pairs(observations) : -1;
@@ -387,11 +336,6 @@ void observations_clear(struct observations *observations)
     free(observations->pairs);
     free(observations->node_begin);
     free(observations->node_pairs);
-    free(observations->node_across);
-    free(observations->node_together);
-    free(observations->leaf_begin);
-    free(observations->members);
-    free(observations->location);
     for (int i = 0; i < MODEL_SCALES; i++)
         free(observations->tables[i]);
 }

@@ -72,12 +72,7 @@ struct observations {
     unsigned count, run_count, pair_count;
     unsigned *node_begin; /* [nodes + 1] of node_pairs */
     unsigned *node_pairs; /* pair numbers, by node, then by the other end */
-    unsigned *node_across,
-        *node_together;   /* [nodes] pairs across leaves; with all rails together */
-    unsigned *leaf_begin; /* [leaves + 1] of members */
-    int *members;         /* nodes, by leaf */
     struct model_table *tables[MODEL_SCALES];
-    double *location; /* ln of what samples of a class should have */
 };
 
 /* Of those samples that had their uplinks to themselves. Returns 0, or -1 when memory is out; to be

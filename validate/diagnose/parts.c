@@ -71,93 +71,44 @@ bool part_is_low(const struct observations *observations, const struct part *par
     return false;
 }
 
-static int append(unsigned **pairs, size_t *size, size_t count, unsigned pair)
-{
-    if (count == *size) {
-        size_t wanted = 2 * *size + 256;
-        unsigned *grown = realloc(*pairs, wanted * sizeof *grown);
-
-        if (!grown)
-            return -1;
-        *pairs = grown;
-        *size = wanted;
-    }
-    (*pairs)[count] = pair;
-    return 0;
-}
-
-static int other_of(const struct observations *observations, int node, unsigned place)
-{
-    const struct pair *pair = &observations->pairs[observations->node_pairs[place]];
-
-    return pair->low == node ? pair->high : pair->low;
-}
-
-/* The pairs of a pair. */
-static long add_pair(const struct observations *observations, int node, int peer, unsigned **pairs,
-                     size_t *size)
-{
-    unsigned first = observations->node_begin[node], last = observations->node_begin[node + 1];
-    unsigned end = last;
-    long count = 0;
-
-    while (first < last) {
-        unsigned middle = first + (last - first) / 2;
-
-        if (other_of(observations, node, middle) < peer)
-            first = middle + 1;
-        else
-            last = middle;
-    }
-    for (; first < end && other_of(observations, node, first) == peer; first++, count++)
-        if (append(pairs, size, (size_t)count, observations->node_pairs[first]) != 0)
-            return -1;
-    return count;
-}
-
-/* Of the node's pairs those that are to be had of it and not of another member of its leaf. */
-static long add_node(const struct observations *observations, const struct part *part, int node,
-                     unsigned **pairs, size_t *size, long count)
+/* Adds those of the node's pairs that are to be had of it and not of another member of its leaf. */
+static unsigned add_node(const struct observations *observations, const struct part *part, int node,
+                         unsigned *pairs, unsigned count)
 {
     const int *leaves = observations->network->leaves;
     bool is_leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK;
 
     for (unsigned i = observations->node_begin[node]; i < observations->node_begin[node + 1]; i++) {
-        int other = other_of(observations, node, i);
+        const struct pair *pair = &observations->pairs[observations->node_pairs[i]];
+        int other = pair->low == node ? pair->high : pair->low;
+        bool is_others = is_leaf && leaves[other] == part->place &&
+                         (part->type == DIAGNOSE_UPLINK || other < node);
 
-        if (is_leaf && leaves[other] == part->place &&
-            (part->type == DIAGNOSE_UPLINK || other < node))
-            continue;
-        if (is_leaf && part->peer >= 0 && leaves[other] != part->peer)
-            continue;
-        if (append(pairs, size, (size_t)count, observations->node_pairs[i]) != 0)
-            return -1;
-        count++;
+        if (!is_others && (part->peer < 0 || (is_leaf ? leaves[other] : other) == part->peer))
+            pairs[count++] = observations->node_pairs[i];
     }
     return count;
 }
 
-long part_pairs(const struct observations *observations, const struct part *part, unsigned **pairs,
-                size_t *size)
+unsigned part_pairs(const struct observations *observations, const struct part *part,
+                    unsigned *pairs)
 {
-    long count = 0;
+    unsigned count = 0;
 
     switch (part->type) {
     case DIAGNOSE_LEAF:
     case DIAGNOSE_UPLINK:
-        for (unsigned i = observations->leaf_begin[part->place];
-             i < observations->leaf_begin[part->place + 1] && count >= 0; i++)
-            count = add_node(observations, part, observations->members[i], pairs, size, count);
+        for (int node = 0; node < (int)observations->network->node_count; node++)
+            if (observations->network->leaves[node] == part->place)
+                count = add_node(observations, part, node, pairs, count);
         return count;
     case DIAGNOSE_FABRIC:
         for (unsigned i = 0; i < observations->pair_count; i++)
-            if (!observations->pairs[i].is_idle && append(pairs, size, (size_t)count++, i) != 0)
-                return -1;
+            if (!observations->pairs[i].is_idle)
+                pairs[count++] = i;
         return count;
-    case DIAGNOSE_PATH:
-        return add_pair(observations, part->place, part->peer, pairs, size);
     default:
-        return add_node(observations, part, part->place, pairs, size, 0);
+        return add_node(observations, part, part->place, pairs, 0);
     }
 }
 
@@ -196,19 +147,9 @@ double part_log_prior(const struct diagnose_network *network, const struct part 
     return log(model_value(constant));
 }
 
-static const double unseen_most = 0.5;
-
 /* Candidates are found by a hash of what they are. */
-struct slot {
-    struct part part;
-    unsigned last_pair; /* 1 + the last one that was counted */
-    unsigned low_pairs;
-    float gain;                /* of its samples at most */
-    float gains[MODEL_DUTIES]; /* of the pairs before it, by duty */
-};
-
 struct slots {
-    struct slot *items;
+    struct candidate *items;
     size_t size, count;
 };
 
@@ -229,7 +170,7 @@ static bool is_equal(const struct part *a, const struct part *b)
 }
 
 /* The slot of a part; an empty one is in use then. */
-static struct slot *slot_of(struct slots *slots, const struct part *part)
+static struct candidate *slot_of(struct slots *slots, const struct part *part)
 {
     size_t at;
 
@@ -256,194 +197,101 @@ static struct slot *slot_of(struct slots *slots, const struct part *part)
     return &slots->items[at];
 }
 
-/* What low samples of a pair gain at most, were the part there for all of them or for none. */
-static void end_pair(struct slot *slot)
+/* A low sample passes the part, on the rail or on all (-1), and gains that at most. */
+static int count_low(struct slots *slots, struct part part, int rail, double gain)
 {
-    for (int duty = 0; duty < MODEL_DUTIES; duty++) {
-        struct part part = slot->part;
-
-        part.duty = duty;
-        slot->gains[duty] += fmaxf(log1pf(part_duty(&part) * expm1f(fminf(slot->gain, 80))), 0);
-    }
-    slot->gain = 0;
-}
-
-/* A low sample passes the part. */
-static int count_low(struct slots *slots, struct part part, int rail, unsigned pair,
-                     const struct observation *sample)
-{
-    struct slot *slot;
+    struct candidate *slot;
 
     part.rail = rail;
     slot = slot_of(slots, &part);
     if (!slot)
         return -1;
-    if (slot->last_pair != pair + 1) {
-        end_pair(slot);
-        slot->low_pairs++;
-    }
-    slot->last_pair = pair + 1;
-    slot->gain += sample->table->most[sample->is_seen][sample->bin];
+    slot->bound += gain;
     return 0;
 }
 
 /* The parts that a low sample passes. */
-static int take_low(const struct observations *observations, struct slots *slots, unsigned number,
-                    const struct observation *sample)
+static int take_low(const struct diagnose_network *network, struct slots *slots,
+                    const struct pair *pair, const struct observation *sample)
 {
-    const struct diagnose_network *network = observations->network;
-    const struct pair *pair = &observations->pairs[number];
     int from = sample->is_up ? pair->low : pair->high, to = sample->is_up ? pair->high : pair->low;
-    int status = 0, rail = sample->rail;
+    int status = 0;
+    double gain = fmaxf(sample->table->most[sample->is_seen][sample->bin], 0);
 
-    for (int end = 0; end < 2; end++) {
-        int way = end ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS, node = end ? to : from;
+    for (int ends = 0; ends < 4; ends++) {
+        bool is_to = ends & 1, is_both = ends & 2;
+        int node = is_to ? to : from, other = is_to ? from : to;
+        struct part part = {.type = DIAGNOSE_RAIL,
+                            .place = node,
+                            .peer = -1,
+                            .ways = is_both ? DIAGNOSE_BOTH
+                                    : is_to ? DIAGNOSE_RECEIVES
+                                            : DIAGNOSE_SENDS};
 
-        for (int ways = way; ways; ways = ways == way ? DIAGNOSE_BOTH : 0) {
-            struct part part = {.type = DIAGNOSE_RAIL, .place = node, .peer = -1, .ways = ways};
+        status |= count_low(slots, part, sample->rail, gain);
+        part.type = DIAGNOSE_NODE;
+        status |= count_low(slots, part, -1, gain);
+        part.type = DIAGNOSE_HOST;
+        if (is_both)
+            status |= count_low(slots, part, -1, gain);
+        part.type = DIAGNOSE_PATH;
+        part.peer = other;
+        for (int all = 0; all <= is_both && node == pair->low; all++)
+            status |= count_low(slots, part, all ? -1 : sample->rail, gain);
+        if (network->leaf_count < 2)
+            continue;
+        part.place = network->leaves[node];
+        part.peer = -1;
+        for (int all = 0; all < 2; all++) {
+            int rail = all ? -1 : sample->rail;
 
-            status |= count_low(slots, part, rail, number, sample);
-            part.type = DIAGNOSE_NODE;
-            status |= count_low(slots, part, -1, number, sample);
-            if (ways == DIAGNOSE_BOTH) {
-                part.type = DIAGNOSE_HOST;
-                status |= count_low(slots, part, -1, number, sample);
-            }
-            if (network->leaf_count < 2)
-                continue;
-            part.place = network->leaves[node];
             part.type = DIAGNOSE_LEAF;
-            status |= count_low(slots, part, rail, number, sample);
-            status |= count_low(slots, part, -1, number, sample);
-            if (network->leaves[from] == network->leaves[to])
+            status |= count_low(slots, part, rail, gain);
+            /* of two leaves the one's uplinks are the other's */
+            if (part.place == network->leaves[other] ||
+                (network->leaf_count == 2 && part.place == 1))
                 continue;
             part.type = DIAGNOSE_UPLINK;
-            /* of two leaves the one's uplinks are the other's */
-            if (network->leaf_count == 2 && part.place == 1)
-                continue;
-            status |= count_low(slots, part, rail, number, sample);
-            status |= count_low(slots, part, -1, number, sample);
-            part.peer = network->leaves[end ? from : to];
-            if (network->leaf_count > 2 && part.place < part.peer) {
-                status |= count_low(slots, part, rail, number, sample);
-                status |= count_low(slots, part, -1, number, sample);
+            status |= count_low(slots, part, rail, gain);
+            if (network->leaf_count > 2 && part.place < network->leaves[other]) {
+                struct part between = part;
+
+                between.peer = network->leaves[other];
+                status |= count_low(slots, between, rail, gain);
             }
         }
     }
-    for (int both = 0; both < 2; both++) {
-        int way = sample->is_up ? DIAGNOSE_SENDS : DIAGNOSE_RECEIVES;
-        struct part part = {.type = DIAGNOSE_PATH,
-                            .place = pair->low,
-                            .peer = pair->high,
-                            .ways = both ? DIAGNOSE_BOTH : way};
-
-        status |= count_low(slots, part, rail, number, sample);
-        if (both)
-            status |= count_low(slots, part, -1, number, sample);
-    }
-    for (int all = 0; all < 2; all++) {
-        struct part part = {
-            .type = DIAGNOSE_FABRIC, .place = -1, .peer = -1, .ways = DIAGNOSE_BOTH};
-
-        status |= count_low(slots, part, all ? -1 : rail, number, sample);
-    }
+    for (int all = 0; all < 2; all++)
+        status |= count_low(
+            slots,
+            (struct part){.type = DIAGNOSE_FABRIC, .place = -1, .peer = -1, .ways = DIAGNOSE_BOTH},
+            all ? -1 : sample->rail, gain);
     return status;
-}
-
-/* How many pairs have to do with it, without a list of them; rather too few. */
-static double pairs_of(const struct observations *observations, const struct part *part)
-{
-    double all = 0, across = 0;
-
-    switch (part->type) {
-    case DIAGNOSE_RAIL:
-    case DIAGNOSE_NODE:
-        return observations->node_begin[part->place + 1] - observations->node_begin[part->place];
-    case DIAGNOSE_HOST:
-        return observations->node_together[part->place];
-    case DIAGNOSE_LEAF:
-    case DIAGNOSE_UPLINK:
-        for (unsigned i = observations->leaf_begin[part->place];
-             i < observations->leaf_begin[part->place + 1]; i++) {
-            int node = observations->members[i];
-
-            all += observations->node_begin[node + 1] - observations->node_begin[node];
-            across += observations->node_across[node];
-        }
-        if (part->type == DIAGNOSE_UPLINK) /* one stream alone may not feel what all rails share */
-            return part->peer >= 0 || part->rail < 0 ? 0 : across;
-        return across + (all - across) / 2; /* both ends of those inside are members */
-    case DIAGNOSE_FABRIC:
-        return observations->pair_count;
-    default:
-        return 0;
-    }
-}
-
-/* The most that the part gains, given so many other pairs that have to do with it: in each of these
- * it was not there, or is not seen in a sound sample, which has so shallow a part half as often. */
-static double bound_of(const struct observations *observations, struct slot *slot, double others)
-{
-    struct part part = slot->part;
-    double most = -INFINITY;
-
-    end_pair(slot);
-    for (part.duty = 0; part.duty < MODEL_DUTIES; part.duty++)
-        most = fmax(most,
-                    slot->gains[part.duty] + others * log(1 - fmin(part_duty(&part), unseen_most)));
-    return most + part_log_prior(observations->network, &part);
-}
-
-static int by_bound(const void *left, const void *right)
-{
-    const struct candidate *a = left, *b = right;
-
-    return (a->bound < b->bound) - (a->bound > b->bound);
-}
-
-static int take_pairs(const struct observations *observations, const unsigned *among, size_t count,
-                      struct slots *slots)
-{
-    for (size_t i = 0; i < count; i++) {
-        unsigned number = among ? among[i] : (unsigned)i;
-        const struct pair *pair = &observations->pairs[number];
-
-        for (unsigned k = pair->begin; k < pair->end; k++)
-            if (observations->items[k].is_low &&
-                take_low(observations, slots, number, &observations->items[k]) != 0)
-                return -1;
-    }
-    return 0;
 }
 
 long part_candidates(const struct observations *observations, const unsigned *among, size_t count,
                      struct candidate **candidates)
 {
     struct slots slots = {0};
-    long found = -1;
+    long found = 0;
 
-    *candidates = NULL;
-    if (take_pairs(observations, among, among ? count : observations->pair_count, &slots) != 0)
-        goto done;
-    *candidates = malloc((slots.count + 1) * sizeof **candidates);
-    if (!*candidates)
-        goto done;
-    found = 0;
-    for (size_t i = 0; i < slots.size; i++) {
-        struct slot *slot = &slots.items[i];
-        struct candidate one = {.part = slot->part};
-        double others = 0;
+    for (size_t i = 0; i < (among ? count : observations->pair_count); i++) {
+        const struct pair *pair = &observations->pairs[among ? among[i] : (unsigned)i];
 
-        if (!slot->part.ways)
-            continue;
-        if (!among)
-            others = fmax(pairs_of(observations, &slot->part) - slot->low_pairs, 0);
-        one.bound = bound_of(observations, slot, others);
-        if (one.bound > 0)
-            (*candidates)[found++] = one;
+        for (unsigned k = pair->begin; k < pair->end; k++)
+            if (observations->items[k].is_low &&
+                take_low(observations->network, &slots, pair, &observations->items[k]) != 0) {
+                free(slots.items);
+                return -1;
+            }
     }
-    qsort(*candidates, (size_t)found, sizeof **candidates, by_bound);
-done:
-    free(slots.items);
+    for (size_t i = 0; i < slots.size; i++) {
+        struct candidate one = slots.items[i];
+
+        one.bound += part_log_prior(observations->network, &one.part);
+        if (one.part.ways && one.bound > 0)
+            slots.items[found++] = one;
+    }
+    *candidates = slots.items;
     return found;
 }

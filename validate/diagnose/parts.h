@@ -51,10 +51,9 @@ static inline int part_deeper(int depth, int steps)
     return depth + steps < deepest ? depth + steps : deepest;
 }
 
-/* The pairs some of whose samples may pass it. *pairs is grown, and the caller's. Returns how many,
- * or -1 when memory is out. */
-long part_pairs(const struct observations *observations, const struct part *part, unsigned **pairs,
-                size_t *size);
+/* The pairs some of whose samples may pass it. pairs: room for all. Returns how many. */
+unsigned part_pairs(const struct observations *observations, const struct part *part,
+                    unsigned *pairs);
 
 /* Whether a low sample of the pair passes it. */
 bool part_is_low(const struct observations *observations, const struct part *part,
@@ -72,11 +71,11 @@ bool part_is_large(const struct part *part); /* shared by many nodes */
 /* Parts that low samples pass, with what these would gain at most. */
 struct candidate {
     struct part part;
-    double bound; /* log odds that it cannot exceed */
+    double bound; /* log odds that it cannot exceed: if each low sample were of its depth */
 };
 
-/* among: the pairs to look at, or NULL: all. *candidates is malloc'd, the best bound first. Returns
- * how many, or -1 when memory is out. */
+/* among: the pairs to look at, or NULL: all. *candidates is malloc'd, or NULL when there are
+ * none. Returns how many, or -1 when memory is out. */
 long part_candidates(const struct observations *observations, const unsigned *among, size_t count,
                      struct candidate **candidates);
 

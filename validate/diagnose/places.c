@@ -12,7 +12,7 @@ struct densities {
 enum { SAMPLES_LEAST = 20 };
 static const double prior_count = 0.5; /* of each bin, spread */
 static const double prior_misplaced = 1e-4;
-/* Each side, the own leaf and the other one, has to say so by itself. */
+/* The other leaf has to say so by itself, and it is certain when the own one does. */
 static const double each_least = 3;
 
 static bool is_across(const struct diagnose_network *network, const struct diagnose_sample *sample)
@@ -95,6 +95,8 @@ static void add_runs(const struct diagnose_network *network, const struct diagno
     }
 }
 
+/* A node that meets those of its leaf alone on its uplinks has all there as well, so that they say
+ * nothing for it. One that is well with most others only has a better way. */
 static long find_misplaced(const struct diagnose_network *network, const double *said,
                            struct misplaced *misplaced)
 {
@@ -104,16 +106,19 @@ static long find_misplaced(const struct diagnose_network *network, const double 
     for (int node = 0; node < (int)network->node_count; node++) {
         const double *row = said + (size_t)node * leaves;
         int own = network->leaves[node], best = -1;
-        double odds;
+        double odds, others = 0;
+        bool is_certain = row[own] >= each_least;
 
-        for (int leaf = 0; leaf < (int)leaves; leaf++)
+        for (int leaf = 0; leaf < (int)leaves; leaf++) {
+            others += leaf == own ? 0 : row[leaf];
             if (leaf != own && (best < 0 || row[leaf] < row[best]))
                 best = leaf;
-        if (best < 0 || row[own] < each_least || -row[best] < each_least)
+        }
+        if (best < 0 || -row[best] < each_least || (!is_certain && others - row[best] <= 0))
             continue;
-        odds = row[own] - row[best] + log(prior_misplaced / (double)leaves);
+        odds = fmax(row[own], 0) - row[best] + log(prior_misplaced / (double)leaves);
         if (1 / (1 + exp(-odds)) > model_value(MODEL_CLEARED))
-            misplaced[found++] = (struct misplaced){node, best, 1 / (1 + exp(-odds))};
+            misplaced[found++] = (struct misplaced){node, best, 1 / (1 + exp(-odds)), is_certain};
     }
     return found;
 }

@@ -9,6 +9,7 @@
 struct misplaced {
     int node, leaf;     /* the one that it is on */
     double probability; /* that it is not where the network says */
+    bool is_certain;    /* those of its leaf say so as well; else another leaf may be it */
 };
 
 /* Nodes that meet those of their leaf as if these were of others, and those of another leaf as if
