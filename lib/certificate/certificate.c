@@ -50,6 +50,16 @@ const char *certificate_state_name(enum certificate_state state)
     return (unsigned)state < sizeof names / sizeof *names ? names[state] : "unknown";
 }
 
+int certificate_level(const char *level)
+{
+    static const char *const names[] = {"quick", "standard", "full"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(level, names[i]) == 0)
+            return (int)i + 1;
+    return 0;
+}
+
 void certificate_clear(struct certificate *certificate)
 {
     if (!certificate)

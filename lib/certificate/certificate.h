@@ -87,6 +87,9 @@ enum certificate_state {
 };
 const char *certificate_state_name(enum certificate_state state);
 
+/* How much a level tests: 1 quick, 2 standard, 3 full; 0 for a level that is none. */
+int certificate_level(const char *level);
+
 /* What the node is now, to hold the certificate against. NULL or "" leaves that comparison out. */
 struct certificate_facts {
     const char *node, *cluster;

@@ -25,7 +25,7 @@ refused 'a level in two words' 's/^level: .*/level: very good/' 'the request has
 refused 'an escape in a test' 's/196/\x1b[31m/' 'the request has a value'
 refused 'a NUL byte' 's/196/\x00/' 'standard input, line 6: found a NUL byte'
 refused 'an unknown key' 's/^run/colour/' 'standard input, line 1: found "colour", expected run'
-refused 'a key of the head behind a node' '$a level: full' 'standard input, line 9: found "level"'
+refused 'a key of the head behind a node' '$a level: full' 'standard input, line 9: found "level", expected node, keep or test'
 refused 'a node twice' 's/n2/n1/' 'standard input, line 7: node: found n1 a second time'
 refused 'a list that is none' 's/^node: n2/node: n[2/' 'standard input, line 7: node: '
 refused 'a node twice, once in a list' 's/^node: n2/node: n[1-2]/' 'standard input, line 7: node: found n1 a second time'
@@ -34,6 +34,34 @@ refused 'no words' 's/.*/hello/' 'standard input, line 1: found "hello"'
 
 request n1 | sed 's/^node: n1/node: n[0-1]/' | muster certificate issue --node n1 >/dev/null
 is $? 0 'a block may be for a list of nodes'
+
+# a pass at a lower level takes nothing from a certificate of a higher one
+quick() { # KEEP-UNTIL [SED-SCRIPT]
+    request n1 | sed "s/^level: .*/level: quick/; s/^node: n1/&\nkeep: $1/; ${2-}" | muster certificate issue --node n1
+}
+level() { sed -n 's/^level: //p' "$certificate"; }
+soon=$(($(date +%s) + 600))
+request n1 | muster certificate issue --node n1 >/dev/null
+before=$(cksum <"$certificate")
+is "$(quick $soon)/$(cksum <"$certificate")" \
+    "n1: certificate $certificate stays: it is of level standard/$before" 'a certificate of a higher level stays'
+is "$(request n1 | sed "s/^level: .*/level: quick/; s/^node: n1/&\nkeep: $soon/" | muster certificate issue --node n1 --json |
+    jq -r '[.metric, .value // .message, .verdict] | join(" ")' | xargs)" \
+    "level standard expires $(sed -n 's/^expires: \([0-9]*\).*/\1/p' "$certificate") pass" '... which the records say'
+quick $((soon + 86400)) >/dev/null
+is "$(level)" quick '... unless it ends soon'
+request n1 | muster certificate issue --node n1 >/dev/null
+is "$(level)" standard 'a certificate of a lower level does not stay'
+quick $soon 's/196 .*/49 Mb\/s rail_slow/' >/dev/null
+is "$(level)" quick '... nor any where a rail failed now'
+request n1 | sed 's/196 .*/49 Mb\/s rail_slow/' | muster certificate issue --node n1 >/dev/null
+quick $soon >/dev/null
+is "$(level)" quick '... or then'
+request n1 | muster certificate issue --node n1 >/dev/null
+sed -i 's/^level: .*/level: full/' "$certificate"
+quick $soon >/dev/null
+is "$(level)" quick '... or one that was forged'
+request n1 | muster certificate issue --node n1 >/dev/null
 
 chmod 755 "$dir"
 touch "$dir/empty"

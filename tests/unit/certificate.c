@@ -567,8 +567,17 @@ static void keeps_the_refusal(void)
     ok(!refused_explains(1000, 1400), "... but not a later one");
 }
 
+static void knows_levels(void)
+{
+    is_int(certificate_level("quick"), 1, "quick");
+    is_int(certificate_level("standard"), 2, "standard");
+    is_int(certificate_level("full"), 3, "full");
+    is_int(certificate_level("fuller"), 0, "no level");
+}
+
 int main(void)
 {
+    knows_levels();
     names_failed_rails();
     if (!mkdtemp(directory))
         return 99;

@@ -52,6 +52,8 @@ static bool live_was_held;
 static int turns, refused_turn; /* turns: operations so far; 0: none is refused */
 static bool refuses_all;        /* from then on */
 static bool refuses_certificates;
+static bool has_extra;   /* the cluster offers certificates to jobs */
+static int keeping = -1; /* the node that keeps a certificate of level full, until 4000000000 */
 /* the nodes' accelerators: none; well; n1's slow; n1's slow near its limit; all slow; no library;
  * one node's library missing */
 static enum {
@@ -191,6 +193,7 @@ static int load_nodes(struct cluster *cluster, struct error *err)
     if (turn("load", err) != 0)
         return -1;
     cluster->name = strdup("made-up");
+    cluster->has_extra = has_extra;
     cluster->nodes = calloc(NODES, sizeof *cluster->nodes);
     cluster->node_count = NODES;
     for (int i = 0; i < NODES; i++) {
@@ -560,8 +563,15 @@ static void muster(char *const *words, const struct hostlist *names, const struc
                  nodes[i].name);
         if (strcmp(words[0], "certificate") == 0 && !refuses_certificates) {
             world.nodes[i].has_certificate = world.nodes[i].is_issued = true;
-            line(process, "%zu: " RECORD_BEGIN ",\"node\":\"%s\"}", task, "certificate",
-                 "certificate", nodes[i].name);
+            if (i == keeping)
+                line(process,
+                     "%zu: {\"suite\":\"certificate\",\"test\":\"certificate\",\"time\":1,"
+                     "\"metric\":\"level\",\"message\":\"full\",\"node\":\"%s\"}",
+                     task, nodes[i].name);
+            line(process, "%zu: " RECORD_BEGIN "%s,\"node\":\"%s\"}", task, "certificate",
+                 "certificate",
+                 i == keeping ? ",\"metric\":\"expires\",\"unit\":\"s\",\"value\":4000000000" : "",
+                 nodes[i].name);
         }
         if (strcmp(words[0], "revoke") == 0) {
             world.nodes[i].has_certificate = false;
@@ -1081,6 +1091,23 @@ static void reboots(const char *name)
     certify_clear(&certify);
 }
 
+/* A node keeps a certificate that says more than this run's. */
+static void certificate_kept(void)
+{
+    static struct certify certify;
+
+    has_extra = true;
+    keeping = 1;
+    run(&certify, false);
+    has_extra = false;
+    keeping = -1;
+    has_str(world.nodes[1].extra, "\"muster_level\":3,\"muster_expires\":4000000000",
+            "a certificate of a higher level that stays is what jobs are offered");
+    has_str(world.nodes[0].extra, "\"muster_level\":1,", "... of other nodes the new one");
+    ok(strstr(world.nodes[0].extra, "4000000000") == NULL, "... with its own end");
+    certify_clear(&certify);
+}
+
 /* MUNGE fails on each node once the tests are over. */
 static void no_certificates(void)
 {
@@ -1325,6 +1352,7 @@ int main(void)
     reboots("n1");
     reboots("n4");
     no_certificates();
+    certificate_kept();
     full_disk();
     missing_program();
     dies("n2", 1, false);

@@ -18,10 +18,6 @@ static void gives(const char *extra, int level, long long expires, const char *e
 
 int main(void)
 {
-    is_int(extra_level("quick"), 1, "quick");
-    is_int(extra_level("standard"), 2, "standard");
-    is_int(extra_level("full"), 3, "full");
-    is_int(extra_level("fuller"), 0, "no level");
     is_int(extra_is_over("{\"rack\":7,\"muster_level\":1,\"muster_expires\":5}", 5), 1, "over");
     is_int(extra_is_over("{\"muster_level\":1,\"muster_expires\":5}", 4), 0, "not yet");
     is_int(extra_is_over("{\"muster_level\":1}", 4), 0, "no end");

@@ -10,16 +10,6 @@
 static const char level_key[] = "muster_level", expires_key[] = "muster_expires",
                   gate_key[] = "muster_gate";
 
-int extra_level(const char *level)
-{
-    static const char *const names[] = {"quick", "standard", "full"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(level, names[i]) == 0)
-            return (int)i + 1;
-    return 0;
-}
-
 /* With as few digits as tell the site's numbers apart from others: 0.1 stays 0.1. */
 static char *dump(const json_t *object)
 {

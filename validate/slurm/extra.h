@@ -12,13 +12,10 @@
  *
  *   {"muster_level":2,"muster_expires":1795794800} */
 
-/* 1 quick, 2 standard, 3 full; 0 for a level that is none. */
-int extra_level(const char *level);
-
-/* extra with the certificate's level and end (seconds since 1970) in it; level 0 takes both out.
- * extra NULL or "" is an empty object, and an object with nothing left in it is "". Returns a text
- * for the caller to free, or NULL with err: extra is no JSON object (it is the site's own and to be
- * left alone), or memory is out. */
+/* extra with the certificate's level (certificate_level()) and end (seconds since 1970) in it;
+ * level 0 takes both out. extra NULL or "" is an empty object, and an object with nothing left in
+ * it is "". Returns a text for the caller to free, or NULL with err: extra is no JSON object (it is
+ * the site's own and to be left alone), or memory is out. */
 char *extra_with(const char *extra, int level, long long expires, struct error *err);
 
 /* Whether it offers a certificate that has ended by now, seconds since 1970. */

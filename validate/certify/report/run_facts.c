@@ -131,7 +131,7 @@ void certify_facts(struct certify *certify)
             fact(certify, "net.topology", "leaf", node_run->name, certify->cluster.leaves[leaf]);
         if (*node_run->certified_until)
             figure(certify, "certificate", "expires", node_run->name,
-                   (double)certify->certified_until_s);
+                   (double)node_run->certified_until_s);
     }
     limits(certify);
     for (int stage = STAGE_REACH; stage < STAGE_CERTIFICATE && !certify_stop; stage++)

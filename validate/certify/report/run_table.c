@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/certificate/certificate.h"
 #include "validate/certify/report/run_report.h"
 #include "validate/report/table.h"
 
@@ -37,6 +38,27 @@ static void fault_cell(struct table *table, const struct outcome *outcome)
 
     outcome_text(outcome, false, text, sizeof text);
     table_cell(table, VERDICT_NONE, "%s", *text ? text : "-");
+}
+
+/* Until when the new certificates are valid, and how many nodes keep one of a higher level. */
+static void certificates_print(const struct certify *certify, FILE *stream)
+{
+    int level = certificate_level(certify_level_name(certify->options.level));
+    const char *until = NULL;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct node_run *node_run = &certify->node_runs[i];
+
+        if (*node_run->certified_until && node_run->certified_level > level)
+            kept++;
+        else if (*node_run->certified_until && !until)
+            until = node_run->certified_until;
+    }
+    if (until)
+        fprintf(stream, " until %s", until);
+    if (kept > 0)
+        fprintf(stream, ", %zu keep%s a certificate of a higher level", kept, kept == 1 ? "s" : "");
 }
 
 void certify_report(struct certify *certify, FILE *stream)
@@ -82,12 +104,7 @@ void certify_report(struct certify *certify, FILE *stream)
             counts[VERDICT_PASS], certify->count,
             certify->options.is_dry_run ? "would be certified" : "certified",
             certify_level_name(certify->options.level));
-    for (size_t i = 0; i < certify->count; i++) {
-        if (*certify->node_runs[i].certified_until) {
-            fprintf(stream, " until %s", certify->node_runs[i].certified_until);
-            break;
-        }
-    }
+    certificates_print(certify, stream);
     if (counts[VERDICT_FAIL] > 0)
         fprintf(stream, ", %zu failed", counts[VERDICT_FAIL]);
     if (counts[VERDICT_UNKNOWN] > 0)

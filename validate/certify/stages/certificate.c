@@ -4,11 +4,13 @@
 #include "lib/base/text.h"
 #include "validate/certify/stages/stages.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "lib/base/clock.h"
+#include "lib/certificate/certificate.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/suspects.h"
 #include "validate/certify/choose/turns.h"
@@ -36,9 +38,15 @@ static int certificates_step(struct certify *certify, const struct hostlist *nam
                           program, first, err);
 }
 
+/* Whether a certificate of a higher level may stay on the node. Not if it should have none. */
+static bool may_keep(const struct node_run *node_run)
+{
+    return node_run->plan.role == ROLE_TEST && revocation_read(node_run->slurm->comment) == 0;
+}
+
 /* What a node's certificate is to say, malloc'd; NULL when memory is out: half of it would certify
- * a rail that failed. */
-static char *results_of(const struct node_run *node_run)
+ * a rail that failed. keep: until when a certificate of a higher level has to hold to stay. */
+static char *results_of(const struct node_run *node_run, time_t keep)
 {
     char *text = NULL;
     size_t size = 0;
@@ -46,6 +54,8 @@ static char *results_of(const struct node_run *node_run)
 
     if (!stream)
         return NULL;
+    if (may_keep(node_run))
+        fprintf(stream, "keep: %lld\n", (long long)keep);
     for (int stage = STAGE_CHECK; stage < STAGE_CERTIFICATE; stage++)
         if (stage != STAGE_LINKS && node_run->outcome.stages[stage] != VERDICT_SKIP)
             fprintf(stream, "test: %s: %s\n", stage_name((enum stage)stage),
@@ -69,6 +79,8 @@ static long parts_make(const struct certify *certify, struct request_parts *part
                        struct error *err)
 {
     struct request_node *nodes = calloc(certify->count + 1, sizeof *nodes);
+    time_t keep =
+        time(NULL) + CERTIFY_DUE_S; /* what ends sooner is due, perhaps by this very run */
     size_t count = 0;
     char head[700];
     int rv = nodes ? 0 : error_set(err, "no memory");
@@ -81,7 +93,7 @@ static long parts_make(const struct certify *certify, struct request_parts *part
         if (!is_to_have_one(&certify->node_runs[i]))
             continue;
         nodes[count].name = certify->node_runs[i].name;
-        nodes[count].results = results_of(&certify->node_runs[i]);
+        nodes[count].results = results_of(&certify->node_runs[i], keep);
         if (!nodes[count++].results)
             rv = error_set(err, "no memory");
     }
@@ -93,10 +105,14 @@ static long parts_make(const struct certify *certify, struct request_parts *part
     return rv == 0 ? (long)count : -1;
 }
 
-static void certified(struct certify *certify, struct node_run *node_run)
+/* kept: the certificate of a higher level that stays, or 0. */
+static void certified(struct certify *certify, struct node_run *node_run, time_t kept)
 {
+    node_run->certified_until_s = kept ? kept : certify->certified_until_s;
+    if (!kept)
+        node_run->certified_level = certificate_level(certify_level_name(certify->options.level));
     text_time(node_run->certified_until, sizeof node_run->certified_until, "%Y-%m-%d %H:%M UTC",
-              certify->certified_until_s);
+              node_run->certified_until_s);
     outcome_note(&node_run->outcome, STAGE_CERTIFICATE, VERDICT_PASS, FAULT_NONE, NULL, "", "");
 }
 
@@ -113,14 +129,25 @@ static void answers_take(const struct certify *certify, size_t first, size_t *sa
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        const struct node_run *node_run = record->node && record->verdict != VERDICT_NONE &&
-                                                  catalog_is_test(record->test, TEST_CERTIFICATE)
-                                              ? certify_node_run(certify, record->node)
-                                              : NULL;
+        struct node_run *node_run = record->node && catalog_is_test(record->test, TEST_CERTIFICATE)
+                                        ? certify_node_run(certify, record->node)
+                                        : NULL;
 
-        if (node_run && said[node_run - certify->node_runs] == 0)
+        if (node_run && record->verdict != VERDICT_NONE && said[node_run - certify->node_runs] == 0)
             said[node_run - certify->node_runs] = i + 1;
+        else if (node_run && record->metric && record->message &&
+                 catalog_is_metric(record->metric, METRIC_LEVEL))
+            node_run->certified_level = certificate_level(record->message);
     }
+}
+
+/* The end of the certificate that stays on the node, by what it said; 0: it has a new one. */
+static time_t kept_until(const struct record *record)
+{
+    return record->metric && catalog_is_metric(record->metric, METRIC_EXPIRES) &&
+                   isfinite(record->value)
+               ? (time_t)record->value
+               : 0;
 }
 
 static void part_issue(struct certify *certify, const struct request_part *part, size_t *said)
@@ -140,7 +167,7 @@ static void part_issue(struct certify *certify, const struct request_part *part,
         const struct record *record = place > 0 ? &certify->records.items[place - 1] : NULL;
 
         if (record && record->verdict == VERDICT_PASS)
-            certified(certify, node_run);
+            certified(certify, node_run, kept_until(record));
         else
             not_certified(certify, node_run,
                           record && record->message  ? record->message

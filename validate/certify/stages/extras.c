@@ -32,14 +32,15 @@ static char *without_gate(const char *extra, struct error *err)
 static char *text_wanted(struct certify *certify, const struct node_run *node_run, bool offers)
 {
     enum verdict verdict = outcome_tested(&node_run->outcome);
-    const char *level = certify_level_name(certify->options.level), *extra = node_run->slurm->extra;
+    const char *extra = node_run->slurm->extra;
     struct error err = {""};
     char *text = NULL, *ungated;
 
     if (*node_run->certified_until) {
         text = ungated = without_gate(extra, &err);
         if (ungated && offers) {
-            text = extra_with(ungated, extra_level(level), certify->certified_until_s, &err);
+            text = extra_with(ungated, node_run->certified_level,
+                              (long long)node_run->certified_until_s, &err);
             free(ungated);
         }
         if (!text)

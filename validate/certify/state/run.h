@@ -78,9 +78,11 @@ struct node_run {
     bool is_live;    /* its worst fault stands in live */
     bool is_decided; /* decision is what was done */
     enum decision decision;
-    int strike;       /* if its failure is near a limit: which one, from 1 */
-    double rail_mbps; /* its worst rail's figure, NAN */
-    char certified_until[32];
+    int strike;               /* if its failure is near a limit: which one, from 1 */
+    double rail_mbps;         /* its worst rail's figure, NAN */
+    char certified_until[32]; /* "": it has no certificate of this run, and kept none */
+    time_t certified_until_s;
+    int certified_level;      /* certificate_level(): above the run's if it kept the one it had */
     bool is_revoked;          /* it has said that it has no certificate any more */
     struct hostlist unusable; /* rails that muster check found down or without an address */
     struct hostlist rails;    /* lines "links eth1: 196 Mb/s" for the certificate */

@@ -3,6 +3,8 @@
 #include "validate/command/certificate/certificate.h"
 #include "lib/certificate/brake.h"
 #include "lib/base/hostlist.h"
+#include "lib/base/text.h"
+#include "lib/certificate/failed_rails.h"
 #include "lib/certificate/refused.h"
 #include "lib/certificate/seal.h"
 #include "validate/command/command.h"
@@ -17,6 +19,7 @@
 struct request {
     struct certificate certificate; /* tests are in the stream below until the end */
     bool has_node;                  /* this node is among those to certify */
+    time_t keep;                    /* one of a higher level stays if it holds until then; or 0 */
     char *tests;
     size_t tests_length;
     FILE *tests_stream;
@@ -86,8 +89,10 @@ static int take_line(struct request *request, const char *node, char *line, bool
         return 0;
     }
     if (!*is_head) {
-        if (strcmp(line, "test") != 0)
-            return error_set(err, "found \"%.80s\", expected node or test", line);
+        if (strcmp(line, "test") != 0 && strcmp(line, "keep") != 0)
+            return error_set(err, "found \"%.80s\", expected node, keep or test", line);
+        if (*is_ours && strcmp(line, "keep") == 0)
+            return take_time(&request->keep, value, err) == 0 ? 0 : error_prefix(err, "keep: ");
         if (*is_ours)
             fprintf(request->tests_stream, "%s\n", value);
         return 0;
@@ -149,6 +154,35 @@ static int read_request(const char *node, struct request *request, struct error 
     return result;
 }
 
+static bool has_failed_rails(const struct certificate *certificate)
+{
+    struct failed_rails failed;
+    bool has = failed_rails_of(certificate, &failed) != 0 || failed.rails.count > 0;
+
+    failed_rails_clear(&failed);
+    return has;
+}
+
+/* Whether the certificate that the node has stays: to pass a test of less takes nothing from it,
+ * unless a rail failed then or now. It is in standing then, which is to be cleared in any case. */
+static bool is_kept(const struct certificate_place *place, const struct request *request,
+                    struct certificate *standing)
+{
+    const struct certificate_facts facts = {.node = place->node,
+                                            .cluster = request->certificate.cluster,
+                                            .fingerprint = place->fingerprint,
+                                            .now = time(NULL)};
+    char message[400];
+
+    *standing = (struct certificate){.tests = NULL};
+    return request->keep != 0 &&
+           certificate_check(place->path, 0, &facts, seal_verify, standing, message,
+                             sizeof message) == CERTIFICATE_VALID &&
+           certificate_level(standing->level) > certificate_level(request->certificate.level) &&
+           standing->expires >= request->keep && !has_failed_rails(standing) &&
+           !has_failed_rails(&request->certificate);
+}
+
 /* Makes, seals and installs the certificate, and looks at it as a job's prolog will. */
 static int issue(const struct certificate_place *place, struct certificate *certificate,
                  struct error *err)
@@ -184,8 +218,6 @@ static int issue(const struct certificate_place *place, struct certificate *cert
     if (state != CERTIFICATE_VALID)
         return error_set(err, "%s was written, but is %s: %s", place->path,
                          certificate_state_name(state), message);
-    refused_remove(place->path);
-    brake_remove(place->path, NULL);
     return 0;
 }
 
@@ -208,9 +240,33 @@ static int report(const struct certificate_options *options, const struct certif
     return is_issued ? COMMAND_PASS : COMMAND_FAIL;
 }
 
+static int report_kept(const struct certificate_options *options,
+                       const struct certificate_place *place, const char *run,
+                       const struct certificate *standing)
+{
+    struct record record =
+        RECORD(.suite = "certificate", .test = "certificate", .metric = "level",
+               .run = run[0] ? run : NULL, .node = place->node, .message = standing->level);
+    char message[400];
+
+    text_put(message, sizeof message, "%s stays: it is of level %s", place->path, standing->level);
+    if (!options->as_json) {
+        printf("%s: certificate %s\n", place->node, message);
+        return COMMAND_PASS;
+    }
+    record_write(stdout, &record);
+    record =
+        RECORD(.suite = "certificate", .test = "certificate", .metric = "expires",
+               .run = run[0] ? run : NULL, .node = place->node, .value = (double)standing->expires,
+               .unit = "s", .verdict = VERDICT_PASS, .message = message);
+    record_write(stdout, &record);
+    return COMMAND_PASS;
+}
+
 int certificate_issue(const struct certificate_options *options)
 {
     struct certificate_place place;
+    struct certificate standing = {.tests = NULL};
     struct request request = {0};
     struct error err;
     int status = certificate_place_read(options, &place);
@@ -224,11 +280,18 @@ int certificate_issue(const struct certificate_options *options)
     else if (geteuid() != 0)
         status = report(options, &place, request.certificate.run, false,
                         "only root can seal one; run as root");
+    else if (is_kept(&place, &request, &standing))
+        status = report_kept(options, &place, request.certificate.run, &standing);
     else if (issue(&place, &request.certificate, &err) != 0)
         status = report(options, &place, request.certificate.run, false, err.text);
     else
         status = report(options, &place, request.certificate.run, true, place.path);
+    if (status == COMMAND_PASS && request.has_node) {
+        refused_remove(place.path);
+        brake_remove(place.path, NULL);
+    }
 out:
+    certificate_clear(&standing);
     certificate_clear(&request.certificate);
     certificate_place_clear(&place);
     return status;
