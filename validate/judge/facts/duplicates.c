@@ -58,7 +58,7 @@ int duplicates_find(struct identity *identities, size_t count, size_t node_count
             *duplicates = NULL;
             return -1;
         }
-        *duplicates[found++] =
+        (*duplicates)[found++] =
             (struct duplicate){&identities[i], end - i, nodes >= 3 && 2 * nodes > node_count};
     }
     return (int)found;
