@@ -255,5 +255,5 @@ is "$(of '.metric == "bandwidth_received"' .node .peer | sort)" $'n3 n4\nn4 n3' 
 wait
 battery 1 muster-links --quick --pairs n3:n4 --rails eth1
 is "$(of '.metric == "path"' .node .verdict | sort)" $'n3 fail\nn4 pass' \
-    'one that does not count at all did not'
+    'one that does not count at all did not' || sed 's/^/# /' "$work/noise" "$work/records"
 done_testing
