@@ -21,6 +21,15 @@ void certificate_place_clear(struct certificate_place *place)
     *place = (struct certificate_place){0};
 }
 
+struct certificate_facts certificate_place_facts(const struct certificate_place *place,
+                                                 const char *cluster)
+{
+    return (struct certificate_facts){.node = place->node,
+                                      .cluster = cluster,
+                                      .fingerprint = place->fingerprint,
+                                      .now = time(NULL)};
+}
+
 int certificate_place_read(const struct certificate_options *options,
                            struct certificate_place *place)
 {
@@ -56,12 +65,8 @@ static enum certificate_state examine(const struct certificate_options *options,
                                       const struct certificate_place *place,
                                       struct certificate *certificate, char *message, size_t size)
 {
-    const struct certificate_facts facts = {
-        .node = place->node,
-        .cluster = options->cluster ? options->cluster : getenv("SLURM_CLUSTER_NAME"),
-        .fingerprint = place->fingerprint,
-        .now = time(NULL),
-    };
+    const struct certificate_facts facts = certificate_place_facts(
+        place, options->cluster ? options->cluster : getenv("SLURM_CLUSTER_NAME"));
 
     return certificate_check(place->path, 0, &facts, seal_verify, certificate, message, size);
 }

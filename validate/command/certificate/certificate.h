@@ -33,6 +33,11 @@ int certificate_place_read(const struct certificate_options *options,
                            struct certificate_place *place);
 void certificate_place_clear(struct certificate_place *place);
 
+/* What a certificate of that node is held against now; cluster NULL is not compared. Borrowed from
+ * both. */
+struct certificate_facts certificate_place_facts(const struct certificate_place *place,
+                                                 const char *cluster);
+
 /* `muster certificate issue`, `renew`: return the exit status. */
 int certificate_issue(const struct certificate_options *options);
 int certificate_renew(const struct certificate_options *options);

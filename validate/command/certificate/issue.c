@@ -168,10 +168,8 @@ static bool has_failed_rails(const struct certificate *certificate)
 static bool is_kept(const struct certificate_place *place, const struct request *request,
                     struct certificate *standing)
 {
-    const struct certificate_facts facts = {.node = place->node,
-                                            .cluster = request->certificate.cluster,
-                                            .fingerprint = place->fingerprint,
-                                            .now = time(NULL)};
+    const struct certificate_facts facts =
+        certificate_place_facts(place, request->certificate.cluster);
     char message[400];
 
     *standing = (struct certificate){.tests = NULL};
@@ -187,10 +185,7 @@ static bool is_kept(const struct certificate_place *place, const struct request 
 static int issue(const struct certificate_place *place, struct certificate *certificate,
                  struct error *err)
 {
-    const struct certificate_facts facts = {.node = place->node,
-                                            .cluster = certificate->cluster,
-                                            .fingerprint = place->fingerprint,
-                                            .now = time(NULL)};
+    const struct certificate_facts facts = certificate_place_facts(place, certificate->cluster);
     char *text, *seal = NULL, message[400];
     enum certificate_state state;
     int result = -1;

@@ -73,12 +73,8 @@ static int report(const struct certificate_options *options, const struct certif
 
 static int renew(const struct certificate_options *options, const struct certificate_place *place)
 {
-    const struct certificate_facts facts = {
-        .node = place->node,
-        .cluster = options->cluster ? options->cluster : getenv("SLURM_CLUSTER_NAME"),
-        .fingerprint = place->fingerprint,
-        .now = time(NULL),
-    };
+    const struct certificate_facts facts = certificate_place_facts(
+        place, options->cluster ? options->cluster : getenv("SLURM_CLUSTER_NAME"));
     enum certificate_state state;
     char found[512], message[700];
     struct error err;
