@@ -50,14 +50,19 @@ const char *certificate_state_name(enum certificate_state state)
     return (unsigned)state < sizeof names / sizeof *names ? names[state] : "unknown";
 }
 
+static const char *const level_names[] = {"quick", "standard", "full"};
+
 int certificate_level(const char *level)
 {
-    static const char *const names[] = {"quick", "standard", "full"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(level, names[i]) == 0)
+    for (size_t i = 0; i < sizeof level_names / sizeof *level_names; i++)
+        if (strcmp(level, level_names[i]) == 0)
             return (int)i + 1;
     return 0;
+}
+
+const char *certificate_level_name(int level)
+{
+    return level_names[level - 1];
 }
 
 void certificate_clear(struct certificate *certificate)

@@ -89,6 +89,7 @@ const char *certificate_state_name(enum certificate_state state);
 
 /* How much a level tests: 1 quick, 2 standard, 3 full; 0 for a level that is none. */
 int certificate_level(const char *level);
+const char *certificate_level_name(int level); /* of 1 to 3 */
 
 /* What the node is now, to hold the certificate against. NULL or "" leaves that comparison out. */
 struct certificate_facts {

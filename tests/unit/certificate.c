@@ -573,6 +573,9 @@ static void knows_levels(void)
     is_int(certificate_level("standard"), 2, "standard");
     is_int(certificate_level("full"), 3, "full");
     is_int(certificate_level("fuller"), 0, "no level");
+    for (int level = 1; level <= 3; level++)
+        is_int(certificate_level(certificate_level_name(level)), level, "%s is its name",
+               certificate_level_name(level));
 }
 
 int main(void)

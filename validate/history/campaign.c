@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "lib/base/text.h"
+#include "lib/certificate/certificate.h"
 #include "validate/history/database.h"
 #include "validate/judge/index.h"
 
@@ -21,17 +22,6 @@ bool campaign_is_name(const char *name)
         if (!isalnum((unsigned char)name[i]) && (i == 0 || !strchr("._-", name[i])))
             return false;
     return length > 0 && length < CAMPAIGN_NAME;
-}
-
-/* 0 where it is none. */
-static int level_rank(const char *level)
-{
-    static const char *const names[] = {"", "quick", "standard", "full"};
-    int rank = sizeof names / sizeof *names - 1;
-
-    while (rank > 0 && strcmp(level, names[rank]) != 0)
-        rank--;
-    return rank;
 }
 
 struct reading {
@@ -116,7 +106,8 @@ static int node_row(sqlite3_stmt *statement, void *context)
     if (place < 0)
         return 0;
     state = &campaign->states[place];
-    if (is_certified && level_rank(database_text(statement, 1)) >= level_rank(campaign->level))
+    if (is_certified &&
+        certificate_level(database_text(statement, 1)) >= certificate_level(campaign->level))
         *state = CAMPAIGN_CERTIFIED;
     else if (verdict == VERDICT_FAIL)
         *state = CAMPAIGN_FAILED;

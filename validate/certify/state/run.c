@@ -7,16 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/certificate/certificate.h"
 #include "validate/report/recordfile.h"
 #include "validate/report/table.h"
 
 volatile sig_atomic_t certify_stop;
 
-static const char *const level_names[] = {"quick", "standard", "full"};
-
 const char *certify_level_name(enum certify_level level)
 {
-    return level_names[level];
+    return certificate_level_name((int)level + 1);
 }
 
 void certify_note(struct certify *certify, const char *format, ...)
