@@ -27,6 +27,7 @@ lib_libmuster_la_SOURCES += \
 	lib/constants/harness_constants.h \
 	lib/constants/judge_constants.h \
 	lib/constants/node_constants.h \
+	lib/constants/plan_constants.h \
 	lib/constants/policy_constants.h \
 	lib/constants/preflight_constants.h \
 	lib/constants/run_constants.h \

@@ -32,6 +32,7 @@ trainer_sources = \
 	trainer/parallel/pipeline/schedule.c trainer/parallel/pipeline/schedule.h \
 	trainer/parallel/pipeline/speed.c trainer/parallel/pipeline/speed.h \
 	trainer/parallel/pipeline/split.c trainer/parallel/pipeline/split.h \
+	trainer/parallel/pipeline/step_time.c trainer/parallel/pipeline/step_time.h \
 	trainer/parallel/strategy.c trainer/parallel/strategy.h \
 	trainer/parallel/verify.c trainer/parallel/verify.h \
 	trainer/parallel/zero.c \

@@ -26,6 +26,7 @@ validate/harness lib
 validate/health lib
 validate/history lib validate/judge validate/policy validate/report
 validate/judge lib validate/report validate/schedule
+validate/plan lib trainer
 validate/policy lib validate/slurm
 validate/preflight lib validate/command validate/judge validate/report validate/slurm
 validate/report lib

@@ -428,6 +428,10 @@ check_PROGRAMS += tests/unit/policy_alike.t
 tests_unit_policy_alike_t_SOURCES = tests/unit/policy_alike.c
 tests_unit_policy_alike_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/plan.t
+tests_unit_plan_t_SOURCES = tests/unit/plan.c
+tests_unit_plan_t_LDADD = validate/plan/libplan.la $(unit_libs) -lm
+
 check_PROGRAMS += tests/unit/policy_verify.t
 tests_unit_policy_verify_t_SOURCES = tests/unit/policy_verify.c
 tests_unit_policy_verify_t_LDADD = validate/scheduling/libscheduling.la $(unit_libs) -lm

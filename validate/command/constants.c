@@ -12,6 +12,7 @@
 #include "lib/constants/harness_constants.h"
 #include "lib/constants/judge_constants.h"
 #include "lib/constants/node_constants.h"
+#include "lib/constants/plan_constants.h"
 #include "lib/constants/policy_constants.h"
 #include "lib/constants/preflight_constants.h"
 #include "lib/constants/run_constants.h"
@@ -42,6 +43,7 @@ static const struct {
     ROOM("judge", JUDGE_CONSTANTS),         ROOM("harness", HARNESS_CONSTANTS),
     ROOM("battery", BATTERY_CONSTANTS),     ROOM("collectives", COLLECTIVES_CONSTANTS),
     ROOM("trainer", TRAINER_CONSTANTS),     ROOM("run", RUN_CONSTANTS),
+    ROOM("plan", PLAN_CONSTANTS),
 };
 
 static void json_member(const char *name, const char *value, FILE *stream)

@@ -47,30 +47,6 @@ int arrange_replicas(const int *numbers, int ranks, int islands)
     return divisor;
 }
 
-/* Of so many bytes in messages of which each but the first waits for the one before. */
-static double link_s(const struct link_speed *link, int messages, double bytes)
-{
-    return messages * link->latency_s + bytes / link->Bps;
-}
-
-double arrange_step_s(const struct arrange_times *times)
-{
-    double across_s = link_s(&times->across, 1, times->microbatch_bytes);
-    double sums_s = link_s(&times->inside, times->inside_messages, times->inside_bytes);
-    double all_s = 0, slowest_s = 0;
-
-    for (int stage = 0; stage < times->stages; stage++) {
-        all_s += times->stage_s[stage];
-        slowest_s = fmax(slowest_s, times->stage_s[stage]);
-    }
-    if (times->stages > 1) { /* both ways at each boundary; links send while stages compute */
-        all_s += 2 * (times->stages - 1) * across_s;
-        slowest_s = fmax(slowest_s, times->microbatch_bytes / times->across.Bps);
-        sums_s += link_s(&times->across, 2, times->ends_bytes);
-    }
-    return all_s + (times->microbatches - 1) * slowest_s + sums_s + times->update_s;
-}
-
 /* The islands of all ranks, and with them stages and their order. */
 static int meet(const struct arrange_options *options, struct comm *comm, const char *island,
                 struct arrangement *made, struct error *err)

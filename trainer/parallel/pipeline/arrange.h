@@ -5,6 +5,7 @@
 #include "trainer/compute/compute.h"
 #include "trainer/parallel/pipeline/forecast.h"
 #include "trainer/parallel/pipeline/speed.h"
+#include "trainer/parallel/pipeline/step_time.h"
 #include "trainer/comm/comm.h"
 
 /* From what was asked for to who computes what: islands become stages, layers are split by measured
@@ -52,19 +53,5 @@ int arrange_islands(char (*names)[ISLAND_BYTES], int ranks, int *order, int *num
 /* Ranks of a stage, the same for all: so many that each island is a whole number of stages, as many
  * as can be. Pure. */
 int arrange_replicas(const int *numbers, int ranks, int islands);
-
-/* Predicted seconds of a step. Each stage's time for a microbatch, the bytes that go each way with
- * it, what is summed over the stages' ranks, in messages of which so many wait for each other, and
- * over the ends, the links, and the update. Pure. */
-struct arrange_times {
-    int stages, microbatches;
-    const double *stage_s;           /* stages */
-    double microbatch_bytes;         /* activations of one, of one replica */
-    double inside_bytes, ends_bytes; /* that one rank sends */
-    int inside_messages;
-    double update_s; /* of the stage where it takes longest */
-    struct link_speed inside, across;
-};
-double arrange_step_s(const struct arrange_times *times);
 
 #endif

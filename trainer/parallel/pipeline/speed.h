@@ -8,6 +8,7 @@
 #include "trainer/compute/compute.h"
 #include "trainer/model/shape.h"
 #include "trainer/comm/comm.h"
+#include "trainer/parallel/pipeline/step_time.h"
 
 /* How fast this rank computes and talks, measured in a moment, for plans of pipelines. */
 
@@ -24,11 +25,6 @@ int speed_of_update(size_t count, int replicas, bool is_summed, double *seconds,
 
 /* What the head costs beside a layer: their multiplications, V C and 12 C^2 of each token. */
 double speed_head_in_layers(const struct shape *shape);
-
-/* A message of n bytes takes latency_s + n / Bps. */
-struct link_speed {
-    double latency_s, Bps;
-};
 
 /* The slowest link of a ring of the communicator, each way, while all ranks send to the one behind
  * them (of one rank: no latency, infinitely many bytes). Collective, the same on all ranks. */
