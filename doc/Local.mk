@@ -53,6 +53,7 @@ dist_man_MANS += \
 	doc/muster-suspects.1 \
 	doc/muster-top.1 \
 	doc/muster-topology.1 \
+	doc/muster-watch.1 \
 	# end of the sub-commands' pages; that of muster preflight stands below
 
 dist_man_MANS += \

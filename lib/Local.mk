@@ -34,6 +34,7 @@ lib_libmuster_la_SOURCES += \
 	lib/constants/schedule_constants.h \
 	lib/constants/slurm_constants.h \
 	lib/constants/trainer_constants.h \
+	lib/constants/watch_constants.h \
 	# end
 
 # what every room uses: errors, lists of hosts, files of sysfs, records

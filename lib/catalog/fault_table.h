@@ -351,6 +351,18 @@ FAULT(PROCESS_SLOW, "process_slow", UNKNOWN, NEVER, MEASURE_AGAIN, \
 FAULT(PROCESS_FAULT, "process_fault", FAIL, CERTIFY, CHECK_LOG, \
     "Read the message and slurmd's log on the node.", \
     "a process of a test could not go on") \
+FAULT(JOB_HUNG, "job_hung", FAIL, NEVER, CHECK_LOG, \
+    "Look at the rank or node that the message names; else take the stacks of all ranks, by py-spy or gdb.", \
+    "a running job makes no progress any more") \
+FAULT(RANK_HUNG, "rank_hung", FAIL, NEVER, CHECK_LOG, \
+    "Look at that process and at the node's kernel log; find out who stopped it, if somebody did.", \
+    "a rank of a running job does not go on while the others wait for it") \
+FAULT(RANK_STRAGGLES, "rank_straggles", WARN, NEVER, MEASURE_AGAIN, \
+    "Look what that rank does; muster preflight tests its node when the job is over.", \
+    "a rank or node of a running job does something else than all others") \
+FAULT(RAIL_STRAGGLES, "rail_straggles", WARN, NEVER, MEASURE_AGAIN, \
+    "Read the counters of the rail and of its switch port; muster preflight measures it when the job is over.", \
+    "a rail carries much less of a running job's data than its peers") \
 FAULT(PROCESS_UNWATCHED, "process_unwatched", WARN, NEVER, FIX_CONFIG, \
     "Open TCP between the nodes, and check ManagementInterface.", \
     "a rank reaches rank 0 by MPI but not by TCP") \

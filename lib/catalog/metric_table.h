@@ -140,6 +140,8 @@ METRIC(HANG, "hang", "", "a process without progress") \
 METRIC(SLOW, "slow", "", "processes that were not scheduled") \
 METRIC(FAULT, "fault", "", "a process that could not go on") \
 METRIC(WATCH, "watch", "", "a process that is not watched") \
+METRIC(CPU_SHARE, "cpu_share", "1", "what a rank of a running job uses of a processor") \
+METRIC(TRAFFIC, "traffic", "Mb/s", "what a rail of a running job carries, both ways") \
 METRIC(COMPLETE, "complete", "", "why a program did not run to its end") \
 METRIC(MESSAGES, "messages", "count", "messages received") \
 METRIC(DAMAGED, "damaged", "count", "messages that arrived other than they were sent") \

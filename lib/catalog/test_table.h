@@ -53,6 +53,7 @@ TEST(TRAIN_CHECKPOINT, "train.checkpoint", TRAINING_WRONG, "bit-exact resume fro
 TEST(CERTIFICATE, "certificate", CERTIFICATE_FAILED, "the node's certificate") \
 TEST(INTERFACES, "interfaces", INTERFACE_FAULT, "settings that muster.conf has for interfaces") \
 TEST(REFERENCE, "reference", RAIL_SLOW, "figures that others take for the least on such hardware") \
+TEST(WATCH, "watch", JOB_HUNG, "progress of a running job: its ranks, rails and communicators") \
 TEST(ACCEPT, "accept", NONE, "a change that the administrator accepted") \
 TEST(OFFENDERS, "offenders", NONE, "nodes and parts that failed again and again") \
 TEST(STRIKES, "strikes", RAIL_SLOW, "failures near a limit, counted over several runs") \
@@ -85,7 +86,8 @@ SUITE(PREFLIGHT, "preflight") \
 SUITE(REFERENCE, "reference") \
 SUITE(SUSPECTS, "suspects") \
 SUITE(TOPOLOGY, "topology") \
-SUITE(TRAIN, "train")
+SUITE(TRAIN, "train") \
+SUITE(WATCH, "watch")
 
 /* LIMIT(ID, name): what a limit was taken from, of those that programs decide by */
 #define LIMIT_TABLE \

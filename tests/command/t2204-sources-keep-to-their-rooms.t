@@ -28,7 +28,7 @@ validate/history lib validate/judge validate/policy validate/report
 validate/judge lib validate/report validate/schedule
 validate/plan lib trainer
 validate/policy lib validate/slurm
-validate/preflight lib validate/command validate/judge validate/report validate/slurm
+validate/preflight lib validate/command validate/judge validate/report validate/slurm validate/suspects
 validate/report lib
 validate/run lib validate/command validate/report validate/slurm
 validate/schedule lib
@@ -36,6 +36,7 @@ validate/scheduling lib validate/slurm
 validate/slurm lib
 validate/subnet lib
 validate/suspects lib
+validate/watch lib validate/command validate/report validate/slurm validate/suspects
 '
 
 included() { # DIR: "ROOM INCLUDED-ROOM FILE" of each include of another room

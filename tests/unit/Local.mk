@@ -211,6 +211,10 @@ check_LTLIBRARIES += tests/unit/libtree.la
 tests_unit_libtree_la_SOURCES = tests/unit/tree.c tests/unit/tree.h
 EXTRA_DIST += \
 	tests/fixtures/README.md \
+	tests/fixtures/ras/behind.json \
+	tests/fixtures/ras/behind.txt \
+	tests/fixtures/ras/missing.json \
+	tests/fixtures/ras/missing.txt \
 	tests/fixtures/aurora.tree \
 	tests/fixtures/bond.tree \
 	tests/fixtures/broken.tree \
@@ -435,6 +439,15 @@ tests_unit_plan_t_LDADD = validate/plan/libplan.la $(unit_libs) -lm
 check_PROGRAMS += tests/unit/policy_verify.t
 tests_unit_policy_verify_t_SOURCES = tests/unit/policy_verify.c
 tests_unit_policy_verify_t_LDADD = validate/scheduling/libscheduling.la $(unit_libs) -lm
+
+check_PROGRAMS += tests/unit/job_watch.t
+tests_unit_job_watch_t_SOURCES = tests/unit/job_watch.c \
+	validate/watch/judge.c validate/watch/judge.h \
+	validate/watch/ras.c validate/watch/ras.h \
+	validate/watch/read.c validate/watch/read.h \
+	validate/watch/sample.c validate/watch/sample.h
+tests_unit_job_watch_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_unit_job_watch_t_LDADD = tests/unit/libtree.la $(unit_libs) lib/libstatistics.la $(JANSSON_LIBS) -lm
 
 check_PROGRAMS += tests/unit/run.t
 tests_unit_run_t_SOURCES = tests/unit/run.c \

@@ -34,6 +34,7 @@ int command_setup(int argc, char **argv);
 int command_suspects(int argc, char **argv);
 int command_top(int argc, char **argv);
 int command_topology(int argc, char **argv);
+int command_watch(int argc, char **argv);
 
 /* muster revoke -w: removes the certificates of those nodes, in Slurm's notation, by a small job on
  * each. Returns the exit status. */

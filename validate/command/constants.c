@@ -19,6 +19,7 @@
 #include "lib/constants/schedule_constants.h"
 #include "lib/constants/slurm_constants.h"
 #include "lib/constants/trainer_constants.h"
+#include "lib/constants/watch_constants.h"
 
 #define ROW(kind, name, value, unit, origin, meaning) ROW_##kind(name, value, unit, origin, meaning)
 #define ROW_integer(name, value, ...) {#name, (const double[]){value}, 1, __VA_ARGS__},
@@ -43,7 +44,7 @@ static const struct {
     ROOM("judge", JUDGE_CONSTANTS),         ROOM("harness", HARNESS_CONSTANTS),
     ROOM("battery", BATTERY_CONSTANTS),     ROOM("collectives", COLLECTIVES_CONSTANTS),
     ROOM("trainer", TRAINER_CONSTANTS),     ROOM("run", RUN_CONSTANTS),
-    ROOM("plan", PLAN_CONSTANTS),
+    ROOM("plan", PLAN_CONSTANTS),           ROOM("watch", WATCH_CONSTANTS),
 };
 
 static void json_member(const char *name, const char *value, FILE *stream)

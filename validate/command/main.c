@@ -35,6 +35,7 @@ static const struct command commands[] = {
     {"suspects", "list or remove suspect reports of users' preflights", command_suspects},
     {"top", "show what the certifications of this host are at", command_top},
     {"topology", "show which rails serve which GPU, and check the network", command_topology},
+    {"watch", "look at a running job: who holds it up, rank, node or rail", command_watch},
     /* end of commands */
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -7,6 +7,7 @@
 #include "lib/constants/preflight_constants.h"
 #include "validate/preflight/preflight.h"
 #include "validate/slurm/step.h"
+#include "validate/suspects/suspect_reports.h"
 
 /* Which node of the job keeps the suspect report: the node itself, else one that answers. */
 static const struct member *holder_of(const struct preflight *preflight,
@@ -18,14 +19,6 @@ static const struct member *holder_of(const struct preflight *preflight,
         if (!preflight->members[i].is_silent && preflight->members[i].verdict != VERDICT_FAIL)
             return &preflight->members[i];
     return NULL;
-}
-
-/* No tab and no newline inside a word. */
-static void print_word(FILE *stream, const char *word, char end)
-{
-    for (; *word; word++)
-        fputc((unsigned char)*word < 0x20 ? ' ' : *word, stream);
-    fputc(end, stream);
 }
 
 /* The suspect reports as lines for `muster suspects --leave`, malloc'd, and who is to keep them. */
@@ -42,10 +35,8 @@ static char *lines_make(const struct preflight *preflight, struct hostlist *hold
             continue;
         if (!hostlist_contains(holders, holder->name))
             hostlist_append(holders, holder->name);
-        fprintf(stream, "%s\t%s\t%u\t", holder->name, member->name, preflight->options.job_id);
-        print_word(stream, member->test, '\t');
-        print_word(stream, member->part, '\t');
-        print_word(stream, member->message, '\n');
+        suspect_report_print(stream, holder->name, member->name, preflight->options.job_id,
+                             member->test, member->part, member->message);
     }
     if (stream)
         fclose(stream);

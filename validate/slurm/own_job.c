@@ -20,6 +20,9 @@ static int fill(const slurm_job_info_t *info, struct own_job *job, struct error 
         return -1;
     job->can_requeue = info->batch_flag && info->requeue == 1;
     job->is_heterogeneous = info->het_job_id != 0 && info->het_job_id != NO_VAL;
+    job->is_running =
+        (info->job_state & JOB_STATE_BASE) == JOB_RUNNING && !(info->job_state & JOB_COMPLETING);
+    job->uid = info->user_id;
     job->requeues = info->restart_cnt;
     job->left_s = info->time_limit == INFINITE ? INFINITY : difftime(info->end_time, time(NULL));
     return 0;

@@ -4,18 +4,20 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
 
-/* A job of one's own, looked at and queued again as its user. cluster_open() must have succeeded.
+/* A job, looked at, and queued again as its user. cluster_open() must have succeeded.
  */
 
 struct own_job {
     struct hostlist nodes;    /* that it has now: of a job with --no-kill less those that failed */
     struct hostlist excluded; /* its ExcNodeList */
     bool can_requeue;         /* a batch job without --no-requeue */
-    bool is_heterogeneous;
+    bool is_heterogeneous, is_running;
+    uid_t uid;
     int requeues;  /* how often it was queued again */
     double left_s; /* of its time limit; INFINITY: it has none */
 };

@@ -324,3 +324,20 @@ int suspect_reports_remove(const char *directory, char *const *nodes, size_t cou
     closedir(stream);
     return removed;
 }
+
+/* No tab and no newline inside a word. */
+static void print_word(FILE *stream, const char *word, char end)
+{
+    for (; *word; word++)
+        fputc((unsigned char)*word < 0x20 ? ' ' : *word, stream);
+    fputc(end, stream);
+}
+
+void suspect_report_print(FILE *stream, const char *holder, const char *node, uint32_t job_id,
+                          const char *test, const char *part, const char *message)
+{
+    fprintf(stream, "%s\t%s\t%u\t", holder, node, job_id);
+    print_word(stream, test, '\t');
+    print_word(stream, part, '\t');
+    print_word(stream, message, '\n');
+}

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -47,6 +48,10 @@ void suspect_report_describe(const struct suspect_report *report, char *text, si
  * is one of this user, job and node already, or -1 with err. */
 int suspect_report_leave(const char *directory, const struct suspect_report *report,
                          struct error *err);
+
+/* Prints the suspect report as a line for `muster suspects --leave` on the node that keeps it. */
+void suspect_report_print(FILE *stream, const char *holder, const char *node, uint32_t job_id,
+                          const char *test, const char *part, const char *message);
 
 /* What was passed over because its owner has left more than is read. */
 struct suspect_reports_overflow {

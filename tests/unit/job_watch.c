@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/watch/judge.h"
+
+#include <arpa/inet.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/base/read_all.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+#include "validate/watch/read.h"
+
+/* ---------------------------------------------------------------- a job */
+
+enum { NODES = 4, RAILS = 2 };
+
+/* What each of its nodes does in a second. One rank a node, number and pid that of the node. */
+static struct node {
+    char state;
+    double cpu, queued, io_MB;
+    double mbps[RAILS];
+    double errors;
+    bool is_silent, has_none;
+} nodes[NODES];
+
+static struct watch watch;
+static struct watch_verdict verdict;
+static struct hostlist names;
+static double now_s;
+static struct watch_sample totals[NODES];
+
+static void healthy(void)
+{
+    for (int i = 0; i < NODES; i++)
+        nodes[i] = (struct node){.state = 'R', .cpu = 1, .mbps = {100, 100}};
+}
+
+static void quiet(void)
+{
+    for (int i = 0; i < NODES; i++)
+        nodes[i].mbps[0] = nodes[i].mbps[1] = 0;
+}
+
+static void begin(void)
+{
+    struct error err;
+
+    hostlist_expand("n[1-4]", &names, &err);
+    now_s = 1000;
+    memset(totals, 0, sizeof totals);
+    watch_make(&watch, &names, 2, 30, now_s);
+    healthy();
+}
+
+static void end(void)
+{
+    watch_clear(&watch);
+    hostlist_clear(&names);
+}
+
+/* The sample that the node has now. */
+static struct watch_sample sample_make(int i)
+{
+    struct watch_sample sample = {.time_s = 5000 * i + now_s};
+    struct watch_rank *rank = calloc(1, sizeof *rank);
+    struct watch_rail *rails = calloc(RAILS, sizeof *rails);
+    static struct watch_rank ranks[NODES];
+    static struct watch_rail sums[NODES][RAILS];
+
+    if (totals[i].time_s == 0) {
+        ranks[i] = (struct watch_rank){.rank = i, .pid = 100 + i};
+        memset(sums[i], 0, sizeof sums[i]);
+    }
+    totals[i].time_s = now_s;
+    ranks[i].state = nodes[i].state;
+    ranks[i].cpu_s += 2 * nodes[i].cpu;
+    ranks[i].queued_s += 2 * nodes[i].queued;
+    ranks[i].io_bytes += 2e6 * nodes[i].io_MB;
+    *rank = ranks[i];
+    for (int k = 0; k < RAILS; k++) {
+        snprintf(sums[i][k].name, sizeof sums[i][k].name, "eth%d", k + 1);
+        sums[i][k].sent_bytes += 2 * nodes[i].mbps[k] / 16e-6;
+        sums[i][k].received_bytes += 2 * nodes[i].mbps[k] / 16e-6;
+        sums[i][k].errors += 2 * nodes[i].errors;
+        rails[k] = sums[i][k];
+    }
+    sample.ranks = rank;
+    sample.rank_count = !nodes[i].has_none;
+    sample.rails = rails;
+    sample.rail_count = RAILS;
+    return sample;
+}
+
+/* Goes on for so long. */
+static void pass(double seconds)
+{
+    for (double end_s = now_s + seconds; now_s < end_s;) {
+        now_s += 2;
+        for (int i = 0; i < NODES; i++) {
+            struct watch_sample sample = sample_make(i);
+
+            if (nodes[i].is_silent)
+                watch_sample_clear(&sample);
+            else
+                watch_add(&watch, (size_t)i, &sample, now_s);
+        }
+    }
+    watch_judge(&watch, now_s, &verdict);
+}
+
+/* "fail job_hung n3 rank 2" of the worst finding that is named in the line; "pass" without one. */
+static const char *found(void)
+{
+    static char text[256];
+    const struct watch_finding *finding = verdict.findings;
+
+    for (size_t i = 0; i < verdict.count; i++)
+        if (verdict.findings[i].verdict == verdict.verdict) {
+            finding = &verdict.findings[i];
+            break;
+        }
+    if (verdict.count == 0)
+        return verdict_name(verdict.verdict);
+    snprintf(text, sizeof text, "%s %s%s%s%s%s", verdict_name(finding->verdict),
+             catalog_fault(finding->code)->name, finding->node ? " " : "",
+             finding->node ? finding->node : "", *finding->part ? " " : "", finding->part);
+    return text;
+}
+
+static void going(void)
+{
+    begin();
+    pass(2);
+    is_str(found(), "unknown not_measured", "after one sample nothing is known");
+    ok(!verdict.is_settled, "... and it may change");
+    pass(14);
+    is_str(found(), "pass", "all ranks work and all rails carry data: good");
+    ok(verdict.is_settled, "... for sure");
+    quiet();
+    pass(20);
+    is_str(found(), "unknown not_measured", "a pause is no hang");
+    healthy();
+    pass(20);
+    quiet();
+    pass(44);
+    is_str(found(), "unknown not_measured", "... nor is one that is twice as long as the last");
+    healthy();
+    for (int i = 0; i < NODES; i++)
+        nodes[i].cpu = 0.6, nodes[i].queued = 0.4;
+    pass(20);
+    is_str(found(), "pass", "on a busy machine a job that goes on is good");
+    nodes[2].cpu = 0;
+    pass(20);
+    is_str(found(), "pass", "... and nobody is named for what its processors are short of");
+    end();
+}
+
+static void hanging(void)
+{
+    begin();
+    pass(20);
+    quiet();
+    pass(28);
+    is_str(found(), "unknown not_measured", "nothing moves: it may be a pause");
+    pass(8);
+    is_str(found(), "fail job_hung", "... or, after a while, a hang; who polls is not told apart");
+    ok(verdict.is_settled, "... for sure");
+    nodes[2].cpu = 0;
+    pass(14);
+    is_str(found(), "fail job_hung n3 rank 2", "who sleeps while all others poll is named");
+    nodes[2].io_MB = 10;
+    pass(14);
+    is_str(found(), "warn rank_straggles n3 rank 2", "... and does not hang while it writes files");
+    end();
+
+    begin();
+    pass(20);
+    quiet();
+    for (int i = 0; i < NODES; i++)
+        nodes[i].cpu = i == 1;
+    pass(40);
+    is_str(found(), "fail job_hung n2 rank 1", "who works while all others sleep is named");
+    for (int i = 0; i < NODES; i++)
+        nodes[i].queued = 0.5;
+    pass(14);
+    is_str(found(), "unknown process_slow", "on a busy machine nobody is");
+    end();
+
+    begin();
+    quiet();
+    pass(60);
+    is_str(found(), "unknown not_measured", "no data since the beginning: it may compute");
+    for (int i = 0; i < NODES; i++)
+        nodes[i].cpu = 0;
+    pass(14);
+    is_str(found(), "fail job_hung", "... but not without processors");
+    end();
+
+    begin();
+    pass(20);
+    nodes[3].mbps[0] = nodes[3].mbps[1] = 0;
+    pass(8);
+    quiet();
+    pass(40);
+    is_str(found(), "fail job_hung n4", "the node whose data stopped first is named");
+    end();
+}
+
+static void stopped(void)
+{
+    begin();
+    pass(20);
+    nodes[2].state = 'T';
+    pass(4);
+    is_str(found(), "pass", "a rank that is stopped for a moment is no fault");
+    quiet();
+    pass(4);
+    is_str(found(), "fail rank_hung n3 rank 2", "one that is stopped while nothing moves is");
+    for (int i = 0; i < NODES; i++)
+        nodes[i].state = 'T';
+    pass(8);
+    is_str(found(), "unknown many_alike", "a job that is suspended has no faulty rank");
+    end();
+
+    begin();
+    pass(20);
+    quiet();
+    nodes[1].state = 'D';
+    nodes[1].cpu = 0;
+    pass(20);
+    is_str(found(), "unknown not_measured", "a rank may wait for a file system");
+    pass(20);
+    is_str(found(), "fail task_hung n2 rank 1", "... not for ever");
+    end();
+
+    begin();
+    pass(20);
+    nodes[0].has_none = true;
+    pass(20);
+    is_str(found(), "pass", "a rank may end before the others");
+    quiet();
+    pass(40);
+    is_str(found(), "fail rank_hung n1 rank 0", "... which must not wait for it");
+    nodes[1].has_none = nodes[2].has_none = nodes[3].has_none = true;
+    pass(8);
+    is_str(found(), "unknown many_alike", "the end of a job is none of its ranks'");
+    end();
+
+    begin();
+    pass(20);
+    nodes[2].is_silent = true;
+    pass(20);
+    is_str(found(), "unknown node_unreachable n3",
+           "a node without samples is named, and not failed");
+    nodes[0].is_silent = nodes[1].is_silent = true;
+    pass(20);
+    is_str(found(), "unknown many_alike", "... most of them are not");
+    end();
+}
+
+static void differing(void)
+{
+    begin();
+    nodes[2].cpu = 0.02;
+    pass(20);
+    is_str(found(), "warn rank_straggles n3 rank 2", "a rank that sleeps while all others work");
+    nodes[1].cpu = 0.3;
+    pass(20);
+    is_str(found(), "pass", "... is not the one that differs when others are between");
+    end();
+
+    begin();
+    nodes[2].mbps[1] = 30;
+    pass(20);
+    is_str(found(), "warn rail_straggles n3 eth2", "a rail that carries much less than its peers");
+    for (int i = 0; i < NODES; i++)
+        nodes[i].mbps[1] = 30;
+    pass(20);
+    is_str(found(), "pass", "... a rail that all nodes use less is the job's choice");
+    nodes[3].errors = 1;
+    pass(4);
+    is_str(found(), "warn link_errors n4 eth1", "a rail that counts errors");
+    end();
+}
+
+/* ---------------------------------------------------------------- NCCL */
+
+static char *fixture(const char *name)
+{
+    const char *source = getenv("top_srcdir");
+    char path[4096];
+    FILE *stream;
+    char *text;
+    struct error err;
+
+    snprintf(path, sizeof path, "%s/tests/fixtures/ras/%s", source ? source : ".", name);
+    stream = fopen(path, "re");
+    if (!stream)
+        return strdup("");
+    text = read_to_end(fileno(stream), 1 << 20, &err);
+    fclose(stream);
+    return text ? text : strdup("");
+}
+
+static struct ras fixture_parse(const char *name)
+{
+    char *text = fixture(name);
+    struct ras ras = {0};
+
+    is_int(ras_parse(text, &ras), 0, "%s is read", name);
+    is_int(ras.comm_count, 1, "... one communicator");
+    free(text);
+    return ras;
+}
+
+static void answers(void)
+{
+    struct ras ras = fixture_parse("missing.json");
+
+    is_int(ras.comms[0].missing_count, 1, "... a rank without an answer");
+    is_int(ras.comms[0].missing.pid, 1524345, "... its process");
+    is_int(ras.comms[0].behind_count, 0, "... nobody behind");
+    ras_clear(&ras);
+    ras = fixture_parse("behind.json");
+    is_int(ras.comms[0].behind_count, 1, "... a rank behind");
+    is_int(ras.comms[0].behind.rank, 2, "... which");
+    is_int((long)ras.comms[0].least, 6649, "... how far it is");
+    ras_clear(&ras);
+    ras = fixture_parse("missing.txt");
+    is_int(ras.comms[0].missing.pid, 3487984, "... who is missing");
+    is_int(ras.comms[0].missing.rank, 21, "... its rank");
+    ras_clear(&ras);
+    ras = fixture_parse("behind.txt");
+    is_int(ras.comms[0].behind_count, 6, "... six are behind");
+    is_int(ras.comms[0].behind.pid, 483072, "... the first of them");
+    is_int((long)ras.comms[0].most, 6650, "... how far others are");
+    ras_clear(&ras);
+    is_int(ras_parse("OK\nERROR: no\n{", &ras), -1, "anything else is no answer");
+    ras_clear(&ras);
+}
+
+/* The port that answers with an address's text, once. */
+static void *serve(void *context)
+{
+    int *pair = context, fd = accept(pair[0], NULL, NULL);
+    char request[256], *text = fixture("behind.json");
+    ssize_t got = 0, more;
+
+    while (!memmem(request, (size_t)got, "STATUS\n", 7) &&
+           (more = read(fd, request + got, sizeof request - (size_t)got)) > 0)
+        got += more;
+    if (memmem(request, (size_t)got, "SET FORMAT json\n", 16) && write(fd, "OK\nOK\n", 6) == 6 &&
+        write(fd, text, strlen(text)) > 0)
+        pair[1] = 1;
+    close(fd);
+    free(text);
+    return NULL;
+}
+
+static void port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int pair[2] = {socket(AF_INET, SOCK_STREAM, 0), 0};
+    struct ras ras = {0};
+    pthread_t thread;
+    char text[64];
+
+    if (bind(pair[0], (struct sockaddr *)&address, size) != 0 || listen(pair[0], 1) != 0 ||
+        getsockname(pair[0], (struct sockaddr *)&address, &size) != 0) {
+        tap_skip("no port");
+        return;
+    }
+    pthread_create(&thread, NULL, serve, pair);
+    snprintf(text, sizeof text, "localhost:%u", ntohs(address.sin_port));
+    is_int(ras_query(text, 60, &ras), 0, "the port is asked for JSON, and answers");
+    is_int(ras.comm_count, 1, "... with a communicator");
+    pthread_join(thread, NULL);
+    ras_clear(&ras);
+    close(pair[0]);
+    is_int(ras_query(text, 60, &ras), -1, "where nobody listens there is no answer");
+    is_int(ras_query("nonsense", 60, &ras), -1, "... nor where there is no such address");
+}
+
+/* What NCCL says of the job of begin(), whose processes are 100 and so on. */
+static void ras_add(const char *name, long missing_pid)
+{
+    struct watch_sample sample;
+
+    now_s += 2;
+    sample = sample_make(0);
+    sample.ras = fixture_parse(name);
+    if (missing_pid)
+        sample.ras.comms[0].missing.pid = missing_pid;
+    watch_add(&watch, 0, &sample, now_s);
+}
+
+static void communicators(void)
+{
+    begin();
+    pass(20);
+    ras_add("behind.json", 0);
+    pass(2);
+    is_str(found(), "pass", "a rank may be behind for a moment");
+    pass(32);
+    ras_add("behind.json", 0);
+    pass(2);
+    is_str(found(), "fail rank_hung n3 rank 2", "... not while nobody goes on");
+    end();
+
+    begin();
+    pass(20);
+    ras_add("missing.json", 103);
+    pass(12);
+    ras_add("missing.json", 103);
+    pass(2);
+    is_str(found(), "fail rank_hung n4 rank 3", "a rank that NCCL misses is named by its process");
+    end();
+
+    begin();
+    pass(20);
+    ras_add("missing.json", 0);
+    pass(12);
+    ras_add("missing.json", 0);
+    pass(2);
+    is_str(found(), "pass", "what is said of processes of another job is not this one's");
+    end();
+}
+
+/* ---------------------------------------------------------------- a node */
+
+static char *root;
+
+static void process(int pid, const char *variables, char state, int ticks)
+{
+    char path[64], text[256];
+
+    snprintf(path, sizeof path, "proc/%d/environ", pid);
+    tree_put(root, path, "");
+    if (variables) {
+        char full[4096];
+        FILE *stream;
+
+        snprintf(full, sizeof full, "%s/%s", root, path);
+        stream = fopen(full, "we");
+        for (; stream && *variables; variables++)
+            fputc(*variables == ' ' ? '\0' : *variables, stream);
+        if (stream)
+            fclose(stream);
+    }
+    snprintf(path, sizeof path, "proc/%d/stat", pid);
+    snprintf(text, sizeof text, "%d (a) b) %c 1 1 1 0 -1 0 0 0 0 0 %d 0 0 0 20 0 1 0 1", pid, state,
+             ticks);
+    tree_put(root, path, text);
+    snprintf(path, sizeof path, "proc/%d/task/%d/schedstat", pid, pid);
+    tree_put(root, path, "7 2500000000 9\n");
+    snprintf(path, sizeof path, "proc/%d/io", pid);
+    tree_put(root, path, "rchar: 9\nwchar: 9\nread_bytes: 4096\nwrite_bytes: 8192\n");
+}
+
+static void reading(void)
+{
+    struct watch_job job = {.id = 12, .own_step = 3, .uid = getuid()};
+    struct watch_sample sample = {.time_s = 7}, again;
+    char address[64], *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    long tick = sysconf(_SC_CLK_TCK);
+
+    root = tree_unpack("");
+    process(40, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=5 ", 'S', 0);
+    process(41, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=5 NCCL_RAS_ADDR=localhost:9 ", 'R',
+            (int)(3 * tick));
+    process(42, "SLURM_JOB_ID=12 SLURM_STEP_ID=3 SLURM_PROCID=0 ", 'R', 0);
+    process(43, "SLURM_JOB_ID=13 SLURM_STEP_ID=1 SLURM_PROCID=6 ", 'R', 0);
+    process(44, "SLURM_JOB_ID=12 SLURM_PROCID=0 ", 'S', 0);
+    process(45, "HOME=/ ", 'R', 0);
+    process(46, "SLURM_JOB_ID=12 SLURM_STEP_ID=2 SLURM_PROCID=1 ", 'S', 0);
+    process(47, "SLURM_JOB_ID=12 SLURM_STEP_ID=2 SLURM_PROCID=1 OMPI_COMM_WORLD_RANK=9 ", 'T', 0);
+    is_int(watch_read_ranks(root, &job, &sample, address, sizeof address), 0, "a node is read");
+    is_int(sample.rank_count, 2,
+           "ranks are the job's: not of other jobs, of the batch script, of launchers or our own");
+    is_int(sample.ranks[0].rank, 5, "srun's number");
+    is_int(sample.ranks[0].pid, 41, "... the process that works");
+    is_int(sample.ranks[0].state, 'R', "... with its state");
+    is_near(sample.ranks[0].cpu_s, 3, 0.01, "... the time of all");
+    is_near(sample.ranks[0].queued_s, 5, 0.01, "... and what they waited");
+    is_near(sample.ranks[0].io_bytes, 24576, 1, "... and what they read and wrote");
+    is_int(sample.ranks[1].rank, 9, "a launcher's own number goes first");
+    is_int(sample.ranks[1].state, 'T', "... it is stopped");
+    is_str(address, "localhost:9", "where NCCL listens, by the job");
+
+    snprintf(sample.node, sizeof sample.node, "n1");
+    sample.ras = fixture_parse("behind.json");
+    watch_sample_write(&sample, stream);
+    fclose(stream);
+    text[strcspn(text, "\n")] = '\0';
+    is_int(watch_sample_parse(text, &again), 0, "a sample is a line");
+    is_str(again.node, "n1", "... of a node");
+    is_int(again.rank_count, 2, "... with its ranks");
+    is_int(again.ranks[1].state, 'T', "... and their states");
+    is_int(again.ras.comms[0].behind.pid, 102, "... and what NCCL says");
+    watch_sample_clear(&again);
+    is_int(watch_sample_parse("slurmstepd: error: muster-watch", &again), -1,
+           "other lines are none");
+    is_int(watch_sample_parse("muster-watch n1 7 0 r,1,x", &again), -1, "... nor is half of one");
+    free(text);
+    watch_sample_clear(&sample);
+    tree_remove(root);
+}
+
+int main(void)
+{
+    going();
+    hanging();
+    stopped();
+    differing();
+    answers();
+    port();
+    communicators();
+    reading();
+    return tap_done();
+}

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# `muster watch`: who holds up a running job. A part of the command.
+muster_SOURCES += \
+	validate/watch/command.c \
+	validate/watch/judge.c validate/watch/judge.h \
+	validate/watch/ras.c validate/watch/ras.h \
+	validate/watch/read.c validate/watch/read.h \
+	validate/watch/sample.c validate/watch/sample.h \
+	validate/watch/show.c validate/watch/show.h \
+	# end of watch

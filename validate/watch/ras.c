@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/watch/ras.h"
+
+#include <arpa/inet.h>
+#include <jansson.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/grow.h"
+
+enum { ANSWER_MOST = 64 << 20 /* 16,384 ranks are 8 MB */ };
+
+void ras_clear(struct ras *ras)
+{
+    free(ras->comms);
+    *ras = (struct ras){0};
+}
+
+/* ---------------------------------------------------------------- JSON */
+
+static void rank_read(json_t *item, struct ras_rank *rank)
+{
+    const char *host = "";
+    int pid = 0;
+
+    json_unpack(item, "{s?is?ss?i}", "rank", &rank->rank, "host", &host, "pid", &pid);
+    snprintf(rank->host, sizeof rank->host, "%.*s", (int)strcspn(host, ", "), host);
+    rank->pid = pid;
+}
+
+/* All operations that the rank has launched. */
+static double operations_of(json_t *rank)
+{
+    const char *name;
+    json_t *count;
+    double sum = 0;
+
+    json_object_foreach(json_object_get(rank, "collective_counts"), name, count) sum +=
+        json_number_value(count);
+    return sum;
+}
+
+static void comm_read(json_t *item, struct ras_comm *comm)
+{
+    json_t *ranks = json_object_get(item, "ranks"),
+           *missing = json_object_get(item, "missing_ranks"), *rank;
+    const char *hash = json_string_value(json_object_get(item, "hash"));
+    size_t i;
+
+    snprintf(comm->name, sizeof comm->name, "%.*s", hash ? (int)strcspn(hash, ", ") : 0,
+             hash ? hash : "");
+    json_array_foreach(ranks, i, rank)
+    {
+        double operations = operations_of(rank);
+
+        if (i == 0 || operations < comm->least) {
+            comm->least = operations;
+            comm->behind_count = 0;
+            rank_read(rank, &comm->behind);
+        }
+        if (operations > comm->most)
+            comm->most = operations;
+        comm->behind_count += operations == comm->least;
+        comm->total += operations;
+    }
+    if (comm->least == comm->most)
+        comm->behind_count = 0;
+    json_array_foreach(missing, i, rank)
+    {
+        json_t *status = json_object_get(rank, "status");
+
+        /* what answers and is no member begins or has ended: that passes */
+        if (!json_is_true(json_object_get(status, "unresponsive")) &&
+            !json_is_true(json_object_get(status, "considered_dead")))
+            continue;
+        if (comm->missing_count++ == 0)
+            rank_read(rank, &comm->missing);
+        comm->is_dead |= json_is_true(json_object_get(status, "considered_dead"));
+    }
+}
+
+static int json_parse(const char *answer, struct ras *ras)
+{
+    json_t *whole = json_loads(answer, 0, NULL), *list = json_object_get(whole, "communicators"),
+           *item;
+    size_t i;
+
+    if (!json_is_array(list)) {
+        json_decref(whole);
+        return -1;
+    }
+    json_array_foreach(list, i, item)
+    {
+        if (!GROW(ras->comms, ras->comm_count))
+            break;
+        ras->comms[ras->comm_count] = (struct ras_comm){0};
+        comm_read(item, &ras->comms[ras->comm_count++]);
+    }
+    json_decref(whole);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- text */
+
+/* A rank, or several at once, have launched the operations up to that one. */
+static void operation_take(struct ras_comm *comm, int count, double operation)
+{
+    if (comm->most == 0 || operation < comm->least) {
+        comm->least = operation;
+        comm->behind_count = 0;
+    }
+    if (operation == comm->least)
+        comm->behind_count += count;
+    if (operation > comm->most)
+        comm->most = operation;
+    comm->total += operation * count;
+}
+
+static void line_read(const char *line, struct ras_comm *comm, double *operation)
+{
+    struct ras_rank rank = {.rank = -1};
+    double at = -1;
+    int count;
+
+    if (sscanf(line, " Process %ld on node %63s managing", &rank.pid, rank.host) == 2) {
+        if (comm->missing_count++ == 0)
+            comm->missing = rank;
+    } else if (sscanf(line, " The missing rank: %d", &rank.rank) == 1) {
+        comm->missing.rank = rank.rank;
+    } else if (sscanf(line, " %d ranks have launched up to operation %lf", &count, &at) == 2) {
+        operation_take(comm, count, at);
+        *operation = at;
+    } else if (sscanf(line,
+                      " Rank %d has launched up to operation %lf -- GPU %*s managed by "
+                      "process %ld on node %63s",
+                      &rank.rank, &at, &rank.pid, rank.host) == 4) {
+        operation_take(comm, 1, at);
+        if (at == comm->least)
+            comm->behind = rank;
+    } else if (sscanf(line, " Rank %d -- GPU %*s managed by process %ld on node %63s", &rank.rank,
+                      &rank.pid, rank.host) == 3) {
+        if (*operation == comm->least) /* the first of those that the last line counted */
+            comm->behind = rank;
+        *operation = -1;
+    }
+}
+
+/* The text lists outliers alone: it is read as one communicator, of which only who is missing or
+ * behind is known. */
+static int text_parse(const char *answer, struct ras *ras)
+{
+    char *text = strdup(answer), *rest = text, *line;
+    struct ras_comm comm = {.missing.rank = -1, .behind.rank = -1};
+    double operation = -1;
+    bool is_answer = false;
+
+    while (rest && (line = strsep(&rest, "\n"))) {
+        is_answer |= strncmp(line, "Job summary", 11) == 0;
+        line_read(line, &comm, &operation);
+    }
+    free(text);
+    if (comm.least == comm.most || comm.behind.pid == 0)
+        comm.behind_count = 0;
+    if (!is_answer || !GROW(ras->comms, ras->comm_count))
+        return -1;
+    ras->comms[ras->comm_count++] = comm;
+    return 0;
+}
+
+int ras_parse(const char *answer, struct ras *ras)
+{
+    const char *json = strchr(answer, '{');
+
+    if ((!json || json_parse(json, ras) != 0) && text_parse(answer, ras) != 0)
+        return -1;
+    ras->is_answered = true;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- the port */
+
+static bool address_read(const char *address, struct sockaddr_in *to)
+{
+    char host[64];
+    unsigned port;
+
+    *to = (struct sockaddr_in){.sin_family = AF_INET};
+    if (sscanf(address, "%63[^:]:%u", host, &port) != 2 || port > 65535)
+        return false;
+    to->sin_port = htons((uint16_t)port);
+    return inet_pton(AF_INET, strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, &to->sin_addr) ==
+           1;
+}
+
+/* All that the other end says until it closes. malloc'd; NULL when it did not in time. */
+static char *answer_read(int fd, double end_s)
+{
+    char *text = NULL, piece[16384];
+    size_t size, length = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ssize_t got = -1;
+
+    while (stream && length < ANSWER_MOST && clock_s() < end_s &&
+           (got = read(fd, piece, sizeof piece)) > 0)
+        length += fwrite(piece, 1, (size_t)got, stream);
+    if (stream)
+        fclose(stream);
+    if (got != 0) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+int ras_query(const char *address, double deadline_s, struct ras *ras)
+{
+    /* What is older than JSON refuses the format and answers in text. Its own limit is to end
+     * before ours, so that it answers without the ranks that do not. */
+    static const char request[] = "TIMEOUT 2\nSET FORMAT json\nVERBOSE STATUS\n";
+    const struct timeval limit = {.tv_sec = (time_t)deadline_s};
+    double end_s = clock_s() + deadline_s;
+    struct sockaddr_in to;
+    char *answer = NULL;
+    int fd, rv = -1;
+
+    if (!address_read(address, &to) || (fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) < 0)
+        return -1;
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 &&
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
+        connect(fd, (const struct sockaddr *)&to, sizeof to) == 0 &&
+        send(fd, request, sizeof request - 1, MSG_NOSIGNAL) == sizeof request - 1)
+        answer = answer_read(fd, end_s);
+    if (answer)
+        rv = ras_parse(answer, ras);
+    free(answer);
+    close(fd);
+    return rv;
+}

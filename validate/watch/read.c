@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/watch/read.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/grow.h"
+#include "lib/base/sysfs.h"
+#include "lib/node/counters.h"
+
+enum { ENVIRONMENT_MOST = 1 << 20, STAT_MOST = 4096 };
+
+/* A process of the job. */
+struct found {
+    struct watch_rank rank;
+    bool is_numbered; /* by what srun started, and not by srun */
+};
+
+/* The whole file; *length: what may hold NULs. */
+static char *file_read(const char *root, long pid, const char *name, size_t most, size_t *length)
+{
+    char path[SYSFS_PATH], *text;
+    FILE *stream;
+
+    *length = 0;
+    if (sysfs_path(root, path, sizeof path, "proc/%ld/%s", pid, name) != 0 ||
+        !(stream = fopen(path, "re")))
+        return NULL;
+    text = malloc(most + 1);
+    if (text) {
+        *length = fread(text, 1, most, stream);
+        text[*length] = '\0';
+    }
+    fclose(stream);
+    return text;
+}
+
+static const char *variable(const char *environment, size_t length, const char *name)
+{
+    size_t size = strlen(name);
+
+    for (const char *at = environment; at < environment + length; at += strlen(at) + 1)
+        if (strncmp(at, name, size) == 0 && at[size] == '=')
+            return at + size + 1;
+    return NULL;
+}
+
+/* What a number in it says; otherwise, when there is none. */
+static long number(const char *text, long otherwise)
+{
+    char *end;
+    long value;
+
+    if (!text || !isdigit((unsigned char)*text))
+        return otherwise;
+    errno = 0;
+    value = strtol(text, &end, 10);
+    return errno == 0 && *end == '\0' ? value : otherwise;
+}
+
+/* Whose rank the process is. Returns false when it is no rank of the job's. */
+static bool process_identify(const struct watch_job *job, const char *environment, size_t length,
+                             struct found *found)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "RANK"};
+    long rank = -1, step = number(variable(environment, length, "SLURM_STEP_ID"), -1);
+
+    if (number(variable(environment, length, "SLURM_JOB_ID"), 0) != (long)job->id ||
+        step == job->own_step)
+        return false;
+    for (size_t i = 0; rank < 0 && i < sizeof names / sizeof *names; i++)
+        rank = number(variable(environment, length, names[i]), -1);
+    found->is_numbered = rank >= 0;
+    if (rank < 0 && step >= 0)
+        rank = number(variable(environment, length, "SLURM_PROCID"), -1);
+    if (rank < 0 || rank > 1 << 24)
+        return false;
+    found->rank.step = step;
+    found->rank.rank = (int)rank;
+    return true;
+}
+
+/* State and processor time, as stat has it: from the third field on, behind the name. */
+static bool stat_read(const char *root, struct found *found)
+{
+    size_t length;
+    char *text = file_read(root, found->rank.pid, "stat", STAT_MOST, &length), *end;
+    unsigned long user, system;
+    bool is_read = false;
+
+    if (text && (end = strrchr(text, ')')) &&
+        sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &found->rank.state,
+               &user, &system) == 3) {
+        found->rank.cpu_s = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+        is_read = true;
+    }
+    free(text);
+    return is_read;
+}
+
+static void times_read(const char *root, struct found *found)
+{
+    char **threads, *text, *at;
+    size_t count = sysfs_names(root, &threads, "proc/%ld/task", found->rank.pid), length;
+    unsigned long long ran, queued, bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        char line[128];
+
+        if (sysfs_line(root, line, sizeof line, "proc/%ld/task/%s/schedstat", found->rank.pid,
+                       threads[i]) == 0 &&
+            sscanf(line, "%llu %llu", &ran, &queued) == 2)
+            found->rank.queued_s += 1e-9 * (double)queued;
+    }
+    sysfs_names_free(threads, count);
+    text = file_read(root, found->rank.pid, "io", STAT_MOST, &length);
+    if (text && (at = strstr(text, "\nread_bytes: ")) && sscanf(at, " read_bytes: %llu", &bytes))
+        found->rank.io_bytes += (double)bytes;
+    if (text && (at = strstr(text, "\nwrite_bytes: ")) && sscanf(at, " write_bytes: %llu", &bytes))
+        found->rank.io_bytes += (double)bytes;
+    free(text);
+}
+
+static int rank_add(struct watch_sample *sample, const struct watch_rank *process)
+{
+    struct watch_rank *rank = NULL;
+
+    for (size_t i = 0; i < sample->rank_count; i++)
+        if (sample->ranks[i].step == process->step && sample->ranks[i].rank == process->rank)
+            rank = &sample->ranks[i];
+    if (!rank) {
+        if (!GROW(sample->ranks, sample->rank_count))
+            return -1;
+        sample->ranks[sample->rank_count++] = *process;
+        return 0;
+    }
+    /* the state is that of who works, but one that is stopped stops the rank */
+    if (rank->state != 'T' && (process->state == 'T' || process->cpu_s > rank->cpu_s)) {
+        rank->state = process->state;
+        rank->pid = process->pid;
+    }
+    rank->cpu_s += process->cpu_s;
+    rank->queued_s += process->queued_s;
+    rank->io_bytes += process->io_bytes;
+    return 0;
+}
+
+/* Where a launcher of its own numbers ranks, what has only srun's number is that launcher. */
+static int ranks_add(struct watch_sample *sample, const struct found *found, size_t count)
+{
+    int rv = 0;
+
+    for (size_t i = 0; rv == 0 && i < count; i++) {
+        bool is_launcher = false;
+
+        for (size_t j = 0; !found[i].is_numbered && j < count; j++)
+            is_launcher |= found[j].is_numbered && found[j].rank.step == found[i].rank.step;
+        if (!is_launcher)
+            rv = rank_add(sample, &found[i].rank);
+    }
+    return rv;
+}
+
+int watch_read_ranks(const char *root, const struct watch_job *job, struct watch_sample *sample,
+                     char *ras_address, size_t size)
+{
+    char **names;
+    size_t count = sysfs_names(root, &names, "proc"), found_count = 0;
+    struct found *found = NULL;
+    int rv = 0;
+
+    snprintf(ras_address, size, "%s", RAS_ADDRESS);
+    for (size_t i = 0; rv == 0 && i < count; i++) {
+        struct found one = {.rank.pid = number(names[i], 0)};
+        char path[SYSFS_PATH], *environment;
+        const char *address;
+        struct stat status;
+        size_t length;
+
+        if (one.rank.pid == 0 ||
+            sysfs_path(root, path, sizeof path, "proc/%ld", one.rank.pid) != 0 ||
+            stat(path, &status) != 0 || status.st_uid != job->uid)
+            continue;
+        environment = file_read(root, one.rank.pid, "environ", ENVIRONMENT_MOST, &length);
+        if (environment && process_identify(job, environment, length, &one) &&
+            stat_read(root, &one)) {
+            times_read(root, &one);
+            if ((address = variable(environment, length, "NCCL_RAS_ADDR")))
+                snprintf(ras_address, size, "%s", address);
+            if (GROW(found, found_count))
+                found[found_count++] = one;
+            else
+                rv = -1;
+        }
+        free(environment);
+    }
+    sysfs_names_free(names, count);
+    if (rv == 0)
+        rv = ranks_add(sample, found, found_count);
+    free(found);
+    return rv;
+}
+
+int watch_read_rails(const char *root, const struct fabric *fabric, struct watch_sample *sample)
+{
+    sample->rails = calloc(fabric->rail_count + 1, sizeof *sample->rails);
+    if (!sample->rails)
+        return -1;
+    for (size_t i = 0; i < fabric->rail_count; i++) {
+        const struct rail *rail = &fabric->rails[i];
+        struct watch_rail *read = &sample->rails[sample->rail_count];
+        struct counters counted;
+
+        if (counters_read(root, rail->nic ? rail->nic->name : "",
+                          rail->port ? rail->port->device : "", rail->port ? rail->port->port : 0,
+                          &counted) != 0)
+            continue;
+        snprintf(read->name, sizeof read->name, "%s", rail->name);
+        read->sent_bytes = (double)(counted.tx_bytes + counted.rdma_tx_bytes);
+        read->received_bytes = (double)(counted.rx_bytes + counted.rdma_rx_bytes);
+        read->errors =
+            (double)(counted.rx_crc_errors + counted.tx_carrier_errors + counted.carrier_changes +
+                     counted.symbol_errors + counted.link_downed + counted.link_error_recovery +
+                     counted.port_rcv_errors + counted.link_integrity_errors);
+        sample->rail_count++;
+    }
+    return 0;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/watch/sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/grow.h"
+
+/* Words of fields with commas between: the first letter says what it is. */
+#define RANK_FORMAT "r,%ld,%d,%ld,%c,%lf,%lf,%lf"
+#define RAIL_FORMAT "l,%63[^,],%lf,%lf,%lf"
+#define COMM_FORMAT                                                                                \
+    "c,%39[^,],%lf,%lf,%lf,%d,%d,%d,%63[^,],%ld,%d,%d,%63[^,],%ld" /* of struct ras_comm */
+
+void watch_sample_clear(struct watch_sample *sample)
+{
+    free(sample->ranks);
+    free(sample->rails);
+    ras_clear(&sample->ras);
+    *sample = (struct watch_sample){0};
+}
+
+static const char *word(const char *text)
+{
+    return *text ? text : "-";
+}
+
+void watch_sample_write(const struct watch_sample *sample, FILE *stream)
+{
+    fprintf(stream, "muster-watch %s %.6f %d", sample->node, sample->time_s,
+            sample->ras.is_answered);
+    for (size_t i = 0; i < sample->rank_count; i++) {
+        const struct watch_rank *rank = &sample->ranks[i];
+
+        fprintf(stream, " r,%ld,%d,%ld,%c,%.3f,%.3f,%.0f", rank->step, rank->rank, rank->pid,
+                rank->state, rank->cpu_s, rank->queued_s, rank->io_bytes);
+    }
+    for (size_t i = 0; i < sample->rail_count; i++) {
+        const struct watch_rail *rail = &sample->rails[i];
+
+        fprintf(stream, " l,%s,%.0f,%.0f,%.0f", rail->name, rail->sent_bytes, rail->received_bytes,
+                rail->errors);
+    }
+    for (size_t i = 0; i < sample->ras.comm_count; i++) {
+        const struct ras_comm *comm = &sample->ras.comms[i];
+
+        fprintf(stream, " c,%s,%.0f,%.0f,%.0f,%d,%d,%d,%s,%ld,%d,%d,%s,%ld", word(comm->name),
+                comm->least, comm->most, comm->total, comm->is_dead, comm->missing_count,
+                comm->missing.rank, word(comm->missing.host), comm->missing.pid, comm->behind_count,
+                comm->behind.rank, word(comm->behind.host), comm->behind.pid);
+    }
+    fputc('\n', stream);
+}
+
+/* Returns 0, or -1 when it is none of these or memory is out. */
+static int word_read(const char *text, struct watch_sample *sample)
+{
+    struct watch_rank rank;
+    struct watch_rail rail;
+    struct ras_comm comm;
+    int is_dead;
+
+    if (sscanf(text, RANK_FORMAT, &rank.step, &rank.rank, &rank.pid, &rank.state, &rank.cpu_s,
+               &rank.queued_s, &rank.io_bytes) == 7 &&
+        GROW(sample->ranks, sample->rank_count)) {
+        sample->ranks[sample->rank_count++] = rank;
+    } else if (sscanf(text, RAIL_FORMAT, rail.name, &rail.sent_bytes, &rail.received_bytes,
+                      &rail.errors) == 4 &&
+               GROW(sample->rails, sample->rail_count)) {
+        sample->rails[sample->rail_count++] = rail;
+    } else if (sscanf(text, COMM_FORMAT, comm.name, &comm.least, &comm.most, &comm.total, &is_dead,
+                      &comm.missing_count, &comm.missing.rank, comm.missing.host, &comm.missing.pid,
+                      &comm.behind_count, &comm.behind.rank, comm.behind.host,
+                      &comm.behind.pid) == 13 &&
+               GROW(sample->ras.comms, sample->ras.comm_count)) {
+        comm.is_dead = is_dead;
+        sample->ras.comms[sample->ras.comm_count++] = comm;
+    } else {
+        return -1;
+    }
+    return 0;
+}
+
+int watch_sample_parse(const char *line, struct watch_sample *sample)
+{
+    char *text = strdup(line), *rest = NULL;
+    int length = 0, is_answered, rv = -1;
+
+    *sample = (struct watch_sample){0};
+    if (text && sscanf(text, "muster-watch %63s %lf %d%n", sample->node, &sample->time_s,
+                       &is_answered, &length) == 3) {
+        rv = 0;
+        sample->ras.is_answered = is_answered;
+        for (char *item = strtok_r(text + length, " ", &rest); rv == 0 && item;
+             item = strtok_r(NULL, " ", &rest))
+            rv = word_read(item, sample);
+    }
+    free(text);
+    if (rv != 0)
+        watch_sample_clear(sample);
+    return rv;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/watch/show.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/record.h"
+#include "validate/command/command.h"
+
+static void print_share(double share, FILE *stream)
+{
+    if (isnan(share))
+        fputs("-\t", stream);
+    else
+        fprintf(stream, "%.0f %%\t", 100 * share);
+}
+
+/* How many of the node's ranks are in which state: "R", or "3R 1T" when they differ. */
+static void print_states(const struct watch *watch, const struct watch_sample *sample, FILE *stream)
+{
+    static const char states[] = "RSDTtZX";
+    size_t kinds = 0, counts[sizeof states] = {0};
+
+    for (size_t k = 0; k < sample->rank_count; k++) {
+        const char *at = strchr(states, sample->ranks[k].state);
+
+        if (at && sample->ranks[k].step == watch->step)
+            kinds += counts[at - states]++ == 0;
+    }
+    for (size_t i = 0, printed = 0; i < sizeof states; i++)
+        if (counts[i] > 0) {
+            fprintf(stream, "%s", printed++ ? " " : "");
+            if (kinds > 1)
+                fprintf(stream, "%zu", counts[i]);
+            fputc(states[i], stream);
+        }
+    fputs(kinds ? "\t" : "-\t", stream);
+}
+
+static void print_node(const struct watch *watch, const struct watch_node *node, FILE *stream)
+{
+    const struct watch_sample *sample = watch_newest(node);
+    double cpu = 0, queued = 0;
+    size_t ranks = 0;
+
+    fprintf(stream, "%s\t", node->name);
+    if (!sample) {
+        fputs("no sample yet\n", stream);
+        return;
+    }
+    for (size_t k = 0; k < sample->rank_count; k++) {
+        if (sample->ranks[k].step != watch->step)
+            continue;
+        ranks++;
+        cpu += watch_cpu_share(node, &sample->ranks[k]);
+        queued += watch_queued_share(node, &sample->ranks[k]);
+    }
+    fprintf(stream, "%zu\t", ranks);
+    print_states(watch, sample, stream);
+    print_share(ranks ? cpu / (double)ranks : NAN, stream);
+    print_share(ranks ? queued / (double)ranks : NAN, stream);
+    for (size_t i = 0; i < sample->rail_count; i++) {
+        double mbps = watch_rail_mbps(node, &sample->rails[i]);
+
+        fprintf(stream, "%s%s ", i > 0 ? "  " : "", sample->rails[i].name);
+        if (isnan(mbps))
+            fputc('-', stream);
+        else
+            fprintf(stream, "%.*f", mbps < 10 ? 1 : 0, mbps);
+    }
+    fputc('\n', stream);
+}
+
+void watch_print_table(const struct watch *watch, const struct watch_verdict *verdict,
+                       bool has_colour, FILE *stream)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *cells = open_memstream(&text, &size);
+
+    if (!cells)
+        return;
+    fputs("NODE\tRANKS\tSTATE\tCPU\tQUEUED\tRAILS (Mb/s)\n", cells);
+    for (size_t i = 0; i < watch->node_count; i++)
+        print_node(watch, &watch->nodes[i], cells);
+    if (fclose(cells) == 0)
+        command_print_table(stream, text);
+    free(text);
+    for (size_t i = 0; verdict->count > 1 && i < verdict->count; i++) {
+        const struct watch_finding *finding = &verdict->findings[i];
+
+        command_print_verdict(stream, finding->verdict, has_colour);
+        fprintf(stream, "  %s%s%s\n", finding->node ? finding->node : "", finding->node ? ": " : "",
+                finding->message);
+    }
+    command_print_verdict(stream, verdict->verdict, has_colour);
+    fprintf(stream, "  %s\n", verdict->line);
+    fflush(stream);
+}
+
+static void print_record(const struct watch_node *node, const char *part, const char *metric,
+                         double value, const char *unit, double job, FILE *stream)
+{
+    struct record record =
+        RECORD(.suite = "watch", .test = "watch", .metric = metric, .node = node->name,
+               .part = part, .value = value, .unit = unit, .job = job);
+
+    if (!isnan(value))
+        record_write(stream, &record);
+}
+
+static void print_figures(const struct watch *watch, const struct watch_node *node, double job,
+                          FILE *stream)
+{
+    const struct watch_sample *sample = watch_newest(node);
+    char part[64];
+
+    for (size_t k = 0; sample && k < sample->rank_count; k++) {
+        const struct watch_rank *rank = &sample->ranks[k];
+
+        snprintf(part, sizeof part, "rank %d", rank->rank);
+        if (rank->step == watch->step)
+            print_record(node, part, "cpu_share", watch_cpu_share(node, rank), "1", job, stream);
+    }
+    for (size_t i = 0; sample && i < sample->rail_count; i++)
+        print_record(node, sample->rails[i].name, "traffic",
+                     watch_rail_mbps(node, &sample->rails[i]), "Mb/s", job, stream);
+}
+
+void watch_print_records(const struct watch *watch, const struct watch_verdict *verdict,
+                         unsigned job_id, FILE *stream)
+{
+    for (size_t i = 0; i < watch->node_count; i++)
+        print_figures(watch, &watch->nodes[i], job_id, stream);
+    for (size_t i = 0; i < verdict->count || i == 0; i++) {
+        struct watch_finding good = {.verdict = verdict->verdict};
+        const struct watch_finding *finding = verdict->count ? &verdict->findings[i] : &good;
+        struct record record =
+            RECORD(.suite = "watch", .test = "watch", .node = finding->node, .part = finding->part,
+                   .verdict = finding->verdict, .code = finding->code,
+                   .message = verdict->count ? finding->message : verdict->line, .job = job_id);
+
+        record_write(stream, &record);
+    }
+}
