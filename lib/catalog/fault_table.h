@@ -208,6 +208,21 @@ FAULT(GPU_NO_PEER_ACCESS, "gpu_no_peer_access", WARN, NEVER, FIX_CONFIG, \
 FAULT(GPU_HOST_PATH_SLOW, "gpu_host_path_slow", WARN, NEVER, RESEAT, \
     "Compare PCIe speed and width of the GPU with its peers; reseat it or its riser.", \
     "copies between a GPU and host memory are slower than those of its peers") \
+FAULT(GPU_COLLECTIVE_WRONG, "gpu_collective_wrong", FAIL, CERTIFY, CALL_VENDOR, \
+    "Run muster-gpu --tests=collectives,paths,memory again; reset all GPUs of the node, have the part that stays wrong replaced.", \
+    "a collective of GPUs gave a wrong result") \
+FAULT(GPU_COLLECTIVE_HUNG, "gpu_collective_hung", FAIL, CERTIFY, RESET_GPU, \
+    "Read the kernel log and that of the fabric manager; run it again with NCCL_DEBUG=INFO.", \
+    "a collective of GPUs did not end") \
+FAULT(GPU_COLLECTIVE_SLOW, "gpu_collective_slow", FAIL, CERTIFY, CALL_VENDOR, \
+    "Compare nvidia-smi topo -m and nvidia-smi nvlink -s with another node, and NCCL's settings.", \
+    "a collective of GPUs is slower than that of its peers") \
+FAULT(GPU_COLLECTIVE_FAILED, "gpu_collective_failed", UNKNOWN, NEVER, CHECK_LOG, \
+    "Run it again with NCCL_DEBUG=INFO; check NCCL's settings, /dev/shm and locked memory.", \
+    "the library of collectives of GPUs reported an error") \
+FAULT(GPU_COLLECTIVE_VERSION, "gpu_collective_version", WARN, NEVER, UPDATE_SOFTWARE, \
+    "Install the same NCCL on all nodes.", \
+    "nodes have different versions of the library of collectives of GPUs") \
 FAULT(GPU_HOST_COPIES, "gpu_host_copies", WARN, NEVER, UPDATE_SOFTWARE, \
     "Load the peer memory module of the GPU driver.", \
     "data of GPUs goes through host memory instead of directly to the NIC") \

@@ -233,6 +233,16 @@ METRIC(TO_HOST_TOGETHER, "to_host_together", "GB/s", "the same from all GPUs of 
 METRIC(TO_DEVICE_PAGEABLE, "to_device_pageable", "GB/s", "copies from pageable host memory to a GPU") \
 METRIC(TO_HOST_PAGEABLE, "to_host_pageable", "GB/s", "copies from a GPU to pageable host memory") \
 METRIC(TO_PEER, "to_peer", "GB/s", "copies from one GPU to another") \
+METRIC(ALL_REDUCE, "all_reduce", "GB/s", "bus bandwidth of an all-reduce by NCCL among the GPUs of a node") \
+METRIC(REDUCE_SCATTER, "reduce_scatter", "GB/s", "bus bandwidth of a reduce-scatter by NCCL among the GPUs of a node") \
+METRIC(ALL_GATHER, "all_gather", "GB/s", "bus bandwidth of an all-gather by NCCL among the GPUs of a node") \
+METRIC(ALL_TO_ALL, "all_to_all", "GB/s", "bus bandwidth of an all-to-all by NCCL among the GPUs of a node") \
+METRIC(BROADCAST, "broadcast", "GB/s", "bus bandwidth of a broadcast by NCCL among the GPUs of a node") \
+METRIC(ALL_REDUCE_NODES, "all_reduce_nodes", "GB/s", "the same among the GPUs of all nodes, or of pairs of nodes") \
+METRIC(REDUCE_SCATTER_NODES, "reduce_scatter_nodes", "GB/s", "the same among the GPUs of all nodes, or of pairs of nodes") \
+METRIC(ALL_GATHER_NODES, "all_gather_nodes", "GB/s", "the same among the GPUs of all nodes, or of pairs of nodes") \
+METRIC(ALL_TO_ALL_NODES, "all_to_all_nodes", "GB/s", "the same among the GPUs of all nodes, or of pairs of nodes") \
+METRIC(BROADCAST_NODES, "broadcast_nodes", "GB/s", "the same among the GPUs of all nodes, or of pairs of nodes") \
 METRIC(PRODUCTS, "products", "count", "products of matrices that were made and compared") \
 METRIC(TESTED, "tested", "MB", "memory of a GPU that was tested with patterns") \
 METRIC(WRONG, "wrong", "count", "wrong elements of results, of memory or of copies on a GPU") \

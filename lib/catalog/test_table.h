@@ -17,6 +17,7 @@ TEST(GPU_COMPUTE, "gpu.compute", GPU_SLOW, "each GPU computes as fast as its pee
 TEST(GPU_REPEATABLE, "gpu.repeatable", GPU_RESULT_WRONG, "the same product over and over on each GPU, bit for bit") \
 TEST(GPU_MEMORY, "gpu.memory", GPU_MEMORY_SLOW, "bandwidth of GPU memory, and patterns in all that is free") \
 TEST(GPU_PATHS, "gpu.paths", GPU_PEER_SLOW, "copies between GPU and host, and from each GPU to each other") \
+TEST(GPU_COLLECTIVES, "gpu.collectives", GPU_COLLECTIVE_SLOW, "collectives by NCCL among the GPUs of a node, and of all nodes") \
 TEST(GPU_AFFINITY, "gpu.affinity", CONFIG_DIFFERS, "which NIC is nearest to which GPU") \
 TEST(SLURM_GRES, "slurm.gres", GRES_MISMATCH, "gres.conf and slurm.conf against the node's devices") \
 TEST(SLURM_GATE, "slurm.gate", GATE_REFUSED, "the last job that the node's prolog refused") \

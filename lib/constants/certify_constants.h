@@ -15,7 +15,7 @@ ROW(reals, BUDGET_COLLECTIVES_S, (2, 8, 30), "s", "measured 2026-11: labs of 4 t
 ROW(reals, BUDGET_NODE_S, (0.05, 0.1, 0.2), "s", "measured 2026-11: labs of 4 to 24 nodes", "what each node adds to a stage") \
 ROW(reals, BUDGET_TRAIN_S, (0, 20, 120), "s", "measured 2026-11: labs of 4 to 24 nodes", "training") \
 ROW(reals, BUDGET_HOST_S, (0, 5, 10), "s", "measured 2026-11: one node of two processors, a disk among it", "host, on the nodes of each machine one after the other") \
-ROW(reals, BUDGET_GPU_S, (2, 15, 15), "s", "chosen 2026-11", "each accelerator of a node, by what is done; not measured on a device") \
+ROW(reals, BUDGET_GPU_S, (3, 18, 18), "s", "chosen 2026-11", "each accelerator of a node, by what is done; not measured on a device") \
 ROW(reals, BUDGET_LEAST_LIMIT_S, (120, 150, 900), "s", "chosen 2026-11", "no stage is ended before") \
 ROW(real, BUDGET_LINKS_LEAST_LIMIT_S, 900, "s", "chosen 2026-11", "links is not ended before") \
 ROW(real, BUDGET_PATIENCE, 10, "ratio", "chosen 2026-11", "a stage that takes so many times its estimate has come to a stop") \

@@ -27,8 +27,8 @@ ROW(integer, KERNEL_CONSEQUENCE_S, 60, "s", "chosen 2026-11", "between an entry 
 /* users' reports of suspects */ \
 ROW(integer, SUSPECT_REPORT_AGE_S, 86400, "s", "chosen 2026-11", "a report counts") \
 /* time-outs */ \
-ROW(integer, DEVICE_POLL_FIRST_US, 20, "us", "chosen 2026-11", "between looks whether a GPU has ended its work, doubled each time") \
-ROW(integer, DEVICE_POLL_MOST_US, 1000, "us", "chosen 2026-11", "the same, at most") \
+ROW(integer, DEVICE_POLL_FIRST_US, 20, "us", "chosen 2026-11", "between looks whether a GPU has ended its work, later a 16th of the time waited") \
+ROW(integer, DEVICE_POLL_MOST_US, 50000, "us", "chosen 2026-11", "the same, at most: one that waits for long is seen asleep on a busy node too") \
 ROW(integer, SUBNET_COUNTERS_MS, 100, "ms", "chosen 2026-11", "for the counters of a port of the subnet") \
 ROW(real, CHECK_SPACE_S, 2, "s", "chosen 2026-11", "for all local file systems: a root on NFS may hang") \
 ROW(real, CHECK_MOUNT_S, 2, "s", "chosen 2026-11", "for one mount: a busy file server answers within 0.1 s") \

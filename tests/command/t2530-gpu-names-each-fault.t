@@ -19,6 +19,7 @@ mkdir "$work/new" "$work/old" "$work/driver"
 library() { cp "$(realpath "$top_builddir/tests/gpu/.libs/$1")" "$work/$2"; } # the tree may be another user's
 library cuda.so new/libcuda.so.1
 library nvrtc.so new/libnvrtc.so.12
+library nccl.so new/libnccl.so.2
 library cuda-old.so old/libcuda.so.1
 library cuda.so driver/libcuda.so.1
 export MUSTER_GPU_STATE=$work/state MUSTER_CONF=$work/conf
@@ -96,7 +97,7 @@ is "$(jq -r '[.driver, (.faults | length), (.steps | map(select(.name == "gpu-qu
     'stand-ins of tests/gpu/0/1/3' '... and its results have each device, and say that it was no driver'
 ok '... with a recording of the node' test -s "$work/device/node.tree"
 for option in devices=x:'expected numbers from 0 to 15, such as 0-3,6, found "x"' \
-    tests=fast:'expected some of compute,repeatable,memory,paths, found "fast"'; do
+    tests=fast:'expected some of compute,repeatable,memory,paths,collectives, found "fast"'; do
     like "$("$program" "--${option%%:*}" 2>&1)" "^muster-gpu: option --${option%%=*}: ${option#*:} " "--${option%%:*} is refused"
 done
 done_testing

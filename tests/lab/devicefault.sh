@@ -12,6 +12,9 @@ declare -rA gpu_faults=(
     [gpu-wrong]='wrong_every 30'
     [gpu-memory]='stuck_bit 4104'
     [gpu-hang]='hang_kernel 40'
+    [gpu-collectives-slow]='nccl_slow 0.5'
+    [gpu-collectives-wrong]='nccl_wrong 1'
+    [gpu-collectives-hang]='nccl_hang 1'
     [gpu-lost]='lost_at 40'
     [gpu-off]='lost 1'
     [gpu-reset]='reset_required 1'
@@ -53,6 +56,7 @@ gpu_libraries() {
     gpu_library gpu libnvidia-ml.so.1 nvml.c
     gpu_library gpu libcuda.so.1 cuda.c
     gpu_library gpu libnvrtc.so.12 nvrtc.c
+    gpu_library gpu libnccl.so.2 nccl.c -pthread
 }
 
 gpu_state_good() { # NODE

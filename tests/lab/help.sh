@@ -120,6 +120,12 @@ Plants a fault, beside those that are there already; $me heal undoes all of them
   gpu-memory NODE [INDEX]       a bit of its memory is stuck
   gpu-link NODE [INDEX]         the path between it and the next one is slow, both ways
   gpu-hang NODE [INDEX]         its 40th kernel does not end
+  gpu-collectives-slow NODE [INDEX]
+                                its collectives, and all that it is in, at half speed
+  gpu-collectives-wrong NODE [INDEX]
+                                a wrong bit in what it sends in collectives
+  gpu-collectives-hang NODE [INDEX]
+                                its collectives do not end
   gpu-lost NODE [INDEX]         it falls off the bus after its 40th kernel
   gpu-old-library NODE          libcuda.so.1 of the node is too old
   gpu-vendor NODE VENDOR        its accelerators are of amd, rocm (AMD's by the older library) or gaudi,

@@ -45,6 +45,17 @@ tests_gpu_cuda_old_la_LIBADD = -ldl
 tests_gpu_nvrtc_la_SOURCES = tests/gpu/nvrtc.c tests/gpu/state.h
 tests_gpu_nvrtc_la_LDFLAGS = $(gpu_stand_in_ldflags)
 
+check_LTLIBRARIES += tests/gpu/nccl.la tests/gpu/nccl-old.la
+tests_gpu_nccl_la_SOURCES = tests/gpu/nccl.c tests/gpu/state.h
+tests_gpu_nccl_la_CFLAGS = $(AM_CFLAGS) -pthread
+tests_gpu_nccl_la_LDFLAGS = $(gpu_stand_in_ldflags)
+tests_gpu_nccl_la_LIBADD = -lpthread -ldl
+tests_gpu_nccl_old_la_SOURCES = tests/gpu/nccl.c tests/gpu/state.h
+tests_gpu_nccl_old_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTAND_IN_OLD
+tests_gpu_nccl_old_la_CFLAGS = $(AM_CFLAGS) -pthread
+tests_gpu_nccl_old_la_LDFLAGS = $(gpu_stand_in_ldflags)
+tests_gpu_nccl_old_la_LIBADD = -lpthread -ldl
+
 check_PROGRAMS += tests/unit/kernels.t
 tests_unit_kernels_t_SOURCES = tests/unit/kernels.c
 tests_unit_kernels_t_LDADD = validate/accelerator/libdevice.la $(unit_libs) -ldl
@@ -60,6 +71,10 @@ tests_unit_host_topology_t_LDADD = validate/battery/host/libhost.la tests/unit/l
 check_PROGRAMS += tests/unit/gpu_evaluate.t
 tests_unit_gpu_evaluate_t_SOURCES = tests/unit/gpu_evaluate.c
 tests_unit_gpu_evaluate_t_LDADD = validate/battery/gpu/libgpu.la $(unit_libs)
+
+check_PROGRAMS += tests/unit/gpu_groups.t
+tests_unit_gpu_groups_t_SOURCES = tests/unit/gpu_groups.c
+tests_unit_gpu_groups_t_LDADD = validate/battery/gpu/libgpu.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/accelerator.t
 tests_unit_accelerator_t_SOURCES = tests/unit/accelerator.c

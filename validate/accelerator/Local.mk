@@ -20,6 +20,8 @@ validate_accelerator_libaccelerator_la_SOURCES = \
 noinst_LTLIBRARIES += validate/accelerator/libdevice.la
 validate_accelerator_libdevice_la_SOURCES = \
 	validate/accelerator/device/device.c validate/accelerator/device/device.h \
+	validate/accelerator/device/loader.c validate/accelerator/device/loader.h \
+	validate/accelerator/device/nccl.c validate/accelerator/device/nccl.h \
 	# end of validate_accelerator_libdevice_la_SOURCES
 nodist_validate_accelerator_libdevice_la_SOURCES = validate/accelerator/device/source.c
 validate_accelerator_libdevice_la_LIBADD = -ldl

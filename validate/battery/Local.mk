@@ -45,6 +45,8 @@ noinst_LTLIBRARIES += validate/battery/gpu/libgpu.la
 validate_battery_gpu_libgpu_la_SOURCES = \
 	validate/battery/gpu/crew.c \
 	validate/battery/gpu/evaluate.c validate/battery/gpu/evaluate.h \
+	validate/battery/gpu/group_evaluate.c validate/battery/gpu/group_evaluate.h \
+	validate/battery/gpu/group_worker.c \
 	validate/battery/gpu/worker.c validate/battery/gpu/worker.h \
 	# end of validate_battery_gpu_libgpu_la_SOURCES
 validate_battery_gpu_libgpu_la_LIBADD = validate/accelerator/libdevice.la lib/libmuster.la lib/libstatistics.la -lm
@@ -122,7 +124,10 @@ muster_collectives_LDADD = collectives/libmustercollmpi.la $(battery_libs)
 
 bin_PROGRAMS += muster-gpu
 muster_gpu_SOURCES = \
+	validate/battery/gpu/crew.h \
+	validate/battery/gpu/devices.c \
 	validate/battery/gpu/gpu.c \
+	validate/battery/gpu/group.c validate/battery/gpu/group.h \
 	# end of muster_gpu_SOURCES
 muster_gpu_CPPFLAGS = $(battery_cppflags)
 muster_gpu_CFLAGS = $(battery_cflags)

@@ -4,14 +4,13 @@
 #include "validate/accelerator/device/device.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/base/safe_directory.h"
 #include "lib/constants/checks_constants.h"
+#include "validate/accelerator/device/loader.h"
 
 /* Numbers of cuda.h: CUdevice_attribute, CUctx_flags */
 enum {
@@ -45,51 +44,9 @@ int device_error(const struct device_library *library, int ordinal, const char *
 
 /* ---------------------------------------------------------------- libraries */
 
-/* From the directories of path, else, where it may, as dlopen finds it. Returns what dlopen does;
- * NULL with err, and in *outcome why. */
-static void *open_library(const char *path, const char *name, bool may_be_elsewhere,
-                          enum device_outcome missing, enum device_outcome *outcome,
-                          struct error *err)
-{
-    char file[1100];
-    const char *reason;
-    void *library;
-    int found = safe_file_find(path, name, file, sizeof file, err);
-
-    *outcome = found < 0 ? DEVICE_UNSAFE : missing;
-    if (found < 0)
-        error_prefix(err, "%s is not loaded", file);
-    if (found < 0 || (found == 0 && !may_be_elsewhere))
-        return NULL;
-    library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        reason = dlerror();
-        error_set(err, "%s", reason ? reason : file);
-    }
-    return library;
-}
-
-struct symbol {
-    const char *name;
-    size_t offset; /* in struct device_functions */
-};
-
-static int find_symbols(void *library, const struct symbol *symbols, size_t count,
-                        struct device_functions *functions, struct error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        void *function = dlsym(library, symbols[i].name);
-
-        if (!function)
-            return error_set(err, "it has no %s", symbols[i].name);
-        memcpy((char *)functions + symbols[i].offset, &function, sizeof function);
-    }
-    return 0;
-}
-
 #define FUNCTION(member, name, arguments) {name, offsetof(struct device_functions, member)},
-static const struct symbol driver_symbols[] = {DEVICE_DRIVER_FUNCTIONS(FUNCTION)};
-static const struct symbol compiler_symbols[] = {DEVICE_COMPILER_FUNCTIONS(FUNCTION)};
+static const struct loader_symbol driver_symbols[] = {DEVICE_DRIVER_FUNCTIONS(FUNCTION)};
+static const struct loader_symbol compiler_symbols[] = {DEVICE_COMPILER_FUNCTIONS(FUNCTION)};
 #undef FUNCTION
 
 static enum device_outcome load_driver(const char *path, struct device_library *library,
@@ -97,13 +54,13 @@ static enum device_outcome load_driver(const char *path, struct device_library *
 {
     static const char name[] = "libcuda.so.1";
     enum device_outcome outcome;
-    void *handle = open_library(path, name, true, DEVICE_NO_DRIVER, &outcome, err);
+    void *handle = loader_open(path, name, true, DEVICE_NO_DRIVER, &outcome, err);
     int status;
 
     if (!handle)
         return outcome;
-    if (find_symbols(handle, driver_symbols, sizeof driver_symbols / sizeof *driver_symbols,
-                     &library->call, err) != 0) {
+    if (loader_find(handle, driver_symbols, sizeof driver_symbols / sizeof *driver_symbols,
+                    &library->call, err) != 0) {
         error_prefix(err, "%s is too old", name);
         return DEVICE_TOO_OLD;
     }
@@ -134,7 +91,7 @@ static enum device_outcome load_compiler(const char *path, struct device_library
     for (size_t i = 0; i < 2 * COMPILERS && !handle && outcome != DEVICE_UNSAFE; i++) {
         const char *name = names[i % COMPILERS];
 
-        handle = open_library(path, name, i >= COMPILERS, DEVICE_NO_COMPILER, &outcome, err);
+        handle = loader_open(path, name, i >= COMPILERS, DEVICE_NO_COMPILER, &outcome, err);
         snprintf(library->compiler, sizeof library->compiler, "%s", name);
     }
     if (!handle && outcome == DEVICE_UNSAFE)
@@ -144,8 +101,8 @@ static enum device_outcome load_compiler(const char *path, struct device_library
                        "job's container");
         return DEVICE_NO_COMPILER;
     }
-    if (find_symbols(handle, compiler_symbols, sizeof compiler_symbols / sizeof *compiler_symbols,
-                     &library->call, err) != 0) {
+    if (loader_find(handle, compiler_symbols, sizeof compiler_symbols / sizeof *compiler_symbols,
+                    &library->call, err) != 0) {
         error_prefix(err, "%s is too old", library->compiler);
         return DEVICE_TOO_OLD;
     }
@@ -256,19 +213,25 @@ int device_begin(struct device *device, struct error *err)
     return DEVICE_OK;
 }
 
+void device_pause(unsigned *us)
+{
+    unsigned next = *us + *us / 16;
+
+    *us = next < DEVICE_POLL_FIRST_US  ? DEVICE_POLL_FIRST_US
+          : next > DEVICE_POLL_MOST_US ? DEVICE_POLL_MOST_US
+                                       : next;
+    usleep(*us);
+}
+
 /* Asks again and again, in longer and longer intervals: a synchronizing call may spin. */
 int device_end(struct device *device, float *ms, struct error *err)
 {
+    unsigned us = 0;
     int status;
 
     CALL(device, event_record, device->end, NULL);
-    for (useconds_t us = DEVICE_POLL_FIRST_US;;
-         us = us * 2 < DEVICE_POLL_MOST_US ? us * 2 : DEVICE_POLL_MOST_US) {
-        status = device->library->call.event_query(device->end);
-        if (status != DEVICE_NOT_READY)
-            break;
-        usleep(us);
-    }
+    while ((status = device->library->call.event_query(device->end)) == DEVICE_NOT_READY)
+        device_pause(&us);
     if (status != DEVICE_OK)
         return device_error(device->library, device->ordinal, "a kernel or copy", status, err);
     if (ms)

@@ -178,6 +178,9 @@ int device_run(struct device *device, enum kernel kernel, unsigned blocks, unsig
 int device_begin(struct device *device, struct error *err);
 int device_end(struct device *device, float *ms, struct error *err);
 
+/* Sleeps *us microseconds between looks, and makes them more; the first time they are 0. */
+void device_pause(unsigned *us);
+
 /* The status as an error: "cuMemAlloc_v2 of device 3: CUDA_ERROR_OUT_OF_MEMORY (2)"; returns it. */
 int device_error(const struct device_library *library, int ordinal, const char *what, int status,
                  struct error *err);

@@ -173,6 +173,11 @@ static const char *test_of(enum worker_task task)
     case TASK_HOST:
     case TASK_PEER:
         return "gpu.paths";
+    case TASK_GROUP_ID:
+    case TASK_GROUP_JOIN:
+    case TASK_GROUP_RUN:
+    case TASK_GROUP_LEAVE:
+        return "gpu.collectives";
     case TASK_OPEN:
     case TASK_COMPUTE:
         break;

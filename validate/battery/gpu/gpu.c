@@ -1,65 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* muster-gpu: does each accelerator of a node compute right and as fast as its peers, does its
  * memory keep what is written, and do its paths to the host and to the others carry what they
- * should? One rank of each node drives a worker process for each device (worker.h). */
+ * should, and do the collectives of all of them? One rank of each node drives a worker process for
+ * each device (worker.h). */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/ranges.h"
 #include "lib/constants/battery_constants.h"
-#include "validate/battery/gpu/evaluate.h"
+#include "validate/battery/gpu/crew.h"
+#include "validate/battery/gpu/group.h"
 #include "validate/harness/program.h"
 
 enum { AGAIN = 3 };
 
-enum test {
-    TEST_SET_COMPUTE = 1,
-    TEST_SET_REPEATABLE = 2,
-    TEST_SET_MEMORY = 4,
-    TEST_SET_PATHS = 8
-};
-
-struct gpu_options {
-    bool is_quick;
-    unsigned tests;   /* 0: all */
-    unsigned devices; /* a bit each; 0: all */
-};
-
-struct crew {
-    struct program *program;
-    const struct gpu_options *options;
-    struct worker workers[WORKERS];
-    struct gpu_node *node; /* of this rank */
-    double deadline_s;
-};
-
 /* ---------------------------------------------------------------- answers */
-
-/* The device is not asked any more. */
-static void lose(struct crew *crew, int index, const struct worker_request *request,
-                 const struct worker_answer *answer)
-{
-    struct gpu_device *device = &crew->node->devices[index];
-
-    device->outcome = answer->outcome;
-    device->error = answer->error;
-    device->task = request->task;
-    device->peer = request->peer;
-    if (answer->outcome == WORKER_HUNG)
-        snprintf(device->text, sizeof device->text, "did not end in %g s", crew->deadline_s);
-    else if (answer->outcome == WORKER_SLOW)
-        snprintf(device->text, sizeof device->text,
-                 "no answer in time, but the process was at work or kept from it");
-    else if (answer->outcome == WORKER_DIED)
-        snprintf(device->text, sizeof device->text, "its process %.140s", answer->text);
-    else
-        snprintf(device->text, sizeof device->text, "%.159s", answer->text);
-    worker_end(&crew->workers[index]);
-}
 
 static void add_wrong(struct gpu_wrong *wrong, const struct worker_answer *answer)
 {
@@ -80,11 +38,15 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
         return;
     }
     if (answer->outcome != WORKER_DONE && answer->outcome != WORKER_WRONG) {
-        lose(crew, index, request, answer);
+        crew_lose(crew, index, request, answer);
         return;
     }
     switch (request->task) {
     case TASK_OPEN:
+    case TASK_GROUP_ID:
+    case TASK_GROUP_JOIN:
+    case TASK_GROUP_RUN:
+    case TASK_GROUP_LEAVE: /* group.c takes its own answers */
         break;
     case TASK_COMPUTE:
     case TASK_MEMORY:
@@ -176,6 +138,11 @@ static unsigned tests_of(enum worker_task task)
     case TASK_HOST:
     case TASK_PEER:
         return TEST_SET_PATHS;
+    case TASK_GROUP_ID:
+    case TASK_GROUP_JOIN:
+    case TASK_GROUP_RUN:
+    case TASK_GROUP_LEAVE:
+        return TEST_SET_COLLECTIVES;
     case TASK_OPEN:
         break;
     }
@@ -263,85 +230,7 @@ static void measure_again(struct crew *crew, const struct gpu_node *nodes)
     }
 }
 
-/* ---------------------------------------------------------------- devices */
-
-static int part_of(const struct inventory *inventory, const char *pci, int ordinal)
-{
-    for (size_t i = 0; inventory && i < inventory->gpu_count; i++)
-        if (strcmp(inventory->gpus[i].location.pci, pci) == 0)
-            return (int)i;
-    return ordinal;
-}
-
-/* Starts a worker for a device and has it open it. answer: of one that cannot be started. */
-static void open_begin(struct crew *crew, int index, struct worker_answer *answer)
-{
-    struct worker_request request = {.task = TASK_OPEN, .device = index, .peer = -1};
-    struct gpu_device *device = &crew->node->devices[index];
-
-    device->ordinal = device->part = index;
-    if (worker_start(&crew->workers[index], crew->program->conf.gpu_library_path) == 0) {
-        worker_send(&crew->workers[index], &request, GPU_OPEN_LIMIT * crew->deadline_s);
-        return;
-    }
-    *answer = (struct worker_answer){.outcome = WORKER_DIED};
-    snprintf(answer->text, sizeof answer->text, "could not be started: %s", strerror(errno));
-    lose(crew, index, &request, answer);
-}
-
-/* Opens the devices from first to before end, all at once. answer: of the last to answer. */
-static void open_range(struct crew *crew, int first, int end, struct worker_answer *answer)
-{
-    int index;
-
-    for (int i = first; i < end; i++)
-        open_begin(crew, i, answer);
-    while ((index = worker_wait(crew->workers, end, answer)) != -2) {
-        struct gpu_device *device = &crew->node->devices[index < 0 ? 0 : index];
-
-        program_step(crew->program);
-        if (index < 0)
-            continue;
-        snprintf(device->model, sizeof device->model, "%s", answer->model);
-        if (*answer->pci)
-            device->part = part_of(crew->program->inventory, answer->pci, index);
-        if (answer->outcome != WORKER_DONE)
-            lose(crew, index, &(struct worker_request){.task = TASK_OPEN, .peer = -1}, answer);
-    }
-}
-
-/* Whether the bus has a device that this driver is for. */
-static bool has_devices(const struct inventory *inventory)
-{
-    for (size_t i = 0; inventory && i < inventory->gpu_count; i++)
-        if (inventory->gpus[i].vendor == GPU_NVIDIA)
-            return true;
-    return false;
-}
-
-/* The first device's worker knows how many there are. */
-static void open_devices(struct crew *crew)
-{
-    struct gpu_node *node = crew->node;
-    struct worker_answer answer = {.outcome = WORKER_DIED};
-
-    program_phase(crew->program, "opening devices");
-    open_range(crew, 0, 1, &answer);
-    if (answer.device_count == 0) {
-        node->outcome = answer.outcome;
-        if (answer.outcome == WORKER_NO_DEVICE && has_devices(crew->program->inventory))
-            node->outcome = WORKER_NOT_TESTED;
-        node->error = answer.error;
-        snprintf(node->text, sizeof node->text, "%.199s",
-                 *node->devices[0].text ? node->devices[0].text : answer.text);
-        return;
-    }
-    node->count = answer.device_count > WORKERS ? WORKERS : answer.device_count;
-    open_range(crew, 1, node->count, &answer);
-    for (int i = 0; i < node->count; i++)
-        if (crew->options->devices && !(crew->options->devices >> i & 1))
-            worker_end(&crew->workers[i]);
-}
+/* ---------------------------------------------------------------- the program */
 
 /* One line for what all devices of the node have alike: no compiler, say. */
 static void fold_node(struct gpu_node *node)
@@ -358,8 +247,6 @@ static void fold_node(struct gpu_node *node)
     snprintf(node->text, sizeof node->text, "%s", first->text);
     node->count = 0;
 }
-
-/* ---------------------------------------------------------------- the program */
 
 static int take_devices(const char *value, void *context, struct error *err)
 {
@@ -381,7 +268,8 @@ static int take_tests(const char *value, void *context, struct error *err)
 {
     struct gpu_options *options = context;
 
-    return option_words_take(value, "compute,repeatable,memory,paths", &options->tests, err);
+    return option_words_take(value, "compute,repeatable,memory,paths,collectives", &options->tests,
+                             err);
 }
 
 static const struct option_row option_table[] = {
@@ -390,7 +278,7 @@ static const struct option_row option_table[] = {
     OPTION('\0', "devices", "LIST",
            "only these devices of each node, as the driver numbers them: 0-3,6", CALL,
            .take = take_devices),
-    OPTION('\0', "tests", "LIST", "only these of compute,repeatable,memory,paths", CALL,
+    OPTION('\0', "tests", "LIST", "only these of compute,repeatable,memory,paths,collectives", CALL,
            .take = take_tests),
     OPTION_END,
 };
@@ -398,7 +286,7 @@ static const struct option_row option_table[] = {
 static const struct program_spec spec = {
     "muster-gpu", "gpu",
     "Loads the accelerators of each node: rates, repeatable results, memory, paths to the host "
-    "and to each other.",
+    "and to each other, collectives.",
     option_table, true};
 
 static void print_record(struct record *record, void *context)
@@ -410,26 +298,34 @@ static void print_record(struct record *record, void *context)
 static void run_node(struct program *program, const struct gpu_options *options)
 {
     struct gpu_node *nodes = calloc((size_t)program->node_count, sizeof *nodes);
+    struct group_node *groups = calloc((size_t)program->node_count, sizeof *groups);
     struct gpu_node *own = calloc(1, sizeof *own);
     struct crew crew = {.program = program,
                         .options = options,
                         .node = own,
                         .deadline_s = program->conf.gpu_deadline_s};
 
-    if (!nodes || !own)
+    if (!nodes || !groups || !own)
         watch_fault("out of memory");
     for (int i = 0; i < WORKERS; i++)
         crew.workers[i].fd = -1;
-    open_devices(&crew);
+    crew_open(&crew);
     measure_all(&crew);
     program_allgather(program, own, nodes, sizeof *own, program->leaders);
     measure_again(&crew, nodes);
+    program_allgather(program, own, nodes, sizeof *own, program->leaders);
+    if (is_wanted(&crew, TASK_GROUP_RUN))
+        group_measure(&crew, nodes, groups);
     fold_node(own);
     program_allgather(program, own, nodes, sizeof *own, program->leaders);
     for (int i = 0; i < WORKERS; i++)
         worker_end(&crew.workers[i]);
-    if (program->rank == 0)
+    if (program->rank == 0) {
         gpu_evaluate(nodes, (size_t)program->node_count, program->node_name, print_record, NULL);
+        group_evaluate(nodes, groups, (size_t)program->node_count, program->node_name, print_record,
+                       NULL);
+    }
+    free(groups);
     free(nodes);
     free(own);
 }

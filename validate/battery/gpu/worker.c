@@ -451,6 +451,11 @@ static int do_task(const char *path, const struct worker_request *request)
         return host(request);
     case TASK_PEER:
         return peer(request);
+    case TASK_GROUP_ID:
+    case TASK_GROUP_JOIN:
+    case TASK_GROUP_RUN:
+    case TASK_GROUP_LEAVE:
+        return group_worker_do(path, &worker.device, request, &worker.answer, &worker.err);
     }
     return error_set(&worker.err, "no such task");
 }

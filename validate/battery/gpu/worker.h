@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "validate/accelerator/device/nccl.h"
+
 /* A process for each device, in which alone the driver's libraries are loaded: one that hangs in
  * the driver is killed, or left behind, and costs its own device. Requests and answers are
  * datagrams of these structures, one answer to each request. */
@@ -12,12 +14,17 @@ enum { WORKER_FD = 3 /* of its end */, WORKERS = 16 /* of a node, at most */ };
 
 enum worker_task {
     TASK_OPEN,
-    TASK_COMPUTE, /* kind: enum precision; value: GFLOP/s */
-    TASK_REPEAT,  /* amount: products; value: how many were made */
-    TASK_MEMORY,  /* kind: enum memory_access; value: GB/s */
-    TASK_PATTERN, /* amount: patterns, 1 to 6; value: MB tested */
-    TASK_HOST,    /* kind: enum host_copy; value: GB/s */
-    TASK_PEER,    /* peer: the other device; value: GB/s to it */
+    TASK_COMPUTE,     /* kind: enum precision; value: GFLOP/s */
+    TASK_REPEAT,      /* amount: products; value: how many were made */
+    TASK_MEMORY,      /* kind: enum memory_access; value: GB/s */
+    TASK_PATTERN,     /* amount: patterns, 1 to 6; value: MB tested */
+    TASK_HOST,        /* kind: enum host_copy; value: GB/s */
+    TASK_PEER,        /* peer: the other device; value: GB/s to it */
+    TASK_GROUP_ID,    /* loads NCCL; version, id */
+    TASK_GROUP_JOIN,  /* id, rank, size; value: bytes of an operation that it has memory for */
+    TASK_GROUP_RUN,   /* kind: enum collective; bytes, of collective_bytes(); amount: how often;
+                         value: ms for each */
+    TASK_GROUP_LEAVE, /* the communicator is given back */
 };
 
 enum precision { PRECISION_FP32, PRECISION_FP64, PRECISIONS };
@@ -28,6 +35,9 @@ struct worker_request {
     enum worker_task task;
     int device, kind, peer, amount;
     int numa_node; /* of host memory; -1: any */
+    int rank, size;
+    unsigned long long bytes;
+    struct nccl_id id;
 };
 
 enum worker_outcome {
@@ -50,9 +60,16 @@ struct worker_answer {
     unsigned long long index, found, expected; /* of the first one */
     bool is_direct;                            /* TASK_PEER: the driver says peer access */
     int device_count;                          /* TASK_OPEN */
+    int version;                               /* TASK_GROUP_ID: of NCCL */
+    struct nccl_id id;
     char model[64], pci[16];
     char text[256];
 };
+
+/* The tasks of a group, in the process. Returns 0, a number below it for what was not tested, or
+ * above it for what failed; with err. */
+int group_worker_do(const char *path, struct device *device, const struct worker_request *request,
+                    struct worker_answer *answer, struct error *err);
 
 /* The process: loads the libraries from path ("": as usual), answers until its parent is gone. */
 int worker_main(const char *path);

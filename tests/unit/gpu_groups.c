@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/tap.h"
+#include "validate/battery/gpu/group_evaluate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nodes of made-up groups, and what is said of them: lines "CODE NODE PART METRIC". */
+enum { NODES = 5, DEVICES = 8 };
+static struct gpu_node devices[NODES];
+static struct group_node nodes[NODES];
+static const char *const names[NODES] = {"n1", "n2", "n3", "n4", "n5"};
+static char said[4096];
+
+static void pair_set(int node, int i, int k, enum pair_state state, float ms)
+{
+    nodes[node].pairs[i][k].state = (unsigned char)state;
+    nodes[node].pairs[i][k].ms = ms;
+    nodes[node].pairs[i][k].bytes = 1e6F;
+    nodes[node].pairs[k][i] = nodes[node].pairs[i][k];
+}
+
+static void healthy(int count)
+{
+    memset(devices, 0, sizeof devices);
+    memset(nodes, 0, sizeof nodes);
+    for (int i = 0; i < NODES; i++) {
+        struct group_result *within = &nodes[i].within;
+
+        devices[i].count = nodes[i].count = count;
+        for (int k = 0; k < count; k++) {
+            snprintf(devices[i].devices[k].model, sizeof devices[i].devices[k].model, "H100");
+            devices[i].devices[k].part = k;
+        }
+        nodes[i].version = 22105;
+        *within = (struct group_result){.is_measured = true, .ranks = count, .bytes = 1e6F};
+        nodes[i].across = *within;
+        nodes[i].across.ranks = NODES * count;
+        for (int c = 0; c < COLLECTIVES; c++)
+            within->ms[c] = nodes[i].across.ms[c] = 1;
+    }
+}
+
+static void take_record(struct record *record, void *context)
+{
+    size_t length = strlen(said);
+
+    (void)context;
+    if (record->verdict != VERDICT_PASS)
+        snprintf(said + length, sizeof said - length, "%s %s %s %s\n",
+                 catalog_fault(record->code)->name, record->node ? record->node : "-",
+                 *record->part ? record->part : "-", record->metric);
+}
+
+static const char *evaluated(size_t count)
+{
+    said[0] = '\0';
+    group_evaluate(devices, nodes, count, names, take_record, NULL);
+    return said;
+}
+
+static void pairs_of(int node, int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int k = i + 1; k < count; k++)
+            pair_set(node, i, k, PAIR_DONE, 1);
+}
+
+static void nodes_beside_each_other(void)
+{
+    healthy(DEVICES);
+    is_str(evaluated(NODES), "", "healthy nodes");
+    nodes[1].within.ms[COLLECTIVE_ALL_GATHER] = 1.3F;
+    is_str(evaluated(NODES), "gpu_collective_slow n2 - all_gather\n", "a slow node");
+    is_str(evaluated(2), "gpu_collective_slow n2 - all_gather\n", "... the slower of two");
+    devices[1].devices[0].model[0] = 'A';
+    is_str(evaluated(NODES), "", "... has nobody to be held against where its model is another");
+    healthy(DEVICES);
+    nodes[3].version = 21903;
+    is_str(evaluated(NODES), "gpu_collective_version n4 - library\n", "another version than most");
+    ok(group_version(nodes, NODES) == 22105, "... which is known");
+    nodes[3].version = 0;
+    nodes[3].count = 0;
+    nodes[3].outcome = WORKER_NOT_TESTED;
+    nodes[3].within.is_measured = nodes[3].across.is_measured = false;
+    is_str(evaluated(NODES), "gpu_collective_version n4 - library\n", "none, where others have it");
+}
+
+static void devices_in_pairs(void)
+{
+    healthy(DEVICES);
+    pairs_of(0, DEVICES);
+    is_str(evaluated(1), "", "pairs that are alike");
+    for (int k = 0; k < DEVICES; k++)
+        if (k != 5)
+            pair_set(0, 5, k, PAIR_DONE, 2);
+    is_str(evaluated(1), "gpu_collective_slow n1 gpu5 all_reduce\n", "one that is slow with all");
+    pairs_of(0, DEVICES);
+    pair_set(0, 2, 3, PAIR_DONE, 2);
+    is_str(evaluated(1), "gpu_collective_slow n1 gpu2 gpu3 all_reduce\n", "a slow pair");
+    healthy(4);
+    pairs_of(0, 4);
+    for (int i = 0; i < 4; i++)
+        for (int k = i + 1; k < 4; k++)
+            pair_set(0, i, k, PAIR_DONE, k == (i ^ 1) ? 1 : 3);
+    is_str(evaluated(1), "", "pairs with a bridge and others without are as they were built");
+    healthy(DEVICES);
+    for (int i = 0; i < 3; i++) /* of all: three on one socket, one on the other */
+        for (int a = 0; a < 4; a++)
+            for (int b = a + 1; b < 4; b++)
+                pair_set(i, a, b, PAIR_DONE, b == 3 ? 3 : 1);
+    is_str(evaluated(NODES), "", "a device that is far on all nodes is at no fault");
+    pair_set(1, 0, 3, PAIR_DONE, 6);
+    is_str(evaluated(NODES), "gpu_collective_slow n2 gpu0 gpu3 all_reduce\n",
+           "... but a pair that is slower than on the others");
+    healthy(4);
+    nodes[0].within.outcome = WORKER_HUNG;
+    nodes[0].within.collective = COLLECTIVE_ALL_REDUCE;
+    pair_set(0, 0, 1, PAIR_BROKEN, 0);
+    pair_set(0, 2, 3, PAIR_DONE, 1);
+    pair_set(0, 0, 2, PAIR_DONE, 1);
+    pair_set(0, 1, 3, PAIR_BROKEN, 0);
+    is_str(evaluated(1), "gpu_collective_hung n1 gpu1 device\n", "the one with which none ends");
+    pair_set(0, 2, 3, PAIR_BROKEN, 0);
+    pair_set(0, 0, 2, PAIR_BROKEN, 0);
+    is_str(evaluated(1), "gpu_collective_hung n1 - device\n", "none where no pair ends");
+}
+
+static void round_set(int round, int one, int other, enum pair_state state, float bandwidth)
+{
+    nodes[one].rounds[round].partner = other;
+    nodes[other].rounds[round].partner = one;
+    nodes[one].rounds[round].state = nodes[other].rounds[round].state = (unsigned char)state;
+    nodes[one].rounds[round].bandwidth = nodes[other].rounds[round].bandwidth = bandwidth;
+}
+
+static void nodes_in_pairs(void)
+{
+    static const int plan[3][2][2] = {{{0, 1}, {2, 3}}, {{0, 2}, {1, 3}}, {{0, 3}, {1, 2}}};
+
+    healthy(1);
+    for (int round = 0; round < 3; round++)
+        for (int k = 0; k < 2; k++)
+            round_set(round, plan[round][k][0], plan[round][k][1], PAIR_DONE, 100);
+    is_str(evaluated(4), "", "pairs of nodes that are alike");
+    round_set(0, 0, 1, PAIR_DONE, 50);
+    is_str(evaluated(4), "", "one slow pair is no fault of one node");
+    round_set(1, 1, 3, PAIR_DONE, 50);
+    round_set(2, 1, 2, PAIR_DONE, 50);
+    is_str(evaluated(4), "gpu_collective_slow n2 - all_reduce_nodes\n",
+           "a node slow in all of them");
+    for (int i = 0; i < 4; i++)
+        nodes[i].across.outcome = WORKER_HUNG;
+    for (int round = 0; round < 3; round++)
+        for (int k = 0; k < 2; k++) {
+            bool is_bad = plan[round][k][0] == 2 || plan[round][k][1] == 2;
+
+            round_set(round, plan[round][k][0], plan[round][k][1], is_bad ? PAIR_BROKEN : PAIR_DONE,
+                      100);
+        }
+    is_str(evaluated(4), "gpu_collective_hung n3 - device\ngpu_collective_hung - - device\n",
+           "a node with which none ends");
+}
+
+/* Each element that a rank must have is that which another sends, and no other one is right. */
+static void contents(void)
+{
+    enum { RANKS = 3, COUNT = 96 };
+    static unsigned sent[RANKS][COUNT], received[COUNT];
+    struct collective_sums sums;
+    size_t each = COUNT / RANKS, index = 0;
+    unsigned expected = 0;
+
+    collective_sums_begin(RANKS, &sums);
+    for (int rank = 0; rank < RANKS; rank++)
+        collective_fill(COLLECTIVE_ALL_TO_ALL, rank, sent[rank], COUNT);
+    for (int rank = 0; rank < RANKS; rank++)
+        memcpy(received + (size_t)rank * each, sent[rank] + 1 * each, each * sizeof **sent);
+    is_int(collective_verify(COLLECTIVE_ALL_TO_ALL, &sums, 1, COUNT, received, &index, &expected),
+           0, "an all-to-all as rank 1 has it");
+    ok(collective_verify(COLLECTIVE_ALL_TO_ALL, &sums, 2, COUNT, received, &index, &expected) > 90,
+       "... is not what rank 2 has");
+    received[40] ^= 1;
+    is_int(collective_verify(COLLECTIVE_ALL_TO_ALL, &sums, 1, COUNT, received, &index, &expected),
+           1, "a wrong bit is one wrong element");
+    is_int(index, 40, "... at its place");
+    for (int rank = 0; rank < RANKS; rank++)
+        collective_fill(COLLECTIVE_ALL_REDUCE, rank, sent[rank], COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        float sum = 0, value;
+
+        for (int rank = RANKS - 1; rank >= 0; rank--) {
+            memcpy(&value, &sent[rank][i], sizeof value);
+            sum += value;
+        }
+        memcpy(&received[i], &sum, sizeof sum);
+    }
+    is_int(collective_verify(COLLECTIVE_ALL_REDUCE, &sums, 0, COUNT, received, &index, &expected),
+           0, "sums");
+    is_int(collective_verify(COLLECTIVE_REDUCE_SCATTER, &sums, 2, COUNT, received + 2 * each,
+                             &index, &expected),
+           0, "... and the share of them of a rank");
+    is_near(collective_bus_factor(COLLECTIVE_ALL_REDUCE, 8), 1.75, 1e-12,
+            "the bus carries 7/4 of an all-reduce of eight");
+    is_near(collective_bytes(8192, 3), 8064, 0, "an operation of three ranks in 8192 bytes");
+}
+
+int main(void)
+{
+    nodes_beside_each_other();
+    devices_in_pairs();
+    nodes_in_pairs();
+    contents();
+    return tap_done();
+}

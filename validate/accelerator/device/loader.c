@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/accelerator/device/loader.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "lib/base/safe_directory.h"
+
+void *loader_open(const char *path, const char *name, bool may_be_elsewhere,
+                  enum device_outcome missing, enum device_outcome *outcome, struct error *err)
+{
+    char file[1100];
+    const char *reason;
+    void *library;
+    int found = safe_file_find(path, name, file, sizeof file, err);
+
+    *outcome = found < 0 ? DEVICE_UNSAFE : missing;
+    if (found < 0)
+        error_prefix(err, "%s is not loaded", file);
+    if (found < 0 || (found == 0 && !may_be_elsewhere))
+        return NULL;
+    library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        reason = dlerror();
+        error_set(err, "%s", reason ? reason : file);
+    }
+    return library;
+}
+
+int loader_find(void *library, const struct loader_symbol *symbols, size_t count, void *table,
+                struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *function = dlsym(library, symbols[i].name);
+
+        if (!function)
+            return error_set(err, "it has no %s", symbols[i].name);
+        memcpy((char *)table + symbols[i].offset, &function, sizeof function);
+    }
+    return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_ACCELERATOR_LOADER_H
+#define MUSTER_ACCELERATOR_LOADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+#include "validate/accelerator/device/device.h"
+
+/* Inside of validate/accelerator/device: a vendor's library, and its functions into a table. */
+
+/* From the directories of path, else, where it may, as dlopen finds it. Returns what dlopen does;
+ * NULL with err, and in *outcome why: DEVICE_UNSAFE or missing. */
+void *loader_open(const char *path, const char *name, bool may_be_elsewhere,
+                  enum device_outcome missing, enum device_outcome *outcome, struct error *err);
+
+struct loader_symbol {
+    const char *name;
+    size_t offset; /* in the table */
+};
+
+/* Returns 0, or -1 with err: "it has no NAME". */
+int loader_find(void *library, const struct loader_symbol *symbols, size_t count, void *table,
+                struct error *err);
+
+#endif

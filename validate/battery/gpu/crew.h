@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_GPU_CREW_H
+#define MUSTER_GPU_CREW_H
+
+#include "validate/battery/gpu/evaluate.h"
+#include "validate/harness/program.h"
+
+/* The workers of a node's devices, and what they are asked for. */
+
+enum test {
+    TEST_SET_COMPUTE = 1,
+    TEST_SET_REPEATABLE = 2,
+    TEST_SET_MEMORY = 4,
+    TEST_SET_PATHS = 8,
+    TEST_SET_COLLECTIVES = 16
+};
+
+struct gpu_options {
+    bool is_quick;
+    unsigned tests;   /* 0: all */
+    unsigned devices; /* a bit each; 0: all */
+};
+
+struct crew {
+    struct program *program;
+    const struct gpu_options *options;
+    struct worker workers[WORKERS];
+    struct gpu_node *node; /* of this rank */
+    double deadline_s;
+};
+
+/* Starts a worker for each device, which opens it; node says what came of it. */
+void crew_open(struct crew *crew);
+
+/* Starts anew the workers of those devices, a bit each, that were ended. */
+void crew_open_again(struct crew *crew, unsigned devices);
+
+/* Notes why a device is not asked any more, and ends its worker. */
+void crew_lose(struct crew *crew, int index, const struct worker_request *request,
+               const struct worker_answer *answer);
+
+#endif

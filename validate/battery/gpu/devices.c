@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/gpu/crew.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/constants/battery_constants.h"
+
+void crew_lose(struct crew *crew, int index, const struct worker_request *request,
+               const struct worker_answer *answer)
+{
+    struct gpu_device *device = &crew->node->devices[index];
+
+    device->outcome = answer->outcome;
+    device->error = answer->error;
+    device->task = request->task;
+    device->peer = request->peer;
+    if (answer->outcome == WORKER_HUNG)
+        snprintf(device->text, sizeof device->text, "did not end in %g s", crew->deadline_s);
+    else if (answer->outcome == WORKER_SLOW)
+        snprintf(device->text, sizeof device->text,
+                 "no answer in time, but the process was at work or kept from it");
+    else if (answer->outcome == WORKER_DIED)
+        snprintf(device->text, sizeof device->text, "its process %.140s", answer->text);
+    else
+        snprintf(device->text, sizeof device->text, "%.159s", answer->text);
+    worker_end(&crew->workers[index]);
+}
+
+static int part_of(const struct inventory *inventory, const char *pci, int ordinal)
+{
+    for (size_t i = 0; inventory && i < inventory->gpu_count; i++)
+        if (strcmp(inventory->gpus[i].location.pci, pci) == 0)
+            return (int)i;
+    return ordinal;
+}
+
+/* Starts a worker for a device and has it open it. answer: of one that cannot be started. */
+static void open_begin(struct crew *crew, int index, struct worker_answer *answer)
+{
+    struct worker_request request = {.task = TASK_OPEN, .device = index, .peer = -1};
+    struct gpu_device *device = &crew->node->devices[index];
+
+    device->ordinal = device->part = index;
+    if (worker_start(&crew->workers[index], crew->program->conf.gpu_library_path) == 0) {
+        worker_send(&crew->workers[index], &request, GPU_OPEN_LIMIT * crew->deadline_s);
+        return;
+    }
+    *answer = (struct worker_answer){.outcome = WORKER_DIED};
+    snprintf(answer->text, sizeof answer->text, "could not be started: %s", strerror(errno));
+    crew_lose(crew, index, &request, answer);
+}
+
+/* Waits for all that open. answer: of the last to answer. */
+static void open_wait(struct crew *crew, int end, struct worker_answer *answer)
+{
+    int index;
+
+    while ((index = worker_wait(crew->workers, end, answer)) != -2) {
+        struct gpu_device *device = &crew->node->devices[index < 0 ? 0 : index];
+
+        program_step(crew->program);
+        if (index < 0)
+            continue;
+        if (*answer->model)
+            snprintf(device->model, sizeof device->model, "%s", answer->model);
+        if (*answer->pci)
+            device->part = part_of(crew->program->inventory, answer->pci, index);
+        if (answer->outcome != WORKER_DONE)
+            crew_lose(crew, index, &(struct worker_request){.task = TASK_OPEN, .peer = -1}, answer);
+    }
+}
+
+/* Opens the devices from first to before end, all at once. */
+static void open_range(struct crew *crew, int first, int end, struct worker_answer *answer)
+{
+    for (int i = first; i < end; i++)
+        open_begin(crew, i, answer);
+    open_wait(crew, end, answer);
+}
+
+/* Whether the bus has a device that this driver is for. */
+static bool has_devices(const struct inventory *inventory)
+{
+    for (size_t i = 0; inventory && i < inventory->gpu_count; i++)
+        if (inventory->gpus[i].vendor == GPU_NVIDIA)
+            return true;
+    return false;
+}
+
+/* The first device's worker knows how many there are. */
+void crew_open(struct crew *crew)
+{
+    struct gpu_node *node = crew->node;
+    struct worker_answer answer = {.outcome = WORKER_DIED};
+
+    program_phase(crew->program, "opening devices");
+    open_range(crew, 0, 1, &answer);
+    if (answer.device_count == 0) {
+        node->outcome = answer.outcome;
+        if (answer.outcome == WORKER_NO_DEVICE && has_devices(crew->program->inventory))
+            node->outcome = WORKER_NOT_TESTED;
+        node->error = answer.error;
+        snprintf(node->text, sizeof node->text, "%.199s",
+                 *node->devices[0].text ? node->devices[0].text : answer.text);
+        return;
+    }
+    node->count = answer.device_count > WORKERS ? WORKERS : answer.device_count;
+    open_range(crew, 1, node->count, &answer);
+    for (int i = 0; i < node->count; i++)
+        if (crew->options->devices && !(crew->options->devices >> i & 1))
+            worker_end(&crew->workers[i]);
+}
+
+void crew_open_again(struct crew *crew, unsigned devices)
+{
+    struct worker_answer answer;
+
+    for (int i = 0; i < crew->node->count; i++)
+        if ((devices >> i & 1) && crew->workers[i].fd < 0)
+            open_begin(crew, i, &answer);
+    open_wait(crew, crew->node->count, &answer);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_GPU_GROUP_EVALUATE_H
+#define MUSTER_GPU_GROUP_EVALUATE_H
+
+#include <stddef.h>
+
+#include "validate/battery/gpu/evaluate.h"
+
+/* Collectives of groups of devices: all of a node, all of all nodes, pairs of devices and of nodes;
+ * and who of them is at fault. Pure. */
+
+/* What came of a group, of an all-reduce of two or of all collectives of more. */
+struct group_result {
+    bool is_measured;            /* it was begun; and: */
+    enum worker_outcome outcome; /* WORKER_DONE; WORKER_WRONG; or why it ended */
+    int collective;              /* of what is not done; -1: the devices did not come together */
+    unsigned wrong_devices;      /* of this node, a bit each */
+    unsigned long long wrong;    /* elements, of this node */
+    int ranks;
+    float bytes;           /* of an operation */
+    float ms[COLLECTIVES]; /* of the slowest rank; 0: not measured */
+    char text[120];        /* of this node; "" where it ended elsewhere */
+};
+
+enum { GROUP_ROUNDS = 4 /* of pairs of nodes, at most */ };
+
+struct group_node {
+    enum worker_outcome outcome; /* WORKER_DONE: it takes part; or why not, in text */
+    char text[160];
+    int version;    /* 22105; 0: not known */
+    int count;      /* devices that take part */
+    bool is_across; /* in the group of all nodes: its version is the one that most have */
+    struct group_result within, across;
+    struct {
+        unsigned char state; /* enum pair_state */
+        float ms, bytes;
+    } pairs[WORKERS][WORKERS]; /* of devices, in the driver's order; the same both ways */
+    struct {
+        int partner; /* node */
+        unsigned char state;
+        float bandwidth; /* GB/s on the bus */
+    } rounds[GROUP_ROUNDS];
+};
+
+enum pair_state { PAIR_NONE, PAIR_DONE, PAIR_WRONG, PAIR_BROKEN /* it hung, or failed */ };
+
+/* Bus bandwidth, GB/s; 0: not measured. */
+double group_bandwidth(const struct group_result *result, enum collective collective);
+
+/* The version of NCCL that most nodes have that take part; of equally many the newest. 0: none. */
+int group_version(const struct group_node *nodes, size_t count);
+
+/* Whether the group within that node is slow beside those of nodes like it. devices: of the model
+ * and how many. */
+bool group_is_low(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
+                  size_t node, enum collective collective);
+
+/* The devices of a node that are bad, or slow, in all their pairs, at least two, while others are
+ * not: a bit each. */
+unsigned group_suspects(const struct gpu_node *devices, const struct group_node *nodes,
+                        size_t count, size_t node, bool is_slow);
+
+/* The nodes whose pairs are all bad, or slow: whether that one is. */
+bool group_is_suspect(const struct group_node *nodes, size_t count, size_t node, bool is_slow);
+
+void group_evaluate(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
+                    const char *const *names, gpu_report_fn *report, void *context);
+
+#endif
