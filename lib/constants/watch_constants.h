@@ -18,6 +18,9 @@ ROW(real, WATCH_BUSY_LIMIT, 0.5, "ratio", "chosen 2026-11", "of a processor: who
 ROW(real, WATCH_QUEUED_LIMIT, 0.25, "ratio", "chosen 2026-11", "of its time that a rank waits for a processor: more is a busy machine") \
 ROW(real, WATCH_RAIL_LIMIT, 0.5, "ratio", "chosen 2026-11", "of the other rails of the node, that a rail carries: less is too little") \
 ROW(real, WATCH_RAIL_PEERS, 0.7, "ratio", "chosen 2026-11", "the same, on nodes where that rail is as the others") \
+ROW(real, WATCH_FLOWS_S, 20, "s", "chosen 2026-11", "that rates of TCP connections are taken over") \
+ROW(integer, WATCH_FLOW_SAMPLES, 3, "samples", "chosen 2026-11", "of a connection: fewer are no rate") \
+ROW(integer, WATCH_FLOW_BYTES, 100000, "bytes", "chosen 2026-11", "that a connection sends between two samples: with less its rate is that of before") \
 ROW(real, WATCH_RAS_S, 10, "s", "chosen 2026-11", "between two questions to NCCL, and that it names the same rank until that counts") \
 ROW(real, WATCH_RAS_DEADLINE_S, 6, "s", "chosen 2026-11", "for its answer: it waits 2 s for a process that does not answer, and as long again") \
 ROW(integer, WATCH_GRACE_S, 5, "s", "chosen 2026-11", "between SIGTERM and SIGKILL of the step") \

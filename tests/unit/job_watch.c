@@ -27,7 +27,9 @@ static struct node {
     char state;
     double cpu, queued, io_MB;
     double mbps[RAILS];
-    double errors;
+    double errors, unread;
+    double flow_mbps[RAILS]; /* of what it sends to the next node; 0: no network limits it */
+    double far_mbps;         /* and by eth1 to the one after that */
     bool is_silent, has_none;
 } nodes[NODES];
 
@@ -40,7 +42,8 @@ static struct watch_sample totals[NODES];
 static void healthy(void)
 {
     for (int i = 0; i < NODES; i++)
-        nodes[i] = (struct node){.state = 'R', .cpu = 1, .mbps = {100, 100}};
+        nodes[i] = (struct node){
+            .state = 'R', .cpu = 1, .mbps = {100, 100}, .flow_mbps = {190, 180}, .far_mbps = 170};
 }
 
 static void quiet(void)
@@ -72,6 +75,7 @@ static struct watch_sample sample_make(int i)
     struct watch_sample sample = {.time_s = 5000 * i + now_s};
     struct watch_rank *rank = calloc(1, sizeof *rank);
     struct watch_rail *rails = calloc(RAILS, sizeof *rails);
+    struct watch_flow *flows = calloc(RAILS + 1, sizeof *flows);
     static struct watch_rank ranks[NODES];
     static struct watch_rail sums[NODES][RAILS];
 
@@ -90,8 +94,19 @@ static struct watch_sample sample_make(int i)
         sums[i][k].sent_bytes += 2 * nodes[i].mbps[k] / 16e-6;
         sums[i][k].received_bytes += 2 * nodes[i].mbps[k] / 16e-6;
         sums[i][k].errors += 2 * nodes[i].errors;
+        snprintf(sums[i][k].address, sizeof sums[i][k].address, "10.0.%d.%d", k, i);
         rails[k] = sums[i][k];
+        flows[k] =
+            (struct watch_flow){.bytes = sums[i][k].sent_bytes, .mbps = nodes[i].flow_mbps[k]};
+        strcpy(flows[k].rail, rails[k].name);
+        snprintf(flows[k].peer, sizeof flows[k].peer, "10.0.%d.%d", k, (i + 1) % NODES);
     }
+    sample.flows = flows;
+    flows[RAILS] = flows[0];
+    flows[RAILS].mbps = nodes[i].far_mbps;
+    snprintf(flows[RAILS].peer, sizeof flows[RAILS].peer, "10.0.0.%d", (i + 2) % NODES);
+    sample.flow_count = RAILS + 1;
+    sample.unread_bytes = nodes[i].unread;
     sample.ranks = rank;
     sample.rank_count = !nodes[i].has_none;
     sample.rails = rails;
@@ -263,6 +278,56 @@ static void stopped(void)
     nodes[0].is_silent = nodes[1].is_silent = true;
     pass(20);
     is_str(found(), "unknown many_alike", "... most of them are not");
+    end();
+}
+
+static void unread(void)
+{
+    begin();
+    for (int i = 0; i < NODES; i++)
+        nodes[i].cpu = nodes[i].queued = 0.4;
+    nodes[0].unread = 40;
+    pass(20);
+    quiet();
+    nodes[2].unread = 80;
+    pass(40);
+    is_str(found(), "fail job_hung n3 rank 2",
+           "who does not read what was sent is named, on a busy machine as well");
+    has_str(verdict.line, "80 bytes", "... with how much, and not who never reads all");
+    nodes[1].unread = nodes[3].unread = 1;
+    pass(14);
+    is_str(found(), "unknown process_slow", "... most nodes are not");
+    end();
+}
+
+static void connections(void)
+{
+    begin();
+    nodes[2].flow_mbps[1] = nodes[1].flow_mbps[1] = 45;
+    pass(20);
+    is_str(found(), "warn rail_straggles n3 eth2", "a rail with slow connections in and out");
+    healthy();
+    pass(24);
+    is_str(found(), "pass", "... and when that is over");
+    nodes[2].flow_mbps[1] = 45;
+    pass(24);
+    is_str(found(), "warn rail_straggles n3 eth2", "a connection that is slow");
+    has_str(verdict.line, "it may be the path to n4", "... of which either end may be the reason");
+    for (int i = 0; i < NODES; i++)
+        nodes[i].flow_mbps[0] = nodes[i].flow_mbps[1] = nodes[i].far_mbps = 45;
+    pass(24);
+    is_str(found(), "pass", "what all connections do is no rail's");
+    healthy();
+    nodes[0].far_mbps = nodes[1].far_mbps = 45;
+    pass(24);
+    is_str(found(), "pass", "nor are slow ones that have no end in common");
+    healthy();
+    nodes[2].flow_mbps[1] = 0;
+    pass(24);
+    is_str(found(), "pass", "what no network limits has no rate");
+    nodes[2].flow_mbps[1] = 45;
+    pass(4);
+    is_str(found(), "pass", "... nor has a connection of two samples");
     end();
 }
 
@@ -511,7 +576,7 @@ static void reading(void)
     watch_sample_clear(&again);
     is_int(watch_sample_parse("slurmstepd: error: muster-watch", &again), -1,
            "other lines are none");
-    is_int(watch_sample_parse("muster-watch n1 7 0 r,1,x", &again), -1, "... nor is half of one");
+    is_int(watch_sample_parse("muster-watch n1 7 0 0 r,1,x", &again), -1, "... nor is half of one");
     free(text);
     watch_sample_clear(&sample);
     tree_remove(root);
@@ -523,6 +588,8 @@ int main(void)
     hanging();
     stopped();
     differing();
+    unread();
+    connections();
     answers();
     port();
     communicators();

@@ -7,5 +7,6 @@ muster_SOURCES += \
 	validate/watch/ras.c validate/watch/ras.h \
 	validate/watch/read.c validate/watch/read.h \
 	validate/watch/sample.c validate/watch/sample.h \
+	validate/watch/sockets.c \
 	validate/watch/show.c validate/watch/show.h \
 	# end of watch

@@ -111,6 +111,7 @@ static int print_samples(const struct options *options)
         snprintf(sample.node, sizeof sample.node, "%s", command_node(NULL, ""));
         goes_on = watch_read_ranks("", &job, &sample, address, sizeof address) == 0 &&
                   watch_read_rails("", &view.fabric, &sample) == 0;
+        watch_read_flows(job.uid, &sample);
         if (goes_on && has_rank_0(&sample) && clock_s() - asked_s > WATCH_RAS_S) {
             asked_s = clock_s();
             ras_query(address, WATCH_RAS_DEADLINE_S, &sample.ras);

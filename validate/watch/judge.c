@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/statistics.h"
 #include "lib/base/text.h"
 
@@ -193,6 +194,8 @@ void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, d
     }
     if (node->has_moved && now_s - node->quiet_since_s > node->longest_quiet_s)
         node->longest_quiet_s = now_s - node->quiet_since_s;
+    if (!node->has_moved || place->unread_bytes < node->least_unread_bytes)
+        node->least_unread_bytes = place->unread_bytes;
     node->has_moved = true;
     node->quiet_since_s = NAN;
 }
@@ -536,6 +539,31 @@ static bool reads_or_writes(const struct watch_node *node, const struct watch_ra
     return before && rate(node, before->io_bytes, rank->io_bytes) > 1e5;
 }
 
+/* Whether what others sent it waits, while its ranks run or sleep: they are elsewhere, and not in
+ * the communication that the others are in. */
+static bool does_not_read(const struct watch_node *node)
+{
+    const struct watch_sample *sample, *newest = watch_newest(node);
+
+    for (size_t age = 0;
+         (sample = sample_at(node, age)) && sample->unread_bytes > node->least_unread_bytes; age++)
+        if (newest->time_s - sample->time_s >= WATCH_RECENT_S)
+            return true;
+    return false;
+}
+
+/* "rank 3" where that is all that the node has; else "". */
+static const char *only_rank(const struct judging *judging, const struct watch_node *node,
+                             char part[64])
+{
+    const struct watch_sample *newest = watch_newest(node);
+
+    part[0] = '\0';
+    if (newest->rank_count == 1 && newest->ranks[0].step == judging->watch->step)
+        snprintf(part, 64, "rank %d", newest->ranks[0].rank);
+    return part;
+}
+
 /* Nothing is carried by any rail, and no rank is known to be stopped. */
 static void quiet_judge(struct judging *judging)
 {
@@ -543,6 +571,7 @@ static void quiet_judge(struct judging *judging)
     const struct watch_rank *rank = NULL;
     bool is_idle, is_odd = odd_find(judging, &node, &rank, &is_idle), is_still = true;
     double waited_s = floor(judging->quiet_s);
+    size_t unread = 0;
     char part[64] = "";
 
     for (size_t i = 0; i < judging->watch->node_count; i++) {
@@ -562,6 +591,16 @@ static void quiet_judge(struct judging *judging)
         FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
                 "no rail has carried data for %.0f s; a hang counts after %.0f s", waited_s,
                 judging->patience_s);
+        return;
+    }
+    for (size_t i = 0; i < judging->watch->node_count; i++)
+        if (does_not_read(&judging->watch->nodes[i]) && unread++ == 0)
+            node = &judging->watch->nodes[i];
+    if (unread > 0 && 2 * unread < judging->watch->node_count) {
+        FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node->name, only_rank(judging, node, part),
+                "the job hangs: no rail has carried data for %.0f s, and %.0f bytes that others "
+                "sent to this node are not read",
+                waited_s, watch_newest(node)->unread_bytes);
         return;
     }
     if (judging->busy && !is_still) {
@@ -717,6 +756,129 @@ static void rails_judge(struct judging *judging)
     }
 }
 
+/* ---------------------------------------------------------------- connections */
+
+static const struct watch_flow *flow_find(const struct watch_sample *sample,
+                                          const struct watch_flow *like)
+{
+    for (size_t i = 0; sample && i < sample->flow_count; i++)
+        if (strcmp(sample->flows[i].rail, like->rail) == 0 &&
+            strcmp(sample->flows[i].peer, like->peer) == 0)
+            return &sample->flows[i];
+    return NULL;
+}
+
+/* The median of the rates that it had between samples in which it sent; NAN: of too few. */
+static double flow_mbps(const struct watch_node *node, const struct watch_flow *flow)
+{
+    double rates[WATCH_WINDOW];
+    size_t count = 0;
+    const struct watch_sample *newest = watch_newest(node), *sample;
+
+    for (size_t age = 0;
+         (sample = sample_at(node, age)) && newest->time_s - sample->time_s <= WATCH_FLOWS_S;
+         age++) {
+        const struct watch_flow *now = flow_find(sample, flow),
+                                *before = flow_find(sample_at(node, age + 1), flow);
+
+        if (now && before && now->mbps > 0 && now->bytes > before->bytes + WATCH_FLOW_BYTES)
+            rates[count++] = now->mbps;
+    }
+    return count >= WATCH_FLOW_SAMPLES ? statistics_median(rates, count) : NAN;
+}
+
+/* A rail as an end of flows. */
+struct flow_end {
+    const struct watch_node *node;
+    const char *rail;
+    size_t slow, all;
+    double mbps; /* the least */
+};
+
+/* Counts the flow at its end with that address; NULL: the address is not of the job. */
+static void end_take(struct flow_end *ends, size_t count, const char *address, double mbps,
+                     bool is_slow)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct watch_rail *rail = rail_find(watch_newest(ends[i].node), ends[i].rail);
+
+        if (strcmp(rail->address, address) != 0)
+            continue;
+        ends[i].all++;
+        ends[i].slow += is_slow;
+        if (is_slow && (ends[i].mbps == 0 || mbps < ends[i].mbps))
+            ends[i].mbps = mbps;
+    }
+}
+
+/* Calls take() for each flow that has a rate. Returns how many. */
+static size_t flows_each(const struct watch *watch, double *rates, double limit_mbps,
+                         struct flow_end *ends, size_t end_count)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < watch->node_count; i++) {
+        const struct watch_node *node = &watch->nodes[i];
+        const struct watch_sample *newest = watch_newest(node);
+
+        for (size_t k = 0; newest && k < newest->flow_count; k++) {
+            const struct watch_flow *flow = &newest->flows[k];
+            double mbps = flow_mbps(node, flow);
+            const struct watch_rail *rail = rail_find(newest, flow->rail);
+
+            if (isnan(mbps) || !rail)
+                continue;
+            if (rates)
+                rates[count] = mbps;
+            count++;
+            end_take(ends, end_count, rail->address, mbps, mbps < limit_mbps);
+            end_take(ends, end_count, flow->peer, mbps, mbps < limit_mbps);
+        }
+    }
+    return count;
+}
+
+/* The rail most of whose flows are slow, in and out; or the two between which all slow ones are. */
+static void flows_judge(struct judging *judging)
+{
+    const struct watch *watch = judging->watch;
+    size_t count = flows_each(watch, NULL, 0, NULL, 0), end_count = 0, slow = 0;
+    bool is_path;
+    double *rates = calloc(count + 1, sizeof *rates), median;
+    struct flow_end *ends = NULL, *worst = NULL, *next = NULL;
+
+    for (size_t i = 0; i < watch->node_count; i++) {
+        const struct watch_sample *newest = watch_newest(&watch->nodes[i]);
+
+        for (size_t k = 0; newest && k < newest->rail_count && GROW(ends, end_count); k++)
+            ends[end_count++] = (struct flow_end){&watch->nodes[i], newest->rails[k].name, 0, 0, 0};
+    }
+    if (!rates || end_count == 0 || count < 4)
+        goto done;
+    flows_each(watch, rates, 0, NULL, 0);
+    median = statistics_median(rates, count);
+    flows_each(watch, NULL, WATCH_RAIL_LIMIT * median, ends, end_count);
+    for (size_t i = 0; i < end_count; i++) {
+        slow += ends[i].slow;
+        if (!worst || ends[i].slow > worst->slow) {
+            next = worst;
+            worst = &ends[i];
+        } else if (!next || ends[i].slow > next->slow) {
+            next = &ends[i];
+        }
+    }
+    is_path = next && next->slow == worst->slow && slow == 2 * worst->slow;
+    if (worst->slow > 0 && (2 * worst->slow > worst->all || is_path))
+        FINDING(judging, VERDICT_WARN, FAULT_RAIL_STRAGGLES, worst->node->name, worst->rail,
+                "%zu of %zu TCP connections by %s are slow: the least sends at %.0f Mb/s, the "
+                "median of the job's at %.0f%s%s",
+                worst->slow, worst->all, worst->rail, worst->mbps, median,
+                is_path ? "; it may be the path to " : "", is_path ? next->node->name : "");
+done:
+    free(rates);
+    free(ends);
+}
+
 /* ---------------------------------------------------------------- verdict */
 
 static int weight(enum verdict verdict)
@@ -768,6 +930,7 @@ void watch_judge(struct watch *watch, double now_s, struct watch_verdict *verdic
     if (judging.moving > 0) {
         quiet_nodes_judge(&judging);
         rails_judge(&judging);
+        flows_judge(&judging);
     }
     conclude(&judging);
 }

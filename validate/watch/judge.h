@@ -25,6 +25,7 @@ struct watch_node {
     double times_s[WATCH_WINDOW];             /* when it came, by clock_s() here */
     size_t count;                             /* of all that came */
     bool has_moved;                           /* its rails carried data, since the watch began */
+    double least_unread_bytes;                /* of its samples while they did; 0: they never did */
     double quiet_since_s;                     /* they carry none since then; NAN: they do */
     double longest_quiet_s;                   /* of the pauses that are over */
 };

@@ -224,6 +224,9 @@ int watch_read_rails(const char *root, const struct fabric *fabric, struct watch
             continue;
         snprintf(read->name, sizeof read->name, "%s", rail->name);
         read->sent_bytes = (double)(counted.tx_bytes + counted.rdma_tx_bytes);
+        if (rail->nic && rail->nic->address_count > 0)
+            snprintf(read->address, sizeof read->address, "%.*s",
+                     (int)strcspn(rail->nic->addresses[0], "/"), rail->nic->addresses[0]);
         read->received_bytes = (double)(counted.rx_bytes + counted.rdma_rx_bytes);
         read->errors =
             (double)(counted.rx_crc_errors + counted.tx_carrier_errors + counted.carrier_changes +

@@ -27,4 +27,8 @@ int watch_read_ranks(const char *root, const struct watch_job *job, struct watch
 /* Adds the rails. Returns 0, or -1 without memory. */
 int watch_read_rails(const char *root, const struct fabric *fabric, struct watch_sample *sample);
 
+/* Adds what the user's TCP connections send by these rails, and what they have not read. A kernel
+ * without sock_diag(7) tells nothing of it. */
+void watch_read_flows(uid_t uid, struct watch_sample *sample);
+
 #endif

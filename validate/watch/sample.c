@@ -11,7 +11,8 @@
 
 /* Words of fields with commas between: the first letter says what it is. */
 #define RANK_FORMAT "r,%ld,%d,%ld,%c,%lf,%lf,%lf"
-#define RAIL_FORMAT "l,%63[^,],%lf,%lf,%lf"
+#define RAIL_FORMAT "l,%63[^,],%63[^,],%lf,%lf,%lf"
+#define FLOW_FORMAT "f,%63[^,],%63[^,],%lf,%lf"
 #define COMM_FORMAT                                                                                \
     "c,%39[^,],%lf,%lf,%lf,%d,%d,%d,%63[^,],%ld,%d,%d,%63[^,],%ld" /* of struct ras_comm */
 
@@ -19,6 +20,7 @@ void watch_sample_clear(struct watch_sample *sample)
 {
     free(sample->ranks);
     free(sample->rails);
+    free(sample->flows);
     ras_clear(&sample->ras);
     *sample = (struct watch_sample){0};
 }
@@ -30,8 +32,8 @@ static const char *word(const char *text)
 
 void watch_sample_write(const struct watch_sample *sample, FILE *stream)
 {
-    fprintf(stream, "muster-watch %s %.6f %d", sample->node, sample->time_s,
-            sample->ras.is_answered);
+    fprintf(stream, "muster-watch %s %.6f %.0f %d", sample->node, sample->time_s,
+            sample->unread_bytes, sample->ras.is_answered);
     for (size_t i = 0; i < sample->rank_count; i++) {
         const struct watch_rank *rank = &sample->ranks[i];
 
@@ -41,9 +43,12 @@ void watch_sample_write(const struct watch_sample *sample, FILE *stream)
     for (size_t i = 0; i < sample->rail_count; i++) {
         const struct watch_rail *rail = &sample->rails[i];
 
-        fprintf(stream, " l,%s,%.0f,%.0f,%.0f", rail->name, rail->sent_bytes, rail->received_bytes,
-                rail->errors);
+        fprintf(stream, " l,%s,%s,%.0f,%.0f,%.0f", rail->name, word(rail->address),
+                rail->sent_bytes, rail->received_bytes, rail->errors);
     }
+    for (size_t i = 0; i < sample->flow_count; i++)
+        fprintf(stream, " f,%s,%s,%.0f,%.2f", sample->flows[i].rail, sample->flows[i].peer,
+                sample->flows[i].bytes, sample->flows[i].mbps);
     for (size_t i = 0; i < sample->ras.comm_count; i++) {
         const struct ras_comm *comm = &sample->ras.comms[i];
 
@@ -60,6 +65,7 @@ static int word_read(const char *text, struct watch_sample *sample)
 {
     struct watch_rank rank;
     struct watch_rail rail;
+    struct watch_flow flow;
     struct ras_comm comm;
     int is_dead;
 
@@ -67,10 +73,13 @@ static int word_read(const char *text, struct watch_sample *sample)
                &rank.queued_s, &rank.io_bytes) == 7 &&
         GROW(sample->ranks, sample->rank_count)) {
         sample->ranks[sample->rank_count++] = rank;
-    } else if (sscanf(text, RAIL_FORMAT, rail.name, &rail.sent_bytes, &rail.received_bytes,
-                      &rail.errors) == 4 &&
+    } else if (sscanf(text, RAIL_FORMAT, rail.name, rail.address, &rail.sent_bytes,
+                      &rail.received_bytes, &rail.errors) == 5 &&
                GROW(sample->rails, sample->rail_count)) {
         sample->rails[sample->rail_count++] = rail;
+    } else if (sscanf(text, FLOW_FORMAT, flow.rail, flow.peer, &flow.bytes, &flow.mbps) == 4 &&
+               GROW(sample->flows, sample->flow_count)) {
+        sample->flows[sample->flow_count++] = flow;
     } else if (sscanf(text, COMM_FORMAT, comm.name, &comm.least, &comm.most, &comm.total, &is_dead,
                       &comm.missing_count, &comm.missing.rank, comm.missing.host, &comm.missing.pid,
                       &comm.behind_count, &comm.behind.rank, comm.behind.host,
@@ -90,8 +99,8 @@ int watch_sample_parse(const char *line, struct watch_sample *sample)
     int length = 0, is_answered, rv = -1;
 
     *sample = (struct watch_sample){0};
-    if (text && sscanf(text, "muster-watch %63s %lf %d%n", sample->node, &sample->time_s,
-                       &is_answered, &length) == 3) {
+    if (text && sscanf(text, "muster-watch %63s %lf %lf %d%n", sample->node, &sample->time_s,
+                       &sample->unread_bytes, &is_answered, &length) == 4) {
         rv = 0;
         sample->ras.is_answered = is_answered;
         for (char *item = strtok_r(text + length, " ", &rest); rv == 0 && item;

@@ -23,8 +23,17 @@ struct watch_rank {
 
 struct watch_rail {
     char name[64];
+    char address[64]; /* "": it has none */
     double sent_bytes, received_bytes;
     double errors; /* of the link: CRC, symbol, carrier, discards, retransmissions of RDMA */
+};
+
+/* What the job's TCP connections of a rail have sent to one address. */
+struct watch_flow {
+    char rail[64], peer[64];
+    double bytes; /* that arrived */
+    double mbps;  /* at which what the kernel sent last arrived, 10^6 bit/s; 0: not limited by the
+                     network */
 };
 
 struct watch_sample {
@@ -34,6 +43,9 @@ struct watch_sample {
     size_t rank_count;
     struct watch_rail *rails;
     size_t rail_count;
+    struct watch_flow *flows;
+    size_t flow_count;
+    double unread_bytes; /* that have arrived by TCP, and the job has not read */
     struct ras ras;
 };
 
