@@ -43,6 +43,7 @@ dist_man_MANS += \
 	doc/muster-history.1 \
 	doc/muster-interfaces.1 \
 	doc/muster-inventory.1 \
+	doc/muster-plan.1 \
 	doc/muster-policy.1 \
 	doc/muster-reference.1 \
 	doc/muster-report.1 \

@@ -168,6 +168,7 @@ static void print_prediction(const struct arrangement *made)
 void report_plan(const struct training *training, const struct world *world)
 {
     const struct arrangement *made = &training->arrangement;
+    const struct shape *shape = &training->options->shape;
     char part[32];
 
     if (!training->options->is_json) {
@@ -183,6 +184,11 @@ void report_plan(const struct training *training, const struct world *world)
             continue;
         print_record("layer_time", part, made->layer_s[i], "s");
         print_record("update_time", part, update_s(training, i), "s");
+        print_record("layer_rate", part,
+                     speed_layer_work(shape) * shape->context * made->layer_rows /
+                         made->layer_s[i] / 1e9,
+                     "GFLOP/s");
+        print_record("update_rate", part, 1 / made->parameter_s[i], "1/s");
     }
     if (!made->is_measured)
         return;

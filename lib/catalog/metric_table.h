@@ -280,6 +280,8 @@ METRIC(WORKING, "working", "MB", "working memory of a step") \
 METRIC(ACTIVATIONS, "activations", "MB", "memory of activations") \
 METRIC(LAYERS, "layers", "1", "layers of a stage") \
 METRIC(LAYER_TIME, "layer_time", "s", "time of a layer") \
+METRIC(LAYER_RATE, "layer_rate", "GFLOP/s", "rate of a layer of a stage, forward and backward, on its slowest rank") \
+METRIC(UPDATE_RATE, "update_rate", "1/s", "parameters that AdamW updates in a second on the slowest rank of a stage") \
 METRIC(UPDATE_TIME, "update_time", "s", "time of an update") \
 METRIC(PREDICTED_STEP, "predicted_step", "s", "time of a step by the model") \
 METRIC(PREDICTED_AS_IS, "predicted_as_is", "s", "the same without compression") \

@@ -293,11 +293,16 @@ static void nodes_are_worth_it(void)
     struct plan_layout layout, faster;
     struct error err;
 
+    job.steps = 1e5;
     is_int(plan_choose(&cluster, &job, &layout, &err), 0, "a job of no stated size");
     ok(layout.nodes > 4 && layout.nodes < 64, "takes the nodes that are worth it: %zu",
        layout.nodes);
     ok(layout.failures.spares > 0 && layout.failures.waiting < 0.01, "... with spares: %d",
        layout.failures.spares);
+    job.steps = 100;
+    plan_choose(&cluster, &job, &faster, &err);
+    is_int(faster.failures.spares, 0, "... a short job has none");
+    job.steps = 1e5;
     job.within_s = layout.finish_s * 2;
     is_int(plan_choose(&cluster, &job, &faster, &err), 0, "with twice the time");
     ok(faster.nodes < layout.nodes && faster.finish_s <= job.within_s, "fewer are enough: %zu",

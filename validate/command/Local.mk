@@ -49,6 +49,9 @@ muster_SOURCES = \
 	validate/command/node/health.c validate/command/node/health.h \
 	validate/command/node/interfaces.c \
 	validate/command/node/inventory.c validate/command/node/inventory.h \
+	validate/command/plan/plan.c validate/command/plan/plan.h \
+	validate/command/plan/json.c \
+	validate/command/plan/print.c \
 	validate/command/policy/policy.c validate/command/policy/policy.h \
 	validate/command/policy/load.c \
 	validate/command/policy/verify.c \
@@ -65,6 +68,7 @@ muster_libs = \
 	validate/compare/libcompare.la \
 	validate/checks/libchecks.la \
 	validate/suspects/libsuspects.la \
+	validate/plan/libplan.la \
 	validate/scheduling/libscheduling.la \
 	validate/slurm/libcluster.la \
 	validate/subnet/libsubnet.la \

@@ -23,6 +23,7 @@ int command_explain(int argc, char **argv);
 int command_history(int argc, char **argv);
 int command_interfaces(int argc, char **argv);
 int command_inventory(int argc, char **argv);
+int command_plan(int argc, char **argv);
 int command_policy(int argc, char **argv);
 int command_preflight(int argc, char **argv);
 int command_reference(int argc, char **argv);

@@ -24,6 +24,7 @@ static const struct command commands[] = {
     {"history", "show what earlier certifications found", command_history},
     {"interfaces", "show, make or undo the interface settings for jobs", command_interfaces},
     {"inventory", "show the hardware of this node, and its fabric", command_inventory},
+    {"plan", "lay out a training job by what was measured of the cluster", command_plan},
     {"policy", "find mistakes in how the cluster's scheduling is configured", command_policy},
     {"preflight", "inside a job: test its nodes before its work, keep the best", command_preflight},
     {"reference", "show what others measure on hardware like this node's", command_reference},

@@ -123,6 +123,13 @@ static bool is_of_host(const struct record *record)
     return catalog_is_suite(record->suite, SUITE_HOST) && record->node;
 }
 
+/* How fast a GPU computes. */
+static bool is_of_gpu(const struct record *record)
+{
+    return catalog_is_suite(record->suite, SUITE_GPU) && record->node &&
+           catalog_is_metric(record->metric, METRIC_RATE_FP32);
+}
+
 static bool is_of_job(const struct record *record)
 {
     return catalog_is_test(record->test, TEST_HOST_JOBS) && isfinite(record->job);
@@ -220,7 +227,8 @@ static bool add_figures(sqlite3 *database, const struct history_run *run,
         else if (is_link(record) && record->node &&
                  catalog_is_metric(record->metric, METRIC_LATENCY))
             is_done = add_figure(least, run->run, record->node, "latency", record);
-        else if (catalog_is_test(record->test, TEST_COLLECTIVES_SPEED) || is_of_host(record))
+        else if (catalog_is_test(record->test, TEST_COLLECTIVES_SPEED) || is_of_host(record) ||
+                 is_of_gpu(record))
             is_done = add_figure(most, run->run, record->node, record->metric, record);
     }
     sqlite3_finalize(most);

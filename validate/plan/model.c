@@ -11,8 +11,6 @@
 #include "trainer/parallel/pipeline/split.h"
 #include "trainer/parallel/pipeline/step_time.h"
 
-static const double update_bytes = 40; /* of a parameter */
-
 /* ---------------------------------------------------------------- work and memory */
 
 static double layer_parameters(const struct plan_job *job)
@@ -95,7 +93,7 @@ static bool fit(const struct plan_cluster *cluster, const struct plan_job *job,
 {
     double room = cluster->memory_bytes * PLAN_MEMORY_SHARE, count = ranks(layout);
     double parameters = stage_parameters(job, layout);
-    int most = layout->stages > 1 || layout->microbatches > 1 ? 1 : 3;
+    int most = layout->stages > 1 ? 1 : 3;
 
     if (count < 2)
         most = 0;
@@ -197,14 +195,18 @@ static void time_step(const struct plan_cluster *cluster, const struct plan_job 
     if (nodes > 1) {
         times.inside_bytes = parameters * sent_bytes(job, layout->zero) * (nodes - 1) / nodes;
         times.inside_messages = 2 * (int)ceil(log2(nodes));
+        if (layout->zero > 1) { /* no device holds the gradients until the last microbatch */
+            times.inside_bytes *= layout->microbatches;
+            times.inside_messages *= layout->microbatches;
+        }
     }
     if (layout->stages > 1 && job->vocabulary > 0)
         times.ends_bytes = job->vocabulary * job->width * 4 / nodes;
     layout->sums_s = arrange_step_s(&times) - layout->compute_s;
     hidden_s = job->overlap * slowest_s * 2 / 3;
     layout->sums_s = fmax(layout->sums_s - hidden_s, 0);
-    layout->update_s =
-        parameters * update_bytes / cluster->memory_Bps / (layout->zero > 0 ? ranks(layout) : 1);
+    layout->update_s = parameters * PLAN_UPDATE_BYTES / cluster->memory_Bps /
+                       (layout->zero > 0 ? ranks(layout) : 1);
     layout->step_s = layout->compute_s + layout->sums_s + layout->update_s;
     layout->tokens_per_s = job->batch * job->context / layout->step_s;
     layout->busy = plan_work(job, false) / all_flops / layout->step_s;
@@ -259,6 +261,8 @@ static void fail(const struct plan_cluster *cluster, const struct plan_job *job,
 {
     struct plan_failures *made = &layout->failures;
     double nodes = (double)layout->nodes, saved = job->is_fp32 ? 12 : 14;
+    /* what is away for longer than the job is, it does not see come back */
+    double repair_s = fmin(cluster->repair_s, job->steps * layout->step_s);
 
     made->mttf_s = plan_mttf_s(nodes, cluster->failures);
     made->checkpoint_s = job->checkpoint_s > 0
@@ -266,10 +270,10 @@ static void fail(const struct plan_cluster *cluster, const struct plan_job *job,
                              : job->parameters * saved / (nodes * cluster->checkpoint_Bps);
     made->interval_s = plan_interval_s(made->checkpoint_s, made->mttf_s);
     made->spares = job->spares < 0 ? 0 : job->spares;
-    made->waiting = plan_waiting(nodes, cluster->failures, cluster->repair_s, made->spares);
+    made->waiting = plan_waiting(nodes, cluster->failures, repair_s, made->spares);
     while (job->spares < 0 && made->spares < left_over(cluster, layout) &&
            made->waiting > PLAN_WAIT_SHARE)
-        made->waiting = plan_waiting(nodes, cluster->failures, cluster->repair_s, ++made->spares);
+        made->waiting = plan_waiting(nodes, cluster->failures, repair_s, ++made->spares);
     made->goodput = (1 - made->waiting) * plan_goodput(made->interval_s, made->checkpoint_s,
                                                        cluster->restart_s, made->mttf_s);
     layout->finish_s = job->steps * layout->step_s / made->goodput;

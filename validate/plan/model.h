@@ -10,29 +10,33 @@
 /* How a training job is best laid out over a cluster, how long a step takes, and how much of its
  * time the job gets work done although nodes fail. Pure.
  *
- * A step (L layers of width h, V words, s tokens of context, B sequences):
- *   work        72 h^2 (1 + s / 6h) operations of a layer and 6 V h of the head for each token; a
- *               third more where activations are computed again (Narayanan et al., SC'21, 5.1). Of
- * a model of which only the parameters P are known: 6 P pipeline    all stages' times of a
- * microbatch and m - 1 of the slowest's (trainer/parallel/pipeline/step_time.h); layers by the
- * stages' speed (split.h) gradients   a rank sends 8 P (N - 1) / N bytes: they are reduced and
- * spread in 32 bits. With ZeRO 16-bit parameters are spread instead, 6 P, and with ZeRO-3 once
- * more, 8 P; 12 P where parameters have 32 (Rajbhandari et al.: ZeRO, SC'20, whose gradients have
- * 16). A node's devices share its rails, and sum among themselves first: N are nodes. Links inside
- * of nodes are not counted. The share `overlap` of the last backward pass, two thirds of a
- * microbatch, hides them (Li et al.: PyTorch Distributed, VLDB 2020) update      40 bytes of memory
- * for each parameter of AdamW Memory of a device: 16 P of state with N shares of part of it (ZeRO),
- * and 34 s h bytes of activations of a sequence and layer, in 32 bits 40; where they are computed
- * again one layer's, and the inputs of the others (Korthikanti et al., 2022, without the attention
- * matrix).
+ * A step (L layers of width h, V words, s tokens of context, B sequences, P parameters):
+ *
+ *   work       72 h^2 (1 + s / 6h) operations of a layer and 6 V h of the head for each token, a
+ *              third more in layers whose activations are computed again (Narayanan et al., SC'21,
+ *              5.1). Of a model of which only P is known: 6 P
+ *   pipeline   all stages' times of a microbatch and m - 1 of the slowest's (step_time.h of the
+ *              trainer); layers by the stages' speed (split.h)
+ *   gradients  a rank sends 8 P (N - 1) / N bytes: they are reduced and spread in 32 bits. With
+ *              ZeRO 16-bit parameters are spread instead, 6 P, with ZeRO-3 once more, 8 P, and 12 P
+ *              where parameters have 32 bits (Rajbhandari et al.: ZeRO, SC'20, whose gradients have
+ *              16). ZeRO-2 and 3 do so for each microbatch; a pipeline has neither. The devices of
+ *              a node share its rails, and sum among themselves first: N are nodes. Links inside of
+ *              nodes are not counted. The last backward pass, two thirds of a microbatch, hides
+ *              them by the share `overlap` (Li et al.: PyTorch Distributed, VLDB 2020)
+ *   update     AdamW, by the memory that it moves
+ *   memory     16 P of state, part of it in shares (ZeRO), and 34 s h bytes of activations of a
+ *              sequence and layer, in 32 bits 40; where they are computed again one layer's, and
+ *              the inputs of the others (Korthikanti et al., 2022, without attention matrices)
  *
  * Failures (N nodes, each failing at rate f; M = 1 / N f; a checkpoint takes d, a restart R):
- *   interval    sqrt(2 d M) (1 + sqrt(d / 2M) / 3 + d / 18M) - d; M where d >= 2M
- *   goodput     t / (M e^(R/M) (e^((t + d)/M) - 1)) (Daly: A higher order estimate of the optimum
- *               checkpoint interval, 2006, equations 37 and 20)
- *   spares      with S of them the job stands still while S + 1 nodes are away for repair, each for
- *               a time W on average: Erlang's B of S + 1 servers and N f W, whatever the
- *               distribution of W (Sevastyanov 1957)
+ *
+ *   interval   sqrt(2 d M) (1 + sqrt(d / 2M) / 3 + d / 18M) - d; M where d >= 2 M
+ *   goodput    t / (M e^(R/M) (e^((t + d)/M) - 1)) (Daly: A higher order estimate of the optimum
+ *              checkpoint interval for restart dumps, 2006)
+ *   spares     with S of them the job stands still while S + 1 nodes are in repair, each for a time
+ *              W on average: Erlang's B of S + 1 servers and load N f W, whatever the distribution
+ *              of W (Sevastyanov, 1957)
  */
 
 enum { PLAN_ISLANDS_MOST = 16, PLAN_STAGES_MOST = 64 };

@@ -104,6 +104,7 @@ static int measure_work(const struct pipeline_options *options, struct comm *com
 
     placement_find(&made->placement, comm_rank_info(comm).rank, &stage, &replica);
     own = placement_stage(&made->placement, options->shape, stage);
+    made->layer_rows = rows;
     made->layer_s = comm_gather_buffer(comm, sizeof *made->layer_s); /* no more stages than ranks */
     made->parameter_s = comm_gather_buffer(comm, sizeof *made->parameter_s);
     rv = speed_of_layer(options->shape, options->compute, rows, &own_s, err);

@@ -27,6 +27,7 @@ struct arrangement {
     int islands;
     char (*names)[ISLAND_BYTES]; /* of each stage's island; "" where nobody said one */
     bool is_measured;            /* only then the rest */
+    int layer_rows;              /* sequences of a microbatch, the most that a rank has */
     double *layer_s;             /* of each stage: a layer, forward and backward, of a microbatch,
                                     on its slowest rank */
     double head_s;               /* of the last stage besides */

@@ -130,6 +130,11 @@ int speed_of_update(size_t count, int replicas, bool is_summed, double *seconds,
     return made == ARRAYS ? 0 : -1;
 }
 
+double speed_layer_work(const struct shape *shape)
+{
+    return 12.0 * shape->channels * (6.0 * shape->channels + shape->context);
+}
+
 double speed_head_in_layers(const struct shape *shape)
 {
     return shape->vocabulary / (12.0 * shape->channels);

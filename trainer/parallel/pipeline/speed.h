@@ -23,6 +23,10 @@ int speed_of_layer(const struct shape *shape, const struct compute *compute, int
  * part is measured, the least of some turns. Returns 0, or -1 with err. */
 int speed_of_update(size_t count, int replicas, bool is_summed, double *seconds, struct error *err);
 
+/* Operations of a token in a layer, forward and backward: 72 C^2 and 12 C of each token of context
+ * (Narayanan et al., SC'21, 5.1). */
+double speed_layer_work(const struct shape *shape);
+
 /* What the head costs beside a layer: their multiplications, V C and 12 C^2 of each token. */
 double speed_head_in_layers(const struct shape *shape);
 

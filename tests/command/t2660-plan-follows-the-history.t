@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster plan: figures come from the history or an option and say so; nodes at fault are left out;
+# what is missing is named in one line.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+muster=$top_builddir/muster
+add=$top_builddir/tests/history-add
+[ -x "$muster" ] || skip_all 'muster is not built'
+[ -x "$add" ] || skip_all 'history-add is not built'
+unset MUSTER_CONF MUSTER_RUN
+dir=$(mktemp -d)
+tap_cleanup() { rm -rf "$dir"; }
+echo "HistoryFile=$dir/history.db" >"$dir/conf"
+lay_out() { "$muster" plan --config "$dir/conf" "$@" 2>&1; }
+
+line() { # SUITE TEST NODE PART MEMBERS
+    printf '{"time":%s,"suite":"%s","test":"%s","node":"%s","part":"%s",%s}\n' "$now" "$@"
+}
+fact() { line check host.config "$1" '' "\"metric\":\"$2\",\"message\":\"$3\""; }
+# n1 to n4 InfiniBand on two switches, n5 and n6 Ethernet; each of 8 GPUs
+run() { # DAY VERDICT-OF-n4
+    now=$((1700000000 + 86400 * $1))
+    for i in 1 2 3 4 5 6; do
+        fact n$i gpu.count 8
+        line check host.config n$i gpu0 '"metric":"gpu.memory","message":"80000 MB"'
+        fact n$i fabric "$([ $i -lt 5 ] && echo InfiniBand || echo Ethernet)"
+        line certify net.topology n$i '' "\"metric\":\"leaf\",\"message\":\"leaf$(((i + 1) / 2))\""
+        line gpu gpu.compute n$i gpu0 "\"metric\":\"rate_fp32\",\"value\":$((i < 5 ? 60000 : 30000)),\"unit\":\"GFLOP/s\""
+        for j in 1 2 3 4 5 6; do
+            [ $i = $j ] && continue
+            speed=$((i < 5 && j < 5 ? 400000 : 25000))
+            line links links n$i ib0 "\"peer\":\"n$j\",\"metric\":\"bandwidth\",\"value\":$speed,\"unit\":\"Mb/s\""
+        done
+        line certify certify n$i '' "\"verdict\":\"$([ $i = 4 ] && echo "$2" || echo pass)\",\"message\":\"\""
+    done | "$add" "$dir/history.db" "r$1" "$now"
+}
+job=(--layers=32 --channels=4096 --batch=1024 --steps=1000 --rate=400)
+
+text=$(lay_out "${job[@]}")
+is "$?" 3 'without a history there are no nodes'
+is "$text" "muster plan: no node is in the history $dir/history.db; give --available" '... says one line'
+run 0 pass
+run 10 fail
+run 12 pass
+run 20 pass
+run 30 fail
+
+text=$(lay_out "${job[@]}")
+is "$?" 0 'a plan'
+like "$text" 'devices of a node +8 +GPUs, by the history' 'GPUs'
+like "$text" 'a device trains at +400 TFLOP/s +given' '... what was given'
+like "$text" 'a node sends +400 Gb/s +all rails of the slowest node' '... links'
+like "$text" 'to another island +25 Gb/s +the slowest pair' '... links between islands'
+like "$text" 'memory of a device +80 GB' '... memory'
+like "$text" 'failures of 1000 node-days +6\.759 +2 failures in 180 node-days' '... failures'
+like "$text" 'a repair +48 h +from a failure to the next pass, mean of 1' '... repairs'
+like "$text" 'a restart +300 s +published' '... what others published'
+like "$text" 'a node saves +1 GB/s +assumed' '... what is assumed'
+like "$text" '^#SBATCH --gres=gpu:8$' 'the request has the GPUs'
+like "$text" '^#SBATCH --exclude=n.*4' 'a node at fault is left out'
+text=$(lay_out "${job[@]}" --nodes=2 --spares=0)
+like "$text" '^#SBATCH --nodes=2$' 'nodes that were asked for'
+like "$text" '^#SBATCH --switches=1@' '... below one switch'
+like "$text" '^#SBATCH --exclude=n\[4-6\]$' '... none of another island'
+text=$(lay_out "${job[@]}" --nodes=4)
+like "$text" 'layout +a pipeline of [24] stages' 'islands are the stages of a pipeline'
+like "$text" 'stage 0 +(2[0-9]|1[0-9]) layers on [12] nodes? of island InfiniBand' '... the faster one first'
+layers=$(sed -n 's/.*stage [0-9] *\([0-9]*\) layer.*/\1/p' <<<"$text")
+ok '... with more layers' [ "$(head -n1 <<<"$layers")" -gt "$(tail -n1 <<<"$layers")" ]
+text=$(lay_out "${job[@]}" --nodes=2 --block=2 --extra)
+like "$text" '^#SBATCH --segment=2$' 'blocks'
+like "$text" "#SBATCH --extra='muster_level>=2'" 'certified nodes'
+like "$(lay_out --model=124M --batch=8 --steps=10 --rate=400)" 'layout +one device' 'a small job gets one device'
+
+text=$(lay_out "${job[@]}" --nodes=2 --json)
+is "$(wc -l <<<"$text")" 1 'JSON is one line'
+for member in nodes:2 zero: step_s: goodput: 'sbatch:\["--nodes=2'; do
+    like "$text" "\"${member%%:*}\":${member#*:}" "... with ${member%%:*}"
+done
+
+plan_fails() { # STATUS EXPECTED ARGUMENT...
+    local status=$1 expected=$2 text
+
+    shift 2
+    text=$(lay_out "$@")
+    is "$?" "$status" "$*: status $status"
+    like "$(head -n1 <<<"$text")" "^muster plan: $expected" '... and why'
+}
+plan_fails 2 '--batch is missing' --model=124M
+plan_fails 2 'the model is missing' --batch=8
+plan_fails 2 '--model and --parameters' --model=124M --parameters=1e9 --batch=8
+plan_fails 2 '--steps and --tokens' --model=124M --batch=8 --steps=1 --tokens=1
+plan_fails 2 '.*--within.*expected a time' --model=124M --batch=8 --within=soon
+plan_fails 3 'how fast a device trains is not in the history; give --rate or --measured' --model=124M --batch=8
+plan_fails 1 'no layout of the job fits 4 nodes' --model=124M --batch=8 --rate=1 --nodes=4
+plan_fails 3 "$dir/none: No such file" --model=124M --batch=8 --measured="$dir/none"
+plan_fails 3 "$dir/conf: no rate of a layer" --model=124M --batch=8 --measured="$dir/conf"
+now=1
+{
+    line train train.one n1 'stage 0' '"metric":"layer_rate","value":50,"unit":"GFLOP/s"'
+    line train train.one n1 'stage 1' '"metric":"layer_rate","value":40,"unit":"GFLOP/s"'
+    line train train.one n1 'stage 0' '"metric":"update_rate","value":1e9,"unit":"1/s"'
+} >"$dir/measured"
+text=$(lay_out "${job[@]:0:4}" --measured="$dir/measured")
+like "$text" "a device trains at +0.04 TFLOP/s +a layer on the slowest rank, by $dir/measured" 'what muster-train measured'
+like "$text" 'read and written at +40 GB/s +AdamW' '... of updates, too'
+done_testing

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/command/plan/plan.h"
+
+#include <math.h>
+
+#include "lib/base/quantity.h"
+#include "validate/command/command.h"
+#include "validate/plan/job.h"
+
+struct options {
+    const char *config, *records;
+    bool as_json, has_extra;
+    struct plan_wish wish;
+    struct plan_job job; /* what is not in the wish */
+    int precision, nodes, available, block;
+    double given[FIGURE_COUNT];
+};
+
+#define FIELD(member) OPTION_FIELD(struct options, member)
+#define FIGURE(id) OPTION_FIELD(struct options, given[FIGURE_##id])
+
+static int take_time(const char *value, void *field, struct error *err)
+{
+    if (!quantity_parse_time(value, field) || *(double *)field <= 0)
+        return error_set(err, "expected a time as 12h or 7d, found \"%s\"", value);
+    return 0;
+}
+
+static int take_hours(const char *value, void *field, struct error *err)
+{
+    int rv = take_time(value, field, err);
+
+    *(double *)field /= 3600;
+    return rv;
+}
+
+static const struct option_row rows[] = {
+    OPTION('\0', "model", "SIZE", "a GPT-2 of this many parameters", TEXT, FIELD(wish.model),
+           .choices = "124M|350M|774M|1558M"),
+    OPTION('\0', "parameters", "N", "parameters of the model, 7e9, where its shape does not matter",
+           DOUBLE, FIELD(wish.parameters), OPTION_RANGE(1e3, 1e15)),
+    OPTION('\0', "layers", "N", "transformer layers", INT, FIELD(wish.layers),
+           OPTION_RANGE(1, 1000)),
+    OPTION('\0', "channels", "N", "width of the model", INT, FIELD(wish.channels),
+           OPTION_RANGE(1, 1 << 20)),
+    OPTION('\0', "context", "N", "tokens of a sequence", INT, FIELD(wish.context),
+           OPTION_RANGE(1, 1 << 24), .initial = "2048, of --model 1024"),
+    OPTION('\0', "vocab", "N", "different tokens", INT, FIELD(wish.vocabulary),
+           OPTION_RANGE(2, 1 << 24), .initial = "50257"),
+    OPTION('\0', "batch", "N", "sequences of a step", INT, FIELD(wish.batch), OPTION_RANGE(1, 1e9)),
+    OPTION('\0', "microbatch", "N", "... that a device computes at once", INT,
+           FIELD(wish.microbatch), OPTION_RANGE(1, 1e6), .initial = "1"),
+    OPTION('\0', "tokens", "N", "tokens to train on", DOUBLE, FIELD(wish.tokens),
+           OPTION_RANGE(1, 1e18), .initial = "20 a parameter"),
+    OPTION('\0', "steps", "N", "steps, instead of tokens", DOUBLE, FIELD(wish.steps),
+           OPTION_RANGE(1, 1e12)),
+    OPTION('\0', "precision", "NAME", "of activations and products", CHOICE, FIELD(precision),
+           .choices = "bf16|fp32", .initial = "bf16"),
+    OPTION('\0', "overlap", "SHARE", "of the last backward pass that sums of gradients hide behind",
+           DOUBLE, FIELD(job.overlap), OPTION_RANGE(0, 1), .initial = "0"),
+    OPTION('\0', "checkpoint-time", "S", "seconds that the job stands still for a checkpoint",
+           DOUBLE, FIELD(job.checkpoint_s), OPTION_RANGE(1e-3, 1e6),
+           .initial = "by --checkpoint-rate"),
+    OPTION('N', "nodes", "N", "on this many nodes", INT, FIELD(nodes), OPTION_RANGE(1, 1e6),
+           .initial = "as many as are worth it"),
+    OPTION('\0', "within", "TIME", "on the fewest nodes that end the job by then: 12h, 7d", CALL,
+           FIELD(job.within_s), .take = take_time),
+    OPTION('\0', "spares", "N", "nodes that stand by", INT, FIELD(job.spares), OPTION_RANGE(0, 1e4),
+           .initial = "as many as keep the job from waiting"),
+    OPTION('\0', "measured", "FILE",
+           "how fast devices train: what muster-train --dry-run --split=measured --json printed "
+           "there for a model like this",
+           TEXT, FIELD(records)),
+    OPTION('\0', "rate", "TFLOP/s", "operations that a device gets done in training", DOUBLE,
+           FIGURE(RATE), OPTION_RANGE(1e-9, 1e9)),
+    OPTION('\0', "available", "N", "nodes of the cluster that the job may have", INT,
+           FIELD(available), OPTION_RANGE(1, 1e6), .initial = "by the history"),
+    OPTION('\0', "devices", "N", "devices of a node", DOUBLE, FIGURE(DEVICES),
+           OPTION_RANGE(1, 1000), .initial = "by the history"),
+    OPTION('\0', "memory", "GB", "memory of a device", DOUBLE, FIGURE(MEMORY),
+           OPTION_RANGE(1e-3, 1e6), .initial = "by the history"),
+    OPTION('\0', "bandwidth", "GB/s", "... that it reads and writes", DOUBLE, FIGURE(BANDWIDTH),
+           OPTION_RANGE(1e-3, 1e9), .initial = "of processors by the history"),
+    OPTION('\0', "link", "Gb/s", "what a node sends by all of its rails", DOUBLE, FIGURE(LINK),
+           OPTION_RANGE(1e-6, 1e9), .initial = "by the history"),
+    OPTION('\0', "across", "Gb/s", "... to a node of another island", DOUBLE, FIGURE(ACROSS),
+           OPTION_RANGE(1e-6, 1e9), .initial = "by the history"),
+    OPTION('\0', "failures", "N", "failures of 1000 node-days that end a job", DOUBLE,
+           FIGURE(FAILURES), OPTION_RANGE(0, 1e6), .initial = "by the history"),
+    OPTION('\0', "repair", "TIME", "until a node that failed is back", CALL, FIGURE(REPAIR),
+           .take = take_hours, .initial = "by the history"),
+    OPTION('\0', "restart", "S", "seconds from a failure to the next step", DOUBLE, FIGURE(RESTART),
+           OPTION_RANGE(0, 1e6), .initial = "300"),
+    OPTION('\0', "checkpoint-rate", "GB/s", "what a node writes of a checkpoint", DOUBLE,
+           FIGURE(CHECKPOINT), OPTION_RANGE(1e-6, 1e6), .initial = "by the history"),
+    OPTION('\0', "block", "N", "nodes of a block of topology/block: print --segment", INT,
+           FIELD(block), OPTION_RANGE(1, 1e6)),
+    OPTION('\0', "extra", NULL,
+           "also print --extra, so that Slurm 23.11 and later take certified nodes only", FLAG,
+           FIELD(has_extra)),
+    COMMAND_CONFIG(struct options),
+    OPTION('j', "json", NULL, "print the plan as one JSON object", FLAG, FIELD(as_json)),
+    OPTION_END,
+};
+static const struct option_set set = {
+    .name = "muster plan",
+    .usage = "muster plan --batch=N MODEL [OPTION...]",
+    .summary =
+        "Says how a training job is best laid out over this cluster: nodes and spares, data "
+        "parallel, ZeRO or a pipeline over islands, the time of a step, checkpoints, the time "
+        "to the end with failures, and the lines for sbatch. MODEL is --model, --parameters, "
+        "or --layers and --channels. Figures of the cluster come from the history of muster "
+        "certify; each is printed with its source.",
+    .status = "0 done, 1 no layout fits, 2 usage, 3 a figure is not known or the history could not "
+              "be read.",
+    .rows = rows,
+};
+
+/* What the figures alone do not say. Returns the exit status. */
+static int make(const struct options *options, struct plan *plan)
+{
+    struct error err;
+
+    if (plan_choose(&plan->figures.cluster, &plan->job, &plan->layout, &err) != 0) {
+        fprintf(stderr, "muster plan: %s\n", err.text);
+        return COMMAND_FAIL;
+    }
+    if (plan_sbatch_make(&plan->figures, &plan->layout, (size_t)options->block, options->has_extra,
+                         &plan->sbatch) != 0) {
+        fputs("muster plan: no memory\n", stderr);
+        return COMMAND_UNKNOWN;
+    }
+    return COMMAND_PASS;
+}
+
+int command_plan(int argc, char **argv)
+{
+    struct options options = {.wish = {.microbatch = 1},
+                              .job = {.within_s = INFINITY, .spares = -1}};
+    struct plan plan = {.job = {0}};
+    struct conf conf;
+    struct error err;
+    int status;
+
+    for (int i = 0; i < FIGURE_COUNT; i++)
+        options.given[i] = NAN;
+    status = command_options(&set, argc, argv, &options);
+    if (status >= 0)
+        return status;
+    options.wish.is_fp32 = options.precision == 1;
+    plan.job = options.job;
+    plan.job.nodes = (size_t)options.nodes;
+    if (plan_job_make(&options.wish, &plan.job, &err) != 0)
+        return command_misuse(set.name, "%s", err.text);
+    status = command_conf(set.name, options.config, &conf);
+    if (status == COMMAND_PASS &&
+        plan_figures_read(&(struct plan_sources){.history = conf.history_path,
+                                                 .records = options.records,
+                                                 .conf = &conf,
+                                                 .given = options.given,
+                                                 .available = (size_t)options.available},
+                          &plan.figures, &err) != 0) {
+        fprintf(stderr, "muster plan: %s\n", err.text);
+        status = COMMAND_UNKNOWN;
+    }
+    if (status == COMMAND_PASS)
+        status = make(&options, &plan);
+    if (status == COMMAND_PASS)
+        (options.as_json ? plan_print_json : plan_print)(&plan);
+    plan_sbatch_clear(&plan.sbatch);
+    plan_figures_clear(&plan.figures);
+    conf_clear(&conf);
+    return status;
+}

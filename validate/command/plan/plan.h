@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_COMMAND_PLAN_H
+#define MUSTER_COMMAND_PLAN_H
+
+#include "validate/plan/figures.h"
+#include "validate/plan/sbatch.h"
+
+/* Inside of muster plan. */
+struct plan {
+    struct plan_figures figures;
+    struct plan_job job;
+    struct plan_layout layout;
+    struct plan_sbatch sbatch;
+};
+
+/* "data parallel over 32 devices, ZeRO-1". */
+const char *plan_layout_text(const struct plan *plan, char *text, size_t size);
+/* "90 s", "5.2 min", "7.9 h", "47.7 days". */
+const char *plan_time_text(double seconds, char *text, size_t size);
+
+void plan_print(const struct plan *plan);
+void plan_print_json(const struct plan *plan);
+
+#endif
