@@ -194,6 +194,8 @@ static void tick(void *context)
     watch_judge(&watching->watch, now_s, &watching->verdict);
     if (options->is_once && !watching->verdict.is_settled)
         return;
+    if (watching->watch.nodes[0].count == 0 && !watching->is_terminal && !options->is_once)
+        return; /* the step begins */
     if (options->is_once || options->as_json || watching->is_terminal ||
         is_new(&watching->verdict, &watching->shown))
         show(watching);

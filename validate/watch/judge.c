@@ -838,6 +838,17 @@ static size_t flows_each(const struct watch *watch, double *rates, double limit_
     return count;
 }
 
+/* other: the end that may be the reason as well, or the path to it; NULL: there is none. */
+static void end_print(struct judging *judging, const struct flow_end *end,
+                      const struct flow_end *other, double median)
+{
+    FINDING(judging, VERDICT_WARN, FAULT_RAIL_STRAGGLES, end->node->name, end->rail,
+            "%zu of %zu TCP connections by %s are slow: the least sends at %.0f Mb/s, the median "
+            "of the job's at %.0f%s%s",
+            end->slow, end->all, end->rail, end->mbps, median,
+            other ? "; it may be the path to " : "", other ? other->node->name : "");
+}
+
 /* The rail most of whose flows are slow, in and out; or the two between which all slow ones are. */
 static void flows_judge(struct judging *judging)
 {
@@ -869,11 +880,9 @@ static void flows_judge(struct judging *judging)
     }
     is_path = next && next->slow == worst->slow && slow == 2 * worst->slow;
     if (worst->slow > 0 && (2 * worst->slow > worst->all || is_path))
-        FINDING(judging, VERDICT_WARN, FAULT_RAIL_STRAGGLES, worst->node->name, worst->rail,
-                "%zu of %zu TCP connections by %s are slow: the least sends at %.0f Mb/s, the "
-                "median of the job's at %.0f%s%s",
-                worst->slow, worst->all, worst->rail, worst->mbps, median,
-                is_path ? "; it may be the path to " : "", is_path ? next->node->name : "");
+        end_print(judging, worst, is_path ? next : NULL, median);
+    if (worst->slow > 0 && is_path)
+        end_print(judging, next, worst, median);
 done:
     free(rates);
     free(ends);
@@ -921,8 +930,9 @@ void watch_judge(struct watch *watch, double now_s, struct watch_verdict *verdic
     conditions_judge(&judging);
     ras_judge(&judging);
     if (judging.ranks == 0 && verdict->count == 0)
-        FINDING(&judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
-                "no rank of the job was found on its nodes");
+        FINDING(&judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "", "%s",
+                judging.ready == 0 ? "collecting samples"
+                                   : "no rank of the job was found on its nodes");
     else if (verdict->count == 0 && judging.moving == 0)
         quiet_judge(&judging);
     else if (judging.moving > 0)
