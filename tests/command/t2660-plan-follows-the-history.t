@@ -61,6 +61,8 @@ like "$text" 'failures of 1000 node-days +6\.759 +2 failures in 180 node-days' '
 like "$text" 'a repair +48 h +from a failure to the next pass, mean of 1' '... repairs'
 like "$text" 'a restart +300 s +published' '... what others published'
 like "$text" 'a node saves +1 GB/s +assumed' '... what is assumed'
+like "$text" '^cluster +5 of 6 nodes' 'how many nodes may be used'
+like "$(lay_out "${job[@]}" --failures=0)" '^failures +none$' 'no failures at all'
 like "$text" '^#SBATCH --gres=gpu:8$' 'the request has the GPUs'
 like "$text" '^#SBATCH --exclude=n.*4' 'a node at fault is left out'
 text=$(lay_out "${job[@]}" --nodes=2 --spares=0)
@@ -98,6 +100,7 @@ plan_fails 2 '--steps and --tokens' --model=124M --batch=8 --steps=1 --tokens=1
 plan_fails 2 '.*--within.*expected a time' --model=124M --batch=8 --within=soon
 plan_fails 3 'how fast a device trains is not in the history; give --rate or --measured' --model=124M --batch=8
 plan_fails 1 'no layout of the job fits 4 nodes' --model=124M --batch=8 --rate=1 --nodes=4
+plan_fails 1 '9 nodes are asked for, 5 may be used' --model=124M --batch=900 --rate=1 --nodes=9
 plan_fails 3 "$dir/none: No such file" --model=124M --batch=8 --measured="$dir/none"
 plan_fails 3 "$dir/conf: no rate of a layer" --model=124M --batch=8 --measured="$dir/conf"
 now=1

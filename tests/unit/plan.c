@@ -232,7 +232,7 @@ static void islands_get_stages(void)
                                                     .within_s = INFINITY,
                                                     .spares = -1});
     struct plan_cluster cluster = cluster_of(4, 200, 200e12);
-    struct plan_layout layout,
+    struct plan_layout layout, slow,
         across = {.nodes = 8, .devices = 8, .stages = 1, .stage_nodes = 8, .is_across = true};
     struct error err;
 
@@ -244,6 +244,12 @@ static void islands_get_stages(void)
     ok(plan_evaluate(&cluster, &job, &across), "data parallel over both fits");
     ok(layout.step_s < 141 / 195.0 * across.step_s * 1.15,
        "the pipeline takes %.2f of its step, published 141 / 195", layout.step_s / across.step_s);
+    cluster.across_Bps /= 100;
+    slow = layout;
+    plan_evaluate(&cluster, &job, &slow);
+    ok(slow.step_s > 1.1 * layout.step_s, "a slower link between them costs: %.1f s, %.1f s",
+       slow.step_s, layout.step_s);
+    cluster.across_Bps *= 100;
     cluster.islands[1].flops /= 2;
     plan_choose(&cluster, &job, &layout, &err);
     ok(layout.layers[0] > layout.layers[layout.stages - 1],
@@ -303,6 +309,13 @@ static void nodes_are_worth_it(void)
     plan_choose(&cluster, &job, &faster, &err);
     is_int(faster.failures.spares, 0, "... a short job has none");
     job.steps = 1e5;
+    job.nodes = 64;
+    plan_choose(&cluster, &job, &faster, &err);
+    ok(faster.finish_s < layout.finish_s &&
+           faster.finish_s * 64 > layout.finish_s * (double)layout.nodes,
+       "... and not all, which end it earlier: %.0f h, %.0f h", faster.finish_s / hour_s,
+       layout.finish_s / hour_s);
+    job.nodes = 0;
     job.within_s = layout.finish_s * 2;
     is_int(plan_choose(&cluster, &job, &faster, &err), 0, "with twice the time");
     ok(faster.nodes < layout.nodes && faster.finish_s <= job.within_s, "fewer are enough: %zu",

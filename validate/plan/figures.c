@@ -71,8 +71,7 @@ static void take_run(const struct history_node *run, void *context)
                                    .memory_GBps = NAN,
                                    .disk_MBps = NAN,
                                    .core_gflops = NAN,
-                                   .gpu_gflops = NAN,
-                                   .last = run->time};
+                                   .gpu_gflops = NAN};
         snprintf(node->name, sizeof node->name, "%s", run->node);
     }
     figures->node_s += node->first > 0 ? node->first - run->time : 0;
@@ -87,9 +86,13 @@ static void take_run(const struct history_node *run, void *context)
 
 /* ---------------------------------------------------------------- figures and facts */
 
-static void add(double *sum, double value)
+/* Over the parts that the newest run measured: others may be there no more. */
+static void add(double *sum, double *time, const struct history_point *point)
 {
-    *sum = isnan(*sum) ? value : *sum + value;
+    if (point->time < *time)
+        return;
+    *sum = point->time > *time ? point->value : *sum + point->value;
+    *time = point->time;
 }
 
 /* The newest value of each part's figure. */
@@ -108,11 +111,11 @@ static void take_point(const struct history_point *point, void *context)
         return;
     }
     if (catalog_is_metric(point->metric, METRIC_BANDWIDTH))
-        add(&node->link_mbps, point->value);
+        add(&node->link_mbps, &node->link_time, point);
     else if (catalog_is_metric(point->metric, METRIC_LATENCY))
         node->latency_us = fmax(node->latency_us, point->value);
     else if (catalog_is_metric(point->metric, METRIC_TRIAD))
-        add(&node->memory_GBps, point->value);
+        add(&node->memory_GBps, &node->memory_time, point);
     else if (catalog_is_metric(point->metric, METRIC_DISK_WRITE))
         node->disk_MBps = point->value;
     else if (catalog_is_metric(point->metric, METRIC_CORE_RATE))

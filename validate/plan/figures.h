@@ -38,7 +38,8 @@ struct plan_node {
     double link_mbps, latency_us, memory_GBps,
         disk_MBps; /* sums over its parts; NAN: not measured */
     double core_gflops, gpu_gflops, gpus, gpu_mb, host_mb;
-    double first, last; /* runs */
+    double first;                  /* run */
+    double link_time, memory_time; /* of the run that measured them last */
 };
 
 struct plan_figures {

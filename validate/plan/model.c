@@ -75,7 +75,7 @@ static double state_bytes(const struct plan_job *job, int zero, double count)
 
 static double activation_bytes(const struct plan_job *job, const struct plan_layout *layout)
 {
-    double row = job->microbatch * job->context * job->width;
+    double row = layout->microbatch * job->context * job->width;
     double layer = (job->is_fp32 ? 40 : 34) * row;
     int most = 0,
         held = layout->stages < layout->microbatches ? layout->stages : layout->microbatches;
@@ -85,28 +85,6 @@ static double activation_bytes(const struct plan_job *job, const struct plan_lay
     if (layout->recomputes)
         return layer + held * most * row * (job->is_fp32 ? 4 : 2);
     return held * most * layer;
-}
-
-/* The least that fits: first without computing again, each with as little sharding as may be. */
-static bool fit(const struct plan_cluster *cluster, const struct plan_job *job,
-                struct plan_layout *layout)
-{
-    double room = cluster->memory_bytes * PLAN_MEMORY_SHARE, count = ranks(layout);
-    double parameters = stage_parameters(job, layout);
-    int most = layout->stages > 1 ? 1 : 3;
-
-    if (count < 2)
-        most = 0;
-    for (int again = 0; again < 2; again++) {
-        layout->recomputes = again;
-        for (layout->zero = 0; layout->zero <= most; layout->zero++) {
-            layout->memory_bytes =
-                parameters * state_bytes(job, layout->zero, count) + activation_bytes(job, layout);
-            if (layout->memory_bytes <= room)
-                return true;
-        }
-    }
-    return false;
 }
 
 /* ---------------------------------------------------------------- time of a step */
@@ -168,7 +146,7 @@ static void time_step(const struct plan_cluster *cluster, const struct plan_job 
 {
     double stage_s[PLAN_STAGES_MOST], slowest_s = 0, all_flops = 0, hidden_s;
     double bytes = job->is_fp32 ? 4 : 2, nodes = (double)layout->stage_nodes;
-    double parameters = stage_parameters(job, layout), row = job->microbatch * job->context;
+    double parameters = stage_parameters(job, layout), row = layout->microbatch * job->context;
     double again = layout->recomputes ? 4.0 / 3 : 1;
     struct arrange_times times = {
         .stages = layout->stages,
@@ -212,6 +190,35 @@ static void time_step(const struct plan_cluster *cluster, const struct plan_job 
     layout->busy = plan_work(job, false) / all_flops / layout->step_s;
 }
 
+/* The fastest that fits, of the lowest stage of ZeRO that does: 2 and 3 may cost more than
+ * computing activations again. */
+static bool fit(const struct plan_cluster *cluster, const struct plan_job *job,
+                struct plan_layout *layout)
+{
+    double room = cluster->memory_bytes * PLAN_MEMORY_SHARE, count = ranks(layout);
+    double parameters = stage_parameters(job, layout);
+    int most = count < 2 ? 0 : layout->stages > 1 ? 1 : 3;
+    struct plan_layout best = {.step_s = INFINITY};
+
+    for (int again = 0; again < 2; again++) {
+        bool fits = false;
+
+        layout->recomputes = again;
+        for (layout->zero = 0; layout->zero <= most; layout->zero++) {
+            layout->memory_bytes =
+                parameters * state_bytes(job, layout->zero, count) + activation_bytes(job, layout);
+            if (layout->memory_bytes > room || (fits && layout->zero == 1))
+                continue;
+            fits = true;
+            time_step(cluster, job, layout);
+            if (layout->step_s < best.step_s)
+                best = *layout;
+        }
+    }
+    *layout = best;
+    return isfinite(best.step_s);
+}
+
 /* ---------------------------------------------------------------- failures */
 
 double plan_mttf_s(double nodes, double failures)
@@ -236,13 +243,22 @@ double plan_goodput(double interval_s, double checkpoint_s, double restart_s, do
            (mttf_s * exp(restart_s / mttf_s) * expm1((interval_s + checkpoint_s) / mttf_s));
 }
 
+/* Erlang's recursion; stops at the fewest spares with which the job waits no longer than that
+ * share, and says how many that are. */
+static double waiting(double load, int most, double share, int *spares)
+{
+    double blocked = 1;
+
+    for (*spares = 0;; ++*spares) {
+        blocked = load * blocked / (*spares + 1 + load * blocked);
+        if (*spares >= most || blocked <= share)
+            return blocked;
+    }
+}
+
 double plan_waiting(double nodes, double failures, double repair_s, int spares)
 {
-    double load = nodes * failures * repair_s, blocked = 1;
-
-    for (int servers = 1; servers <= spares + 1; servers++)
-        blocked = load * blocked / (servers + load * blocked);
-    return blocked;
+    return waiting(nodes * failures * repair_s, spares, -1, &spares);
 }
 
 /* Nodes that a spare can be. */
@@ -268,12 +284,13 @@ static void fail(const struct plan_cluster *cluster, const struct plan_job *job,
     made->checkpoint_s = job->checkpoint_s > 0
                              ? job->checkpoint_s
                              : job->parameters * saved / (nodes * cluster->checkpoint_Bps);
-    made->interval_s = plan_interval_s(made->checkpoint_s, made->mttf_s);
-    made->spares = job->spares < 0 ? 0 : job->spares;
-    made->waiting = plan_waiting(nodes, cluster->failures, repair_s, made->spares);
-    while (job->spares < 0 && made->spares < left_over(cluster, layout) &&
-           made->waiting > PLAN_WAIT_SHARE)
-        made->waiting = plan_waiting(nodes, cluster->failures, repair_s, ++made->spares);
+    made->interval_s = fmax(plan_interval_s(made->checkpoint_s, made->mttf_s), layout->step_s);
+    if (job->spares < 0)
+        made->waiting = waiting(nodes * cluster->failures * repair_s, left_over(cluster, layout),
+                                PLAN_WAIT_SHARE, &made->spares);
+    else
+        made->waiting =
+            plan_waiting(nodes, cluster->failures, repair_s, made->spares = job->spares);
     made->goodput = (1 - made->waiting) * plan_goodput(made->interval_s, made->checkpoint_s,
                                                        cluster->restart_s, made->mttf_s);
     layout->finish_s = job->steps * layout->step_s / made->goodput;
@@ -290,10 +307,10 @@ bool plan_evaluate(const struct plan_cluster *cluster, const struct plan_job *jo
     if (crosses(layout) && cluster->across_Bps <= 0)
         return false;
     layout->microbatches = (int)ceil(sequences / job->microbatch);
+    layout->microbatch = sequences / layout->microbatches;
     split(cluster, job, layout);
     if (!fit(cluster, job, layout))
         return false;
-    time_step(cluster, job, layout);
     fail(cluster, job, layout);
     return true;
 }
@@ -416,6 +433,8 @@ int plan_choose(const struct plan_cluster *cluster, const struct plan_job *job,
         try_pipeline(&search, nodes, 1);
         try_pipeline(&search, nodes, PLAN_STAGES_MOST);
     }
+    if (job->nodes > all)
+        return error_set(err, "%zu nodes are asked for, %zu may be used", job->nodes, all);
     if (!search.has_best)
         return error_set(err,
                          "no layout of the job fits %zu node%s of %d device%s with %.3g GB: each "

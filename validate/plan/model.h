@@ -93,6 +93,7 @@ struct plan_layout {
     int zero;       /* 0 to 3 */
     bool recomputes;
     int microbatches;
+    double microbatch;                  /* sequences of each, on average */
     double memory_bytes;                /* that a device needs */
     double compute_s, sums_s, update_s; /* of a step; sums: that nothing hides */
     double step_s, tokens_per_s, busy;  /* busy: share of the step that is work of all devices */

@@ -61,6 +61,15 @@ static void print_figures(const struct plan_figures *figures)
     table_clear(&table);
 }
 
+static size_t usable(const struct plan_figures *figures)
+{
+    size_t nodes = 0;
+
+    for (size_t i = 0; i < figures->count; i++)
+        nodes += figures->nodes[i].verdict == VERDICT_PASS;
+    return nodes;
+}
+
 static void print_stages(const struct plan *plan)
 {
     const struct plan_layout *layout = &plan->layout;
@@ -91,7 +100,9 @@ void plan_print(const struct plan *plan)
         job->parameters, job->layers, job->width, job->steps, job->batch, job->context,
         job->is_fp32 ? "fp32" : "bf16");
     print_figures(&plan->figures);
-    printf("\nlayout        %s\n", plan_layout_text(plan, text, sizeof text));
+    printf("\ncluster       %zu of %zu nodes in the history passed their newest run\n",
+           usable(&plan->figures), plan->figures.count);
+    printf("layout        %s\n", plan_layout_text(plan, text, sizeof text));
     print_stages(plan);
     printf("nodes         %zu", layout->nodes);
     if (failures->spares > 0)
@@ -104,11 +115,16 @@ void plan_print(const struct plan *plan)
     printf(", %s of sums", plan_time_text(layout->sums_s, text, sizeof text));
     printf(", %s of update; %.4g tokens/s\n", plan_time_text(layout->update_s, text, sizeof text),
            layout->tokens_per_s);
-    printf("failures      one each %s\n", plan_time_text(failures->mttf_s, text, sizeof text));
-    printf("checkpoints   one each %s", plan_time_text(failures->interval_s, text, sizeof text));
-    steps = fmax(1, round(failures->interval_s / layout->step_s));
-    printf(", %.0f step%s, in %s\n", steps, text_plural((size_t)steps),
-           plan_time_text(failures->checkpoint_s, text, sizeof text));
+    if (isinf(failures->mttf_s)) {
+        printf("failures      none\n");
+    } else {
+        printf("failures      one each %s\n", plan_time_text(failures->mttf_s, text, sizeof text));
+        printf("checkpoints   one each %s",
+               plan_time_text(failures->interval_s, text, sizeof text));
+        steps = fmax(1, round(failures->interval_s / layout->step_s));
+        printf(", %.0f step%s, in %s\n", steps, text_plural((size_t)steps),
+               plan_time_text(failures->checkpoint_s, text, sizeof text));
+    }
     printf("goodput       %.1f %% of the time; %.1f %% without enough nodes\n",
            100 * failures->goodput, 100 * failures->waiting);
     printf("end           after %s", plan_time_text(layout->finish_s, text, sizeof text));
