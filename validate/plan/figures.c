@@ -100,16 +100,9 @@ static void take_point(const struct history_point *point, void *context)
 {
     struct plan_figures *figures = context;
     struct plan_node *node = *point->node ? node_of(figures, point->node) : NULL;
-    double kib = 0;
 
-    if (!node) {
-        if (catalog_is_metric(point->metric, METRIC_BUSBW) &&
-            sscanf(point->part, "allreduce %lfK", &kib) == 1 && kib > figures->busbw_kib) {
-            figures->busbw_kib = kib;
-            figures->busbw_GBps = point->value;
-        }
+    if (!node)
         return;
-    }
     if (catalog_is_metric(point->metric, METRIC_BANDWIDTH))
         add(&node->link_mbps, &node->link_time, point);
     else if (catalog_is_metric(point->metric, METRIC_LATENCY))
@@ -294,7 +287,6 @@ static int make_islands(const struct plan_sources *sources, struct plan_figures 
 {
     struct plan_cluster *cluster = &figures->cluster;
     double given_Bps = figures->figures[FIGURE_LINK].value * 1e9 / 8, fastest = NAN;
-    bool sums_on_hosts = figures->busbw_kib > 0 && figures->is_on_hosts;
 
     for (size_t i = 0; i < figures->count; i++) {
         struct plan_node *node = &figures->nodes[i];
@@ -327,8 +319,6 @@ static int make_islands(const struct plan_sources *sources, struct plan_figures 
 
         island->flops = figures->figures[FIGURE_RATE].value * 1e12 *
                         (isnan(island->flops) ? 1 : island->flops / fastest);
-        if (sums_on_hosts)
-            island->node_Bps = fmin(island->node_Bps, figures->busbw_GBps * 1e9);
         if (!isnan(given_Bps))
             island->node_Bps = given_Bps;
         if (isnan(island->node_Bps) && island->nodes > 1)
@@ -340,9 +330,7 @@ static int make_islands(const struct plan_sources *sources, struct plan_figures 
     }
     set(figures, FIGURE_LINK,
         isinf(cluster->islands[0].node_Bps) ? NAN : cluster->islands[0].node_Bps * 8 / 1e9,
-        sums_on_hosts ? "allreduce of %.0f KiB over hosts, by the history"
-                      : "all rails of the slowest node, by the history",
-        figures->busbw_kib);
+        "all rails of the slowest node, by the history");
     return 0;
 }
 

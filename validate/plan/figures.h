@@ -49,7 +49,6 @@ struct plan_figures {
     size_t count;
     double failed, repaired, repair_s, node_s; /* sums over all nodes */
     bool is_on_hosts;                          /* the devices are the processors */
-    double busbw_GBps, busbw_kib;              /* of the largest allreduce */
     double across_mbps;                        /* NAN: not measured */
 };
 

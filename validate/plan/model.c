@@ -190,8 +190,8 @@ static void time_step(const struct plan_cluster *cluster, const struct plan_job 
     layout->busy = plan_work(job, false) / all_flops / layout->step_s;
 }
 
-/* The fastest that fits, of the lowest stage of ZeRO that does: 2 and 3 may cost more than
- * computing activations again. */
+/* The lowest stage of ZeRO that fits, with or without computing activations again: the faster of
+ * these, as ZeRO-2 and 3 may cost more. */
 static bool fit(const struct plan_cluster *cluster, const struct plan_job *job,
                 struct plan_layout *layout)
 {
@@ -201,19 +201,18 @@ static bool fit(const struct plan_cluster *cluster, const struct plan_job *job,
     struct plan_layout best = {.step_s = INFINITY};
 
     for (int again = 0; again < 2; again++) {
-        bool fits = false;
-
         layout->recomputes = again;
         for (layout->zero = 0; layout->zero <= most; layout->zero++) {
             layout->memory_bytes =
                 parameters * state_bytes(job, layout->zero, count) + activation_bytes(job, layout);
-            if (layout->memory_bytes > room || (fits && layout->zero == 1))
-                continue;
-            fits = true;
-            time_step(cluster, job, layout);
-            if (layout->step_s < best.step_s)
-                best = *layout;
+            if (layout->memory_bytes <= room)
+                break;
         }
+        if (layout->zero > most)
+            continue;
+        time_step(cluster, job, layout);
+        if (layout->step_s < best.step_s)
+            best = *layout;
     }
     *layout = best;
     return isfinite(best.step_s);
