@@ -59,7 +59,7 @@ static const struct option_row rows[] = {
     OPTION('\0', "precision", "NAME", "of activations and products", CHOICE, FIELD(precision),
            .choices = "bf16|fp32", .initial = "bf16"),
     OPTION('\0', "overlap", "SHARE", "of the last backward pass that sums of gradients hide behind",
-           DOUBLE, FIELD(job.overlap), OPTION_RANGE(0, 1), .initial = "1"),
+           DOUBLE, FIELD(job.overlap), OPTION_RANGE(0, 1), .initial = "1 of GPUs, 0 of processors"),
     OPTION('\0', "checkpoint-time", "S", "seconds that the job stands still for a checkpoint",
            DOUBLE, FIELD(job.checkpoint_s), OPTION_RANGE(1e-3, 1e6),
            .initial = "by --checkpoint-rate"),
@@ -123,6 +123,8 @@ static int make(const struct options *options, struct plan *plan)
 {
     struct error err;
 
+    if (isnan(plan->job.overlap)) /* processors that compute carry the messages, too */
+        plan->job.overlap = plan->figures.is_on_hosts ? 0 : 1;
     if (plan_choose(&plan->figures.cluster, &plan->job, &plan->layout, &err) != 0) {
         fprintf(stderr, "muster plan: %s\n", err.text);
         return COMMAND_FAIL;
@@ -138,7 +140,7 @@ static int make(const struct options *options, struct plan *plan)
 int command_plan(int argc, char **argv)
 {
     struct options options = {.wish = {.microbatch = 1},
-                              .job = {.overlap = 1, .within_s = INFINITY, .spares = -1}};
+                              .job = {.overlap = NAN, .within_s = INFINITY, .spares = -1}};
     struct plan plan = {.job = {0}};
     struct conf conf;
     struct error err;
