@@ -18,6 +18,7 @@ ROW(real, WATCH_BUSY_LIMIT, 0.5, "ratio", "chosen 2026-11", "of a processor: who
 ROW(real, WATCH_QUEUED_LIMIT, 0.25, "ratio", "chosen 2026-11", "of its time that a rank waits for a processor: more is a busy machine") \
 ROW(real, WATCH_RAIL_LIMIT, 0.5, "ratio", "chosen 2026-11", "of the other rails of the node, that a rail carries: less is too little") \
 ROW(real, WATCH_RAIL_PEERS, 0.7, "ratio", "chosen 2026-11", "the same, on nodes where that rail is as the others") \
+ROW(integer, WATCH_LINK_ERRORS, 10, "count", "chosen 2026-11", "damaged frames of a rail while it is watched: a few are normal") \
 ROW(real, WATCH_FLOWS_S, 20, "s", "chosen 2026-11", "that rates of TCP connections are taken over") \
 ROW(integer, WATCH_FLOW_SAMPLES, 3, "samples", "chosen 2026-11", "of a connection: fewer are no rate") \
 ROW(integer, WATCH_FLOW_BYTES, 100000, "bytes", "chosen 2026-11", "that a connection sends between two samples: with less its rate is that of before") \

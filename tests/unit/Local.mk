@@ -457,7 +457,10 @@ tests_unit_policy_verify_t_LDADD = validate/scheduling/libscheduling.la $(unit_l
 
 check_PROGRAMS += tests/unit/job_watch.t
 tests_unit_job_watch_t_SOURCES = tests/unit/job_watch.c \
-	validate/watch/judge.c validate/watch/judge.h \
+	validate/watch/judge.c validate/watch/judge.h validate/watch/judge_parts.h \
+	validate/watch/rails.c \
+	validate/watch/ranks.c \
+	validate/watch/window.c \
 	validate/watch/ras.c validate/watch/ras.h \
 	validate/watch/read.c validate/watch/read.h \
 	validate/watch/sample.c validate/watch/sample.h

@@ -27,7 +27,7 @@ static struct node {
     char state;
     double cpu, queued, io_MB;
     double mbps[RAILS];
-    double errors, unread;
+    double losses, errors, unread;
     double flow_mbps[RAILS]; /* of what it sends to the next node; 0: no network limits it */
     double far_mbps;         /* and by eth1 to the one after that */
     bool is_silent, has_none;
@@ -93,6 +93,7 @@ static struct watch_sample sample_make(int i)
         snprintf(sums[i][k].name, sizeof sums[i][k].name, "eth%d", k + 1);
         sums[i][k].sent_bytes += 2 * nodes[i].mbps[k] / 16e-6;
         sums[i][k].received_bytes += 2 * nodes[i].mbps[k] / 16e-6;
+        sums[i][k].losses += nodes[i].losses;
         sums[i][k].errors += 2 * nodes[i].errors;
         snprintf(sums[i][k].address, sizeof sums[i][k].address, "10.0.%d.%d", k, i);
         rails[k] = sums[i][k];
@@ -351,8 +352,17 @@ static void differing(void)
     pass(20);
     is_str(found(), "pass", "... a rail that all nodes use less is the job's choice");
     nodes[3].errors = 1;
-    pass(4);
+    pass(6);
+    is_str(found(), "pass", "a few damaged frames are normal");
+    pass(6);
     is_str(found(), "warn link_errors n4 eth1", "a rail that counts errors");
+    end();
+
+    begin();
+    pass(20);
+    nodes[0].losses = 1;
+    pass(2);
+    is_str(found(), "warn link_errors n1 eth1", "a rail whose link was lost");
     end();
 }
 

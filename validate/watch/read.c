@@ -228,10 +228,10 @@ int watch_read_rails(const char *root, const struct fabric *fabric, struct watch
             snprintf(read->address, sizeof read->address, "%.*s",
                      (int)strcspn(rail->nic->addresses[0], "/"), rail->nic->addresses[0]);
         read->received_bytes = (double)(counted.rx_bytes + counted.rdma_rx_bytes);
-        read->errors =
-            (double)(counted.rx_crc_errors + counted.tx_carrier_errors + counted.carrier_changes +
-                     counted.symbol_errors + counted.link_downed + counted.link_error_recovery +
-                     counted.port_rcv_errors + counted.link_integrity_errors);
+        read->losses =
+            (double)(counted.carrier_changes + counted.link_downed + counted.link_error_recovery);
+        read->errors = (double)(counted.rx_crc_errors + counted.tx_carrier_errors +
+                                counted.port_rcv_errors + counted.link_integrity_errors);
         sample->rail_count++;
     }
     return 0;

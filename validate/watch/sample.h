@@ -25,7 +25,8 @@ struct watch_rail {
     char name[64];
     char address[64]; /* "": it has none */
     double sent_bytes, received_bytes;
-    double errors; /* of the link: CRC, symbol, carrier, discards, retransmissions of RDMA */
+    double losses; /* of the link, and how often it recovered */
+    double errors; /* frames and packets that arrived damaged */
 };
 
 /* What the job's TCP connections of a rail have sent to one address. */

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/watch/judge_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---------------------------------------------------------------- ranks that cannot go on */
+
+enum condition { GOES, STOPPED, BLOCKED, GONE };
+
+/* What holds for the rank in all samples of the last seconds. */
+static enum condition condition_of(const struct watch_node *node, long step, int rank)
+{
+    const struct watch_sample *newest = watch_newest(node), *sample;
+    const struct watch_rank *last = watch_rank_find(newest, step, rank);
+    double cpu_s = last ? last->cpu_s : 0;
+    enum condition condition = GOES;
+
+    for (size_t age = 0; (sample = watch_sample_at(node, age)); age++) {
+        const struct watch_rank *seen = watch_rank_find(sample, step, rank);
+        enum condition now = !seen || seen->state == 'Z' || seen->state == 'X'  ? GONE
+                             : seen->state == 'T' || seen->state == 't'         ? STOPPED
+                             : seen->state == 'D' && cpu_s - seen->cpu_s < 1e-9 ? BLOCKED
+                                                                                : GOES;
+
+        if (now == GOES || (age > 0 && now != condition))
+            return GOES;
+        condition = now;
+        if (newest->time_s - sample->time_s >= WATCH_STOPPED_S)
+            return condition;
+    }
+    return GOES;
+}
+
+/* All that had a rank within the window. */
+void watch_judge_conditions(struct judging *judging)
+{
+    static const char *const said[] = {
+        [STOPPED] = "is stopped by a signal or a debugger (state T)",
+        [BLOCKED] = "is blocked in the kernel (state D): a file system, a driver or a device",
+        [GONE] = "has ended"};
+    static const enum fault_code codes[] = {
+        [STOPPED] = FAULT_RANK_HUNG, [BLOCKED] = FAULT_TASK_HUNG, [GONE] = FAULT_RANK_HUNG};
+    struct watch *watch = judging->watch;
+    size_t counts[4] = {0}, first = judging->verdict->count;
+    bool is_quiet = judging->moving == 0;
+
+    for (size_t i = 0; i < watch->node_count; i++) {
+        const struct watch_node *node = &watch->nodes[i];
+        size_t oldest = node->count < WATCH_WINDOW ? node->count : WATCH_WINDOW;
+        const struct watch_sample *seen = oldest ? watch_sample_at(node, oldest - 1) : NULL;
+
+        for (size_t k = 0; seen && !watch_is_silent(judging, node) && k < seen->rank_count; k++) {
+            const struct watch_rank *rank = &seen->ranks[k];
+            enum condition condition =
+                rank->step == watch->step ? condition_of(node, rank->step, rank->rank) : GOES;
+            char part[64];
+
+            counts[condition]++;
+            /* ranks end before others, and wait for files: that is nothing yet */
+            if (condition == GOES ||
+                (condition != STOPPED && judging->quiet_s < judging->patience_s))
+                continue;
+            snprintf(part, sizeof part, "rank %d", rank->rank);
+            FINDING(judging, is_quiet ? VERDICT_FAIL : VERDICT_WARN, codes[condition], node->name,
+                    part, "rank %d (pid %ld) %s%s", rank->rank, rank->pid, said[condition],
+                    is_quiet ? "; nothing moves in the job" : "; the job goes on");
+        }
+    }
+    /* what all have in common is no rank's: Slurm suspends jobs, and jobs end */
+    for (int condition = STOPPED; condition <= GONE; condition++)
+        if (counts[condition] > 1 && 2 * counts[condition] > judging->ranks) {
+            judging->verdict->count = first;
+            FINDING(judging, VERDICT_UNKNOWN, FAULT_MANY_ALIKE, NULL, "",
+                    "%zu of the job's ranks %s", counts[condition],
+                    condition == STOPPED   ? "are stopped: is the job suspended?"
+                    : condition == BLOCKED ? "are blocked in the kernel: look for the file system "
+                                             "that they share"
+                                           : "have ended");
+            return;
+        }
+}
+
+/* ---------------------------------------------------------------- what NCCL says */
+
+/* The node with a process of that number in the step: hosts are addresses that we may not know. */
+static const struct watch_node *node_of(const struct judging *judging, const struct ras_rank *who,
+                                        int *rank)
+{
+    const struct watch_node *found = NULL;
+
+    *rank = who->rank;
+    for (size_t i = 0; i < judging->watch->node_count; i++) {
+        const struct watch_node *node = &judging->watch->nodes[i];
+        const struct watch_sample *newest = watch_newest(node);
+
+        for (size_t k = 0; newest && k < newest->rank_count; k++)
+            if (newest->ranks[k].pid == who->pid && newest->ranks[k].step == judging->watch->step) {
+                if (found)
+                    return NULL; /* several nodes have such a process */
+                found = node;
+                *rank = newest->ranks[k].rank;
+            }
+    }
+    return found;
+}
+
+/* Another user's job may listen on that port, or another of the same: what counts names a process
+ * of this one. */
+void watch_judge_ras(struct judging *judging)
+{
+    const struct watch *watch = judging->watch;
+    const struct watch_sample *sample = NULL;
+    double same_s = watch->ras.seen_s - watch->ras.since_s;
+
+    if (isnan(watch->ras.since_s) || judging->now_s - watch->ras.seen_s > 6 * WATCH_RAS_S)
+        return;
+    for (size_t age = 0; (sample = watch_sample_at(&watch->nodes[watch->ras.node], age)); age++)
+        if (sample->ras.is_answered)
+            break;
+    for (size_t i = 0; sample && i < sample->ras.comm_count; i++) {
+        const struct ras_comm *comm = &sample->ras.comms[i];
+        bool is_missing = comm->missing_count > 0 && same_s >= WATCH_RAS_S;
+        int rank, other;
+        const struct watch_node *missing = node_of(judging, &comm->missing, &rank),
+                                *behind = node_of(judging, &comm->behind, &other);
+        char part[64] = "";
+
+        if (is_missing && (missing || behind)) {
+            if (rank >= 0)
+                snprintf(part, sizeof part, "rank %d", rank);
+            FINDING(judging, VERDICT_FAIL, FAULT_RANK_HUNG, missing ? missing->name : NULL, part,
+                    "NCCL %s process %ld on %s, rank %d of communicator %s, for %.0f s",
+                    comm->is_dead ? "has given up" : "gets no answer from", comm->missing.pid,
+                    comm->missing.host, comm->missing.rank, comm->name, same_s);
+            return;
+        }
+        if (comm->behind_count > 0 && behind && same_s >= judging->patience_s) {
+            snprintf(part, sizeof part, "rank %d", other);
+            FINDING(judging, VERDICT_FAIL, FAULT_RANK_HUNG, behind->name, part,
+                    "rank %d has launched %.0f operations of NCCL, others %.0f, and nobody has "
+                    "launched one for %.0f s",
+                    other, comm->least, comm->most, same_s);
+            return;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- who differs */
+
+struct odd {
+    size_t idle, busy, unknown;
+    const struct watch_node *idle_node, *busy_node; /* NULL also when they are of several */
+    const struct watch_rank *idle_rank, *busy_rank; /* the first of them */
+    bool has_io;                                    /* of busy_rank or idle_rank */
+};
+
+static void odd_take(struct odd *odd, const struct watch_node *node, const struct watch_rank *rank)
+{
+    double share = watch_cpu_share(node, rank);
+
+    if (isnan(share)) {
+        odd->unknown++;
+    } else if (share < WATCH_IDLE_LIMIT) {
+        odd->idle_node = odd->idle++ == 0 || odd->idle_node == node ? node : NULL;
+        if (!odd->idle_rank)
+            odd->idle_rank = rank;
+    } else if (share > WATCH_BUSY_LIMIT) {
+        odd->busy_node = odd->busy++ == 0 || odd->busy_node == node ? node : NULL;
+        if (!odd->busy_rank)
+            odd->busy_rank = rank;
+    }
+}
+
+/* The few ranks of one node that do what none of the others does. Returns whether there are. */
+static bool odd_find(const struct judging *judging, const struct watch_node **node,
+                     const struct watch_rank **rank, bool *is_idle)
+{
+    const struct watch *watch = judging->watch;
+    struct odd odd = {0};
+    size_t few = judging->ranks / 4 > 1 ? judging->ranks / 4 : 1;
+
+    for (size_t i = 0; i < watch->node_count; i++) {
+        const struct watch_sample *newest = watch_newest(&watch->nodes[i]);
+
+        for (size_t k = 0; newest && k < newest->rank_count; k++)
+            if (newest->ranks[k].step == watch->step)
+                odd_take(&odd, &watch->nodes[i], &newest->ranks[k]);
+    }
+    if (judging->ranks < 3 || odd.unknown > 0 || odd.idle + odd.busy < judging->ranks)
+        return false;
+    *is_idle = odd.idle < odd.busy;
+    *node = *is_idle ? odd.idle_node : odd.busy_node;
+    *rank = *is_idle ? odd.idle_rank : odd.busy_rank;
+    return *node && *rank && (*is_idle ? odd.idle : odd.busy) <= few;
+}
+
+/* Whose rails went quiet two samples or more before all others'. */
+static const struct watch_node *first_quiet(const struct judging *judging)
+{
+    const struct watch_node *first = NULL;
+    double second_s = INFINITY;
+
+    for (size_t i = 0; i < judging->watch->node_count; i++) {
+        const struct watch_node *node = &judging->watch->nodes[i];
+
+        if (!node->has_moved || isnan(node->quiet_since_s))
+            continue;
+        if (!first || node->quiet_since_s < first->quiet_since_s) {
+            second_s = first ? first->quiet_since_s : INFINITY;
+            first = node;
+        } else if (node->quiet_since_s < second_s) {
+            second_s = node->quiet_since_s;
+        }
+    }
+    return first && isfinite(second_s) &&
+                   second_s - first->quiet_since_s > 2 * judging->watch->interval_s
+               ? first
+               : NULL;
+}
+
+static bool reads_or_writes(const struct watch_node *node, const struct watch_rank *rank)
+{
+    const struct watch_rank *before = watch_rank_before(node, rank);
+
+    return before && watch_rate(node, before->io_bytes, rank->io_bytes) > 1e5;
+}
+
+/* Whether what others sent it waits, while its ranks run or sleep: they are elsewhere, and not in
+ * the communication that the others are in. */
+static bool does_not_read(const struct watch_node *node)
+{
+    const struct watch_sample *sample, *newest = watch_newest(node);
+
+    for (size_t age = 0;
+         (sample = watch_sample_at(node, age)) && sample->unread_bytes > node->least_unread_bytes;
+         age++)
+        if (newest->time_s - sample->time_s >= WATCH_RECENT_S)
+            return true;
+    return false;
+}
+
+/* "rank 3" where that is all that the node has; else "". */
+static const char *only_rank(const struct judging *judging, const struct watch_node *node,
+                             char part[64])
+{
+    const struct watch_sample *newest = watch_newest(node);
+
+    part[0] = '\0';
+    if (newest->rank_count == 1 && newest->ranks[0].step == judging->watch->step)
+        snprintf(part, 64, "rank %d", newest->ranks[0].rank);
+    return part;
+}
+
+/* Nothing is carried by any rail, and no rank is known to be stopped. */
+void watch_judge_quiet(struct judging *judging)
+{
+    const struct watch_node *node = NULL;
+    const struct watch_rank *rank = NULL;
+    bool is_idle, is_odd = odd_find(judging, &node, &rank, &is_idle), is_still = true;
+    double waited_s = floor(judging->quiet_s);
+    size_t unread = 0;
+    char part[64] = "";
+
+    for (size_t i = 0; i < judging->watch->node_count; i++) {
+        const struct watch_sample *newest = watch_newest(&judging->watch->nodes[i]);
+
+        for (size_t k = 0; newest && k < newest->rank_count; k++)
+            is_still &=
+                newest->ranks[k].step != judging->watch->step ||
+                (watch_cpu_share(&judging->watch->nodes[i], &newest->ranks[k]) < WATCH_IDLE_LIMIT &&
+                 !reads_or_writes(&judging->watch->nodes[i], &newest->ranks[k]));
+    }
+    if (judging->ready < judging->watch->node_count - judging->silent) {
+        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "", "collecting samples");
+        return;
+    }
+    if (judging->quiet_s < judging->patience_s) {
+        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
+                "no rail has carried data for %.0f s; a hang counts after %.0f s", waited_s,
+                judging->patience_s);
+        return;
+    }
+    for (size_t i = 0; i < judging->watch->node_count; i++)
+        if (does_not_read(&judging->watch->nodes[i]) && unread++ == 0)
+            node = &judging->watch->nodes[i];
+    if (unread > 0 && 2 * unread < judging->watch->node_count) {
+        FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node->name, only_rank(judging, node, part),
+                "the job hangs: no rail has carried data for %.0f s, and %.0f bytes that others "
+                "sent to this node are not read",
+                waited_s, watch_newest(node)->unread_bytes);
+        return;
+    }
+    if (judging->busy && !is_still) {
+        FINDING(judging, VERDICT_UNKNOWN, FAULT_PROCESS_SLOW, NULL, "",
+                "no rail has carried data for %.0f s, but ranks on %s wait for processors: the "
+                "machine is busy",
+                waited_s, judging->busy);
+        return;
+    }
+    if (judging->moved == 0 && !is_still) {
+        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
+                "ranks use processors, and no rail has carried data since the watch began, %.0f s "
+                "ago: computing and polling look the same",
+                waited_s);
+        return;
+    }
+    if (is_odd)
+        snprintf(part, sizeof part, "rank %d", rank->rank);
+    if (is_odd && reads_or_writes(node, rank)) {
+        FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, part,
+                "rank %d reads or writes files for %.0f s and more, all others wait", rank->rank,
+                waited_s);
+        return;
+    }
+    if (!is_odd)
+        node = first_quiet(judging);
+    FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node ? node->name : NULL, part,
+            "the job hangs: no rail has carried data for %.0f s; %s", waited_s,
+            is_odd && is_idle ? "this rank sleeps while all others work or poll"
+            : is_odd          ? "this rank works while all others sleep"
+            : node            ? "this node was the first without"
+                              : "no rank or node differs from the others");
+}
+
+void watch_judge_odd(struct judging *judging)
+{
+    const struct watch_node *node;
+    const struct watch_rank *rank;
+    bool is_idle;
+    char part[64];
+
+    if (judging->busy || judging->ready < judging->watch->node_count ||
+        !odd_find(judging, &node, &rank, &is_idle))
+        return;
+    snprintf(part, sizeof part, "rank %d", rank->rank);
+    FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, part,
+            "rank %d %s for %.0f s%s", rank->rank,
+            is_idle ? "sleeps while all others work or poll" : "works while all others sleep",
+            WATCH_RECENT_S, reads_or_writes(node, rank) ? ": it reads or writes files" : "");
+}
+
+/* A node that carries nothing any more while others do. */
+void watch_judge_quiet_nodes(struct judging *judging)
+{
+    for (size_t i = 0; i < judging->watch->node_count; i++) {
+        const struct watch_node *node = &judging->watch->nodes[i];
+        double quiet_s = isnan(node->quiet_since_s) ? 0 : judging->now_s - node->quiet_since_s;
+
+        if (node->has_moved && !watch_is_silent(judging, node) && quiet_s > judging->patience_s)
+            FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, "",
+                    "no rail of this node has carried data for %.0f s, others do", quiet_s);
+    }
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/watch/judge_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct watch_sample *watch_sample_at(const struct watch_node *node, size_t age)
+{
+    return age < node->count && age < WATCH_WINDOW
+               ? &node->window[(node->count - 1 - age) % WATCH_WINDOW]
+               : NULL;
+}
+
+const struct watch_sample *watch_newest(const struct watch_node *node)
+{
+    return watch_sample_at(node, 0);
+}
+
+/* The newest sample that is at least so old against the newest; NULL: there is none yet. */
+const struct watch_sample *watch_sample_before(const struct watch_node *node, double seconds)
+{
+    const struct watch_sample *newest = watch_sample_at(node, 0), *sample;
+
+    for (size_t age = 1; (sample = watch_sample_at(node, age)); age++)
+        if (newest->time_s - sample->time_s >= seconds)
+            return sample;
+    return NULL;
+}
+
+const struct watch_sample *watch_recent(const struct watch_node *node)
+{
+    const struct watch_sample *sample = watch_sample_before(node, WATCH_RECENT_S);
+    size_t oldest = node->count < WATCH_WINDOW ? node->count : WATCH_WINDOW;
+
+    return sample || oldest < 2 ? sample : watch_sample_at(node, oldest - 1);
+}
+
+const struct watch_rank *watch_rank_find(const struct watch_sample *sample, long step, int rank)
+{
+    for (size_t i = 0; sample && i < sample->rank_count; i++)
+        if (sample->ranks[i].step == step && sample->ranks[i].rank == rank)
+            return &sample->ranks[i];
+    return NULL;
+}
+
+const struct watch_rail *watch_rail_find(const struct watch_sample *sample, const char *name)
+{
+    for (size_t i = 0; sample && i < sample->rail_count; i++)
+        if (strcmp(sample->rails[i].name, name) == 0)
+            return &sample->rails[i];
+    return NULL;
+}
+
+/* Per second, from the sample before to the newest. A counter that is less was reset: NAN. */
+double watch_rate(const struct watch_node *node, double before, double now)
+{
+    const struct watch_sample *newest = watch_newest(node), *recent = watch_recent(node);
+    double seconds = recent ? newest->time_s - recent->time_s : 0;
+
+    return seconds > 0 && now >= before ? (now - before) / seconds : NAN;
+}
+
+const struct watch_rank *watch_rank_before(const struct watch_node *node,
+                                           const struct watch_rank *rank)
+{
+    return watch_rank_find(watch_recent(node), rank->step, rank->rank);
+}
+
+double watch_cpu_share(const struct watch_node *node, const struct watch_rank *rank)
+{
+    const struct watch_rank *before = watch_rank_before(node, rank);
+
+    return before ? watch_rate(node, before->cpu_s, rank->cpu_s) : NAN;
+}
+
+double watch_queued_share(const struct watch_node *node, const struct watch_rank *rank)
+{
+    const struct watch_rank *before = watch_rank_before(node, rank);
+
+    return before ? watch_rate(node, before->queued_s, rank->queued_s) : NAN;
+}
+
+static double rail_bytes(const struct watch_rail *rail)
+{
+    return rail->sent_bytes + rail->received_bytes;
+}
+
+double watch_rail_mbps(const struct watch_node *node, const struct watch_rail *rail)
+{
+    const struct watch_rail *before = watch_rail_find(watch_recent(node), rail->name);
+
+    return before ? 8e-6 * watch_rate(node, rail_bytes(before), rail_bytes(rail)) : NAN;
+}
+
+/* What all rails carried between the last two samples. */
+static double last_mbps(const struct watch_node *node)
+{
+    const struct watch_sample *newest = watch_sample_at(node, 0),
+                              *before = watch_sample_at(node, 1);
+    double bytes = 0;
+
+    for (size_t i = 0; before && i < newest->rail_count; i++) {
+        const struct watch_rail *rail = watch_rail_find(before, newest->rails[i].name);
+
+        if (rail && rail_bytes(&newest->rails[i]) > rail_bytes(rail))
+            bytes += rail_bytes(&newest->rails[i]) - rail_bytes(rail);
+    }
+    return before && newest->time_s > before->time_s
+               ? 8e-6 * bytes / (newest->time_s - before->time_s)
+               : 0;
+}
+
+static void ras_note(struct watch *watch, size_t node, const struct ras *ras, double now_s)
+{
+    double total = 0;
+    int missing = 0, behind = 0;
+
+    if (!ras->is_answered)
+        return;
+    for (size_t i = 0; i < ras->comm_count; i++) {
+        total += ras->comms[i].total;
+        missing += ras->comms[i].missing_count;
+        behind += ras->comms[i].behind_count;
+    }
+    if (isnan(watch->ras.since_s) || total != watch->ras.total || missing != watch->ras.missing ||
+        behind != watch->ras.behind)
+        watch->ras.since_s = now_s;
+    watch->ras.node = node;
+    watch->ras.total = total;
+    watch->ras.missing = missing;
+    watch->ras.behind = behind;
+    watch->ras.seen_s = now_s;
+}
+
+void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, double now_s)
+{
+    struct watch_node *node = &watch->nodes[index];
+    struct watch_sample *place = &node->window[node->count % WATCH_WINDOW];
+
+    if (node->count > 0 && sample->time_s <= watch_newest(node)->time_s) {
+        watch_sample_clear(sample); /* it came twice */
+        return;
+    }
+    watch_sample_clear(place);
+    *place = *sample;
+    *sample = (struct watch_sample){0};
+    node->times_s[node->count % WATCH_WINDOW] = now_s;
+    node->count++;
+    ras_note(watch, index, &place->ras, now_s);
+    if (node->count < 2)
+        return;
+    if (last_mbps(node) < WATCH_QUIET_MBPS) {
+        if (isnan(node->quiet_since_s))
+            node->quiet_since_s = node->times_s[(node->count - 2) % WATCH_WINDOW];
+        return;
+    }
+    if (node->has_moved && now_s - node->quiet_since_s > node->longest_quiet_s)
+        node->longest_quiet_s = now_s - node->quiet_since_s;
+    if (!node->has_moved || place->unread_bytes < node->least_unread_bytes)
+        node->least_unread_bytes = place->unread_bytes;
+    node->has_moved = true;
+    node->quiet_since_s = NAN;
+}
