@@ -69,6 +69,10 @@ text=$(lay_out "${job[@]}" --nodes=2 --spares=0)
 like "$text" '^#SBATCH --nodes=2$' 'nodes that were asked for'
 like "$text" '^#SBATCH --switches=1@' '... below one switch'
 like "$text" '^#SBATCH --exclude=n\[4-6\]$' '... none of another island'
+text=$(lay_out "${job[@]}" --nodes=2 --spares=1)
+like "$text" '^#SBATCH --nodes=3$' 'spares come on top'
+like "$text" '^#SBATCH --no-kill$' '... and the job outlasts a node'
+like "$text" '^muster run --spares=1 -- srun COMMAND$' '... by muster run'
 text=$(lay_out "${job[@]}" --nodes=4)
 like "$text" 'layout +a pipeline of [24] stages' 'islands are the stages of a pipeline'
 like "$text" 'stage 0 +(2[0-9]|1[0-9]) layers on [12] nodes? of island InfiniBand' '... the faster one first'

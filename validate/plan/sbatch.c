@@ -107,6 +107,7 @@ int plan_sbatch_make(const struct plan_figures *figures, const struct plan_layou
         .nodes = layout->nodes + (size_t)layout->failures.spares,
         .gpus = gpus > 0 || figures->cluster.devices > 1 ? layout->devices : 0,
         .is_whole = layout->nodes > 1 || layout->devices == figures->cluster.devices,
+        .has_spares = layout->failures.spares > 0,
         .has_extra = has_extra,
     };
     if (layout->stages == 1 && !layout->is_across && layout->nodes > 1)
@@ -156,6 +157,10 @@ void plan_sbatch_lines(const struct plan_sbatch *sbatch,
         add(&lines, "--gres=gpu:%d", sbatch->gpus);
     if (sbatch->is_whole)
         add(&lines, "--exclusive");
+    if (sbatch->has_spares) {
+        add(&lines, "--no-kill");
+        add(&lines, "--requeue");
+    }
     if (sbatch->segment > 0)
         add(&lines, "--segment=%zu", sbatch->segment);
     else if (sbatch->switches > 0)

@@ -9,11 +9,12 @@
 /* What to ask Slurm for, so that it gives the nodes of a plan. Pure. */
 
 struct plan_sbatch {
-    size_t nodes;   /* with spares */
-    int switches;   /* --switches: the fewest that have so many nodes; 0: any, or not known */
-    size_t segment; /* --segment; 0: none */
-    char *exclude;  /* --exclude, in Slurm's notation; "": none */
-    int gpus;       /* --gres=gpu:N of a node; 0: whole nodes without GPUs */
+    size_t nodes;    /* with spares */
+    bool has_spares; /* --no-kill and --requeue, for muster run */
+    int switches;    /* --switches: the fewest that have so many nodes; 0: any, or not known */
+    size_t segment;  /* --segment; 0: none */
+    char *exclude;   /* --exclude, in Slurm's notation; "": none */
+    int gpus;        /* --gres=gpu:N of a node; 0: whole nodes without GPUs */
     bool is_whole, has_extra; /* --exclusive, --extra */
 };
 
