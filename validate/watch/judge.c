@@ -174,9 +174,9 @@ void watch_judge(struct watch *watch, double now_s, struct watch_verdict *verdic
     *verdict = (struct watch_verdict){0};
     step_choose(watch);
     look_over(&judging);
-    silence_judge(&judging);
-    watch_judge_conditions(&judging);
+    watch_judge_conditions(&judging); /* what may fail comes first: there is room for few */
     watch_judge_ras(&judging);
+    silence_judge(&judging);
     if (judging.ranks == 0 && verdict->count == 0)
         FINDING(&judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "", "%s",
                 judging.ready == 0 ? "collecting samples"
