@@ -33,23 +33,28 @@ is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'healthy accelerato
 is "$(column)" 'n1 pass n2 pass n3 pass n4 pass' '... with a column of their own'
 is "$(jq -r 'select(.suite == "gpu" and .metric == "rate_fp32") | "\(.node) \(.part)"' "$work/records" | sort -u | wc -l)" \
     32 '... eight devices of each node, which the step has asked for'
+like "$(jq -r 'select(.metric == "all_reduce_nodes") | .message' "$work/records")" '^32 devices, ' \
+    '... and all of them in one collective'
 valid '... by records as doc/records.md says'
 
 plant gpu-slow n1
+plant gpu-collectives-slow n1 6
 plant gpu-hang n2 5
 run --no-drain
 is "$status $(verdicts)" '1 n1 fail n2 fail n3 pass n4 pass' \
     'a slow device and one that hangs fail their nodes, and no other' || show
-is "$(faults)" 'n1 gpu3 gpu_slow n2 gpu5 gpu_hung' '... by device and code' || show
+is "$(faults)" 'n1 gpu3 gpu_slow n1 gpu6 gpu_collective_slow n2 gpu5 gpu_hung' \
+    '... by device and code, and one that is slow in collectives' || show
 like "$(grep '^n1 ' "$work/words")" '^n1 +FAILED .* gpu3: ' '... and stand in the table' || show
 lab heal >/dev/null
 
 plant gpu-memory n3 6
+plant gpu-collectives-wrong n3 1
 plant gpu-link n4 2
 run --no-drain
 is "$status $(verdicts)" '1 n1 pass n2 pass n3 fail n4 fail' 'wrong memory and a slow path between two: the same' || show
-is "$(faults)" 'n3 gpu6 gpu_memory_wrong n4 gpu2 gpu3 gpu_peer_slow n4 gpu3 gpu2 gpu_peer_slow' \
-    '... by device and code' || show
+is "$(faults)" 'n3 gpu1 gpu_collective_wrong n3 gpu6 gpu_memory_wrong n4 gpu2 gpu3 gpu_peer_slow n4 gpu3 gpu2 gpu_peer_slow' \
+    '... by device and code, and one that sends wrong data in collectives' || show
 lab heal >/dev/null
 
 plant gpu-wrong n1 0
