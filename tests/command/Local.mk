@@ -46,6 +46,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2540-host-measures-a-node.t \
 	tests/command/t2900-preflight-names-bad-usage.t \
 	tests/command/t2901-suspect-reports-are-left-and-read.t \
+	tests/command/t2967-watch-names-bad-usage.t \
 	# end of the battery
 
 # the site's policy
@@ -150,6 +151,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2962-report-page-works-in-a-browser.t \
 	tests/command/t2963-schema-says-what-a-record-is.t \
 	tests/command/t2965-proof-is-what-campaigns-gave.t \
+	tests/command/t2966-top-shows-a-run.t \
 	# end of reports
 
 # muster-codec
