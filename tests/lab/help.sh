@@ -132,7 +132,7 @@ Plants a fault, beside those that are there already; $me heal undoes all of them
                                 which have a management library only; faults that follow are of these
   gpu-FAULT NODE [INDEX]        the management library tells a fault of it: $(
                                     printf '%s\n' $(gpu_fault_kinds) |
-                                        grep -vxE 'gpu-(slow|slow-memory|wrong|memory|link|hang|lost|old-library|vendor)' |
+                                        grep -vxE 'gpu-(collectives-.*|slow|slow-memory|wrong|memory|link|hang|lost|old-library|vendor)' |
                                         sed 's/^gpu-//' | xargs)
                                 A node without --gpus has the stand-ins from its first such fault on.
   kernel-log NODE LINE          the kernel's log, /dev/kmsg of the node, has an entry with that text
