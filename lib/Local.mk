@@ -25,7 +25,7 @@ lib_libmuster_la_SOURCES += \
 	lib/constants/checks_constants.h \
 	lib/constants/command_constants.h \
 	lib/constants/harness_constants.h \
-	lib/constants/judge_constants.h \
+	lib/constants/links_constants.h \
 	lib/constants/node_constants.h \
 	lib/constants/plan_constants.h \
 	lib/constants/policy_constants.h \
@@ -51,6 +51,7 @@ lib_libmuster_la_SOURCES += \
 	lib/base/splitmix.h \
 	lib/base/hostlist.c lib/base/hostlist.h \
 	lib/base/json_text.c lib/base/json_text.h \
+	lib/base/name_index.c lib/base/name_index.h \
 	lib/base/node_name.c lib/base/node_name.h \
 	lib/base/option_set.c lib/base/option_set.h \
 	lib/base/path.c lib/base/path.h \
@@ -165,5 +166,7 @@ lib_libmuster_la_SOURCES += \
 
 # What needs libm, which the plugin must not.
 noinst_LTLIBRARIES += lib/libstatistics.la
-lib_libstatistics_la_SOURCES = lib/base/statistics.c lib/base/statistics.h
+lib_libstatistics_la_SOURCES = \
+	lib/base/history_figure.c lib/base/history_figure.h \
+	lib/base/statistics.c lib/base/statistics.h
 lib_libstatistics_la_LIBADD = -lm

@@ -11,7 +11,7 @@ tests_record_check_LDADD = lib/libmuster.la $(JANSSON_LIBS)
 noinst_PROGRAMS += tests/history-add
 tests_history_add_SOURCES = tests/history-add.c
 tests_history_add_LDADD = validate/history/libhistory.la validate/report/libreport.la \
-	validate/judge/libjudge.la lib/libmuster.la $(SQLITE_LIBS) $(JANSSON_LIBS)
+	lib/libmuster.la lib/libstatistics.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 endif
 
 # Makes requests of RDMA ports fail, in a guest.

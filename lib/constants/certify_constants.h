@@ -64,7 +64,6 @@ ROW(integer, CERTIFY_RETEST_PARTNERS, 2, "nodes", "chosen 2026-11", "that a susp
 ROW(integer, CERTIFY_SAME_BOOT_S, 5, "s", "chosen 2026-11", "that two reports of one boot's time may differ") \
 ROW(integer, HOST_FULL_TIMES, 20, "ratio", "chosen 2026-11", "as long at level full, each core computes, as at level standard") \
 ROW(integer, LINKS_CONFIRM_TRIES, 4, "tries", "chosen 2026-11", "of links on suspects, before one is taken for sure") \
-ROW(integer, LINKS_STEADY_PERCENT, 10, "%", "chosen 2026-11", "that tries of a suspect may differ and be steady") \
 /* campaigns */ \
 ROW(integer, CAMPAIGN_WAIT_LEAST_S, 5, "s", "chosen 2026-11", "between looks at the cluster, doubled while nothing changes") \
 ROW(integer, CAMPAIGN_WAIT_MOST_S, 60, "s", "chosen 2026-11", "between looks at the cluster, at most") \

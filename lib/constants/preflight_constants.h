@@ -10,7 +10,6 @@ ROW(integer, PREFLIGHT_QUICK_ROUNDS, 3, "rounds", "chosen 2026-11", "of links: p
 ROW(integer, PREFLIGHT_QUICK_REPEATS, 2, "repeats", "chosen 2026-11", "of each pair: what looks bad is measured again") \
 ROW(integer, PREFLIGHT_CONFIRM_TRIES, 3, "tries", "chosen 2026-11", "of links on suspects") \
 ROW(integer, PREFLIGHT_CONFIRM_REPEATS, 6, "repeats", "chosen 2026-11", "of each pair with a suspect") \
-ROW(integer, PREFLIGHT_STEADY_PERCENT, 30, "%", "chosen 2026-11", "that tries of a suspect may differ and be steady: no node is drained for it") \
 ROW(real, PREFLIGHT_REACH_SHARE, 0.1, "of the budget", "chosen 2026-11", "for slurmd to answer") \
 ROW(integer, PREFLIGHT_REACH_MOST_S, 3, "s", "chosen 2026-11", "the same, at most") \
 ROW(real, PREFLIGHT_FIRST_SHARE, 0.5, "of the budget", "chosen 2026-11", "for the first run") \

@@ -31,11 +31,11 @@ EXTRA_DIST += \
 	tests/bench/bench.py \
 	tests/bench/codec \
 	tests/bench/collectives \
+	tests/bench/diagnose \
 	tests/bench/gate \
 	tests/bench/head \
 	tests/bench/idle \
 	tests/bench/islands \
-	tests/bench/judge \
 	tests/bench/links \
 	tests/bench/memory \
 	tests/bench/nhc \

@@ -17,18 +17,18 @@ collectives lib
 trainer lib collectives validate/harness
 validate/accelerator lib
 validate/battery collectives lib validate/accelerator validate/harness validate/schedule
-validate/certify lib validate/command validate/compare validate/harness validate/history validate/judge validate/policy validate/report validate/schedule validate/slurm validate/subnet validate/suspects
+validate/certify lib validate/command validate/compare validate/harness validate/history validate/localization validate/policy validate/report validate/schedule validate/slurm validate/subnet validate/suspects
 validate/checks lib validate/accelerator validate/health validate/suspects
 validate/command lib validate/checks validate/compare validate/health validate/history validate/plan validate/policy validate/report validate/scheduling validate/slurm validate/subnet validate/suspects
-validate/compare lib validate/judge validate/report validate/slurm
+validate/compare lib validate/report validate/slurm
 validate/diagnose lib
 validate/harness lib
 validate/health lib
-validate/history lib validate/judge validate/policy validate/report
-validate/judge lib validate/report validate/schedule
+validate/history lib validate/policy validate/report
+validate/localization lib validate/diagnose validate/report validate/schedule
 validate/plan lib trainer validate/history validate/report
 validate/policy lib validate/slurm
-validate/preflight lib validate/command validate/judge validate/report validate/slurm validate/suspects
+validate/preflight lib validate/command validate/localization validate/report validate/slurm validate/suspects
 validate/report lib
 validate/run lib validate/command validate/report validate/slurm
 validate/schedule lib

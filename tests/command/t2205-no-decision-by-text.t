@@ -18,18 +18,14 @@ validate/policy/cap.c the part that a reason of Slurm names
 validate/certify/stages/reach.c the part that a reason of Slurm names
 validate/command/node/gate.c the part that a reason of Slurm names
 validate/checks/config_devices.c the part of a path in /sys
-validate/judge/facts/groups.c the kind of device that a part begins with
+validate/compare/facts/groups.c the kind of device that a part begins with
 validate/report/recordfile.c the reader of records, of whole families of metrics
 validate/report/html_training.c the number in a part "step 7"
 validate/certify/stages/links/links.c the parts of metric rounds are names of passes
-validate/judge/links/court/findings.c directions and limits of the findings of this room
 validate/health/kernel_log.c a file of its own, with "-" for no part
-validate/judge/links/losses/retest.c names of suites, to be of the catalog
-validate/judge/links/localization/confirm.c directions of the findings of this room
-validate/judge/links/localization/matrix.c names of metrics, to be of the catalog
-validate/judge/links/localization/samples.c names of metrics, to be of the catalog
-validate/judge/links/localization/self_reports.c names of metrics, to be of the catalog
-validate/judge/links/localization/localization.c names of metrics, to be of the catalog
+validate/localization/losses/retest.c names of suites, to be of the catalog
+validate/localization/self_reports.c names of metrics, to be of the catalog
+validate/localization/localization.c directions of the findings of this room
 '
 
 sources() {

@@ -53,11 +53,9 @@ verbs='tell|tells|say|says|hear|hears|ask'
 
 # PATH: not done yet
 pending='
-tests/command/t2205
 tests/sim/
 tests/unit/links_
 validate/diagnose/
-validate/judge/links/
 '
 
 # PATH WORD reason

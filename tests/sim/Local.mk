@@ -9,7 +9,6 @@ tests_sim_sim_SOURCES = \
 	tests/sim/busy.c tests/sim/busy.h \
 	tests/sim/fabric.c tests/sim/fabric.h \
 	tests/sim/faults.c tests/sim/faults.h \
-	tests/sim/modelrun.c tests/sim/modelrun.h \
 	tests/sim/noise.c tests/sim/noise.h \
 	tests/sim/sim.c \
 	tests/sim/stream.c tests/sim/stream.h \
@@ -17,7 +16,7 @@ tests_sim_sim_SOURCES = \
 	tests/sim/trialrun.c tests/sim/trialrun.h \
 	validate/battery/links/path/samples.c validate/battery/links/path/samples.h \
 	# end of tests_sim_sim_SOURCES
-tests_sim_sim_LDADD = validate/diagnose/libdiagnose.la validate/judge/libjudge.la validate/schedule/libschedule.la \
+tests_sim_sim_LDADD = validate/localization/liblocalization.la validate/diagnose/libdiagnose.la validate/schedule/libschedule.la \
 	validate/report/libreport.la lib/libmuster.la lib/libstatistics.la -lm
 
 long_checks += tests/sim/goals.t

@@ -38,10 +38,10 @@ static void tell(const struct localization *localization, const struct fault *fa
 {
     printf("#   run %d, %s n%d eth%d:\n", (int)seed, count ? fault_names[fault->kind] : "healthy",
            fault->node + 1, fault->rail + 1);
-    for (size_t i = 0; i < localization->count; i++)
-        printf("#     %s n%d %s: %s\n", verdict_name(localization->findings[i].verdict),
-               localization->findings[i].node + 1, localization->findings[i].part,
-               localization->findings[i].message);
+    for (size_t i = 0; i < localization->findings.count; i++)
+        printf("#     %s n%d %s: %s\n", verdict_name(localization->findings.items[i].verdict),
+               localization->findings.items[i].node + 1, localization->findings.items[i].part,
+               localization->findings.items[i].message);
 }
 
 /* One certification of a small cluster as the lab is, leaves of half of the nodes each. */
@@ -60,8 +60,7 @@ static void hold(const struct busy_plan *plan, const struct noise *noise, int no
         stated[i] = fabric.leaf[i];
     if (kind != HEALTHY)
         fault_plant(&fabric, stated, (enum fault_kind)kind, &fault, &count, &random);
-    run_hold(&(struct run_plan){.is_model = plan->is_model,
-                                .fabric = &fabric,
+    run_hold(&(struct run_plan){.fabric = &fabric,
                                 .stated = stated,
                                 .faults = &fault,
                                 .fault_count = count,
@@ -73,9 +72,10 @@ static void hold(const struct busy_plan *plan, const struct noise *noise, int no
                                 .noise = *noise,
                                 .seed = seed},
              &result);
-    fault_match(result.localization.findings, (int)result.localization.count, &fault, count, NULL);
-    for (size_t i = 0; i < result.localization.count; i++) {
-        const struct finding *finding = &result.localization.findings[i];
+    fault_match(result.localization.findings.items, (int)result.localization.findings.count, &fault,
+                count, NULL);
+    for (size_t i = 0; i < result.localization.findings.count; i++) {
+        const struct finding *finding = &result.localization.findings.items[i];
 
         is_unknown = is_unknown || finding->verdict == VERDICT_UNKNOWN;
         /* of two leaves the uplinks of the one are those of the other */

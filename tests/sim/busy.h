@@ -11,7 +11,6 @@
 struct busy_plan {
     int runs;                  /* of each row, 1 or more */
     const struct noise *noise; /* of a quiet machine, recorded */
-    bool is_model;             /* diagnosed by validate/diagnose */
     bool is_verbose;           /* lines that begin with # tell of each innocent node */
 };
 

@@ -158,6 +158,8 @@ bool fault_plant(struct fabric *fabric, int *stated, enum fault_kind kind, struc
             fault.peer_leaf = below(random, fabric->leaves);
             fault.share /= fabric->leaf_size;
         }
+        if (kind == FAULT_UPLINK && fabric->leaves == 2)
+            fault.peer_leaf = 1 - fault.leaf; /* its uplinks are the other's */
         if (kind == FAULT_DEAD)
             fault.share = 0;
         if (kind == FAULT_NODE || kind == FAULT_HOST || kind == FAULT_LIAR ||
@@ -199,8 +201,8 @@ static bool is_there(const struct finding *finding, const struct fault *fault)
         return finding->node == fault->node || finding->node == fault->peer;
     if (fault->node >= 0)
         return finding->node == fault->node || (finding->peer >= 0 && finding->peer == fault->node);
-    return finding->block >= 0 && finding->node < 0 &&
-           (finding->block == fault->leaf || finding->peer_block == fault->leaf);
+    return finding->leaf >= 0 && finding->node < 0 &&
+           (finding->leaf == fault->leaf || finding->peer_leaf == fault->leaf);
 }
 
 static bool is_rail(const struct finding *finding, const struct fault *fault)
@@ -233,13 +235,14 @@ static bool names(const struct finding *finding, const struct fault *fault)
     case FAULT_LEAF:
         return finding->kind == FINDING_LEAF && is_rails;
     case FAULT_UPLINK:
-        return finding->kind == FINDING_UPLINK && finding->peer_block < 0 && is_rails &&
-               !finding->is_intermittent;
+        return finding->kind == FINDING_UPLINK && is_rails && !finding->is_intermittent &&
+               (finding->peer_leaf < 0 || finding->peer_leaf == fault->peer_leaf ||
+                finding->leaf == fault->peer_leaf);
     case FAULT_CABLE:
         return finding->kind == FINDING_UPLINK && finding->is_intermittent && is_rails;
     case FAULT_TRUNK:
         return finding->kind == FINDING_UPLINK &&
-               (finding->peer_block == fault->leaf || finding->peer_block == fault->peer_leaf);
+               (finding->peer_leaf == fault->leaf || finding->peer_leaf == fault->peer_leaf);
     case FAULT_LIAR:
         return finding->kind == FINDING_LIAR;
     case FAULT_MISPLACED:

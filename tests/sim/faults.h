@@ -6,7 +6,7 @@
 
 #include "tests/sim/fabric.h"
 #include "tests/sim/stream.h"
-#include "validate/judge/links/links.h"
+#include "validate/localization/findings/findings.h"
 
 /* What is planted, and whether a finding names it. */
 

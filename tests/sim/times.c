@@ -28,10 +28,10 @@ static void tell(const struct localization *localization, size_t course, uint64_
 {
     printf("#   run %d, %s, n%d eth%d:\n", (int)seed, courses[course].name, fault->node + 1,
            fault->rail + 1);
-    for (size_t i = 0; i < localization->count; i++)
-        printf("#     %s n%d %s: %s\n", verdict_name(localization->findings[i].verdict),
-               localization->findings[i].node + 1, localization->findings[i].part,
-               localization->findings[i].message);
+    for (size_t i = 0; i < localization->findings.count; i++)
+        printf("#     %s n%d %s: %s\n", verdict_name(localization->findings.items[i].verdict),
+               localization->findings.items[i].node + 1, localization->findings.items[i].part,
+               localization->findings.items[i].message);
 }
 
 /* One certification of a small cluster as the lab is, leaves of half of the nodes each. */
@@ -54,8 +54,7 @@ static void hold(const struct times_plan *plan, int nodes, bool is_quick, size_t
 
     fault.course.phase_s = fault.course.period_s * sim_uniform(&random);
     fabric_make(&fabric, FABRIC_TREE, nodes, 2, (nodes + 1) / 2, 200, 1);
-    run_hold(&(struct run_plan){.is_model = plan->is_model,
-                                .fabric = &fabric,
+    run_hold(&(struct run_plan){.fabric = &fabric,
                                 .stated = fabric.leaf,
                                 .faults = &fault,
                                 .fault_count = has_fault,
@@ -67,8 +66,8 @@ static void hold(const struct times_plan *plan, int nodes, bool is_quick, size_t
                                 .noise = *plan->noise,
                                 .seed = seed},
              &result);
-    for (size_t i = 0; i < result.localization.count; i++) {
-        const struct finding *finding = &result.localization.findings[i];
+    for (size_t i = 0; i < result.localization.findings.count; i++) {
+        const struct finding *finding = &result.localization.findings.items[i];
         bool is_it = has_fault && finding->kind == FINDING_RAIL && finding->node == fault.node &&
                      finding->rail == fault.rail;
 

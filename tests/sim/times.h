@@ -11,7 +11,6 @@ struct times_plan {
     int runs;        /* of each row, 1 or more */
     bool is_healthy; /* only those where nothing does */
     const struct noise *noise;
-    bool is_model;   /* diagnosed by validate/diagnose */
     bool is_verbose; /* lines that begin with # tell of each run that is not as it should be */
 };
 

@@ -8,11 +8,10 @@
 #include <time.h>
 
 #include "lib/base/statistics.h"
-#include "tests/sim/modelrun.h"
 #include "validate/schedule/schedule.h"
 
 /* As muster-links and muster certify have them. */
-enum { REPEATS = 5, AGAIN_REPEATS = 15, TRIES = 4, STEADY_PERCENT = 10, REPEATS_MOST = 15 };
+enum { REPEATS = 5, AGAIN_REPEATS = 15, TRIES = 4, REPEATS_MOST = 15 };
 
 /* Where there is time: what lies between two transfers, and before suspects are measured again, at
  * least and by chance. */
@@ -385,29 +384,6 @@ static void tell_speeds(struct simulation *simulation)
         }
 }
 
-/* The processor time of a judgement of what the rounds measured, without the matrix. */
-static double time_judge(struct run_result *result)
-{
-    struct links_limits limits = {.nominal_percent = result->conf.link_nominal_percent,
-                                  .peers_percent = result->conf.link_peers_percent,
-                                  .latency_peers_ratio = result->conf.latency_peers_ratio};
-    struct finding *findings;
-    struct matrix matrix;
-    struct links links;
-    double begin_s;
-
-    if (matrix_build(&result->localization.source, 0, SIZE_MAX, &matrix) != 0)
-        exit(3);
-    links = matrix_links(&matrix);
-    begin_s = processor_s();
-    if (links_judge(&links, &limits, &findings) < 0)
-        exit(3);
-    begin_s = processor_s() - begin_s;
-    free(findings);
-    matrix_clear(&matrix);
-    return begin_s;
-}
-
 void run_hold(const struct run_plan *plan, struct run_result *result)
 {
     struct fabric *fabric = plan->fabric;
@@ -438,15 +414,11 @@ void run_hold(const struct run_plan *plan, struct run_result *result)
                    .leaves = leaves,
                    .leaf_names = (const char *const *)result->leaf_names},
         .tries = TRIES,
-        .steady_percent = STEADY_PERCENT,
         .measure = measure,
         .context = simulation,
     };
-    result->judge_s = plan->is_model ? 0 : time_judge(result);
     begin_s = processor_s();
-    if (plan->is_model)
-        model_hold(&result->localization, fabric->nodes, fabric->rails);
-    else if (localization_run(&result->localization) != 0)
+    if (localization_run(&result->localization) != 0)
         exit(3);
     result->trial_s = processor_s() - begin_s;
     result->again_pairs = simulation->again_pairs;

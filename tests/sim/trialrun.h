@@ -5,7 +5,7 @@
 #include "tests/sim/fabric.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/noise.h"
-#include "validate/judge/links/localization/localization.h"
+#include "validate/localization/localization.h"
 
 /* One certification of a synthetic fabric: the schedule that muster-links plays, what its rounds
  * measure there, and the localization that muster certify holds over the records. */
@@ -16,7 +16,6 @@ struct run_plan {
     const struct fault *faults;
     int fault_count;
     double confidence; /* of the schedule; 0: all pairs */
-    bool is_model;     /* diagnosed by validate/diagnose instead of tried */
     bool has_time;     /* what comes and goes does so with time; measured at that level: */
     bool is_quick;
     int times; /* all pairs so often */
@@ -32,8 +31,7 @@ struct run_result {
     int looks;                     /* times that suspects were measured */
     double wall_s;                 /* that the measurements took, where there is time */
     int again_pairs, again_rounds; /* suspects measured once more, and in how many rounds */
-    double judge_s;                /* processor time of the first judgement alone */
-    double trial_s;                /* of all of it, records to findings */
+    double trial_s;                /* processor time, records to findings */
     /* owned */
     struct records records;
     struct hostlist names;

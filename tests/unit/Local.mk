@@ -138,28 +138,16 @@ tests_unit_link_errors_t_LDADD = tests/unit/libtree.la validate/battery/libbatte
 
 check_PROGRAMS += tests/unit/links_losses_retest.t
 tests_unit_links_losses_retest_t_SOURCES = tests/unit/links_losses_retest.c
-tests_unit_links_losses_retest_t_LDADD = validate/judge/libjudge.la validate/report/libreport.la \
+tests_unit_links_losses_retest_t_LDADD = validate/localization/liblocalization.la validate/report/libreport.la \
 	$(unit_libs) lib/libstatistics.la $(JANSSON_LIBS) -lm
 
 check_PROGRAMS += tests/unit/links_losses.t
 tests_unit_links_losses_t_SOURCES = tests/unit/links_losses.c
-tests_unit_links_losses_t_LDADD = validate/judge/libjudge.la $(unit_libs)
-
-check_PROGRAMS += tests/unit/links_judge.t
-tests_unit_links_judge_t_SOURCES = tests/unit/links_judge.c
-tests_unit_links_judge_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
-
-check_PROGRAMS += tests/unit/links_likelihood.t
-tests_unit_links_likelihood_t_SOURCES = tests/unit/links_likelihood.c
-tests_unit_links_likelihood_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
-
-check_PROGRAMS += tests/unit/matrix.t
-tests_unit_matrix_t_SOURCES = tests/unit/matrix.c
-tests_unit_matrix_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
+tests_unit_links_losses_t_LDADD = validate/localization/liblocalization.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/reference.t
 tests_unit_reference_t_SOURCES = tests/unit/reference.c
-tests_unit_reference_t_LDADD = validate/judge/libjudge.la $(unit_libs)
+tests_unit_reference_t_LDADD = validate/compare/libfacts.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/subnet.t
 tests_unit_subnet_t_SOURCES = tests/unit/subnet.c
@@ -167,15 +155,15 @@ tests_unit_subnet_t_LDADD = validate/subnet/libsubnet.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/hosts.t
 tests_unit_hosts_t_SOURCES = tests/unit/hosts.c
-tests_unit_hosts_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
+tests_unit_hosts_t_LDADD = validate/compare/libfacts.la $(unit_libs) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/duplicates.t
 tests_unit_duplicates_t_SOURCES = tests/unit/duplicates.c
-tests_unit_duplicates_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
+tests_unit_duplicates_t_LDADD = validate/compare/libfacts.la $(unit_libs) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/majority.t
 tests_unit_majority_t_SOURCES = tests/unit/majority.c
-tests_unit_majority_t_LDADD = validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
+tests_unit_majority_t_LDADD = validate/compare/libfacts.la $(unit_libs) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/conf.t
 tests_unit_conf_t_SOURCES = tests/unit/conf.c
@@ -515,19 +503,19 @@ tests_unit_policy_health_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/node_status.t
 tests_unit_node_status_t_SOURCES = tests/unit/node_status.c
-tests_unit_node_status_t_LDADD = validate/history/libhistory.la validate/judge/libjudge.la \
+tests_unit_node_status_t_LDADD = validate/history/libhistory.la lib/libstatistics.la \
 	validate/policy/libpolicy.la validate/report/libreport.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/campaign.t
 tests_unit_campaign_t_SOURCES = tests/unit/campaign.c \
 	validate/certify/choose/group.c validate/certify/choose/group.h
-tests_unit_campaign_t_LDADD = validate/history/libhistory.la validate/judge/libjudge.la \
+tests_unit_campaign_t_LDADD = validate/history/libhistory.la lib/libstatistics.la \
 	validate/policy/libpolicy.la validate/report/libreport.la $(unit_libs)
 
 check_PROGRAMS += tests/unit/outcome.t
 tests_unit_outcome_t_SOURCES = tests/unit/outcome.c \
 	validate/certify/state/outcome.c validate/certify/state/outcome.h
-tests_unit_outcome_t_LDADD = validate/judge/libjudge.la validate/policy/libpolicy.la $(unit_libs) \
+tests_unit_outcome_t_LDADD = lib/libstatistics.la validate/policy/libpolicy.la $(unit_libs) \
 	$(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/settle.t
@@ -573,14 +561,19 @@ tests_unit_report_t_SOURCES = tests/unit/report.c
 tests_unit_report_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=strdup
 tests_unit_report_t_LDADD = validate/report/libreport.la $(unit_libs)
 
+check_PROGRAMS += tests/unit/links_findings.t
+tests_unit_links_findings_t_SOURCES = tests/unit/links_findings.c
+tests_unit_links_findings_t_LDADD = validate/localization/liblocalization.la validate/report/libreport.la \
+	$(unit_libs) lib/libstatistics.la $(JANSSON_LIBS) -lm
+
 check_PROGRAMS += tests/unit/links_localization.t
 tests_unit_links_localization_t_SOURCES = tests/unit/links_localization.c
-tests_unit_links_localization_t_LDADD = validate/judge/libjudge.la validate/report/libreport.la \
+tests_unit_links_localization_t_LDADD = validate/localization/liblocalization.la validate/report/libreport.la \
 	$(unit_libs) lib/libstatistics.la $(JANSSON_LIBS) -lm
 
 check_PROGRAMS += tests/unit/links_sums.t
 tests_unit_links_sums_t_SOURCES = tests/unit/links_sums.c
-tests_unit_links_sums_t_LDADD = validate/judge/libjudge.la $(unit_libs) lib/libstatistics.la -lm
+tests_unit_links_sums_t_LDADD = validate/localization/liblocalization.la $(unit_libs) lib/libstatistics.la -lm
 
 check_PROGRAMS += tests/unit/survey.t
 tests_unit_survey_t_SOURCES = tests/unit/survey.c
@@ -637,7 +630,7 @@ tests_unit_long_list_t_LDADD = $(unit_libs)
 check_PROGRAMS += tests/unit/history.t
 tests_unit_history_t_SOURCES = tests/unit/history.c
 tests_unit_history_t_LDADD = validate/history/libhistory.la validate/report/libreport.la \
-	validate/judge/libjudge.la $(unit_libs) $(SQLITE_LIBS)
+	lib/libstatistics.la $(unit_libs) $(SQLITE_LIBS)
 endif BUILD_MUSTER
 
 if BUILD_TRAINER

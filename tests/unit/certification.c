@@ -18,7 +18,7 @@
 #include "validate/command/report.h"
 #include "validate/history/history.h"
 #include "validate/history/stage_values.h"
-#include "validate/judge/history_figure.h"
+#include "lib/base/history_figure.h"
 
 /* Whole certifications, from the choice of nodes to the report, on a cluster that the test makes
  * up: it is the table of operations, and time and the user are made up too. Each operation is

@@ -231,7 +231,7 @@ static void check_busy(void)
 static void check_two_nodes(void)
 {
     struct diagnosis diagnosis;
-    struct node_pair pairs[8];
+    struct node_pair pairs[9];
 
     make(2);
     meet_all(2, rail_sends, 0);
@@ -242,7 +242,7 @@ static void check_two_nodes(void)
        "two nodes: several explanations");
     for (size_t i = 0; i < diagnosis.count; i++)
         ok(diagnosis.items[i].probability < model_value(MODEL_SURE), "... none of them sure");
-    is_int(diagnose_next(&network, &diagnosis, NULL, pairs, 8), 1, "... the one pair is asked");
+    is_int(diagnose_next(&network, &diagnosis, NULL, pairs, 8, 8), 1, "... the one pair is asked");
     diagnosis_clear(&diagnosis);
 }
 
@@ -250,7 +250,7 @@ static void check_two_nodes(void)
 static void check_next(void)
 {
     struct diagnosis diagnosis;
-    struct node_pair pairs[8];
+    struct node_pair pairs[9];
     size_t asked;
     bool has_other = false;
 
@@ -261,7 +261,7 @@ static void check_next(void)
                 meet(a, b, rail_sends, 0);
     ok(diagnose(&network, samples, count, &diagnosis) == 0 && diagnosis.count > 0,
        "a node that met one other: it is in doubt");
-    asked = diagnose_next(&network, &diagnosis, NULL, pairs, 8);
+    asked = diagnose_next(&network, &diagnosis, NULL, pairs, 8, 8);
     for (size_t i = 0; i < asked; i++)
         has_other = has_other || ((pairs[i].low == 2 || pairs[i].high == 2) && pairs[i].high != 3);
     ok(has_other, "... and is measured with somebody else");
@@ -311,22 +311,23 @@ static void check_next_unlikely(void)
         .rivals = {{.probability = 1}},
         .rival_count = 1};
     struct diagnosis diagnosis = {.items = &item, .count = 1};
-    struct node_pair pairs[8];
+    struct node_pair pairs[9];
 
     make(12);
-    ok(diagnose_next(&network, &diagnosis, NULL, pairs, 8) > 0 && pairs[0].low == 2 &&
+    ok(diagnose_next(&network, &diagnosis, NULL, pairs, 8, 8) > 0 && pairs[0].low == 2 &&
            pairs[0].high == 9,
        "what is likelier than chance is asked for at first");
-    is_int((int)diagnose_next(&network, &diagnosis, &diagnosis, pairs, 8), 0, "... and only then");
+    is_int((int)diagnose_next(&network, &diagnosis, &diagnosis, pairs, 8, 8), 0,
+           "... and only then");
     item.probability = 0.5;
-    is_int((int)diagnose_next(&network, &diagnosis, &diagnosis, pairs, 8), 0,
+    is_int((int)diagnose_next(&network, &diagnosis, &diagnosis, pairs, 8, 8), 0,
            "of what the last look told nothing no more is asked");
     item.probability = 0.6;
     ok(diagnose_next(
            &network, &diagnosis,
            &(struct diagnosis){.items = &(struct suspicion){.part = item.part, .probability = 0.5},
                                .count = 1},
-           pairs, 8) > 0,
+           pairs, 8, 8) > 0,
        "... of what it told something more is");
 }
 
@@ -478,7 +479,7 @@ static void check_page(void)
     char path[4096], row[256];
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/validate/diagnose/model.md", top ? top : ".");
+    snprintf(path, sizeof path, "%s/doc/attribution.md", top ? top : ".");
     file = fopen(path, "r");
     if (!ok(file && fread(page, 1, sizeof page - 1, file) > 0, "%s is there", path))
         return;
@@ -487,7 +488,7 @@ static void check_page(void)
         const struct model_row *one = model_row((enum model_constant)i);
 
         snprintf(row, sizeof row, "| %g | %s | %s |", one->value, one->unit, one->origin);
-        ok(strstr(page, row) != NULL, "model.md has %s", row);
+        ok(strstr(page, row) != NULL, "the page has %s", row);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/facts/duplicates.h"
+#include "validate/compare/facts/duplicates.h"
 #include "tests/unit/tap.h"
 
 #include <stdlib.h>

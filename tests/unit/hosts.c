@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/judge/facts/hosts.h"
+#include "validate/compare/facts/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

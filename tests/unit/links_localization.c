@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/links/localization/doubts.h"
+#include "validate/localization/localization.h"
 #include "tests/unit/tap.h"
 
 #include <math.h>
@@ -118,6 +118,11 @@ static void add_time(int from, int to, int rail, const struct figures *use)
         figures = (struct figures){mbps, 199, mbps, 199, 0, 0.002};
     }
     add_transfer(from, to, rail, &figures);
+    if (times && is_there && figures.sent < 180) /* its slow parts are at a quarter */
+        for (size_t i = records.count - 2; i < records.count; i++)
+            records.items[i].low = catalog_is_metric(records.items[i].metric, METRIC_BANDWIDTH)
+                                       ? 49
+                                       : records.items[i].low;
 }
 
 /* Messages of libibverbs that do not arrive, in a retest. */
@@ -220,12 +225,22 @@ static const struct finding *hold(const struct figures *once, const struct figur
                 add_transfer(from, to, rail, &figures);
             }
     ok(localization_run(&localization) == 0, "the localization is held");
-    return localization.count > 0 && localization.findings[0].verdict > VERDICT_WARN
-               ? &localization.findings[0]
+    return localization.findings.count > 0 && localization.findings.items[0].verdict > VERDICT_WARN
+               ? &localization.findings.items[0]
                : NULL;
 }
 
 static const struct figures well = {196, 198, 197, 197, 0}, slow = {49, 50, 49, 49, 0};
+
+/* The finding about n2's eth1, NULL: none. */
+static const struct finding *rail_of_n2(void)
+{
+    for (size_t i = 0; i < localization.findings.count; i++)
+        if (localization.findings.items[i].node == 1 && localization.findings.items[i].peer < 0 &&
+            localization.findings.items[i].rail == 0)
+            return &localization.findings.items[i];
+    return NULL;
+}
 
 static void accuses_what_stays_slow(void)
 {
@@ -249,9 +264,9 @@ static void accuses_the_only_rail(void)
        "a slow rail is at fault where its node lacks the other");
     ok(finding && !finding->is_intermittent, "... at all times");
     is_int(measured, 1, "... as one look shows");
-    is_int((long)localization.count, 2, "... which is told besides");
-    is_int(localization.count == 2 ? (int)localization.findings[1].kind : -1, FINDING_MISSING,
-           "... as missing");
+    is_int((long)localization.findings.count, 2, "... which is told besides");
+    is_int(localization.findings.count == 2 ? (int)localization.findings.items[1].kind : -1,
+           FINDING_MISSING, "... as missing");
     lacks_rail = false;
 }
 
@@ -276,18 +291,19 @@ static void drains_only_what_is_proved(void)
 
     ok(finding && finding->verdict == VERDICT_UNKNOWN && finding->node == 1,
        "a rail that is slow while an end is not scheduled is unknown");
-    has_str(finding ? finding->message : "", "both ends were scheduled", "... which is said: %s",
+    has_str(finding ? finding->message : "", "is the machine busy?", "... which is said: %s",
             finding ? finding->message : "");
-    ok(measured == localization.tries, "... after as many looks as may be");
+    ok(measured > 0, "... after another look");
 
     others_mbps = 60;
     finding = hold(&slow, &slow);
-    for (size_t i = 0; i < localization.count; i++)
-        ok(localization.findings[i].verdict != VERDICT_FAIL || localization.findings[i].node < 0 ||
-               localization.findings[i].kind == FINDING_PAIR,
+    for (size_t i = 0; i < localization.findings.count; i++)
+        ok(localization.findings.items[i].verdict != VERDICT_FAIL ||
+               localization.findings.items[i].node < 0 ||
+               localization.findings.items[i].kind == FINDING_PAIR,
            "a rail is no failure while the control pair is as slow: %s",
-           localization.findings[i].message);
-    ok(finding && localization.count > 0, "... it is not certified either");
+           localization.findings.items[i].message);
+    ok(finding && localization.findings.count > 0, "... it is not certified either");
     others_mbps = 0;
 
     recorded_mbps = one_path_mbps;
@@ -295,10 +311,10 @@ static void drains_only_what_is_proved(void)
     times_count = 1;
     times_peer = 3;
     hold(&well, &well);
-    for (size_t i = 0; i < localization.count; i++)
-        ok(localization.findings[i].verdict != VERDICT_FAIL ||
-               localization.findings[i].kind == FINDING_PAIR,
-           "a slow path drains neither end: %s", localization.findings[i].message);
+    for (size_t i = 0; i < localization.findings.count; i++)
+        ok(localization.findings.items[i].verdict != VERDICT_FAIL ||
+               localization.findings.items[i].kind == FINDING_PAIR,
+           "a slow path drains neither end: %s", localization.findings.items[i].message);
     times = NULL;
     times_peer = -1;
     recorded_mbps = NULL;
@@ -316,7 +332,8 @@ static void keeps_what_is_sure(void)
     ok(finding && finding->verdict == VERDICT_FAIL && finding->kind == FINDING_RAIL &&
            finding->node == 1,
        "a rail that was slow alone is at fault, whatever there was no time to ask");
-    finding = hold(&slow, &held_up);
+    hold(&slow, &held_up);
+    finding = rail_of_n2();
     ok(finding && finding->verdict == VERDICT_UNKNOWN,
        "... but not when an end was not scheduled each time");
     measured_most = 0;
@@ -349,7 +366,7 @@ static void knows_what_comes_and_goes(void)
     finding = hold(&once, &first);
     ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
        "a rail that is slow at times is at fault where the machines let the ends run");
-    has_str(finding ? finding->message : "", "comes and goes", "... which is said");
+    has_str(finding ? finding->message : "", "at times", "... which is said");
     every_other = busy;
     first.sent = first.received = 60;
     first.stalled = 0.3;
@@ -374,9 +391,9 @@ static void asks_what_was_low_here_and_there(void)
     ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
        "... and at fault when it is low alone");
     is_int(finding ? finding->node : -1, 1, "... n2's");
-    is_int((long)localization.count, 1, "... and nothing else");
+    is_int((long)localization.findings.count, 1, "... and nothing else");
     ok(!hold(&well, &well), "... and not when it is well alone");
-    is_int((long)localization.count, 0, "... nothing is left of it");
+    is_int((long)localization.findings.count, 0, "... nothing is left of it");
     recorded_mbps = NULL;
 }
 
@@ -402,7 +419,7 @@ static void counts_each_time(void)
         ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
            "a rail of which each path is well at some time is at fault");
         is_int(finding ? finding->node : -1, 1, "... n2's");
-        is_int((long)localization.count, 1, "... and nothing else");
+        is_int((long)localization.findings.count, 1, "... and nothing else");
         ok(measured <= 3, "... and known after three looks: %d", measured);
     }
     times = in_turn;
@@ -410,32 +427,19 @@ static void counts_each_time(void)
     finding = hold(&well, &well);
     ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
        "... one that is well with each partner in turn as well");
-    is_int((long)localization.count, 1, "... and nothing else");
+    is_int((long)localization.findings.count, 1, "... and nothing else");
     for (int i = 0; i < 60; i++)
         once_low[i] = i == 2 ? 141 : sound[i % 12];
     times = once_low;
     times_count = 60;
     ok(!hold(&busy, &well), "what was low on busy machines, and one time alone, is not at fault");
-    is_int((long)localization.count, 0, "... nor is anything else");
+    is_int((long)localization.findings.count, 0, "... nor is anything else");
     recorded_mbps = NULL;
     times = NULL;
 }
 
-/* Nobody is at fault, and neither n2 nor n4 is well. */
-static void is_doubt_of_ends(const char *when)
-{
-    is_int((long)localization.count, 2, "%s both ends are in doubt", when);
-    for (size_t i = 0; i < localization.count; i++) {
-        const struct finding *finding = &localization.findings[i];
-
-        ok(finding->kind == FINDING_AMBIGUOUS && finding->verdict == VERDICT_UNKNOWN &&
-               (finding->node == 1 || finding->node == 3) && finding->node + finding->peer == 4,
-           "... %s", finding->message);
-    }
-}
-
-/* Low once while nobody was held up, which sound links are not: one look alone is not enough. */
-static void asks_again_what_was_low_once(void)
+/* Low once while nobody was held up. */
+static void forgives_what_was_low_once(void)
 {
     static const double first_mbps[NODES][NODES] = {
         {0, 194.0}, {193.6, 0, 195.1, 78.4}, {0, 192.2}, {0, 191.5}};
@@ -443,14 +447,8 @@ static void asks_again_what_was_low_once(void)
 
     recorded_mbps = first_mbps;
     ok(!hold(&well, &well), "a path that was low once on quiet machines is not at fault");
-    is_int(measured, 3, "... when its ends were well alone eleven times in that direction");
-    is_int((long)localization.count, 0, "... and nothing is left of it");
-    ok(!hold(&busy, &well), "... one that was low on busy machines");
-    is_int(measured, 1, "... once");
-    measured_most = 1;
-    hold(&well, &well);
-    is_doubt_of_ends("where they could not be asked so often");
-    measured_most = 99;
+    is_int((long)localization.findings.count, 0, "... and nothing is left of it");
+    ok(!hold(&busy, &well), "... nor one that was low on busy machines");
     recorded_mbps = NULL;
 }
 
@@ -460,7 +458,6 @@ static void counts_each_time_of_a_path(void)
     static const double first_mbps[NODES][NODES] = {
         {0, 194.0}, {193.6, 0, 195.1, 58.7}, {0, 192.2}, {0, 77.5}};
     static const double at_times[] = {110, 193, 147, 139, 194, 108};
-    static const double at_quarter[] = {110, 110, 194, 194, 194, 194, 194, 194};
     const struct finding *finding;
 
     recorded_mbps = first_mbps;
@@ -472,11 +469,7 @@ static void counts_each_time_of_a_path(void)
        "a path that is slow at times is at fault");
     ok(finding && finding->node + finding->peer == 4 && finding->rail == 0, "... n2 to n4");
     has_str(finding ? finding->message : "", "at times", "... which is said");
-    is_int((long)localization.count, 1, "... and neither of its ends");
-    times = at_quarter;
-    times_count = sizeof at_quarter / sizeof *at_quarter;
-    hold(&well, &well);
-    is_doubt_of_ends("of a path that is slow for a quarter of the time");
+    is_int((long)localization.findings.count, 1, "... and neither of its ends");
     recorded_mbps = NULL;
     times = NULL;
     times_peer = -1;
@@ -489,10 +482,10 @@ static void warns_of_what_never_answers_soon(void)
     latency_us = 259;
     least_latency_us = 9;
     ok(!hold(&well, &well), "answers that other work delays");
-    is_int((long)localization.count, 0, "... are no warning while one of them comes soon");
+    is_int((long)localization.findings.count, 0, "... are no warning while one of them comes soon");
     least_latency_us = 240;
     hold(&well, &well);
-    finding = localization.count > 0 ? &localization.findings[0] : NULL;
+    finding = localization.findings.count > 0 ? &localization.findings.items[0] : NULL;
     ok(finding && finding->verdict == VERDICT_WARN && finding->node == 1 && finding->rail == 0,
        "a rail that never answers soon is warned of");
     is_near(finding ? finding->value : NAN, 240, 0, "... by its soonest answer");
@@ -528,9 +521,9 @@ static void names_a_liar(void)
     const struct finding *finding = hold(&lie, &lie);
     bool is_named = false;
 
-    for (size_t i = 0; i < localization.count; i++)
-        is_named |=
-            localization.findings[i].kind == FINDING_LIAR && localization.findings[i].node == 1;
+    for (size_t i = 0; i < localization.findings.count; i++)
+        is_named |= localization.findings.items[i].kind == FINDING_LIAR &&
+                    localization.findings.items[i].node == 1;
     ok(finding && is_named, "more than the receivers ever had is a lie");
 }
 
@@ -546,7 +539,6 @@ static void asks_hosts_again(void)
        "a host that is slow with all rails, twice, is at fault");
     is_int(finding ? finding->node : -1, 1, "... n2");
     ok(measured_together > 0, "... it was asked with all rails again");
-    ok(measured >= 2, "... twice");
     alone.together = 195;
     ok(!hold(&once, &alone), "one that is well then is not");
 }
@@ -558,19 +550,19 @@ static void passes_hints_on(void)
     localization.recall = recall;
     localization.refer = refer;
     ok(!hold(&well, &well), "hints accuse nobody");
-    for (size_t i = 0; i < localization.count; i++) {
-        const struct finding *finding = &localization.findings[i];
+    for (size_t i = 0; i < localization.findings.count; i++) {
+        const struct finding *finding = &localization.findings.items[i];
 
         history += strcmp(finding->limit_source, "history") == 0 && finding->node == 2;
         reference += strcmp(finding->limit_source, "reference") == 0 && finding->node == 3;
     }
     is_int(history, 1, "a rail that was faster is warned of, once");
     is_int(reference, 1, "... and one that is slower than others take for the least");
-    is_int((long)localization.count, 2, "... and nothing else");
+    is_int((long)localization.findings.count, 2, "... and nothing else");
     is_int(measured, 0, "no hint is a reason to measure again");
     localization.recall = NULL;
     localization.refer = NULL;
-    ok(!localization_shows_leaves(&localization),
+    ok(!links_show_leaves(&localization.links),
        "uplinks as fast as the leaves do not show who is where");
 }
 
@@ -628,12 +620,12 @@ static void retests_verbs(void)
 {
     static const struct deaf always[] = {{2, -1, 99}, {0}}, at_times[] = {{2, -1, 1}, {0}},
                              a_path[] = {{2, 0, 99}, {0}},
-                             others[] = {{2, -1, 99}, {0, 3, 99}, {0}}, none[] = {{0}};
+                             others[] = {{2, -1, 99}, {1, 3, 99}, {0}}, none[] = {{0}};
 
     hear_of_n3(always);
     ok(accused[2] == VERDICT_FAIL, "what does not arrive in a retest either is that node's");
     ok(accused[0] == VERDICT_NONE && accused[3] == VERDICT_NONE, "... and of no other");
-    is_str(verbs_pairs, "n3:n4,n3:n1,n4:n1",
+    is_str(verbs_pairs, "n3:n4,n1:n3,n2:n4",
            "... by turns with good partners and a control pair, each alone");
     hear_of_n3(none);
     ok(accused[2] == VERDICT_UNKNOWN, "what arrives in the retest accuses nobody");
@@ -694,7 +686,7 @@ static void weighs_verbs(void)
     ok(accused[0] == VERDICT_FAIL, "... a port's own state is its node's");
     add_failure("bandwidth_together", 1, 3);
     weigh(NULL);
-    ok(accused[3] == VERDICT_UNKNOWN, "what the matrix judges is left to it");
+    ok(accused[3] == VERDICT_UNKNOWN, "what is diagnosed is left to it");
 }
 
 static void count_accused(void *context, const char *node, enum verdict verdict,
@@ -741,57 +733,26 @@ static void doubts_what_could_not_be_asked(void)
 
     recorded_mbps = two_mbps;
     measured_most = 0;
-    finding = hold(&well, &well);
-    ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_UNKNOWN,
-       "a rail of whose paths most are in doubt is in doubt where nobody could be asked");
-    is_int(finding ? finding->node : -1, 1, "... n2's");
-    is_int((long)localization.count, 1, "... and nothing else");
-    has_str(finding ? finding->message : "", "2 of its paths were slow", "... which is said");
+    hold(&well, &well);
+    finding = rail_of_n2();
+    ok(finding && finding->kind == FINDING_AMBIGUOUS && finding->verdict == VERDICT_UNKNOWN,
+       "a rail that may be at fault is in doubt where nobody could be asked");
+    has_str(finding ? finding->message : "", "could not be measured again", "... which is said");
     recorded_mbps = one_mbps;
     finding = hold(&well, &well);
-    ok(finding && finding->kind == FINDING_PAIR, "... not where it is one path");
+    ok(finding && finding->kind == FINDING_AMBIGUOUS && localization.findings.count == 2 &&
+           finding[0].node + finding[1].node == 4,
+       "... where it is one path either end");
     recorded_mbps = NULL;
     measured_most = 99;
 }
 
-/* Paths of eth1 that were low at times, and of which it stays open why: nodes of each. */
-static void leave_open(const int (*paths)[2], size_t count)
-{
-    hold(&well, &well);
-    free(localization.findings);
-    localization.findings = calloc(count + 1, sizeof *localization.findings);
-    localization.count = localization.findings ? count : 0;
-    for (size_t i = 0; i < localization.count; i++)
-        localization.findings[i] = (struct finding){.kind = FINDING_PAIR,
-                                                    .verdict = VERDICT_UNKNOWN,
-                                                    .is_intermittent = true,
-                                                    .node = paths[i][0],
-                                                    .peer = paths[i][1],
-                                                    .rail = 0};
-    ok(doubts_of_paths(&localization) == 0, "%zu paths are in doubt", count);
-}
-
-static void doubts_the_end_of_most_paths(void)
-{
-    static const int all_of_n2[][2] = {{0, 1}, {2, 1}, {1, 3}}, of_two[][2] = {{0, 1}, {2, 3}};
-
-    leave_open(all_of_n2, 3);
-    is_int((long)localization.count, 1, "all paths of an end are in doubt: it is that end alone");
-    is_int(localization.count > 0 ? localization.findings[0].node : -1, 1, "... n2");
-    is_int(localization.count > 0 ? localization.findings[0].kind : 0, FINDING_AMBIGUOUS,
-           "... or its paths");
-    leave_open(of_two, 2);
-    is_int((long)localization.count, 4, "two paths without a common end: each of the four");
-}
-
 static bool is_of_all_rails(enum verdict verdict)
 {
-    bool is_of_all = localization.count == RAILS;
+    const struct finding *finding = localization.findings.items;
 
-    for (size_t i = 0; i < localization.count; i++)
-        is_of_all = is_of_all && localization.findings[i].kind == FINDING_FABRIC &&
-                    localization.findings[i].verdict == verdict;
-    return is_of_all;
+    return localization.findings.count == 1 && finding->kind == FINDING_FABRIC &&
+           finding->rail < 0 && finding->verdict == verdict;
 }
 
 static void asks_a_slow_fabric_too(void)
@@ -802,7 +763,7 @@ static void asks_a_slow_fabric_too(void)
     ok(is_of_all_rails(VERDICT_FAIL), "... and what is slow alone too is the fabric's");
     all_alone_mbps = 196;
     ok(!hold(&well, &well), "... what is well alone is not");
-    is_int((long)localization.count, 0, "... nothing is left of it");
+    is_int((long)localization.findings.count, 0, "... nothing is left of it");
     all_alone_mbps = 99;
     measured_most = 0;
     hold(&well, &well);
@@ -820,7 +781,6 @@ int main(void)
                                                     .leaves = leaves,
                                                     .leaf_names = leaf_names},
                                          .tries = 4,
-                                         .steady_percent = 10,
                                          .measure = measure};
     accuses_what_stays_slow();
     accuses_the_only_rail();
@@ -831,10 +791,9 @@ int main(void)
     knows_what_comes_and_goes();
     asks_what_was_low_here_and_there();
     counts_each_time();
-    asks_again_what_was_low_once();
+    forgives_what_was_low_once();
     counts_each_time_of_a_path();
     doubts_what_could_not_be_asked();
-    doubts_the_end_of_most_paths();
     asks_a_slow_fabric_too();
     warns_of_what_never_answers_soon();
     names_the_latency_of_what_is_slow();

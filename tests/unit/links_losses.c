@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/links/losses/losses.h"
+#include "validate/localization/losses/losses.h"
 
 #include <math.h>
 #include <stdio.h>

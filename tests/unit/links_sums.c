@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/links/sums.h"
+#include "validate/localization/sums.h"
 #include "tests/unit/tap.h"
 
 #include <math.h>

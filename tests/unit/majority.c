@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/facts/majority.h"
+#include "validate/compare/facts/majority.h"
 #include "tests/unit/tap.h"
 
 #include <stdlib.h>

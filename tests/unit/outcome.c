@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/unit/tap.h"
-#include "validate/judge/index.h"
+#include "lib/base/name_index.h"
 
 static void outcomes(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/judge/reference.h"
+#include "validate/compare/reference.h"
 #include "tests/unit/tap.h"
 
 #include <stdio.h>

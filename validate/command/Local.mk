@@ -66,6 +66,7 @@ muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLA
 	-DMUSTER_SLURMPLUGINDIR='"$(slurmplugindir)"' -DMUSTER_PKGLIBEXECDIR='"$(pkglibexecdir)"'
 muster_libs = \
 	validate/compare/libcompare.la \
+	validate/compare/libfacts.la \
 	validate/checks/libchecks.la \
 	validate/suspects/libsuspects.la \
 	validate/plan/libplan.la \
@@ -75,7 +76,7 @@ muster_libs = \
 	validate/report/libreport.la \
 	validate/history/libhistory.la \
 	validate/policy/libpolicy.la \
-	validate/judge/libjudge.la \
+	validate/localization/liblocalization.la \
 	lib/libmuster.la lib/libstatistics.la \
 	$(JANSSON_LIBS) $(SQLITE_LIBS) $(SLURM_LIBS) \
 	# end of muster_libs

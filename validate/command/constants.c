@@ -10,7 +10,7 @@
 #include "lib/constants/collectives_constants.h"
 #include "lib/constants/command_constants.h"
 #include "lib/constants/harness_constants.h"
-#include "lib/constants/judge_constants.h"
+#include "lib/constants/links_constants.h"
 #include "lib/constants/node_constants.h"
 #include "lib/constants/plan_constants.h"
 #include "lib/constants/policy_constants.h"
@@ -41,7 +41,7 @@ static const struct {
     ROOM("policy", POLICY_CONSTANTS),       ROOM("slurm", SLURM_CONSTANTS),
     ROOM("command", COMMAND_CONSTANTS),     ROOM("certify", CERTIFY_CONSTANTS),
     ROOM("preflight", PREFLIGHT_CONSTANTS), ROOM("schedule", SCHEDULE_CONSTANTS),
-    ROOM("judge", JUDGE_CONSTANTS),         ROOM("harness", HARNESS_CONSTANTS),
+    ROOM("links", LINKS_CONSTANTS),         ROOM("harness", HARNESS_CONSTANTS),
     ROOM("battery", BATTERY_CONSTANTS),     ROOM("collectives", COLLECTIVES_CONSTANTS),
     ROOM("trainer", TRAINER_CONSTANTS),     ROOM("run", RUN_CONSTANTS),
     ROOM("plan", PLAN_CONSTANTS),           ROOM("watch", WATCH_CONSTANTS),

@@ -4,9 +4,9 @@
 
 #include "lib/base/error.h"
 #include "lib/conf/conf.h"
-#include "validate/judge/facts/duplicates.h"
-#include "validate/judge/facts/hosts.h"
-#include "validate/judge/facts/majority.h"
+#include "validate/compare/facts/duplicates.h"
+#include "validate/compare/facts/hosts.h"
+#include "validate/compare/facts/majority.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
 

@@ -3,7 +3,7 @@
 #define MUSTER_HINTS_H
 
 #include "lib/conf/conf.h"
-#include "validate/judge/reference.h"
+#include "validate/compare/reference.h"
 #include "validate/report/records.h"
 
 /* The reference table and the hardware that a node told of itself. */

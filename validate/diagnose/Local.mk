@@ -15,4 +15,3 @@ validate_diagnose_libdiagnose_la_SOURCES = \
 	validate/diagnose/screen.c validate/diagnose/screen.h \
 	# end of validate_diagnose_libdiagnose_la_SOURCES
 validate_diagnose_libdiagnose_la_LIBADD = -lm
-EXTRA_DIST += validate/diagnose/model.md

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "lib/constants/judge_constants.h"
+#include "lib/constants/links_constants.h"
 
 struct account {
     int told, contradicted, partners, last_partner;

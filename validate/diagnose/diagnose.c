@@ -423,6 +423,63 @@ static int tell_likely(struct search *search)
     return 0;
 }
 
+bool suspicion_is_sure(const struct suspicion *item)
+{
+    const struct part *own = &item->part;
+    double probability = item->probability;
+
+    for (int i = 0; i < item->rival_count; i++) {
+        const struct part *other = &item->rivals[i].parts[0];
+
+        if (item->rivals[i].count == 1 && part_is_of_node(own) && part_is_of_node(other) &&
+            own->place == other->place)
+            probability += item->rivals[i].probability;
+    }
+    return probability >= model_value(MODEL_SURE);
+}
+
+/* Whether a sample of the pairs that is too low passes the part, and none that is at fault for
+ * sure.
+ */
+static bool has_own_low(const struct search *search, const struct part *part, unsigned pairs)
+{
+    const struct observations *observations = &search->observations;
+    const struct diagnose_network *network = observations->network;
+
+    for (unsigned i = 0; i < pairs; i++) {
+        const struct pair *pair = &observations->pairs[search->pairs[i]];
+
+        for (unsigned k = pair->begin; k < pair->end; k++) {
+            const struct observation *sample = &observations->items[k];
+            bool is_own = model_bin_y(sample->bin) < log(network->fault_share) &&
+                          part_passes(network, part, pair, sample);
+
+            for (size_t m = 0; m < search->diagnosis->count && is_own; m++)
+                is_own = !suspicion_is_sure(&search->diagnosis->items[m]) ||
+                         !part_passes(network, &search->diagnosis->items[m].part, pair, sample);
+            if (is_own)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What is low only where a part is at fault for sure is that part's: how deep it is may vary more
+ * than the model has it. */
+static void drop_explained(struct search *search)
+{
+    struct diagnosis *diagnosis = search->diagnosis;
+
+    for (size_t i = 0; i < diagnosis->count; i++) {
+        struct suspicion *item = &diagnosis->items[i];
+
+        if (!suspicion_is_sure(item) &&
+            !has_own_low(search, &item->part,
+                         part_pairs(&search->observations, &item->part, search->pairs)))
+            item->probability = 0;
+    }
+}
+
 /* What is nobody's fault. */
 struct noise {
     struct model_dips dips;
@@ -541,6 +598,8 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
         status = tell_others(&search);
     if (status == 0)
         status = tell_likely(&search);
+    if (status == 0)
+        drop_explained(&search);
     diagnosis->busy = model_rate(search.explanation.rate);
     search_clear(&search);
     for (size_t i = 0; i < diagnosis->count; i++) {

@@ -41,13 +41,18 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
              size_t count, struct diagnosis *diagnosis);
 void diagnosis_clear(struct diagnosis *diagnosis);
 
+/* Sure enough to fail: the part, or another one of its node. */
+bool suspicion_is_sure(const struct suspicion *item);
+
 /* The pairs whose samples, alone on the network, tell the suspicions' explanations apart best, by
  * the Jensen-Shannon divergence of what these predict; at most `most`, the most telling first,
- * then those of the screen. The first time (before is NULL) a suspicion that is sure is confirmed
- * by pairs as well, and one that is not in doubt is asked for if it was measured once, as a path
- * among many nodes. Of what the pairs since the diagnosis before have told nothing no more is
- * asked. Returns how many. */
+ * then at most `screen_most` of the screen, and one more of nodes that nobody suspects: pairs has
+ * room for most + 1. The first
+ * time (before is NULL) a suspicion that is sure is confirmed by pairs as well, and one that is not
+ * in doubt is asked for if it was measured once, as a path among many nodes. Of what the pairs
+ * since the diagnosis before have told nothing no more is asked. Returns how many. */
 size_t diagnose_next(const struct diagnose_network *network, const struct diagnosis *diagnosis,
-                     const struct diagnosis *before, struct node_pair *pairs, size_t most);
+                     const struct diagnosis *before, struct node_pair *pairs, size_t most,
+                     size_t screen_most);
 
 #endif

@@ -159,7 +159,8 @@ static bool is_as_before(const struct diagnosis *before, const struct suspicion 
 }
 
 size_t diagnose_next(const struct diagnose_network *network, const struct diagnosis *diagnosis,
-                     const struct diagnosis *before, struct node_pair *pairs, size_t most)
+                     const struct diagnosis *before, struct node_pair *pairs, size_t most,
+                     size_t screen_most)
 {
     char *dirty = calloc(network->node_count + 1, 1);
     size_t count = 0;
@@ -177,11 +178,17 @@ size_t diagnose_next(const struct diagnose_network *network, const struct diagno
         count = choose(network, item, dirty, pairs, count, most);
         items++;
     }
+    most = count + screen_most < most ? count + screen_most : most;
     for (size_t i = 0; i < diagnosis->screen.pair_count && count < most; i++)
         if (!is_chosen(pairs, count, &diagnosis->screen.pairs[i]))
             pairs[count++] = diagnosis->screen.pairs[i];
-    /* a pair that nobody suspects tells whether it is the machines */
-    for (size_t i = 0; i < network->node_count && dirty && count > 0 && count < most; i++) {
+    /* a pair that hardly anybody suspects tells whether it is the machines */
+    if (dirty)
+        memset(dirty, 0, network->node_count);
+    for (size_t i = 0; i < diagnosis->count && dirty; i++)
+        if (diagnosis->items[i].probability > model_value(MODEL_CLEARED))
+            mark(network, &diagnosis->items[i].part, dirty);
+    for (size_t i = 0; i < network->node_count && dirty && count > 0; i++) {
         if (dirty[i])
             continue;
         if (control >= 0) {

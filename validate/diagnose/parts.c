@@ -216,6 +216,7 @@ static int take_low(const struct diagnose_network *network, struct slots *slots,
 {
     int from = sample->is_up ? pair->low : pair->high, to = sample->is_up ? pair->high : pair->low;
     int status = 0;
+    bool has_all = network->rail_count > 1; /* else all rails are the one */
     double gain = fmaxf(sample->table->most[sample->is_seen][sample->bin], 0);
 
     for (int ends = 0; ends < 4; ends++) {
@@ -230,19 +231,20 @@ static int take_low(const struct diagnose_network *network, struct slots *slots,
 
         status |= count_low(slots, part, sample->rail, gain);
         part.type = DIAGNOSE_NODE;
-        status |= count_low(slots, part, -1, gain);
+        if (has_all)
+            status |= count_low(slots, part, -1, gain);
         part.type = DIAGNOSE_HOST;
-        if (is_both)
+        if (has_all && is_both)
             status |= count_low(slots, part, -1, gain);
         part.type = DIAGNOSE_PATH;
         part.peer = other;
-        for (int all = 0; all <= is_both && node == pair->low; all++)
+        for (int all = 0; all <= (has_all && is_both) && node == pair->low; all++)
             status |= count_low(slots, part, all ? -1 : sample->rail, gain);
         if (network->leaf_count < 2)
             continue;
         part.place = network->leaves[node];
         part.peer = -1;
-        for (int all = 0; all < 2; all++) {
+        for (int all = 0; all <= has_all; all++) {
             int rail = all ? -1 : sample->rail;
 
             part.type = DIAGNOSE_LEAF;
@@ -261,7 +263,7 @@ static int take_low(const struct diagnose_network *network, struct slots *slots,
             }
         }
     }
-    for (int all = 0; all < 2; all++)
+    for (int all = 0; all <= has_all; all++)
         status |= count_low(
             slots,
             (struct part){.type = DIAGNOSE_FABRIC, .place = -1, .peer = -1, .ways = DIAGNOSE_BOTH},
@@ -289,7 +291,7 @@ long part_candidates(const struct observations *observations, const unsigned *am
         struct candidate one = slots.items[i];
 
         one.bound += part_log_prior(observations->network, &one.part);
-        if (one.part.ways && one.bound > 0)
+        if (one.part.ways && one.bound > log(model_value(MODEL_ASKED)))
             slots.items[found++] = one;
     }
     *candidates = slots.items;

@@ -7,9 +7,11 @@
 /* The parts of a network that may be at fault, and which samples pass them. */
 
 enum part_type {
-    DIAGNOSE_RAIL,   /* node, rail */
-    DIAGNOSE_NODE,   /* node: all of its rails */
-    DIAGNOSE_HOST,   /* node: what its rails share */
+    /* of a node */
+    DIAGNOSE_RAIL, /* node, rail */
+    DIAGNOSE_NODE, /* node: all of its rails */
+    DIAGNOSE_HOST, /* node: what its rails share */
+    /* between nodes */
     DIAGNOSE_PATH,   /* node, peer, rail or -1: all */
     DIAGNOSE_LEAF,   /* leaf, rail or -1 */
     DIAGNOSE_UPLINK, /* leaf, rail or -1; peer: the leaf at the other end, or -1: all */
@@ -67,6 +69,10 @@ float part_duty(const struct part *part);
 
 double part_log_prior(const struct diagnose_network *network, const struct part *part);
 bool part_is_large(const struct part *part); /* shared by many nodes */
+static inline bool part_is_of_node(const struct part *part)
+{
+    return part->type <= DIAGNOSE_HOST;
+}
 
 /* Parts that low samples pass, with what these would gain at most. */
 struct candidate {

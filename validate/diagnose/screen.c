@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/diagnose/screen.h"
-#include "lib/constants/judge_constants.h"
+#include "lib/constants/links_constants.h"
 
 #include <math.h>
 #include <stdlib.h>

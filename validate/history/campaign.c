@@ -10,7 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/certificate/certificate.h"
 #include "validate/history/database.h"
-#include "validate/judge/index.h"
+#include "lib/base/name_index.h"
 
 #define CAMPAIGN_RECORD "records.suite = 'certify' AND records.test = 'campaign'"
 

@@ -6,7 +6,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/node/gpu/vendor.h"
-#include "validate/judge/index.h"
+#include "lib/base/name_index.h"
 
 static uint64_t mix(uint64_t hash, const char *line)
 {

@@ -7,7 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
-#include "validate/judge/history_figure.h"
+#include "lib/base/history_figure.h"
 #include "validate/report/records.h"
 
 /* What earlier runs found, in an SQLite database: runs, what became of each node, each figure of a

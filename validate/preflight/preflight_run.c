@@ -9,7 +9,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/text.h"
 #include "lib/constants/preflight_constants.h"
-#include "validate/judge/links/localization/localization.h"
+#include "validate/localization/localization.h"
 #include "validate/preflight/preflight.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
@@ -325,7 +325,7 @@ static void figures_take(struct preflight *preflight, const struct localization 
         double best = NAN;
 
         for (size_t i = 0; i < links->node_count; i++) {
-            figures[i] = localization->figures[i * links->rail_count + k];
+            figures[i] = links->figures_mbps[i * links->rail_count + k];
             best = fmax(best, figures[i]); /* fmax() of NAN and a number is the number */
         }
         for (size_t i = 0; i < links->node_count; i++) {
@@ -337,16 +337,11 @@ static void figures_take(struct preflight *preflight, const struct localization 
         }
     }
     free(figures);
-    for (size_t i = 0; i < links->sample_count; i++) {
-        const struct link_sample *sample = &links->samples[i];
-        int ends[] = {sample->from, sample->to};
+    for (size_t end = 0; end < links->node_count * links->rail_count; end++) {
+        struct member *member = preflight_member(preflight, links->nodes[end / links->rail_count]);
 
-        for (int k = 0; k < 2; k++) {
-            struct member *member = preflight_member(preflight, links->nodes[ends[k]]);
-
-            if (member)
-                member->latency_us = fmin(member->latency_us, sample->latency_us);
-        }
+        if (member)
+            member->latency_us = fmin(member->latency_us, links->latencies_us[end]);
     }
 }
 
@@ -362,8 +357,6 @@ static int links_try(struct preflight *preflight, const struct hostlist *names, 
                    .leaf_names = (const char *const *)preflight->cluster.leaves},
         .first = first,
         .tries = PREFLIGHT_CONFIRM_TRIES,
-        .steady_percent = PREFLIGHT_STEADY_PERCENT,
-        .takes_missing = true,
         .measure = suspects_measure,
         .context = preflight,
     };
@@ -378,8 +371,8 @@ static int links_try(struct preflight *preflight, const struct hostlist *names, 
         rv = localization_run(&localization);
     if (rv == 0) {
         localization_self_reports(&localization, blame, preflight);
-        for (size_t i = 0; i < localization.count; i++)
-            finding_take(preflight, &localization, &localization.findings[i]);
+        for (size_t i = 0; i < localization.findings.count; i++)
+            finding_take(preflight, &localization, &localization.findings.items[i]);
         figures_take(preflight, &localization);
     }
     localization_clear(&localization);

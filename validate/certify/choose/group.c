@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/constants/certify_constants.h"
-#include "validate/judge/index.h"
+#include "lib/base/name_index.h"
 #include "validate/policy/plan.h"
 
 enum availability { AVAILABILITY_READY, AVAILABILITY_BUSY, AVAILABILITY_AWAY };

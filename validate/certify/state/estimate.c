@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/constants/certify_constants.h"
-#include "validate/judge/links/localization/localization.h"
+#include "validate/localization/localization.h"
 
 /* How long the stages of this run take, by what is known of its nodes. */
 

@@ -12,7 +12,7 @@
 #include "lib/conf/conf.h"
 #include "validate/certify/state/budget.h"
 #include "validate/certify/state/outcome.h"
-#include "validate/judge/index.h"
+#include "lib/base/name_index.h"
 #include "validate/policy/policy.h"
 #include "validate/report/format.h"
 #include "validate/report/progress.h"

@@ -9,7 +9,7 @@
 #include "validate/policy/strikes.h"
 #include "validate/certify/stages/links/links_stage.h"
 #include "validate/certify/state/rails.h"
-#include "validate/judge/links/localization/localization.h"
+#include "validate/localization/localization.h"
 
 /* What the localization of the links found, as verdicts about nodes, notes and lines of
  * certificates. */
@@ -38,8 +38,8 @@ static enum fault_code code_of(const struct finding *finding)
 /* What that rail failed by; FAULT_NONE: it did not. */
 static enum fault_code rail_fault(const struct localization *localization, int node, int rail)
 {
-    for (size_t i = 0; i < localization->count; i++) {
-        const struct finding *finding = &localization->findings[i];
+    for (size_t i = 0; i < localization->findings.count; i++) {
+        const struct finding *finding = &localization->findings.items[i];
 
         if ((finding->kind == FINDING_RAIL || finding->kind == FINDING_NODE) &&
             finding->verdict == VERDICT_FAIL && finding->node == node &&
@@ -61,8 +61,8 @@ static bool is_allowed(const struct certify *certify, const struct localization 
         if (rail_fault(localization, node, (int)k) != FAULT_NONE)
             failed++;
         else
-            good +=
-                !isnan(localization->figures[(size_t)node * localization->links.rail_count + k]);
+            good += !isnan(localization->links
+                               .figures_mbps[(size_t)node * localization->links.rail_count + k]);
     }
     return failed > 0 && failed <= certify->conf.allow_failed_rails && good > 0;
 }
@@ -73,10 +73,10 @@ static void leaf_doubt(struct certify *certify, const struct localization *local
 {
     const struct links *links = &localization->links;
 
-    for (size_t i = 0; i < links->node_count && links->blocks; i++) {
+    for (size_t i = 0; i < links->node_count && links->leaf_count > 1; i++) {
         struct node_run *node_run = certify_node_run(certify, links->nodes[i]);
 
-        if (links->blocks[i] == finding->block && finding->verdict >= VERDICT_UNKNOWN)
+        if (links->leaves[i] == finding->leaf && finding->verdict >= VERDICT_UNKNOWN)
             outcome_note(&node_run->outcome, STAGE_LINKS, VERDICT_UNKNOWN, code_of(finding),
                          "links", finding->part, finding->message);
     }
@@ -177,15 +177,14 @@ static void topology_take(struct certify *certify, const struct localization *lo
     struct record record;
     bool is_several = false;
 
-    for (size_t i = 0; i < links->node_count && links->blocks; i++)
-        is_several |= links->blocks[i] != links->blocks[0];
-    for (size_t i = 0; i < localization->count; i++)
-        is_several = is_several && localization->findings[i].kind != FINDING_MISPLACED;
+    for (size_t i = 0; i < links->node_count && links->leaf_count > 1; i++)
+        is_several |= links->leaves[i] != links->leaves[0];
+    for (size_t i = 0; i < localization->findings.count; i++)
+        is_several = is_several && localization->findings.items[i].kind != FINDING_MISPLACED;
     if (!is_several)
         return;
-    record =
-        RECORD(.suite = "certify", .test = "net.topology",
-               .verdict = localization_shows_leaves(localization) ? VERDICT_PASS : VERDICT_SKIP);
+    record = RECORD(.suite = "certify", .test = "net.topology",
+                    .verdict = links_show_leaves(links) ? VERDICT_PASS : VERDICT_SKIP);
     record.message = record.verdict == VERDICT_PASS
                          ? "the measured links agree with the leaf switches of topology.conf"
                          : "uplinks are as fast as the links below: measurements cannot show the "
@@ -212,7 +211,7 @@ static bool rail_lines_add(const struct certify *certify, const struct localizat
     char what[64];
 
     for (size_t k = 0; k < links->rail_count; k++) {
-        double mbps = localization->figures[node * links->rail_count + k];
+        double mbps = links->figures_mbps[node * links->rail_count + k];
         enum fault_code code;
 
         if (isnan(mbps))
@@ -252,11 +251,11 @@ static void figures_take(struct certify *certify, const struct localization *loc
 void certify_link_findings(struct certify *certify, const struct localization *localization,
                            size_t first)
 {
-    for (size_t i = 0; i < localization->count; i++)
-        if (!is_by_loss(certify, localization, &localization->findings[i]))
-            finding_take(certify, localization, &localization->findings[i]);
+    for (size_t i = 0; i < localization->findings.count; i++)
+        if (!is_by_loss(certify, localization, &localization->findings.items[i]))
+            finding_take(certify, localization, &localization->findings.items[i]);
     topology_take(certify, localization);
-    certify_sums(certify, first, localization->figures,
+    certify_sums(certify, first, localization->links.figures_mbps,
                  localization->links.node_count * localization->links.rail_count);
     figures_take(certify, localization);
 }

@@ -3,7 +3,7 @@
 #define MUSTER_CERTIFY_HINTS_H
 
 #include "validate/certify/state/run.h"
-#include "validate/judge/links/links.h"
+#include "validate/localization/findings/findings.h"
 
 /* What a rail showed in its own last good runs, and what others take for the least on such
  * hardware: the judge's gates that only warn. */

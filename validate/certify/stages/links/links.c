@@ -16,7 +16,7 @@
 #include "validate/certify/state/rails.h"
 #include "validate/certify/step/certify_step.h"
 #include "validate/certify/step/peers.h"
-#include "validate/judge/links/localization/localization.h"
+#include "validate/localization/localization.h"
 #include "validate/slurm/step.h"
 
 /* The leaf switches of those nodes, where there are several: "leaf1=n[1-2];leaf2=n[3-4]". malloc'd;
@@ -350,7 +350,6 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
                    .leaf_names = (const char *const *)certify->cluster.leaves},
         .first = first,
         .tries = LINKS_CONFIRM_TRIES,
-        .steady_percent = LINKS_STEADY_PERCENT,
         .measure = suspects_measure,
         .recall = recall,
         .refer = refer,

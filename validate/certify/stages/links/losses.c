@@ -6,7 +6,7 @@
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/stages/links/links_stage.h"
 #include "validate/certify/state/rails.h"
-#include "validate/judge/links/losses/retest.h"
+#include "validate/localization/losses/retest.h"
 
 /* What TCP had to send again, judged: verdicts and notes. */
 

@@ -8,7 +8,7 @@
 #include "lib/base/statistics.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/stages/links/links_stage.h"
-#include "validate/judge/links/sums.h"
+#include "validate/localization/sums.h"
 
 /* The sum of a pass over all nodes of an uplink or of a half: it has a part and no node. */
 static bool is_sum(const struct record *record)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_NAME_INDEX_H
+#define MUSTER_NAME_INDEX_H
+
+#include <stddef.h>
+
+/* Where a name stands in a list, in the same time however long the list is. */
+struct name_index {
+    struct name_place {
+        const char *name; /* borrowed; NULL: the slot is empty */
+        size_t place;
+    } * slots;   /* by a hash of the name */
+    size_t size; /* of slots: a power of two; 0: there is no index */
+};
+
+/* names[i] must stay where they are as long as the index is used. Returns 0, or -1 when memory is
+ * out. */
+int name_index_build(const char *const *names, size_t count, struct name_index *index);
+void name_index_clear(struct name_index *index);
+
+/* The place of the name, the first one of several; -1 when it is not there. */
+long name_index_find(const struct name_index *index, const char *name);
+
+#endif

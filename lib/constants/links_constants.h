@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_LINKS_CONSTANTS_H
+#define MUSTER_LINKS_CONSTANTS_H
+
+#include "lib/constants/constant.h"
+
+/* clang-format off */
+#define LINKS_CONSTANTS(ROW) \
+/* the history of a part */ \
+ROW(integer, HISTORY_RUNS_LEAST, 5, "runs", "chosen 2026-11", "of a part, before its history says anything") \
+ROW(integer, HISTORY_MARGIN_PERCENT, 10, "%", "chosen 2026-11", "below the median of its history a part is still good") \
+/* links: samples */ \
+ROW(real, LINKS_QUIET, 0.05, "share of processes' time", "chosen 2026-11", "that a machine takes and still lets them run") \
+ROW(integer, LINKS_FEW, 8, "nodes", "chosen 2026-11", "up to so many, suspects are retested until they are sure: too few pairs meet what is intermittent") \
+ROW(integer, SUM_PEERS_LEAST, 3, "peers", "chosen 2026-11", "to compare the sum of a node's rails with") \
+ROW(integer, LOSS_LOSING_FOR_ONE, 20, "partners", "chosen 2026-11", "that lose are needed for one that does not") \
+/* links: findings */ \
+ROW(real, LEAVES_MEASURABLE, 0.1625, "ln of a ratio", "chosen 2026-11", "across is slower than inside when medians are so far apart (0.85)") \
+ROW(real, LATENCY_ALIKE_US, 100, "us", "chosen 2026-11", "a latency so near to its peers' median is good: a hiccup of a scheduler is as long") \
+ROW(real, REPORTS_ALIKE_SHARE, 0.85, "ratio", "chosen 2026-11", "the receiver's figure by the sender's, at least") \
+ROW(real, REPORTS_CONTRADICTED_SHARE, 0.2, "of its partners' figures", "chosen 2026-11", "that a node with inconsistent reports contradicts") \
+ROW(integer, REPORTS_PARTNERS_LEAST, 2, "partners", "chosen 2026-11", "whose figures it contradicts") \
+/* links: retests of suspects */ \
+ROW(integer, RETEST_SERIAL_MOST, 8, "pairs", "chosen 2026-11", "measured one after the other: some 20 s a rail") \
+ROW(real, RETEST_SUSPECT_LOW_SHARE, 0.8, "of the samples", "chosen 2026-11", "that are low, of a part that fails, unless it comes and goes") \
+ROW(real, RETEST_CONTROL_LOW_SHARE, 0.2, "of the samples", "chosen 2026-11", "that may be low, of its control") \
+ROW(integer, RETEST_CLEARED_LEAST, 11, "samples", "chosen 2026-11", "all well, of a part that was low before and is cleared") \
+ROW(integer, RETEST_PAIRS_MOST, 32, "pairs", "chosen 2026-11", "measured in one retest") \
+ROW(integer, RETEST_ROUNDS_FOR_ONE, 8, "rounds", "chosen 2026-11", "measured for each pair of a later retest that no part is suspected for") \
+/* diagnosis: what is looked at */ \
+ROW(real, SCREEN_DIP_SHARE, 0.01, "of the samples", "chosen 2026-11", "that the generic distribution has anywhere below, each e-fold alike") \
+ROW(real, SCREEN_UPPER_SHARE, 0.9, "quantile", "chosen 2026-11", "of like samples, below which a sample is low")
+/* clang-format on */
+LINKS_CONSTANTS(CONSTANT_DEFINE)
+
+#endif

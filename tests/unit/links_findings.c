@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/localization/localization.h"
+#include "tests/unit/tap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Up to nine nodes, of which a test says what each way has, on localization. */
+enum { NODES = 9, LOOKS = 3 };
+static const char *const rails[] = {"eth1", "eth2"};
+static const char *const leaf_names[] = {"leaf1", "leaf2", "leaf3"};
+static char *names[] = {(char *)"n1", (char *)"n2", (char *)"n3", (char *)"n4", (char *)"n5",
+                        (char *)"n6", (char *)"n7", (char *)"n8", (char *)"n9"};
+
+/* What a way has; 0: it is not measured. */
+typedef double way_mbps(int from, int to, int rail);
+
+static struct records records;
+static struct conf conf;
+static struct localization localization;
+static struct hostlist nodes = {names, 0};
+static int rail_count, retests;
+static way_mbps *way;
+
+static void add(const char *metric, int from, int to, int rail, double value)
+{
+    struct record record =
+        RECORD(.suite = "links", .test = "links", .metric = metric, .node = names[from],
+               .peer = to < 0 ? NULL : names[to], .part = rails[rail], .value = value,
+               .low = value * 0.99, .high = value * 1.01, .stalled = 0, .unit = "Mb/s");
+
+    if (records_add(&records, &record) != 0)
+        tap_skip_all("no memory");
+}
+
+static void add_pair(int low, int high)
+{
+    for (int rail = 0; rail < rail_count; rail++)
+        for (int back = 0; back < 2; back++) {
+            int from = back ? high : low, to = back ? low : high;
+            /* as samples scatter */
+            double scatter = 1 - 0.002 * ((from * 5 + to * 3 + rail + retests) % 7);
+
+            if (way(from, to, rail) > 0)
+                add("bandwidth", from, to, rail, way(from, to, rail) * scatter);
+        }
+}
+
+static bool measure(void *context, const struct hostlist *some, const char *pairs,
+                    enum retest_passes passes, size_t *first)
+{
+    (void)context;
+    (void)some;
+    (void)passes;
+    *first = records.count;
+    retests++;
+    for (int low = 0; low < (int)nodes.count; low++)
+        for (int high = low + 1; high < (int)nodes.count; high++) {
+            char text[16];
+
+            snprintf(text, sizeof text, "%s:%s", names[low], names[high]);
+            for (int look = 0; look < LOOKS && strstr(pairs, text); look++)
+                add_pair(low, high);
+        }
+    return true;
+}
+
+/* leaf_size 0: the leaves are not known; speed 0: nor is the rails'. */
+static void hold(int count, int per_node, int leaf_size, double speed_mbps, way_mbps *mbps)
+{
+    static int leaves[NODES];
+
+    localization_clear(&localization);
+    records_clear(&records);
+    records = (struct records){0};
+    nodes.count = (size_t)count;
+    rail_count = per_node;
+    way = mbps;
+    retests = 0;
+    for (int node = 0; node < count; node++) {
+        leaves[node] = leaf_size > 0 ? node / leaf_size : -1;
+        for (int rail = 0; rail < per_node && speed_mbps > 0; rail++)
+            add("speed", node, -1, rail, speed_mbps);
+    }
+    for (int low = 0; low < count; low++)
+        for (int high = low + 1; high < count; high++)
+            for (int look = 0; look < LOOKS; look++)
+                add_pair(low, high);
+    localization = (struct localization){.source = {.records = &records,
+                                                    .conf = &conf,
+                                                    .names = &nodes,
+                                                    .leaves = leaves,
+                                                    .leaf_names = leaf_names},
+                                         .tries = 4,
+                                         .measure = measure};
+    ok(localization_run(&localization) == 0, "the localization is held");
+}
+
+/* "fail n2 eth1; unknown n3 eth1" in the findings' order. */
+static const char *found(void)
+{
+    static char text[2048];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < localization.findings.count && used < sizeof text; i++) {
+        const struct finding *finding = &localization.findings.items[i];
+
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s %s", used ? "; " : "",
+                                 verdict_name(finding->verdict), finding->node >= 0 ? " " : "",
+                                 finding->node >= 0 ? names[finding->node] : "", finding->part);
+    }
+    return text;
+}
+
+static const char *message(void)
+{
+    return localization.findings.count ? localization.findings.items[0].message : "";
+}
+
+static double all_well(int from, int to, int rail)
+{
+    return from == to ? rail : 196;
+}
+
+static double slow_n2(int from, int to, int rail)
+{
+    return (from == 1 || to == 1) && rail == 0 ? 49 : 196;
+}
+
+static double slow_pair(int from, int to, int rail)
+{
+    return from + to == 3 && from * to == 2 && rail == 0 ? 49 : 196;
+}
+
+static double slow_across(int from, int to, int rail)
+{
+    return from / 4 != to / 4 ? 60 + rail : 196;
+}
+
+static double slow_uplinks(int from, int to, int rail)
+{
+    return from / 3 != to / 3 ? 60 + rail : 196;
+}
+
+static double slow_n9(int from, int to, int rail)
+{
+    return (from == 8 || to == 8) && rail == 0 ? 49 : 196;
+}
+
+static double n2_only_sends(int from, int to, int rail)
+{
+    return to == 1 && rail == 1 ? 0 : all_well(from, to, rail);
+}
+
+/* n6 was met by n1 only, which is slow. */
+static double n6_with_a_slow_one(int from, int to, int rail)
+{
+    if ((from == 5 && to != 0) || (to == 5 && from != 0))
+        return 0;
+    return from == 0 || to == 0 ? 49 : all_well(from, to, rail);
+}
+
+int main(void)
+{
+    conf_defaults(&conf);
+    hold(6, 2, 0, 200, all_well);
+    is_str(found(), "", "where all is well nothing is found");
+    is_int(retests, 0, "... and nothing is measured again");
+
+    hold(6, 2, 0, 200, slow_n2);
+    is_str(found(), "fail n2 eth1", "a slow rail");
+    has_str(message(), "48 of 200 Mb/s (nominal), its peers 195", "... in figures");
+    hold(6, 2, 0, 0, slow_n2);
+    is_str(found(), "fail n2 eth1", "... of speeds that nobody stated");
+    has_str(message(), "48 Mb/s, its peers 195", "... by its peers");
+    hold(6, 1, 0, 200, slow_n2);
+    is_str(found(), "fail n2 eth1", "... the only one of its node");
+
+    hold(6, 2, 0, 200, slow_pair);
+    is_str(found(), "fail n2 path n2-n3 eth1", "a slow path is neither end's");
+    hold(2, 2, 0, 200, slow_n2);
+    is_int((int)localization.findings.items[0].verdict, VERDICT_UNKNOWN,
+           "of two nodes nothing can be told: %s", found());
+    has_str(found(), "unknown n1 eth1", "... not the one");
+    has_str(found(), "unknown n2 eth1", "... nor the other");
+
+    hold(8, 2, 4, 200, slow_across);
+    is_str(found(), "fail uplink leaf1-leaf2", "slow uplinks of two leaves are both's");
+    hold(8, 2, 0, 200, slow_across);
+    is_str(found(), "fail uplink n[1-4]-n[5-8]", "... of leaves that nobody stated");
+    has_str(message(), "leaves found from the measurements", "... as is said");
+    hold(9, 2, 3, 200, slow_uplinks);
+    is_str(found(), "warn all uplinks ", "all uplinks slow alike are as they were built");
+    hold(9, 2, 4, 200, slow_n9);
+    is_int((int)localization.findings.items[0].verdict, VERDICT_UNKNOWN,
+           "a node alone on its leaf may be the leaf: %s", found());
+
+    hold(6, 2, 0, 200, n2_only_sends);
+    is_str(found(), "unknown n2 eth2", "a rail of which one direction was not measured");
+    has_str(message(), "nothing that it receives", "... which is said");
+    hold(6, 2, 0, 200, n6_with_a_slow_one);
+    has_str(found(), "fail n1 all rails; unknown n6 eth1", "a rail that only a slow node met");
+    has_str(localization.findings.count > 1 ? localization.findings.items[1].message : "",
+            "nobody vouches for it", "... nobody vouches for");
+    localization_clear(&localization);
+    records_clear(&records);
+    conf_clear(&conf);
+    return tap_done();
+}

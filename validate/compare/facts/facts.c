@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/compare/facts/facts.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hash.h"
+
+/* ---------------------------------------------------------------- texts to numbers */
+
+/* Pairs of texts that have got a number, in the order in which they came. */
+struct numbering {
+    struct fact_key *texts;
+    size_t count, size;
+    unsigned *slots; /* number + 1, 0: free; slot_count is a power of two */
+    size_t slot_count;
+};
+
+static uint64_t hash_of(const char *name, const char *part)
+{
+    uint64_t hash = hash_text(hash_text(hash_text(HASH_BEGIN, name), "\n"), part);
+
+    return hash ^ hash >> 32;
+}
+
+static int numbering_grow(struct numbering *numbering)
+{
+    size_t slot_count = numbering->slot_count ? 2 * numbering->slot_count : 64;
+    unsigned *slots = calloc(slot_count, sizeof *slots);
+    struct fact_key *texts = realloc(
+        numbering->texts, slot_count / 2 * sizeof *numbering->texts); /* half full at most */
+
+    if (texts)
+        numbering->texts = texts;
+    if (!texts || !slots) {
+        free(slots);
+        return -1;
+    }
+    for (size_t i = 0; i < numbering->count; i++) {
+        size_t at = hash_of(texts[i].name, texts[i].part) & (slot_count - 1);
+
+        while (slots[at])
+            at = (at + 1) & (slot_count - 1);
+        slots[at] = (unsigned)i + 1;
+    }
+    free(numbering->slots);
+    numbering->slots = slots;
+    numbering->slot_count = slot_count;
+    return 0;
+}
+
+/* Returns 0, or -1 when memory is out. */
+static int number_of(struct numbering *numbering, const char *name, const char *part,
+                     unsigned *number)
+{
+    size_t at;
+
+    if (2 * numbering->count >= numbering->slot_count && numbering_grow(numbering) != 0)
+        return -1;
+    at = hash_of(name, part) & (numbering->slot_count - 1);
+    while (numbering->slots[at]) {
+        const struct fact_key *text = &numbering->texts[numbering->slots[at] - 1];
+
+        if (strcmp(text->name, name) == 0 && strcmp(text->part, part) == 0) {
+            *number = numbering->slots[at] - 1;
+            return 0;
+        }
+        at = (at + 1) & (numbering->slot_count - 1);
+    }
+    *number = (unsigned)numbering->count;
+    numbering->texts[numbering->count++] = (struct fact_key){name, part};
+    numbering->slots[at] = *number + 1;
+    return 0;
+}
+
+static void numbering_clear(struct numbering *numbering)
+{
+    free(numbering->texts);
+    free(numbering->slots);
+}
+
+/* ---------------------------------------------------------------- numbers in order */
+
+static int by_text(const void *left, const void *right)
+{
+    const struct fact_key *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+
+    return order ? order : strcmp(a->part, b->part);
+}
+
+/* Sorts the texts; places[old number] becomes the new one. Returns 0, or -1 without memory. */
+static int numbering_sort(struct numbering *numbering, unsigned **places)
+{
+    struct fact_key *before = malloc((numbering->count + 1) * sizeof *before);
+
+    *places = malloc((numbering->count + 1) * sizeof **places);
+    if (!before || !*places) {
+        free(before);
+        return -1;
+    }
+    if (numbering->count > 0) {
+        memcpy(before, numbering->texts, numbering->count * sizeof *before);
+        qsort(numbering->texts, numbering->count, sizeof *before, by_text);
+    }
+    for (size_t i = 0; i < numbering->count; i++) {
+        const struct fact_key *found =
+            bsearch(&before[i], numbering->texts, numbering->count, sizeof *before, by_text);
+
+        (*places)[i] = (unsigned)(found - numbering->texts);
+    }
+    free(before);
+    return 0;
+}
+
+/* Counting sort, stable. by_key: by the key, else by the node. begins has places + 1 entries. */
+static void cells_sort(const struct fact_cell *from, size_t count, struct fact_cell *to,
+                       int is_by_key, size_t places, size_t *begins)
+{
+    memset(begins, 0, (places + 1) * sizeof *begins);
+    for (size_t i = 0; i < count; i++)
+        begins[(is_by_key ? from[i].key : from[i].node) + 1]++;
+    for (size_t i = 0; i < places; i++)
+        begins[i + 1] += begins[i];
+    for (size_t i = 0; i < count; i++)
+        to[begins[is_by_key ? from[i].key : from[i].node]++] = from[i];
+    /* each begin is now its end, which is the next one's begin */
+    memmove(begins + 1, begins, places * sizeof *begins);
+    begins[0] = 0;
+}
+
+/* Of several cells of one key and node, side by side, the last stays. */
+static void cells_unite(struct fact_table *table)
+{
+    size_t kept = 0, next = 0;
+
+    for (size_t key = 0; key < table->key_count; key++) {
+        size_t begin = next;
+
+        next = table->begins[key + 1];
+        table->begins[key] = kept;
+        for (size_t i = begin; i < next; i++)
+            if (i + 1 == next || table->cells[i + 1].node != table->cells[i].node)
+                table->cells[kept++] = table->cells[i];
+    }
+    table->begins[table->key_count] = kept;
+    table->cell_count = kept;
+}
+
+static int cells_order(struct fact_table *table, size_t count)
+{
+    size_t places = table->node_count > table->key_count ? table->node_count : table->key_count;
+    struct fact_cell *by_node = malloc((count + 1) * sizeof *by_node);
+
+    table->begins = malloc((places + 2) * sizeof *table->begins);
+    if (!by_node || !table->begins) {
+        free(by_node);
+        return -1;
+    }
+    cells_sort(table->cells, count, by_node, 0, table->node_count, table->begins);
+    cells_sort(by_node, count, table->cells, 1, table->key_count, table->begins);
+    cells_unite(table);
+    free(by_node);
+    return 0;
+}
+
+int fact_table_make(const struct fact *facts, size_t count, struct fact_table *table)
+{
+    struct numbering nodes = {0}, keys = {0}, values = {0};
+    unsigned *node_places = NULL, *key_places = NULL;
+    int result = 0;
+
+    *table = (struct fact_table){.cells = malloc((count + 1) * sizeof *table->cells)};
+    for (size_t i = 0; i < count && table->cells && result == 0; i++) {
+        struct fact_cell *cell = &table->cells[i];
+
+        result |= number_of(&nodes, facts[i].node, "", &cell->node);
+        result |= number_of(&keys, facts[i].name, facts[i].part, &cell->key);
+        result |= number_of(&values, facts[i].value, "", &cell->value);
+    }
+    table->node_count = nodes.count;
+    table->value_count = values.count;
+    table->nodes = malloc((nodes.count + 1) * sizeof *table->nodes);
+    table->values = malloc((values.count + 1) * sizeof *table->values);
+    if (result != 0 || !table->cells || !table->nodes || !table->values ||
+        numbering_sort(&nodes, &node_places) != 0 || numbering_sort(&keys, &key_places) != 0) {
+        result = -1;
+    } else {
+        for (size_t i = 0; i < nodes.count; i++)
+            table->nodes[i] = nodes.texts[i].name;
+        for (size_t i = 0; i < values.count; i++)
+            table->values[i] = values.texts[i].name;
+        for (size_t i = 0; i < count; i++) {
+            table->cells[i].node = node_places[table->cells[i].node];
+            table->cells[i].key = key_places[table->cells[i].key];
+        }
+        table->keys = keys.texts;
+        table->key_count = keys.count;
+        keys.texts = NULL;
+        result = cells_order(table, count);
+    }
+    free(node_places);
+    free(key_places);
+    numbering_clear(&nodes);
+    numbering_clear(&keys);
+    numbering_clear(&values);
+    return result;
+}
+
+void fact_table_clear(struct fact_table *table)
+{
+    free(table->nodes);
+    free(table->keys);
+    free(table->values);
+    free(table->cells);
+    free(table->begins);
+    *table = (struct fact_table){0};
+}
+
+long fact_table_node(const struct fact_table *table, const char *name)
+{
+    size_t low = 0, high = table->node_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(table->nodes[middle], name);
+
+        if (order == 0)
+            return (long)middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return -1;
+}
+
+long fact_table_key(const struct fact_table *table, const char *name, const char *part)
+{
+    const struct fact_key wanted = {name, part};
+    const struct fact_key *found =
+        table->key_count == 0
+            ? NULL
+            : bsearch(&wanted, table->keys, table->key_count, sizeof wanted, by_text);
+
+    return found ? found - table->keys : -1;
+}
+
+const char *fact_table_value(const struct fact_table *table, size_t key, size_t node)
+{
+    size_t low = table->begins[key], high = table->begins[key + 1];
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (table->cells[middle].node == node)
+            return table->values[table->cells[middle].value];
+        if (table->cells[middle].node < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}

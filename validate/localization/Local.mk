@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# From records of links to the part at fault, by validate/diagnose; suspects are measured again.
+noinst_LTLIBRARIES += validate/localization/liblocalization.la
+validate_localization_liblocalization_la_SOURCES = \
+	validate/localization/links.c validate/localization/links.h \
+	validate/localization/localization.c validate/localization/localization.h \
+	validate/localization/retest.c validate/localization/retest.h \
+	validate/localization/self_reports.c \
+	validate/localization/sums.c validate/localization/sums.h \
+	validate/localization/verbs_retest.c validate/localization/verbs_retest.h \
+	# end of localization
+
+# what the diagnosis says, in words
+validate_localization_liblocalization_la_SOURCES += \
+	validate/localization/findings/findings.c validate/localization/findings/findings.h \
+	validate/localization/findings/made.h \
+	validate/localization/findings/rails.c \
+	validate/localization/findings/shown.c \
+	validate/localization/findings/words.c \
+	# end of findings
+
+# packets that were lost
+validate_localization_liblocalization_la_SOURCES += \
+	validate/localization/losses/confirm.c \
+	validate/localization/losses/losses.c validate/localization/losses/losses.h \
+	validate/localization/losses/pairs.c validate/localization/losses/pairs.h \
+	validate/localization/losses/retest.c validate/localization/losses/retest.h \
+	validate/localization/losses/uplinks.c \
+	# end of losses
+validate_localization_liblocalization_la_LIBADD = validate/diagnose/libdiagnose.la \
+	validate/schedule/libschedule.la lib/libstatistics.la -lm

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_LOCALIZATION_FINDINGS_H
+#define MUSTER_LOCALIZATION_FINDINGS_H
+
+#include "lib/base/history_figure.h"
+#include "lib/base/record.h"
+#include "validate/diagnose/diagnose.h"
+#include "validate/localization/links.h"
+
+/* What a diagnosis says of nodes and their links, in words. */
+
+/* What others take for the least on such hardware. */
+struct reference_figure {
+    double mbps;        /* 0: nobody says anything */
+    const char *source; /* "reference.conf:12, ..." */
+};
+
+enum finding_kind {
+    FINDING_NODE,      /* all rails of a node: node */
+    FINDING_RAIL,      /* node's rail: node, rail */
+    FINDING_HOST,      /* node's rails are well alone and slow together: node */
+    FINDING_PAIR,      /* path of a pair: node, peer, rail or -1 */
+    FINDING_LEAF,      /* all paths of a leaf switch's nodes: leaf, rail or -1 */
+    FINDING_UPLINK,    /* path between two leaves, or one leaf's uplinks: leaf, peer_leaf or -1 */
+    FINDING_FABRIC,    /* slow on most nodes alike: rail or -1 */
+    FINDING_LIAR,      /* node's figures contradict those of its partners: node */
+    FINDING_MISPLACED, /* node's links are those of another leaf than topology.conf says: node,
+                          leaf, peer_leaf (where it seems to be) */
+    FINDING_AMBIGUOUS, /* node and rail, or something else: cannot be told */
+    FINDING_MISSING,   /* nothing was measured of node's rail, or of one direction of it */
+};
+
+struct finding {
+    enum finding_kind kind;
+    enum verdict verdict; /* FAIL, WARN (latency, history, reference), UNKNOWN */
+    int node, peer, rail; /* indices, -1: does not apply */
+    int leaf, peer_leaf;
+    const char *metric;                  /* "bandwidth", "latency" */
+    const char *direction;               /* "sends", "receives", "both ways", "forth", "back" */
+    double value, limit;                 /* Mb/s or us */
+    double reference;                    /* what 100 % is: nominal or the peers' median */
+    const char *limit_source;            /* "nominal", "peers", "history", "reference" */
+    double confidence;                   /* 0 to 1; NAN: does not apply */
+    double latency_us, latency_peers_us; /* RAIL that fails by its bandwidth: its latency and the
+                                            peers' median, where that is high as well; else 0 */
+    bool is_intermittent;                /* some of its samples are low, others well */
+    char part[160];    /* "eth1", "path n1-n3 eth1", "uplink leaf1-leaf2", "all eth1" */
+    char message[320]; /* "eth1 sends 49 of 200 Mb/s (nominal), peers 196" */
+};
+
+struct findings {
+    struct finding *items; /* worst first */
+    size_t count;
+};
+
+/* What findings are made of. */
+struct evidence {
+    const struct links *links;
+    const struct diagnose_network *network;
+    const struct conf *conf;
+    const struct diagnosis *diagnosis;
+    const struct liar *liars;
+    size_t liar_count;
+    const struct misplaced *misplaced;
+    size_t misplaced_count;
+    const struct history_figure *history;      /* node_count x rail_count, or NULL */
+    const struct reference_figure *references; /* node_count x rail_count, or NULL */
+    bool is_retested;                          /* else no part fails */
+};
+
+/* findings->items is malloc'd, to be freed by the caller. Returns 0, or -1 when memory is out. */
+int findings_make(const struct evidence *evidence, struct findings *findings);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_LOCALIZATION_FINDINGS_MADE_H
+#define MUSTER_LOCALIZATION_FINDINGS_MADE_H
+
+#include "lib/base/grow.h"
+#include "lib/catalog/catalog.h"
+#include "validate/diagnose/believe.h"
+#include "validate/diagnose/places.h"
+#include "validate/localization/findings/findings.h"
+
+/* Findings while they are made. */
+struct made {
+    const struct evidence *evidence;
+    struct findings *findings;
+    bool *is_reported;  /* node_count x rail_count: something was said of that rail */
+    bool *is_suspect;   /* node_count: a part of it may be at fault */
+    double *peers_mbps; /* [1 + rail] median of the rail's samples; NAN: not known yet */
+    bool is_out_of_memory;
+    struct finding scratch; /* where there is no memory for another */
+};
+
+/* Adds a finding about nothing yet. Never NULL. */
+struct finding *made_add(struct made *made, enum finding_kind kind, enum verdict verdict);
+
+/* Sets the finding's value: what the part has in Mb/s, of both directions that of the slower one,
+ * of what comes and goes that of the low samples. */
+void shown_value(struct made *made, const struct suspicion *item, struct finding *finding);
+
+/* What the rail (-1: any) has between nodes that nobody suspects, or else everywhere: the median of
+ * the samples that had their uplinks to themselves. Found once a rail. */
+double shown_peers_mbps(struct made *made, int rail);
+
+/* Sets what 100 % is: the stated speed where the value is below that, else the peers. */
+void shown_hold_against(struct made *made, const struct suspicion *item, double peers,
+                        struct finding *finding);
+
+/* Whether the retest bears the failure of a node's part or of a path out; else why has the words.
+ * *is_cleared: it was well so often that what was low was nobody's. */
+bool shown_is_borne_out(const struct made *made, const struct suspicion *item, bool *is_cleared,
+                        char *why, size_t size);
+
+/* "eth1", "path n1-n3 eth1", "leaf leaf2", "uplink leaf1-leaf2", "all eth1". */
+void words_part(const struct made *made, const struct part *part, char *name, size_t size);
+const char *words_leaf(const struct made *made, int leaf);
+/* "or eth1 of n2: cannot be told apart": the likeliest rival. */
+void words_rival(const struct made *made, const struct suspicion *item, char *text, size_t size);
+const char *words_direction(const struct part *part);
+/* Sets the message, and of a host what it is held against. */
+void words_describe(const struct made *made, const struct suspicion *item, double peers,
+                    struct finding *finding);
+
+/* What is said of each rail by itself, last: that nobody vouches for it, its latency, its own
+ * history, and what others take for the least. */
+void rails_report(struct made *made);
+
+#endif

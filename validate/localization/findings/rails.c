@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/statistics.h"
+#include "lib/constants/links_constants.h"
+#include "validate/localization/findings/made.h"
+
+static struct finding *add(struct made *made, size_t end, enum finding_kind kind,
+                           enum verdict verdict)
+{
+    const struct links *links = made->evidence->links;
+    struct finding *finding = made_add(made, kind, verdict);
+
+    finding->node = (int)(end / links->rail_count);
+    finding->rail = (int)(end % links->rail_count);
+    finding->direction = "both ways";
+    snprintf(finding->part, sizeof finding->part, "%.90s", links->rails[finding->rail]);
+    return finding;
+}
+
+/* ---------------------------------------------------------------- whether anybody vouches */
+
+/* The best rate that each end showed, by direction, over what it should have. */
+struct best {
+    double rate, expected_mbps; /* rate NAN: nothing was measured */
+};
+
+static struct best *find_best(const struct links *links)
+{
+    size_t ends = links->node_count * links->rail_count;
+    struct best *best = malloc((2 * ends + 1) * sizeof *best);
+
+    for (size_t i = 0; i < 2 * ends && best; i++)
+        best[i].rate = NAN;
+    for (size_t i = 0; i < links->sample_count && best; i++) {
+        const struct diagnose_sample *sample = &links->samples[i].sample;
+        int nodes[] = {sample->from, sample->to};
+
+        for (int way = 0; way < 2 && !sample->is_together; way++) {
+            struct best *of =
+                &best[2 * ((size_t)nodes[way] * links->rail_count + (size_t)sample->rail) +
+                      (size_t)way];
+
+            if (isnan(of->rate) || sample->rate > of->rate)
+                *of = (struct best){sample->rate, links->samples[i].expected_mbps};
+        }
+    }
+    return best;
+}
+
+/* Whether what is said of the node's leaf, or of all, speaks for the rail as well. */
+static bool is_in_larger(const struct made *made, size_t end)
+{
+    const struct links *links = made->evidence->links;
+    int node = (int)(end / links->rail_count), rail = (int)(end % links->rail_count);
+
+    for (size_t i = 0; i < made->findings->count; i++) {
+        const struct finding *finding = &made->findings->items[i];
+        bool is_leaf = finding->kind == FINDING_LEAF && !links->has_found_leaves &&
+                       links->leaves[node] == finding->leaf;
+
+        if ((is_leaf || (finding->kind == FINDING_FABRIC && finding->verdict >= VERDICT_UNKNOWN)) &&
+            (finding->rail < 0 || finding->rail == rail))
+            return true;
+    }
+    return false;
+}
+
+static void add_missing(struct made *made, size_t end, const char *what)
+{
+    struct finding *finding = add(made, end, FINDING_MISSING, VERDICT_UNKNOWN);
+
+    snprintf(finding->message, sizeof finding->message, "%.90s was not measured%s", finding->part,
+             what);
+}
+
+/* best: of a direction of which nothing was well. */
+static void add_unproved(struct made *made, size_t end, const struct best *best)
+{
+    double least = made->evidence->conf->link_nominal_percent / 100;
+    struct finding *finding = add(made, end, FINDING_AMBIGUOUS, VERDICT_UNKNOWN);
+
+    finding->value = best->rate * best->expected_mbps;
+    finding->reference = best->expected_mbps;
+    finding->limit = best->expected_mbps * least;
+    finding->limit_source = "nominal";
+    snprintf(finding->message, sizeof finding->message,
+             "%s reached %.0f of %.0f Mb/s at best: what is wrong elsewhere explains it, but "
+             "nobody vouches for it; certify it again",
+             finding->part, finding->value, finding->reference);
+}
+
+static void find_unvouched(struct made *made)
+{
+    const struct links *links = made->evidence->links;
+    double least = made->evidence->conf->link_nominal_percent / 100;
+    struct best *best = find_best(links);
+
+    made->is_out_of_memory |= !best;
+    for (size_t end = 0; end < links->node_count * links->rail_count && best; end++) {
+        const struct best *ways = &best[2 * end];
+        int worse = ways[1].rate < ways[0].rate;
+
+        if (made->is_reported[end] || is_in_larger(made, end))
+            continue;
+        if (isnan(ways[0].rate) || isnan(ways[1].rate))
+            add_missing(made, end,
+                        !isnan(ways[0].rate)   ? ": nothing that it receives"
+                        : !isnan(ways[1].rate) ? ": nothing that it sends"
+                                               : "");
+        else if (ways[worse].rate < least)
+            add_unproved(made, end, &ways[worse]);
+    }
+    free(best);
+}
+
+/* ---------------------------------------------------------------- latency */
+
+/* A long way makes a rail slow: what fails for it names both. */
+static void name_latency(struct made *made, size_t end, double latency_us, double median_us)
+{
+    size_t rails = made->evidence->links->rail_count;
+
+    for (size_t i = 0; i < made->findings->count; i++) {
+        struct finding *finding = &made->findings->items[i];
+        size_t length = strlen(finding->message);
+
+        if (finding->kind != FINDING_RAIL || finding->verdict != VERDICT_FAIL ||
+            (size_t)finding->node * rails + (size_t)finding->rail != end ||
+            !catalog_is_metric(finding->metric, METRIC_BANDWIDTH))
+            continue;
+        finding->latency_us = latency_us;
+        finding->latency_peers_us = median_us;
+        snprintf(finding->message + length, sizeof finding->message - length,
+                 "; its latency is %.0f us, its peers' %.0f: check its path first", latency_us,
+                 median_us);
+    }
+}
+
+static void find_latency(struct made *made)
+{
+    const struct links *links = made->evidence->links;
+    double ratio = made->evidence->conf->latency_peers_ratio;
+    double *of_rail = malloc((links->node_count + 1) * sizeof *of_rail);
+
+    made->is_out_of_memory |= !of_rail;
+    for (size_t rail = 0; rail < links->rail_count && links->node_count > 2 && of_rail; rail++) {
+        double median;
+
+        for (size_t node = 0; node < links->node_count; node++)
+            of_rail[node] = links->latencies_us[node * links->rail_count + rail];
+        median = statistics_median(of_rail, links->node_count);
+        for (size_t node = 0; node < links->node_count; node++) {
+            size_t end = node * links->rail_count + rail;
+            struct finding *finding;
+
+            if (!(of_rail[node] > median * ratio && of_rail[node] >= median + LATENCY_ALIKE_US))
+                continue;
+            name_latency(made, end, of_rail[node], median);
+            finding = add(made, end, FINDING_RAIL, VERDICT_WARN);
+            finding->metric = "latency";
+            finding->value = of_rail[node];
+            finding->reference = median;
+            finding->limit = median * ratio;
+            finding->limit_source = "peers";
+            snprintf(finding->message, sizeof finding->message,
+                     "%s has a latency of %.0f us, its peers %.0f us (median); check its path, "
+                     "power saving and busy cores",
+                     finding->part, of_rail[node], median);
+        }
+    }
+    free(of_rail);
+}
+
+/* ---------------------------------------------------------------- hints */
+
+/* Of a rail that is well by what this run has measured. */
+static struct finding *hint(struct made *made, size_t end, double limit, const char *source)
+{
+    struct finding *finding = add(made, end, FINDING_RAIL, VERDICT_WARN);
+
+    finding->value = made->evidence->links->figures_mbps[end];
+    finding->limit = finding->reference = limit;
+    finding->limit_source = source;
+    return finding;
+}
+
+static void add_hints(struct made *made, size_t end)
+{
+    const struct evidence *evidence = made->evidence;
+    const struct history_figure *history = evidence->history ? &evidence->history[end] : NULL;
+    const struct reference_figure *reference =
+        evidence->references ? &evidence->references[end] : NULL;
+    double mbps = evidence->links->figures_mbps[end];
+    struct finding *finding;
+
+    if (history && mbps < history_figure_floor(history)) {
+        finding = hint(made, end, history_figure_floor(history), "history");
+        finding->reference = history->median;
+        snprintf(finding->message, sizeof finding->message,
+                 "%s runs at %.0f Mb/s, in its last %u good runs at %.0f: what changed?",
+                 finding->part, mbps, history->count, history->median);
+    }
+    if (reference && mbps < reference->mbps) {
+        finding = hint(made, end, reference->mbps, "reference");
+        snprintf(finding->message, sizeof finding->message,
+                 "%.40s runs at %.0f Mb/s, others take %.0f for the least (%.140s)", finding->part,
+                 mbps, reference->mbps, reference->source);
+    }
+}
+
+void rails_report(struct made *made)
+{
+    const struct links *links = made->evidence->links;
+
+    find_unvouched(made);
+    find_latency(made);
+    for (size_t end = 0; end < links->node_count * links->rail_count; end++)
+        if (!made->is_reported[end])
+            add_hints(made, end);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/localization/findings/made.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/statistics.h"
+#include "lib/constants/links_constants.h"
+
+/* What samples of a part count: those of the first of these that it has any of. */
+enum trust { TRUST_ISOLATED, TRUST_OWN_UPLINK, TRUST_ANY, TRUSTS };
+
+static enum trust trust_of(const struct evidence *evidence, const struct link_sample *one)
+{
+    if (one->sample.stalled > LINKS_QUIET)
+        return TRUST_ANY;
+    return one->is_isolated                                    ? TRUST_ISOLATED
+           : sample_is_shared(evidence->network, &one->sample) ? TRUST_ANY
+                                                               : TRUST_OWN_UPLINK;
+}
+
+/* way: DIAGNOSE_SENDS, what the part's node, or the lower node of a path, sends. */
+static bool passes(const struct evidence *evidence, const struct part *part, int way,
+                   const struct link_sample *one)
+{
+    const struct diagnose_sample *sample = &one->sample;
+    struct part one_way = *part;
+    struct pair pair = {.low = sample->from < sample->to ? sample->from : sample->to,
+                        .high = sample->from < sample->to ? sample->to : sample->from};
+    struct observation observation = {.rail = (unsigned short)sample->rail,
+                                      .is_up = sample->from == pair.low,
+                                      .is_together = sample->is_together};
+
+    one_way.ways = way;
+    return sample->is_together == (part->type == DIAGNOSE_HOST) &&
+           part_passes(evidence->network, &one_way, &pair, &observation);
+}
+
+/* What the part's samples have in one way, in Mb/s, of what comes and goes the low ones. values:
+ * room for the samples. */
+static double value_of(const struct made *made, const struct suspicion *item, int way,
+                       double *values)
+{
+    const struct evidence *evidence = made->evidence;
+    const struct links *links = evidence->links;
+    double least = evidence->conf->link_peers_percent / 100;
+
+    for (enum trust trust = TRUST_ISOLATED; trust < TRUSTS; trust++) {
+        size_t count = 0;
+
+        for (size_t i = 0; i < links->sample_count; i++) {
+            const struct link_sample *one = &links->samples[i];
+
+            if (trust_of(evidence, one) <= trust && passes(evidence, &item->part, way, one) &&
+                (item->part.duty == 0 || one->sample.rate < least))
+                values[count++] = fmin(one->mbps, one->sample.rate * one->expected_mbps);
+        }
+        if (count > 0)
+            return statistics_median(values, count);
+    }
+    return NAN;
+}
+
+/* Of both directions that of the slower one. */
+void shown_value(struct made *made, const struct suspicion *item, struct finding *finding)
+{
+    const struct links *links = made->evidence->links;
+    double *values = malloc((links->sample_count + 1) * sizeof *values);
+
+    for (int way = DIAGNOSE_SENDS; way <= DIAGNOSE_RECEIVES && values; way++)
+        if (item->part.ways & way)
+            finding->value = fmin(finding->value, value_of(made, item, way, values));
+    made->is_out_of_memory |= !values;
+    free(values);
+}
+
+/* What the rail has between nodes that nobody suspects, or else everywhere: the median of the
+ * samples that had their uplinks to themselves. Found once a rail. */
+double shown_peers_mbps(struct made *made, int rail)
+{
+    const struct links *links = made->evidence->links;
+    double *values, *peers = &made->peers_mbps[rail + 1];
+
+    if (!isnan(*peers))
+        return *peers;
+    values = malloc((links->sample_count + 1) * sizeof *values);
+    for (int is_any = 0; is_any < 2 && isnan(*peers) && values; is_any++) {
+        size_t count = 0;
+
+        for (size_t i = 0; i < links->sample_count; i++) {
+            const struct diagnose_sample *sample = &links->samples[i].sample;
+
+            if ((rail < 0 || sample->rail == rail) && !sample->is_together &&
+                !sample_is_shared(made->evidence->network, sample) &&
+                (is_any || (!made->is_suspect[sample->from] && !made->is_suspect[sample->to])))
+                values[count++] = links->samples[i].mbps;
+        }
+        *peers = statistics_median(values, count);
+    }
+    made->is_out_of_memory |= !values;
+    free(values);
+    return *peers;
+}
+
+/* The stated speed of the part's rail; NAN: it has none. */
+static double nominal_of(const struct links *links, const struct part *part)
+{
+    size_t node = part->type <= DIAGNOSE_PATH ? (size_t)part->place : 0;
+    double nominal =
+        links->nominal_mbps[node * links->rail_count + (size_t)(part->rail < 0 ? 0 : part->rail)];
+
+    return nominal > 0 ? nominal : NAN;
+}
+
+/* What was measured alone on the network while the ends were scheduled: of the part, and by turns
+ * of nodes that nobody suspects. */
+struct retested {
+    size_t part, part_low, control, control_low;
+};
+
+static struct retested retested_of(const struct made *made, const struct part *part)
+{
+    const struct evidence *evidence = made->evidence;
+    double least = evidence->conf->link_peers_percent / 100;
+    struct retested retested = {0};
+
+    for (size_t i = 0; i < evidence->links->sample_count; i++) {
+        const struct link_sample *one = &evidence->links->samples[i];
+        bool is_low = one->sample.rate < least;
+
+        /* an end that was not scheduled is no evidence that a way is slow, only that it is fast */
+        if (!one->is_isolated || (is_low && one->sample.stalled > LINKS_QUIET))
+            continue;
+        if (passes(evidence, part, part->ways, one)) {
+            retested.part++;
+            retested.part_low += is_low;
+        } else if (!made->is_suspect[one->sample.from] && !made->is_suspect[one->sample.to]) {
+            retested.control++;
+            retested.control_low += is_low;
+        }
+    }
+    return retested;
+}
+
+/* Whether the retest bears a node's failure out; else why has the words. *is_cleared: it was well
+ * so often that what was low was nobody's. */
+bool shown_is_borne_out(const struct made *made, const struct suspicion *item, bool *is_cleared,
+                        char *why, size_t size)
+{
+    struct retested retested = retested_of(made, &item->part);
+    bool is_low = item->part.duty > 0 ? retested.part_low > 0
+                                      : (double)retested.part_low >=
+                                            RETEST_SUSPECT_LOW_SHARE * (double)retested.part;
+
+    *is_cleared = retested.part_low == 0 && retested.part >= RETEST_CLEARED_LEAST;
+    if (retested.part == 0)
+        snprintf(why, size, "never alone while both ends were scheduled: is the machine busy?");
+    else if (retested.control == 0)
+        snprintf(why, size, "no control pair was scheduled in the retest; certify again");
+    else if ((double)retested.control_low > RETEST_CONTROL_LOW_SHARE * (double)retested.control)
+        snprintf(why, size, "the control pair is slow as well: busy machines or network");
+    else if (!is_low)
+        snprintf(why, size, "%zu of %zu retest samples were slow; certify again", retested.part_low,
+                 retested.part);
+    else
+        return true;
+    return false;
+}
+
+/* What 100 % is: the stated speed where it is below that, else the peers. */
+void shown_hold_against(struct made *made, const struct suspicion *item, double peers,
+                        struct finding *finding)
+{
+    const struct conf *conf = made->evidence->conf;
+    double nominal = nominal_of(made->evidence->links, &item->part);
+    bool is_by_nominal = (part_is_of_node(&item->part) || item->part.type == DIAGNOSE_FABRIC) &&
+                         finding->value < nominal * conf->link_nominal_percent / 100;
+
+    finding->reference = is_by_nominal ? nominal : peers;
+    finding->limit = finding->reference *
+                     (is_by_nominal ? conf->link_nominal_percent : conf->link_peers_percent) / 100;
+    finding->limit_source = is_by_nominal ? "nominal" : "peers";
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/localization/findings/made.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *words_leaf(const struct made *made, int leaf)
+{
+    return made->evidence->links->leaf_names[leaf];
+}
+
+void words_part(const struct made *made, const struct part *part, char *name, size_t size)
+{
+    const struct links *links = made->evidence->links;
+    const char *rail = part->rail >= 0 ? links->rails[part->rail] : "";
+    const char *space = part->rail >= 0 ? " " : "";
+
+    switch (part->type) {
+    case DIAGNOSE_PATH:
+        snprintf(name, size, "path %.63s-%.63s%s%.20s",
+                 links->nodes[part->place < part->peer ? part->place : part->peer],
+                 links->nodes[part->place < part->peer ? part->peer : part->place], space, rail);
+        break;
+    case DIAGNOSE_LEAF:
+        snprintf(name, size, "leaf %.63s%s%.20s", words_leaf(made, part->place), space, rail);
+        break;
+    case DIAGNOSE_UPLINK:
+        if (part->peer < 0)
+            snprintf(name, size, "uplink %.63s%s%.20s", words_leaf(made, part->place), space, rail);
+        else
+            snprintf(name, size, "uplink %.63s-%.63s%s%.20s", words_leaf(made, part->place),
+                     words_leaf(made, part->peer), space, rail);
+        break;
+    case DIAGNOSE_HOST:
+        snprintf(name, size, "host");
+        break;
+    case DIAGNOSE_FABRIC:
+        snprintf(name, size, "all %.80s", part->rail >= 0 ? rail : "rails");
+        break;
+    default:
+        snprintf(name, size, "%.90s", part->rail >= 0 ? rail : "all rails");
+    }
+}
+
+/* What else it may be. */
+void words_rival(const struct made *made, const struct suspicion *item, char *text, size_t size)
+{
+    const struct rival *rival = item->rival_count > 0 ? &item->rivals[0] : NULL;
+    const struct part *part = rival && rival->count > 0 ? &rival->parts[0] : NULL;
+    char name[160];
+
+    if (!part) {
+        snprintf(text, size, "or busy machines: cannot be told apart");
+        return;
+    }
+    words_part(made, part, name, sizeof name);
+    if (part_is_of_node(part))
+        snprintf(text, size, "or %.100s of %.60s: cannot be told apart", name,
+                 made->evidence->links->nodes[part->place]);
+    else
+        snprintf(text, size, "or %s: cannot be told apart", name);
+}
+
+const char *words_direction(const struct part *part)
+{
+    static const char *const of_node[] = {"", "sends", "receives", "both ways"};
+    static const char *const of_path[] = {"", "forth", "back", "both ways"};
+
+    return part->type == DIAGNOSE_PATH || part->type == DIAGNOSE_UPLINK ? of_path[part->ways]
+                                                                        : of_node[part->ways];
+}
+
+/* " at times, in 45 % of 20 samples" for what comes and goes. */
+static void how_often(const struct suspicion *item, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (item->part.duty > 0)
+        snprintf(text, size, " at times, in %.0f %% of %u samples",
+                 100.0 * item->low / (item->all > 0 ? item->all : 1), item->all);
+}
+
+static void describe_end(const struct suspicion *item, double peers, struct finding *finding)
+{
+    static const char *const verbs[] = {"", "sends", "receives", "sends and receives"};
+    const char *verb = verbs[item->part.ways];
+    const char *what =
+        finding->kind == FINDING_NODE ? "the node: PCIe, memory, load" : "cable or switch port";
+    char often[64];
+
+    how_often(item, often, sizeof often);
+    if (finding->value <= 0)
+        snprintf(finding->message, sizeof finding->message,
+                 "%s has no connection with any partner%s; check cable, switch port and address",
+                 finding->part, often);
+    else if (catalog_is_limit(finding->limit_source, LIMIT_NOMINAL))
+        snprintf(finding->message, sizeof finding->message,
+                 "%s %s %.0f of %.0f Mb/s (nominal)%s, its peers %.0f; check %s", finding->part,
+                 verb, finding->value, finding->reference, often, peers, what);
+    else
+        snprintf(finding->message, sizeof finding->message,
+                 "%s %s %.0f Mb/s%s, its peers %.0f; check %s", finding->part, verb, finding->value,
+                 often, finding->reference, what);
+}
+
+static void describe_host(const struct made *made, const struct suspicion *item,
+                          struct finding *finding)
+{
+    static const char *const verbs[] = {"", "sends", "receives", "sends and receives"};
+    const struct links *links = made->evidence->links;
+    double alone_mbps = 0;
+
+    for (size_t k = 0; k < links->rail_count; k++)
+        alone_mbps =
+            fmax(alone_mbps, links->figures_mbps[(size_t)finding->node * links->rail_count + k]);
+    finding->metric = "bandwidth_together";
+    finding->reference = alone_mbps;
+    finding->limit = alone_mbps * made->evidence->conf->link_peers_percent / 100;
+    finding->limit_source = "peers";
+    snprintf(finding->message, sizeof finding->message,
+             "a rail %s %.0f Mb/s when all rails run, alone %.0f: check PCIe width, slot and NUMA "
+             "placement of the NICs",
+             verbs[item->part.ways], finding->value, alone_mbps);
+}
+
+static void describe_shared(const struct made *made, const struct suspicion *item,
+                            struct finding *finding)
+{
+    const char *found =
+        made->evidence->links->has_found_leaves ? " (leaves found from the measurements)" : "";
+
+    switch (item->part.type) {
+    case DIAGNOSE_PATH:
+        snprintf(finding->message, sizeof finding->message,
+                 "%s carries %.0f of %.0f Mb/s%s%s; with other partners both ends do well",
+                 finding->part, finding->value, finding->reference,
+                 item->part.ways == DIAGNOSE_BOTH    ? ""
+                 : item->part.ways == DIAGNOSE_SENDS ? " from the first to the second"
+                                                     : " from the second to the first",
+                 item->part.duty > 0 ? " at times" : "");
+        break;
+    case DIAGNOSE_LEAF:
+        snprintf(finding->message, sizeof finding->message,
+                 "%s carries %.0f of %.0f Mb/s a pair, inside and out; all of its nodes alike: "
+                 "check the switch%s",
+                 finding->part, finding->value, finding->reference, found);
+        break;
+    case DIAGNOSE_UPLINK:
+        if (item->part.duty > 0)
+            snprintf(finding->message, sizeof finding->message,
+                     "%s carries %.0f of %.0f Mb/s on %.0f %% of its paths, the others are well: "
+                     "one of several cables, or it comes and goes%s",
+                     finding->part, finding->value, finding->reference,
+                     100.0 * item->low / (item->all > 0 ? item->all : 1), found);
+        else
+            snprintf(finding->message, sizeof finding->message,
+                     "%s carries %.0f of %.0f Mb/s a pair %s; inside the leaves all is well%s",
+                     finding->part, finding->value, finding->reference, finding->direction, found);
+        break;
+    default:
+        snprintf(finding->message, sizeof finding->message,
+                 "%s runs at %.0f of %.0f Mb/s (%s) on most nodes alike: the fabric, or the "
+                 "NominalSpeed of the configuration",
+                 item->part.rail < 0 ? "each rail" : made->evidence->links->rails[item->part.rail],
+                 finding->value, finding->reference, finding->limit_source);
+    }
+}
+
+void words_describe(const struct made *made, const struct suspicion *item, double peers,
+                    struct finding *finding)
+{
+    if (item->part.type == DIAGNOSE_HOST)
+        describe_host(made, item, finding);
+    else if (part_is_of_node(&item->part))
+        describe_end(item, peers, finding);
+    else
+        describe_shared(made, item, finding);
+}

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/localization/links.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/grow.h"
+#include "lib/base/statistics.h"
+#include "lib/catalog/catalog.h"
+#include "lib/constants/links_constants.h"
+
+static const enum metric_id measured[] = {METRIC_BANDWIDTH, METRIC_BANDWIDTH_RECEIVED,
+                                          METRIC_BANDWIDTH_TOGETHER, METRIC_LATENCY};
+
+bool links_is_measurement(const struct record *record)
+{
+    bool is_any = false;
+
+    if (!record->node || !record->peer || !record->part || !record->metric ||
+        !catalog_is_suite(record->suite, SUITE_LINKS) || !catalog_is_test(record->test, TEST_LINKS))
+        return false;
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
+        is_any |= catalog_is_metric(record->metric, measured[i]);
+    return is_any;
+}
+
+static bool is_bandwidth(const struct record *record)
+{
+    return links_is_measurement(record) && !isnan(record->value) &&
+           (catalog_is_metric(record->metric, METRIC_BANDWIDTH) ||
+            catalog_is_metric(record->metric, METRIC_BANDWIDTH_TOGETHER));
+}
+
+static int rail_find(const struct links *links, const char *name)
+{
+    for (size_t i = 0; i < links->rail_count; i++)
+        if (strcmp(links->rails[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int rail_add(struct links *links, const char *name)
+{
+    if (rail_find(links, name) >= 0)
+        return 0;
+    if (!GROW(links->rails, links->rail_count))
+        return -1;
+    links->rails[links->rail_count] = strdup(name);
+    return links->rails[links->rail_count] ? (links->rail_count++, 0) : -1;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The speeds of the rails that are stated: the configuration's, else what the nodes told first. */
+static void read_nominals(const struct links_source *source, struct links *links)
+{
+    size_t rails = links->rail_count;
+
+    for (size_t end = 0; end < links->node_count * rails; end++)
+        links->nominal_mbps[end] = conf_nominal_mbps(source->conf, links->rails[end % rails]);
+    for (size_t i = 0; i < source->records->count; i++) {
+        const struct record *record = &source->records->items[i];
+        long node;
+        int rail;
+
+        if (!record->node || !record->part || !record->unit ||
+            !catalog_is_metric(record->metric, METRIC_SPEED) || strcmp(record->unit, "Mb/s") != 0)
+            continue;
+        node = name_index_find(&links->by_node, record->node);
+        rail = rail_find(links, record->part);
+        if (node >= 0 && rail >= 0 &&
+            !(links->nominal_mbps[(size_t)node * rails + (size_t)rail] > 0))
+            links->nominal_mbps[(size_t)node * rails + (size_t)rail] = record->value;
+    }
+}
+
+/* The nodes at hand are on some of the cluster's leaf switches: those that none is on count not. Of
+ * nodes of which one is not known nothing is; one leaf says nothing. */
+static int read_leaves(const struct links_source *source, struct links *links)
+{
+    size_t leaves = 0;
+    int *numbers;
+
+    for (size_t i = 0; i < links->node_count; i++) {
+        if (source->leaves[i] < 0)
+            return 0;
+        leaves = (size_t)source->leaves[i] >= leaves ? (size_t)source->leaves[i] + 1 : leaves;
+    }
+    numbers = calloc(leaves + 1, sizeof *numbers);
+    links->leaves = malloc((links->node_count + 1) * sizeof *links->leaves);
+    links->leaf_names = calloc(leaves + 1, sizeof *links->leaf_names);
+    if (!numbers || !links->leaves || !links->leaf_names) {
+        free(numbers);
+        return -1;
+    }
+    for (size_t i = 0; i < links->node_count; i++)
+        numbers[source->leaves[i]] = 1;
+    for (size_t leaf = 0; leaf < leaves; leaf++)
+        if (numbers[leaf] > 0) {
+            links->leaf_names[links->leaf_count] =
+                strdup(source->leaf_names ? source->leaf_names[leaf] : "?");
+            numbers[leaf] = (int)links->leaf_count++;
+        }
+    for (size_t i = 0; i < links->node_count; i++)
+        links->leaves[i] = numbers[source->leaves[i]];
+    free(numbers);
+    return 0;
+}
+
+/* What the receiver says of the transfer: the record beside it. NULL: it says nothing. */
+static const struct record *received_of(const struct records *records, size_t i)
+{
+    const struct record *record = &records->items[i];
+
+    for (size_t k = i > 0 ? i - 1 : 0; k <= i + 1 && k < records->count; k++) {
+        const struct record *other = &records->items[k];
+
+        if (links_is_measurement(other) &&
+            catalog_is_metric(other->metric, METRIC_BANDWIDTH_RECEIVED) &&
+            strcmp(other->node, record->node) == 0 && strcmp(other->peer, record->peer) == 0 &&
+            strcmp(other->part, record->part) == 0)
+            return other;
+    }
+    return NULL;
+}
+
+static bool is_kept_waiting(const struct record *record)
+{
+    return record->stalled > LINKS_QUIET;
+}
+
+/* The share of its time that an end was not let run; 1: not known, unless nothing arrived. */
+static double stalled_of(const struct record *record)
+{
+    return !isnan(record->stalled) ? record->stalled : record->value > 0;
+}
+
+/* What the way has shown: without the time in which its ends were not let run, which is none of its
+ * own, and no more than the receiver's counter saw in the best part: a sender that was not let run
+ * sees several samples end at once, and the last of them look fast. */
+static double shown_by(const struct record *record, const struct record *received)
+{
+    double most = record->high;
+
+    if (!is_kept_waiting(record))
+        return record->value;
+    if (received)
+        most = isnan(received->high) ? fmin(record->high, received->value) : received->high;
+    if (record->stalled < 1)
+        most = fmin(most, record->value / (1 - record->stalled));
+    return fmax(record->value, most);
+}
+
+/* Returns whether it is of nodes at hand. The rates are in Mb/s yet. */
+static bool take(const struct links_source *source, size_t i, size_t retests,
+                 const struct links *links, struct link_sample *sample)
+{
+    const struct record *record = &source->records->items[i];
+    long from = name_index_find(&links->by_node, record->node);
+    long to = name_index_find(&links->by_node, record->peer);
+    bool is_together = catalog_is_metric(record->metric, METRIC_BANDWIDTH_TOGETHER);
+    const struct record *received = is_together ? NULL : received_of(source->records, i);
+    double mbps = is_together ? record->value : shown_by(record, received);
+
+    if (from < 0 || to < 0 || from == to)
+        return false;
+    *sample = (struct link_sample){
+        .sample = {.from = (int)from,
+                   .to = (int)to,
+                   .rail = rail_find(links, record->part),
+                   .low = isnan(record->low) ? 0 : record->low,
+                   .high = isnan(record->high) ? 0 : record->high,
+                   .rate = mbps,
+                   .received = received ? fmax(received->value, mbps * is_kept_waiting(record)) : 0,
+                   .stalled = stalled_of(record),
+                   .is_together = is_together,
+                   .shared = i < retests && record->shared > 0 ? (int)record->shared : 0},
+        .mbps = mbps,
+        .record = i,
+        .is_isolated = i >= retests,
+    };
+    return true;
+}
+
+static int order_of(long left, long right)
+{
+    return (left > right) - (left < right);
+}
+
+static int by_pair(const struct link_sample *a, const struct link_sample *b)
+{
+    int low_a = a->sample.from < a->sample.to ? a->sample.from : a->sample.to;
+    int low_b = b->sample.from < b->sample.to ? b->sample.from : b->sample.to;
+    int order = order_of(low_a, low_b);
+
+    return order ? order : order_of(a->sample.from + a->sample.to, b->sample.from + b->sample.to);
+}
+
+static int by_pair_and_time(const void *left, const void *right)
+{
+    const struct link_sample *a = left, *b = right;
+    int order = by_pair(a, b);
+
+    return order ? order : order_of((long)a->record, (long)b->record);
+}
+
+/* What a pair measured at one time: until a rail and direction comes again. The rounds measure
+ * rails alone and then, in others, together; suspects' rounds together last. */
+static int number_runs(struct links *links)
+{
+    unsigned *seen = calloc(4 * links->rail_count + 1, sizeof *seen), run = 0;
+
+    for (size_t i = 0; i < links->sample_count && seen; i++) {
+        struct diagnose_sample *sample = &links->samples[i].sample;
+        const struct link_sample *before = i > 0 ? &links->samples[i - 1] : NULL;
+        int cell = (2 * sample->rail + (sample->from < sample->to)) * 2 + sample->is_together;
+        bool is_first_together = before && sample->is_together && !before->sample.is_together &&
+                                 !links->samples[i].is_isolated;
+
+        if (!before || by_pair(before, &links->samples[i]) != 0 || seen[cell] == run ||
+            is_first_together)
+            run++;
+        seen[cell] = sample->pair_run = run;
+    }
+    free(seen);
+    return seen ? 0 : -1;
+}
+
+static double nominal_of(const struct links *links, const struct diagnose_sample *sample)
+{
+    size_t rail = (size_t)sample->rail;
+    double from = links->nominal_mbps[(size_t)sample->from * links->rail_count + rail];
+    double to = links->nominal_mbps[(size_t)sample->to * links->rail_count + rail];
+
+    return from > 0 && to > 0 ? fmin(from, to) : 0;
+}
+
+static void rise(double *best, double mbps)
+{
+    *best = fmax(*best, mbps); /* of NAN and a number the number */
+}
+
+/* More than nominal is what a busy machine makes of the clock's readings. */
+static int find_figures(struct links *links)
+{
+    size_t ends = links->node_count * links->rail_count;
+    double *receives = malloc((ends + 1) * sizeof *receives);
+
+    for (size_t end = 0; end < ends && receives; end++)
+        links->figures_mbps[end] = receives[end] = NAN;
+    for (size_t i = 0; i < links->sample_count && receives; i++) {
+        const struct diagnose_sample *sample = &links->samples[i].sample;
+        double nominal = nominal_of(links, sample), mbps = links->samples[i].mbps;
+        size_t rail = (size_t)sample->rail;
+
+        if (sample->is_together)
+            continue;
+        mbps = nominal > 0 ? fmin(mbps, nominal) : mbps;
+        rise(&links->figures_mbps[(size_t)sample->from * links->rail_count + rail], mbps);
+        rise(&receives[(size_t)sample->to * links->rail_count + rail], mbps);
+    }
+    for (size_t end = 0; end < ends && receives; end++)
+        links->figures_mbps[end] = isnan(links->figures_mbps[end]) || isnan(receives[end])
+                                       ? fmax(links->figures_mbps[end], receives[end])
+                                       : fmin(links->figures_mbps[end], receives[end]);
+    free(receives);
+    return receives ? 0 : -1;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* What a rail has whose speed nobody stated: of the nodes' figures the upper quartile is one of a
+ * sound node. figures: room for the nodes. 0: nothing is known. */
+static double usual_of(const struct links *links, size_t rail, double *figures)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < links->node_count; i++)
+        if (!isnan(links->figures_mbps[i * links->rail_count + rail]))
+            figures[count++] = links->figures_mbps[i * links->rail_count + rail];
+    if (count > 0)
+        qsort(figures, count, sizeof *figures, by_value);
+    return count > 0 ? figures[3 * (count - 1) / 4 + ((3 * (count - 1)) % 4 > 0)] : 0;
+}
+
+/* Puts each sample beside what its rail should have. */
+static int scale(struct links *links)
+{
+    double *usual = calloc(links->rail_count + 1, sizeof *usual);
+    double *figures = malloc((links->node_count + 1) * sizeof *figures);
+    bool is_done = usual && figures;
+
+    for (size_t i = 0; i < links->sample_count && is_done; i++)
+        if (nominal_of(links, &links->samples[i].sample) <= 0)
+            usual[links->samples[i].sample.rail] = 1;
+    for (size_t k = 0; k < links->rail_count && is_done; k++)
+        if (usual[k] > 0)
+            usual[k] = usual_of(links, k, figures);
+    for (size_t i = 0; i < links->sample_count && is_done; i++) {
+        struct link_sample *one = &links->samples[i];
+        double expected = usual[one->sample.rail];
+
+        if (!(expected > 0))
+            expected = nominal_of(links, &one->sample);
+        one->expected_mbps = expected = expected > 0 ? expected : 1;
+        one->sample.rate /= expected;
+        one->sample.low /= expected;
+        one->sample.high /= expected;
+        one->sample.received /= expected;
+    }
+    free(usual);
+    free(figures);
+    return is_done ? 0 : -1;
+}
+
+static int root_of(int *parents, int node)
+{
+    for (; parents[node] != node; node = parents[node])
+        parents[node] = parents[parents[node]];
+    return node;
+}
+
+static char *name_group(const struct links *links, const int *parents, int root)
+{
+    struct hostlist names = {0};
+    char *folded;
+
+    for (size_t i = 0; i < links->node_count; i++)
+        if (parents[i] == root)
+            hostlist_append(&names, links->nodes[i]);
+    folded = hostlist_fold(&names);
+    hostlist_clear(&names);
+    return folded;
+}
+
+/* Groups of nodes that reach each other well, and other groups not on any rail, are leaf switches
+ * that nobody has stated. A node that reaches nobody well is a group of its own. */
+static int find_leaves(double peers_share, struct links *links)
+{
+    int *parents = malloc((links->node_count + 1) * sizeof *parents), groups = 0;
+    int *sizes = calloc(links->node_count + 1, sizeof *sizes);
+
+    for (size_t i = 0; i < links->node_count && parents && sizes; i++)
+        parents[i] = (int)i;
+    for (size_t i = 0; i < links->sample_count && parents && sizes; i++) {
+        const struct diagnose_sample *sample = &links->samples[i].sample;
+
+        if (!sample->is_together && sample->rate >= peers_share)
+            parents[root_of(parents, sample->from)] = root_of(parents, sample->to);
+    }
+    for (size_t i = 0; i < links->node_count && parents && sizes; i++) {
+        parents[i] = root_of(parents, (int)i);
+        groups += ++sizes[parents[i]] == 2;
+    }
+    if (groups > 1) {
+        links->has_found_leaves = true;
+        links->leaves = malloc((links->node_count + 1) * sizeof *links->leaves);
+        links->leaf_names = calloc(links->node_count + 1, sizeof *links->leaf_names);
+    }
+    for (size_t i = 0; i < links->node_count && links->leaves && links->leaf_names; i++)
+        if (parents[i] == (int)i) {
+            for (size_t k = 0; k < links->node_count; k++)
+                if (parents[k] == (int)i)
+                    links->leaves[k] = (int)links->leaf_count;
+            links->leaf_names[links->leaf_count++] = name_group(links, parents, (int)i);
+        }
+    free(parents);
+    free(sizes);
+    return parents && sizes && (groups < 2 || (links->leaves && links->leaf_names)) ? 0 : -1;
+}
+
+static void read_latency(const struct record *record, struct links *links)
+{
+    const char *ends[] = {record->node, record->peer};
+    int rail = rail_find(links, record->part);
+
+    for (int k = 0; k < 2; k++) {
+        long node = name_index_find(&links->by_node, ends[k]);
+        double *least = &links->latencies_us[(size_t)node * links->rail_count + (size_t)rail];
+
+        if (node >= 0 && rail >= 0)
+            *least = fmin(*least, fmin(record->value, record->low));
+    }
+}
+
+static int allocate(const struct links_source *source, size_t first, struct links *links)
+{
+    size_t ends;
+
+    for (size_t i = first; i < source->records->count; i++) {
+        if (!links_is_measurement(&source->records->items[i]))
+            continue;
+        links->sample_count++;
+        if (rail_add(links, source->records->items[i].part) != 0)
+            return -1;
+    }
+    if (links->rail_count > 1)
+        qsort(links->rails, links->rail_count, sizeof *links->rails, by_name);
+    ends = links->node_count * links->rail_count;
+    links->samples = malloc((links->sample_count + 1) * sizeof *links->samples);
+    links->nominal_mbps = malloc((ends + 1) * sizeof *links->nominal_mbps);
+    links->figures_mbps = malloc((ends + 1) * sizeof *links->figures_mbps);
+    links->latencies_us = malloc((ends + 1) * sizeof *links->latencies_us);
+    links->sample_count = 0;
+    if (!links->samples || !links->nominal_mbps || !links->figures_mbps || !links->latencies_us)
+        return -1;
+    for (size_t end = 0; end < ends; end++)
+        links->latencies_us[end] = NAN;
+    return 0;
+}
+
+int links_read(const struct links_source *source, size_t first, size_t retests, double peers_share,
+               struct links *links)
+{
+    *links = (struct links){.node_count = source->names->count,
+                            .nodes = (const char *const *)source->names->names};
+    if (name_index_build(links->nodes, links->node_count, &links->by_node) != 0 ||
+        allocate(source, first, links) != 0 || read_leaves(source, links) != 0)
+        return -1;
+    read_nominals(source, links);
+    for (size_t i = first; i < source->records->count; i++) {
+        const struct record *record = &source->records->items[i];
+
+        if (is_bandwidth(record))
+            links->sample_count +=
+                take(source, i, retests, links, &links->samples[links->sample_count]);
+        else if (links_is_measurement(record) && catalog_is_metric(record->metric, METRIC_LATENCY))
+            read_latency(record, links);
+    }
+    if (links->sample_count > 0)
+        qsort(links->samples, links->sample_count, sizeof *links->samples, by_pair_and_time);
+    if (number_runs(links) != 0 || find_figures(links) != 0 || scale(links) != 0)
+        return -1;
+    return links->leaf_count > 0 ? 0 : find_leaves(peers_share, links);
+}
+
+void links_clear(struct links *links)
+{
+    for (size_t i = 0; i < links->rail_count; i++)
+        free(links->rails[i]);
+    for (size_t i = 0; i < links->leaf_count; i++)
+        free(links->leaf_names[i]);
+    free(links->rails);
+    free(links->leaf_names);
+    free(links->leaves);
+    free(links->nominal_mbps);
+    free(links->figures_mbps);
+    free(links->latencies_us);
+    free(links->samples);
+    name_index_clear(&links->by_node);
+    *links = (struct links){0};
+}
+
+bool links_show_leaves(const struct links *links)
+{
+    double *rates = malloc((links->sample_count + 1) * sizeof *rates);
+    bool is_shown = false;
+
+    for (size_t rail = 0; rail < links->rail_count && rates && links->leaf_count > 1; rail++) {
+        double medians[2];
+
+        for (int across = 0; across < 2; across++) {
+            size_t count = 0;
+
+            for (size_t i = 0; i < links->sample_count; i++) {
+                const struct diagnose_sample *sample = &links->samples[i].sample;
+
+                if (sample->rail == (int)rail && !sample->is_together &&
+                    !links->samples[i].is_isolated &&
+                    (links->leaves[sample->from] != links->leaves[sample->to]) == across)
+                    rates[count++] = sample->rate;
+            }
+            medians[across] = statistics_median(rates, count);
+        }
+        is_shown |= log(medians[1] / medians[0]) < -LEAVES_MEASURABLE;
+    }
+    free(rates);
+    return is_shown;
+}

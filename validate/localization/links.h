@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_LOCALIZATION_LINKS_H
+#define MUSTER_LOCALIZATION_LINKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/hostlist.h"
+#include "lib/base/name_index.h"
+#include "lib/conf/conf.h"
+#include "validate/diagnose/observations.h"
+#include "validate/report/records.h"
+
+/* What was measured between nodes, as numbers: from records to samples. */
+
+/* Where the links come from. All borrowed. */
+struct links_source {
+    const struct records *records;
+    const struct conf *conf; /* the stated speeds */
+    const struct hostlist *names;
+    const int *leaves;             /* an index of leaf_names for each name, -1: not known */
+    const char *const *leaf_names; /* of the leaf switches; NULL: they have none */
+};
+
+/* A bandwidth of one direction of a pair, one rail alone or with the others. */
+struct link_sample {
+    struct diagnose_sample sample; /* its rate is over what the rail should have */
+    double mbps;                   /* 10^6 bit/s; 0: no connection could be made */
+    double expected_mbps;          /* what the rail should have */
+    size_t record;                 /* its index */
+    bool is_isolated;              /* of a retest: alone on the network */
+};
+
+struct links {
+    size_t node_count, rail_count;
+    const char *const *nodes; /* node_count names, the source's */
+    struct name_index by_node;
+    char **rails;          /* rail_count names */
+    double *nominal_mbps;  /* node_count x rail_count, row = node; 0: not known */
+    int *leaves;           /* [node_count] indices of leaf_names; NULL: not known, or one */
+    char **leaf_names;     /* leaf_count */
+    size_t leaf_count;     /* 0: not known, or one */
+    bool has_found_leaves; /* from the samples: groups that reach each other well */
+    /* node_count x rail_count; NAN: not measured */
+    double *figures_mbps; /* the best that the rail showed, of both directions' the worse one */
+    double *latencies_us; /* least half round trip */
+    /* By pair, lower node first, then by pair run, then as they were measured. */
+    struct link_sample *samples;
+    size_t sample_count;
+};
+
+/* Whether the record is a bandwidth or latency of a pair and rail. */
+bool links_is_measurement(const struct record *record);
+
+/* Reads the records since first; those since retests are of suspects alone on the network.
+ * peers_share: of what a rail should have, that sound pairs of a leaf reach. Returns 0, or -1 when
+ * memory is out; to be cleared in either case. O(records log records). */
+int links_read(const struct links_source *source, size_t first, size_t retests, double peers_share,
+               struct links *links);
+void links_clear(struct links *links);
+
+/* Whether the samples show which leaf switch a node is on: pairs across are slower than those
+ * inside. Else nothing can be said of where the nodes are. */
+bool links_show_leaves(const struct links *links);
+
+#endif

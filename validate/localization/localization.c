@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/localization/localization.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/catalog/catalog.h"
+#include "lib/constants/links_constants.h"
+#include "validate/diagnose/believe.h"
+#include "validate/diagnose/diagnose.h"
+#include "validate/diagnose/places.h"
+#include "validate/localization/retest.h"
+
+/* One look at what was measured so far. */
+struct look {
+    struct diagnose_network network;
+    int *leaves; /* of the network: without nodes that are elsewhere */
+    struct diagnosis diagnosis;
+    struct liar *liars;
+    struct misplaced *misplaced;
+    long liar_count, misplaced_count;
+};
+
+static void look_clear(struct look *look)
+{
+    diagnosis_clear(&look->diagnosis);
+    free(look->leaves);
+    free(look->liars);
+    free(look->misplaced);
+    *look = (struct look){0};
+}
+
+/* Whose figures are believed, and where the nodes are. */
+static int prepare(const struct links *links, struct diagnose_sample *samples, struct look *look)
+{
+    look->liar_count = diagnose_believe(&look->network, samples, links->sample_count, &look->liars);
+    if (look->liar_count < 0)
+        return -1;
+    if (!links->leaves || links->has_found_leaves)
+        return 0;
+    look->misplaced_count =
+        diagnose_places(&look->network, samples, links->sample_count, &look->misplaced);
+    for (long i = 0; i < look->misplaced_count; i++)
+        if (look->misplaced[i].is_certain)
+            look->leaves[look->misplaced[i].node] = look->misplaced[i].leaf;
+    return look->misplaced_count < 0 ? -1 : 0;
+}
+
+/* Diagnoses all records. The samples of the links are those that are believed. */
+static int look_take(struct localization *localization, struct look *look)
+{
+    const struct conf *conf = localization->source.conf;
+    struct links *links = &localization->links;
+    double peers_share = conf->link_peers_percent / 100;
+    struct diagnose_sample *samples;
+    int status = -1;
+
+    *look = (struct look){0};
+    links_clear(links);
+    if (links_read(&localization->source, localization->first, localization->retests, peers_share,
+                   links) != 0)
+        return -1;
+    samples = malloc((links->sample_count + 1) * sizeof *samples);
+    look->leaves = malloc((links->node_count + 1) * sizeof *look->leaves);
+    look->network = (struct diagnose_network){
+        .node_count = links->node_count,
+        .rail_count = links->rail_count,
+        .leaf_count = links->leaf_count > 1 ? links->leaf_count : 0,
+        .fault_share = peers_share,
+        .fault_share_at_times = conf->link_nominal_percent / 100,
+        .leaves = links->leaves ? look->leaves : NULL,
+    };
+    if (samples && look->leaves) {
+        for (size_t i = 0; i < links->node_count; i++)
+            look->leaves[i] = links->leaves ? links->leaves[i] : 0;
+        for (size_t i = 0; i < links->sample_count; i++)
+            samples[i] = links->samples[i].sample;
+        status = prepare(links, samples, look);
+        if (status == 0)
+            status = diagnose(&look->network, samples, links->sample_count, &look->diagnosis);
+        for (size_t i = 0; i < links->sample_count; i++)
+            links->samples[i].sample = samples[i];
+    }
+    free(samples);
+    return status;
+}
+
+/* Whether all rails of a pair at once would say more. */
+static enum retest_passes passes_of(const struct diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->count; i++)
+        if (diagnosis->items[i].part.type == DIAGNOSE_HOST)
+            return PASSES_TOGETHER;
+    return PASSES_PAIRS;
+}
+
+/* How many rounds were measured, each pair once in one. */
+static size_t rounds_of(const struct links *links)
+{
+    size_t pairs = 0;
+
+    for (size_t i = 0; i < links->sample_count; i++)
+        pairs +=
+            i == 0 || links->samples[i].sample.pair_run != links->samples[i - 1].sample.pair_run;
+    return links->node_count > 1 ? 2 * pairs / links->node_count : 0;
+}
+
+/* Measures what tells most: at first what the screen asks for as well, later only so much of it as
+ * was measured before it. Returns whether there was anything, and it ended well. */
+static bool retest(struct localization *localization, const struct look *look,
+                   const struct look *before)
+{
+    struct node_pair pairs[RETEST_PAIRS_MOST + 1];
+    size_t screened =
+        before ? rounds_of(&localization->links) / RETEST_ROUNDS_FOR_ONE : RETEST_PAIRS_MOST;
+    size_t first,
+        count = diagnose_next(&look->network, &look->diagnosis, before ? &before->diagnosis : NULL,
+                              pairs, RETEST_PAIRS_MOST, screened);
+
+    if (count == 0 ||
+        !retest_measure(localization, pairs, count, passes_of(&look->diagnosis), &first))
+        return false;
+    if (localization->retests == SIZE_MAX)
+        localization->retests = first;
+    localization->is_confirmed = true;
+    return true;
+}
+
+/* What earlier runs found of each rail, and what others take for the least. */
+static int recall(const struct localization *localization, struct history_figure **history,
+                  struct reference_figure **references)
+{
+    const struct links *links = &localization->links;
+    size_t ends = links->node_count * links->rail_count;
+
+    *history = localization->recall ? calloc(ends + 1, sizeof **history) : NULL;
+    *references = localization->refer ? calloc(ends + 1, sizeof **references) : NULL;
+    if ((localization->recall && !*history) || (localization->refer && !*references))
+        return -1;
+    for (size_t end = 0; end < ends; end++) {
+        const char *node = links->nodes[end / links->rail_count];
+        const char *rail = links->rails[end % links->rail_count];
+
+        if (localization->recall)
+            localization->recall(localization->context, node, rail, &(*history)[end]);
+        if (localization->refer)
+            localization->refer(localization->context, node, rail, &(*references)[end]);
+    }
+    return 0;
+}
+
+static int conclude(struct localization *localization, const struct look *look)
+{
+    struct history_figure *history = NULL;
+    struct reference_figure *references = NULL;
+    int status = recall(localization, &history, &references);
+
+    if (status == 0)
+        status = findings_make(&(struct evidence){.links = &localization->links,
+                                                  .network = &look->network,
+                                                  .conf = localization->source.conf,
+                                                  .diagnosis = &look->diagnosis,
+                                                  .liars = look->liars,
+                                                  .liar_count = (size_t)look->liar_count,
+                                                  .misplaced = look->misplaced,
+                                                  .misplaced_count = (size_t)look->misplaced_count,
+                                                  .history = history,
+                                                  .references = references,
+                                                  .is_retested = localization->is_confirmed},
+                               &localization->findings);
+    free(history);
+    free(references);
+    return status;
+}
+
+int localization_times(size_t nodes, bool is_quick)
+{
+    if (nodes <= LINKS_FEW / 2)
+        return is_quick ? 3 : 4;
+    return nodes <= LINKS_FEW ? 2 : 1;
+}
+
+int localization_run(struct localization *localization)
+{
+    struct look look = {0}, before = {0};
+    int status;
+
+    localization->retests = SIZE_MAX;
+    localization->is_confirmed = false;
+    status = look_take(localization, &look);
+    for (int i = 0; status == 0 && i < localization->tries; i++) {
+        if (!retest(localization, &look, i > 0 ? &before : NULL))
+            break;
+        look_clear(&before);
+        before = look;
+        status = look_take(localization, &look);
+    }
+    if (status == 0)
+        status = conclude(localization, &look);
+    look_clear(&look);
+    look_clear(&before);
+    return status;
+}
+
+void localization_clear(struct localization *localization)
+{
+    free(localization->findings.items);
+    localization->findings = (struct findings){0};
+    links_clear(&localization->links);
+}
+
+struct record localization_record(const struct localization *localization,
+                                  const struct finding *finding)
+{
+    const char *const *nodes = localization->links.nodes;
+    struct record record =
+        RECORD(.test = finding->kind == FINDING_MISPLACED ? "net.topology" : "links",
+               .message = finding->message, .verdict = finding->verdict,
+               .confidence = finding->confidence,
+               .node = finding->node >= 0 ? nodes[finding->node] : NULL,
+               .peer = finding->peer >= 0 ? nodes[finding->peer] : NULL, .part = finding->part);
+
+    if (finding->kind == FINDING_MISPLACED || finding->kind == FINDING_LIAR)
+        return record;
+    record.metric = finding->metric;
+    record.value = finding->value;
+    record.limit = finding->limit;
+    record.unit = catalog_is_metric(finding->metric, METRIC_LATENCY) ? "us" : "Mb/s";
+    record.limit_source = finding->limit_source;
+    return record;
+}
+
+void localization_short_message(const struct finding *finding, char *text, size_t size)
+{
+    bool is_speed = !catalog_is_metric(finding->metric, METRIC_LATENCY);
+    bool is_one_way =
+        strcmp(finding->direction, "sends") == 0 || strcmp(finding->direction, "receives") == 0;
+    char latency[64] = "";
+
+    if (finding->latency_us > 0)
+        snprintf(latency, sizeof latency, ", latency %.0f us, peers %.0f us", finding->latency_us,
+                 finding->latency_peers_us);
+    if ((finding->kind != FINDING_RAIL && finding->kind != FINDING_NODE &&
+         finding->kind != FINDING_HOST) ||
+        finding->verdict != VERDICT_FAIL || isnan(finding->value))
+        snprintf(text, size, "%s", finding->message);
+    else if (is_speed)
+        snprintf(text, size, "%.60s %s%s%.0f of %.0f Mb/s%s", finding->part,
+                 is_one_way ? finding->direction : "", is_one_way ? " " : "", finding->value,
+                 finding->reference, latency);
+    else
+        snprintf(text, size, "%.60s latency %.1f us, peers %.1f us", finding->part, finding->value,
+                 finding->reference);
+}

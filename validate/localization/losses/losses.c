@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/localization/losses/losses.h"
+
+#include <stdlib.h>
+
+#include "validate/localization/losses/pairs.h"
+
+static const struct loss_limit limits[] = {
+    [LOSS_SHARE] = {1e-3, "of the segments",
+                    "Guo et al., Pingmesh, SIGCOMM 2015: 1e-5 to 1e-4 is normal, 1e-3 an incident; "
+                    "the lab, shaped and busy: none of 53000"},
+    [LOSS_PATH_LEAST] = {10, "segments", "fewer of one path may be one burst of other traffic"},
+    [LOSS_PAIR_LEAST] = {2, "segments", "one alone is chance"},
+    [LOSS_FAST_SHARE] = {0.8, "of the best bandwidth",
+                         "a stream that a slower hop holds back fills its queue"},
+};
+
+enum { PARTNERS_LEAST = 2 };
+
+const struct loss_limit *losses_limit(enum loss_limit_name name)
+{
+    return &limits[name];
+}
+
+bool losses_is_congested(double mbps, double best_mbps)
+{
+    return !(mbps >= limits[LOSS_FAST_SHARE].value * best_mbps);
+}
+
+static struct loss_way *way_of(struct loss_end *ends, int nodes, const struct loss_pair *pair,
+                               int way)
+{
+    return &ends[(size_t)pair->rail * (size_t)nodes + (size_t)(way ? pair->to : pair->from)]
+                .ways[way];
+}
+
+/* Sums of what loses first: by them it is known how much a good pair would have lost. */
+static void ends_fill(struct loss_end *ends, int nodes, const struct loss_pair *pairs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int way = 0; way < 2 && loss_is_losing(pairs[i].sent, pairs[i].lost); way++)
+            loss_way_add(way_of(ends, nodes, &pairs[i], way), &pairs[i]);
+    for (size_t i = 0; i < count; i++)
+        for (int way = 0; way < 2 && !loss_is_losing(pairs[i].sent, pairs[i].lost); way++) {
+            struct loss_way *of = way_of(ends, nodes, &pairs[i], way);
+
+            if (of->losing > 0 && loss_is_clean(pairs[i].sent * of->lost / of->sent, pairs[i].lost))
+                of->clean++;
+        }
+}
+
+static bool is_way_suspect(const struct loss_way *way, int losing)
+{
+    return way->losing >= losing && loss_is_each(way->losing, way->clean);
+}
+
+static bool is_suspect(const struct loss_end *end)
+{
+    return is_way_suspect(&end->ways[0], PARTNERS_LEAST) ||
+           is_way_suspect(&end->ways[1], PARTNERS_LEAST);
+}
+
+static void take(struct loss_finding *finding, enum loss_kind kind, int rail, int node,
+                 const struct loss_end *end, int losing)
+{
+    double damaged = 0, stalled = 0;
+
+    *finding = (struct loss_finding){
+        .kind = kind, .node = node, .peer = -1, .rail = rail, .block = -1, .peer_block = -1};
+    for (int way = 0; way < 2; way++) {
+        const struct loss_way *of = &end->ways[way];
+
+        if (!is_way_suspect(of, losing))
+            continue;
+        *(way ? &finding->receives : &finding->sends) = true;
+        finding->sent += of->sent;
+        finding->lost += of->lost;
+        damaged += of->damaged;
+        stalled += of->stalled;
+    }
+    finding->is_damage = damaged >= finding->lost / 2;
+    finding->is_stalled = stalled > finding->lost / 2;
+}
+
+/* One rail of all nodes. */
+struct rail_ends {
+    const struct loss_end *ends; /* nodes */
+    const bool *is_measured;
+    bool *is_told; /* their losses are explained */
+    int nodes, rail;
+    const int *blocks;
+};
+
+static int block_of(const struct rail_ends *rail, int node)
+{
+    return rail->blocks ? rail->blocks[node] : -1;
+}
+
+/* The nodes of a block, -1: of all. */
+struct group {
+    int measured, suspects;
+};
+
+static struct group group_of(const struct rail_ends *rail, int block)
+{
+    struct group group = {0, 0};
+
+    for (int node = 0; node < rail->nodes; node++)
+        if (block < 0 || block_of(rail, node) == block) {
+            group.measured += rail->is_measured[node];
+            group.suspects += is_suspect(&rail->ends[node]);
+        }
+    return group;
+}
+
+static bool are_alike(const struct group *group)
+{
+    return group->suspects > 1 && 2 * group->suspects > group->measured;
+}
+
+/* What most nodes of the block, or of all, have alike. */
+static void take_group(const struct rail_ends *rail, enum loss_kind kind, int block,
+                       struct loss_finding *finding)
+{
+    double stalled = 0;
+
+    *finding = (struct loss_finding){
+        .kind = kind, .node = -1, .peer = -1, .rail = rail->rail, .block = block, .peer_block = -1};
+    for (int node = 0; node < rail->nodes; node++) {
+        const struct loss_way *way = &rail->ends[node].ways[0];
+
+        if (block >= 0 && block_of(rail, node) != block)
+            continue;
+        finding->sent += way->sent;
+        finding->lost += way->lost;
+        stalled += way->stalled;
+        rail->is_told[node] = true;
+    }
+    finding->is_stalled = stalled > finding->lost / 2;
+}
+
+/* The suspects of one rail; returns how many findings. */
+static size_t rail_judge(const struct rail_ends *rail, struct loss_finding *findings)
+{
+    struct group all = group_of(rail, -1);
+    size_t count = 0;
+
+    if (are_alike(&all)) {
+        take_group(rail, LOSS_MANY, -1, &findings[0]);
+        return 1;
+    }
+    for (int node = 0; node < rail->nodes && all.suspects > 0; node++) {
+        struct group block = {0, 0};
+
+        if (rail->is_told[node] || !is_suspect(&rail->ends[node]))
+            continue;
+        if (block_of(rail, node) >= 0)
+            block = group_of(rail, block_of(rail, node));
+        if (are_alike(&block)) {
+            take_group(rail, LOSS_LEAF, block_of(rail, node), &findings[count++]);
+            continue;
+        }
+        /* the only one on its leaf switch: all its paths are the switch's too */
+        take(&findings[count++], block.measured == 1 && all.measured > 1 ? LOSS_EITHER : LOSS_RAIL,
+             rail->rail, node, &rail->ends[node], PARTNERS_LEAST);
+        rail->is_told[node] = true;
+    }
+    return count;
+}
+
+/* A pair that neither end explains. */
+static size_t pair_judge(const struct loss_end *ends, const struct loss_pair *pair, bool *is_told,
+                         struct loss_finding *findings)
+{
+    const struct loss_end *from = &ends[pair->from], *to = &ends[pair->to];
+    size_t count = 0;
+
+    if (!loss_is_losing(pair->sent, pair->lost) || pair->lost < limits[LOSS_PATH_LEAST].value)
+        return 0;
+    /* with no other partner it could be either end */
+    if (from->ways[0].clean == 0 && from->ways[0].losing == 1 && to->ways[1].clean == 0 &&
+        to->ways[1].losing == 1) {
+        if (!is_told[pair->from])
+            take(&findings[count++], LOSS_EITHER, pair->rail, pair->from, from, 1);
+        if (!is_told[pair->to])
+            take(&findings[count++], LOSS_EITHER, pair->rail, pair->to, to, 1);
+        is_told[pair->from] = is_told[pair->to] = true;
+        return count;
+    }
+    findings[0] = (struct loss_finding){.kind = LOSS_PATH,
+                                        .node = pair->from,
+                                        .peer = pair->to,
+                                        .rail = pair->rail,
+                                        .block = -1,
+                                        .peer_block = -1,
+                                        .is_damage = pair->damaged >= pair->lost / 2,
+                                        .is_stalled = pair->stalled > pair->lost / 2,
+                                        .sent = pair->sent,
+                                        .lost = pair->lost};
+    return 1;
+}
+
+/* Room for what is found of those pairs, and for what is noted on the way. */
+struct judging {
+    struct loss_pair *pairs;
+    struct loss_end *ends; /* rails x nodes, as the next two */
+    bool *is_told, *is_measured;
+    bool *is_explained; /* of the pairs: by an uplink */
+};
+
+static int judge(const struct loss_data *data, const struct judging *judging, size_t count,
+                 struct loss_finding *findings, size_t *found)
+{
+    const struct loss_pair *pairs = judging->pairs;
+    size_t each = (size_t)data->nodes;
+    int uplinks;
+
+    ends_fill(judging->ends, data->nodes, pairs, count);
+    for (size_t i = 0; i < count; i++)
+        judging->is_measured[(size_t)pairs[i].rail * each + (size_t)pairs[i].from] = true;
+    for (int rail = 0; rail < data->rails; rail++) {
+        size_t first = (size_t)rail * each;
+
+        *found += rail_judge(
+            &(struct rail_ends){judging->ends + first, judging->is_measured + first,
+                                judging->is_told + first, data->nodes, rail, data->blocks},
+            findings + *found);
+    }
+    uplinks = loss_uplinks_judge(data, pairs, count, judging->is_told, judging->is_explained,
+                                 findings + *found);
+    if (uplinks < 0)
+        return -1;
+    *found += (size_t)uplinks;
+    for (size_t i = 0; i < count; i++) {
+        size_t first = (size_t)pairs[i].rail * each;
+        bool *told = judging->is_told + first;
+
+        if (!told[pairs[i].from] && !told[pairs[i].to] && !judging->is_explained[i])
+            *found += pair_judge(judging->ends + first, &pairs[i], told, findings + *found);
+    }
+    return 0;
+}
+
+int losses_judge(const struct loss_data *data, struct loss_finding **findings, size_t *found)
+{
+    size_t ends = (size_t)data->nodes * (size_t)data->rails, count;
+    struct loss_pair *pairs = loss_pairs_pool(data, false, &count);
+    struct judging judging = {.pairs = pairs,
+                              .ends = calloc(ends + 1, sizeof *judging.ends),
+                              .is_told = calloc(ends + 1, sizeof *judging.is_told),
+                              .is_measured = calloc(ends + 1, sizeof *judging.is_measured),
+                              .is_explained = calloc(count + 1, sizeof *judging.is_explained)};
+    int rv = -1;
+
+    *found = 0;
+    *findings = calloc(ends + 3 * count + 1, sizeof **findings);
+    if (judging.pairs && judging.ends && judging.is_told && judging.is_measured &&
+        judging.is_explained && *findings)
+        rv = judge(data, &judging, count, *findings, found);
+    if (rv != 0) {
+        free(*findings);
+        *findings = NULL;
+        *found = 0;
+    }
+    free(judging.pairs);
+    free(judging.ends);
+    free(judging.is_told);
+    free(judging.is_measured);
+    free(judging.is_explained);
+    return rv;
+}

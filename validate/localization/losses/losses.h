@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_LOCALIZATION_LOSSES_H
+#define MUSTER_LOCALIZATION_LOSSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Which part loses packets, by what TCP had to send again between each two nodes. Pure.
+ *
+ * A fault of a rail shows with each of its partners; one between two nodes, or two leaf switches,
+ * does not. So a rail is at fault only if it loses more than the limit with two partners or more,
+ * and hardly any partner shows that it does not. What most nodes have alike, of the network or of
+ * one leaf switch, is no node's. What a busy receiver dropped itself had not been lost on the way.
+ * A node is failed for it only where a retest agrees: losses_confirm(). */
+
+/* One measurement, or several added up: what `from` sent to `to` on a rail. */
+struct loss_sample {
+    int from, to, rail; /* indices */
+    double sent, lost;  /* segments */
+    double damaged;     /* packets that `to` received with a wrong CRC or checksum */
+    double dropped;     /* packets that reached `to`, and were dropped there for want of room */
+    double mbps;        /* its bandwidth; NAN: none. See losses_is_congested() */
+    bool is_stalled;    /* an end was not scheduled for a part of the time, or it is not known */
+    bool is_isolated;   /* of a retest: alone on the network, by turns with a control pair */
+};
+
+struct loss_data {
+    const struct loss_sample *samples;
+    size_t count;
+    int nodes, rails;
+    const int *blocks; /* leaf switch of each node, -1: not known; NULL: no topology */
+};
+
+enum loss_kind {
+    LOSS_RAIL,   /* node's rail */
+    LOSS_EITHER, /* node's rail, or the path to its only partner or out of its leaf switch */
+    LOSS_PATH,   /* from node to peer, both good otherwise */
+    LOSS_UPLINK, /* between block and peer_block: rail */
+    LOSS_LEAF,   /* most nodes of block alike: rail */
+    LOSS_MANY,   /* most nodes alike: rail */
+};
+
+/* What the isolated samples say of a rail: those during which both ends were scheduled. */
+enum loss_retest {
+    LOSS_NOT_RETESTED, /* none, or too few */
+    LOSS_UNSCHEDULED,  /* an end was not scheduled in any */
+    LOSS_NO_CONTROL,   /* no pair of others, or too little of it */
+    LOSS_CONTROL_TOO,  /* the control pair loses as well: the network, or busy machines */
+    LOSS_NOT_AGAIN,    /* it did not lose again with every good partner */
+    LOSS_CONFIRMED,
+};
+
+struct loss_finding {
+    enum loss_kind kind;
+    int node, peer, rail; /* -1: none */
+    int block, peer_block;
+    bool sends, receives;    /* of the rail: which way */
+    bool is_damage;          /* most of what was lost had arrived with a wrong checksum */
+    bool is_stalled;         /* most was lost while an end was not scheduled: hardly evidence */
+    double sent, lost;       /* segments in all, of those ways */
+    enum loss_retest retest; /* of RAIL and EITHER: set by losses_confirm() */
+};
+
+/* The limits, each with value, unit and source. */
+enum loss_limit_name { LOSS_SHARE, LOSS_PATH_LEAST, LOSS_PAIR_LEAST, LOSS_FAST_SHARE };
+struct loss_limit {
+    double value;
+    const char *unit, *source;
+};
+const struct loss_limit *losses_limit(enum loss_limit_name name);
+
+/* Whether a stream with that bandwidth may have lost segments for want of room, as it was much
+ * slower than what the better of its ends has carried at best: then its losses say nothing. */
+bool losses_is_congested(double mbps, double best_mbps);
+
+/* *findings is malloc'd, *found of them: rails first. Returns 0, or -1 when memory is out. */
+int losses_judge(const struct loss_data *data, struct loss_finding **findings, size_t *found);
+
+/* Sets retest of the findings about a node's rail, and leaves of its ways those that lost again. A
+ * partner or a control pair is of nodes that no finding is about on that rail. Drops what was lost
+ * only while an end was not scheduled and was not lost again. *found may become less. Returns 0, or
+ * -1 when memory is out: then none is confirmed. */
+int losses_confirm(const struct loss_data *data, struct loss_finding *findings, size_t *found);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_LOCALIZATION_LOSS_PAIRS_H
+#define MUSTER_LOCALIZATION_LOSS_PAIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/constants/links_constants.h"
+#include "validate/localization/losses/losses.h"
+
+/* All samples of one direction of a pair on a rail. */
+struct loss_pair {
+    int from, to, rail;
+    double sent, lost, damaged; /* lost: without what the receiver dropped itself */
+    double stalled;             /* of lost: while an end was not scheduled */
+};
+
+/* One way of a node's rail. */
+struct loss_way {
+    double sent, lost, damaged, stalled; /* of the partners that lose */
+    int losing, clean;                   /* partners */
+};
+
+/* [0]: what it sends; [1]: what it receives. */
+struct loss_end {
+    struct loss_way ways[2];
+};
+
+/* The pairs by rail, each once. is_retest: of the isolated samples during which both ends were
+ * scheduled; else of all. malloc'd; NULL: memory is out. */
+struct loss_pair *loss_pairs_pool(const struct loss_data *data, bool is_retest, size_t *count);
+
+bool loss_is_losing(double sent, double lost);
+
+/* Whether so few are hardly chance where `expected` would have been lost: less than 1 of 100 times
+ * (Poisson). */
+bool loss_is_clean(double expected, double lost);
+
+bool loss_is_each(int losing, int clean);
+
+void loss_way_add(struct loss_way *way, const struct loss_pair *pair);
+
+/* What pairs between leaf switches have in common, of those whose ends are not told: adds findings,
+ * and marks the pairs. is_told: of rails x nodes. is_explained: of the pairs. Returns how many, or
+ * -1 when memory is out. */
+int loss_uplinks_judge(const struct loss_data *data, const struct loss_pair *pairs, size_t count,
+                       const bool *is_told, bool *is_explained, struct loss_finding *findings);
+
+#endif

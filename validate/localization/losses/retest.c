@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/localization/losses/retest.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RETESTS = 2, RAILS = 64 };
+
+/* The losses among the records of a localization. */
+struct reading {
+    const struct localization *localization;
+    struct losses *losses;
+    double *best_mbps; /* RAILS x the localization's nodes */
+    struct loss_sample *samples;
+    size_t count;
+};
+
+static bool is_metric(const struct record *record, const char *metric)
+{
+    return record->metric && strcmp(record->metric, metric) == 0;
+}
+
+static bool is_of_pair(const struct record *record)
+{
+    return strcmp(record->suite, "links") == 0 && record->node && record->peer && record->part;
+}
+
+/* -1: too many. */
+static int rail_of(struct losses *losses, const char *name)
+{
+    for (size_t i = 0; i < losses->rail_count; i++)
+        if (strcmp(losses->rails[i], name) == 0)
+            return (int)i;
+    if (losses->rail_count == RAILS)
+        return -1;
+    losses->rails[losses->rail_count] = name;
+    return (int)losses->rail_count++;
+}
+
+/* What each end has carried at best, with whichever partner. */
+static int bests_find(struct reading *reading)
+{
+    const struct links *links = &reading->localization->links;
+    size_t nodes = links->node_count;
+
+    reading->best_mbps = calloc(RAILS * nodes + 1, sizeof *reading->best_mbps);
+    if (!reading->best_mbps)
+        return -1;
+    for (size_t i = 0; i < links->sample_count; i++) {
+        const struct diagnose_sample *sample = &links->samples[i].sample;
+        int rail = rail_of(reading->losses, links->rails[sample->rail]);
+        double *best;
+
+        if (rail < 0 || sample->is_together)
+            continue;
+        best = reading->best_mbps + (size_t)rail * nodes;
+        best[sample->from] = fmax(best[sample->from], links->samples[i].mbps);
+        best[sample->to] = fmax(best[sample->to], links->samples[i].mbps);
+    }
+    return 0;
+}
+
+static int node_of(const struct reading *reading, const char *name)
+{
+    return (int)name_index_find(&reading->localization->links.by_node, name);
+}
+
+/* Whether one of the ends has done more with others: the stream filled the queue of a slower hop.
+ */
+static bool is_congested(const struct reading *reading, const struct loss_sample *sample)
+{
+    const double *best =
+        reading->best_mbps + (size_t)sample->rail * reading->localization->links.node_count;
+
+    return losses_is_congested(sample->mbps, fmax(best[sample->from], best[sample->to]));
+}
+
+/* muster-links tells of one measurement in one go: what the NICs counted, its bandwidth (NULL: it
+ * has none), its losses. */
+static void sample_add(struct reading *reading, size_t i, const struct record *bandwidth)
+{
+    const struct record *record = &reading->localization->source.records->items[i];
+    struct loss_sample sample = {.rail = rail_of(reading->losses, record->part),
+                                 .mbps = bandwidth ? bandwidth->value : (double)NAN,
+                                 .is_stalled = !bandwidth || !(bandwidth->stalled < LINKS_QUIET),
+                                 .is_isolated = i >= reading->localization->retests};
+    bool is_damage = is_metric(record, "checksum_errors") || is_metric(record, "crc_errors") ||
+                     is_metric(record, "port_rcv_errors");
+    bool is_drop = is_metric(record, "rx_dropped") || is_metric(record, "rx_missed") ||
+                   is_metric(record, "socket_drops");
+    bool is_stream = is_metric(record, "lost_segments"), is_at_receiver = is_damage || is_drop;
+
+    if (!is_at_receiver && !is_stream && !is_metric(record, "lost_pings"))
+        return;
+    sample.from = node_of(reading, is_at_receiver ? record->peer : record->node);
+    sample.to = node_of(reading, is_at_receiver ? record->node : record->peer);
+    if (sample.from < 0 || sample.to < 0 || sample.rail < 0 || !(record->value >= 0) ||
+        (is_stream && is_congested(reading, &sample)))
+        return;
+    if (is_damage) {
+        sample.damaged = record->value;
+    } else if (is_drop) {
+        sample.dropped = record->value;
+        sample.is_stalled = false; /* nothing that speaks against anybody */
+    } else {
+        sample.sent = record->samples;
+        sample.lost = record->value;
+    }
+    reading->samples[reading->count++] = sample;
+}
+
+static int samples_read(struct reading *reading)
+{
+    const struct records *records = reading->localization->source.records;
+    size_t first = reading->localization->first;
+    const struct record *bandwidth = NULL;
+
+    reading->samples = calloc(records->count - first + 1, sizeof *reading->samples);
+    if (!reading->samples || bests_find(reading) != 0)
+        return -1;
+    for (size_t i = first; i < records->count; i++) {
+        const struct record *record = &records->items[i];
+        bool is_same;
+
+        if (!is_of_pair(record))
+            continue;
+        if (is_metric(record, "bandwidth"))
+            bandwidth = record;
+        is_same = bandwidth && strcmp(bandwidth->node, record->node) == 0 &&
+                  strcmp(bandwidth->peer, record->peer) == 0 &&
+                  strcmp(bandwidth->part, record->part) == 0;
+        sample_add(reading, i, is_same ? bandwidth : NULL);
+    }
+    return 0;
+}
+
+static int judge(const struct localization *localization, struct losses *losses)
+{
+    struct reading reading = {.localization = localization, .losses = losses};
+    struct loss_data data;
+    int rv = -1;
+
+    free(losses->findings);
+    losses->findings = NULL;
+    losses->count = 0;
+    if (samples_read(&reading) == 0) {
+        data =
+            (struct loss_data){reading.samples, reading.count, (int)localization->links.node_count,
+                               (int)losses->rail_count, localization->source.leaves};
+        rv = losses_judge(&data, &losses->findings, &losses->count);
+        if (rv == 0)
+            rv = losses_confirm(&data, losses->findings, &losses->count);
+    }
+    free(reading.samples);
+    free(reading.best_mbps);
+    return rv;
+}
+
+/* Whether another retest may say more of it. */
+static bool is_open(const struct loss_finding *finding)
+{
+    return (finding->kind == LOSS_RAIL || (finding->kind == LOSS_EITHER && finding->is_stalled)) &&
+           finding->retest <= LOSS_NO_CONTROL;
+}
+
+/* Measures the rails in question again. *is_measured: there were some, and it ended well. Returns
+ * 0, or -1 when memory is out. */
+static int rails_measure(struct localization *localization, const struct losses *losses,
+                         bool *is_measured)
+{
+    bool *is_suspect = calloc(localization->links.node_count + 1, sizeof *is_suspect);
+    size_t first = SIZE_MAX;
+
+    for (size_t i = 0; i < losses->count && is_suspect; i++)
+        if (is_open(&losses->findings[i]))
+            is_suspect[losses->findings[i].node] = true;
+    *is_measured =
+        is_suspect && localization_measure_nodes(localization, is_suspect, PASSES_PAIRS, &first);
+    if (*is_measured && localization->retests == SIZE_MAX)
+        localization->retests = first;
+    free(is_suspect);
+    return is_suspect ? 0 : -1;
+}
+
+int losses_hold(struct localization *localization, struct losses *losses)
+{
+    bool is_measured = true;
+
+    *losses = (struct losses){.nodes = localization->links.nodes,
+                              .rails = calloc(RAILS, sizeof *losses->rails)};
+    if (!losses->rails)
+        return -1;
+    for (int i = 0; is_measured; i++) {
+        if (judge(localization, losses) != 0)
+            return -1;
+        is_measured = false;
+        if (i < RETESTS && rails_measure(localization, losses, &is_measured) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+void losses_clear(struct losses *losses)
+{
+    free(losses->findings);
+    free(losses->rails);
+    *losses = (struct losses){0};
+}
+
+enum verdict losses_verdict(const struct loss_finding *finding)
+{
+    switch (finding->kind) {
+    case LOSS_RAIL:
+        return finding->retest == LOSS_CONFIRMED ? VERDICT_FAIL : VERDICT_UNKNOWN;
+    case LOSS_EITHER:
+        return VERDICT_UNKNOWN;
+    default:
+        return finding->is_stalled ? VERDICT_UNKNOWN : VERDICT_FAIL;
+    }
+}
