@@ -295,22 +295,20 @@ static const struct setting short_settings[] = {
 
 static const struct setting long_settings[] = {
     {"fat tree", FABRIC_TREE, 64, 2, 16, 1, FEW, &lab_noise, 0, 100, true},
-    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, FEW, &worse_noise, 0, 100, true},
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, FEW, &worse_noise, 0, 50, true},
     {"fat tree", FABRIC_TREE, 64, 2, 16, 1, FEW, &lab_noise, 0.02, 100, true},
-    {"fat tree", FABRIC_TREE, 256, 2, 16, 1, FEW, &lab_noise, 0.02, 20, true},
-    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &lab_noise, 0.005, 5, true},
-    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &lab_noise, 0.02, 3, true},
-    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &worse_noise, 0.02, 3, true},
-    {"fat tree, 2:1", FABRIC_TREE, 1024, 2, 32, 2, FEW, &lab_noise, 0.02, 3, true},
-    {"rail-optimised", FABRIC_RAILS, 256, 8, 32, 1, FEW, &lab_noise, 0.02, 3, true},
-    {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, FEW, &lab_noise, 0.02, 2, true},
-    {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, FEW, &worse_noise, 0.02, 2, true},
+    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, ALL, &worse_noise, 0.02, 10, false},
+    {"fat tree", FABRIC_TREE, 256, 2, 16, 1, FEW, &lab_noise, 0.02, 10, true},
+    {"fat tree", FABRIC_TREE, 256, 2, 16, 1, ALL, &lab_noise, 0.02, 1, false},
+    {"rail-optimised", FABRIC_RAILS, 256, 8, 32, 1, FEW, &lab_noise, 0.02, 2, true},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &lab_noise, 0.005, 2, true},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &lab_noise, 0.02, 2, true},
+    {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &worse_noise, 0.02, 1, true},
+    {"fat tree, 2:1", FABRIC_TREE, 1024, 2, 32, 2, FEW, &lab_noise, 0.02, 1, true},
+    {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, FEW, &lab_noise, 0.02, 1, true},
+    {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, FEW, &worse_noise, 0.02, 1, true},
     {"fat tree", FABRIC_TREE, 4096, 2, 32, 1, FEW, &lab_noise, 0.01, 1, true},
     {"fat tree", FABRIC_TREE, 16384, 2, 32, 1, FEW, &lab_noise, 0.01, 1, true},
-    {"fat tree", FABRIC_TREE, 16384, 2, 32, 1, FEW, &lab_noise, 0.02, 1, true},
-    {"rail-optimised", FABRIC_RAILS, 16384, 2, 64, 1, FEW, &lab_noise, 0.01, 1, true},
-    {"fat tree", FABRIC_TREE, 64, 2, 16, 1, ALL, &worse_noise, 0.02, 20, false},
-    {"fat tree", FABRIC_TREE, 256, 2, 16, 1, ALL, &lab_noise, 0.02, 3, false},
     {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, ALL, &lab_noise, 0.01, 1, false},
 };
 
@@ -444,7 +442,7 @@ int main(int argc, char **argv)
     if (argc == first + 1 && strcmp(argv[first], "short") == 0)
         return play_all(short_settings, sizeof short_settings / sizeof *short_settings, 2);
     if (argc == first + 1 && strcmp(argv[first], "long") == 0)
-        return play_all(long_settings, sizeof long_settings / sizeof *long_settings, 12);
+        return play_all(long_settings, sizeof long_settings / sizeof *long_settings, 8);
     if (argc == first + 2 && strcmp(argv[first], "times") == 0)
         return play_times_of(argv[first + 1], false);
     if (argc == first + 2 && strcmp(argv[first], "healthy") == 0)
