@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# The judge on synthetic fabrics with planted faults. `make sim` writes the tables of
+# The judge on synthetic fabrics with injected faults. `make sim` writes the tables of
 # doc/attribution.md (five minutes of processor); goals.t plays a short form of them, and fails when
 # rows of the page are not what is printed now.
 if BUILD_MUSTER
@@ -13,7 +13,7 @@ tests_sim_sim_SOURCES = \
 	tests/sim/sim.c \
 	tests/sim/stream.c tests/sim/stream.h \
 	tests/sim/times.c tests/sim/times.h \
-	tests/sim/trialrun.c tests/sim/trialrun.h \
+	tests/sim/certification.c tests/sim/certification.h \
 	validate/battery/links/path/samples.c validate/battery/links/path/samples.h \
 	# end of tests_sim_sim_SOURCES
 tests_sim_sim_LDADD = validate/localization/liblocalization.la validate/diagnose/libdiagnose.la validate/schedule/libschedule.la \

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#include "tests/sim/trialrun.h"
+#include "tests/sim/certification.h"
 
-/* Shares of the meetings in which the machines are busy. */
+/* Shares of the pair_runs in which the machines are busy. */
 static const double rates[] = {0, 0.5, 0.9};
 
 enum { HEALTHY = FAULT_KINDS, NODES_MOST = 8 };
@@ -33,8 +33,8 @@ static bool has_node_fault(const struct fault *fault, int count, int node)
     return count > 0 && fault->peer < 0 && fault->node == node;
 }
 
-static void tell(const struct localization *localization, const struct fault *fault, int count,
-                 uint64_t seed)
+static void print(const struct localization *localization, const struct fault *fault, int count,
+                  uint64_t seed)
 {
     printf("#   run %d, %s n%d eth%d:\n", (int)seed, count ? fault_names[fault->kind] : "healthy",
            fault->node + 1, fault->rail + 1);
@@ -59,7 +59,7 @@ static void hold(const struct busy_plan *plan, const struct noise *noise, int no
     for (int i = 0; i < nodes; i++)
         stated[i] = fabric.leaf[i];
     if (kind != HEALTHY)
-        fault_plant(&fabric, stated, (enum fault_kind)kind, &fault, &count, &random);
+        fault_inject(&fabric, stated, (enum fault_kind)kind, &fault, &count, &random);
     run_hold(&(struct run_plan){.fabric = &fabric,
                                 .stated = stated,
                                 .faults = &fault,
@@ -86,7 +86,7 @@ static void hold(const struct busy_plan *plan, const struct noise *noise, int no
             is_innocent || (is_drain(finding) && !has_node_fault(&fault, count, finding->node));
     }
     if (plan->is_verbose && (is_innocent || (noise->busy <= 0 && count > 0 && !fault.is_right)))
-        tell(&result.localization, &fault, count, seed);
+        print(&result.localization, &fault, count, seed);
     tally->innocent += is_innocent;
     tally->right += count > 0 ? fault.is_right : !is_unknown && !is_innocent;
     tally->unknown += is_unknown && !is_innocent && !fault.is_right;
@@ -104,7 +104,7 @@ static double percent(long part, const struct busy_plan *plan)
 
 void busy_play(const struct busy_plan *plan)
 {
-    printf("| fault | nodes | busy meetings | certifications | part named | unknown | "
+    printf("| fault | nodes | busy pair_runs | certifications | part named | unknown | "
            "missed | an innocent node drained | looks, mean | links, s, mean |\n"
            "|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)

@@ -11,7 +11,7 @@
 struct busy_plan {
     int runs;                  /* of each row, 1 or more */
     const struct noise *noise; /* of a quiet machine, recorded */
-    bool is_verbose;           /* lines that begin with # tell of each innocent node */
+    bool is_verbose;           /* lines that begin with # print of each innocent node */
 };
 
 /* Certifies them and prints a table in Markdown. */

@@ -132,8 +132,8 @@ static void change(struct fabric *fabric, int *stated, const struct fault *fault
     }
 }
 
-bool fault_plant(struct fabric *fabric, int *stated, enum fault_kind kind, struct fault *faults,
-                 int *count, uint64_t *random)
+bool fault_inject(struct fabric *fabric, int *stated, enum fault_kind kind, struct fault *faults,
+                  int *count, uint64_t *random)
 {
     for (int tries = 0; tries < 200; tries++) {
         struct fault fault = {.kind = kind,
@@ -253,9 +253,9 @@ static bool names(const struct finding *finding, const struct fault *fault)
 }
 
 int fault_match(const struct finding *findings, int finding_count, struct fault *faults, int count,
-                void (*tell)(const struct finding *finding))
+                void (*print)(const struct finding *finding))
 {
-    int accused = 0;
+    int false_findings = 0;
 
     for (int i = 0; i < finding_count; i++) {
         const struct finding *finding = &findings[i];
@@ -272,10 +272,10 @@ int fault_match(const struct finding *findings, int finding_count, struct fault 
             faults[k].is_right = faults[k].is_right || names(finding, &faults[k]);
         }
         if (finding->verdict == VERDICT_FAIL && !has_reason) {
-            accused++;
-            if (tell)
-                tell(finding);
+            false_findings++;
+            if (print)
+                print(finding);
         }
     }
-    return accused;
+    return false_findings;
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The judge finds what is planted in synthetic fabrics, names the right part, and accuses nobody else.
+# The judge finds what is injected in synthetic fabrics, names the right part, and names nothing else.
 . "$(dirname "$0")/../tap.sh"
 
 sim=${top_builddir:?run by make check}/tests/sim/sim

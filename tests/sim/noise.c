@@ -39,11 +39,11 @@ void noise_read(const char *path, struct noise_record *record)
         if (line[0] == '#')
             continue;
         count = take_line(line, record->figures[record->count]);
-        if (count < 1 || record->count + 1 == NOISE_MEETINGS) {
+        if (count < 1 || record->count + 1 == NOISE_PAIR_RUNS) {
             fprintf(stderr,
                     "sim: %s:%d: expected value, low end and high end of 1 to %d bandwidths as "
                     "shares, in less than %d lines\n",
-                    path, number, NOISE_FIGURES, NOISE_MEETINGS);
+                    path, number, NOISE_FIGURES, NOISE_PAIR_RUNS);
             exit(3);
         }
         record->figure_count[record->count++] = count;
@@ -55,9 +55,9 @@ void noise_read(const char *path, struct noise_record *record)
     }
 }
 
-struct noise_share noise_figure(const struct noise_record *record, uint64_t meeting, int figure)
+struct noise_share noise_figure(const struct noise_record *record, uint64_t pair_run, int figure)
 {
-    size_t line = (size_t)(meeting % (uint64_t)record->count);
+    size_t line = (size_t)(pair_run % (uint64_t)record->count);
 
     return record->figures[line][figure % record->figure_count[line]];
 }

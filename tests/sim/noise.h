@@ -13,21 +13,21 @@ struct noise_share {
     double value, low, high;
 };
 
-enum { NOISE_MEETINGS = 1024, NOISE_FIGURES = 16 };
+enum { NOISE_PAIR_RUNS = 1024, NOISE_FIGURES = 16 };
 
 struct noise {
     const char *name;
     double sigma;  /* of a sample, as a share */
     double dip;    /* share of samples that have 0.3 to 1 of what they should */
     double hiccup; /* share of a node's rounds in which all has 0.4 to 0.9 of what it should */
-    double busy;   /* share of the meetings in which the machines run something else as well */
+    double busy;   /* share of the pair_runs in which the machines run something else as well */
     const struct noise_record *record; /* of measurements: instead of sigma and dip; or NULL */
 };
 
 /* Meetings of two nodes, each with the figures of all rails and directions. */
 struct noise_record {
-    struct noise_share figures[NOISE_MEETINGS][NOISE_FIGURES];
-    int figure_count[NOISE_MEETINGS];
+    struct noise_share figures[NOISE_PAIR_RUNS][NOISE_FIGURES];
+    int figure_count[NOISE_PAIR_RUNS];
     int count;
 };
 
@@ -37,7 +37,7 @@ struct noise_preemption {
     double value, high, low, stalled;
 };
 
-/* Of a transfer in a meeting in which the machines are busy, or are not. Sixty in a hundred are
+/* Of a transfer in a pair run in which the machines are busy, or are not. Sixty in a hundred are
  * preempted, or four in a thousand; of these seven in ten have 0.3 to 1.02 of what they should; the
  * ends see it of three in four, and believe it of 15 of a thousand others. */
 struct noise_preemption noise_preempt(bool is_busy, uint64_t *random);
@@ -45,7 +45,7 @@ struct noise_preemption noise_preempt(bool is_busy, uint64_t *random);
 /* Reads what tests/sim/noise wrote. Says what is wrong and exits when it cannot be read. */
 void noise_read(const char *path, struct noise_record *record);
 
-/* A figure of a meeting, of which the caller keeps the number: random of it. */
-struct noise_share noise_figure(const struct noise_record *record, uint64_t meeting, int figure);
+/* A figure of a pair run, of which the caller keeps the number: random of it. */
+struct noise_share noise_figure(const struct noise_record *record, uint64_t pair_run, int figure);
 
 #endif

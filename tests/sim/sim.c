@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim: the schedule, the judge and the localization on synthetic fabrics with planted faults.
+/* sim: the schedule, the judge and the localization on synthetic fabrics with injected faults.
  *
  *   sim short       a few fabrics, half a minute; exit status 1 when a goal is missed
  *   sim long        all of them
@@ -11,7 +11,7 @@
  *   sim one KIND NODES RAILS LEAF OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS
  *
  * -v tells what was missed
- * and what was accused wrongly. The table is Markdown. The noise of the lab is read from
+ * and what was false_findings wrongly. The table is Markdown. The noise of the lab is read from
  * tests/sim/lab.noise of the sources, which are at $top_srcdir or here. */
 #include "config.h"
 
@@ -23,7 +23,7 @@
 
 #include "tests/sim/busy.h"
 #include "tests/sim/times.h"
-#include "tests/sim/trialrun.h"
+#include "tests/sim/certification.h"
 
 /* What a lab showed, and a good deal worse, which is made up. A node's hiccups are made up in both:
  * on one machine they cannot be told from the machine's. */
@@ -38,8 +38,8 @@ static const double rail_round_s = 1.45, together_round_s = 1.03, again_rail_s =
 enum { BINS = 4 };
 
 struct tally {
-    long runs, planted, found, right, accused, healthy, rounds, again_rounds;
-    double trial_s, wall_s;
+    long runs, injected, found, right, false_findings, healthy, rounds, again_rounds;
+    double diagnoses_s, wall_s;
     long sure[BINS], wrong[BINS]; /* failing findings by confidence, wrong ones */
     double said[BINS];            /* sum of their confidences */
 };
@@ -66,11 +66,11 @@ static const enum fault_kind common_kinds[] = {FAULT_RAIL, FAULT_SENDS, FAULT_RE
 static bool is_verbose;
 static struct tally by_kind[FAULT_KINDS];
 
-static void tell_accused(const struct finding *finding)
+static void print_false(const struct finding *finding)
 {
     if (is_verbose)
-        printf("#   accused: n%d %s: %s (confidence %.6f)\n", finding->node + 1, finding->part,
-               finding->message, finding->confidence);
+        printf("#   false_findings: n%d %s: %s (confidence %.6f)\n", finding->node + 1,
+               finding->part, finding->message, finding->confidence);
 }
 
 static int bin_of(double confidence)
@@ -78,30 +78,30 @@ static int bin_of(double confidence)
     return confidence < 0.99 ? 0 : confidence < 0.997 ? 1 : confidence < 0.999 ? 2 : 3;
 }
 
-/* Plants, certifies and counts. kinds: of which each is planted `each` times, or at random until
+/* Plants, certifies and counts. kinds: of which each is injected `each` times, or at random until
  * bad_share of the nodes is bad. */
 static void run(const struct setting *setting, const enum fault_kind *kinds, int kind_count,
-                int planted, uint64_t seed, struct tally *tally)
+                int injected, uint64_t seed, struct tally *tally)
 {
     struct fabric fabric;
     struct fault *faults;
     struct run_result result;
-    int count = 0, *stated, accused;
+    int count = 0, *stated, false_findings;
     uint64_t random = seed * 7919 + 17;
     double rounds_s;
 
     fabric_make(&fabric, setting->kind, setting->nodes, setting->rails, setting->leaf_size, 100000,
                 setting->oversubscription);
-    faults = sim_allocate((size_t)planted + 1, sizeof *faults);
+    faults = sim_allocate((size_t)injected + 1, sizeof *faults);
     stated = sim_allocate((size_t)setting->nodes, sizeof *stated);
     memcpy(stated, fabric.leaf, (size_t)setting->nodes * sizeof *stated);
-    for (int i = 0; i < planted; i++) {
+    for (int i = 0; i < injected; i++) {
         enum fault_kind kind = kinds[sim_random(&random) % (uint64_t)kind_count];
 
         /* few switches are bad among many nodes */
-        if ((kind == FAULT_LEAF || kind == FAULT_UPLINK) && planted > 8 && i % 16 != 0)
+        if ((kind == FAULT_LEAF || kind == FAULT_UPLINK) && injected > 8 && i % 16 != 0)
             kind = FAULT_RAIL;
-        fault_plant(&fabric, stated, kind, faults, &count, &random);
+        fault_inject(&fabric, stated, kind, faults, &count, &random);
     }
     run_hold(&(struct run_plan){.fabric = &fabric,
                                 .stated = stated,
@@ -113,8 +113,9 @@ static void run(const struct setting *setting, const enum fault_kind *kinds, int
                                 .noise = *setting->noise,
                                 .seed = seed},
              &result);
-    accused = fault_match(result.localization.findings.items,
-                          (int)result.localization.findings.count, faults, count, tell_accused);
+    false_findings =
+        fault_match(result.localization.findings.items, (int)result.localization.findings.count,
+                    faults, count, print_false);
     for (size_t i = 0; i < result.localization.findings.count; i++) {
         const struct finding *finding = &result.localization.findings.items[i];
         int bin = bin_of(finding->confidence);
@@ -130,7 +131,7 @@ static void run(const struct setting *setting, const enum fault_kind *kinds, int
 
         tally->found += faults[i].is_found;
         tally->right += faults[i].is_right;
-        kind->planted++;
+        kind->injected++;
         kind->found += faults[i].is_found;
         kind->right += faults[i].is_right;
         if (is_verbose && !faults[i].is_right)
@@ -148,13 +149,13 @@ static void run(const struct setting *setting, const enum fault_kind *kinds, int
     rounds_s =
         result.rounds * rail_round_s * setting->rails + result.together_rounds * together_round_s;
     tally->runs++;
-    tally->planted += count;
-    tally->accused += accused;
+    tally->injected += count;
+    tally->false_findings += false_findings;
     tally->healthy += (long)setting->nodes * setting->rails + 2L * fabric.leaves - count;
     tally->rounds = result.rounds;
     tally->again_rounds =
         result.again_rounds > tally->again_rounds ? result.again_rounds : tally->again_rounds;
-    tally->trial_s = fmax(tally->trial_s, result.trial_s);
+    tally->diagnoses_s = fmax(tally->diagnoses_s, result.diagnoses_s);
     tally->wall_s =
         fmax(tally->wall_s, rounds_s + result.again_rounds * again_rail_s * setting->rails);
     run_clear(&result);
@@ -201,14 +202,14 @@ static void print_setting(const struct setting *setting, const struct tally *tal
 {
     char found[16], right[16];
 
-    print_share(found, sizeof found, tally->found, tally->planted);
-    print_share(right, sizeof right, tally->right, tally->planted);
+    print_share(found, sizeof found, tally->found, tally->injected);
+    print_share(right, sizeof right, tally->right, tally->injected);
     printf("| %s | %d | %d | %s | %s | %g %% | %ld | %ld | %s | %s | %.4f %% | %ld | %ld | %.0f | "
            "%.2f | %.0f |\n",
            setting->name, setting->nodes, setting->rails, pairs_name(setting->confidence),
-           setting->noise->name, 100 * setting->bad_share, tally->runs, tally->planted, found,
-           right, percent(tally->accused, tally->healthy), tally->rounds, tally->again_rounds,
-           tally->wall_s, tally->trial_s, memory_mb());
+           setting->noise->name, 100 * setting->bad_share, tally->runs, tally->injected, found,
+           right, percent(tally->false_findings, tally->healthy), tally->rounds,
+           tally->again_rounds, tally->wall_s, tally->diagnoses_s, memory_mb());
     fflush(stdout);
 }
 
@@ -224,10 +225,10 @@ static struct tally play(const struct setting *setting)
 
 static void add(struct tally *sum, const struct tally *tally)
 {
-    sum->planted += tally->planted;
+    sum->injected += tally->injected;
     sum->found += tally->found;
     sum->right += tally->right;
-    sum->accused += tally->accused;
+    sum->false_findings += tally->false_findings;
     sum->healthy += tally->healthy;
     for (int i = 0; i < BINS; i++) {
         sum->sure[i] += tally->sure[i];
@@ -265,8 +266,8 @@ static void play_kind(enum fault_kind kind, int runs, bool is_large, struct tall
     for (int i = 0; i < runs; i++)
         run(setting, &kind, 1, 1, (uint64_t)(1000 + i), &tally);
     printf("| %s | %s | %ld | %.1f %% | %.1f %% | %ld |\n", fault_names[kind], setting->name,
-           by_kind[kind].planted, percent(by_kind[kind].found, by_kind[kind].planted),
-           percent(by_kind[kind].right, by_kind[kind].planted), tally.accused);
+           by_kind[kind].injected, percent(by_kind[kind].found, by_kind[kind].injected),
+           percent(by_kind[kind].right, by_kind[kind].injected), tally.false_findings);
     fflush(stdout);
     for (int i = 0; i < BINS; i++) {
         sum->sure[i] += tally.sure[i];
@@ -337,7 +338,7 @@ static int play_all(const struct setting *settings, size_t count, int kind_runs)
             add(&sum, &tally);
             is_short = is_short && tally.rounds <= 2 * ceil(log2(setting->nodes)) + 8;
         } else if (setting->nodes == 1024) {
-            is_fast = tally.trial_s < 120 && memory_mb() < 1024;
+            is_fast = tally.diagnoses_s < 120 && memory_mb() < 1024;
         }
     }
     printf("\n| fault | fabric, all pairs | injected | found | right part | others named |\n"
@@ -352,10 +353,10 @@ static int play_all(const struct setting *settings, size_t count, int kind_runs)
         play_times(5 * kind_runs, false);
         printf("\n");
     }
-    holds = goal(1000 * sum.found >= 999 * sum.planted, "99.9 % of the faults are found") && holds;
-    holds =
-        goal(10000 * sum.accused <= sum.healthy, "at most 0.01 % of the healthy parts are named") &&
-        holds;
+    holds = goal(1000 * sum.found >= 999 * sum.injected, "99.9 % of the faults are found") && holds;
+    holds = goal(10000 * sum.false_findings <= sum.healthy,
+                 "at most 0.01 % of the healthy parts are named") &&
+            holds;
     holds = goal(is_short, "at most 2 lg N + 8 rounds where not all pairs are wanted") && holds;
     if (!settings[count - 1].is_goal)
         holds = goal(is_fast, "1,024 nodes with all pairs are diagnosed five times in under 2 "

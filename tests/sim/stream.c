@@ -20,22 +20,22 @@ struct stream_plan stream_plan(bool is_quick, int repeats)
                                     3 * samples < SAMPLES_MOST ? 3 * samples : SAMPLES_MOST};
 }
 
-static double speed_at(double mbps, const struct stream_course *course, double time_s)
+static double speed_at(double mbps, const struct stream_timing *timing, double time_s)
 {
-    double since_s = course ? fmod(time_s - course->phase_s, course->period_s) : 0;
+    double since_s = timing ? fmod(time_s - timing->phase_s, timing->period_s) : 0;
 
     if (since_s < 0)
-        since_s += course->period_s;
-    return course && since_s < course->slow_s ? course->share * mbps : mbps;
+        since_s += timing->period_s;
+    return timing && since_s < timing->slow_s ? timing->share * mbps : mbps;
 }
 
 /* Sends that much; returns when it is there. */
-static double send(double mbps, const struct stream_course *course, double begin_s, double mbit)
+static double send(double mbps, const struct stream_timing *timing, double begin_s, double mbit)
 {
     double now_s = begin_s;
 
     while (mbit > 0) {
-        double part = speed_at(mbps, course, now_s) * step_s;
+        double part = speed_at(mbps, timing, now_s) * step_s;
 
         now_s += part <= mbit ? step_s : step_s * mbit / part;
         mbit -= part;
@@ -43,7 +43,7 @@ static double send(double mbps, const struct stream_course *course, double begin
     return now_s;
 }
 
-void stream_run(const struct stream_plan *plan, double mbps, const struct stream_course *course,
+void stream_run(const struct stream_plan *plan, double mbps, const struct stream_timing *timing,
                 double *now_s, struct record *record, double *best_mbps)
 {
     double samples[SAMPLES_MOST], begin_s, mbit;
@@ -51,14 +51,14 @@ void stream_run(const struct stream_plan *plan, double mbps, const struct stream
     int count = 0, first;
 
     *now_s += plan->warmup_s;
-    mbit = speed_at(mbps, course, *now_s) * plan->sample_s;
+    mbit = speed_at(mbps, timing, *now_s) * plan->sample_s;
     begin_s = *now_s;
     *best_mbps = 0;
     do {
         first = count;
         arrivals[0] = (struct arrival){*now_s, 0, 0};
         for (; count < first + plan->samples && count < SAMPLES_MOST; count++) {
-            double end_s = send(mbps, course, *now_s, mbit), bytes;
+            double end_s = send(mbps, timing, *now_s, mbit), bytes;
 
             samples[count] = mbit / (end_s - *now_s);
             *now_s = end_s;

@@ -10,7 +10,7 @@
  * warm-up says, more of them until they are alike (validate/battery/links/path/path.c). */
 
 /* From phase_s on, each period_s, for slow_s, there is that share of the speed. */
-struct stream_course {
+struct stream_timing {
     double period_s, slow_s, phase_s, share;
 };
 
@@ -23,9 +23,9 @@ struct stream_plan {
 struct stream_plan stream_plan(bool is_quick, int repeats);
 
 /* A transfer that begins at *now_s, which becomes the time of its end, on a path that has mbps when
- * it is not slow. course NULL: it never is. Fills in value, low and high of the sender's record,
+ * it is not slow. timing NULL: it never is. Fills in value, low and high of the sender's record,
  * and what the receiver had in the best part. */
-void stream_run(const struct stream_plan *plan, double mbps, const struct stream_course *course,
+void stream_run(const struct stream_plan *plan, double mbps, const struct stream_timing *timing,
                 double *now_s, struct record *record, double *best_mbps);
 
 #endif

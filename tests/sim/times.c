@@ -3,13 +3,13 @@
 
 #include <stdio.h>
 
-#include "tests/sim/trialrun.h"
+#include "tests/sim/certification.h"
 
 static const struct {
     const char *name;
-    struct stream_course course;
+    struct stream_timing timing;
     bool is_send_only;
-} courses[] = {
+} timings[] = {
     {"none", {0, 0, 0, 1}, false},
     {"1 s of 3 at a quarter", {3, 1, 0, 0.25}, false},
     {"1 s of 3 at a quarter, one way", {3, 1, 0, 0.25}, true},
@@ -23,10 +23,10 @@ struct tally {
     double looks, wall_s;
 };
 
-static void tell(const struct localization *localization, size_t course, uint64_t seed,
-                 const struct fault *fault)
+static void print(const struct localization *localization, size_t timing, uint64_t seed,
+                  const struct fault *fault)
 {
-    printf("#   run %d, %s, n%d eth%d:\n", (int)seed, courses[course].name, fault->node + 1,
+    printf("#   run %d, %s, n%d eth%d:\n", (int)seed, timings[timing].name, fault->node + 1,
            fault->rail + 1);
     for (size_t i = 0; i < localization->findings.count; i++)
         printf("#     %s n%d %s: %s\n", verdict_name(localization->findings.items[i].verdict),
@@ -35,7 +35,7 @@ static void tell(const struct localization *localization, size_t course, uint64_
 }
 
 /* One certification of a small cluster as the lab is, leaves of half of the nodes each. */
-static void hold(const struct times_plan *plan, int nodes, bool is_quick, size_t course,
+static void hold(const struct times_plan *plan, int nodes, bool is_quick, size_t timing,
                  uint64_t seed, struct tally *tally)
 {
     struct fabric fabric;
@@ -47,12 +47,12 @@ static void hold(const struct times_plan *plan, int nodes, bool is_quick, size_t
                           .peer = -1,
                           .leaf = -1,
                           .peer_leaf = -1,
-                          .course = courses[course].course,
-                          .is_send_only = courses[course].is_send_only};
-    bool has_fault = fault.course.period_s > 0;
+                          .timing = timings[timing].timing,
+                          .is_send_only = timings[timing].is_send_only};
+    bool has_fault = fault.timing.period_s > 0;
     bool is_unsure = false, is_named = false, is_wrong = false;
 
-    fault.course.phase_s = fault.course.period_s * sim_uniform(&random);
+    fault.timing.phase_s = fault.timing.period_s * sim_uniform(&random);
     fabric_make(&fabric, FABRIC_TREE, nodes, 2, (nodes + 1) / 2, 200, 1);
     run_hold(&(struct run_plan){.fabric = &fabric,
                                 .stated = fabric.leaf,
@@ -77,7 +77,7 @@ static void hold(const struct times_plan *plan, int nodes, bool is_quick, size_t
         is_wrong = is_wrong || (!is_it && finding->verdict == VERDICT_FAIL);
     }
     if (plan->is_verbose && (is_wrong || is_named != has_fault || (is_unsure && !has_fault)))
-        tell(&result.localization, course, seed, &fault);
+        print(&result.localization, timing, seed, &fault);
     tally->wrong += is_wrong;
     tally->right += !is_wrong && (has_fault ? is_named : !is_unsure);
     tally->unsure += !is_wrong && !is_named && is_unsure;
@@ -98,17 +98,17 @@ void times_play(const struct times_plan *plan)
     printf("| comes and goes | nodes | level | certifications | rightly named | unknown | wrong | "
            "missed | "
            "looks, mean | links, s, mean |\n|---|---|---|---|---|---|---|---|---|---|\n");
-    for (size_t course = 0; course < (plan->is_healthy ? 1 : sizeof courses / sizeof *courses);
-         course++)
+    for (size_t timing = 0; timing < (plan->is_healthy ? 1 : sizeof timings / sizeof *timings);
+         timing++)
         for (int nodes = 4; nodes <= 8; nodes += 4)
             for (int quick = 1; quick >= 0; quick--) {
                 struct tally tally = {0};
 
                 for (int i = 0; i < plan->runs; i++)
-                    hold(plan, nodes, quick, course, (uint64_t)i + 1, &tally);
+                    hold(plan, nodes, quick, timing, (uint64_t)i + 1, &tally);
                 printf(
                     "| %s | %d | %s | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %.1f | %.0f |\n",
-                    courses[course].name, nodes, quick ? "quick" : "standard", plan->runs,
+                    timings[timing].name, nodes, quick ? "quick" : "standard", plan->runs,
                     percent(tally.right, plan), percent(tally.unsure, plan),
                     percent(tally.wrong, plan), percent(tally.missed, plan),
                     tally.looks / plan->runs, tally.wall_s / plan->runs);

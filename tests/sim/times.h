@@ -11,7 +11,7 @@ struct times_plan {
     int runs;        /* of each row, 1 or more */
     bool is_healthy; /* only those where nothing does */
     const struct noise *noise;
-    bool is_verbose; /* lines that begin with # tell of each run that is not as it should be */
+    bool is_verbose; /* lines that begin with # print of each run that is not as it should be */
 };
 
 /* Certifies them and prints a table in Markdown. */

@@ -242,7 +242,7 @@ static const struct finding *rail_of_n2(void)
     return NULL;
 }
 
-static void accuses_what_stays_slow(void)
+static void fails_what_stays_slow(void)
 {
     const struct finding *finding = hold(&slow, &slow);
 
@@ -253,7 +253,7 @@ static void accuses_what_stays_slow(void)
 }
 
 /* The looks at it see one rail only, as it has no other. */
-static void accuses_the_only_rail(void)
+static void fails_the_only_rail(void)
 {
     const struct finding *finding;
 
@@ -371,7 +371,7 @@ static void knows_what_comes_and_goes(void)
     first.sent = first.received = 60;
     first.stalled = 0.3;
     finding = hold(&once, &first);
-    ok(finding && finding->verdict == VERDICT_UNKNOWN, "... where they did not it accuses nobody");
+    ok(finding && finding->verdict == VERDICT_UNKNOWN, "... where they did not it fails nobody");
     has_str(finding ? finding->message : "", "is the machine busy?", "... which is asked");
     every_other.sent = 0;
 }
@@ -549,7 +549,7 @@ static void passes_hints_on(void)
 
     localization.recall = recall;
     localization.refer = refer;
-    ok(!hold(&well, &well), "hints accuse nobody");
+    ok(!hold(&well, &well), "hints fail nobody");
     for (size_t i = 0; i < localization.findings.count; i++) {
         const struct finding *finding = &localization.findings.items[i];
 
@@ -568,17 +568,18 @@ static void passes_hints_on(void)
 
 /* ---------------------------------------------------------------- libibverbs */
 
-static enum verdict accused[NODES];
-static char accused_message[512]; /* the last one's */
+static enum verdict reported[NODES];
+static char reported_message[512]; /* the last one's */
 
-static void accuse(void *context, const char *node, enum verdict verdict,
-                   const struct record *record)
+static void take_report(void *context, const char *node, enum verdict verdict,
+                        const struct record *record)
 {
     (void)context;
-    snprintf(accused_message, sizeof accused_message, "%s", record->message ? record->message : "");
+    snprintf(reported_message, sizeof reported_message, "%s",
+             record->message ? record->message : "");
     for (int i = 0; i < NODES; i++)
-        if (strcmp(names[i], node) == 0 && verdict > accused[i])
-            accused[i] = verdict;
+        if (strcmp(names[i], node) == 0 && verdict > reported[i])
+            reported[i] = verdict;
 }
 
 static void add_failure(const char *metric, int from, int to)
@@ -595,20 +596,20 @@ static void add_failure(const char *metric, int from, int to)
         tap_skip_all("no memory");
 }
 
-/* Who is accused of what was added; retest: what then does not arrive, ended by one of no time. */
+/* Who is reported of what was added; retest: what then does not arrive, ended by one of no time. */
 static void weigh(const struct deaf *retest)
 {
     size_t count = records.count;
 
-    memset(accused, 0, sizeof accused);
+    memset(reported, 0, sizeof reported);
     *verbs_pairs = '\0';
     deaf = retest;
-    localization_self_reports(&localization, accuse, NULL);
+    localization_self_reports(&localization, take_report, NULL);
     records.count = count; /* as if there had been none */
 }
 
 /* n3 with both of those that are asked, and one other. */
-static void hear_of_n3(const struct deaf *retest)
+static void report_n3(const struct deaf *retest)
 {
     records.count = 0;
     add_failure("bandwidth_rc_write", 2, 0);
@@ -622,25 +623,25 @@ static void retests_verbs(void)
                              a_path[] = {{2, 0, 99}, {0}},
                              others[] = {{2, -1, 99}, {1, 3, 99}, {0}}, none[] = {{0}};
 
-    hear_of_n3(always);
-    ok(accused[2] == VERDICT_FAIL, "what does not arrive in a retest either is that node's");
-    ok(accused[0] == VERDICT_NONE && accused[3] == VERDICT_NONE, "... and of no other");
+    report_n3(always);
+    ok(reported[2] == VERDICT_FAIL, "what does not arrive in a retest either is that node's");
+    ok(reported[0] == VERDICT_NONE && reported[3] == VERDICT_NONE, "... and of no other");
     is_str(verbs_pairs, "n3:n4,n1:n3,n2:n4",
            "... by turns with good partners and a control pair, each alone");
-    hear_of_n3(none);
-    ok(accused[2] == VERDICT_UNKNOWN, "what arrives in the retest accuses nobody");
-    has_str(accused_message, "not again in the retest", "... which is said");
-    hear_of_n3(at_times);
-    ok(accused[2] == VERDICT_UNKNOWN, "nor what arrives at one of its times");
-    hear_of_n3(a_path);
-    ok(accused[2] == VERDICT_UNKNOWN, "nor what arrives with one of its partners");
-    hear_of_n3(others);
-    ok(accused[2] == VERDICT_UNKNOWN, "nor what the control pair has as well");
-    has_str(accused_message, "control pair fails too", "... which is said");
+    report_n3(none);
+    ok(reported[2] == VERDICT_UNKNOWN, "what arrives in the retest fails nobody");
+    has_str(reported_message, "not again in the retest", "... which is said");
+    report_n3(at_times);
+    ok(reported[2] == VERDICT_UNKNOWN, "nor what arrives at one of its times");
+    report_n3(a_path);
+    ok(reported[2] == VERDICT_UNKNOWN, "nor what arrives with one of its partners");
+    report_n3(others);
+    ok(reported[2] == VERDICT_UNKNOWN, "nor what the control pair has as well");
+    has_str(reported_message, "control pair fails too", "... which is said");
     measured_most = measured;
-    hear_of_n3(always);
-    ok(accused[2] == VERDICT_UNKNOWN, "nor what could not be measured again");
-    has_str(accused_message, "not measured again", "... which is said");
+    report_n3(always);
+    ok(reported[2] == VERDICT_UNKNOWN, "nor what could not be measured again");
+    has_str(reported_message, "not measured again", "... which is said");
     measured_most = 99;
 }
 
@@ -651,9 +652,9 @@ static void retests_verbs_across(void)
 
     leaves[3] = 0;
     hold(&well, &well);
-    hear_of_n3(always);
-    ok(accused[2] == VERDICT_UNKNOWN, "a node alone on its leaf switch: it or the uplinks");
-    has_str(accused_message, "uplinks of its leaf switch", "... which is said");
+    report_n3(always);
+    ok(reported[2] == VERDICT_UNKNOWN, "a node alone on its leaf switch: it or the uplinks");
+    has_str(reported_message, "uplinks of its leaf switch", "... which is said");
     leaves[3] = 1;
     hold(&well, &well);
 }
@@ -667,30 +668,30 @@ static void weighs_verbs(void)
     add_failure("bandwidth_rc_write", 2, 0);
     add_failure("bandwidth_rc_write", 0, 2);
     weigh(n3);
-    ok(accused[0] == VERDICT_UNKNOWN && accused[2] == VERDICT_UNKNOWN,
+    ok(reported[0] == VERDICT_UNKNOWN && reported[2] == VERDICT_UNKNOWN,
        "messages of libibverbs that do not arrive between two ports: it could be either");
     is_str(verbs_pairs, "", "... and no retest would say which");
     add_failure("bandwidth_ud_send", 1, 2);
     weigh(n3);
-    ok(accused[2] == VERDICT_FAIL, "... nor with a second partner: it is that node");
-    ok(accused[0] == VERDICT_NONE && accused[1] == VERDICT_NONE, "... and no other");
+    ok(reported[2] == VERDICT_FAIL, "... nor with a second partner: it is that node");
+    ok(reported[0] == VERDICT_NONE && reported[1] == VERDICT_NONE, "... and no other");
     retests_verbs();
     retests_verbs_across();
     records.count = 0;
     add_failure("state", 3, 1);
     weigh(NULL);
-    ok(accused[3] == VERDICT_UNKNOWN && accused[1] == VERDICT_UNKNOWN,
+    ok(reported[3] == VERDICT_UNKNOWN && reported[1] == VERDICT_UNKNOWN,
        "two ports of which the GIDs do not fit: it could be either");
     add_failure("state", 0, -1);
     weigh(NULL);
-    ok(accused[0] == VERDICT_FAIL, "... a port's own state is its node's");
+    ok(reported[0] == VERDICT_FAIL, "... a port's own state is its node's");
     add_failure("bandwidth_together", 1, 3);
     weigh(NULL);
-    ok(accused[3] == VERDICT_UNKNOWN, "what is diagnosed is left to it");
+    ok(reported[3] == VERDICT_UNKNOWN, "what is diagnosed is left to it");
 }
 
-static void count_accused(void *context, const char *node, enum verdict verdict,
-                          const struct record *record)
+static void count_reported(void *context, const char *node, enum verdict verdict,
+                           const struct record *record)
 {
     size_t *counts = context;
 
@@ -717,7 +718,7 @@ static void weighs_many(void)
         if (records_add(&records, &record) != 0)
             tap_skip_all("no memory");
     }
-    localization_self_reports(&localization, count_accused, counts);
+    localization_self_reports(&localization, count_reported, counts);
     is_int((long)counts[1], MANY, "a node that damages what 100,000 others have of it");
     is_int((long)counts[0], 0, "... and none of these");
 }
@@ -782,8 +783,8 @@ int main(void)
                                                     .leaf_names = leaf_names},
                                          .tries = 4,
                                          .measure = measure};
-    accuses_what_stays_slow();
-    accuses_the_only_rail();
+    fails_what_stays_slow();
+    fails_the_only_rail();
     acquits_what_the_machine_took();
     drains_only_what_is_proved();
     keeps_what_is_sure();

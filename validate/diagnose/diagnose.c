@@ -301,8 +301,8 @@ static bool is_carried(const struct part *part, const struct part *others, int c
 }
 
 /* What is said of a part that is in the explanation, and of its rivals. */
-static int tell(struct search *search, const struct part *part, const struct rivals *rivals,
-                double score)
+static int add_suspicion(struct search *search, const struct part *part,
+                         const struct rivals *rivals, double score)
 {
     struct suspicion item = {.part = *part};
     double sum = score;
@@ -335,7 +335,7 @@ static struct suspicion *find_item(const struct diagnosis *diagnosis, const stru
 }
 
 /* Parts that are in no rival's or own explanation likely enough to be left out. */
-static int tell_others(struct search *search)
+static int add_others(struct search *search)
 {
     struct diagnosis *diagnosis = search->diagnosis;
     size_t own = diagnosis->count;
@@ -393,7 +393,7 @@ static int revise_all(struct search *search)
             double score;
             int changed = revise(search, k, &rivals, &score);
 
-            if (changed < 0 || tell(search, &part, &rivals, score) != 0)
+            if (changed < 0 || add_suspicion(search, &part, &rivals, score) != 0)
                 return -1;
             is_changed = is_changed || changed;
             k = k < explanation->count ? k : explanation->count;
@@ -403,7 +403,7 @@ static int revise_all(struct search *search)
 }
 
 /* Parts that are nearly likely enough to be put in. */
-static int tell_likely(struct search *search)
+static int add_likely(struct search *search)
 {
     struct explanation *explanation = &search->explanation;
 
@@ -595,9 +595,9 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
     if (status == 0)
         status = revise_all(&search);
     if (status == 0)
-        status = tell_others(&search);
+        status = add_others(&search);
     if (status == 0)
-        status = tell_likely(&search);
+        status = add_likely(&search);
     if (status == 0)
         drop_explained(&search);
     diagnosis->busy = model_rate(search.explanation.rate);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/sim/trialrun.h"
+#include "tests/sim/certification.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,19 +15,19 @@ enum { REPEATS = 5, AGAIN_REPEATS = 15, TRIES = 4, REPEATS_MOST = 15 };
 
 /* Where there is time: what lies between two transfers, and before suspects are measured again, at
  * least and by chance. */
-static const double meeting_s = 0.06, launch_s = 1.5, launch_chance_s = 2;
+static const double gap_s = 0.06, launch_s = 1.5, launch_chance_s = 2;
 
 struct simulation {
     const struct run_plan *plan;
     struct run_result *result;
     uint64_t random;
     struct flow *flows;
-    bool *is_busy;      /* [nodes] this round's meeting whose lower node it is */
-    double *hiccups;    /* [nodes] what this round leaves of each node's speed */
-    uint64_t *meetings; /* [nodes] random, of this round's meeting whose lower node it is */
-    int *loads;         /* [nodes] of each node's pair in this round, schedule_pair_load() */
-    const char **rails; /* names */
-    size_t size;        /* of the records */
+    bool *is_busy;       /* [nodes] this round's pair run whose lower node it is */
+    double *hiccups;     /* [nodes] what this round leaves of each node's speed */
+    uint64_t *pair_runs; /* [nodes] random, of this round's pair run whose lower node it is */
+    int *loads;          /* [nodes] of each node's pair in this round, schedule_pair_load() */
+    const char **rails;  /* names */
+    size_t size;         /* of the records */
     int again_pairs, again_rounds;
     double now_s, round_end_s; /* of the clock, where there is time */
     bool is_short;             /* measured as at level quick: all pairs once more, some suspects */
@@ -79,7 +79,7 @@ static bool is_liar(const struct run_plan *plan, int node)
     return false;
 }
 
-/* The repeats of a flow that has that much, with made-up noise or with that of a recorded meeting.
+/* The repeats of a flow that has that much, with made-up noise or with that of a recorded pair run.
  */
 static void repeat(struct simulation *simulation, const struct flow *flow, int repeats,
                    struct record *record)
@@ -105,7 +105,7 @@ static void repeat(struct simulation *simulation, const struct flow *flow, int r
     statistics_interval(samples, (size_t)repeats, &record->low, &record->high);
     if (noise->record) {
         int low = flow->from < flow->to ? flow->from : flow->to;
-        struct noise_share share = noise_figure(noise->record, simulation->meetings[low],
+        struct noise_share share = noise_figure(noise->record, simulation->pair_runs[low],
                                                 2 * flow->rail + (flow->from == low));
 
         record->value *= share.value;
@@ -115,21 +115,21 @@ static void repeat(struct simulation *simulation, const struct flow *flow, int r
 }
 
 /* When the flow's path is slow; NULL: never. */
-static const struct stream_course *course_of(const struct run_plan *plan, const struct flow *flow)
+static const struct stream_timing *timing_of(const struct run_plan *plan, const struct flow *flow)
 {
     for (int i = 0; i < plan->fault_count; i++) {
         const struct fault *fault = &plan->faults[i];
 
-        if (fault->kind == FAULT_INTERMITTENT && fault->course.period_s > 0 &&
+        if (fault->kind == FAULT_INTERMITTENT && fault->timing.period_s > 0 &&
             fault->rail == flow->rail &&
             (fault->node == flow->from || (fault->node == flow->to && !fault->is_send_only)))
-            return &fault->course;
+            return &fault->timing;
     }
     return NULL;
 }
 
-/* The same as repeat() where there is time: a stream, with the noise of a recorded meeting. Returns
- * what the receiver had in the best part. */
+/* The same as repeat() where there is time: a stream, with the noise of a recorded pair run.
+ * Returns what the receiver had in the best part. */
 static double stream(struct simulation *simulation, const struct flow *flow, int samples,
                      struct record *record)
 {
@@ -137,11 +137,11 @@ static double stream(struct simulation *simulation, const struct flow *flow, int
     bool is_quick = plan->is_quick || simulation->is_short;
     struct stream_plan how = stream_plan(is_quick, samples);
     int low = flow->from < flow->to ? flow->from : flow->to;
-    struct noise_share share = noise_figure(plan->noise.record, simulation->meetings[low],
+    struct noise_share share = noise_figure(plan->noise.record, simulation->pair_runs[low],
                                             2 * flow->rail + (flow->from == low));
     double now_s = simulation->now_s, best_mbps;
 
-    stream_run(&how, flow->mbps, course_of(plan, flow), &now_s, record, &best_mbps);
+    stream_run(&how, flow->mbps, timing_of(plan, flow), &now_s, record, &best_mbps);
     simulation->round_end_s = fmax(simulation->round_end_s, now_s);
     record->value *= share.value;
     record->low *= share.low;
@@ -161,8 +161,8 @@ static double stream(struct simulation *simulation, const struct flow *flow, int
 }
 
 /* samples 0: as many as the level has. */
-static void tell(struct simulation *simulation, const struct flow *flow, const char *metric,
-                 int samples, int load)
+static void print(struct simulation *simulation, const struct flow *flow, const char *metric,
+                  int samples, int load)
 {
     const struct run_plan *plan = simulation->plan;
     struct record record = RECORD_INIT;
@@ -202,7 +202,7 @@ static void tell(struct simulation *simulation, const struct flow *flow, const c
 static void roll_round(struct simulation *simulation)
 {
     for (int i = 0; i < simulation->plan->fabric->nodes; i++) {
-        simulation->meetings[i] = sim_random(&simulation->random) >> 8;
+        simulation->pair_runs[i] = sim_random(&simulation->random) >> 8;
         simulation->is_busy[i] = simulation->plan->noise.busy > 0 &&
                                  sim_uniform(&simulation->random) < simulation->plan->noise.busy;
         simulation->hiccups[i] = sim_uniform(&simulation->random) < simulation->plan->noise.hiccup
@@ -242,10 +242,10 @@ static void play_round(struct simulation *simulation, const struct schedule *sch
         }
         fabric_run(fabric, simulation->flows, count);
         for (int i = 0; i < count; i++)
-            tell(simulation, &simulation->flows[i],
-                 is_together ? "bandwidth_together" : "bandwidth", 0,
-                 simulation->loads[simulation->flows[i].from]);
-        next_moment(simulation, meeting_s);
+            print(simulation, &simulation->flows[i],
+                  is_together ? "bandwidth_together" : "bandwidth", 0,
+                  simulation->loads[simulation->flows[i].from]);
+        next_moment(simulation, gap_s);
     }
 }
 
@@ -289,9 +289,9 @@ static void play_suspects(struct simulation *simulation, int (*pairs)[2], int co
                     (struct flow){pairs[i][back], pairs[i][1 - back], k, 0};
     fabric_run(fabric, simulation->flows, flows);
     for (int i = 0; i < flows; i++)
-        tell(simulation, &simulation->flows[i], rail < 0 ? "bandwidth_together" : "bandwidth",
-             retest_schedule((size_t)fabric->nodes).samples, 1);
-    next_moment(simulation, meeting_s);
+        print(simulation, &simulation->flows[i], rail < 0 ? "bandwidth_together" : "bandwidth",
+              retest_schedule((size_t)fabric->nodes).samples, 1);
+    next_moment(simulation, gap_s);
 }
 
 static void play_again(struct simulation *simulation, int (*pairs)[2], int count, bool is_together)
@@ -369,7 +369,7 @@ static void name_all(struct run_result *result, struct simulation *simulation)
     }
 }
 
-static void tell_speeds(struct simulation *simulation)
+static void add_speeds(struct simulation *simulation)
 {
     const struct fabric *fabric = simulation->plan->fabric;
 
@@ -397,13 +397,13 @@ void run_hold(const struct run_plan *plan, struct run_result *result)
         sim_allocate((size_t)fabric->nodes * (size_t)fabric->rails, sizeof *simulation->flows);
     simulation->is_busy = sim_allocate((size_t)fabric->nodes, sizeof *simulation->is_busy);
     simulation->hiccups = sim_allocate((size_t)fabric->nodes, sizeof *simulation->hiccups);
-    simulation->meetings = sim_allocate((size_t)fabric->nodes, sizeof *simulation->meetings);
+    simulation->pair_runs = sim_allocate((size_t)fabric->nodes, sizeof *simulation->pair_runs);
     simulation->loads = sim_allocate((size_t)fabric->nodes, sizeof *simulation->loads);
     conf_defaults(&result->conf);
     name_all(result, simulation);
     for (int i = 0; i < fabric->nodes; i++)
         leaves[i] = plan->stated ? plan->stated[i] : -1;
-    tell_speeds(simulation);
+    add_speeds(simulation);
     result->rounds = play(simulation, 0, false);
     if (plan->has_together && fabric->rails > 1)
         result->together_rounds = play(simulation, schedule_rounds_for(fabric->nodes, 0.999), true);
@@ -420,7 +420,7 @@ void run_hold(const struct run_plan *plan, struct run_result *result)
     begin_s = processor_s();
     if (localization_run(&result->localization) != 0)
         exit(3);
-    result->trial_s = processor_s() - begin_s;
+    result->diagnoses_s = processor_s() - begin_s;
     result->again_pairs = simulation->again_pairs;
     result->again_rounds = simulation->again_rounds;
     result->wall_s = simulation->now_s;
@@ -443,7 +443,7 @@ void run_clear(struct run_result *result)
     free(simulation->is_busy);
     free(simulation->hiccups);
     free(simulation->loads);
-    free(simulation->meetings);
+    free(simulation->pair_runs);
     free(simulation);
     free(result->records.items);
     hostlist_clear(&result->names);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_SIM_TRIALRUN_H
-#define MUSTER_SIM_TRIALRUN_H
+#ifndef MUSTER_SIM_CERTIFICATION_H
+#define MUSTER_SIM_CERTIFICATION_H
 
 #include "tests/sim/fabric.h"
 #include "tests/sim/faults.h"
@@ -20,7 +20,7 @@ struct run_plan {
     bool is_quick;
     int times; /* all pairs so often */
     bool has_together;
-    bool has_received; /* receivers tell what they got, too */
+    bool has_received; /* receivers print what they got, too */
     struct noise noise;
     uint64_t seed;
 };
@@ -31,7 +31,7 @@ struct run_result {
     int looks;                     /* times that suspects were measured */
     double wall_s;                 /* that the measurements took, where there is time */
     int again_pairs, again_rounds; /* suspects measured once more, and in how many rounds */
-    double trial_s;                /* processor time, records to findings */
+    double diagnoses_s;            /* processor time, records to findings */
     /* owned */
     struct records records;
     struct hostlist names;
