@@ -25,7 +25,8 @@ ROW(integer, RETEST_SERIAL_MOST, 8, "pairs", "chosen 2026-11", "measured one aft
 ROW(real, RETEST_SUSPECT_LOW_SHARE, 0.8, "of the samples", "chosen 2026-11", "that are low, of a part that fails, unless it comes and goes") \
 ROW(real, RETEST_CONTROL_LOW_SHARE, 0.2, "of the samples", "chosen 2026-11", "that may be low, of its control") \
 ROW(integer, RETEST_CLEARED_LEAST, 11, "samples", "chosen 2026-11", "all well, of a part that was low before and is cleared") \
-ROW(integer, RETEST_PAIRS_MOST, 32, "pairs", "chosen 2026-11", "measured in one retest") \
+ROW(integer, RETEST_PAIRS_MOST, 32, "pairs", "chosen 2026-11", "measured in one retest, of each RETEST_NODES") \
+ROW(integer, RETEST_NODES, 256, "nodes", "chosen 2026-11", "see above") \
 ROW(integer, RETEST_ROUNDS_FOR_ONE, 8, "rounds", "chosen 2026-11", "measured for each pair of a later retest that no part is suspected for") \
 /* diagnosis: what is looked at */ \
 ROW(real, SCREEN_DIP_SHARE, 0.01, "of the samples", "chosen 2026-11", "that the generic distribution has anywhere below, each e-fold alike") \

@@ -140,6 +140,11 @@ static double slow_across(int from, int to, int rail)
     return from / 4 != to / 4 ? 60 + rail : 196;
 }
 
+static double slow_n2_and_across(int from, int to, int rail)
+{
+    return fmin(slow_n2(from, to, rail), slow_across(from, to, rail));
+}
+
 static double slow_uplinks(int from, int to, int rail)
 {
     return from / 3 != to / 3 ? 60 + rail : 196;
@@ -189,6 +194,8 @@ int main(void)
 
     hold(8, 2, 4, 200, slow_across);
     is_str(found(), "fail uplink leaf1-leaf2", "slow uplinks of two leaves are both's");
+    hold(8, 2, 4, 200, slow_n2_and_across);
+    is_str(found(), "fail n2 eth1; fail uplink leaf1-leaf2", "... which are no control of a rail");
     hold(8, 2, 0, 200, slow_across);
     is_str(found(), "fail uplink n[1-4]-n[5-8]", "... of leaves that nobody stated");
     has_str(message(), "leaves found from the measurements", "... as is said");

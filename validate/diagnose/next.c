@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Suspicions that are looked at in one go, and nodes that measure with a suspect at most. */
-enum { ITEMS_MOST = 8, ITEMS_FIRST = 16, OTHERS_MOST = 12, PAIRS_OF_ITEM = 2, MEMBERS = 3 };
+/* Suspicions that are looked at in one go, of each so many nodes, and nodes that measure with a
+ * suspect at most. */
+enum { ITEMS_MOST = 8, ITEMS_FIRST = 16, ITEMS_OF_NODES = 256 };
+enum { OTHERS_MOST = 12, PAIRS_OF_ITEM = 2, MEMBERS = 3 };
 static const double flattened = 0.4;  /* exponent of weights: what could overturn the best counts */
 static const double surprise = 0.05;  /* a prediction may be wrong */
 static const double confirming = 0.1; /* weight of "nothing" beside a part that is sure */
@@ -163,10 +165,11 @@ size_t diagnose_next(const struct diagnose_network *network, const struct diagno
                      size_t screen_most)
 {
     char *dirty = calloc(network->node_count + 1, 1);
-    size_t count = 0;
-    int items = 0, control = -1, items_most = before ? ITEMS_MOST : ITEMS_FIRST;
+    size_t count = 0, items = 0, often = 1 + network->node_count / ITEMS_OF_NODES;
+    size_t items_most = often * (before ? ITEMS_MOST : ITEMS_FIRST);
+    int control = -1;
 
-    for (size_t i = 0; i < diagnosis->count && dirty && i < ITEMS_FIRST; i++)
+    for (size_t i = 0; i < diagnosis->count && dirty && i < often * ITEMS_FIRST; i++)
         mark(network, &diagnosis->items[i].part, dirty);
     for (size_t i = 0; i < diagnosis->count && dirty && items < items_most; i++) {
         const struct suspicion *item = &diagnosis->items[i];

@@ -111,19 +111,25 @@ static size_t rounds_of(const struct links *links)
 }
 
 /* Measures what tells most: at first what the screen asks for as well, later only so much of it as
- * was measured before it. Returns whether there was anything, and it ended well. */
+ * was measured before it, or as there are nodes. Returns whether there was anything, and it ended
+ * well. */
 static bool retest(struct localization *localization, const struct look *look,
                    const struct look *before)
 {
-    struct node_pair pairs[RETEST_PAIRS_MOST + 1];
+    const struct links *links = &localization->links;
+    size_t most = RETEST_PAIRS_MOST * (1 + links->node_count / RETEST_NODES), first, count = 0;
     size_t screened =
-        before ? rounds_of(&localization->links) / RETEST_ROUNDS_FOR_ONE : RETEST_PAIRS_MOST;
-    size_t first,
-        count = diagnose_next(&look->network, &look->diagnosis, before ? &before->diagnosis : NULL,
-                              pairs, RETEST_PAIRS_MOST, screened);
+        rounds_of(links) / RETEST_ROUNDS_FOR_ONE + links->node_count / RETEST_PAIRS_MOST;
+    struct node_pair *pairs = malloc((most + 1) * sizeof *pairs);
+    bool is_measured;
 
-    if (count == 0 ||
-        !retest_measure(localization, pairs, count, passes_of(&look->diagnosis), &first))
+    if (pairs)
+        count = diagnose_next(&look->network, &look->diagnosis, before ? &before->diagnosis : NULL,
+                              pairs, most, before ? screened : most);
+    is_measured = count > 0 &&
+                  retest_measure(localization, pairs, count, passes_of(&look->diagnosis), &first);
+    free(pairs);
+    if (!is_measured)
         return false;
     if (localization->retests == SIZE_MAX)
         localization->retests = first;

@@ -122,6 +122,24 @@ struct retested {
     size_t part, part_low, control, control_low;
 };
 
+/* Whether no part that may be at fault is on the sample's way. */
+static bool is_control(const struct made *made, const struct link_sample *one)
+{
+    const struct diagnosis *diagnosis = made->evidence->diagnosis;
+
+    if (made->is_suspect[one->sample.from] || made->is_suspect[one->sample.to])
+        return false;
+    for (size_t i = 0; i < diagnosis->count; i++) {
+        const struct part *part = &diagnosis->items[i].part;
+
+        if (!part_is_of_node(part) &&
+            diagnosis->items[i].probability > model_value(MODEL_CLEARED) &&
+            passes(made->evidence, part, part->ways, one))
+            return false;
+    }
+    return true;
+}
+
 static struct retested retested_of(const struct made *made, const struct part *part)
 {
     const struct evidence *evidence = made->evidence;
@@ -138,7 +156,7 @@ static struct retested retested_of(const struct made *made, const struct part *p
         if (passes(evidence, part, part->ways, one)) {
             retested.part++;
             retested.part_low += is_low;
-        } else if (!made->is_suspect[one->sample.from] && !made->is_suspect[one->sample.to]) {
+        } else if (is_control(made, one)) {
             retested.control++;
             retested.control_low += is_low;
         }
