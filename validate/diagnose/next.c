@@ -8,7 +8,7 @@
 /* Suspicions that are looked at in one go, of each so many nodes, and nodes that measure with a
  * suspect at most. */
 enum { ITEMS_MOST = 8, ITEMS_FIRST = 16, ITEMS_OF_NODES = 256 };
-enum { OTHERS_MOST = 12, PAIRS_OF_ITEM = 2, MEMBERS = 3 };
+enum { OTHERS_MOST = 12, PAIRS_OF_ITEM = 2, MEMBERS = 3, CONTROLS_MOST = 64 };
 static const double flattened = 0.4;  /* exponent of weights: what could overturn the best counts */
 static const double surprise = 0.05;  /* a prediction may be wrong */
 static const double confirming = 0.1; /* weight of "nothing" beside a part that is sure */
@@ -160,6 +160,39 @@ static bool is_as_before(const struct diagnosis *before, const struct suspicion 
     return false;
 }
 
+/* Whether a part that may be at fault touches what the pair would show. */
+static bool is_suspected(const struct diagnose_network *network, const struct diagnosis *diagnosis,
+                         const struct node_pair *pair)
+{
+    struct pair ends = {.low = pair->low, .high = pair->high};
+
+    for (size_t i = 0; i < diagnosis->count; i++)
+        for (size_t slot = 0; slot < 4 * network->rail_count; slot++) {
+            struct observation sample = {
+                .rail = (unsigned short)(slot / 4), .is_up = slot % 2, .is_together = slot % 4 > 1};
+
+            if (diagnosis->items[i].probability > model_value(MODEL_CLEARED) &&
+                part_passes(network, &diagnosis->items[i].part, &ends, &sample))
+                return true;
+        }
+    return false;
+}
+
+/* A pair that tells whether it is the machines. Returns whether there is one. */
+static bool find_control(const struct diagnose_network *network, const struct diagnosis *diagnosis,
+                         struct node_pair *control)
+{
+    int nodes = (int)network->node_count;
+
+    for (int low = 0; low < nodes && low < CONTROLS_MOST; low++)
+        for (int high = low + 1; high < nodes && high <= low + CONTROLS_MOST; high++) {
+            *control = (struct node_pair){low, high};
+            if (!is_suspected(network, diagnosis, control))
+                return true;
+        }
+    return false;
+}
+
 size_t diagnose_next(const struct diagnose_network *network, const struct diagnosis *diagnosis,
                      const struct diagnosis *before, struct node_pair *pairs, size_t most,
                      size_t screen_most)
@@ -167,7 +200,6 @@ size_t diagnose_next(const struct diagnose_network *network, const struct diagno
     char *dirty = calloc(network->node_count + 1, 1);
     size_t count = 0, items = 0, often = 1 + network->node_count / ITEMS_OF_NODES;
     size_t items_most = often * (before ? ITEMS_MOST : ITEMS_FIRST);
-    int control = -1;
 
     for (size_t i = 0; i < diagnosis->count && dirty && i < often * ITEMS_FIRST; i++)
         mark(network, &diagnosis->items[i].part, dirty);
@@ -185,21 +217,8 @@ size_t diagnose_next(const struct diagnose_network *network, const struct diagno
     for (size_t i = 0; i < diagnosis->screen.pair_count && count < most; i++)
         if (!is_chosen(pairs, count, &diagnosis->screen.pairs[i]))
             pairs[count++] = diagnosis->screen.pairs[i];
-    /* a pair that hardly anybody suspects tells whether it is the machines */
-    if (dirty)
-        memset(dirty, 0, network->node_count);
-    for (size_t i = 0; i < diagnosis->count && dirty; i++)
-        if (diagnosis->items[i].probability > model_value(MODEL_CLEARED))
-            mark(network, &diagnosis->items[i].part, dirty);
-    for (size_t i = 0; i < network->node_count && dirty && count > 0; i++) {
-        if (dirty[i])
-            continue;
-        if (control >= 0) {
-            pairs[count++] = (struct node_pair){control, (int)i};
-            break;
-        }
-        control = (int)i;
-    }
+    if (count > 0 && find_control(network, diagnosis, &pairs[count]))
+        count++;
     free(dirty);
     return count;
 }

@@ -26,8 +26,8 @@ struct finding *made_add(struct made *made, enum finding_kind kind, enum verdict
  * of what comes and goes that of the low samples. */
 void shown_value(struct made *made, const struct suspicion *item, struct finding *finding);
 
-/* What the rail (-1: any) has between nodes that nobody suspects, or else everywhere: the median of
- * the samples that had their uplinks to themselves. Found once a rail. */
+/* What the rail (-1: any) has where nothing is suspected, or else everywhere: the median of the
+ * samples that had their uplinks to themselves. Found once a rail. */
 double shown_peers_mbps(struct made *made, int rail);
 
 /* Sets what 100 % is: the stated speed where the value is below that, else the peers. */

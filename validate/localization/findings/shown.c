@@ -78,8 +78,25 @@ void shown_value(struct made *made, const struct suspicion *item, struct finding
     free(values);
 }
 
-/* What the rail has between nodes that nobody suspects, or else everywhere: the median of the
- * samples that had their uplinks to themselves. Found once a rail. */
+/* Whether no part that may be at fault is on the sample's way. */
+static bool is_control(const struct made *made, const struct link_sample *one)
+{
+    const struct diagnosis *diagnosis = made->evidence->diagnosis;
+
+    if (made->is_suspect[one->sample.from] || made->is_suspect[one->sample.to])
+        return false;
+    for (size_t i = 0; i < diagnosis->count; i++) {
+        const struct part *part = &diagnosis->items[i].part;
+
+        if (!part_is_of_node(part) &&
+            diagnosis->items[i].probability > model_value(MODEL_CLEARED) &&
+            passes(made->evidence, part, part->ways, one))
+            return false;
+    }
+    return true;
+}
+
+/* The median of all samples costs their time: once a rail. */
 double shown_peers_mbps(struct made *made, int rail)
 {
     const struct links *links = made->evidence->links;
@@ -96,7 +113,7 @@ double shown_peers_mbps(struct made *made, int rail)
 
             if ((rail < 0 || sample->rail == rail) && !sample->is_together &&
                 !sample_is_shared(made->evidence->network, sample) &&
-                (is_any || (!made->is_suspect[sample->from] && !made->is_suspect[sample->to])))
+                (is_any || is_control(made, &links->samples[i])))
                 values[count++] = links->samples[i].mbps;
         }
         *peers = statistics_median(values, count);
@@ -121,24 +138,6 @@ static double nominal_of(const struct links *links, const struct part *part)
 struct retested {
     size_t part, part_low, control, control_low;
 };
-
-/* Whether no part that may be at fault is on the sample's way. */
-static bool is_control(const struct made *made, const struct link_sample *one)
-{
-    const struct diagnosis *diagnosis = made->evidence->diagnosis;
-
-    if (made->is_suspect[one->sample.from] || made->is_suspect[one->sample.to])
-        return false;
-    for (size_t i = 0; i < diagnosis->count; i++) {
-        const struct part *part = &diagnosis->items[i].part;
-
-        if (!part_is_of_node(part) &&
-            diagnosis->items[i].probability > model_value(MODEL_CLEARED) &&
-            passes(made->evidence, part, part->ways, one))
-            return false;
-    }
-    return true;
-}
 
 static struct retested retested_of(const struct made *made, const struct part *part)
 {
