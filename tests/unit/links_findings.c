@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/localization/findings/made.h"
 #include "validate/localization/localization.h"
 #include "tests/unit/tap.h"
 
@@ -14,7 +15,8 @@ static const char *const leaf_names[] = {"leaf1", "leaf2", "leaf3"};
 static char *names[] = {(char *)"n1", (char *)"n2", (char *)"n3", (char *)"n4", (char *)"n5",
                         (char *)"n6", (char *)"n7", (char *)"n8", (char *)"n9"};
 
-/* What a way has; 0: it is not measured. */
+/* What a way has; 0: it is not measured; DEAD: nothing. */
+static const double DEAD = 1e-9;
 typedef double way_mbps(int from, int to, int rail);
 
 static struct records records;
@@ -43,8 +45,12 @@ static void add_pair(int low, int high)
             /* as samples scatter */
             double scatter = 1 - 0.002 * ((from * 5 + to * 3 + rail + retests) % 7);
 
-            if (way(from, to, rail) > 0)
-                add("bandwidth", from, to, rail, way(from, to, rail) * scatter);
+            double mbps = way(from, to, rail);
+
+            if (mbps > 0)
+                add("bandwidth", from, to, rail, mbps > DEAD ? mbps * scatter : 0);
+            if (mbps <= DEAD && mbps > 0)
+                records.items[records.count - 1].stalled = NAN;
         }
 }
 
@@ -120,6 +126,15 @@ static const char *message(void)
     return localization.findings.count ? localization.findings.items[0].message : "";
 }
 
+/* Of the first finding about the node. */
+static const char *message_of(int node)
+{
+    for (size_t i = 0; i < localization.findings.count; i++)
+        if (localization.findings.items[i].node == node)
+            return localization.findings.items[i].message;
+    return "";
+}
+
 static double all_well(int from, int to, int rail)
 {
     return from == to ? rail : 196;
@@ -128,6 +143,12 @@ static double all_well(int from, int to, int rail)
 static double slow_n2(int from, int to, int rail)
 {
     return (from == 1 || to == 1) && rail == 0 ? 49 : 196;
+}
+
+/* n2's eth1 has no connection; nobody says how long its ends waited. */
+static double dead_n2(int from, int to, int rail)
+{
+    return (from == 1 || to == 1) && rail == 0 ? DEAD : 196;
 }
 
 static double slow_pair(int from, int to, int rail)
@@ -168,9 +189,50 @@ static double n6_with_a_slow_one(int from, int to, int rail)
     return from == 0 || to == 0 ? 49 : all_well(from, to, rail);
 }
 
+/* Whether a retest in which n1 is low so often of six, and a pair of others, bears out that n1's
+ * rail is slow. */
+static bool is_borne_out(int low, int control_low, const char **why)
+{
+    static struct link_sample samples[12];
+    static char text[256];
+    struct suspicion item = {.part = {.type = DIAGNOSE_RAIL, .peer = -1, .ways = DIAGNOSE_BOTH},
+                             .probability = 1};
+    struct diagnosis diagnosis = {.items = &item, .count = 1};
+    struct diagnose_network network = {.node_count = 4, .rail_count = 1};
+    struct links links = {.node_count = 4, .rail_count = 1, .samples = samples, .sample_count = 12};
+    struct evidence evidence = {
+        .links = &links, .network = &network, .conf = &conf, .diagnosis = &diagnosis};
+    struct made made = {.evidence = &evidence, .is_suspect = (bool[]){true, false, false, false}};
+    bool is_cleared, is_right;
+
+    for (int i = 0; i < 12; i++) {
+        bool is_low = i % 6 < (i < 6 ? low : control_low);
+
+        samples[i] = (struct link_sample){
+            .sample = {.from = i < 6 ? 0 : 2, .to = i < 6 ? 1 : 3, .rate = is_low ? 0.3 : 1},
+            .is_isolated = true};
+    }
+    is_right = shown_is_borne_out(&made, &item, &is_cleared, text, sizeof text);
+    *why = text;
+    return is_right;
+}
+
+static void weighs_retests(void)
+{
+    const char *why;
+
+    ok(is_borne_out(6, 0, &why), "a rail that is low alone, and others are not");
+    ok(is_borne_out(6, 2, &why), "... or half as often");
+    ok(!is_borne_out(6, 4, &why), "... not where others are as well");
+    has_str(why, "control pair is slow as well", "... which is said");
+    ok(!is_borne_out(3, 0, &why), "... nor where it is low at times only");
+    has_str(why, "3 of 6 retest samples were slow", "... which is said");
+}
+
 int main(void)
 {
     conf_defaults(&conf);
+    weighs_retests();
     hold(6, 2, 0, 200, all_well);
     is_str(found(), "", "where all is well nothing is found");
     is_int(retests, 0, "... and nothing is measured again");
@@ -183,6 +245,10 @@ int main(void)
     has_str(message(), "48 Mb/s, its peers 195", "... by its peers");
     hold(6, 1, 0, 200, slow_n2);
     is_str(found(), "fail n2 eth1", "... the only one of its node");
+
+    hold(6, 2, 0, 200, dead_n2);
+    is_str(found(), "fail n2 eth1", "a rail without connection");
+    has_str(message(), "no connection with any partner", "... in words");
 
     hold(6, 2, 0, 200, slow_pair);
     is_str(found(), "fail n2 path n2-n3 eth1", "a slow path is neither end's");

@@ -78,7 +78,7 @@ void shown_value(struct made *made, const struct suspicion *item, struct finding
     free(values);
 }
 
-/* Whether no part that may be at fault is on the sample's way. */
+/* Whether it is of nodes that nobody suspects, and nothing between them is at fault for sure. */
 static bool is_control(const struct made *made, const struct link_sample *one)
 {
     const struct diagnosis *diagnosis = made->evidence->diagnosis;
@@ -88,8 +88,7 @@ static bool is_control(const struct made *made, const struct link_sample *one)
     for (size_t i = 0; i < diagnosis->count; i++) {
         const struct part *part = &diagnosis->items[i].part;
 
-        if (!part_is_of_node(part) &&
-            diagnosis->items[i].probability > model_value(MODEL_CLEARED) &&
+        if (!part_is_of_node(part) && suspicion_is_sure(&diagnosis->items[i]) &&
             passes(made->evidence, part, part->ways, one))
             return false;
     }
@@ -163,22 +162,28 @@ static struct retested retested_of(const struct made *made, const struct part *p
     return retested;
 }
 
+static double low_share(size_t low, size_t all)
+{
+    return all > 0 ? (double)low / (double)all : 0;
+}
+
 /* Whether the retest bears a node's failure out; else why has the words. *is_cleared: it was well
  * so often that what was low was nobody's. */
 bool shown_is_borne_out(const struct made *made, const struct suspicion *item, bool *is_cleared,
                         char *why, size_t size)
 {
     struct retested retested = retested_of(made, &item->part);
-    bool is_low = item->part.duty > 0 ? retested.part_low > 0
-                                      : (double)retested.part_low >=
-                                            RETEST_SUSPECT_LOW_SHARE * (double)retested.part;
+    bool is_low = item->part.duty > 0
+                      ? retested.part_low > 0
+                      : low_share(retested.part_low, retested.part) >= RETEST_SUSPECT_LOW_SHARE;
 
     *is_cleared = retested.part_low == 0 && retested.part >= RETEST_CLEARED_LEAST;
     if (retested.part == 0)
         snprintf(why, size, "never alone while both ends were scheduled: is the machine busy?");
     else if (retested.control == 0)
         snprintf(why, size, "no control pair was scheduled in the retest; certify again");
-    else if ((double)retested.control_low > RETEST_CONTROL_LOW_SHARE * (double)retested.control)
+    else if (low_share(retested.control_low, retested.control) >
+             RETEST_CONTROL_LOW_SHARE * low_share(retested.part_low, retested.part))
         snprintf(why, size, "the control pair is slow as well: busy machines or network");
     else if (!is_low)
         snprintf(why, size, "%zu of %zu retest samples were slow; certify again", retested.part_low,
