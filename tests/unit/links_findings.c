@@ -126,15 +126,6 @@ static const char *message(void)
     return localization.findings.count ? localization.findings.items[0].message : "";
 }
 
-/* Of the first finding about the node. */
-static const char *message_of(int node)
-{
-    for (size_t i = 0; i < localization.findings.count; i++)
-        if (localization.findings.items[i].node == node)
-            return localization.findings.items[i].message;
-    return "";
-}
-
 static double all_well(int from, int to, int rail)
 {
     return from == to ? rail : 196;
