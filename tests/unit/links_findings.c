@@ -257,7 +257,7 @@ int main(void)
     is_str(found(), "fail uplink n[1-4]-n[5-8]", "... of leaves that nobody stated");
     has_str(message(), "leaves found from the measurements", "... as is said");
     hold(9, 2, 3, 200, slow_uplinks);
-    is_str(found(), "warn all uplinks ", "all uplinks slow alike are as they were built");
+    is_str(found(), "warn all uplinks", "all uplinks slow alike are as they were built");
     hold(9, 2, 4, 200, slow_n9);
     is_int((int)localization.findings.items[0].verdict, VERDICT_UNKNOWN,
            "a node alone on its leaf may be the leaf: %s", found());

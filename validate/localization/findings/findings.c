@@ -153,7 +153,7 @@ static void fold_uplinks(struct made *made, int rail)
     all->direction = "both ways";
     all->value = first.value;
     all->reference = first.reference;
-    snprintf(all->part, sizeof all->part, "all uplinks %.80s",
+    snprintf(all->part, sizeof all->part, "all uplinks%s%.80s", rail >= 0 ? " " : "",
              rail >= 0 ? made->evidence->links->rails[rail] : "");
     snprintf(all->message, sizeof all->message,
              "a pair across any uplink has %.0f of %.0f Mb/s, on all leaves alike: the spine, its "
