@@ -123,6 +123,8 @@ static bool retest(struct localization *localization, const struct look *look,
     struct node_pair *pairs = malloc((most + 1) * sizeof *pairs);
     bool is_measured;
 
+    if (most > links->node_count)
+        most = links->node_count;
     if (pairs)
         count = diagnose_next(&look->network, &look->diagnosis, before ? &before->diagnosis : NULL,
                               pairs, most, before ? screened : most);
