@@ -309,7 +309,6 @@ static const struct setting long_settings[] = {
     {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, FEW, &lab_noise, 0.02, 1, true},
     {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, FEW, &worse_noise, 0.02, 1, true},
     {"fat tree", FABRIC_TREE, 4096, 2, 32, 1, FEW, &lab_noise, 0.01, 1, true},
-    {"fat tree", FABRIC_TREE, 16384, 2, 32, 1, FEW, &lab_noise, 0.01, 1, true},
     {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, ALL, &lab_noise, 0.01, 1, false},
 };
 
