@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/localization/findings/made.h"
+#include "validate/localization/findings/builder.h"
 #include "validate/localization/localization.h"
 #include "tests/unit/tap.h"
 
@@ -193,7 +193,8 @@ static bool is_borne_out(int low, int control_low, const char **why)
     struct links links = {.node_count = 4, .rail_count = 1, .samples = samples, .sample_count = 12};
     struct evidence evidence = {
         .links = &links, .network = &network, .conf = &conf, .diagnosis = &diagnosis};
-    struct made made = {.evidence = &evidence, .is_suspect = (bool[]){true, false, false, false}};
+    struct findings_builder builder = {.evidence = &evidence,
+                                       .is_suspect = (bool[]){true, false, false, false}};
     bool is_cleared, is_right;
 
     for (int i = 0; i < 12; i++) {
@@ -203,7 +204,7 @@ static bool is_borne_out(int low, int control_low, const char **why)
             .sample = {.from = i < 6 ? 0 : 2, .to = i < 6 ? 1 : 3, .rate = is_low ? 0.3 : 1},
             .is_isolated = true};
     }
-    is_right = shown_is_borne_out(&made, &item, &is_cleared, text, sizeof text);
+    is_right = evidence_bears_out(&builder, &item, &is_cleared, text, sizeof text);
     *why = text;
     return is_right;
 }

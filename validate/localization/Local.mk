@@ -14,10 +14,10 @@ validate_localization_liblocalization_la_SOURCES = \
 # what the diagnosis says, in words
 validate_localization_liblocalization_la_SOURCES += \
 	validate/localization/findings/findings.c validate/localization/findings/findings.h \
-	validate/localization/findings/made.h \
+	validate/localization/findings/builder.h \
 	validate/localization/findings/rails.c \
-	validate/localization/findings/shown.c \
-	validate/localization/findings/words.c \
+	validate/localization/findings/evidence.c \
+	validate/localization/findings/messages.c \
 	# end of findings
 
 # packets that were lost

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/localization/findings/made.h"
+#include "validate/localization/findings/builder.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct finding *made_add(struct made *made, enum finding_kind kind, enum verdict verdict)
+struct finding *builder_add(struct findings_builder *builder, enum finding_kind kind,
+                            enum verdict verdict)
 {
-    struct findings *findings = made->findings;
-    struct finding *finding = &made->scratch;
+    struct findings *findings = builder->findings;
+    struct finding *finding = &builder->scratch;
 
     if (GROW(findings->items, findings->count))
         finding = &findings->items[findings->count++];
     else
-        made->is_out_of_memory = true;
+        builder->is_out_of_memory = true;
     *finding = (struct finding){.kind = kind,
                                 .verdict = verdict,
                                 .node = -1,
@@ -44,44 +45,45 @@ static void doubt(struct finding *finding, const char *why)
 }
 
 /* Whether something was said of the rail already, of any of the node's when rail is -1. */
-static bool is_reported(const struct made *made, int node, int rail)
+static bool is_reported(const struct findings_builder *builder, int node, int rail)
 {
     bool is_any = false;
 
-    for (size_t k = 0; k < made->evidence->links->rail_count && !is_any; k++)
+    for (size_t k = 0; k < builder->evidence->links->rail_count && !is_any; k++)
         is_any = (rail < 0 || (int)k == rail) &&
-                 made->is_reported[(size_t)node * made->evidence->links->rail_count + k];
+                 builder->is_reported[(size_t)node * builder->evidence->links->rail_count + k];
     return is_any;
 }
 
-static void mark_reported(struct made *made, int node, int rail)
+static void mark_reported(struct findings_builder *builder, int node, int rail)
 {
-    for (size_t k = 0; k < made->evidence->links->rail_count; k++)
+    for (size_t k = 0; k < builder->evidence->links->rail_count; k++)
         if (rail < 0 || (int)k == rail)
-            made->is_reported[(size_t)node * made->evidence->links->rail_count + k] = true;
+            builder->is_reported[(size_t)node * builder->evidence->links->rail_count + k] = true;
 }
 
-static void mark_suspects(struct made *made)
+static void mark_suspects(struct findings_builder *builder)
 {
-    for (size_t i = 0; i < made->evidence->diagnosis->count; i++) {
-        const struct suspicion *item = &made->evidence->diagnosis->items[i];
+    for (size_t i = 0; i < builder->evidence->diagnosis->count; i++) {
+        const struct suspicion *item = &builder->evidence->diagnosis->items[i];
 
         if (part_is_of_node(&item->part) && item->probability > model_value(MODEL_CLEARED))
-            made->is_suspect[item->part.place] = true;
+            builder->is_suspect[item->part.place] = true;
     }
 }
 
 /* Of two leaves the one's uplinks are the other's. */
-static struct suspicion with_peer(const struct made *made, const struct suspicion *item)
+static struct suspicion with_peer(const struct findings_builder *builder,
+                                  const struct suspicion *item)
 {
     struct suspicion named = *item;
 
-    if (named.part.type == DIAGNOSE_UPLINK && made->evidence->network->leaf_count == 2)
+    if (named.part.type == DIAGNOSE_UPLINK && builder->evidence->network->leaf_count == 2)
         named.part.peer = 1 - named.part.place;
     return named;
 }
 
-static void take_suspicion(struct made *made, const struct suspicion *item)
+static void take_suspicion(struct findings_builder *builder, const struct suspicion *item)
 {
     static const enum finding_kind kinds[] = {
         [DIAGNOSE_RAIL] = FINDING_RAIL,     [DIAGNOSE_NODE] = FINDING_NODE,
@@ -91,39 +93,39 @@ static void take_suspicion(struct made *made, const struct suspicion *item)
     };
     const struct part *part = &item->part;
     bool is_node = part_is_of_node(part), is_cleared = false, is_sure = suspicion_is_sure(item);
-    bool is_retested = made->evidence->is_retested, is_borne_out = true;
-    double peers = shown_peers_mbps(made, part->rail);
+    bool is_retested = builder->evidence->is_retested, is_borne_out = true;
+    double peers = evidence_peers_mbps(builder, part->rail);
     struct finding *finding;
     char why[256] = "it could not be measured again";
 
     if (item->probability <= model_value(is_retested || !is_node ? MODEL_CLEARED : MODEL_ASKED) ||
         (is_node && item->probability < model_value(MODEL_SURE) &&
-         is_reported(made, part->place, part->rail)))
+         is_reported(builder, part->place, part->rail)))
         return;
     /* of an uplink's cables those that were met may be the good ones */
     if (is_retested && part->type != DIAGNOSE_UPLINK)
-        is_borne_out = shown_is_borne_out(made, item, &is_cleared, why, sizeof why);
+        is_borne_out = evidence_bears_out(builder, item, &is_cleared, why, sizeof why);
     if (is_node || part->type == DIAGNOSE_PATH)
         is_sure &= is_borne_out;
     if (is_cleared)
         return;
     if (is_retested && !suspicion_is_sure(item))
-        words_rival(made, item, why, sizeof why);
-    finding = made_add(made, kinds[part->type], VERDICT_FAIL);
+        message_rival(builder, item, why, sizeof why);
+    finding = builder_add(builder, kinds[part->type], VERDICT_FAIL);
     finding->rail = part->rail;
     finding->node = is_node || part->type == DIAGNOSE_PATH ? part->place : -1;
     finding->peer = part->type == DIAGNOSE_PATH ? part->peer : -1;
     finding->leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK ? part->place : -1;
     finding->peer_leaf = part->type == DIAGNOSE_UPLINK ? part->peer : -1;
     finding->confidence = item->probability;
-    finding->direction = words_direction(part);
+    finding->direction = message_direction(part);
     finding->is_intermittent = part->duty > 0;
-    words_part(made, part, finding->part, sizeof finding->part);
-    shown_value(made, item, finding);
-    shown_hold_against(made, item, peers, finding);
-    words_describe(made, item, peers, finding);
+    message_part(builder, part, finding->part, sizeof finding->part);
+    evidence_value(builder, item, finding);
+    evidence_set_limit(builder, item, peers, finding);
+    message_write(builder, item, peers, finding);
     if (is_node)
-        mark_reported(made, part->place, part->rail);
+        mark_reported(builder, part->place, part->rail);
     if (!is_sure || !is_retested)
         doubt(finding, why);
     if (is_node && !suspicion_is_sure(item))
@@ -131,16 +133,16 @@ static void take_suspicion(struct made *made, const struct suspicion *item)
 }
 
 /* Uplinks of all leaves that are slow alike are as they were built, or the spine. */
-static void fold_uplinks(struct made *made, int rail)
+static void fold_uplinks(struct findings_builder *builder, int rail)
 {
-    struct findings *findings = made->findings;
+    struct findings *findings = builder->findings;
     size_t leaves = 0, left = 0;
     struct finding *all, first = {0};
 
     for (size_t i = 0; i < findings->count; i++)
         leaves += findings->items[i].kind == FINDING_UPLINK && findings->items[i].rail == rail &&
                   findings->items[i].peer_leaf < 0;
-    if (leaves < 2 || leaves < made->evidence->links->leaf_count)
+    if (leaves < 2 || leaves < builder->evidence->links->leaf_count)
         return;
     for (size_t i = 0; i < findings->count; i++)
         if (findings->items[i].kind == FINDING_UPLINK && findings->items[i].rail == rail)
@@ -148,22 +150,22 @@ static void fold_uplinks(struct made *made, int rail)
         else
             findings->items[left++] = findings->items[i];
     findings->count = left;
-    all = made_add(made, FINDING_FABRIC, VERDICT_WARN);
+    all = builder_add(builder, FINDING_FABRIC, VERDICT_WARN);
     all->rail = rail;
     all->direction = "both ways";
     all->value = first.value;
     all->reference = first.reference;
     snprintf(all->part, sizeof all->part, "all uplinks%s%.80s", rail >= 0 ? " " : "",
-             rail >= 0 ? made->evidence->links->rails[rail] : "");
+             rail >= 0 ? builder->evidence->links->rails[rail] : "");
     snprintf(all->message, sizeof all->message,
              "a pair across any uplink has %.0f of %.0f Mb/s, on all leaves alike: the spine, its "
              "routing, or as it was built",
              all->value, all->reference);
 }
 
-static void take_liar(struct made *made, const struct liar *liar)
+static void take_liar(struct findings_builder *builder, const struct liar *liar)
 {
-    struct finding *finding = made_add(made, FINDING_LIAR, VERDICT_FAIL);
+    struct finding *finding = builder_add(builder, FINDING_LIAR, VERDICT_FAIL);
 
     finding->node = liar->node;
     snprintf(finding->part, sizeof finding->part, "records");
@@ -173,21 +175,21 @@ static void take_liar(struct made *made, const struct liar *liar)
              liar->contradicted, liar->told);
 }
 
-static void take_misplaced(struct made *made, const struct misplaced *misplaced)
+static void take_misplaced(struct findings_builder *builder, const struct misplaced *misplaced)
 {
-    const struct links *links = made->evidence->links;
+    const struct links *links = builder->evidence->links;
     bool is_sure = misplaced->is_certain && misplaced->probability >= model_value(MODEL_SURE);
     struct finding *finding =
-        made_add(made, FINDING_MISPLACED, is_sure ? VERDICT_FAIL : VERDICT_WARN);
+        builder_add(builder, FINDING_MISPLACED, is_sure ? VERDICT_FAIL : VERDICT_WARN);
 
     finding->node = misplaced->node;
     finding->leaf = links->leaves[misplaced->node];
     finding->peer_leaf = misplaced->leaf;
     finding->confidence = misplaced->probability;
-    snprintf(finding->part, sizeof finding->part, "%.90s", words_leaf(made, finding->leaf));
+    snprintf(finding->part, sizeof finding->part, "%.90s", message_leaf(builder, finding->leaf));
     snprintf(finding->message, sizeof finding->message,
              "topology.conf has it on %.60s; by what was measured it is on %.60s",
-             words_leaf(made, finding->leaf), words_leaf(made, finding->peer_leaf));
+             message_leaf(builder, finding->leaf), message_leaf(builder, finding->peer_leaf));
 }
 
 static int worst_first(const void *left, const void *right)
@@ -210,34 +212,35 @@ static int worst_first(const void *left, const void *right)
 int findings_make(const struct evidence *evidence, struct findings *findings)
 {
     const struct links *links = evidence->links;
-    struct made made = {.evidence = evidence, .findings = findings};
+    struct findings_builder builder = {.evidence = evidence, .findings = findings};
 
     *findings = (struct findings){0};
-    made.is_reported = calloc(links->node_count * links->rail_count + 1, sizeof *made.is_reported);
-    made.is_suspect = calloc(links->node_count + 1, sizeof *made.is_suspect);
-    made.peers_mbps = malloc((links->rail_count + 1) * sizeof *made.peers_mbps);
-    made.is_out_of_memory = !made.is_reported || !made.is_suspect || !made.peers_mbps;
-    for (size_t i = 0; i <= links->rail_count && made.peers_mbps; i++)
-        made.peers_mbps[i] = NAN;
-    if (!made.is_out_of_memory) {
-        mark_suspects(&made);
+    builder.is_reported =
+        calloc(links->node_count * links->rail_count + 1, sizeof *builder.is_reported);
+    builder.is_suspect = calloc(links->node_count + 1, sizeof *builder.is_suspect);
+    builder.peers_mbps = malloc((links->rail_count + 1) * sizeof *builder.peers_mbps);
+    builder.is_out_of_memory = !builder.is_reported || !builder.is_suspect || !builder.peers_mbps;
+    for (size_t i = 0; i <= links->rail_count && builder.peers_mbps; i++)
+        builder.peers_mbps[i] = NAN;
+    if (!builder.is_out_of_memory) {
+        mark_suspects(&builder);
         for (size_t i = 0; i < evidence->liar_count; i++)
-            take_liar(&made, &evidence->liars[i]);
+            take_liar(&builder, &evidence->liars[i]);
         for (size_t i = 0; i < evidence->misplaced_count; i++)
-            take_misplaced(&made, &evidence->misplaced[i]);
+            take_misplaced(&builder, &evidence->misplaced[i]);
         for (size_t i = 0; i < evidence->diagnosis->count; i++) {
-            struct suspicion item = with_peer(&made, &evidence->diagnosis->items[i]);
+            struct suspicion item = with_peer(&builder, &evidence->diagnosis->items[i]);
 
-            take_suspicion(&made, &item);
+            take_suspicion(&builder, &item);
         }
         for (int rail = -1; rail < (int)links->rail_count; rail++)
-            fold_uplinks(&made, rail);
-        rails_report(&made);
+            fold_uplinks(&builder, rail);
+        rails_report(&builder);
     }
-    free(made.is_reported);
-    free(made.is_suspect);
-    free(made.peers_mbps);
+    free(builder.is_reported);
+    free(builder.is_suspect);
+    free(builder.peers_mbps);
     if (findings->count > 0)
         qsort(findings->items, findings->count, sizeof *findings->items, worst_first);
-    return made.is_out_of_memory ? -1 : 0;
+    return builder.is_out_of_memory ? -1 : 0;
 }

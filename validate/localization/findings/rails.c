@@ -8,13 +8,13 @@
 
 #include "lib/base/statistics.h"
 #include "lib/constants/links_constants.h"
-#include "validate/localization/findings/made.h"
+#include "validate/localization/findings/builder.h"
 
-static struct finding *add(struct made *made, size_t end, enum finding_kind kind,
+static struct finding *add(struct findings_builder *builder, size_t end, enum finding_kind kind,
                            enum verdict verdict)
 {
-    const struct links *links = made->evidence->links;
-    struct finding *finding = made_add(made, kind, verdict);
+    const struct links *links = builder->evidence->links;
+    struct finding *finding = builder_add(builder, kind, verdict);
 
     finding->node = (int)(end / links->rail_count);
     finding->rail = (int)(end % links->rail_count);
@@ -54,13 +54,13 @@ static struct best *find_best(const struct links *links)
 }
 
 /* Whether what is said of the node's leaf, or of all, speaks for the rail as well. */
-static bool is_in_larger(const struct made *made, size_t end)
+static bool is_in_larger(const struct findings_builder *builder, size_t end)
 {
-    const struct links *links = made->evidence->links;
+    const struct links *links = builder->evidence->links;
     int node = (int)(end / links->rail_count), rail = (int)(end % links->rail_count);
 
-    for (size_t i = 0; i < made->findings->count; i++) {
-        const struct finding *finding = &made->findings->items[i];
+    for (size_t i = 0; i < builder->findings->count; i++) {
+        const struct finding *finding = &builder->findings->items[i];
         bool is_leaf = finding->kind == FINDING_LEAF && !links->has_found_leaves &&
                        links->leaves[node] == finding->leaf;
 
@@ -71,19 +71,19 @@ static bool is_in_larger(const struct made *made, size_t end)
     return false;
 }
 
-static void add_missing(struct made *made, size_t end, const char *what)
+static void add_missing(struct findings_builder *builder, size_t end, const char *what)
 {
-    struct finding *finding = add(made, end, FINDING_MISSING, VERDICT_UNKNOWN);
+    struct finding *finding = add(builder, end, FINDING_MISSING, VERDICT_UNKNOWN);
 
     snprintf(finding->message, sizeof finding->message, "%.90s was not measured%s", finding->part,
              what);
 }
 
 /* best: of a direction of which nothing was well. */
-static void add_unproved(struct made *made, size_t end, const struct best *best)
+static void add_unproved(struct findings_builder *builder, size_t end, const struct best *best)
 {
-    double least = made->evidence->conf->link_nominal_percent / 100;
-    struct finding *finding = add(made, end, FINDING_AMBIGUOUS, VERDICT_UNKNOWN);
+    double least = builder->evidence->conf->link_nominal_percent / 100;
+    struct finding *finding = add(builder, end, FINDING_AMBIGUOUS, VERDICT_UNKNOWN);
 
     finding->value = best->rate * best->expected_mbps;
     finding->reference = best->expected_mbps;
@@ -95,26 +95,26 @@ static void add_unproved(struct made *made, size_t end, const struct best *best)
              finding->part, finding->value, finding->reference);
 }
 
-static void find_unvouched(struct made *made)
+static void find_unvouched(struct findings_builder *builder)
 {
-    const struct links *links = made->evidence->links;
-    double least = made->evidence->conf->link_nominal_percent / 100;
+    const struct links *links = builder->evidence->links;
+    double least = builder->evidence->conf->link_nominal_percent / 100;
     struct best *best = find_best(links);
 
-    made->is_out_of_memory |= !best;
+    builder->is_out_of_memory |= !best;
     for (size_t end = 0; end < links->node_count * links->rail_count && best; end++) {
         const struct best *ways = &best[2 * end];
         int worse = ways[1].rate < ways[0].rate;
 
-        if (made->is_reported[end] || is_in_larger(made, end))
+        if (builder->is_reported[end] || is_in_larger(builder, end))
             continue;
         if (isnan(ways[0].rate) || isnan(ways[1].rate))
-            add_missing(made, end,
+            add_missing(builder, end,
                         !isnan(ways[0].rate)   ? ": nothing that it receives"
                         : !isnan(ways[1].rate) ? ": nothing that it sends"
                                                : "");
         else if (ways[worse].rate < least)
-            add_unproved(made, end, &ways[worse]);
+            add_unproved(builder, end, &ways[worse]);
     }
     free(best);
 }
@@ -122,12 +122,13 @@ static void find_unvouched(struct made *made)
 /* ---------------------------------------------------------------- latency */
 
 /* A long way makes a rail slow: what fails for it names both. */
-static void name_latency(struct made *made, size_t end, double latency_us, double median_us)
+static void name_latency(struct findings_builder *builder, size_t end, double latency_us,
+                         double median_us)
 {
-    size_t rails = made->evidence->links->rail_count;
+    size_t rails = builder->evidence->links->rail_count;
 
-    for (size_t i = 0; i < made->findings->count; i++) {
-        struct finding *finding = &made->findings->items[i];
+    for (size_t i = 0; i < builder->findings->count; i++) {
+        struct finding *finding = &builder->findings->items[i];
         size_t length = strlen(finding->message);
 
         if (finding->kind != FINDING_RAIL || finding->verdict != VERDICT_FAIL ||
@@ -142,13 +143,13 @@ static void name_latency(struct made *made, size_t end, double latency_us, doubl
     }
 }
 
-static void find_latency(struct made *made)
+static void find_latency(struct findings_builder *builder)
 {
-    const struct links *links = made->evidence->links;
-    double ratio = made->evidence->conf->latency_peers_ratio;
+    const struct links *links = builder->evidence->links;
+    double ratio = builder->evidence->conf->latency_peers_ratio;
     double *of_rail = malloc((links->node_count + 1) * sizeof *of_rail);
 
-    made->is_out_of_memory |= !of_rail;
+    builder->is_out_of_memory |= !of_rail;
     for (size_t rail = 0; rail < links->rail_count && links->node_count > 2 && of_rail; rail++) {
         double median;
 
@@ -161,8 +162,8 @@ static void find_latency(struct made *made)
 
             if (!(of_rail[node] > median * ratio && of_rail[node] >= median + LATENCY_ALIKE_US))
                 continue;
-            name_latency(made, end, of_rail[node], median);
-            finding = add(made, end, FINDING_RAIL, VERDICT_WARN);
+            name_latency(builder, end, of_rail[node], median);
+            finding = add(builder, end, FINDING_RAIL, VERDICT_WARN);
             finding->metric = "latency";
             finding->value = of_rail[node];
             finding->reference = median;
@@ -180,19 +181,20 @@ static void find_latency(struct made *made)
 /* ---------------------------------------------------------------- hints */
 
 /* Of a rail that is well by what this run has measured. */
-static struct finding *hint(struct made *made, size_t end, double limit, const char *source)
+static struct finding *hint(struct findings_builder *builder, size_t end, double limit,
+                            const char *source)
 {
-    struct finding *finding = add(made, end, FINDING_RAIL, VERDICT_WARN);
+    struct finding *finding = add(builder, end, FINDING_RAIL, VERDICT_WARN);
 
-    finding->value = made->evidence->links->figures_mbps[end];
+    finding->value = builder->evidence->links->figures_mbps[end];
     finding->limit = finding->reference = limit;
     finding->limit_source = source;
     return finding;
 }
 
-static void add_hints(struct made *made, size_t end)
+static void add_hints(struct findings_builder *builder, size_t end)
 {
-    const struct evidence *evidence = made->evidence;
+    const struct evidence *evidence = builder->evidence;
     const struct history_figure *history = evidence->history ? &evidence->history[end] : NULL;
     const struct reference_figure *reference =
         evidence->references ? &evidence->references[end] : NULL;
@@ -200,27 +202,27 @@ static void add_hints(struct made *made, size_t end)
     struct finding *finding;
 
     if (history && mbps < history_figure_floor(history)) {
-        finding = hint(made, end, history_figure_floor(history), "history");
+        finding = hint(builder, end, history_figure_floor(history), "history");
         finding->reference = history->median;
         snprintf(finding->message, sizeof finding->message,
                  "%s runs at %.0f Mb/s, in its last %u good runs at %.0f: what changed?",
                  finding->part, mbps, history->count, history->median);
     }
     if (reference && mbps < reference->mbps) {
-        finding = hint(made, end, reference->mbps, "reference");
+        finding = hint(builder, end, reference->mbps, "reference");
         snprintf(finding->message, sizeof finding->message,
                  "%.40s runs at %.0f Mb/s, others take %.0f for the least (%.140s)", finding->part,
                  mbps, reference->mbps, reference->source);
     }
 }
 
-void rails_report(struct made *made)
+void rails_report(struct findings_builder *builder)
 {
-    const struct links *links = made->evidence->links;
+    const struct links *links = builder->evidence->links;
 
-    find_unvouched(made);
-    find_latency(made);
+    find_unvouched(builder);
+    find_latency(builder);
     for (size_t end = 0; end < links->node_count * links->rail_count; end++)
-        if (!made->is_reported[end])
-            add_hints(made, end);
+        if (!builder->is_reported[end])
+            add_hints(builder, end);
 }

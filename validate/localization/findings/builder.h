@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_LOCALIZATION_FINDINGS_MADE_H
-#define MUSTER_LOCALIZATION_FINDINGS_MADE_H
+#ifndef MUSTER_LOCALIZATION_FINDINGS_BUILDER_H
+#define MUSTER_LOCALIZATION_FINDINGS_BUILDER_H
 
 #include "lib/base/grow.h"
 #include "lib/catalog/catalog.h"
@@ -9,7 +9,7 @@
 #include "validate/localization/findings/findings.h"
 
 /* Findings while they are made. */
-struct made {
+struct findings_builder {
     const struct evidence *evidence;
     struct findings *findings;
     bool *is_reported;  /* node_count x rail_count: something was said of that rail */
@@ -20,37 +20,41 @@ struct made {
 };
 
 /* Adds a finding about nothing yet. Never NULL. */
-struct finding *made_add(struct made *made, enum finding_kind kind, enum verdict verdict);
+struct finding *builder_add(struct findings_builder *builder, enum finding_kind kind,
+                            enum verdict verdict);
 
 /* Sets the finding's value: what the part has in Mb/s, of both directions that of the slower one,
  * of what comes and goes that of the low samples. */
-void shown_value(struct made *made, const struct suspicion *item, struct finding *finding);
+void evidence_value(struct findings_builder *builder, const struct suspicion *item,
+                    struct finding *finding);
 
 /* What the rail (-1: any) has where nothing is suspected, or else everywhere: the median of the
  * samples that had their uplinks to themselves. Found once a rail. */
-double shown_peers_mbps(struct made *made, int rail);
+double evidence_peers_mbps(struct findings_builder *builder, int rail);
 
 /* Sets what 100 % is: the stated speed where the value is below that, else the peers. */
-void shown_hold_against(struct made *made, const struct suspicion *item, double peers,
-                        struct finding *finding);
+void evidence_set_limit(struct findings_builder *builder, const struct suspicion *item,
+                        double peers, struct finding *finding);
 
 /* Whether the retest bears the failure of a node's part or of a path out; else why has the words.
  * *is_cleared: it was well so often that what was low was nobody's. */
-bool shown_is_borne_out(const struct made *made, const struct suspicion *item, bool *is_cleared,
-                        char *why, size_t size);
+bool evidence_bears_out(const struct findings_builder *builder, const struct suspicion *item,
+                        bool *is_cleared, char *why, size_t size);
 
 /* "eth1", "path n1-n3 eth1", "leaf leaf2", "uplink leaf1-leaf2", "all eth1". */
-void words_part(const struct made *made, const struct part *part, char *name, size_t size);
-const char *words_leaf(const struct made *made, int leaf);
+void message_part(const struct findings_builder *builder, const struct part *part, char *name,
+                  size_t size);
+const char *message_leaf(const struct findings_builder *builder, int leaf);
 /* "or eth1 of n2: cannot be told apart": the likeliest rival. */
-void words_rival(const struct made *made, const struct suspicion *item, char *text, size_t size);
-const char *words_direction(const struct part *part);
+void message_rival(const struct findings_builder *builder, const struct suspicion *item, char *text,
+                   size_t size);
+const char *message_direction(const struct part *part);
 /* Sets the message, and of a host what it is held against. */
-void words_describe(const struct made *made, const struct suspicion *item, double peers,
-                    struct finding *finding);
+void message_write(const struct findings_builder *builder, const struct suspicion *item,
+                   double peers, struct finding *finding);
 
 /* What is said of each rail by itself, last: that nobody vouches for it, its latency, its own
  * history, and what others take for the least. */
-void rails_report(struct made *made);
+void rails_report(struct findings_builder *builder);
 
 #endif

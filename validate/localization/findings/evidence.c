@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/localization/findings/made.h"
+#include "validate/localization/findings/builder.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,10 +42,10 @@ static bool passes(const struct evidence *evidence, const struct part *part, int
 
 /* What the part's samples have in one way, in Mb/s, of what comes and goes the low ones. values:
  * room for the samples. */
-static double value_of(const struct made *made, const struct suspicion *item, int way,
-                       double *values)
+static double value_of(const struct findings_builder *builder, const struct suspicion *item,
+                       int way, double *values)
 {
-    const struct evidence *evidence = made->evidence;
+    const struct evidence *evidence = builder->evidence;
     const struct links *links = evidence->links;
     double least = evidence->conf->link_peers_percent / 100;
 
@@ -66,40 +66,41 @@ static double value_of(const struct made *made, const struct suspicion *item, in
 }
 
 /* Of both directions that of the slower one. */
-void shown_value(struct made *made, const struct suspicion *item, struct finding *finding)
+void evidence_value(struct findings_builder *builder, const struct suspicion *item,
+                    struct finding *finding)
 {
-    const struct links *links = made->evidence->links;
+    const struct links *links = builder->evidence->links;
     double *values = malloc((links->sample_count + 1) * sizeof *values);
 
     for (int way = DIAGNOSE_SENDS; way <= DIAGNOSE_RECEIVES && values; way++)
         if (item->part.ways & way)
-            finding->value = fmin(finding->value, value_of(made, item, way, values));
-    made->is_out_of_memory |= !values;
+            finding->value = fmin(finding->value, value_of(builder, item, way, values));
+    builder->is_out_of_memory |= !values;
     free(values);
 }
 
 /* Whether it is of nodes that nobody suspects, and nothing between them is at fault for sure. */
-static bool is_control(const struct made *made, const struct link_sample *one)
+static bool is_control(const struct findings_builder *builder, const struct link_sample *one)
 {
-    const struct diagnosis *diagnosis = made->evidence->diagnosis;
+    const struct diagnosis *diagnosis = builder->evidence->diagnosis;
 
-    if (made->is_suspect[one->sample.from] || made->is_suspect[one->sample.to])
+    if (builder->is_suspect[one->sample.from] || builder->is_suspect[one->sample.to])
         return false;
     for (size_t i = 0; i < diagnosis->count; i++) {
         const struct part *part = &diagnosis->items[i].part;
 
         if (!part_is_of_node(part) && suspicion_is_sure(&diagnosis->items[i]) &&
-            passes(made->evidence, part, part->ways, one))
+            passes(builder->evidence, part, part->ways, one))
             return false;
     }
     return true;
 }
 
 /* The median of all samples costs their time: once a rail. */
-double shown_peers_mbps(struct made *made, int rail)
+double evidence_peers_mbps(struct findings_builder *builder, int rail)
 {
-    const struct links *links = made->evidence->links;
-    double *values, *peers = &made->peers_mbps[rail + 1];
+    const struct links *links = builder->evidence->links;
+    double *values, *peers = &builder->peers_mbps[rail + 1];
 
     if (!isnan(*peers))
         return *peers;
@@ -111,13 +112,13 @@ double shown_peers_mbps(struct made *made, int rail)
             const struct diagnose_sample *sample = &links->samples[i].sample;
 
             if ((rail < 0 || sample->rail == rail) && !sample->is_together &&
-                !sample_is_shared(made->evidence->network, sample) &&
-                (is_any || is_control(made, &links->samples[i])))
+                !sample_is_shared(builder->evidence->network, sample) &&
+                (is_any || is_control(builder, &links->samples[i])))
                 values[count++] = links->samples[i].mbps;
         }
         *peers = statistics_median(values, count);
     }
-    made->is_out_of_memory |= !values;
+    builder->is_out_of_memory |= !values;
     free(values);
     return *peers;
 }
@@ -138,9 +139,9 @@ struct retested {
     size_t part, part_low, control, control_low;
 };
 
-static struct retested retested_of(const struct made *made, const struct part *part)
+static struct retested retested_of(const struct findings_builder *builder, const struct part *part)
 {
-    const struct evidence *evidence = made->evidence;
+    const struct evidence *evidence = builder->evidence;
     double least = evidence->conf->link_peers_percent / 100;
     struct retested retested = {0};
 
@@ -154,7 +155,7 @@ static struct retested retested_of(const struct made *made, const struct part *p
         if (passes(evidence, part, part->ways, one)) {
             retested.part++;
             retested.part_low += is_low;
-        } else if (is_control(made, one)) {
+        } else if (is_control(builder, one)) {
             retested.control++;
             retested.control_low += is_low;
         }
@@ -169,10 +170,10 @@ static double low_share(size_t low, size_t all)
 
 /* Whether the retest bears a node's failure out; else why has the words. *is_cleared: it was well
  * so often that what was low was nobody's. */
-bool shown_is_borne_out(const struct made *made, const struct suspicion *item, bool *is_cleared,
-                        char *why, size_t size)
+bool evidence_bears_out(const struct findings_builder *builder, const struct suspicion *item,
+                        bool *is_cleared, char *why, size_t size)
 {
-    struct retested retested = retested_of(made, &item->part);
+    struct retested retested = retested_of(builder, &item->part);
     bool is_low = item->part.duty > 0
                       ? retested.part_low > 0
                       : low_share(retested.part_low, retested.part) >= RETEST_SUSPECT_LOW_SHARE;
@@ -194,11 +195,11 @@ bool shown_is_borne_out(const struct made *made, const struct suspicion *item, b
 }
 
 /* What 100 % is: the stated speed where it is below that, else the peers. */
-void shown_hold_against(struct made *made, const struct suspicion *item, double peers,
-                        struct finding *finding)
+void evidence_set_limit(struct findings_builder *builder, const struct suspicion *item,
+                        double peers, struct finding *finding)
 {
-    const struct conf *conf = made->evidence->conf;
-    double nominal = nominal_of(made->evidence->links, &item->part);
+    const struct conf *conf = builder->evidence->conf;
+    double nominal = nominal_of(builder->evidence->links, &item->part);
     bool is_by_nominal = (part_is_of_node(&item->part) || item->part.type == DIAGNOSE_FABRIC) &&
                          finding->value < nominal * conf->link_nominal_percent / 100;
 

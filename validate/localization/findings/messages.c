@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/localization/findings/made.h"
+#include "validate/localization/findings/builder.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *words_leaf(const struct made *made, int leaf)
+const char *message_leaf(const struct findings_builder *builder, int leaf)
 {
-    return made->evidence->links->leaf_names[leaf];
+    return builder->evidence->links->leaf_names[leaf];
 }
 
-void words_part(const struct made *made, const struct part *part, char *name, size_t size)
+void message_part(const struct findings_builder *builder, const struct part *part, char *name,
+                  size_t size)
 {
-    const struct links *links = made->evidence->links;
+    const struct links *links = builder->evidence->links;
     const char *rail = part->rail >= 0 ? links->rails[part->rail] : "";
     const char *space = part->rail >= 0 ? " " : "";
 
@@ -26,14 +27,15 @@ void words_part(const struct made *made, const struct part *part, char *name, si
                  links->nodes[part->place < part->peer ? part->peer : part->place], space, rail);
         break;
     case DIAGNOSE_LEAF:
-        snprintf(name, size, "leaf %.63s%s%.20s", words_leaf(made, part->place), space, rail);
+        snprintf(name, size, "leaf %.63s%s%.20s", message_leaf(builder, part->place), space, rail);
         break;
     case DIAGNOSE_UPLINK:
         if (part->peer < 0)
-            snprintf(name, size, "uplink %.63s%s%.20s", words_leaf(made, part->place), space, rail);
+            snprintf(name, size, "uplink %.63s%s%.20s", message_leaf(builder, part->place), space,
+                     rail);
         else
-            snprintf(name, size, "uplink %.63s-%.63s%s%.20s", words_leaf(made, part->place),
-                     words_leaf(made, part->peer), space, rail);
+            snprintf(name, size, "uplink %.63s-%.63s%s%.20s", message_leaf(builder, part->place),
+                     message_leaf(builder, part->peer), space, rail);
         break;
     case DIAGNOSE_HOST:
         snprintf(name, size, "host");
@@ -47,7 +49,8 @@ void words_part(const struct made *made, const struct part *part, char *name, si
 }
 
 /* What else it may be. */
-void words_rival(const struct made *made, const struct suspicion *item, char *text, size_t size)
+void message_rival(const struct findings_builder *builder, const struct suspicion *item, char *text,
+                   size_t size)
 {
     const struct rival *rival = item->rival_count > 0 ? &item->rivals[0] : NULL;
     const struct part *part = rival && rival->count > 0 ? &rival->parts[0] : NULL;
@@ -57,15 +60,15 @@ void words_rival(const struct made *made, const struct suspicion *item, char *te
         snprintf(text, size, "or busy machines: cannot be told apart");
         return;
     }
-    words_part(made, part, name, sizeof name);
+    message_part(builder, part, name, sizeof name);
     if (part_is_of_node(part))
         snprintf(text, size, "or %.100s of %.60s: cannot be told apart", name,
-                 made->evidence->links->nodes[part->place]);
+                 builder->evidence->links->nodes[part->place]);
     else
         snprintf(text, size, "or %s: cannot be told apart", name);
 }
 
-const char *words_direction(const struct part *part)
+const char *message_direction(const struct part *part)
 {
     static const char *const of_node[] = {"", "sends", "receives", "both ways"};
     static const char *const of_path[] = {"", "forth", "back", "both ways"};
@@ -106,11 +109,11 @@ static void describe_end(const struct suspicion *item, double peers, struct find
                  often, finding->reference, what);
 }
 
-static void describe_host(const struct made *made, const struct suspicion *item,
+static void describe_host(const struct findings_builder *builder, const struct suspicion *item,
                           struct finding *finding)
 {
     static const char *const verbs[] = {"", "sends", "receives", "sends and receives"};
-    const struct links *links = made->evidence->links;
+    const struct links *links = builder->evidence->links;
     double alone_mbps = 0;
 
     for (size_t k = 0; k < links->rail_count; k++)
@@ -118,7 +121,7 @@ static void describe_host(const struct made *made, const struct suspicion *item,
             fmax(alone_mbps, links->figures_mbps[(size_t)finding->node * links->rail_count + k]);
     finding->metric = "bandwidth_together";
     finding->reference = alone_mbps;
-    finding->limit = alone_mbps * made->evidence->conf->link_peers_percent / 100;
+    finding->limit = alone_mbps * builder->evidence->conf->link_peers_percent / 100;
     finding->limit_source = "peers";
     snprintf(finding->message, sizeof finding->message,
              "a rail %s %.0f Mb/s when all rails run, alone %.0f: check PCIe width, slot and NUMA "
@@ -126,11 +129,11 @@ static void describe_host(const struct made *made, const struct suspicion *item,
              verbs[item->part.ways], finding->value, alone_mbps);
 }
 
-static void describe_shared(const struct made *made, const struct suspicion *item,
+static void describe_shared(const struct findings_builder *builder, const struct suspicion *item,
                             struct finding *finding)
 {
     const char *found =
-        made->evidence->links->has_found_leaves ? " (leaves found from the measurements)" : "";
+        builder->evidence->links->has_found_leaves ? " (leaves found from the measurements)" : "";
 
     switch (item->part.type) {
     case DIAGNOSE_PATH:
@@ -164,18 +167,19 @@ static void describe_shared(const struct made *made, const struct suspicion *ite
         snprintf(finding->message, sizeof finding->message,
                  "%s runs at %.0f of %.0f Mb/s (%s) on most nodes alike: the fabric, or the "
                  "NominalSpeed of the configuration",
-                 item->part.rail < 0 ? "each rail" : made->evidence->links->rails[item->part.rail],
+                 item->part.rail < 0 ? "each rail"
+                                     : builder->evidence->links->rails[item->part.rail],
                  finding->value, finding->reference, finding->limit_source);
     }
 }
 
-void words_describe(const struct made *made, const struct suspicion *item, double peers,
-                    struct finding *finding)
+void message_write(const struct findings_builder *builder, const struct suspicion *item,
+                   double peers, struct finding *finding)
 {
     if (item->part.type == DIAGNOSE_HOST)
-        describe_host(made, item, finding);
+        describe_host(builder, item, finding);
     else if (part_is_of_node(&item->part))
         describe_end(item, peers, finding);
     else
-        describe_shared(made, item, finding);
+        describe_shared(builder, item, finding);
 }
