@@ -39,7 +39,7 @@ gpu() {
     for ((i = 1; i <= nodes; i++)); do
         [ $# -eq 0 ] || { state=$1 && shift; }
         printf '%s\n' "devices $devices" "cache $work" "$state" >"$work/state$i"
-        ranks+=(-n 1 env SLURMD_NODENAME=n$i "MUSTER_GPU_STATE=$work/state$i" "$program" --json
+        ranks+=(-n 1 env "SLURMD_NODENAME=n$i" "MUSTER_GPU_STATE=$work/state$i" "$program" --json
             --tests=collectives --time-limit=300 "${options[@]}" :)
     done
     timeout 600 mpirun --oversubscribe "${ranks[@]:0:${#ranks[@]}-1}" >"$work/json" 2>"$work/err" </dev/null
