@@ -79,7 +79,7 @@ unlike "$text" '^muster: allreduce +recursive' '... by what was forced'
 MUSTER_COLLECTIVES_EXPLAIN=1 run 2 "$program"
 is "$(grep -cE '^[a-z-]+ +[0-9]+  [a-z-]+ +[0-9]+ .* chosen$' <<<"$text")" 30 \
     'asked why: one is chosen for each collective and size'
-like "$text" '^allreduce +65536  [a-z-]+ +[0-9]+ +[0-9.]+ +[0-9.]+  chosen$' \
+like "$text" '^allreduce +65536  [a-z-]+ +[0-9]+ +[0-9.]+ +[0-9.]+(  chosen)?$' \
     '... with what was predicted beside what was measured'
 MUSTER_COLLECTIVES=mpi MUSTER_COLLECTIVES_SUMMARY=1 run 2 "$program"
 is "$?" 0 'all left to MPI'
