@@ -441,7 +441,8 @@ bool suspicion_is_sure(const struct suspicion *item)
 /* Whether a sample of the pairs that is too low passes the part, and none that is at fault for
  * sure.
  */
-static bool has_own_low(const struct search *search, const struct part *part, unsigned pairs)
+static bool has_own_low(const struct search *search, const struct part *part, unsigned pairs,
+                        const struct part *const *sure, size_t sure_count)
 {
     const struct observations *observations = &search->observations;
     const struct diagnose_network *network = observations->network;
@@ -454,9 +455,8 @@ static bool has_own_low(const struct search *search, const struct part *part, un
             bool is_own = model_bin_y(sample->bin) < log(network->fault_share) &&
                           part_passes(network, part, pair, sample);
 
-            for (size_t m = 0; m < search->diagnosis->count && is_own; m++)
-                is_own = !suspicion_is_sure(&search->diagnosis->items[m]) ||
-                         !part_passes(network, &search->diagnosis->items[m].part, pair, sample);
+            for (size_t m = 0; m < sure_count && is_own; m++)
+                is_own = !part_passes(network, sure[m], pair, sample);
             if (is_own)
                 return true;
         }
@@ -466,18 +466,26 @@ static bool has_own_low(const struct search *search, const struct part *part, un
 
 /* What is low only where a part is at fault for sure is that part's: how deep it is may vary more
  * than the model has it. */
-static void drop_explained(struct search *search)
+static int drop_explained(struct search *search)
 {
     struct diagnosis *diagnosis = search->diagnosis;
+    const struct part **sure = malloc((diagnosis->count + 1) * sizeof *sure);
+    size_t sure_count = 0;
 
-    for (size_t i = 0; i < diagnosis->count; i++) {
+    for (size_t i = 0; i < diagnosis->count && sure; i++)
+        if (suspicion_is_sure(&diagnosis->items[i]))
+            sure[sure_count++] = &diagnosis->items[i].part;
+    for (size_t i = 0; i < diagnosis->count && sure; i++) {
         struct suspicion *item = &diagnosis->items[i];
 
         if (!suspicion_is_sure(item) &&
             !has_own_low(search, &item->part,
-                         part_pairs(&search->observations, &item->part, search->pairs)))
+                         part_pairs(&search->observations, &item->part, search->pairs), sure,
+                         sure_count))
             item->probability = 0;
     }
+    free(sure);
+    return sure ? 0 : -1;
 }
 
 /* What is nobody's fault. */
@@ -599,7 +607,7 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
     if (status == 0)
         status = add_likely(&search);
     if (status == 0)
-        drop_explained(&search);
+        status = drop_explained(&search);
     diagnosis->busy = model_rate(search.explanation.rate);
     search_clear(&search);
     for (size_t i = 0; i < diagnosis->count; i++) {

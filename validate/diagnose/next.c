@@ -167,12 +167,13 @@ static bool is_suspected(const struct diagnose_network *network, const struct di
     struct pair ends = {.low = pair->low, .high = pair->high};
 
     for (size_t i = 0; i < diagnosis->count; i++)
-        for (size_t slot = 0; slot < 4 * network->rail_count; slot++) {
+        for (size_t slot = 0; diagnosis->items[i].probability > model_value(MODEL_CLEARED) &&
+                              slot < 4 * network->rail_count;
+             slot++) {
             struct observation sample = {
                 .rail = (unsigned short)(slot / 4), .is_up = slot % 2, .is_together = slot % 4 > 1};
 
-            if (diagnosis->items[i].probability > model_value(MODEL_CLEARED) &&
-                part_passes(network, &diagnosis->items[i].part, &ends, &sample))
+            if (part_passes(network, &diagnosis->items[i].part, &ends, &sample))
                 return true;
         }
     return false;

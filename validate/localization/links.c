@@ -80,11 +80,12 @@ static void read_nominals(const struct links_source *source, struct links *links
     }
 }
 
-/* The nodes at hand are on some of the cluster's leaf switches: those that none is on count not. Of
- * nodes of which one is not known nothing is; one leaf says nothing. */
+/* The nodes at hand are on some of the cluster's leaf switches: those that none is on count not.
+ * Where one node's is not known none is. */
 static int read_leaves(const struct links_source *source, struct links *links)
 {
     size_t leaves = 0;
+    bool is_done = true;
     int *numbers;
 
     for (size_t i = 0; i < links->node_count; i++) {
@@ -105,12 +106,13 @@ static int read_leaves(const struct links_source *source, struct links *links)
         if (numbers[leaf] > 0) {
             links->leaf_names[links->leaf_count] =
                 strdup(source->leaf_names ? source->leaf_names[leaf] : "?");
+            is_done &= links->leaf_names[links->leaf_count] != NULL;
             numbers[leaf] = (int)links->leaf_count++;
         }
     for (size_t i = 0; i < links->node_count; i++)
         links->leaves[i] = numbers[source->leaves[i]];
     free(numbers);
-    return 0;
+    return is_done ? 0 : -1;
 }
 
 /* What the receiver says of the transfer: the record beside it. NULL: it says nothing. */
@@ -350,6 +352,7 @@ static int find_leaves(double peers_share, struct links *links)
 {
     int *parents = malloc((links->node_count + 1) * sizeof *parents), groups = 0;
     int *sizes = calloc(links->node_count + 1, sizeof *sizes);
+    bool is_named = true;
 
     for (size_t i = 0; i < links->node_count && parents && sizes; i++)
         parents[i] = (int)i;
@@ -373,11 +376,14 @@ static int find_leaves(double peers_share, struct links *links)
             for (size_t k = 0; k < links->node_count; k++)
                 if (parents[k] == (int)i)
                     links->leaves[k] = (int)links->leaf_count;
-            links->leaf_names[links->leaf_count++] = name_group(links, parents, (int)i);
+            links->leaf_names[links->leaf_count] = name_group(links, parents, (int)i);
+            is_named &= links->leaf_names[links->leaf_count++] != NULL;
         }
     free(parents);
     free(sizes);
-    return parents && sizes && (groups < 2 || (links->leaves && links->leaf_names)) ? 0 : -1;
+    return parents && sizes && is_named && (groups < 2 || (links->leaves && links->leaf_names))
+               ? 0
+               : -1;
 }
 
 static void read_latency(const struct record *record, struct links *links)
@@ -387,10 +393,12 @@ static void read_latency(const struct record *record, struct links *links)
 
     for (int k = 0; k < 2; k++) {
         long node = name_index_find(&links->by_node, ends[k]);
-        double *least = &links->latencies_us[(size_t)node * links->rail_count + (size_t)rail];
+        double *least;
 
-        if (node >= 0 && rail >= 0)
-            *least = fmin(*least, fmin(record->value, record->low));
+        if (node < 0 || rail < 0)
+            continue;
+        least = &links->latencies_us[(size_t)node * links->rail_count + (size_t)rail];
+        *least = fmin(*least, fmin(record->value, record->low));
     }
 }
 

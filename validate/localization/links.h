@@ -37,9 +37,9 @@ struct links {
     struct name_index by_node;
     char **rails;          /* rail_count names */
     double *nominal_mbps;  /* node_count x rail_count, row = node; 0: not known */
-    int *leaves;           /* [node_count] indices of leaf_names; NULL: not known, or one */
+    int *leaves;           /* [node_count] indices of leaf_names; NULL: not known */
     char **leaf_names;     /* leaf_count */
-    size_t leaf_count;     /* 0: not known, or one */
+    size_t leaf_count;     /* 0: not known */
     bool has_found_leaves; /* from the samples: groups that reach each other well */
     /* node_count x rail_count; NAN: not measured */
     double *figures_mbps; /* the best that the rail showed, of both directions' the worse one */

@@ -12,8 +12,10 @@
 struct findings_builder {
     const struct evidence *evidence;
     struct findings *findings;
-    bool *is_reported;  /* node_count x rail_count: something was said of that rail */
-    bool *is_suspect;   /* node_count: a part of it may be at fault */
+    bool *is_reported;          /* node_count x rail_count: something was said of that rail */
+    bool *is_suspect;           /* node_count: a part of it may be at fault */
+    const struct part **shared; /* parts between nodes that are at fault for sure */
+    size_t shared_count;
     double *peers_mbps; /* [1 + rail] median of the rail's samples; NAN: not known yet */
     bool is_out_of_memory;
     struct finding scratch; /* where there is no memory for another */

@@ -82,17 +82,11 @@ void evidence_value(struct findings_builder *builder, const struct suspicion *it
 /* Whether it is of nodes that nobody suspects, and nothing between them is at fault for sure. */
 static bool is_control(const struct findings_builder *builder, const struct link_sample *one)
 {
-    const struct diagnosis *diagnosis = builder->evidence->diagnosis;
-
     if (builder->is_suspect[one->sample.from] || builder->is_suspect[one->sample.to])
         return false;
-    for (size_t i = 0; i < diagnosis->count; i++) {
-        const struct part *part = &diagnosis->items[i].part;
-
-        if (!part_is_of_node(part) && suspicion_is_sure(&diagnosis->items[i]) &&
-            passes(builder->evidence, part, part->ways, one))
+    for (size_t i = 0; i < builder->shared_count; i++)
+        if (passes(builder->evidence, builder->shared[i], builder->shared[i]->ways, one))
             return false;
-    }
     return true;
 }
 

@@ -67,7 +67,9 @@ static void mark_suspects(struct findings_builder *builder)
     for (size_t i = 0; i < builder->evidence->diagnosis->count; i++) {
         const struct suspicion *item = &builder->evidence->diagnosis->items[i];
 
-        if (part_is_of_node(&item->part) && item->probability > model_value(MODEL_CLEARED))
+        if (!part_is_of_node(&item->part) && suspicion_is_sure(item))
+            builder->shared[builder->shared_count++] = &item->part;
+        else if (part_is_of_node(&item->part) && item->probability > model_value(MODEL_CLEARED))
             builder->is_suspect[item->part.place] = true;
     }
 }
@@ -218,8 +220,10 @@ int findings_make(const struct evidence *evidence, struct findings *findings)
     builder.is_reported =
         calloc(links->node_count * links->rail_count + 1, sizeof *builder.is_reported);
     builder.is_suspect = calloc(links->node_count + 1, sizeof *builder.is_suspect);
+    builder.shared = malloc((evidence->diagnosis->count + 1) * sizeof *builder.shared);
     builder.peers_mbps = malloc((links->rail_count + 1) * sizeof *builder.peers_mbps);
-    builder.is_out_of_memory = !builder.is_reported || !builder.is_suspect || !builder.peers_mbps;
+    builder.is_out_of_memory =
+        !builder.is_reported || !builder.is_suspect || !builder.shared || !builder.peers_mbps;
     for (size_t i = 0; i <= links->rail_count && builder.peers_mbps; i++)
         builder.peers_mbps[i] = NAN;
     if (!builder.is_out_of_memory) {
@@ -239,6 +243,7 @@ int findings_make(const struct evidence *evidence, struct findings *findings)
     }
     free(builder.is_reported);
     free(builder.is_suspect);
+    free(builder.shared);
     free(builder.peers_mbps);
     if (findings->count > 0)
         qsort(findings->items, findings->count, sizeof *findings->items, worst_first);

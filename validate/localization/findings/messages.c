@@ -86,10 +86,16 @@ static void how_often(const struct suspicion *item, char *text, size_t size)
                  100.0 * item->low / (item->all > 0 ? item->all : 1), item->all);
 }
 
-static void describe_end(const struct suspicion *item, double peers, struct finding *finding)
+static const char *verb_of(const struct part *part)
 {
     static const char *const verbs[] = {"", "sends", "receives", "sends and receives"};
-    const char *verb = verbs[item->part.ways];
+
+    return verbs[part->ways];
+}
+
+static void describe_end(const struct suspicion *item, double peers, struct finding *finding)
+{
+    const char *verb = verb_of(&item->part);
     const char *what =
         finding->kind == FINDING_NODE ? "the node: PCIe, memory, load" : "cable or switch port";
     char often[64];
@@ -112,7 +118,6 @@ static void describe_end(const struct suspicion *item, double peers, struct find
 static void describe_host(const struct findings_builder *builder, const struct suspicion *item,
                           struct finding *finding)
 {
-    static const char *const verbs[] = {"", "sends", "receives", "sends and receives"};
     const struct links *links = builder->evidence->links;
     double alone_mbps = 0;
 
@@ -126,7 +131,7 @@ static void describe_host(const struct findings_builder *builder, const struct s
     snprintf(finding->message, sizeof finding->message,
              "a rail %s %.0f Mb/s when all rails run, alone %.0f: check PCIe width, slot and NUMA "
              "placement of the NICs",
-             verbs[item->part.ways], finding->value, alone_mbps);
+             verb_of(&item->part), finding->value, alone_mbps);
 }
 
 static void describe_shared(const struct findings_builder *builder, const struct suspicion *item,
