@@ -71,10 +71,10 @@ static double at_times(struct simulation *simulation, const struct flow *flow)
     return share;
 }
 
-static bool is_liar(const struct run_plan *plan, int node)
+static bool is_inconsistent(const struct run_plan *plan, int node)
 {
     for (int i = 0; i < plan->fault_count; i++)
-        if (plan->faults[i].kind == FAULT_LIAR && plan->faults[i].node == node)
+        if (plan->faults[i].kind == FAULT_INCONSISTENT && plan->faults[i].node == node)
             return true;
     return false;
 }
@@ -187,9 +187,9 @@ static void print(struct simulation *simulation, const struct flow *flow, const 
         received.metric = "bandwidth_received";
         received.value *= exp(0.2 * plan->noise.sigma * sim_normal(&simulation->random));
         /* a node that lies says of both directions that all is well */
-        if (is_liar(plan, flow->to))
+        if (is_inconsistent(plan, flow->to))
             received.value = plan->fabric->nic_mbps;
-        if (is_liar(plan, flow->from))
+        if (is_inconsistent(plan, flow->from))
             record.value = record.low = record.high = plan->fabric->nic_mbps;
         if (plan->has_time)
             received.high = best_mbps;

@@ -17,7 +17,7 @@ const char *const fault_names[FAULT_KINDS] = {
     [FAULT_UPLINK] = "all uplinks of a leaf slow",
     [FAULT_CABLE] = "one cable of an uplink slow",
     [FAULT_TRUNK] = "trunk between two leaves slow",
-    [FAULT_LIAR] = "node that lies",
+    [FAULT_INCONSISTENT] = "node that lies",
     [FAULT_MISPLACED] = "node on another leaf",
     [FAULT_FABRIC] = "whole fabric at half speed",
 };
@@ -100,7 +100,7 @@ static void change(struct fabric *fabric, int *stated, const struct fault *fault
     case FAULT_RECEIVES:
     case FAULT_DEAD:
     case FAULT_NODE:
-    case FAULT_LIAR: /* a lie is seen where there is something to hide */
+    case FAULT_INCONSISTENT: /* a lie is seen where there is something to hide */
         slow_end(fabric, fault);
         break;
     case FAULT_HOST:
@@ -162,7 +162,7 @@ bool fault_inject(struct fabric *fabric, int *stated, enum fault_kind kind, stru
             fault.peer_leaf = 1 - fault.leaf; /* its uplinks are the other's */
         if (kind == FAULT_DEAD)
             fault.share = 0;
-        if (kind == FAULT_NODE || kind == FAULT_HOST || kind == FAULT_LIAR ||
+        if (kind == FAULT_NODE || kind == FAULT_HOST || kind == FAULT_INCONSISTENT ||
             kind == FAULT_MISPLACED)
             fault.rail = -1;
         if (kind == FAULT_HOST)
@@ -243,8 +243,8 @@ static bool names(const struct finding *finding, const struct fault *fault)
     case FAULT_TRUNK:
         return finding->kind == FINDING_UPLINK &&
                (finding->peer_leaf == fault->leaf || finding->peer_leaf == fault->peer_leaf);
-    case FAULT_LIAR:
-        return finding->kind == FINDING_LIAR;
+    case FAULT_INCONSISTENT:
+        return finding->kind == FINDING_INCONSISTENT;
     case FAULT_MISPLACED:
         return finding->kind == FINDING_MISPLACED;
     default:

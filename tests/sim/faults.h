@@ -23,7 +23,7 @@ enum fault_kind {
     FAULT_UPLINK,
     FAULT_CABLE, /* one of several of an uplink */
     FAULT_TRUNK, /* between two leaves of a mesh */
-    FAULT_LIAR,
+    FAULT_INCONSISTENT,
     FAULT_MISPLACED,
     FAULT_FABRIC,
     FAULT_KINDS,

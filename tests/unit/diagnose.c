@@ -277,7 +277,7 @@ static void check_nothing(void)
 /* Node 2 says of all that it sends that it is fast; its partners say what comes. */
 static void check_believe(void)
 {
-    struct liar *liars = NULL;
+    struct inconsistent_node *inconsistent = NULL;
 
     make(8);
     meet_all(8, rail_sends, 0);
@@ -285,20 +285,20 @@ static void check_believe(void)
         samples[i].received = samples[i].rate;
         samples[i].rate = samples[i].from == 2 ? 1 : samples[i].rate;
     }
-    ok(diagnose_believe(&network, samples, count, &liars) == 1 && liars[0].node == 2,
-       "a node that is contradicted by its partners is a liar");
-    free(liars);
+    ok(diagnose_believe(&network, samples, count, &inconsistent) == 1 && inconsistent[0].node == 2,
+       "a node that is contradicted by its partners has inconsistent reports");
+    free(inconsistent);
     expect("... and they are believed", DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1);
 
     make(8);
     meet(0, 1, healthy, 0);
     samples[0].received = 0.5;
     samples[1].received = 1.2;
-    ok(diagnose_believe(&network, samples, count, &liars) == 0,
-       "one partner that contradicts makes no liar, nor does a sender that says less");
+    ok(diagnose_believe(&network, samples, count, &inconsistent) == 0,
+       "one partner that contradicts makes consistent, nor does a sender that says less");
     ok(samples[0].rate == 0.5 && samples[1].rate > 0.9 && samples[1].rate < 1,
        "... the lower figure is believed");
-    free(liars);
+    free(inconsistent);
 }
 
 /* A path among many nodes is met once, what comes and goes seldom: what that says is asked for,

@@ -515,14 +515,14 @@ static void names_the_latency_of_what_is_slow(void)
     latency_us = 0;
 }
 
-static void names_a_liar(void)
+static void names_inconsistent_reports(void)
 {
     const struct figures lie = {196, 198, 49, 49, 0};
     const struct finding *finding = hold(&lie, &lie);
     bool is_named = false;
 
     for (size_t i = 0; i < localization.findings.count; i++)
-        is_named |= localization.findings.items[i].kind == FINDING_LIAR &&
+        is_named |= localization.findings.items[i].kind == FINDING_INCONSISTENT &&
                     localization.findings.items[i].node == 1;
     ok(finding && is_named, "more than the receivers ever had is a lie");
 }
@@ -798,7 +798,7 @@ int main(void)
     asks_a_slow_fabric_too();
     warns_of_what_never_answers_soon();
     names_the_latency_of_what_is_slow();
-    names_a_liar();
+    names_inconsistent_reports();
     asks_hosts_again();
     passes_hints_on();
     weighs_verbs();

@@ -7,7 +7,7 @@
 
 struct account {
     int told, contradicted, partners, last_partner;
-    bool is_liar;
+    bool is_inconsistent;
 };
 
 /* The receiver's time of a transfer lies within the sender's, as that ends when the receiver has
@@ -25,13 +25,14 @@ static void count_accounts(const struct diagnose_network *network,
                            struct account *accounts)
 {
     for (size_t i = 0; i < network->node_count; i++)
-        accounts[i] = (struct account){.last_partner = -1, .is_liar = accounts[i].is_liar};
+        accounts[i] =
+            (struct account){.last_partner = -1, .is_inconsistent = accounts[i].is_inconsistent};
     for (size_t i = 0; i < count; i++) {
         const struct diagnose_sample *sample = &samples[i];
         int ends[] = {sample->from, sample->to};
 
-        if (!(sample->received > 0) || accounts[sample->from].is_liar ||
-            accounts[sample->to].is_liar)
+        if (!(sample->received > 0) || accounts[sample->from].is_inconsistent ||
+            accounts[sample->to].is_inconsistent)
             continue;
         for (int k = 0; k < 2; k++) {
             struct account *account = &accounts[ends[k]];
@@ -62,14 +63,14 @@ static int worst_of(const struct diagnose_network *network, const struct account
 }
 
 long diagnose_believe(const struct diagnose_network *network, struct diagnose_sample *samples,
-                      size_t count, struct liar **liars)
+                      size_t count, struct inconsistent_node **inconsistent)
 {
     struct account *accounts = calloc(network->node_count + 1, sizeof *accounts);
     long found = 0;
     int node;
 
-    *liars = malloc((network->node_count + 1) * sizeof **liars);
-    if (!accounts || !*liars) {
+    *inconsistent = malloc((network->node_count + 1) * sizeof **inconsistent);
+    if (!accounts || !*inconsistent) {
         free(accounts);
         return -1;
     }
@@ -78,15 +79,16 @@ long diagnose_believe(const struct diagnose_network *network, struct diagnose_sa
         node = worst_of(network, accounts);
         if (node < 0)
             break;
-        accounts[node].is_liar = true;
-        (*liars)[found++] = (struct liar){node, accounts[node].told, accounts[node].contradicted};
+        accounts[node].is_inconsistent = true;
+        (*inconsistent)[found++] =
+            (struct inconsistent_node){node, accounts[node].told, accounts[node].contradicted};
     }
     for (size_t i = 0; i < count; i++) {
         struct diagnose_sample *sample = &samples[i];
 
         /* of two ends of a kind the lower figure, which is the receiver's */
         if (is_contradicted(sample) &&
-            (accounts[sample->from].is_liar || !accounts[sample->to].is_liar))
+            (accounts[sample->from].is_inconsistent || !accounts[sample->to].is_inconsistent))
             sample->rate = sample->received;
     }
     free(accounts);

@@ -6,15 +6,16 @@
 
 /* Whose figures are believed, before parts are looked for. Pure. */
 
-struct liar {
+struct inconsistent_node {
     int node;
     int told, contradicted; /* transfers that it took part in, and those of them that contradict */
 };
 
 /* Nodes whose figures contradict those of several partners, the most contradicted first. Of each
- * contradiction the figure of the end that is no liar is put into the samples, of two such ends the
- * lower one. *liars is malloc'd. Returns how many, or -1 when memory is out. O(samples x liars). */
+ * contradiction the figure of the end that is consistent is put into the samples, of two such ends
+ * the lower one. *inconsistent is malloc'd. Returns how many, or -1 when memory is out. O(samples x
+ * inconsistent). */
 long diagnose_believe(const struct diagnose_network *network, struct diagnose_sample *samples,
-                      size_t count, struct liar **liars);
+                      size_t count, struct inconsistent_node **inconsistent);
 
 #endif

@@ -21,16 +21,16 @@ struct look {
     struct diagnose_network network;
     int *leaves; /* of the network: without nodes that are elsewhere */
     struct diagnosis diagnosis;
-    struct liar *liars;
+    struct inconsistent_node *inconsistent;
     struct misplaced *misplaced;
-    long liar_count, misplaced_count;
+    long inconsistent_count, misplaced_count;
 };
 
 static void look_clear(struct look *look)
 {
     diagnosis_clear(&look->diagnosis);
     free(look->leaves);
-    free(look->liars);
+    free(look->inconsistent);
     free(look->misplaced);
     *look = (struct look){0};
 }
@@ -38,8 +38,9 @@ static void look_clear(struct look *look)
 /* Whose figures are believed, and where the nodes are. */
 static int prepare(const struct links *links, struct diagnose_sample *samples, struct look *look)
 {
-    look->liar_count = diagnose_believe(&look->network, samples, links->sample_count, &look->liars);
-    if (look->liar_count < 0)
+    look->inconsistent_count =
+        diagnose_believe(&look->network, samples, links->sample_count, &look->inconsistent);
+    if (look->inconsistent_count < 0)
         return -1;
     if (!links->leaves || links->has_found_leaves)
         return 0;
@@ -169,18 +170,19 @@ static int conclude(struct localization *localization, const struct look *look)
     int status = recall(localization, &history, &references);
 
     if (status == 0)
-        status = findings_make(&(struct evidence){.links = &localization->links,
-                                                  .network = &look->network,
-                                                  .conf = localization->source.conf,
-                                                  .diagnosis = &look->diagnosis,
-                                                  .liars = look->liars,
-                                                  .liar_count = (size_t)look->liar_count,
-                                                  .misplaced = look->misplaced,
-                                                  .misplaced_count = (size_t)look->misplaced_count,
-                                                  .history = history,
-                                                  .references = references,
-                                                  .is_retested = localization->is_confirmed},
-                               &localization->findings);
+        status =
+            findings_make(&(struct evidence){.links = &localization->links,
+                                             .network = &look->network,
+                                             .conf = localization->source.conf,
+                                             .diagnosis = &look->diagnosis,
+                                             .inconsistent = look->inconsistent,
+                                             .inconsistent_count = (size_t)look->inconsistent_count,
+                                             .misplaced = look->misplaced,
+                                             .misplaced_count = (size_t)look->misplaced_count,
+                                             .history = history,
+                                             .references = references,
+                                             .is_retested = localization->is_confirmed},
+                          &localization->findings);
     free(history);
     free(references);
     return status;
@@ -233,7 +235,7 @@ struct record localization_record(const struct localization *localization,
                .node = finding->node >= 0 ? nodes[finding->node] : NULL,
                .peer = finding->peer >= 0 ? nodes[finding->peer] : NULL, .part = finding->part);
 
-    if (finding->kind == FINDING_MISPLACED || finding->kind == FINDING_LIAR)
+    if (finding->kind == FINDING_MISPLACED || finding->kind == FINDING_INCONSISTENT)
         return record;
     record.metric = finding->metric;
     record.value = finding->value;

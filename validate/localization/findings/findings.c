@@ -165,16 +165,17 @@ static void fold_uplinks(struct findings_builder *builder, int rail)
              all->value, all->reference);
 }
 
-static void take_liar(struct findings_builder *builder, const struct liar *liar)
+static void take_inconsistent(struct findings_builder *builder,
+                              const struct inconsistent_node *inconsistent)
 {
-    struct finding *finding = builder_add(builder, FINDING_LIAR, VERDICT_FAIL);
+    struct finding *finding = builder_add(builder, FINDING_INCONSISTENT, VERDICT_FAIL);
 
-    finding->node = liar->node;
+    finding->node = inconsistent->node;
     snprintf(finding->part, sizeof finding->part, "records");
     snprintf(finding->message, sizeof finding->message,
              "its figures contradict those of its partners in %d of %d transfers; the partners are "
              "believed",
-             liar->contradicted, liar->told);
+             inconsistent->contradicted, inconsistent->told);
 }
 
 static void take_misplaced(struct findings_builder *builder, const struct misplaced *misplaced)
@@ -228,8 +229,8 @@ int findings_make(const struct evidence *evidence, struct findings *findings)
         builder.peers_mbps[i] = NAN;
     if (!builder.is_out_of_memory) {
         mark_suspects(&builder);
-        for (size_t i = 0; i < evidence->liar_count; i++)
-            take_liar(&builder, &evidence->liars[i]);
+        for (size_t i = 0; i < evidence->inconsistent_count; i++)
+            take_inconsistent(&builder, &evidence->inconsistent[i]);
         for (size_t i = 0; i < evidence->misplaced_count; i++)
             take_misplaced(&builder, &evidence->misplaced[i]);
         for (size_t i = 0; i < evidence->diagnosis->count; i++) {

@@ -16,18 +16,18 @@ struct reference_figure {
 };
 
 enum finding_kind {
-    FINDING_NODE,      /* all rails of a node: node */
-    FINDING_RAIL,      /* node's rail: node, rail */
-    FINDING_HOST,      /* node's rails are well alone and slow together: node */
-    FINDING_PAIR,      /* path of a pair: node, peer, rail or -1 */
-    FINDING_LEAF,      /* all paths of a leaf switch's nodes: leaf, rail or -1 */
-    FINDING_UPLINK,    /* path between two leaves, or one leaf's uplinks: leaf, peer_leaf or -1 */
-    FINDING_FABRIC,    /* slow on most nodes alike: rail or -1 */
-    FINDING_LIAR,      /* node's figures contradict those of its partners: node */
-    FINDING_MISPLACED, /* node's links are those of another leaf than topology.conf says: node,
-                          leaf, peer_leaf (where it seems to be) */
-    FINDING_AMBIGUOUS, /* node and rail, or something else: cannot be told */
-    FINDING_MISSING,   /* nothing was measured of node's rail, or of one direction of it */
+    FINDING_NODE,   /* all rails of a node: node */
+    FINDING_RAIL,   /* node's rail: node, rail */
+    FINDING_HOST,   /* node's rails are well alone and slow together: node */
+    FINDING_PAIR,   /* path of a pair: node, peer, rail or -1 */
+    FINDING_LEAF,   /* all paths of a leaf switch's nodes: leaf, rail or -1 */
+    FINDING_UPLINK, /* path between two leaves, or one leaf's uplinks: leaf, peer_leaf or -1 */
+    FINDING_FABRIC, /* slow on most nodes alike: rail or -1 */
+    FINDING_INCONSISTENT, /* node's figures contradict those of its partners: node */
+    FINDING_MISPLACED,    /* node's links are those of another leaf than topology.conf says: node,
+                             leaf, peer_leaf (where it seems to be) */
+    FINDING_AMBIGUOUS,    /* node and rail, or something else: cannot be told */
+    FINDING_MISSING,      /* nothing was measured of node's rail, or of one direction of it */
 };
 
 struct finding {
@@ -59,8 +59,8 @@ struct evidence {
     const struct diagnose_network *network;
     const struct conf *conf;
     const struct diagnosis *diagnosis;
-    const struct liar *liars;
-    size_t liar_count;
+    const struct inconsistent_node *inconsistent;
+    size_t inconsistent_count;
     const struct misplaced *misplaced;
     size_t misplaced_count;
     const struct history_figure *history;      /* node_count x rail_count, or NULL */

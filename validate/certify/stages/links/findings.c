@@ -25,7 +25,7 @@ static enum fault_code code_of(const struct finding *finding)
         [FINDING_LEAF] = FAULT_LEAF_SLOW,
         [FINDING_UPLINK] = FAULT_UPLINK_SLOW,
         [FINDING_FABRIC] = FAULT_NETWORK_SLOW,
-        [FINDING_LIAR] = FAULT_REPORT_INCONSISTENT,
+        [FINDING_INCONSISTENT] = FAULT_REPORT_INCONSISTENT,
         [FINDING_MISPLACED] = FAULT_NODE_MISPLACED,
         [FINDING_AMBIGUOUS] = FAULT_RAIL_OR_PATH_SLOW,
         [FINDING_MISSING] = FAULT_RAIL_NOT_MEASURED,
@@ -129,7 +129,7 @@ static void finding_take(struct certify *certify, const struct localization *loc
     case FINDING_NODE:
     case FINDING_RAIL:
     case FINDING_HOST:
-    case FINDING_LIAR:
+    case FINDING_INCONSISTENT:
     case FINDING_AMBIGUOUS:
     case FINDING_MISSING:
         localization_short_message(finding, text, sizeof text);
