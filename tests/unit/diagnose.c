@@ -295,7 +295,7 @@ static void check_believe(void)
     samples[0].received = 0.5;
     samples[1].received = 1.2;
     ok(diagnose_believe(&network, samples, count, &inconsistent) == 0,
-       "one partner that contradicts makes consistent, nor does a sender that says less");
+       "one partner that contradicts makes no node inconsistent, nor does a sender that says less");
     ok(samples[0].rate == 0.5 && samples[1].rate > 0.9 && samples[1].rate < 1,
        "... the lower figure is believed");
     free(inconsistent);
