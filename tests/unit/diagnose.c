@@ -246,6 +246,36 @@ static void check_two_nodes(void)
     diagnosis_clear(&diagnosis);
 }
 
+/* Uplinks that carry the rate of one rail, of which each rail has what the other one leaves. */
+static double thin_uplinks(int from, int to, int rail, bool is_together)
+{
+    double share =
+        leaves[from] != leaves[to] && is_together ? rail == (from + to) % 2 ? 0.3 : 0.7 : 1;
+
+    return share;
+}
+
+static double thin_uplinks_and_host(int from, int to, int rail, bool is_together)
+{
+    return thin_uplinks(from, to, rail, is_together) * host(from, to, rail, is_together);
+}
+
+/* How uplinks were built is no node's. */
+static void check_thin_uplinks(void)
+{
+    make(8);
+    meet_all(8, thin_uplinks, 0);
+    expect("uplinks that carry one rail", DIAGNOSE_HOST, 0, 0, 0, 0, 0);
+    make(8);
+    meet_all(8, thin_uplinks_and_host, 0);
+    expect("... and a host", DIAGNOSE_HOST, 1, -1, -1, DIAGNOSE_BOTH, 1);
+    make(2);
+    leaves[1] = 1;
+    network.leaf_count = 2;
+    meet_all(2, thin_uplinks, 0);
+    expect("two nodes of two leaves", DIAGNOSE_HOST, 0, 0, 0, 0, 0);
+}
+
 /* What tells a rail from a path is the rail with somebody else. */
 static void check_next(void)
 {
@@ -500,6 +530,7 @@ int main(void)
     check_parts();
     check_busy();
     check_two_nodes();
+    check_thin_uplinks();
     check_next();
     check_next_unlikely();
     check_changed();

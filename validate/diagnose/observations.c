@@ -16,18 +16,20 @@ static const float dead_y = -4;
 /* Sound pairs of sound nodes that are looked at of each leaf, and of all. */
 enum { CONTROLS = 8, CONTROLS_ALL = 128 };
 
+static bool is_across(const struct diagnose_network *network, const struct diagnose_sample *sample)
+{
+    return network->leaves && network->leaf_count > 1 &&
+           network->leaves[sample->from] != network->leaves[sample->to];
+}
+
 bool sample_is_shared(const struct diagnose_network *network, const struct diagnose_sample *sample)
 {
-    return sample->shared > 1 && network->leaves && network->leaf_count > 1 &&
-           network->leaves[sample->from] != network->leaves[sample->to];
+    return sample->shared > 1 && is_across(network, sample);
 }
 
 static int class_of(const struct diagnose_network *network, const struct diagnose_sample *sample)
 {
-    bool is_across = network->leaves && network->leaf_count > 1 &&
-                     network->leaves[sample->from] != network->leaves[sample->to];
-
-    return sample->rail * CLASSES_OF_RAIL + is_across * 2 + sample->is_together;
+    return sample->rail * CLASSES_OF_RAIL + is_across(network, sample) * 2 + sample->is_together;
 }
 
 /* What changed while it was measured, and not because an end had to wait, was slow for a part of
@@ -113,11 +115,76 @@ static int fit_classes(struct observations *observations, const struct model_dip
     return status;
 }
 
+static bool is_same_pair(const struct diagnose_sample *a, const struct diagnose_sample *b)
+{
+    return (a->from == b->from && a->to == b->to) || (a->from == b->to && a->to == b->from);
+}
+
+/* Of sample i's pair run and way the mean of all rails, as i was measured: alone or together. */
+static double mean_of_rails(const struct diagnose_sample *samples, size_t count, size_t i)
+{
+    const struct diagnose_sample *one = &samples[i];
+    size_t begin = i, rails = 0;
+    double sum = 0;
+
+    while (begin > 0 && samples[begin - 1].pair_run == one->pair_run &&
+           is_same_pair(&samples[begin - 1], one))
+        begin--;
+    for (size_t k = begin;
+         k < count && samples[k].pair_run == one->pair_run && is_same_pair(&samples[k], one); k++)
+        if (samples[k].from == one->from && samples[k].is_together == one->is_together) {
+            sum += samples[k].rate;
+            rails++;
+        }
+    return sum / (double)rails;
+}
+
+/* The best that a leaf's uplinks carried of one pair, mean of the rails: [leaf][up, down][each rail
+ * alone, together]. */
+typedef double uplink_best[2][2];
+
+static uplink_best *find_uplinks(const struct diagnose_network *network,
+                                 const struct diagnose_sample *samples, size_t count)
+{
+    uplink_best *best = calloc(network->leaf_count + 1, sizeof *best);
+
+    for (size_t i = 0; i < count && best; i++) {
+        const struct diagnose_sample *one = &samples[i];
+        double mean;
+
+        if (!is_across(network, one) || sample_is_shared(network, one))
+            continue;
+        mean = mean_of_rails(samples, count, i);
+        for (int way = 0; way < 2; way++) {
+            double *of = &best[network->leaves[way ? one->to : one->from]][way][one->is_together];
+
+            *of = fmax(*of, mean);
+        }
+    }
+    return best;
+}
+
+/* Sound uplinks may carry less than all rails of one pair: what no pair of the leaf exceeds is as
+ * they were built, and shared by the rails in any way. Returns 0 where that limits nothing. */
+static double built_rate(const struct diagnose_network *network, const uplink_best *best,
+                         const struct diagnose_sample *sample, double location)
+{
+    double least = sound * exp(location), built = 0;
+
+    for (int way = 0; way < 2 && sample->is_together && is_across(network, sample); way++) {
+        const double *of = best[network->leaves[way ? sample->to : sample->from]][way];
+
+        if (of[0] >= least && of[1] < least)
+            built = built > 0 ? fmin(built, of[1]) : of[1];
+    }
+    return built;
+}
+
+/* y: ln of its rate over what it should be */
 static void take(struct observations *observations, const struct diagnose_sample *sample,
-                 const struct class *class)
+                 const struct class *class, float y)
 {
     struct pair *pair = &observations->pairs[observations->pair_count - 1];
-    float y = fmaxf(sample_y(sample) - (float)class->location, dead_y);
 
     observations->items[observations->count++] = (struct observation){
         .table = class->table,
@@ -282,29 +349,30 @@ static int index_pairs(struct observations *observations)
     return 0;
 }
 
-static bool is_same_pair(const struct diagnose_sample *a, const struct diagnose_sample *b)
-{
-    return (a->from == b->from && a->to == b->to) || (a->from == b->to && a->to == b->from);
-}
-
 int observations_make(const struct diagnose_network *network, const struct model_dips *dips,
                       const struct diagnose_sample *samples, size_t count,
                       struct observations *observations)
 {
     struct class *classes = calloc(network->rail_count * CLASSES_OF_RAIL + 1, sizeof *classes);
+    uplink_best *uplinks = find_uplinks(network, samples, count);
     const struct diagnose_sample *last = NULL; /* that was taken */
 
     *observations = (struct observations){.network = network};
     observations->items = malloc((count + 1) * sizeof *observations->items);
     observations->runs = calloc(count + 1, sizeof *observations->runs);
     observations->pairs = malloc((count + 1) * sizeof *observations->pairs);
-    if (!classes || !observations->items || !observations->runs || !observations->pairs ||
-        fit_classes(observations, dips, samples, count, classes) != 0) {
+    if (!classes || !uplinks || !observations->items || !observations->runs ||
+        !observations->pairs || fit_classes(observations, dips, samples, count, classes) != 0) {
+        free(uplinks);
         free(classes);
         return -1;
     }
     for (size_t i = 0; i < count; i++) {
         const struct diagnose_sample *sample = &samples[i];
+        const struct class *class = &classes[class_of(network, sample)];
+        double built = built_rate(network, uplinks, sample, class->location);
+        double y = built > 0 ? log(mean_of_rails(samples, count, i) / built)
+                             : sample_y(sample) - class->location;
         bool is_new = !last || !is_same_pair(sample, last);
 
         if (sample_is_shared(network, sample))
@@ -321,8 +389,9 @@ int observations_make(const struct diagnose_network *network, const struct model
             observations->runs[observations->run_count++].begin = observations->count;
         }
         last = sample;
-        take(observations, sample, &classes[class_of(network, sample)]);
+        take(observations, sample, class, fmaxf((float)y, dead_y));
     }
+    free(uplinks);
     free(classes);
     find_apart(observations);
     find_noise(observations);
