@@ -36,6 +36,48 @@ lab heal >/dev/null
 ok 'its bits are those of a run that nobody disturbed' \
     diff -r "$work/run/step-000000400" "$work/whole/step-000000400"
 
+# --- a hang, of a program that writes its own checkpoints and has no watchdog
+cat >"$work/steps.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    static double sums[100000];
+    int rank, step = 0;
+    FILE *file = fopen("steps.txt", "r");
+
+    if (file && fscanf(file, "%d", &step) != 1)
+        step = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        printf("from %d\n", step);
+    for (; step < atoi(argv[1]); step++) {
+        MPI_Allreduce(MPI_IN_PLACE, sums, 100000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        if (rank == 0 && (file = fopen("steps.txt", "w")) != NULL)
+            fprintf(file, "%d\n", step) < 0 || fclose(file);
+    }
+    MPI_Finalize();
+    return 0;
+}
+END
+mpicc -O1 -o "$work/steps" "$work/steps.c"
+script hung 'muster run --spares=1 --hang=10 -p off --json=hung.json -- srun ./steps 150'
+submit hung -N4 --no-kill >/dev/null
+has_steps() { [ "$(cat "$work/steps.txt" 2>/dev/null || echo 0)" -gt 50 ]; }
+ok 'a job that is watched for a hang runs' within 60 has_steps
+lab on n2 pkill -STOP -x steps
+ok 'a rank stands still: it ends well' within 200 told hung '^status 0$' || sed 's/^/# /' "$work/hung"
+like "$(cat "$work/hung")" 'muster run: n2: the job hangs' 'the node is named'
+like "$(cat "$work/hung")" 'muster run: starts srun on n\[1,3-4\]' '... and gives way to a spare'
+like "$(cat "$work/hung")" 'from [1-9]' '... which goes on from the checkpoint'
+is "$(grep -o '"reason":"[a-z-]*"' "$work/hung.json" | cut -d'"' -f4 | xargs)" 'failed hung done' \
+    'programs read what was decided'
+like "$(lab on n2 muster suspects)" 'n2' '... and the administrator has a report'
+not_ok 'nothing of it is left' sh -c "'$lab_dir/lab' -L '$name' on n2 pgrep -x steps"
+
 # --- no spare
 script again "echo life \$SLURM_RESTART_COUNT." 'muster run -p off -- srun -K sh -c "[ -e go ] || sleep 987"'
 id=$(submit again -N2 -w n[1-2] --no-kill --open-mode=append)

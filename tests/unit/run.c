@@ -61,6 +61,19 @@ static void ends(void)
     is_str(decided(&seen), "end stopped", "a signal during the examination ends it, too");
 }
 
+static void hung(void)
+{
+    struct run_seen seen = usual;
+
+    seen.blocking = 1;
+    is_str(decided(&seen), "replace hung", "who held it up gives way to a spare");
+    seen.good = 4;
+    is_str(decided(&seen), "repeat nodes-passed", "... and stays where there is none");
+    seen.good = 5;
+    seen.faulty = 1;
+    is_str(decided(&seen), "replace nodes-at-fault", "... who is at fault goes first");
+}
+
 static void at_fault(void)
 {
     struct run_seen seen = usual;
@@ -246,6 +259,7 @@ int main(void)
     commands();
     ends();
     at_fault();
+    hung();
     nobody();
 
     is_chosen("n[1-5]", "", "", 4, "n[1-4]", "the last node is the spare");

@@ -14,6 +14,8 @@ static const struct option_row rows[] = {
            OPTION_FIELD(struct run_options, config_path)),
     OPTION('j', "json", "FILE", "write a JSON line for each event; - is standard output", TEXT,
            OPTION_FIELD(struct run_options, json_path)),
+    OPTION('H', "hang", "SECONDS", "restart the command when it has hung so long", SECONDS,
+           OPTION_FIELD(struct run_options, hang_s), OPTION_RANGE(10, 86400)),
     OPTION('r', "max-restarts", "K", "restart the command at most so often", LONG,
            OPTION_FIELD(struct run_options, max_restarts), OPTION_RANGE(0, 1000), .initial = "3"),
     OPTION('p', "preflight", "LEVEL", "test the nodes before the first start", CHOICE,
@@ -28,7 +30,8 @@ static const struct option_set set = {
     .usage = "muster run [OPTION...] -- COMMAND [ARGUMENT...]",
     .summary =
         "Inside a job: runs COMMAND, srun or another launcher, on the job's nodes without the "
-        "spares. When it fails, a preflight looks for the node at fault. COMMAND is restarted with "
+        "spares. When it fails, or hangs, a preflight looks for the node at fault. COMMAND is "
+        "restarted with "
         "a spare instead of that node; without a spare the job is queued again and excludes it. "
         "Where no node is at fault it is restarted once. Runs as the job's user; submit the job "
         "with --no-kill and --requeue.",

@@ -45,6 +45,8 @@ struct run_decision run_decide(const struct run_seen *seen)
         return decision(RUN_REQUEUE, RUN_NODES_AT_FAULT);
     if (at_fault > 0)
         return decision(RUN_END, RUN_NO_SPARE);
+    if (seen->blocking > 0 && seen->good >= seen->wanted + seen->blocking)
+        return decision(RUN_REPLACE, RUN_HUNG);
     return decision(seen->has_repeated ? RUN_END : RUN_REPEAT, is_many ? RUN_TOO_MANY_FAULTY
                                                                : seen->tested < seen->used
                                                                    ? RUN_NODES_UNKNOWN
@@ -71,6 +73,7 @@ const char *run_reason_name(enum run_reason reason)
         [RUN_NO_TIME_LEFT] = "no-time-left",
         [RUN_FAILED] = "failed",
         [RUN_NODES_AT_FAULT] = "nodes-at-fault",
+        [RUN_HUNG] = "hung",
         [RUN_NO_SPARE] = "no-spare",
         [RUN_NODES_PASSED] = "nodes-passed",
         [RUN_NODES_UNKNOWN] = "nodes-unknown",

@@ -21,8 +21,9 @@ struct run_seen {
      * tested are those that passed or failed it. */
     bool is_examined;
     size_t used, lost, faulty, tested;
-    size_t good;   /* nodes of the job that are neither lost nor faulty, spares among them */
-    size_t wanted; /* to go on */
+    size_t blocking; /* of those that are neither: named by muster watch when the command hung */
+    size_t good;     /* nodes of the job that are neither lost nor faulty, spares among them */
+    size_t wanted;   /* to go on */
     bool can_requeue;
 };
 
@@ -42,6 +43,7 @@ enum run_reason {
     RUN_NO_TIME_LEFT,
     RUN_FAILED,          /* RUN_EXAMINE */
     RUN_NODES_AT_FAULT,  /* RUN_REPLACE, RUN_REQUEUE */
+    RUN_HUNG,            /* RUN_REPLACE: a node that is not at fault for sure, by a spare */
     RUN_NO_SPARE,        /* RUN_END: too few good nodes, and the job cannot be queued again */
     RUN_NODES_PASSED,    /* RUN_REPEAT, RUN_END: none at fault, so it is the program */
     RUN_NODES_UNKNOWN,   /* RUN_REPEAT, RUN_END: it could not be told */
@@ -55,7 +57,7 @@ struct run_decision {
 
 /* A node is at fault when Slurm took it away or it failed the preflight; of the latter at most half
  * of those tested are believed. What could not be tested is unknown, and nobody is at fault for it.
- */
+ * A node that only held the command up gives way to a spare, where there is one. */
 struct run_decision run_decide(const struct run_seen *seen);
 
 /* Whether more nodes failed the preflight than are believed. */

@@ -18,6 +18,7 @@
 #include "validate/report/recordfile.h"
 #include "validate/run/decide.h"
 #include "validate/run/examine.h"
+#include "validate/run/hang.h"
 #include "validate/run/launch.h"
 #include "validate/run/layout.h"
 #include "validate/run/script.h"
@@ -39,6 +40,8 @@ struct run {
     bool has_repeated;
     long step_before;          /* the last step before the command was started; -1: none */
     double looked_at, lost_at; /* clock_s(); lost_at 0: Slurm has taken none of the chosen */
+    struct hang hang;
+    struct hang_note hung; /* of the last start */
 };
 
 /* ---------------------------------------------------------------- output */
@@ -104,7 +107,22 @@ static int lost_find(const struct run *run, const struct hostlist *names, struct
     return 0;
 }
 
-/* Of struct launch: Slurm ends a step that loses a node, but not each launcher ends with it. */
+static void print_hang(const struct run *run)
+{
+    const struct hang_note *note = &run->hung;
+
+    if (!note->is_hung) {
+        print_message(run, "--hang: nobody watches any more: %s", note->text);
+        return;
+    }
+    print_message(run, "%s%s%s", note->node, *note->node ? ": " : "", note->text);
+    print_event(
+        run, "hung",
+        json_pack("{ss* ss}", "node", *note->node ? note->node : NULL, "message", note->text));
+}
+
+/* Of struct launch: Slurm ends a step that loses a node, but not each launcher ends with it; and
+ * what hangs does not end. */
 static bool look(void *context)
 {
     struct run *run = context;
@@ -112,13 +130,16 @@ static bool look(void *context)
     struct hostlist lost = {0};
     struct error err;
 
+    if (!run->hung.is_hung && !launch_stop && hang_take(&run->hang, &run->hung))
+        print_hang(run);
+
     if (now - run->looked_at > RUN_LOOK_S && run->lost_at == 0) {
         run->looked_at = now;
         if (job_look(run, &err) == 0 && lost_find(run, &run->chosen, &lost) == 0 && lost.count > 0)
             run->lost_at = now;
         hostlist_clear(&lost);
     }
-    return run->lost_at > 0 && now - run->lost_at > RUN_LOST_S;
+    return run->hung.is_hung || (run->lost_at > 0 && now - run->lost_at > RUN_LOST_S);
 }
 
 /* One line where a node that fails may end the job. */
@@ -220,6 +241,8 @@ static void nodes_examine(struct run *run, const struct hostlist *used, struct r
     if (!run_is_many(seen))
         add_at_fault(run, &failed);
     add_at_fault(run, &lost);
+    seen->blocking = hostlist_contains(&run->chosen, run->hung.node) &&
+                     !hostlist_contains(&run->at_fault, run->hung.node);
     seen->good = run->job.nodes.count - count_in(&run->job.nodes, &run->at_fault);
     seen->wanted = run->wanted;
     seen->can_requeue = run->job.can_requeue;
@@ -374,10 +397,15 @@ static int command_run_once(struct run *run, int *status)
     print_event(run, "start", json_pack("{so}", "nodes", names_json(&chosen)));
     run->looked_at = begin = clock_s();
     run->lost_at = 0;
+    run->hung = (struct hang_note){0};
+    if (run->options->hang_s > 0 && hang_begin(&run->hang, run->job_id, run->options->hang_s,
+                                               run->options->config_path, &err) != 0)
+        print_message(run, "%s", err.text);
     rv = launch_run(
         &(struct launch){
             .argv = command.argv, .environment = variables.argv, .on_tick = look, .context = run},
         status, &err);
+    hang_end(&run->hang);
     if (rv == 0 && *status != 0)
         print_message(run, "%s ended with status %d after %.0f s", run->options->command[0],
                       *status, clock_s() - begin);
@@ -437,6 +465,8 @@ static int run_until_end(struct run *run)
             print_end(run, &decision, status);
             return status;
         }
+        if (decision.reason == RUN_HUNG)
+            hostlist_append(&run->at_fault, run->hung.node);
         run->restarts++;
         run->has_repeated |= decision.action == RUN_REPEAT;
         print_restart(run, &decision);

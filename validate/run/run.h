@@ -12,7 +12,8 @@ struct run_options {
     enum conf_preflight level; /* of the preflight before the first start; PREFLIGHT_OFF: none */
     const char *config_path, *json_path; /* NULL: not given */
     double budget_s;                     /* of a preflight */
-    char *const *command;                /* ends with NULL */
+    double hang_s;        /* without progress until the command is ended and restarted; 0: never */
+    char *const *command; /* ends with NULL */
 };
 
 /* Returns the exit status: the command's last one, 128 and the signal that ended it; 126 or 127

@@ -27,7 +27,7 @@
 struct options {
     const char *config;
     double interval_s, patience_s;
-    bool as_json, is_once, reports, is_sampler;
+    bool as_json, is_once, until_hang, reports, is_sampler;
     uint32_t job_id;
 };
 
@@ -43,6 +43,8 @@ static const struct option_row rows[] = {
     OPTION('\0', "report", NULL,
            "at the end leave a suspect report about the node that the verdict names", FLAG,
            OPTION_FIELD(struct options, reports)),
+    OPTION('\0', "until-hang", NULL, "say nothing until the job hangs, and end", FLAG,
+           OPTION_FIELD(struct options, until_hang)),
     OPTION('\0', "samples", NULL,
            "print samples of this node until standard input ends; run by muster watch", FLAG,
            OPTION_FIELD(struct options, is_sampler)),
@@ -192,7 +194,8 @@ static void tick(void *context)
         return;
     watching->next_s = now_s + options->interval_s;
     watch_judge(&watching->watch, now_s, &watching->verdict);
-    if (options->is_once && !watching->verdict.is_settled)
+    if ((options->is_once && !watching->verdict.is_settled) ||
+        (options->until_hang && watching->verdict.verdict != VERDICT_FAIL))
         return;
     if (watching->watch.nodes[0].count == 0 && !watching->is_terminal && !options->is_once)
         return; /* the step begins */
@@ -200,7 +203,7 @@ static void tick(void *context)
         is_new(&watching->verdict, &watching->shown))
         show(watching);
     watching->shown = watching->verdict;
-    watching->stop = options->is_once;
+    watching->stop = options->is_once || options->until_hang;
 }
 
 /* About the nodes that are named for what may be their own fault. */
@@ -334,7 +337,8 @@ static int job_watch(struct watching *watching, struct error *err)
             watch_make(&watching->watch, &job.nodes, options->interval_s, options->patience_s,
                        clock_s()) != 0)
             error_set(err, "no memory for %zu nodes", job.nodes.count);
-        else if ((rv = watch_run(watching, owner, err)) == 0 && options->reports)
+        else if ((rv = watch_run(watching, owner, err)) == 0 && options->reports &&
+                 (!options->until_hang || watching->verdict.verdict == VERDICT_FAIL))
             rv = report_suspects(watching, owner, err);
         watch_clear(&watching->watch);
         labels_clear(&watching->labels);
@@ -370,7 +374,8 @@ int command_watch(int argc, char **argv)
     options.job_id = (uint32_t)id;
     if (options.is_sampler)
         return print_samples(&options);
-    watching.is_terminal = isatty(STDOUT_FILENO) && !options.as_json && !options.is_once;
+    watching.is_terminal =
+        isatty(STDOUT_FILENO) && !options.as_json && !options.is_once && !options.until_hang;
     watching.has_colour = table_has_colour(stdout);
     signals_catch(on_signal, 0);
     if (job_watch(&watching, &err) != 0) {

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/run/hang.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/base/write_all.h"
+#include "lib/constants/run_constants.h"
+#include "validate/report/records.h"
+#include "validate/run/launch.h"
+#include "validate/slurm/step.h"
+
+/* A node that is named before what names none. */
+static void take_record(const char *line, bool is_error, void *context)
+{
+    struct hang_note *note = context;
+    struct records records = {0};
+    const struct record *record;
+
+    if (is_error || records_parse(&records, line) != 0)
+        return;
+    record = &records.items[0];
+    if (catalog_is_test(record->test, TEST_WATCH) && record->verdict == VERDICT_FAIL &&
+        (!note->is_hung || !*note->node)) {
+        note->is_hung = true;
+        snprintf(note->node, sizeof note->node, "%s", record->node ? record->node : "");
+        snprintf(note->text, sizeof note->text, "%s", record->message ? record->message : "");
+    }
+    records_clear(&records);
+}
+
+static void watch(uint32_t job_id, double patience_s, const char *config_path,
+                  struct hang_note *note)
+{
+    struct arguments program = {0};
+    struct process_result result = {0};
+    struct error err = {"no memory"};
+
+    step_muster(&program, "watch", "--json", "--until-hang", "--report", NULL);
+    arguments_add(&program, "--patience=%.3f", patience_s);
+    if (config_path)
+        arguments_add(&program, "--config=%s", config_path);
+    arguments_add(&program, "%u", job_id);
+    if (program.out_of_memory || process_run(&(struct process){.argv = program.argv,
+                                                               .deadline_s = RUN_WATCH_S,
+                                                               .grace_s = RUN_PREFLIGHT_GRACE_S,
+                                                               .on_line = take_record,
+                                                               .context = note,
+                                                               .stop = &launch_stop},
+                                             &result, &err) != 0)
+        snprintf(note->text, sizeof note->text, "%s", err.text);
+    else if (!note->is_hung)
+        snprintf(note->text, sizeof note->text, "%s",
+                 *result.complaint.text ? result.complaint.text : "muster watch ended");
+    arguments_clear(&program);
+}
+
+int hang_begin(struct hang *hang, uint32_t job_id, double patience_s, const char *config_path,
+               struct error *err)
+{
+    int notes[2];
+    pid_t parent = getpid();
+
+    *hang = (struct hang){0};
+    if (pipe2(notes, O_CLOEXEC | O_NONBLOCK) != 0)
+        return error_set(err, "cannot watch for a hang: %m");
+    hang->pid = fork();
+    if (hang->pid == 0) {
+        struct hang_note note = {0};
+
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() == parent)
+            watch(job_id, patience_s, config_path, &note);
+        /* one piece, smaller than PIPE_BUF */
+        _exit(write_all(notes[1], &note, sizeof note) != 0);
+    }
+    close(notes[1]);
+    hang->notes = notes[0];
+    if (hang->pid > 0)
+        return 0;
+    close(notes[0]);
+    hang->pid = 0;
+    return error_set(err, "cannot watch for a hang: %m");
+}
+
+bool hang_take(struct hang *hang, struct hang_note *note)
+{
+    return hang->pid > 0 && read(hang->notes, note, sizeof *note) == (ssize_t)sizeof *note;
+}
+
+void hang_end(struct hang *hang)
+{
+    if (hang->pid <= 0)
+        return;
+    kill(hang->pid, SIGTERM);
+    waitpid(hang->pid, NULL, 0);
+    close(hang->notes);
+    hang->pid = 0;
+}
