@@ -24,4 +24,3 @@ endif HAVE_IBVERBS
 
 EXTRA_DIST += tests/tap.sh tests/run tests/commit-subject tests/campaign/summary tests/campaign/results.jsonl \
 	tests/campaign/mutants tests/campaign/mutants.jsonl
-EXTRA_DIST += tests/gpu/README.md tests/gpu/device

@@ -6,8 +6,8 @@
 
 /* The collectives' algorithms. To add one: a file in this folder with a function that writes the
  * steps of a rank, its declaration below, and a line in the table of table.c. The unit test
- * tests/unit/algorithms.c then runs it for many shapes and holds its messages and bytes against
- * its formula. */
+ * tests/unit/collectives/algorithms.c then runs it for many shapes and holds its messages and
+ * bytes against its formula. */
 
 /* What the time of a collective is made of: messages α + bytes β + reduced γ, of the rank that has
  * most to do and with messages in both directions at once. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster-train on problems that take no time: options, records, signals. Its numbers are tested by
-# tests/unit/trainer.c.
+# tests/unit/trainer/trainer.c.
 set -u
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 top_builddir=${top_builddir:-.}

@@ -9,7 +9,7 @@ top_builddir=$(cd "${top_builddir:-.}" && pwd)
 . "$top_srcdir/tests/tap.sh"
 
 codec=$top_builddir/muster-codec
-gradients=$top_builddir/tests/unit/gradients
+gradients=$top_builddir/tests/unit/collectives/gradients
 work=$(mktemp -d)
 tap_cleanup() { rm -rf "$work"; }
 cd "$work" || exit

@@ -16,7 +16,7 @@ tests_spank_host_libhost_la_SOURCES = \
 	tests/spank-host/watch.c tests/spank-host/watch.h \
 	# end of tests_spank_host_libhost_la_SOURCES
 tests_spank_host_libhost_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
-host_libs = tests/spank-host/libhost.la tests/unit/libtree.la $(unit_libs)
+host_libs = tests/spank-host/libhost.la $(unit_libs)
 host_ldflags = $(AM_LDFLAGS) -export-dynamic
 host_needs = tests/spank-host/libhost.la tests/spank-host/munge.la spank/spank_muster.la
 

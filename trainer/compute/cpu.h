@@ -56,8 +56,8 @@ void cpu_gemm(const struct gemm *gemm);
 enum { CPU_LANES = 16 };
 
 /* e^x, to be used inside vectorised loops. In float by Cephes' expf: x = n ln 2 + r, a polynomial
- * of r; error under 2 units in the last place (measured by tests/unit/compute.c). Below -87 it
- * gives 0, above 88 the greatest that it can. */
+ * of r; error under 2 units in the last place (measured by tests/unit/trainer/compute.c).
+ * Below -87 it gives 0, above 88 the greatest that it can. */
 static inline real cpu_exp(real x)
 {
 #ifdef MUSTER_REAL_DOUBLE

@@ -3,7 +3,7 @@
 #define MUSTER_POLICY_H
 
 /* When and how far muster acts on a cluster. Each rule is one file, pure but for testing.h, and has
- * one test in tests/unit:
+ * one test in tests/unit/validate/policy:
  *
  *   reason.h    a drain is muster's when its reason says so; all others are left untouched
  *   plan.h      what a run may do with a node, from its state: test, test again, name, leave alone

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/envplan/envplan.h"
 #include "lib/node/gpu/visible_gpus.h"
-#include "tests/unit/environment.h"
+#include "tests/unit/lib/envplan/environment.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 

@@ -2,7 +2,7 @@
 /* A rank whose messages are damaged on their way out, and no other, is named by what our algorithms
  * then give: its own results are right, and those of some of the others. */
 #include "collectives/algorithms/algorithm.h"
-#include "tests/unit/plan_simulator.h"
+#include "tests/unit/collectives/plan_simulator.h"
 #include "tests/unit/tap.h"
 #include "validate/battery/collectives/evidence.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/plan_simulator.h"
+#include "tests/unit/collectives/plan_simulator.h"
 
 #include <stdlib.h>
 #include <string.h>

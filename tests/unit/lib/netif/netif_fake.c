@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/netif_fake.h"
+#include "tests/unit/lib/netif/netif_fake.h"
 
 #include <stdlib.h>
 #include <string.h>

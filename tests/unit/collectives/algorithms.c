@@ -2,7 +2,7 @@
 /* Every algorithm, for many shapes, without MPI: the result, the same bits at all ranks, guard
  * zones, messages that match, and messages and bytes against its formula. */
 #include "collectives/algorithms/algorithm.h"
-#include "tests/unit/plan_simulator.h"
+#include "tests/unit/collectives/plan_simulator.h"
 #include "tests/unit/tap.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "collectives/codec/crc32c.h"
 #include "collectives/codec/path.h"
 #include "collectives/codec/table.h"
-#include "tests/unit/gradients.h"
+#include "tests/unit/collectives/gradients.h"
 #include "tests/unit/tap.h"
 
 #include <fenv.h>

@@ -2,7 +2,7 @@
 
 /* Writes values of a kind to standard output, for tests and measurements with files. */
 
-#include "tests/unit/gradients.h"
+#include "tests/unit/collectives/gradients.h"
 
 #include <stdio.h>
 #include <stdlib.h>

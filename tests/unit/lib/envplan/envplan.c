@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/envplan/envplan.h"
-#include "tests/unit/environment.h"
+#include "tests/unit/lib/envplan/environment.h"
 #include "tests/unit/tap.h"
 
 #include <stdio.h>

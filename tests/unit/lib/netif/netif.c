@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/netif/netif_apply.h"
-#include "tests/unit/netif_fake.h"
+#include "tests/unit/lib/netif/netif_fake.h"
 #include "tests/unit/tap.h"
 
 #include <arpa/inet.h>

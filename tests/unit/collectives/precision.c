@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/precision/precision.h"
-#include "tests/unit/gradients.h"
+#include "tests/unit/collectives/gradients.h"
 #include "tests/unit/tap.h"
 
 #include <fenv.h>

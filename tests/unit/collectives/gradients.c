@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/gradients.h"
+#include "tests/unit/collectives/gradients.h"
 
 #include <math.h>
 #include <string.h>

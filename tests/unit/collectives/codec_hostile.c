@@ -3,10 +3,11 @@
 /* Blocks that were cut, altered or made up. Every path must end with an error or with the same
  * values as the others, and never touch a byte outside the block and the values: both lie against
  * pages that nobody may touch, at their end or at their beginning. With FUZZER defined this is what
- * clang's libFuzzer drives instead of random numbers; tests/unit/fuzz-codec builds and runs it. */
+ * clang's libFuzzer drives instead of random numbers; tests/unit/collectives/fuzz-codec builds and
+ * runs it. */
 
 #include "collectives/codec/codec.h"
-#include "tests/unit/gradients.h"
+#include "tests/unit/collectives/gradients.h"
 #include "tests/unit/tap.h"
 
 #include <stdio.h>

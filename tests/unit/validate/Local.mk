@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+
+check_PROGRAMS += \
+	tests/unit/validate/accelerator/accelerator.t \
+	tests/unit/validate/accelerator/kernels.t \
+	tests/unit/validate/battery/amount.t \
+	tests/unit/validate/battery/effort.t \
+	tests/unit/validate/battery/evidence.t \
+	tests/unit/validate/battery/evidence_plans.t \
+	tests/unit/validate/battery/gpu_evaluate.t \
+	tests/unit/validate/battery/gpu_groups.t \
+	tests/unit/validate/battery/host_evaluate.t \
+	tests/unit/validate/battery/host_topology.t \
+	tests/unit/validate/battery/link_errors.t \
+	tests/unit/validate/battery/passes.t \
+	tests/unit/validate/battery/samples.t \
+	tests/unit/validate/battery/segments.t \
+	tests/unit/validate/battery/values.t \
+	tests/unit/validate/checks/checks.t \
+	tests/unit/validate/checks/mounts.t \
+	tests/unit/validate/compare/duplicates.t \
+	tests/unit/validate/compare/hosts.t \
+	tests/unit/validate/compare/majority.t \
+	tests/unit/validate/compare/reference.t \
+	tests/unit/validate/diagnose/diagnose.t \
+	tests/unit/validate/harness/admission.t \
+	tests/unit/validate/harness/battery_options.t \
+	tests/unit/validate/harness/cpu_time.t \
+	tests/unit/validate/harness/pattern.t \
+	tests/unit/validate/harness/peers.t \
+	tests/unit/validate/harness/stall.t \
+	tests/unit/validate/harness/watch.t \
+	tests/unit/validate/health/absences.t \
+	tests/unit/validate/health/evidence_bundles.t \
+	tests/unit/validate/health/kernel_log.t \
+	tests/unit/validate/health/rates.t \
+	tests/unit/validate/health/residue.t \
+	tests/unit/validate/localization/links_losses.t \
+	tests/unit/validate/localization/links_losses_retest.t \
+	tests/unit/validate/schedule/schedule.t \
+	tests/unit/validate/schedule/split.t \
+	tests/unit/validate/schedule/tournament.t \
+	tests/unit/validate/slurm/complaint.t \
+	tests/unit/validate/subnet/subnet.t \
+	# end
+tests_unit_validate_accelerator_accelerator_t_LDADD = validate/accelerator/libaccelerator.la $(unit_libs)
+tests_unit_validate_accelerator_accelerator_t_DEPENDENCIES = $(tests_unit_validate_accelerator_accelerator_t_LDADD) \
+	tests/gpu/nvml.la tests/gpu/nvml-old.la tests/gpu/amdsmi.la tests/gpu/amdsmi-old.la tests/gpu/rsmi.la \
+	tests/gpu/hlml.la
+tests_unit_validate_accelerator_kernels_t_LDADD = validate/accelerator/libdevice.la $(unit_libs)
+tests_unit_validate_battery_amount_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+tests_unit_validate_battery_effort_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+tests_unit_validate_battery_evidence_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+tests_unit_validate_battery_evidence_plans_t_SOURCES = tests/unit/validate/battery/evidence_plans.c \
+	tests/unit/collectives/plan_simulator.c tests/unit/collectives/plan_simulator.h
+tests_unit_validate_battery_evidence_plans_t_LDADD = validate/battery/libbattery.la collectives/libmustercoll.la \
+	$(unit_libs)
+tests_unit_validate_battery_gpu_evaluate_t_LDADD = validate/battery/gpu/libgpu.la $(unit_libs)
+tests_unit_validate_battery_gpu_groups_t_LDADD = validate/battery/gpu/libgpu.la $(unit_libs)
+tests_unit_validate_battery_host_evaluate_t_LDADD = validate/battery/host/libhost.la $(unit_libs)
+tests_unit_validate_battery_host_topology_t_LDADD = validate/battery/host/libhost.la $(unit_libs)
+tests_unit_validate_battery_link_errors_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+tests_unit_validate_battery_passes_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+tests_unit_validate_battery_samples_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+tests_unit_validate_battery_segments_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+tests_unit_validate_battery_values_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+tests_unit_validate_checks_checks_t_LDADD = validate/checks/libchecks.la $(unit_libs)
+tests_unit_validate_checks_mounts_t_LDADD = validate/checks/libchecks.la $(unit_libs)
+tests_unit_validate_compare_duplicates_t_LDADD = validate/compare/libfacts.la $(unit_libs) $(SQLITE_LIBS)
+tests_unit_validate_compare_hosts_t_LDADD = validate/compare/libfacts.la $(unit_libs) $(SQLITE_LIBS)
+tests_unit_validate_compare_majority_t_LDADD = validate/compare/libfacts.la $(unit_libs) $(SQLITE_LIBS)
+tests_unit_validate_compare_reference_t_LDADD = validate/compare/libfacts.la $(unit_libs)
+tests_unit_validate_diagnose_diagnose_t_LDADD = validate/diagnose/libdiagnose.la $(unit_libs)
+tests_unit_validate_harness_admission_t_LDADD = validate/harness/libharness.la $(unit_libs)
+tests_unit_validate_harness_battery_options_t_LDADD = validate/harness/libharness.la $(unit_libs)
+tests_unit_validate_harness_cpu_time_t_LDADD = validate/harness/libharness.la $(unit_libs)
+tests_unit_validate_harness_pattern_t_LDADD = validate/harness/libharness.la $(unit_libs)
+tests_unit_validate_harness_peers_t_LDADD = validate/harness/libharness.la $(unit_libs)
+tests_unit_validate_harness_stall_t_LDADD = validate/harness/libharness.la $(unit_libs)
+tests_unit_validate_harness_watch_t_LDADD = validate/harness/libharness.la $(unit_libs)
+tests_unit_validate_health_absences_t_LDADD = validate/health/libhealth.la $(unit_libs)
+tests_unit_validate_health_evidence_bundles_t_LDADD = validate/health/libhealth.la $(unit_libs)
+tests_unit_validate_health_kernel_log_t_LDADD = validate/health/libhealth.la $(unit_libs)
+tests_unit_validate_health_rates_t_LDADD = validate/health/libhealth.la $(unit_libs)
+tests_unit_validate_health_residue_t_LDADD = validate/health/libhealth.la $(unit_libs)
+tests_unit_validate_localization_links_losses_t_LDADD = validate/localization/liblocalization.la $(unit_libs)
+tests_unit_validate_localization_links_losses_retest_t_LDADD = validate/localization/liblocalization.la \
+	validate/report/libreport.la $(unit_libs) lib/libstatistics.la $(JANSSON_LIBS)
+tests_unit_validate_schedule_schedule_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
+tests_unit_validate_schedule_split_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
+tests_unit_validate_schedule_tournament_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
+tests_unit_validate_slurm_complaint_t_SOURCES = tests/unit/validate/slurm/complaint.c validate/slurm/complaint.c
+tests_unit_validate_subnet_subnet_t_LDADD = validate/subnet/libsubnet.la $(unit_libs)
+
+if BUILD_MUSTER
+check_PROGRAMS += \
+	tests/unit/validate/certify/budget.t \
+	tests/unit/validate/certify/certification.t \
+	tests/unit/validate/certify/outcome.t \
+	tests/unit/validate/certify/request.t \
+	tests/unit/validate/certify/settle.t \
+	tests/unit/validate/history/campaign.t \
+	tests/unit/validate/history/history.t \
+	tests/unit/validate/history/node_status.t \
+	tests/unit/validate/localization/links_findings.t \
+	tests/unit/validate/localization/links_localization.t \
+	tests/unit/validate/localization/links_sums.t \
+	tests/unit/validate/plan/plan.t \
+	tests/unit/validate/policy/policy_alike.t \
+	tests/unit/validate/policy/policy_cap.t \
+	tests/unit/validate/policy/policy_decision.t \
+	tests/unit/validate/policy/policy_health.t \
+	tests/unit/validate/policy/policy_idle.t \
+	tests/unit/validate/policy/policy_plan.t \
+	tests/unit/validate/policy/policy_reason.t \
+	tests/unit/validate/policy/policy_refusals.t \
+	tests/unit/validate/policy/policy_strikes.t \
+	tests/unit/validate/policy/policy_testing.t \
+	tests/unit/validate/policy/policy_turn.t \
+	tests/unit/validate/preflight/spares.t \
+	tests/unit/validate/report/report.t \
+	tests/unit/validate/report/survey.t \
+	tests/unit/validate/run/run.t \
+	tests/unit/validate/scheduling/policy_verify.t \
+	tests/unit/validate/slurm/batch.t \
+	tests/unit/validate/slurm/cluster.t \
+	tests/unit/validate/slurm/extra.t \
+	tests/unit/validate/slurm/labels.t \
+	tests/unit/validate/slurm/long_list.t \
+	tests/unit/validate/slurm/munge.t \
+	tests/unit/validate/slurm/pending.t \
+	tests/unit/validate/slurm/process.t \
+	tests/unit/validate/slurm/retest.t \
+	tests/unit/validate/slurm/revocation.t \
+	tests/unit/validate/slurm/undo.t \
+	tests/unit/validate/suspects/suspect_reports.t \
+	tests/unit/validate/watch/job_watch.t \
+	# end
+tests_unit_validate_certify_budget_t_SOURCES = tests/unit/validate/certify/budget.c validate/certify/state/budget.c
+tests_unit_validate_certify_budget_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
+tests_unit_validate_certify_certification_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=geteuid,--wrap=clock_gettime \
+	-Wl,--wrap=usleep,--wrap=sleep,--wrap=user_find,--wrap=access
+tests_unit_validate_certify_certification_t_LDADD = validate/certify/libcertify.la $(unit_libs) $(muster_libs)
+tests_unit_validate_certify_outcome_t_SOURCES = tests/unit/validate/certify/outcome.c \
+	validate/certify/state/outcome.c
+tests_unit_validate_certify_outcome_t_LDADD = lib/libstatistics.la validate/policy/libpolicy.la $(unit_libs) \
+	$(SQLITE_LIBS)
+tests_unit_validate_certify_request_t_SOURCES = tests/unit/validate/certify/request.c \
+	validate/certify/stages/request.c
+tests_unit_validate_certify_settle_t_SOURCES = tests/unit/validate/certify/settle.c validate/certify/settle/alike.c \
+	validate/certify/state/outcome.c validate/certify/settle/actions.c validate/slurm/batch.c \
+	validate/slurm/retest.c
+tests_unit_validate_certify_settle_t_LDADD = validate/policy/libpolicy.la $(unit_libs) $(SQLITE_LIBS)
+tests_unit_validate_history_campaign_t_SOURCES = tests/unit/validate/history/campaign.c \
+	validate/certify/choose/group.c
+tests_unit_validate_history_campaign_t_LDADD = validate/history/libhistory.la lib/libstatistics.la \
+	validate/policy/libpolicy.la validate/report/libreport.la $(unit_libs)
+tests_unit_validate_history_history_t_LDADD = validate/history/libhistory.la validate/report/libreport.la \
+	lib/libstatistics.la $(unit_libs) $(SQLITE_LIBS)
+tests_unit_validate_history_node_status_t_LDADD = validate/history/libhistory.la lib/libstatistics.la \
+	validate/policy/libpolicy.la validate/report/libreport.la $(unit_libs)
+tests_unit_validate_localization_links_findings_t_LDADD = validate/localization/liblocalization.la \
+	validate/report/libreport.la $(unit_libs) lib/libstatistics.la $(JANSSON_LIBS)
+tests_unit_validate_localization_links_localization_t_LDADD = validate/localization/liblocalization.la \
+	validate/report/libreport.la $(unit_libs) lib/libstatistics.la $(JANSSON_LIBS)
+tests_unit_validate_localization_links_sums_t_LDADD = validate/localization/liblocalization.la $(unit_libs) \
+	lib/libstatistics.la
+tests_unit_validate_plan_plan_t_LDADD = validate/plan/libplan.la $(unit_libs)
+tests_unit_validate_policy_policy_alike_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_policy_policy_cap_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_policy_policy_decision_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_policy_policy_health_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_policy_policy_idle_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_policy_policy_plan_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_policy_policy_reason_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_policy_policy_refusals_t_SOURCES = tests/unit/validate/policy/policy_refusals.c \
+	validate/policy/refusals.c validate/slurm/extra.c
+tests_unit_validate_policy_policy_refusals_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_validate_policy_policy_refusals_t_LDADD = validate/policy/libpolicy.la $(unit_libs) $(JANSSON_LIBS)
+tests_unit_validate_policy_policy_strikes_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_policy_policy_testing_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_policy_policy_turn_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_preflight_spares_t_SOURCES = tests/unit/validate/preflight/spares.c validate/preflight/spares.c
+tests_unit_validate_report_report_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=strdup
+tests_unit_validate_report_report_t_LDADD = validate/report/libreport.la $(unit_libs)
+tests_unit_validate_report_survey_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_unit_validate_report_survey_t_LDADD = validate/report/libreport.la $(unit_libs) $(JANSSON_LIBS)
+tests_unit_validate_run_run_t_SOURCES = tests/unit/validate/run/run.c validate/run/decide.c validate/run/launch.c \
+	validate/run/layout.c validate/run/script.c validate/slurm/complaint.c validate/slurm/process.c \
+	validate/slurm/user.c
+tests_unit_validate_scheduling_policy_verify_t_LDADD = validate/scheduling/libscheduling.la $(unit_libs)
+tests_unit_validate_slurm_batch_t_SOURCES = tests/unit/validate/slurm/batch.c validate/slurm/batch.c
+tests_unit_validate_slurm_cluster_t_SOURCES = tests/unit/validate/slurm/cluster.c validate/slurm/nodes.c \
+	validate/slurm/state.c
+tests_unit_validate_slurm_cluster_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
+tests_unit_validate_slurm_extra_t_SOURCES = tests/unit/validate/slurm/extra.c validate/slurm/extra.c
+tests_unit_validate_slurm_extra_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_validate_slurm_extra_t_LDADD = $(unit_libs) $(JANSSON_LIBS)
+tests_unit_validate_slurm_labels_t_SOURCES = tests/unit/validate/slurm/labels.c validate/slurm/labels.c
+tests_unit_validate_slurm_long_list_t_SOURCES = tests/unit/validate/slurm/long_list.c validate/slurm/complaint.c \
+	validate/slurm/long_list.c validate/slurm/process.c validate/slurm/step.c validate/slurm/user.c
+tests_unit_validate_slurm_munge_t_SOURCES = tests/unit/validate/slurm/munge.c validate/slurm/munge.c
+tests_unit_validate_slurm_munge_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=usleep
+tests_unit_validate_slurm_pending_t_SOURCES = tests/unit/validate/slurm/pending.c validate/slurm/pending_for.c \
+	validate/slurm/nodes.c validate/slurm/state.c
+tests_unit_validate_slurm_pending_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
+tests_unit_validate_slurm_process_t_SOURCES = tests/unit/validate/slurm/process.c validate/slurm/complaint.c \
+	validate/slurm/process.c validate/slurm/user.c
+tests_unit_validate_slurm_retest_t_SOURCES = tests/unit/validate/slurm/retest.c validate/slurm/batch.c \
+	validate/slurm/retest.c
+tests_unit_validate_slurm_revocation_t_SOURCES = tests/unit/validate/slurm/revocation.c validate/slurm/revocation.c
+tests_unit_validate_slurm_undo_t_SOURCES = tests/unit/validate/slurm/undo.c validate/slurm/batch.c \
+	validate/slurm/journal.c validate/slurm/revocation.c validate/slurm/undo.c validate/slurm/retest.c
+tests_unit_validate_slurm_undo_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock,--wrap=fork,--wrap=write
+tests_unit_validate_suspects_suspect_reports_t_LDADD = validate/suspects/libsuspects.la $(unit_libs)
+tests_unit_validate_watch_job_watch_t_SOURCES = tests/unit/validate/watch/job_watch.c validate/watch/judge.c \
+	validate/watch/rails.c validate/watch/ranks.c validate/watch/window.c validate/watch/ras.c \
+	validate/watch/read.c validate/watch/sample.c
+tests_unit_validate_watch_job_watch_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_unit_validate_watch_job_watch_t_LDADD = $(unit_libs) lib/libstatistics.la $(JANSSON_LIBS)
+endif BUILD_MUSTER
+
+if HAVE_IBVERBS
+check_PROGRAMS += \
+	tests/unit/validate/battery/verbs.t \
+	tests/unit/validate/battery/verbs_port.t \
+	# end
+tests_unit_validate_battery_verbs_t_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
+tests_unit_validate_battery_verbs_t_LDADD = validate/battery/verbs/libverbs.la validate/battery/libbattery.la \
+	$(unit_libs) $(IBVERBS_LIBS)
+tests_unit_validate_battery_verbs_port_t_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
+tests_unit_validate_battery_verbs_port_t_LDADD = validate/battery/verbs/libverbs.la validate/battery/libbattery.la \
+	$(unit_libs) $(IBVERBS_LIBS)
+endif HAVE_IBVERBS
