@@ -42,6 +42,9 @@ ROW(integer, SUSPECTS_OF_USER, 16, "nodes", "chosen 2026-11", "that one user may
 ROW(integer, SUSPECTS_DAY_S, 86400, "s", "chosen 2026-11", "that day") \
 ROW(integer, SUSPECTS_WAIT_S, 10, "s", "chosen 2026-11", "for a job that collects or removes reports to start") \
 ROW(integer, SUSPECTS_COLLECT_S, 30, "s", "chosen 2026-11", "to collect reports") \
+ROW(integer, SUSPECTS_QUICK_S, 60, "s", "chosen 2026-11", "after its start a job that fails has failed at once, if the node is to be suspected") \
+ROW(integer, SUSPECTS_QUICK_JOBS, 4, "jobs", "chosen 2026-11", "that failed so on a node: fewer make no suspect") \
+ROW(real, SUSPECTS_QUICK_ODDS, 1000, "ratio", "chosen 2026-11", "to one against as many by chance") \
 ROW(integer, SUSPECTS_REMOVE_S, 20, "s", "chosen 2026-11", "to remove reports") \
 /* steps */ \
 ROW(integer, CERTIFY_REACH_S, 4, "s", "chosen 2026-11", "slurmd may take to answer") \

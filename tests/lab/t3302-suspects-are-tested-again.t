@@ -74,4 +74,15 @@ leaves n2 1 'n2\tn2\tJOB\tlinks\teth2\teth2 is no good\n'
 suspects
 is "$status" 0 'a user of whom 16 suspect reports were tested today: no more' || show
 like "$words" '^1 suspect report kept for later, the first of user 65534: at most 16 nodes a day' '... which is told' || show
+# whatever two users start on n2 fails at once, and elsewhere it does not
+for user in as_user as_muster; do
+    for node in n1 n1 n1 n4 n4 n4 n2 n2 n2; do
+        $user srun -Q -w $node sh -c '[ "$SLURMD_NODENAME" != n2 ]' 2>/dev/null
+    done
+done
+suspects
+is "$status" 0 'a node on which all jobs fail' || show
+like "$words" '^n2: 6 of [0-9]+ jobs there failed within 60 s, of 2 users; ' '... is a suspect, and why' || show
+like "$words" '1 of 4 free nodes: n2' '... the only one' || show
+is "$(states)" idle '... which is tested, and not drained for that'
 done_testing

@@ -10,6 +10,7 @@ validate_policy_libpolicy_la_SOURCES = \
 	validate/policy/health.c validate/policy/health.h \
 	validate/policy/idle.c validate/policy/idle.h \
 	validate/policy/plan.c validate/policy/plan.h \
+	validate/policy/quick_failures.c validate/policy/quick_failures.h \
 	validate/policy/reason.c validate/policy/reason.h \
 	validate/policy/refusals.c validate/policy/refusals.h \
 	validate/policy/strikes.c validate/policy/strikes.h \

@@ -8,6 +8,7 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/complaint.c validate/slurm/complaint.h \
 	validate/slurm/process.c validate/slurm/process.h \
 	validate/slurm/cluster.c validate/slurm/cluster.h \
+	validate/slurm/ended.c validate/slurm/ended.h \
 	validate/slurm/extra.c validate/slurm/extra.h \
 	validate/slurm/jobs.c \
 	validate/slurm/journal.c validate/slurm/journal.h \

@@ -112,6 +112,7 @@ check_PROGRAMS += \
 	tests/unit/validate/policy/policy_health.t \
 	tests/unit/validate/policy/policy_idle.t \
 	tests/unit/validate/policy/policy_plan.t \
+	tests/unit/validate/policy/policy_quick_failures.t \
 	tests/unit/validate/policy/policy_reason.t \
 	tests/unit/validate/policy/policy_refusals.t \
 	tests/unit/validate/policy/policy_strikes.t \
@@ -172,6 +173,7 @@ tests_unit_validate_policy_policy_decision_t_LDADD = validate/policy/libpolicy.l
 tests_unit_validate_policy_policy_health_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 tests_unit_validate_policy_policy_idle_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 tests_unit_validate_policy_policy_plan_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_policy_policy_quick_failures_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 tests_unit_validate_policy_policy_reason_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 tests_unit_validate_policy_policy_refusals_t_SOURCES = tests/unit/validate/policy/policy_refusals.c \
 	validate/policy/refusals.c validate/slurm/extra.c

@@ -13,13 +13,16 @@
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/step/certify_step.h"
 #include "validate/history/node_status.h"
+#include "validate/policy/quick_failures.h"
+#include "validate/slurm/ended.h"
 #include "validate/slurm/labels.h"
 #include "validate/slurm/ran.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
 #include "validate/suspects/suspect_reports.h"
 
-/* What users' preflights and strikes hold against nodes: a reason to test these again, and no more.
+/* What users' preflights, strikes and the ends of jobs hold against nodes: a reason to test these
+ * again, and no more.
  */
 
 static bool is_suspect_report(const struct record *record)
@@ -216,7 +219,7 @@ void certify_keep(struct certify *certify, const struct hostlist *others,
     hostlist_clear(&partners);
 }
 
-/* Those against which there are strikes of earlier runs. */
+/* Those against which there are strikes of earlier runs, or the ends of jobs. */
 struct struck {
     struct certify *certify;
     struct hostlist *suspects;
@@ -352,6 +355,21 @@ static void reports_evaluate(struct certify *certify, struct collected *collecte
                      beyond, text_plural(beyond), beyond_uid, SUSPECTS_OF_USER);
 }
 
+/* Nodes where the jobs of several users fail as soon as they begin. */
+static int quick_failures_evaluate(struct certify *certify, struct hostlist *suspects,
+                                   struct error *err)
+{
+    struct ended_job *jobs;
+    size_t count;
+    int rv = ended_jobs_load(&jobs, &count, err);
+
+    if (rv == 0 &&
+        quick_failures_find(jobs, count, struck_add, &(struct struck){certify, suspects}) < 0)
+        rv = error_set(err, "no memory");
+    ended_jobs_free(jobs, count);
+    return rv;
+}
+
 int certify_suspects(struct certify *certify, struct error *err)
 {
     struct hostlist readers = {0}, suspects = {0};
@@ -377,6 +395,8 @@ int certify_suspects(struct certify *certify, struct error *err)
                                   struck_add, &(struct struck){certify, &suspects}, err) < 0
                  ? -1
                  : 0;
+    if (rv == 0)
+        rv = quick_failures_evaluate(certify, &suspects, err);
     if (rv == 0) {
         char *folded = hostlist_fold(&suspects);
 

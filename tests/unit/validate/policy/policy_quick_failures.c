@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/policy/quick_failures.h"
+#include "tests/unit/tap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct ended_job jobs[64];
+static size_t count;
+static char found[256];
+
+static void add(unsigned uid, const char *nodes, int times, bool has_failed)
+{
+    struct error err;
+
+    for (int i = 0; i < times; i++) {
+        jobs[count].uid = uid;
+        jobs[count].has_failed_soon = has_failed;
+        hostlist_expand(nodes, &jobs[count++].nodes, &err);
+    }
+}
+
+static void take(const char *node, const char *text, void *context)
+{
+    (void)context;
+    snprintf(found + strlen(found), sizeof found - strlen(found), "%s: %s;", node, text);
+}
+
+/* What is found of the jobs that were added, which are forgotten. */
+static const char *find(void)
+{
+    *found = '\0';
+    if (quick_failures_find(jobs, count, take, NULL) < 0)
+        return "no memory";
+    while (count > 0)
+        hostlist_clear(&jobs[--count].nodes);
+    return found;
+}
+
+int main(void)
+{
+    is_str(find(), "", "no jobs");
+    add(1, "n1", 6, false);
+    add(2, "n[1,3]", 6, false);
+    add(1, "n2", 3, true);
+    add(2, "n2", 3, true);
+    is_str(find(),
+           "n2: 6 of 6 jobs there failed within 60 s, of 2 users; 0.8 were expected by what these "
+           "users' jobs do on other nodes;",
+           "jobs of two users fail on one node at once");
+    add(1, "n1", 6, false);
+    add(2, "n1", 6, false);
+    add(1, "n2", 6, true);
+    is_str(find(), "", "... of one user: it may be what that user does there");
+    add(1, "n[1,3]", 6, true);
+    add(2, "n[1,3]", 6, true);
+    add(1, "n2", 6, true);
+    add(2, "n2", 6, true);
+    is_str(find(), "", "programs that fail anywhere");
+    add(1, "n2", 2, true);
+    add(2, "n2", 2, true);
+    is_str(find(), "", "jobs that ran nowhere else");
+    add(1, "n1", 6, false);
+    add(2, "n1", 6, false);
+    add(1, "n2", 3, true);
+    add(2, "n2", 3, true);
+    add(1, "n2", 20, false);
+    add(2, "n2", 20, false);
+    is_str(find(), "", "a few of many");
+    add(1, "n1", 9, false);
+    add(2, "n1", 9, false);
+    add(1, "n[2-3]", 3, true);
+    add(2, "n[2-3]", 3, true);
+    ok(strstr(find(), "n2: 6 of 6") && strstr(found, "n3: 6 of 6"),
+       "jobs of several nodes count against each");
+    return tap_done();
+}
