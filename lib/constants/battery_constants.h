@@ -15,6 +15,7 @@ ROW(real, FLOW_UNDER_WAY_S, 0.1, "s", "chosen 2026-11", "of a stream at full rat
 ROW(real, FLOW_RESEND_S, 0.2, "s", "chosen 2026-11", "without an answer, and a word is sent again") \
 /* accelerators */ \
 ROW(integer, GPU_OPEN_LIMIT, 3, "deadlines", "chosen 2026-11", "for libraries to open: they may come from a slow file system") \
+ROW(integer, GPU_KEPT_LIMIT, 3, "deadlines", "chosen 2026-11", "more, at most, for a device's process that other processes keep from the processors") \
 ROW(integer, GPU_REPEAT_S, 60, "s", "chosen 2026-11", "for the arithmetic that is repeated, in all") \
 ROW(integer, GPU_TIMED_MS, 20, "ms", "chosen 2026-11", "of the device, for one figure: times come from its own events") \
 ROW(integer, GPU_WAIT_MS, 200, "ms", "chosen 2026-11", "between looks for workers that are late") \

@@ -347,6 +347,7 @@ static int operate(struct communicator *communicator, enum kind kind, int root, 
     free(sent);
     if (!is_well)
         return REMOTE;
+    usleep((useconds_t)state_number(device, "nccl_late", 0) * 1000);
     pass_time(slowest.is_hung
                   ? -1
                   : operation_ns + bus_bytes(&own, communicator->size) * bus_ns / slowest.factor);

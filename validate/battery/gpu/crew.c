@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -59,16 +60,29 @@ void worker_end(struct worker *worker)
         usleep(5000);
 }
 
+/* How long it has been ready to run while others ran. */
+static double queued_s(const struct worker *worker)
+{
+    unsigned long long ns = 0;
+    char line[128];
+
+    if (sysfs_line("", line, sizeof line, "proc/%d/schedstat", worker->pid) >= 0)
+        sscanf(line, "%*u %llu", &ns);
+    return 1e-9 * (double)ns;
+}
+
 void worker_send(struct worker *worker, const struct worker_request *request, double limit_s)
 {
     if (worker->fd < 0)
         return;
     worker->is_busy = true;
     worker->task = request->task;
-    worker->deadline_s = clock_s() + limit_s;
+    worker->sent_s = clock_s();
+    worker->limit_s = limit_s;
+    worker->queued_s = queued_s(worker);
     worker->looks = worker->at_work = 0;
     if (send(worker->fd, request, sizeof *request, MSG_NOSIGNAL) < 0)
-        worker->deadline_s = 0;
+        worker->limit_s = 0;
 }
 
 /* Whether it runs, is ready to run, or is stopped: no driver's fault. */
@@ -83,9 +97,9 @@ static bool is_at_work(const struct worker *worker)
     return rest && rest[1] == ' ' && strchr("RTt", rest[2]);
 }
 
-static void give_up(struct worker *worker, struct worker_answer *answer)
+static void give_up(struct worker *worker, bool was_kept, struct worker_answer *answer)
 {
-    bool is_slow = worker->task == TASK_OPEN || 2 * worker->at_work > worker->looks;
+    bool is_slow = worker->task == TASK_OPEN || 2 * worker->at_work > worker->looks || was_kept;
 
     *answer = (struct worker_answer){.outcome = is_slow ? WORKER_SLOW : WORKER_HUNG};
     worker_end(worker);
@@ -110,17 +124,21 @@ static void bury(struct worker *worker, struct worker_answer *answer)
 int worker_wait(struct worker *workers, int count, struct worker_answer *answer)
 {
     struct pollfd fds[WORKERS];
+    double kept_s = 0; /* by others from the processors: those of a group wait for each other */
     bool is_asked = false;
 
     for (int i = 0; i < count; i++) {
         fds[i] = (struct pollfd){workers[i].is_busy ? workers[i].fd : -1, POLLIN, 0};
         is_asked = is_asked || workers[i].is_busy;
+        if (workers[i].is_busy)
+            kept_s = fmax(kept_s, queued_s(&workers[i]) - workers[i].queued_s);
     }
     if (!is_asked)
         return -2;
     poll(fds, (nfds_t)count, GPU_WAIT_MS);
     for (int i = 0; i < count; i++) {
         struct worker *worker = &workers[i];
+        double most_s = GPU_KEPT_LIMIT * worker->limit_s;
 
         if (!worker->is_busy)
             continue;
@@ -132,9 +150,9 @@ int worker_wait(struct worker *workers, int count, struct worker_answer *answer)
         }
         worker->looks++;
         worker->at_work += is_at_work(worker);
-        if (clock_s() > worker->deadline_s) {
+        if (clock_s() - worker->sent_s > worker->limit_s + fmin(kept_s, most_s)) {
             worker->is_busy = false;
-            give_up(worker, answer);
+            give_up(worker, kept_s > most_s, answer);
             return i;
         }
     }

@@ -23,6 +23,7 @@ struct group {
     bool is_root;     /* its first member makes the id */
     struct nccl_id id;
     double highest, lowest; /* of the last answers of all its members */
+    int told;               /* the device that result.text is of */
     bool has_failed;
     struct group_result result;
 };
@@ -97,8 +98,11 @@ static void take(struct run *run, int device, const struct worker_request *reque
         result->wrong_devices |= 1U << device;
         result->wrong += answer->wrong;
     }
-    if (!outranks(answer->outcome, result->outcome))
+    if (!outranks(answer->outcome, result->outcome) &&
+        !(answer->outcome == WORKER_WRONG && result->outcome == WORKER_WRONG &&
+          result->collective == request->kind && device < group->told))
         return;
+    group->told = device;
     result->outcome = answer->outcome;
     result->collective = request->task == TASK_GROUP_RUN ? request->kind : -1;
     if (answer->outcome == WORKER_WRONG)

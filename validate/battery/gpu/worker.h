@@ -80,15 +80,17 @@ struct worker {
     int pid, fd; /* fd -1: there is none, or it was given up */
     bool is_busy;
     enum worker_task task;
-    double deadline_s;       /* clock_s() of the request that is not answered */
+    double sent_s, limit_s;  /* of the request that is not answered, by clock_s() */
+    double queued_s;         /* then: ready to run while others ran, since its start */
     unsigned looks, at_work; /* how often it was looked at since, and found running or ready to */
 };
 
 /* Starts one, with path for the libraries. Returns 0, or -1 with errno. */
 int worker_start(struct worker *worker, const char *path);
 
-/* Sends the request; the answer must come within limit_s. A worker that was given up answers
- * WORKER_DIED. */
+/* Sends the request; the answer must come within limit_s, and as long again as any of the workers
+ * that are asked was kept from the processors, up to GPU_KEPT_LIMIT of limit_s. A worker that was
+ * given up answers WORKER_DIED. */
 void worker_send(struct worker *worker, const struct worker_request *request, double limit_s);
 
 /* Waits up to 200 ms for an answer of any of the workers that are asked. Returns the index of one
