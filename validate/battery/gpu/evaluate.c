@@ -46,8 +46,7 @@ const struct figure_spec figure_specs[FIGURES] = {
 
 /* ---------------------------------------------------------------- references */
 
-/* The better of two; NAN of fewer. */
-static double middle(const double *samples, size_t count)
+double gpu_middle(const double *samples, size_t count)
 {
     if (count == 2)
         return fmax(samples[0], samples[1]);
@@ -65,7 +64,7 @@ double gpu_reference(const struct gpu_node *nodes, size_t count, const char *mod
             if (nodes[i].devices[k].best[figure] > 0 &&
                 strcmp(nodes[i].devices[k].model, model) == 0)
                 samples[found++] = nodes[i].devices[k].best[figure];
-    reference = samples ? middle(samples, found) : NAN;
+    reference = samples ? gpu_middle(samples, found) : NAN;
     free(samples);
     return reference;
 }
@@ -77,10 +76,9 @@ static size_t add_pair(const struct gpu_node *node, int from, int to, double *sa
     return found;
 }
 
-/* The median where three quarters of the samples are within a fifth of it. */
-static double common(const double *samples, size_t count)
+double gpu_common(const double *samples, size_t count)
 {
-    double reference = middle(samples, count);
+    double reference = gpu_middle(samples, count);
     size_t near = 0;
 
     for (size_t i = 0; i < count; i++)
@@ -107,9 +105,9 @@ double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t nod
         for (int i = 0; i < nodes[node].count; i++)
             for (int k = 0; k < nodes[node].count; k++)
                 found = add_pair(&nodes[node], i, k, samples, found);
-        reference = common(samples, found);
+        reference = gpu_common(samples, found);
     } else {
-        reference = middle(samples, found);
+        reference = gpu_middle(samples, found);
     }
     free(samples);
     return reference;

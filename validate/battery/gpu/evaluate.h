@@ -71,6 +71,11 @@ struct gpu_node {
     struct gpu_device devices[WORKERS];
 };
 
+/* The median, of two samples the better one, NAN of fewer; and where three quarters of them are
+ * within a fifth of it, else NAN. */
+double gpu_middle(const double *samples, size_t count);
+double gpu_common(const double *samples, size_t count);
+
 /* What that figure should be: the median over all devices of that model; of two devices the better
  * one; NAN of one alone. */
 double gpu_reference(const struct gpu_node *nodes, size_t count, const char *model,

@@ -22,17 +22,17 @@ struct group {
     int base;         /* rank of the first */
     bool is_root;     /* its first member makes the id */
     struct nccl_id id;
+    int version;            /* of the library, where the id was made; 0: it was not loaded */
+    int times;              /* an operation is done */
     double highest, lowest; /* of the last answers of all its members */
     int told;               /* the device that result.text is of */
-    bool has_failed;
     struct group_result result;
 };
 
 struct run {
     struct crew *crew;
     struct group groups[WORKERS / 2 + 1];
-    int count;
-    bool is_of_pairs;
+    int count, collectives;
     bool *is_in; /* across nodes: the nodes of this node's group; NULL: within */
     int root;    /* the node whose first member makes the id */
 };
@@ -40,7 +40,7 @@ struct run {
 /* What the nodes of a group tell each other after each step. */
 struct told {
     double highest, lowest;
-    int has_failed;
+    enum worker_outcome outcome;
     struct nccl_id id;
 };
 
@@ -53,10 +53,11 @@ static int first_of(unsigned set)
 
 static struct group *group_of(struct run *run, int device)
 {
-    for (int i = 0; i < run->count; i++)
-        if (run->groups[i].members >> device & 1)
-            return &run->groups[i];
-    return NULL;
+    struct group *group = run->groups;
+
+    while (!(group->members >> device & 1))
+        group++;
+    return group;
 }
 
 /* An error says more than that others waited for what had it. */
@@ -69,12 +70,23 @@ static bool outranks(enum worker_outcome outcome, enum worker_outcome than)
     return order[outcome] > order[than];
 }
 
-/* All come together for the first time: the library loads its kernels then. */
+static bool has_failed(const struct group *group)
+{
+    return group->result.outcome > WORKER_WRONG;
+}
+
+/* Libraries are loaded, and load their kernels. */
 static double limit_of(const struct run *run, enum worker_task task)
 {
-    bool is_long = (task == TASK_GROUP_ID || task == TASK_GROUP_JOIN) && !run->is_of_pairs;
+    return run->crew->deadline_s * (task == TASK_GROUP_RUN ? 1 : GPU_OPEN_LIMIT);
+}
 
-    return run->crew->deadline_s * (is_long ? GPU_OPEN_LIMIT : 1);
+static void add_times(struct group *group, double highest, double lowest)
+{
+    if (highest > group->highest)
+        group->highest = highest;
+    if (lowest > 0 && (lowest < group->lowest || group->lowest == 0))
+        group->lowest = lowest;
 }
 
 static void take(struct run *run, int device, const struct worker_request *request,
@@ -83,28 +95,26 @@ static void take(struct run *run, int device, const struct worker_request *reque
     struct group *group = group_of(run, device);
     struct group_result *result = &group->result;
     int part = run->crew->node->devices[device].part;
+    int collective = request->task == TASK_GROUP_RUN ? request->kind : -1;
 
-    if (answer->outcome == WORKER_DONE || answer->outcome == WORKER_WRONG) {
-        if (answer->value > group->highest)
-            group->highest = answer->value;
-        if (answer->value < group->lowest || group->lowest == 0)
-            group->lowest = answer->value;
-        if (request->task == TASK_GROUP_ID)
-            group->id = answer->id;
-    } else {
-        group->has_failed = true;
+    if (request->task == TASK_GROUP_ID) {
+        group->id = answer->id;
+        group->version = answer->version;
     }
+    if (answer->outcome == WORKER_DONE || answer->outcome == WORKER_WRONG)
+        add_times(group, answer->value, answer->value);
     if (answer->outcome == WORKER_WRONG) {
         result->wrong_devices |= 1U << device;
         result->wrong += answer->wrong;
+        if (result->outcome == WORKER_WRONG && result->collective == collective &&
+            device < group->told)
+            result->outcome = WORKER_DONE; /* the first device tells, whoever answers first */
     }
-    if (!outranks(answer->outcome, result->outcome) &&
-        !(answer->outcome == WORKER_WRONG && result->outcome == WORKER_WRONG &&
-          result->collective == request->kind && device < group->told))
+    if (!outranks(answer->outcome, result->outcome))
         return;
     group->told = device;
     result->outcome = answer->outcome;
-    result->collective = request->task == TASK_GROUP_RUN ? request->kind : -1;
+    result->collective = collective;
     if (answer->outcome == WORKER_WRONG)
         snprintf(result->text, sizeof result->text,
                  "the first one on gpu%d is %llu: found 0x%llx, expected 0x%llx", part,
@@ -115,13 +125,15 @@ static void take(struct run *run, int device, const struct worker_request *reque
     else if (answer->outcome == WORKER_SLOW)
         snprintf(result->text, sizeof result->text,
                  "no answer in time, but a process was at work or kept from it");
+    else if (request->task == TASK_GROUP_ID && *answer->text)
+        snprintf(result->text, sizeof result->text, "%.159s", answer->text);
     else
-        snprintf(result->text, sizeof result->text, "gpu%d: %.100s", part,
+        snprintf(result->text, sizeof result->text, "gpu%d: %.140s", part,
                  *answer->text ? answer->text : "its process ended");
 }
 
 /* What the other nodes of the group have found. */
-static void share(struct run *run, struct group *group)
+static void share(struct run *run, struct group *group, enum worker_task task, int kind)
 {
     struct program *program = run->crew->program;
     struct told own = {0}, *all = calloc((size_t)program->node_count, sizeof *all);
@@ -129,95 +141,84 @@ static void share(struct run *run, struct group *group)
     if (!all)
         watch_fault("out of memory");
     if (group)
-        own = (struct told){group->highest, group->lowest, group->has_failed, group->id};
+        own = (struct told){group->highest, group->lowest, group->result.outcome, group->id};
     program_allgather(program, &own, all, sizeof own, program->leaders);
     for (int i = 0; group && i < program->node_count; i++) {
         if (!run->is_in[i])
             continue;
-        if (all[i].highest > group->highest)
-            group->highest = all[i].highest;
-        if (all[i].lowest > 0 && (group->lowest == 0 || all[i].lowest < group->lowest))
-            group->lowest = all[i].lowest;
-        group->has_failed = group->has_failed || all[i].has_failed;
+        add_times(group, all[i].highest, all[i].lowest);
         if (i == run->root)
             group->id = all[i].id;
+        if (outranks(all[i].outcome, group->result.outcome)) {
+            group->result.outcome = all[i].outcome;
+            group->result.collective = task == TASK_GROUP_RUN ? kind : -1;
+            group->result.text[0] = '\0'; /* the other node has it */
+        }
     }
     free(all);
 }
 
-/* Asks the members of the groups that have not failed; the bytes and how often are each group's
- * own. Once one has failed the group's processes are ended: what they wait for does not come. */
-static void step(struct run *run, const struct worker_request *request, const int *amounts,
-                 const double *bytes)
+/* Asks the members of the groups that have not failed. Once one has failed the group's processes
+ * are ended: what they wait for does not come. */
+static void step(struct run *run, enum worker_task task, int kind)
 {
     struct crew *crew = run->crew;
+    struct worker_request request = {.task = task, .kind = kind};
     struct worker_answer answer;
-    double limit_s =
-        crew->deadline_s *
-        (request->task == TASK_GROUP_ID || request->task == TASK_GROUP_JOIN ? GPU_OPEN_LIMIT : 1);
     int index;
 
-    for (int i = 0; i < run->count; i++) {
-        struct group *group = &run->groups[i];
-        struct worker_request own = *request;
-        unsigned asked = request->task != TASK_GROUP_ID ? group->members
-                         : group->is_root               ? 1U << first_of(group->members)
-                                                        : 0;
+    for (struct group *group = run->groups; group < run->groups + run->count; group++) {
+        unsigned asked = task != TASK_GROUP_ID ? group->members
+                         : group->is_root      ? group->members & -group->members
+                                               : 0;
 
         group->highest = group->lowest = 0;
-        own.id = group->id;
-        own.size = group->result.ranks;
-        own.amount = amounts ? amounts[i] : 0;
-        own.bytes = bytes ? (unsigned long long)bytes[i] : 0;
-        own.rank = group->base;
-        for (int k = 0; k < crew->node->count && !group->has_failed; k++)
+        request.id = group->id;
+        request.size = group->result.ranks;
+        request.amount = group->times;
+        request.bytes = (unsigned long long)group->result.bytes;
+        request.rank = group->base;
+        for (int k = 0; k < crew->node->count && !has_failed(group); k++)
             if (asked >> k & 1) {
-                worker_send(&crew->workers[k], &own, limit_s);
-                own.rank++;
+                worker_send(&crew->workers[k], &request, limit_of(run, task));
+                request.rank++;
             }
     }
     while ((index = worker_wait(crew->workers, crew->node->count, &answer)) != -2) {
         program_step(crew->program);
         if (index >= 0)
-            take(run, index, request, &answer);
+            take(run, index, &request, &answer);
     }
     if (run->is_in)
-        share(run, run->count > 0 ? &run->groups[0] : NULL);
-    for (int i = 0; i < run->count; i++)
-        for (int k = 0; k < crew->node->count && run->groups[i].has_failed; k++)
-            if (run->groups[i].members >> k & 1)
+        share(run, run->count > 0 ? run->groups : NULL, task, kind);
+    for (struct group *group = run->groups; group < run->groups + run->count; group++)
+        for (int k = 0; k < crew->node->count && has_failed(group); k++)
+            if (group->members >> k & 1)
                 worker_end(&crew->workers[k]);
 }
 
 /* ---------------------------------------------------------------- a run */
 
 /* Once to see how long it takes, then for as long as a figure is taken from. */
-static void run_collective(struct run *run, enum collective collective)
+static void run_collective(struct run *run, int collective)
 {
-    struct worker_request request = {.task = TASK_GROUP_RUN, .kind = collective};
-    int amounts[WORKERS / 2 + 1];
-    double bytes[WORKERS / 2 + 1];
-
-    for (int i = 0; i < run->count; i++) {
-        amounts[i] = 1;
-        bytes[i] = run->groups[i].result.bytes;
-    }
-    step(run, &request, amounts, bytes);
+    for (int i = 0; i < run->count; i++)
+        run->groups[i].times = 1;
+    step(run, TASK_GROUP_RUN, collective);
     for (int i = 0; i < run->count; i++) {
         double times = run->groups[i].highest > 0 ? GPU_TIMED_MS / run->groups[i].highest : 1;
 
-        amounts[i] = times < 1 ? 1 : times > TIMES_MOST ? TIMES_MOST : (int)times;
+        run->groups[i].times = times < 1 ? 1 : times > TIMES_MOST ? TIMES_MOST : (int)times;
     }
-    step(run, &request, amounts, bytes);
+    step(run, TASK_GROUP_RUN, collective);
     for (int i = 0; i < run->count; i++)
-        if (!run->groups[i].has_failed)
+        if (!has_failed(&run->groups[i]))
             run->groups[i].result.ms[collective] = (float)run->groups[i].highest;
 }
 
 static void run_groups(struct run *run)
 {
     unsigned devices = 0;
-    int collectives = run->is_of_pairs ? 1 : COLLECTIVES;
 
     for (int i = 0; i < run->count; i++) {
         devices |= run->groups[i].members;
@@ -225,17 +226,14 @@ static void run_groups(struct run *run)
         run->groups[i].result.collective = -1;
     }
     crew_open_again(run->crew, devices);
-    step(run, &(struct worker_request){.task = TASK_GROUP_ID}, NULL, NULL);
-    step(run, &(struct worker_request){.task = TASK_GROUP_JOIN}, NULL, NULL);
+    step(run, TASK_GROUP_ID, 0);
+    step(run, TASK_GROUP_JOIN, 0);
     for (int i = 0; i < run->count; i++)
         run->groups[i].result.bytes =
             (float)collective_bytes(run->groups[i].lowest, run->groups[i].result.ranks);
-    for (int i = 0; i < collectives; i++)
-        run_collective(run, (enum collective)i);
-    step(run, &(struct worker_request){.task = TASK_GROUP_LEAVE}, NULL, NULL);
-    for (int i = 0; i < run->count; i++) /* another node has it */
-        if (run->groups[i].has_failed && run->groups[i].result.outcome == WORKER_DONE)
-            run->groups[i].result.outcome = WORKER_SLOW;
+    for (int i = 0; i < run->collectives; i++)
+        run_collective(run, i);
+    step(run, TASK_GROUP_LEAVE, 0);
 }
 
 /* ---------------------------------------------------------------- within a node */
@@ -257,29 +255,29 @@ static unsigned usable(const struct crew *crew)
     return set;
 }
 
-static void measure_within(struct crew *crew, unsigned set, struct group_result *best)
+static void measure_within(struct crew *crew, unsigned set, struct group_node *own)
 {
-    struct run run = {.crew = crew, .count = 1};
+    struct run run = {.crew = crew, .count = 1, .collectives = COLLECTIVES};
     struct group *group = &run.groups[0];
 
     group->members = set;
     group->is_root = true;
     group->result.ranks = __builtin_popcount(set);
     run_groups(&run);
-    if (!best->is_measured || group->result.outcome != WORKER_DONE) {
-        *best = group->result;
-        return;
-    }
-    for (int i = 0; i < COLLECTIVES; i++)
-        if (best->ms[i] > 0 && group->result.ms[i] > 0 && group->result.ms[i] < best->ms[i])
-            best->ms[i] = group->result.ms[i];
+    for (int i = 0; i < COLLECTIVES; i++) /* the best counts */
+        if (own->within.ms[i] > 0 && own->within.ms[i] < group->result.ms[i])
+            group->result.ms[i] = own->within.ms[i];
+    own->within = group->result;
+    own->version = group->version;
 }
 
-static enum pair_state pair_state(const struct group_result *result)
+/* What was kept from the processors says nothing of a device. */
+static enum pair_state pair_state(enum worker_outcome outcome)
 {
-    return result->outcome == WORKER_DONE    ? PAIR_DONE
-           : result->outcome == WORKER_WRONG ? PAIR_WRONG
-                                             : PAIR_BROKEN;
+    return outcome == WORKER_DONE                                   ? PAIR_DONE
+           : outcome == WORKER_WRONG                                ? PAIR_WRONG
+           : outcome == WORKER_SLOW || outcome == WORKER_NOT_TESTED ? PAIR_NONE
+                                                                    : PAIR_BROKEN;
 }
 
 /* All pairs in rounds; where one is broken, which takes a deadline, so many rounds as tell which of
@@ -287,16 +285,13 @@ static enum pair_state pair_state(const struct group_result *result)
 static void measure_pairs(struct crew *crew, unsigned set, struct group_node *own)
 {
     int list[WORKERS], count = 0;
-    bool is_broken = own->within.outcome != WORKER_DONE && own->within.outcome != WORKER_WRONG;
+    bool is_broken = own->within.outcome > WORKER_WRONG;
 
-    for (int i = 0; i < WORKERS; i++)
-        if (set >> i & 1)
-            list[count++] = i;
-    for (int round = 0; round < tournament_rounds(count); round++) {
-        struct run run = {.crew = crew, .is_of_pairs = true};
+    for (; set; set &= set - 1)
+        list[count++] = first_of(set);
+    for (int round = 0; round < (is_broken ? BROKEN_ROUNDS : tournament_rounds(count)); round++) {
+        struct run run = {.crew = crew, .collectives = 1};
 
-        if (is_broken && round >= BROKEN_ROUNDS)
-            break;
         for (int i = 0; i < count; i++) {
             int partner = tournament_partner(count, round, i);
 
@@ -311,11 +306,11 @@ static void measure_pairs(struct crew *crew, unsigned set, struct group_node *ow
             const struct group *group = &run.groups[i];
             int a = first_of(group->members), b = first_of(group->members & (group->members - 1));
 
-            own->pairs[a][b].state = (unsigned char)pair_state(&group->result);
+            own->pairs[a][b].state = (unsigned char)pair_state(group->result.outcome);
             own->pairs[a][b].ms = group->result.ms[COLLECTIVE_ALL_REDUCE];
             own->pairs[a][b].bytes = group->result.bytes;
             own->pairs[b][a] = own->pairs[a][b];
-            is_broken = is_broken || own->pairs[a][b].state == PAIR_BROKEN;
+            is_broken = is_broken || has_failed(group);
         }
     }
 }
@@ -324,9 +319,9 @@ static void measure_pairs(struct crew *crew, unsigned set, struct group_node *ow
 
 /* A group of the devices of those nodes; all leaders call it, also of nodes that rest. */
 static void measure_across(struct crew *crew, const struct group_node *nodes, bool *is_in,
-                           unsigned set, bool is_of_pairs, struct group_result *result)
+                           unsigned set, int collectives, struct group_result *result)
 {
-    struct run run = {.crew = crew, .is_of_pairs = is_of_pairs, .is_in = is_in, .root = -1};
+    struct run run = {.crew = crew, .collectives = collectives, .is_in = is_in, .root = -1};
     struct group group = {.members = set};
     int own = crew->program->node;
 
@@ -371,11 +366,11 @@ static void measure_node_pairs(struct crew *crew, const struct group_node *nodes
         memset(is_in, 0, (size_t)node_count * sizeof *is_in);
         if (partner >= 0)
             is_in[list[position]] = is_in[list[partner]] = true;
-        measure_across(crew, nodes, is_in, set, true, &result);
+        measure_across(crew, nodes, is_in, set, 1, &result);
         if (!result.is_measured)
             continue;
         own->rounds[round].partner = list[partner];
-        own->rounds[round].state = (unsigned char)pair_state(&result);
+        own->rounds[round].state = (unsigned char)pair_state(result.outcome);
         own->rounds[round].bandwidth = (float)group_bandwidth(&result, COLLECTIVE_ALL_REDUCE);
     }
     free(list);
@@ -384,43 +379,9 @@ static void measure_node_pairs(struct crew *crew, const struct group_node *nodes
 
 /* ---------------------------------------------------------------- all of it */
 
-/* Whether the node has the library, by its first device. */
-static unsigned join_in(struct crew *crew, struct group_node *own)
-{
-    struct worker_request request = {.task = TASK_GROUP_ID};
-    struct worker_answer answer = {.outcome = WORKER_DONE};
-    unsigned set = usable(crew);
-
-    if (set == 0)
-        return 0;
-    worker_send(&crew->workers[first_of(set)], &request, GPU_OPEN_LIMIT * crew->deadline_s);
-    while (worker_wait(crew->workers, crew->node->count, &answer) != -2)
-        program_step(crew->program);
-    own->outcome = answer.outcome;
-    own->version = answer.version;
-    snprintf(own->text, sizeof own->text, "%.159s",
-             *answer.text                    ? answer.text
-             : answer.outcome == WORKER_HUNG ? "the library hung"
-                                             : "the library gave no answer");
-    if (own->outcome != WORKER_DONE)
-        return 0;
-    own->count = __builtin_popcount(set);
-    return set;
-}
-
 static void gather(struct crew *crew, const struct group_node *own, struct group_node *nodes)
 {
     program_allgather(crew->program, own, nodes, sizeof *own, crew->program->leaders);
-}
-
-static bool is_anything_low(const struct gpu_node *devices, const struct group_node *nodes,
-                            size_t count, size_t node)
-{
-    bool is_low = false;
-
-    for (int i = 0; i < COLLECTIVES; i++)
-        is_low = is_low || group_is_low(devices, nodes, count, node, (enum collective)i);
-    return is_low;
 }
 
 static void measure_all_nodes(struct crew *crew, unsigned set, struct group_node *own,
@@ -435,7 +396,7 @@ static void measure_all_nodes(struct crew *crew, unsigned set, struct group_node
         count += is_in[i] = nodes[i].is_across;
     if (count > 1) {
         program_phase(crew->program, "collectives of all nodes");
-        measure_across(crew, nodes, is_in, set, false, &own->across);
+        measure_across(crew, nodes, is_in, set, COLLECTIVES, &own->across);
         gather(crew, own, nodes);
     }
     free(is_in);
@@ -464,19 +425,25 @@ void group_measure(struct crew *crew, const struct gpu_node *devices, struct gro
 {
     size_t count = (size_t)crew->program->node_count, node = (size_t)crew->program->node;
     struct group_node *own = calloc(1, sizeof *own);
-    unsigned set;
+    unsigned set = usable(crew);
     bool is_low;
 
     if (!own)
         watch_fault("out of memory");
     program_phase(crew->program, "collectives of each node");
-    set = join_in(crew, own);
-    if (own->count > 0) /* of one it tells whether NCCL works with it */
-        measure_within(crew, set, &own->within);
+    if (set != 0) /* of one it tells whether NCCL works with it */
+        measure_within(crew, set, own);
+    if (set != 0 && own->version == 0) {
+        own->outcome = own->within.outcome;
+        snprintf(own->text, sizeof own->text, "%s", own->within.text);
+        own->within.is_measured = false;
+        set = 0;
+    }
+    own->count = __builtin_popcount(set);
     gather(crew, own, nodes);
-    is_low = is_anything_low(devices, nodes, count, node);
+    is_low = group_is_low(devices, nodes, count, node);
     for (int i = 0; i < AGAIN && is_low && own->within.outcome == WORKER_DONE; i++)
-        measure_within(crew, set, &own->within);
+        measure_within(crew, set, own);
     if (is_worth_pairs(crew, own, is_low))
         measure_pairs(crew, set, own);
     own->is_across = own->count > 0 && own->version == group_version(nodes, count) &&

@@ -13,7 +13,27 @@
 /* Nodes of one kind differ little: their devices' clocks count for nothing here. */
 #define GROUP_LEAST 0.85
 
-static const char test[] = "gpu.collectives";
+struct reporter {
+    const struct gpu_node *devices;
+    const struct group_node *nodes;
+    size_t count, node;
+    double *samples; /* for as many as there may be */
+    const char *const *names;
+    gpu_report_fn *report;
+    void *context;
+    char part[64], metric[32], message[400];
+};
+
+static struct reporter reporter_of(const struct gpu_node *devices, const struct group_node *nodes,
+                                   size_t count)
+{
+    size_t most = count * GROUP_ROUNDS + WORKERS * WORKERS;
+
+    return (struct reporter){.devices = devices,
+                             .nodes = nodes,
+                             .count = count,
+                             .samples = malloc(most * sizeof(double))};
+}
 
 static double bandwidth(enum collective collective, int ranks, double bytes, double ms)
 {
@@ -23,14 +43,6 @@ static double bandwidth(enum collective collective, int ranks, double bytes, dou
 double group_bandwidth(const struct group_result *result, enum collective collective)
 {
     return bandwidth(collective, result->ranks, result->bytes, result->ms[collective]);
-}
-
-/* Of two the better; NAN of fewer. */
-static double middle(const double *samples, size_t count)
-{
-    if (count == 2)
-        return fmax(samples[0], samples[1]);
-    return count > 2 ? statistics_median(samples, count) : NAN;
 }
 
 int group_version(const struct group_node *nodes, size_t count)
@@ -53,37 +65,44 @@ int group_version(const struct group_node *nodes, size_t count)
     return best;
 }
 
-/* Nodes of as many devices of the same model. */
-static bool is_alike(const struct gpu_node *devices, const struct group_node *nodes, size_t one,
-                     size_t other)
+/* A node of as many devices of the same model. */
+static bool is_alike(const struct reporter *reporter, size_t other)
 {
-    return nodes[one].count == nodes[other].count &&
-           strcmp(devices[one].devices[0].model, devices[other].devices[0].model) == 0;
+    size_t node = reporter->node;
+
+    return reporter->nodes[node].count == reporter->nodes[other].count &&
+           strcmp(reporter->devices[node].devices[0].model,
+                  reporter->devices[other].devices[0].model) == 0;
 }
 
-static double reference_of(const struct gpu_node *devices, const struct group_node *nodes,
-                           size_t count, size_t node, enum collective collective)
+static double reference_of(const struct reporter *reporter, enum collective collective)
 {
-    double *samples = malloc((count + 1) * sizeof *samples), reference;
     size_t found = 0;
 
-    for (size_t i = 0; samples && i < count; i++) {
-        double value = group_bandwidth(&nodes[i].within, collective);
+    for (size_t i = 0; i < reporter->count; i++) {
+        double value = group_bandwidth(&reporter->nodes[i].within, collective);
 
-        if (value > 0 && is_alike(devices, nodes, i, node))
-            samples[found++] = value;
+        if (value > 0 && is_alike(reporter, i))
+            reporter->samples[found++] = value;
     }
-    reference = samples ? middle(samples, found) : NAN;
-    free(samples);
-    return reference;
+    return gpu_middle(reporter->samples, found);
 }
 
 bool group_is_low(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
-                  size_t node, enum collective collective)
+                  size_t node)
 {
-    double value = group_bandwidth(&nodes[node].within, collective);
+    struct reporter reporter = reporter_of(devices, nodes, count);
+    bool is_low = false;
 
-    return value > 0 && value < GROUP_LEAST * reference_of(devices, nodes, count, node, collective);
+    reporter.node = node;
+    for (int i = 0; i < COLLECTIVES && reporter.samples; i++) {
+        double value = group_bandwidth(&nodes[node].within, (enum collective)i);
+
+        is_low = is_low ||
+                 (value > 0 && value < GROUP_LEAST * reference_of(&reporter, (enum collective)i));
+    }
+    free(reporter.samples);
+    return is_low;
 }
 
 /* ---------------------------------------------------------------- suspects */
@@ -93,137 +112,102 @@ static double pair_bandwidth(const struct group_node *node, int i, int k)
     return bandwidth(COLLECTIVE_ALL_REDUCE, 2, node->pairs[i][k].bytes, node->pairs[i][k].ms);
 }
 
-/* The median where three quarters of three samples and more are within a fifth of it. */
-static double common(const double *samples, size_t count)
+/* What samples have in common; two may differ by how they are connected. */
+static double common(const struct reporter *reporter, size_t count)
 {
-    double reference = count > 2 ? statistics_median(samples, count) : NAN;
-    size_t near = 0;
-
-    for (size_t i = 0; i < count; i++)
-        near += fabs(samples[i] - reference) <= 0.2 * reference;
-    return 4 * near >= 3 * count ? reference : NAN;
+    return count > 2 ? gpu_common(reporter->samples, count) : NAN;
 }
 
 /* What the pair should reach: of three nodes of the kind and more the median of the same pair; else
- * what the node's pairs without that device (-1: all) have in common, as pairs may differ by how
- * they are connected. */
-static double pair_reference(const struct gpu_node *devices, const struct group_node *nodes,
-                             size_t count, size_t node, int i, int k, int without)
+ * what the node's pairs without that device (-1: all) have in common. */
+static double pair_reference(const struct reporter *reporter, int i, int k, int without)
 {
-    size_t size = count > WORKERS * WORKERS ? count : WORKERS * WORKERS, found = 0;
-    double *samples = malloc(size * sizeof *samples), reference;
+    const struct group_node *own = &reporter->nodes[reporter->node];
+    size_t found = 0;
 
-    for (size_t n = 0; samples && n < count; n++)
-        if (nodes[n].pairs[i][k].state == PAIR_DONE && is_alike(devices, nodes, n, node))
-            samples[found++] = pair_bandwidth(&nodes[n], i, k);
-    if (samples && found > 2) {
-        reference = statistics_median(samples, found);
-        free(samples);
-        return reference;
-    }
+    for (size_t n = 0; n < reporter->count; n++)
+        if (reporter->nodes[n].pairs[i][k].state == PAIR_DONE && is_alike(reporter, n))
+            reporter->samples[found++] = pair_bandwidth(&reporter->nodes[n], i, k);
+    if (found > 2)
+        return gpu_middle(reporter->samples, found);
     found = 0;
-    for (int a = 0; samples && a < WORKERS; a++)
+    for (int a = 0; a < WORKERS; a++)
         for (int b = a + 1; b < WORKERS; b++)
-            if (nodes[node].pairs[a][b].state == PAIR_DONE && a != without && b != without)
-                samples[found++] = pair_bandwidth(&nodes[node], a, b);
-    reference = samples ? common(samples, found) : NAN;
-    free(samples);
-    return reference;
+            if (own->pairs[a][b].state == PAIR_DONE && a != without && b != without)
+                reporter->samples[found++] = pair_bandwidth(own, a, b);
+    return common(reporter, found);
 }
 
-static bool pair_is_slow(const struct gpu_node *devices, const struct group_node *nodes,
-                         size_t count, size_t node, int i, int k, int without)
+static bool pair_is_slow(const struct reporter *reporter, int i, int k, int without)
 {
-    return nodes[node].pairs[i][k].state == PAIR_DONE &&
-           pair_bandwidth(&nodes[node], i, k) <
-               GPU_PEER_LEAST * pair_reference(devices, nodes, count, node, i, k, without);
+    const struct group_node *own = &reporter->nodes[reporter->node];
+
+    return own->pairs[i][k].state == PAIR_DONE &&
+           pair_bandwidth(own, i, k) < GPU_PEER_LEAST * pair_reference(reporter, i, k, without);
 }
 
-unsigned group_suspects(const struct gpu_node *devices, const struct group_node *nodes,
-                        size_t count, size_t node, bool is_slow)
+static bool is_bad(int state)
+{
+    return state == PAIR_WRONG || state == PAIR_BROKEN;
+}
+
+/* The node's devices that are bad, or slow, in all their pairs, at least two, while others are not:
+ * a bit each. */
+static unsigned suspects_of(const struct reporter *reporter, bool is_slow)
 {
     unsigned suspects = 0;
-    int seen = 0, found = 0;
+    int seen = 0;
 
     for (int i = 0; i < WORKERS; i++) {
         int measured = 0, bad = 0;
 
         for (int k = 0; k < WORKERS; k++) {
-            int state = nodes[node].pairs[i][k].state;
+            int state = reporter->nodes[reporter->node].pairs[i][k].state;
 
             measured += state != PAIR_NONE;
-            bad += is_slow ? pair_is_slow(devices, nodes, count, node, i, k, i)
-                           : state == PAIR_WRONG || state == PAIR_BROKEN;
+            bad += is_slow ? pair_is_slow(reporter, i, k, i) : is_bad(state);
         }
         seen += measured > 0;
-        if (measured >= 2 && bad == measured) {
+        if (measured >= 2 && bad == measured)
             suspects |= 1U << i;
-            found++;
-        }
     }
-    return 2 * found < seen ? suspects : 0;
+    return 2 * __builtin_popcount(suspects) < seen ? suspects : 0;
 }
 
-static double node_median(const struct group_node *node)
+/* What the pairs of nodes without that one have in common. */
+static double node_reference(const struct reporter *reporter)
 {
-    double samples[GROUP_ROUNDS];
     size_t found = 0;
 
-    for (int i = 0; i < GROUP_ROUNDS; i++)
-        if (node->rounds[i].state == PAIR_DONE)
-            samples[found++] = node->rounds[i].bandwidth;
-    return found > 0 ? statistics_median(samples, found) : NAN;
-}
-
-/* What the pairs without that node have in common. */
-static double node_reference(const struct group_node *nodes, size_t count, size_t without)
-{
-    double *samples = malloc((count * GROUP_ROUNDS + 1) * sizeof *samples), reference;
-    size_t found = 0;
-
-    for (size_t i = 0; samples && i < count; i++)
+    for (size_t i = 0; i < reporter->count; i++)
         for (int r = 0; r < GROUP_ROUNDS; r++)
-            if (nodes[i].rounds[r].state == PAIR_DONE && i != without &&
-                (size_t)nodes[i].rounds[r].partner != without)
-                samples[found++] = nodes[i].rounds[r].bandwidth;
-    reference = samples ? common(samples, found) : NAN;
-    free(samples);
-    return reference;
+            if (reporter->nodes[i].rounds[r].state == PAIR_DONE && i != reporter->node &&
+                (size_t)reporter->nodes[i].rounds[r].partner != reporter->node)
+                reporter->samples[found++] = reporter->nodes[i].rounds[r].bandwidth;
+    return common(reporter, found);
 }
 
-bool group_is_suspect(const struct group_node *nodes, size_t count, size_t node, bool is_slow)
+/* Whether the node's pairs, at least two, are all bad, or below least. */
+static bool is_suspect(const struct reporter *reporter, double least)
 {
-    double reference = is_slow ? node_reference(nodes, count, node) : NAN;
     int measured = 0, bad = 0;
 
     for (int r = 0; r < GROUP_ROUNDS; r++) {
-        int state = nodes[node].rounds[r].state;
+        int state = reporter->nodes[reporter->node].rounds[r].state;
+        double value = reporter->nodes[reporter->node].rounds[r].bandwidth;
 
         measured += state != PAIR_NONE;
-        if (is_slow)
-            bad += state == PAIR_DONE && nodes[node].rounds[r].bandwidth < GROUP_LEAST * reference;
-        else
-            bad += state == PAIR_WRONG || state == PAIR_BROKEN;
+        bad += least > 0 ? state == PAIR_DONE && value < least : is_bad(state);
     }
     return measured >= 2 && bad == measured;
 }
 
 /* ---------------------------------------------------------------- records */
 
-struct reporter {
-    const struct gpu_node *devices;
-    const struct group_node *nodes;
-    size_t count, node;
-    const char *const *names;
-    gpu_report_fn *report;
-    void *context;
-    char part[64], metric[32], message[400];
-};
-
 static void report_line(struct reporter *reporter, const char *metric, double value,
                         enum fault_code code, struct record *rest)
 {
-    rest->test = test;
+    rest->test = "gpu.collectives";
     rest->metric = metric;
     rest->part = reporter->part;
     rest->value = value;
@@ -254,21 +238,16 @@ static enum fault_code code_of(enum worker_outcome outcome)
     return FAULT_NOT_MEASURED;
 }
 
-static unsigned suspects_of(const struct reporter *reporter, bool is_slow)
-{
-    return group_suspects(reporter->devices, reporter->nodes, reporter->count, reporter->node,
-                          is_slow);
-}
-
 /* "gpu1 gpu5", by the inventory's numbers. */
-static void write_parts(const struct gpu_node *node, unsigned devices, char *text, size_t size)
+static void write_parts(struct reporter *reporter, unsigned devices)
 {
-    size_t length = 0;
+    const struct gpu_node *node = &reporter->devices[reporter->node];
+    size_t length = 0, size = sizeof reporter->part;
 
-    text[0] = '\0';
+    reporter->part[0] = '\0';
     for (int i = 0; i < node->count && length < size; i++)
         if (devices >> i & 1)
-            length += (size_t)snprintf(text + length, size - length, "%sgpu%d",
+            length += (size_t)snprintf(reporter->part + length, size - length, "%sgpu%d",
                                        length > 0 ? " " : "", node->devices[i].part);
 }
 
@@ -320,33 +299,26 @@ static void write_end(const struct group_result *result, char *text, size_t size
                  result->ranks, result->text);
 }
 
-static void report_within(struct reporter *reporter)
+/* Of a group within the reporter's node, which its peers are the measure of; or of all nodes. */
+static void report_rates(struct reporter *reporter, const struct group_result *result,
+                         const char *name)
 {
-    const struct group_node *node = &reporter->nodes[reporter->node];
-    const struct gpu_node *devices = &reporter->devices[reporter->node];
-    const char *name = reporter->names[reporter->node];
-    const struct group_result *result = &node->within;
-    unsigned slow = suspects_of(reporter, true);
-
-    if (!result->is_measured)
-        return;
     for (int i = 0; i < COLLECTIVES; i++) {
         enum collective collective = (enum collective)i;
-        double value = group_bandwidth(result, collective), reference;
+        double value = group_bandwidth(result, collective);
+        double reference = name ? reference_of(reporter, collective) : NAN;
         struct record record = RECORD(.node = name, .unit = "GB/s");
-        bool is_low = group_is_low(reporter->devices, reporter->nodes, reporter->count,
-                                   reporter->node, collective);
+        enum fault_code code = FAULT_NONE;
 
         if (value <= 0)
             continue;
-        reference = reference_of(reporter->devices, reporter->nodes, reporter->count,
-                                 reporter->node, collective);
         if (isfinite(reference)) {
             record.limit = GROUP_LEAST * reference;
             record.limit_source = "peers";
         }
-        if (is_low) {
-            write_parts(devices, slow, reporter->part, sizeof reporter->part);
+        if (value < GROUP_LEAST * reference) {
+            code = FAULT_GPU_COLLECTIVE_SLOW;
+            write_parts(reporter, suspects_of(reporter, true));
             snprintf(reporter->message, sizeof reporter->message,
                      "%s of %d devices reaches %.4g of its peers' %.4g GB/s", collective_names[i],
                      result->ranks, value, reference);
@@ -356,18 +328,27 @@ static void report_within(struct reporter *reporter)
                      (double)result->bytes / 1e6,
                      value / collective_bus_factor(collective, result->ranks));
         }
-        report_line(reporter, collective_names[i], value,
-                    is_low ? FAULT_GPU_COLLECTIVE_SLOW : FAULT_NONE, &record);
+        snprintf(reporter->metric, sizeof reporter->metric, "%s%s", collective_names[i],
+                 name ? "" : "_nodes");
+        report_line(reporter, reporter->metric, value, code, &record);
     }
-    if (result->outcome != WORKER_DONE) {
-        unsigned suspects = suspects_of(reporter, false);
-        struct record record = RECORD(.node = name);
+}
 
-        write_end(result, reporter->message, sizeof reporter->message);
-        write_parts(devices, suspects ? suspects : result->wrong_devices, reporter->part,
-                    sizeof reporter->part);
-        report_line(reporter, "device", NAN, code_of(result->outcome), &record);
-    }
+static void report_within(struct reporter *reporter)
+{
+    const struct group_result *result = &reporter->nodes[reporter->node].within;
+    const char *name = reporter->names[reporter->node];
+    struct record record = RECORD(.node = name);
+    unsigned suspects = suspects_of(reporter, false);
+
+    if (!result->is_measured)
+        return;
+    report_rates(reporter, result, name);
+    if (result->outcome == WORKER_DONE)
+        return;
+    write_end(result, reporter->message, sizeof reporter->message);
+    write_parts(reporter, suspects ? suspects : result->wrong_devices);
+    report_line(reporter, "device", NAN, code_of(result->outcome), &record);
 }
 
 /* The pair of a slow device that is the slowest; or a slow pair. */
@@ -375,12 +356,11 @@ static void report_pair(struct reporter *reporter, int i, int k, unsigned parts,
 {
     const struct gpu_node *devices = &reporter->devices[reporter->node];
     double value = pair_bandwidth(&reporter->nodes[reporter->node], i, k),
-           reference = pair_reference(reporter->devices, reporter->nodes, reporter->count,
-                                      reporter->node, i, k, without);
+           reference = pair_reference(reporter, i, k, without);
     struct record record = RECORD(.node = reporter->names[reporter->node], .unit = "GB/s",
                                   .limit = GPU_PEER_LEAST * reference, .limit_source = "peers");
 
-    write_parts(devices, parts, reporter->part, sizeof reporter->part);
+    write_parts(reporter, parts);
     snprintf(reporter->message, sizeof reporter->message,
              "all_reduce of gpu%d and gpu%d%s reaches %.4g of the other pairs' %.4g GB/s",
              devices->devices[i].part, devices->devices[k].part,
@@ -401,9 +381,7 @@ static void report_pairs(struct reporter *reporter)
                 continue;
             if (slowest < 0 || node->pairs[i][k].ms > node->pairs[i][slowest].ms)
                 slowest = k;
-            if (k > i && !(slow >> i & 1) && !(slow >> k & 1) &&
-                pair_is_slow(reporter->devices, reporter->nodes, reporter->count, reporter->node, i,
-                             k, -1))
+            if (k > i && !((slow >> i | slow >> k) & 1) && pair_is_slow(reporter, i, k, -1))
                 report_pair(reporter, i, k, 1U << i | 1U << k, -1);
         }
         if (slow >> i & 1)
@@ -411,82 +389,57 @@ static void report_pairs(struct reporter *reporter)
     }
 }
 
-/* The first node of the group that has something to say of how it ended. */
-static const struct group_node *first_told(const struct reporter *reporter, size_t *node)
+/* What is of no node's has no more than a warning: the network may be at fault, or what uses it.
+ * The first node tells that has something to say of how the group ended. */
+static void report_across(struct reporter *reporter)
 {
-    const struct group_node *told = NULL;
+    const struct group_result *any = NULL, *told = NULL;
+    struct record record = RECORD(.verdict = VERDICT_WARN);
+    const char *name = NULL;
+    char text[300];
 
     for (size_t i = 0; i < reporter->count; i++) {
         const struct group_result *result = &reporter->nodes[i].across;
 
-        if (!result->is_measured || result->outcome == WORKER_DONE)
+        if (!result->is_measured)
             continue;
-        if (!told || (!*told->across.text && *result->text)) {
-            told = &reporter->nodes[i];
-            *node = i;
+        any = any ? any : result;
+        if (result->outcome != WORKER_DONE && (!told || (!*told->text && *result->text))) {
+            told = result;
+            name = reporter->names[i];
         }
     }
-    return told;
-}
-
-/* What is of no node's has no more than a warning: the network may be at fault, or what uses it. */
-static void report_across(struct reporter *reporter)
-{
-    const struct group_node *told;
-    const struct group_result *result = NULL;
-    size_t node = 0;
-
-    for (size_t i = 0; i < reporter->count && !result; i++)
-        if (reporter->nodes[i].across.is_measured)
-            result = &reporter->nodes[i].across;
-    if (!result)
+    if (any)
+        report_rates(reporter, any, NULL);
+    if (!told)
         return;
-    for (int i = 0; i < COLLECTIVES; i++) {
-        enum collective collective = (enum collective)i;
-        double value = group_bandwidth(result, collective);
-        struct record record = RECORD(.unit = "GB/s");
-
-        if (value <= 0)
-            continue;
-        snprintf(reporter->metric, sizeof reporter->metric, "%s_nodes", collective_names[i]);
-        snprintf(reporter->message, sizeof reporter->message,
-                 "%d devices, %.4g MB, algorithm bandwidth %.4g GB/s", result->ranks,
-                 (double)result->bytes / 1e6,
-                 value / collective_bus_factor(collective, result->ranks));
-        report_line(reporter, reporter->metric, value, FAULT_NONE, &record);
-    }
-    told = first_told(reporter, &node);
-    if (told) {
-        struct record record = RECORD(.verdict = VERDICT_WARN);
-        char text[300];
-
-        write_end(&told->across, text, sizeof text);
-        snprintf(reporter->message, sizeof reporter->message, "across nodes, told by %s: %s",
-                 reporter->names[node], text);
-        report_line(reporter, "device", NAN, code_of(told->across.outcome), &record);
-    }
+    write_end(told, text, sizeof text);
+    snprintf(reporter->message, sizeof reporter->message, "across nodes, told by %s: %s", name,
+             text);
+    report_line(reporter, "device", NAN, code_of(told->outcome), &record);
 }
 
 static void report_suspect(struct reporter *reporter)
 {
+    const struct group_node *node = &reporter->nodes[reporter->node];
     struct record record = RECORD(.node = reporter->names[reporter->node], .verdict = VERDICT_WARN);
-    size_t node = reporter->node;
-    double reference = node_reference(reporter->nodes, reporter->count, node);
+    double reference = node_reference(reporter), samples[GROUP_ROUNDS];
+    bool is_wrong = false;
 
-    if (group_is_suspect(reporter->nodes, reporter->count, node, false)) {
-        int wrong = 0;
-
-        for (int r = 0; r < GROUP_ROUNDS; r++)
-            wrong += reporter->nodes[node].rounds[r].state == PAIR_WRONG;
-        if (wrong)
+    for (int r = 0; r < GROUP_ROUNDS; r++) {
+        is_wrong = is_wrong || node->rounds[r].state == PAIR_WRONG;
+        samples[r] = node->rounds[r].state == PAIR_DONE ? node->rounds[r].bandwidth : NAN;
+    }
+    if (is_suspect(reporter, 0)) {
+        if (is_wrong)
             record.verdict = VERDICT_NONE; /* a wrong result is no network's load */
         snprintf(reporter->message, sizeof reporter->message,
                  "all_reduce with each other node that was tried is %s",
-                 wrong ? "wrong" : "not brought to its end");
+                 is_wrong ? "wrong" : "not brought to its end");
         report_line(reporter, "device", NAN,
-                    wrong ? FAULT_GPU_COLLECTIVE_WRONG : FAULT_GPU_COLLECTIVE_HUNG, &record);
-    } else if (group_is_suspect(reporter->nodes, reporter->count, node, true)) {
-        double value = node_median(&reporter->nodes[node]);
+                    is_wrong ? FAULT_GPU_COLLECTIVE_WRONG : FAULT_GPU_COLLECTIVE_HUNG, &record);
+    } else if (is_suspect(reporter, GROUP_LEAST * reference)) {
+        double value = statistics_median(samples, GROUP_ROUNDS);
 
         record.unit = "GB/s";
         record.limit = GROUP_LEAST * reference;
@@ -502,15 +455,13 @@ static void report_suspect(struct reporter *reporter)
 void group_evaluate(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
                     const char *const *names, gpu_report_fn *report, void *context)
 {
-    struct reporter reporter = {.devices = devices,
-                                .nodes = nodes,
-                                .count = count,
-                                .names = names,
-                                .report = report,
-                                .context = context};
+    struct reporter reporter = reporter_of(devices, nodes, count);
     int version = group_version(nodes, count);
 
-    for (reporter.node = 0; reporter.node < count; reporter.node++) {
+    reporter.names = names;
+    reporter.report = report;
+    reporter.context = context;
+    for (; reporter.node < count && reporter.samples; reporter.node++) {
         if (nodes[reporter.node].count == 0 && nodes[reporter.node].outcome == WORKER_DONE)
             continue;
         report_library(&reporter, version);
@@ -518,5 +469,7 @@ void group_evaluate(const struct gpu_node *devices, const struct group_node *nod
         report_pairs(&reporter);
         report_suspect(&reporter);
     }
-    report_across(&reporter);
+    if (reporter.samples)
+        report_across(&reporter);
+    free(reporter.samples);
 }

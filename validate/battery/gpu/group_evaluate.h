@@ -19,7 +19,7 @@ struct group_result {
     int ranks;
     float bytes;           /* of an operation */
     float ms[COLLECTIVES]; /* of the slowest rank; 0: not measured */
-    char text[120];        /* of this node; "" where it ended elsewhere */
+    char text[160];        /* of this node; "" where it ended elsewhere */
 };
 
 enum { GROUP_ROUNDS = 4 /* of pairs of nodes, at most */ };
@@ -50,19 +50,13 @@ double group_bandwidth(const struct group_result *result, enum collective collec
 /* The version of NCCL that most nodes have that take part; of equally many the newest. 0: none. */
 int group_version(const struct group_node *nodes, size_t count);
 
-/* Whether the group within that node is slow beside those of nodes like it. devices: of the model
- * and how many. */
+/* Whether the group within that node is slow in some collective beside those of nodes like it.
+ * devices: of the model and how many. */
 bool group_is_low(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
-                  size_t node, enum collective collective);
+                  size_t node);
 
-/* The devices of a node that are bad, or slow, in all their pairs, at least two, while others are
- * not: a bit each. */
-unsigned group_suspects(const struct gpu_node *devices, const struct group_node *nodes,
-                        size_t count, size_t node, bool is_slow);
-
-/* The nodes whose pairs are all bad, or slow: whether that one is. */
-bool group_is_suspect(const struct group_node *nodes, size_t count, size_t node, bool is_slow);
-
+/* Records of all of it; slow and bad devices are those that are so in all their pairs, while others
+ * are not, and nodes likewise. */
 void group_evaluate(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
                     const char *const *names, gpu_report_fn *report, void *context);
 
