@@ -23,10 +23,6 @@ typedef const char *processor_t; /* points into this: the offset is the index */
 static const char devices[DEVICES_MAX];
 static int is_started;
 
-#define API(function, ...)                                                                         \
-    __attribute__((visibility("default"))) int function(__VA_ARGS__);                              \
-    int function(__VA_ARGS__)
-
 static int device_index(processor_t device)
 {
     return device >= devices && device < devices + DEVICES_MAX ? (int)(device - devices) : -1;

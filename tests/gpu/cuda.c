@@ -89,19 +89,12 @@ struct function {
 
 static bool is_initialized;
 
-static double factor(int device, const char *key, double standard)
-{
-    const char *text = state_text(device, key, NULL);
-
-    return text ? strtod(text, NULL) : standard;
-}
-
 static double link_factor(int from, const char *key, int to, double standard)
 {
     char name[64];
 
     snprintf(name, sizeof name, "%s.%d", key, to);
-    return factor(from, name, standard);
+    return state_factor(from, name, standard);
 }
 
 /* From the start, or once it has had so many launches. */
@@ -181,8 +174,7 @@ static int device_count(void)
     return visible_devices(list);
 }
 
-EXPORT int cuInit(unsigned flags);
-int cuInit(unsigned flags)
+API(cuInit, unsigned flags)
 {
     ENTER(-1);
     if (flags != 0)
@@ -195,15 +187,13 @@ int cuInit(unsigned flags)
     return OK;
 }
 
-EXPORT int cuDriverGetVersion(int *version);
-int cuDriverGetVersion(int *version)
+API(cuDriverGetVersion, int *version)
 {
     *version = 13000;
     return OK;
 }
 
-EXPORT int cuGetErrorName(int error, const char **name);
-int cuGetErrorName(int error, const char **name)
+API(cuGetErrorName, int error, const char **name)
 {
     static const struct {
         int error;
@@ -223,16 +213,14 @@ int cuGetErrorName(int error, const char **name)
     return *name ? OK : INVALID_VALUE;
 }
 
-EXPORT int cuDeviceGetCount(int *count);
-int cuDeviceGetCount(int *count)
+API(cuDeviceGetCount, int *count)
 {
     ENTER(-1);
     *count = device_count();
     return OK;
 }
 
-EXPORT int cuDeviceGet(int *device, int ordinal);
-int cuDeviceGet(int *device, int ordinal)
+API(cuDeviceGet, int *device, int ordinal)
 {
     int list[DEVICES];
 
@@ -243,16 +231,14 @@ int cuDeviceGet(int *device, int ordinal)
     return OK;
 }
 
-EXPORT int cuDeviceGetName(char *name, int size, int device);
-int cuDeviceGetName(char *name, int size, int device)
+API(cuDeviceGetName, char *name, int size, int device)
 {
     ENTER(device);
     snprintf(name, (size_t)size, "%s", state_text(device, "model", "NVIDIA H100 80GB HBM3"));
     return OK;
 }
 
-EXPORT int cuDeviceGetPCIBusId(char *id, int size, int device);
-int cuDeviceGetPCIBusId(char *id, int size, int device)
+API(cuDeviceGetPCIBusId, char *id, int size, int device)
 {
     static const unsigned buses[] = {0x1b, 0x43, 0x52, 0x5d, 0x9d, 0xc3, 0xd1, 0xdf};
 
@@ -262,16 +248,14 @@ int cuDeviceGetPCIBusId(char *id, int size, int device)
     return OK;
 }
 
-EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device);
-int cuDeviceGetAttribute(int *value, int attribute, int device)
+API(cuDeviceGetAttribute, int *value, int attribute, int device)
 {
     ENTER(device);
     *value = attribute == 16 ? 1 : attribute == 39 ? 64 : attribute == 75 ? 9 : 0;
     return OK;
 }
 
-EXPORT int cuDeviceCanAccessPeer(int *can, int device, int peer);
-int cuDeviceCanAccessPeer(int *can, int device, int peer)
+API(cuDeviceCanAccessPeer, int *can, int device, int peer)
 {
     ENTER(device);
     *can = link_factor(device, "no_peer", peer, 0) == 0;
@@ -279,31 +263,27 @@ int cuDeviceCanAccessPeer(int *can, int device, int peer)
 }
 
 #ifndef STAND_IN_OLD
-EXPORT int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);
-int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
+API(cuDevicePrimaryCtxSetFlags_v2, int device, unsigned flags)
 {
     ENTER(device);
     return flags <= 4 ? OK : INVALID_VALUE;
 }
 #endif
 
-EXPORT int cuDevicePrimaryCtxRetain(struct device **context, int device);
-int cuDevicePrimaryCtxRetain(struct device **context, int device)
+API(cuDevicePrimaryCtxRetain, struct device **context, int device)
 {
     ENTER(device);
     *context = &devices[device];
     return OK;
 }
 
-EXPORT int cuCtxSetCurrent(struct device *context);
-int cuCtxSetCurrent(struct device *context)
+API(cuCtxSetCurrent, struct device *context)
 {
     current = context;
     return OK;
 }
 
-EXPORT int cuCtxEnablePeerAccess(const struct device *peer, unsigned flags);
-int cuCtxEnablePeerAccess(const struct device *peer, unsigned flags)
+API(cuCtxEnablePeerAccess, const struct device *peer, unsigned flags)
 {
     ENTER_CURRENT;
     if (flags != 0)
@@ -323,8 +303,7 @@ static size_t memory_size(void)
     return (size_t)state_number(current->index, "memory_usable", 512 << 10);
 }
 
-EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *total);
-int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+API(cuMemGetInfo_v2, size_t *free_bytes, size_t *total)
 {
     ENTER_CURRENT;
     *total = 512 << 10;
@@ -332,8 +311,7 @@ int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
     return OK;
 }
 
-EXPORT int cuMemAlloc_v2(uint64_t *address, size_t size);
-int cuMemAlloc_v2(uint64_t *address, size_t size)
+API(cuMemAlloc_v2, uint64_t *address, size_t size)
 {
     ENTER_CURRENT;
     if (current->used + size > memory_size())
@@ -365,8 +343,7 @@ static struct allocation *find(const void *address, size_t size)
     return NULL;
 }
 
-EXPORT int cuMemFree_v2(uint64_t address);
-int cuMemFree_v2(uint64_t address)
+API(cuMemFree_v2, uint64_t address)
 {
     struct allocation *allocation = find((void *)(uintptr_t)address, 1);
 
@@ -384,8 +361,7 @@ enum { PINNED = 64 };
 static char *pinned[PINNED];
 static size_t pinned_size[PINNED];
 
-EXPORT int cuMemHostAlloc(void **memory, size_t size, unsigned flags);
-int cuMemHostAlloc(void **memory, size_t size, unsigned flags)
+API(cuMemHostAlloc, void **memory, size_t size, unsigned flags)
 {
     ENTER_CURRENT;
     (void)flags;
@@ -398,8 +374,7 @@ int cuMemHostAlloc(void **memory, size_t size, unsigned flags)
     return OUT_OF_MEMORY;
 }
 
-EXPORT int cuMemFreeHost(void *memory);
-int cuMemFreeHost(void *memory)
+API(cuMemFreeHost, void *memory)
 {
     ENTER_CURRENT;
     for (int i = 0; i < PINNED; i++)
@@ -414,12 +389,11 @@ static double host_cost(const void *memory)
     for (int i = 0; i < PINNED; i++)
         if (pinned[i] && (const char *)memory >= pinned[i] &&
             (const char *)memory < pinned[i] + pinned_size[i])
-            return host_ns / factor(current->index, "slow_host", 1);
-    return pageable_ns / factor(current->index, "slow_host", 1);
+            return host_ns / state_factor(current->index, "slow_host", 1);
+    return pageable_ns / state_factor(current->index, "slow_host", 1);
 }
 
-EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream);
-int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream)
+API(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t size, void *stream)
 {
     ENTER_CURRENT;
     (void)stream;
@@ -430,8 +404,7 @@ int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *strea
     return OK;
 }
 
-EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream);
-int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream)
+API(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t size, void *stream)
 {
     ENTER_CURRENT;
     (void)stream;
@@ -442,8 +415,7 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream)
     return OK;
 }
 
-EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream);
-int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream)
+API(cuMemcpyDtoDAsync_v2, uint64_t to, uint64_t from, size_t size, void *stream)
 {
     const struct allocation *source = find((void *)(uintptr_t)from, size),
                             *target = find((void *)(uintptr_t)to, size);
@@ -469,8 +441,7 @@ int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream)
 
 /* ---------------------------------------------------------------- kernels */
 
-EXPORT int cuModuleLoadData(struct module **module, const void *image);
-int cuModuleLoadData(struct module **module, const void *image)
+API(cuModuleLoadData, struct module **module, const void *image)
 {
     const Elf64_Ehdr *header = image;
     struct module *loaded;
@@ -502,8 +473,7 @@ int cuModuleLoadData(struct module **module, const void *image)
     return OK;
 }
 
-EXPORT int cuModuleGetFunction(struct function **function, struct module *module, const char *name);
-int cuModuleGetFunction(struct function **function, struct module *module, const char *name)
+API(cuModuleGetFunction, struct function **function, struct module *module, const char *name)
 {
     void *symbol = dlsym(module->handle, name);
 
@@ -599,18 +569,14 @@ static void run_kernel(const struct function *function, unsigned blocks, unsigne
             run.thread = block * threads + thread;
             function->run(*arguments);
         }
-    compute = (double)*module->blocks * block_ns / factor(current->index, "slow_clock", 1);
-    memory = (double)run.bytes * byte_ns / factor(current->index, "slow_memory", 1);
+    compute = (double)*module->blocks * block_ns / state_factor(current->index, "slow_clock", 1);
+    memory = (double)run.bytes * byte_ns / state_factor(current->index, "slow_memory", 1);
     current->ns += launch_ns + (compute > memory ? compute : memory);
 }
 
-EXPORT int cuLaunchKernel(struct function *function, unsigned grid_x, unsigned grid_y,
-                          unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                          unsigned shared, void *stream, struct arguments **arguments,
-                          void **extra);
-int cuLaunchKernel(struct function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                   void *stream, struct arguments **arguments, void **extra)
+API(cuLaunchKernel, struct function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, void *stream,
+    struct arguments **arguments, void **extra)
 {
     long long wrong_every, stuck, hang;
     uint32_t bits;
@@ -647,8 +613,7 @@ int cuLaunchKernel(struct function *function, unsigned grid_x, unsigned grid_y, 
 
 /* ---------------------------------------------------------------- events */
 
-EXPORT int cuEventCreate(struct event **event, unsigned flags);
-int cuEventCreate(struct event **event, unsigned flags)
+API(cuEventCreate, struct event **event, unsigned flags)
 {
     ENTER_CURRENT;
     (void)flags;
@@ -656,8 +621,7 @@ int cuEventCreate(struct event **event, unsigned flags)
     return *event ? OK : OUT_OF_MEMORY;
 }
 
-EXPORT int cuEventRecord(struct event *event, void *stream);
-int cuEventRecord(struct event *event, void *stream)
+API(cuEventRecord, struct event *event, void *stream)
 {
     ENTER_CURRENT;
     (void)stream;
@@ -665,15 +629,13 @@ int cuEventRecord(struct event *event, void *stream)
     return OK;
 }
 
-EXPORT int cuEventQuery(struct event *event);
-int cuEventQuery(struct event *event)
+API(cuEventQuery, struct event *event)
 {
     ENTER_CURRENT;
     return event->never ? NOT_READY : OK;
 }
 
-EXPORT int cuEventElapsedTime(float *ms, struct event *begin, struct event *end);
-int cuEventElapsedTime(float *ms, struct event *begin, struct event *end)
+API(cuEventElapsedTime, float *ms, struct event *begin, struct event *end)
 {
     ENTER_CURRENT;
     if (!begin->is_recorded || !end->is_recorded || begin->never || end->never)
@@ -685,8 +647,7 @@ int cuEventElapsedTime(float *ms, struct event *begin, struct event *end)
 /* ---------------------------------------------------------------- the stand-in of NCCL */
 
 /* Work of ns is in the stream of the current device; below 0: it never ends. Returns the device. */
-EXPORT int standin_pass_time(double ns);
-int standin_pass_time(double ns)
+API(standin_pass_time, double ns)
 {
     if (!current)
         return -1;

@@ -23,9 +23,6 @@ typedef const char *device_t; /* points into this: the offset is the index */
 static const char devices[DEVICES_MAX];
 static int is_started;
 
-#define API(function, ...)                                                                         \
-    __attribute__((visibility("default"))) int function(__VA_ARGS__);                              \
-    int function(__VA_ARGS__)
 #define NUMBER(key, standard) state_number((int)(device - devices), key, standard)
 
 static int enter(device_t device, const char *function)

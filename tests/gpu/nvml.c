@@ -149,8 +149,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, device_t *device)
         return copy(state_text(device_index(device), key, made), text, length);                    \
     }
 
-EXPORT int nvmlDeviceGetName(device_t device, char *text, unsigned length);
-int nvmlDeviceGetName(device_t device, char *text, unsigned length)
+API(nvmlDeviceGetName, device_t device, char *text, unsigned length)
 {
     ENTER(device);
     return copy(state_text(device_index(device), "name", "NVIDIA H100 80GB HBM3"), text, length);
@@ -166,8 +165,7 @@ struct pci {
     char bus_id[32];
 };
 
-EXPORT int nvmlDeviceGetPciInfo_v3(device_t device, struct pci *pci);
-int nvmlDeviceGetPciInfo_v3(device_t device, struct pci *pci)
+API(nvmlDeviceGetPciInfo_v3, device_t device, struct pci *pci)
 {
     static const unsigned buses[8] = {0x18, 0x2a, 0x3a, 0x5d, 0x9a, 0xab, 0xba, 0xdb};
     char made[32];
@@ -239,11 +237,9 @@ static int clock_reasons(device_t device, unsigned long long *reasons)
 }
 
 #ifdef STAND_IN_OLD
-EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(device_t device, unsigned long long *reasons);
-int nvmlDeviceGetCurrentClocksThrottleReasons(device_t device, unsigned long long *reasons)
+API(nvmlDeviceGetCurrentClocksThrottleReasons, device_t device, unsigned long long *reasons)
 #else
-EXPORT int nvmlDeviceGetCurrentClocksEventReasons(device_t device, unsigned long long *reasons);
-int nvmlDeviceGetCurrentClocksEventReasons(device_t device, unsigned long long *reasons)
+API(nvmlDeviceGetCurrentClocksEventReasons, device_t device, unsigned long long *reasons)
 #endif
 {
     ENTER(device);
@@ -252,10 +248,8 @@ int nvmlDeviceGetCurrentClocksEventReasons(device_t device, unsigned long long *
 
 /* ---------------------------------------------------------------- memory and its errors */
 
-EXPORT int nvmlDeviceGetTotalEccErrors(device_t device, unsigned type, unsigned counter,
-                                       unsigned long long *count);
-int nvmlDeviceGetTotalEccErrors(device_t device, unsigned type, unsigned counter,
-                                unsigned long long *count)
+API(nvmlDeviceGetTotalEccErrors, device_t device, unsigned type, unsigned counter,
+    unsigned long long *count)
 {
     static const char *const keys[2][2] = {
         {"ecc_volatile_corrected", "ecc_aggregate_corrected"},
@@ -271,10 +265,8 @@ int nvmlDeviceGetTotalEccErrors(device_t device, unsigned type, unsigned counter
     return OK;
 }
 
-EXPORT int nvmlDeviceGetRemappedRows(device_t device, unsigned *corrected, unsigned *uncorrected,
-                                     unsigned *is_pending, unsigned *has_failed);
-int nvmlDeviceGetRemappedRows(device_t device, unsigned *corrected, unsigned *uncorrected,
-                              unsigned *is_pending, unsigned *has_failed)
+API(nvmlDeviceGetRemappedRows, device_t device, unsigned *corrected, unsigned *uncorrected,
+    unsigned *is_pending, unsigned *has_failed)
 {
     int index = device_index(device);
 
@@ -290,8 +282,7 @@ struct memory {
     unsigned long long total, free, used;
 };
 
-EXPORT int nvmlDeviceGetMemoryInfo(device_t device, struct memory *memory);
-int nvmlDeviceGetMemoryInfo(device_t device, struct memory *memory)
+API(nvmlDeviceGetMemoryInfo, device_t device, struct memory *memory)
 {
     ENTER(device);
     memory->total = (unsigned long long)state_number(device_index(device), "memory", 85520809984);
@@ -307,10 +298,8 @@ struct process {
     unsigned gpu_instance, compute_instance;
 };
 
-EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(device_t device, unsigned *count,
-                                                   struct process *processes);
-int nvmlDeviceGetComputeRunningProcesses_v3(device_t device, unsigned *count,
-                                            struct process *processes)
+API(nvmlDeviceGetComputeRunningProcesses_v3, device_t device, unsigned *count,
+    struct process *processes)
 {
     unsigned pid, size = *count;
 
@@ -326,8 +315,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(device_t device, unsigned *count,
 
 /* ---------------------------------------------------------------- links and fields */
 
-EXPORT int nvmlDeviceGetNvLinkState(device_t device, unsigned link, unsigned *is_active);
-int nvmlDeviceGetNvLinkState(device_t device, unsigned link, unsigned *is_active)
+API(nvmlDeviceGetNvLinkState, device_t device, unsigned link, unsigned *is_active)
 {
     ENTER(device);
     if (link >= (unsigned)state_number(device_index(device), "links", LINKS))
@@ -347,8 +335,7 @@ struct field {
     } value;
 };
 
-EXPORT int nvmlDeviceGetFieldValues(device_t device, int count, struct field *fields);
-int nvmlDeviceGetFieldValues(device_t device, int count, struct field *fields)
+API(nvmlDeviceGetFieldValues, device_t device, int count, struct field *fields)
 {
     static const struct {
         unsigned id;
@@ -386,8 +373,7 @@ struct temperature {
     int temperature;
 };
 
-EXPORT int nvmlDeviceGetTemperatureV(device_t device, struct temperature *temperature);
-int nvmlDeviceGetTemperatureV(device_t device, struct temperature *temperature)
+API(nvmlDeviceGetTemperatureV, device_t device, struct temperature *temperature)
 {
     ENTER(device);
     if (temperature->version != (sizeof *temperature | 1 << 24))
@@ -402,8 +388,7 @@ struct sram {
     unsigned is_exceeded;
 };
 
-EXPORT int nvmlDeviceGetSramEccErrorStatus(device_t device, struct sram *sram);
-int nvmlDeviceGetSramEccErrorStatus(device_t device, struct sram *sram)
+API(nvmlDeviceGetSramEccErrorStatus, device_t device, struct sram *sram)
 {
     ENTER(device);
     if (sram->version != (sizeof *sram | 1 << 24))
@@ -423,8 +408,7 @@ struct fabric {
     unsigned char summary;
 };
 
-EXPORT int nvmlDeviceGetGpuFabricInfoV(device_t device, struct fabric *fabric);
-int nvmlDeviceGetGpuFabricInfoV(device_t device, struct fabric *fabric)
+API(nvmlDeviceGetGpuFabricInfoV, device_t device, struct fabric *fabric)
 {
     int index = device_index(device);
 
@@ -447,8 +431,7 @@ struct memory_v2 {
     unsigned long long total, reserved, free, used;
 };
 
-EXPORT int nvmlDeviceGetMemoryInfo_v2(device_t device, struct memory_v2 *memory);
-int nvmlDeviceGetMemoryInfo_v2(device_t device, struct memory_v2 *memory)
+API(nvmlDeviceGetMemoryInfo_v2, device_t device, struct memory_v2 *memory)
 {
     ENTER(device);
     if (memory->version != (sizeof *memory | 2 << 24))

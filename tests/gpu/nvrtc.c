@@ -49,11 +49,8 @@ static const char runtime[] =
     "void __tsan_write_range(void *a, word n) { hook(a, n, 1); }\n"
     "word atomicAdd(word *a, word b) { word old = *a; *a += b; return old; }\n";
 
-EXPORT int nvrtcCreateProgram(struct program **program, const char *source, const char *name,
-                              int header_count, const char *const *headers,
-                              const char *const *names);
-int nvrtcCreateProgram(struct program **program, const char *source, const char *name,
-                       int header_count, const char *const *headers, const char *const *names)
+API(nvrtcCreateProgram, struct program **program, const char *source, const char *name,
+    int header_count, const char *const *headers, const char *const *names)
 {
     (void)name;
     (void)headers;
@@ -130,8 +127,7 @@ static void cache_put(const struct program *program, const char *directory, cons
     close(fd);
 }
 
-EXPORT int nvrtcCompileProgram(struct program *program, int count, const char *const *options);
-int nvrtcCompileProgram(struct program *program, int count, const char *const *options)
+API(nvrtcCompileProgram, struct program *program, int count, const char *const *options)
 {
     char directory[] = "/tmp/muster-nvrtc-XXXXXX", command[1024], cache[128], name[32], *log;
     size_t size = 0;
@@ -167,38 +163,33 @@ int nvrtcCompileProgram(struct program *program, int count, const char *const *o
     return rv;
 }
 
-EXPORT int nvrtcGetProgramLogSize(struct program *program, size_t *size);
-int nvrtcGetProgramLogSize(struct program *program, size_t *size)
+API(nvrtcGetProgramLogSize, struct program *program, size_t *size)
 {
     *size = strlen(program->log) + 1;
     return OK;
 }
 
-EXPORT int nvrtcGetProgramLog(struct program *program, char *log);
-int nvrtcGetProgramLog(struct program *program, char *log)
+API(nvrtcGetProgramLog, struct program *program, char *log)
 {
     memcpy(log, program->log, strlen(program->log) + 1);
     return OK;
 }
 
 #ifndef STAND_IN_OLD /* since 11.1 */
-EXPORT int nvrtcGetCUBINSize(struct program *program, size_t *size);
-int nvrtcGetCUBINSize(struct program *program, size_t *size)
+API(nvrtcGetCUBINSize, struct program *program, size_t *size)
 {
     *size = program->size;
     return program->code ? OK : INVALID_INPUT;
 }
 
-EXPORT int nvrtcGetCUBIN(struct program *program, char *code);
-int nvrtcGetCUBIN(struct program *program, char *code)
+API(nvrtcGetCUBIN, struct program *program, char *code)
 {
     memcpy(code, program->code, program->size);
     return OK;
 }
 #endif
 
-EXPORT int nvrtcDestroyProgram(struct program **program);
-int nvrtcDestroyProgram(struct program **program)
+API(nvrtcDestroyProgram, struct program **program)
 {
     free((*program)->source);
     free((*program)->code);

@@ -17,9 +17,6 @@ enum {
 
 static int is_started;
 
-#define API(function, ...)                                                                         \
-    __attribute__((visibility("default"))) int function(__VA_ARGS__);                              \
-    int function(__VA_ARGS__)
 #define ENTER(index, answer)                                                                       \
     do {                                                                                           \
         int result_ = !is_started                            ? INIT_ERROR                          \

@@ -8,6 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A function that the library exports, returning an int. */
+#define API(function, ...)                                                                         \
+    __attribute__((visibility("default"))) int function(__VA_ARGS__);                              \
+    int function(__VA_ARGS__)
+
 /* The device model of the stand-ins: README.md beside this. Each stand-in is one file that includes
  * this; the state is 20 ms old at most, since faults come and go. */
 
@@ -75,6 +80,13 @@ static inline long long state_number(int device, const char *key, long long stan
     const char *text = state_text(device, key, NULL);
 
     return text ? strtoll(text, NULL, 0) : standard;
+}
+
+static inline double state_factor(int device, const char *key, double standard)
+{
+    const char *text = state_text(device, key, NULL);
+
+    return text ? strtod(text, NULL) : standard;
 }
 
 /* Whether the value of the key, a list of words, has the word. */

@@ -48,7 +48,7 @@ gpu_library() { # DIRECTORY NAME SOURCE [OPTION...]
     local file=$state/$1/$2
     [ ! -f "$file" ] || return 0
     install -d -m 755 "$state/$1"
-    cc -shared -fPIC -O2 -fvisibility=hidden -I"$top" "${@:4}" -o "$file.new" "$top/tests/gpu/$3" -ldl
+    cc -shared -fPIC -O2 -fvisibility=hidden -I"$top" "${@:4}" -Wl,-soname,"${3%.c}.so" -o "$file.new" "$top/tests/gpu/$3" -ldl
     mv "$file.new" "$file"
 }
 
