@@ -13,6 +13,7 @@
 enum {
     TIMES_MOST = 200,
     AGAIN = 2,
+    ALL = -1,
     BROKEN_ROUNDS = 3 /* of pairs, in which each meets two others: each may take a deadline */
 };
 
@@ -33,7 +34,8 @@ struct run {
     struct crew *crew;
     struct group groups[WORKERS / 2 + 1];
     int count, collectives;
-    bool *is_in; /* across nodes: the nodes of this node's group; NULL: within */
+    const struct group_node *nodes; /* of a group across nodes; NULL: within */
+    int partner; /* the other node of the group; ALL; this one: it has none, and rests */
     int root;    /* the node whose first member makes the id */
 };
 
@@ -132,6 +134,15 @@ static void take(struct run *run, int device, const struct worker_request *reque
                  *answer->text ? answer->text : "its process ended");
 }
 
+/* Whether the node is in the group across nodes. */
+static bool is_in(const struct run *run, int node)
+{
+    int own = run->crew->program->node;
+
+    return run->nodes[node].is_across && run->nodes[own].is_across && run->partner != own &&
+           (run->partner == ALL || node == own || node == run->partner);
+}
+
 /* What the other nodes of the group have found. */
 static void share(struct run *run, struct group *group, enum worker_task task, int kind)
 {
@@ -144,7 +155,7 @@ static void share(struct run *run, struct group *group, enum worker_task task, i
         own = (struct told){group->highest, group->lowest, group->result.outcome, group->id};
     program_allgather(program, &own, all, sizeof own, program->leaders);
     for (int i = 0; group && i < program->node_count; i++) {
-        if (!run->is_in[i])
+        if (!is_in(run, i))
             continue;
         add_times(group, all[i].highest, all[i].lowest);
         if (i == run->root)
@@ -189,7 +200,7 @@ static void step(struct run *run, enum worker_task task, int kind)
         if (index >= 0)
             take(run, index, &request, &answer);
     }
-    if (run->is_in)
+    if (run->nodes)
         share(run, run->count > 0 ? run->groups : NULL, task, kind);
     for (struct group *group = run->groups; group < run->groups + run->count; group++)
         for (int k = 0; k < crew->node->count && has_failed(group); k++)
@@ -317,64 +328,58 @@ static void measure_pairs(struct crew *crew, unsigned set, struct group_node *ow
 
 /* ---------------------------------------------------------------- across nodes */
 
-/* A group of the devices of those nodes; all leaders call it, also of nodes that rest. */
-static void measure_across(struct crew *crew, const struct group_node *nodes, bool *is_in,
-                           unsigned set, int collectives, struct group_result *result)
+/* A group of the devices of two nodes, or of all; all leaders call it, also of nodes that rest. */
+static void measure_across(struct crew *crew, const struct group_node *nodes, int partner,
+                           unsigned set, struct group_result *result)
 {
-    struct run run = {.crew = crew, .collectives = collectives, .is_in = is_in, .root = -1};
-    struct group group = {.members = set};
+    struct run run = {.crew = crew, .nodes = nodes, .partner = partner, .root = -1};
+    struct group *group = &run.groups[0];
     int own = crew->program->node;
 
     for (int i = 0; i < crew->program->node_count; i++) {
-        if (!is_in[i])
+        if (!is_in(&run, i))
             continue;
         if (run.root < 0)
             run.root = i;
         if (i < own)
-            group.base += nodes[i].count;
-        group.result.ranks += nodes[i].count;
+            group->base += nodes[i].count;
+        group->result.ranks += nodes[i].count;
     }
-    group.is_root = run.root == own;
-    if (is_in[own])
-        run.groups[run.count++] = group;
+    group->members = set;
+    group->is_root = run.root == own;
+    run.count = is_in(&run, own);
+    run.collectives = partner == ALL ? COLLECTIVES : 1;
     run_groups(&run);
-    if (run.count > 0)
-        *result = run.groups[0].result;
+    *result = group->result;
 }
 
 static void measure_node_pairs(struct crew *crew, const struct group_node *nodes, unsigned set,
                                bool is_broken, struct group_node *own)
 {
-    int node_count = crew->program->node_count, count = 0, position = -1, rounds;
-    int most = is_broken ? BROKEN_ROUNDS : GROUP_ROUNDS;
-    int *list = calloc((size_t)node_count, sizeof *list);
-    bool *is_in = calloc((size_t)node_count, sizeof *is_in);
+    int count = 0, position = -1, most = is_broken ? BROKEN_ROUNDS : GROUP_ROUNDS;
+    int *list = calloc((size_t)crew->program->node_count, sizeof *list);
 
-    if (!list || !is_in)
+    if (!list)
         watch_fault("out of memory");
-    for (int i = 0; i < node_count; i++) {
+    for (int i = 0; i < crew->program->node_count; i++) {
         if (i == crew->program->node && nodes[i].is_across)
             position = count;
         if (nodes[i].is_across)
             list[count++] = i;
     }
-    rounds = tournament_rounds(count) < most ? tournament_rounds(count) : most;
-    for (int round = 0; round < rounds; round++) {
-        int partner = position >= 0 ? tournament_partner(count, round, position) : -1;
-        struct group_result result = {.is_measured = false};
+    for (int round = 0; round < tournament_rounds(count) && round < most; round++) {
+        int place = position >= 0 ? tournament_partner(count, round, position) : -1;
+        int partner = place >= 0 ? list[place] : crew->program->node;
+        struct group_result result;
 
-        memset(is_in, 0, (size_t)node_count * sizeof *is_in);
-        if (partner >= 0)
-            is_in[list[position]] = is_in[list[partner]] = true;
-        measure_across(crew, nodes, is_in, set, 1, &result);
+        measure_across(crew, nodes, partner, set, &result);
         if (!result.is_measured)
             continue;
-        own->rounds[round].partner = list[partner];
+        own->rounds[round].partner = partner;
         own->rounds[round].state = (unsigned char)pair_state(result.outcome);
         own->rounds[round].bandwidth = (float)group_bandwidth(&result, COLLECTIVE_ALL_REDUCE);
     }
     free(list);
-    free(is_in);
 }
 
 /* ---------------------------------------------------------------- all of it */
@@ -387,26 +392,22 @@ static void gather(struct crew *crew, const struct group_node *own, struct group
 static void measure_all_nodes(struct crew *crew, unsigned set, struct group_node *own,
                               struct group_node *nodes)
 {
-    int node_count = crew->program->node_count, count = 0;
-    bool *is_in = calloc((size_t)node_count, sizeof *is_in), is_broken = false, is_wrong = false;
+    enum worker_outcome outcome = WORKER_DONE;
+    int count = 0;
 
-    if (!is_in)
-        watch_fault("out of memory");
-    for (int i = 0; i < node_count; i++)
-        count += is_in[i] = nodes[i].is_across;
-    if (count > 1) {
-        program_phase(crew->program, "collectives of all nodes");
-        measure_across(crew, nodes, is_in, set, COLLECTIVES, &own->across);
-        gather(crew, own, nodes);
-    }
-    free(is_in);
-    for (int i = 0; i < node_count; i++) {
-        is_wrong = is_wrong || nodes[i].across.outcome == WORKER_WRONG;
-        is_broken = is_broken || nodes[i].across.outcome > WORKER_WRONG;
-    }
-    if (count > 2 && (is_wrong || is_broken || !crew->options->is_quick)) {
+    for (int i = 0; i < crew->program->node_count; i++)
+        count += nodes[i].is_across;
+    if (count < 2)
+        return;
+    program_phase(crew->program, "collectives of all nodes");
+    measure_across(crew, nodes, ALL, set, &own->across);
+    gather(crew, own, nodes);
+    for (int i = 0; i < crew->program->node_count; i++)
+        if (nodes[i].is_across)
+            outcome = nodes[i].across.outcome; /* the same on all */
+    if (count > 2 && (outcome != WORKER_DONE || !crew->options->is_quick)) {
         program_phase(crew->program, "collectives of pairs of nodes");
-        measure_node_pairs(crew, nodes, set, is_broken, own);
+        measure_node_pairs(crew, nodes, set, outcome > WORKER_WRONG, own);
         gather(crew, own, nodes);
     }
 }

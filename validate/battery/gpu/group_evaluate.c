@@ -221,21 +221,14 @@ static void report_line(struct reporter *reporter, const char *metric, double va
 
 static enum fault_code code_of(enum worker_outcome outcome)
 {
-    switch (outcome) {
-    case WORKER_WRONG:
-        return FAULT_GPU_COLLECTIVE_WRONG;
-    case WORKER_HUNG:
-        return FAULT_GPU_COLLECTIVE_HUNG;
-    case WORKER_ERROR:
-    case WORKER_DIED:
-        return FAULT_GPU_COLLECTIVE_FAILED;
-    case WORKER_DONE:
-    case WORKER_NOT_TESTED:
-    case WORKER_NO_DEVICE:
-    case WORKER_SLOW:
-        break;
-    }
-    return FAULT_NOT_MEASURED;
+    static const enum fault_code codes[WORKER_DIED + 1] = {
+        [WORKER_WRONG] = FAULT_GPU_COLLECTIVE_WRONG,
+        [WORKER_HUNG] = FAULT_GPU_COLLECTIVE_HUNG,
+        [WORKER_ERROR] = FAULT_GPU_COLLECTIVE_FAILED,
+        [WORKER_DIED] = FAULT_GPU_COLLECTIVE_FAILED,
+    };
+
+    return codes[outcome] ? codes[outcome] : FAULT_NOT_MEASURED;
 }
 
 /* "gpu1 gpu5", by the inventory's numbers. */
@@ -261,29 +254,32 @@ static void report_library(struct reporter *reporter, int version)
 {
     const struct group_node *node = &reporter->nodes[reporter->node];
     struct record record = RECORD(.node = reporter->names[reporter->node]);
+    enum fault_code code = FAULT_NONE;
     char own[32], others[32];
 
     write_version(node->version, own);
     write_version(version, others);
     if (node->outcome == WORKER_NOT_TESTED && version > 0) {
+        code = FAULT_GPU_COLLECTIVE_VERSION;
         snprintf(reporter->message, sizeof reporter->message, "other nodes have NCCL %s, here: %s",
                  others, node->text);
-        report_line(reporter, "library", NAN, FAULT_GPU_COLLECTIVE_VERSION, &record);
     } else if (node->outcome != WORKER_DONE) {
         if (node->outcome == WORKER_NOT_TESTED)
             record.verdict = VERDICT_SKIP;
+        else
+            code = code_of(node->outcome);
         snprintf(reporter->message, sizeof reporter->message, "not tested: %s", node->text);
-        report_line(reporter, "library", NAN,
-                    record.verdict == VERDICT_SKIP ? FAULT_NONE : code_of(node->outcome), &record);
     } else if (node->version != version) {
+        code = FAULT_GPU_COLLECTIVE_VERSION;
         snprintf(reporter->message, sizeof reporter->message,
                  "NCCL %s, but %s on most nodes; not tested across nodes", own, others);
-        report_line(reporter, "library", NAN, FAULT_GPU_COLLECTIVE_VERSION, &record);
     } else if (node->within.ranks == 1 && node->within.outcome == WORKER_DONE) {
         snprintf(reporter->message, sizeof reporter->message, "NCCL %s works with its one device",
                  own);
-        report_line(reporter, "library", NAN, FAULT_NONE, &record);
+    } else {
+        return;
     }
+    report_line(reporter, "library", NAN, code, &record);
 }
 
 /* What ended a group, or was wrong in it. */

@@ -4,6 +4,7 @@
 
 #include "validate/battery/gpu/worker.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +23,16 @@ static struct {
     struct collective_sums sums;
 } group;
 
-static int failed(const char *what, int status, struct error *err)
+static int check(const char *what, int status, struct error *err)
 {
-    return NCCL_FAILED + nccl_error(&group.library, what, status, err);
+    return status == NCCL_SUCCESS ? 0 : NCCL_FAILED + nccl_error(&group.library, what, status, err);
+}
+
+static int check_device(const struct device *device, const char *what, int status,
+                        struct error *err)
+{
+    return status == DEVICE_OK ? 0
+                               : device_error(device->library, device->ordinal, what, status, err);
 }
 
 static int load(const char *path, struct error *err)
@@ -37,38 +45,34 @@ static int load(const char *path, struct error *err)
 
 static int make_id(struct worker_answer *answer, struct error *err)
 {
-    int status = group.library.call.id(&answer->id);
-
     answer->version = group.library.version;
-    return status == NCCL_SUCCESS ? 0 : failed("ncclGetUniqueId", status, err);
+    return check("ncclGetUniqueId", group.library.call.id(&answer->id), err);
 }
 
 static int leave(struct error *err)
 {
     void *communicator = group.communicator;
-    int status;
 
     group.communicator = NULL;
-    status = communicator ? group.library.call.leave(communicator) : NCCL_SUCCESS;
-    return status == NCCL_SUCCESS ? 0 : failed("ncclCommDestroy", status, err);
+    return communicator ? check("ncclCommDestroy", group.library.call.leave(communicator), err) : 0;
 }
 
 static int join(const struct device *device, const struct worker_request *request,
                 struct worker_answer *answer, struct error *err)
 {
-    int status =
-        group.library.call.join(&group.communicator, request->size, request->id, request->rank);
+    int status = check(
+        "ncclCommInitRank",
+        group.library.call.join(&group.communicator, request->size, request->id, request->rank),
+        err);
 
-    if (status != NCCL_SUCCESS) {
+    if (status != 0) {
         group.communicator = NULL;
-        return failed("ncclCommInitRank", status, err);
+        return status;
     }
     group.rank = request->rank;
     group.size = request->size;
     collective_sums_begin(group.size, &group.sums);
-    answer->value = (double)device->memory_bytes / 64;
-    if (answer->value > 256 << 20)
-        answer->value = 256 << 20;
+    answer->value = fmin((double)device->memory_bytes / 64, 256 << 20);
     return 0;
 }
 
@@ -80,12 +84,6 @@ struct operation {
     device_address memory[2];     /* from, to */
     unsigned *host;
 };
-
-static int device_failed(const struct device *device, const char *what, int status,
-                         struct error *err)
-{
-    return device_error(device->library, device->ordinal, what, status, err);
-}
 
 static int begin(const struct device *device, const struct worker_request *request,
                  struct operation *operation, struct error *err)
@@ -102,7 +100,7 @@ static int begin(const struct device *device, const struct worker_request *reque
         return error_set(err, "memory of the host: %m");
     for (int i = 0; i < 2 && status == 0; i++)
         status = device->library->call.allocate(&operation->memory[i], size);
-    return status ? device_failed(device, "cuMemAlloc_v2", status, err) : 0;
+    return check_device(device, "cuMemAlloc_v2", status, err);
 }
 
 static void end(const struct device *device, struct operation *operation)
@@ -116,29 +114,28 @@ static void end(const struct device *device, struct operation *operation)
 /* Waits until the copy is done: the host's memory is used again. */
 static int copied(struct device *device, int status, struct error *err)
 {
-    if (status != DEVICE_OK)
-        return device_failed(device, "a copy", status, err);
-    status = device_begin(device, err);
+    status = check_device(device, "a copy", status, err);
+    if (status == 0)
+        status = device_begin(device, err);
     return status ? status : device_end(device, NULL, err);
+}
+
+static int put(struct device *device, device_address to, const unsigned *host, size_t count,
+               struct error *err)
+{
+    return copied(device, device->library->call.to_device(to, host, count * ELEMENT, NULL), err);
 }
 
 /* What is to be sent goes to the device, and to where it will be received what cannot be right. */
 static int fill(struct device *device, struct operation *operation, struct error *err)
 {
-    const struct device_functions *call = &device->library->call;
     int status;
 
     collective_fill(operation->collective, group.rank, operation->host, operation->sent);
-    status = copied(
-        device,
-        call->to_device(operation->memory[0], operation->host, operation->sent * ELEMENT, NULL),
-        err);
+    status = put(device, operation->memory[0], operation->host, operation->sent, err);
     memset(operation->host, 0xff, operation->received * ELEMENT);
     return status ? status
-                  : copied(device,
-                           call->to_device(operation->memory[1], operation->host,
-                                           operation->received * ELEMENT, NULL),
-                           err);
+                  : put(device, operation->memory[1], operation->host, operation->received, err);
 }
 
 /* As device_end(), but an error of the network ends the wait too. */
@@ -153,10 +150,10 @@ static int wait_end(struct device *device, struct error *err)
         if (status == NCCL_SUCCESS && nccl_status != NCCL_IN_PROGRESS)
             status = nccl_status;
         if (status != NCCL_SUCCESS)
-            return failed("while it ran", status, err);
+            return check("while it ran", status, err);
         device_pause(&us);
     }
-    return status ? device_failed(device, "a collective", status, err) : 0;
+    return check_device(device, "a collective", status, err);
 }
 
 /* One before that is not timed, as the ranks do not begin at once. */
@@ -179,11 +176,9 @@ static int run_timed(struct device *device, const struct operation *operation, i
     }
     if (status == 0)
         status = wait_end(device, err);
-    if (status == 0) {
-        status = device->library->call.event_ms(&ms, device->begin, device->end);
-        if (status != DEVICE_OK)
-            return device_failed(device, "cuEventElapsedTime", status, err);
-    }
+    if (status == 0)
+        status = check_device(device, "cuEventElapsedTime",
+                              device->library->call.event_ms(&ms, device->begin, device->end), err);
     answer->value = (double)ms / times;
     return status;
 }
