@@ -253,6 +253,12 @@ static void take_history(struct plan_figures *figures)
 
 /* ---------------------------------------------------------------- islands */
 
+static void island_make(struct plan_island *island, const char *name)
+{
+    *island = (struct plan_island){.flops = NAN, .node_Bps = NAN};
+    text_put(island->name, sizeof island->name, "%s", name);
+}
+
 static struct plan_island *island_of(struct plan_cluster *cluster, const char *name)
 {
     int at = 0;
@@ -262,8 +268,7 @@ static struct plan_island *island_of(struct plan_cluster *cluster, const char *n
     if (at == PLAN_ISLANDS_MOST)
         return NULL;
     if (at == cluster->island_count)
-        text_put(cluster->islands[cluster->island_count++].name, sizeof cluster->islands->name,
-                 "%s", name);
+        island_make(&cluster->islands[cluster->island_count++], name);
     return &cluster->islands[at];
 }
 
@@ -298,20 +303,17 @@ static int make_islands(const struct plan_sources *sources, struct plan_figures 
         if (!island)
             return error_set(err, "more than %d islands in the history", PLAN_ISLANDS_MOST);
         node->island = (int)(island - cluster->islands);
-        if (island->nodes++ == 0)
-            *island = (struct plan_island){.nodes = 1, .flops = NAN, .node_Bps = NAN};
-        text_put(island->name, sizeof island->name, "%s", island_name(sources->conf, node));
+        island->nodes++;
         island->node_Bps = fmin(island->node_Bps, node->link_mbps * 1e6 / 8);
         island->latency_s = fmax(island->latency_s, node->latency_us / 1e6);
         island->flops = fmin(island->flops, device_gflops(node));
         fastest = fmax(fastest, device_gflops(node));
     }
     if (sources->available > 0) {
-        for (int i = 0; i < cluster->island_count; i++)
-            cluster->islands[i].nodes = 0;
-        cluster->island_count = cluster->island_count > 0 ? 1 : 0;
-        island_of(cluster, cluster->island_count > 0 ? cluster->islands[0].name : "all")->nodes =
-            sources->available;
+        if (cluster->island_count == 0)
+            island_make(&cluster->islands[0], "all");
+        cluster->island_count = 1;
+        cluster->islands[0].nodes = sources->available;
         cluster->islands[0].flops = NAN;
     }
     for (int i = 0; i < cluster->island_count; i++) {
@@ -361,29 +363,18 @@ static int need(const struct plan_figures *figures, enum plan_figure_id id, cons
     return error_set(err, "%s is not in the history; give %s", what, option);
 }
 
-static void name_figures(const double *given, struct plan_figures *figures)
-{
-    static const struct {
-        const char *name, *unit;
-    } names[FIGURE_COUNT] = {
-        [FIGURE_DEVICES] = {"devices of a node", "1"},
-        [FIGURE_RATE] = {"a device trains at", "TFLOP/s"},
-        [FIGURE_LINK] = {"a node sends", "Gb/s"},
-        [FIGURE_ACROSS] = {"... to another island", "Gb/s"},
-        [FIGURE_MEMORY] = {"memory of a device", "GB"},
-        [FIGURE_BANDWIDTH] = {"... read and written at", "GB/s"},
-        [FIGURE_FAILURES] = {"failures of 1000 node-days", "1"},
-        [FIGURE_REPAIR] = {"a repair", "h"},
-        [FIGURE_RESTART] = {"a restart", "s"},
-        [FIGURE_CHECKPOINT] = {"a node saves", "GB/s"},
-    };
-
-    for (int i = 0; i < FIGURE_COUNT; i++) {
-        figures->figures[i] =
-            (struct plan_figure){.name = names[i].name, .unit = names[i].unit, .value = NAN};
-        set(figures, (enum plan_figure_id)i, given[i], "given");
-    }
-}
+static const struct plan_figure no_figures[FIGURE_COUNT] = {
+    [FIGURE_DEVICES] = {"devices of a node", "1", NAN, ""},
+    [FIGURE_RATE] = {"a device trains at", "TFLOP/s", NAN, ""},
+    [FIGURE_LINK] = {"a node sends", "Gb/s", NAN, ""},
+    [FIGURE_ACROSS] = {"... to another island", "Gb/s", NAN, ""},
+    [FIGURE_MEMORY] = {"memory of a device", "GB", NAN, ""},
+    [FIGURE_BANDWIDTH] = {"... read and written at", "GB/s", NAN, ""},
+    [FIGURE_FAILURES] = {"failures of 1000 node-days", "1", NAN, ""},
+    [FIGURE_REPAIR] = {"a repair", "h", NAN, ""},
+    [FIGURE_RESTART] = {"a restart", "s", NAN, ""},
+    [FIGURE_CHECKPOINT] = {"a node saves", "GB/s", NAN, ""},
+};
 
 int plan_figures_read(const struct plan_sources *sources, struct plan_figures *figures,
                       struct error *err)
@@ -392,8 +383,10 @@ int plan_figures_read(const struct plan_sources *sources, struct plan_figures *f
     struct plan_figure *all = figures->figures;
     struct plan_cluster *cluster = &figures->cluster;
 
-    *figures = (struct plan_figures){.nodes = NULL};
-    name_figures(sources->given, figures);
+    *figures = (struct plan_figures){.across_mbps = NAN};
+    memcpy(figures->figures, no_figures, sizeof no_figures);
+    for (int i = 0; i < FIGURE_COUNT; i++)
+        set(figures, (enum plan_figure_id)i, sources->given[i], "given");
     if (history_nodes_past(sources->history, RUNS_MOST, take_run, &reading, err) < 0)
         return -1;
     end_failure(&reading);
@@ -407,7 +400,6 @@ int plan_figures_read(const struct plan_sources *sources, struct plan_figures *f
         return -1;
     if (figures->count == 0 && sources->available == 0)
         return error_set(err, "no node is in the history %s; give --available", sources->history);
-    figures->across_mbps = NAN;
     if (sources->records && take_records(sources->records, figures, err) != 0)
         return -1;
     take_history(figures);

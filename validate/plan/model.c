@@ -49,19 +49,23 @@ static double ranks(const struct plan_layout *layout) /* of a stage */
     return (double)layout->stage_nodes * layout->devices;
 }
 
+static int most_layers(const struct plan_layout *layout) /* of a stage */
+{
+    int most = 0;
+
+    for (int i = 0; i < layout->stages; i++)
+        most = layout->layers[i] > most ? layout->layers[i] : most;
+    return most;
+}
+
 /* The most parameters that a stage has. */
 static double stage_parameters(const struct plan_job *job, const struct plan_layout *layout)
 {
-    double each = job->parameters / job->layers, ends = 0;
-    int most = 0;
+    double each = layer_parameters(job);
 
-    if (job->vocabulary > 0) {
-        each = layer_parameters(job);
-        ends = job->parameters - job->layers * each;
-    }
-    for (int i = 0; i < layout->stages; i++)
-        most = layout->layers[i] > most ? layout->layers[i] : most;
-    return most * each + ends;
+    if (job->vocabulary == 0)
+        return most_layers(layout) * job->parameters / job->layers;
+    return most_layers(layout) * each + job->parameters - job->layers * each;
 }
 
 /* Bytes of a parameter that each of so many ranks holds. */
@@ -77,14 +81,10 @@ static double activation_bytes(const struct plan_job *job, const struct plan_lay
 {
     double row = layout->microbatch * job->context * job->width;
     double layer = (job->is_fp32 ? 40 : 34) * row;
-    int most = 0,
-        held = layout->stages < layout->microbatches ? layout->stages : layout->microbatches;
+    int held = layout->stages < layout->microbatches ? layout->stages : layout->microbatches;
 
-    for (int i = 0; i < layout->stages; i++)
-        most = layout->layers[i] > most ? layout->layers[i] : most;
-    if (layout->recomputes)
-        return layer + held * most * row * (job->is_fp32 ? 4 : 2);
-    return held * most * layer;
+    held *= most_layers(layout);
+    return layout->recomputes ? layer + held * row * (job->is_fp32 ? 4 : 2) : held * layer;
 }
 
 /* ---------------------------------------------------------------- time of a step */
@@ -326,12 +326,6 @@ struct search {
     bool has_best;
 };
 
-/* Of a layout, as the job's owner counts it. */
-static double speed(const struct plan_layout *layout)
-{
-    return layout->failures.goodput / layout->step_s;
-}
-
 static bool is_better(const struct search *search, const struct plan_layout *layout)
 {
     const struct plan_layout *best = &search->best;
@@ -356,7 +350,7 @@ static void try(struct search *search, struct plan_layout *layout)
     if ((job->nodes > 0 && layout->nodes != job->nodes) ||
         !plan_evaluate(search->cluster, job, layout))
         return;
-    each = speed(layout) / (double)layout->nodes;
+    each = layout->failures.goodput / layout->step_s / (double)layout->nodes;
     if (search->fewest == 0 || layout->nodes < search->fewest ||
         (layout->nodes == search->fewest && each > search->alone)) {
         search->fewest = layout->nodes;
@@ -397,7 +391,7 @@ static bool try_device(struct search *search)
 
         if (plan_evaluate(search->cluster, search->job, &layout) &&
             layout.finish_s <= fmin(PLAN_SMALL_S, search->job->within_s) &&
-            (!search->has_best || layout.finish_s < search->best.finish_s)) {
+            is_better(search, &layout)) {
             search->best = layout;
             search->has_best = true;
         }

@@ -3,7 +3,7 @@
 
 #include "validate/plan/sbatch.h"
 
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,11 +51,6 @@ struct leaf {
     size_t nodes;
 };
 
-static int compare_leaf(const void *a, const void *b)
-{
-    return strcmp(((const struct leaf *)a)->name, ((const struct leaf *)b)->name);
-}
-
 static int compare_nodes(const void *a, const void *b)
 {
     const struct leaf *first = a, *second = b;
@@ -68,105 +63,81 @@ static int compare_nodes(const void *a, const void *b)
 static int switches(const struct plan_figures *figures, int island, size_t nodes)
 {
     struct leaf *leaves = calloc(figures->count + 1, sizeof *leaves);
-    size_t count = 0, folded = 0, sum = 0;
+    size_t count = 0, sum = 0, at;
     bool are_known = true;
     int needed = 0;
 
     if (!leaves)
         return -1;
     for (size_t i = 0; i < figures->count; i++) {
-        if (figures->nodes[i].island != island)
+        const struct plan_node *node = &figures->nodes[i];
+
+        if (node->island != island)
             continue;
-        are_known = are_known && *figures->nodes[i].leaf;
-        leaves[count++] = (struct leaf){figures->nodes[i].leaf, 1};
+        are_known = are_known && *node->leaf;
+        for (at = 0; at < count && strcmp(leaves[at].name, node->leaf) != 0;)
+            at++;
+        count += at == count;
+        leaves[at].name = node->leaf;
+        leaves[at].nodes++;
     }
-    qsort(leaves, count, sizeof *leaves, compare_leaf);
-    for (size_t i = 0; i < count; i++) {
-        if (folded > 0 && strcmp(leaves[folded - 1].name, leaves[i].name) == 0)
-            leaves[folded - 1].nodes++;
-        else
-            leaves[folded++] = leaves[i];
-    }
-    qsort(leaves, folded, sizeof *leaves, compare_nodes);
-    while (needed < (int)folded && sum < nodes)
+    qsort(leaves, count, sizeof *leaves, compare_nodes);
+    while (needed < (int)count && sum < nodes)
         sum += leaves[needed++].nodes;
     free(leaves);
-    return are_known && sum >= nodes && needed < (int)folded ? needed : 0;
+    return are_known && sum >= nodes && needed < (int)count ? needed : 0;
 }
 
-int plan_sbatch_make(const struct plan_figures *figures, const struct plan_layout *layout,
-                     size_t block, bool has_extra, struct plan_sbatch *sbatch)
+static void lines_print(FILE *stream, const struct plan_figures *figures,
+                        const struct plan_layout *layout, size_t segment, int leaves,
+                        const char *excluded)
 {
-    struct hostlist names = {NULL, 0};
-    double gpus = 0;
+    int devices = figures->cluster.devices, spares = layout->failures.spares;
+    bool has_gpus = devices > 1;
 
     for (size_t i = 0; i < figures->count; i++)
-        if (figures->nodes[i].gpus > gpus)
-            gpus = figures->nodes[i].gpus;
-    *sbatch = (struct plan_sbatch){
-        .nodes = layout->nodes + (size_t)layout->failures.spares,
-        .gpus = gpus > 0 || figures->cluster.devices > 1 ? layout->devices : 0,
-        .is_whole = layout->nodes > 1 || layout->devices == figures->cluster.devices,
-        .has_spares = layout->failures.spares > 0,
-        .has_extra = has_extra,
-    };
+        has_gpus |= figures->nodes[i].gpus > 0;
+    fprintf(stream, "--nodes=%zu\n--ntasks-per-node=%d\n", layout->nodes + (size_t)spares,
+            has_gpus ? layout->devices : 1);
+    if (has_gpus)
+        fprintf(stream, "--gres=gpu:%d\n", layout->devices);
+    if (layout->nodes > 1 || layout->devices == devices)
+        fputs("--exclusive\n", stream);
+    if (spares > 0)
+        fputs("--no-kill\n--requeue\n", stream); /* for muster run */
+    if (segment > 0)
+        fprintf(stream, "--segment=%zu\n", segment);
+    else if (leaves > 0)
+        fprintf(stream, "--switches=%d@01:00:00\n", leaves);
+    if (*excluded)
+        fprintf(stream, "--exclude=%s\n", excluded);
+}
+
+char *plan_sbatch_text(const struct plan_figures *figures, const struct plan_layout *layout,
+                       size_t block, bool has_extra)
+{
+    size_t nodes = layout->nodes + (size_t)layout->failures.spares, segment = 0, size;
+    struct hostlist names = {NULL, 0};
+    char *text = NULL, *excluded = NULL;
+    FILE *stream = open_memstream(&text, &size);
+    int leaves = 0;
+
     if (layout->stages == 1 && !layout->is_across && layout->nodes > 1)
-        sbatch->switches = switches(figures, layout->islands[0], sbatch->nodes);
-    for (size_t i = 2; i <= block && i <= sbatch->nodes; i++)
-        if (sbatch->nodes % i == 0)
-            sbatch->segment = i;
-    if (sbatch->switches >= 0 && exclude(figures, layout, &names) == 0)
-        sbatch->exclude = hostlist_fold_for_slurm(&names);
-    hostlist_clear(&names);
-    return sbatch->exclude ? 0 : -1;
-}
-
-void plan_sbatch_clear(struct plan_sbatch *sbatch)
-{
-    free(sbatch->exclude);
-    sbatch->exclude = NULL;
-}
-
-struct lines {
-    void (*each)(const char *line, void *context);
-    void *context;
-};
-
-static void add(const struct lines *lines, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void add(const struct lines *lines, const char *format, ...)
-{
-    char *line = NULL;
-    va_list values;
-
-    va_start(values, format);
-    if (vasprintf(&line, format, values) >= 0)
-        lines->each(line, lines->context);
-    va_end(values);
-    free(line);
-}
-
-void plan_sbatch_lines(const struct plan_sbatch *sbatch,
-                       void (*each)(const char *line, void *context), void *context)
-{
-    const struct lines lines = {each, context};
-
-    add(&lines, "--nodes=%zu", sbatch->nodes);
-    add(&lines, "--ntasks-per-node=%d", sbatch->gpus > 0 ? sbatch->gpus : 1);
-    if (sbatch->gpus > 0)
-        add(&lines, "--gres=gpu:%d", sbatch->gpus);
-    if (sbatch->is_whole)
-        add(&lines, "--exclusive");
-    if (sbatch->has_spares) {
-        add(&lines, "--no-kill");
-        add(&lines, "--requeue");
+        leaves = switches(figures, layout->islands[0], nodes);
+    for (size_t i = 2; i <= block && i <= nodes; i++)
+        if (nodes % i == 0)
+            segment = i;
+    if (leaves >= 0 && exclude(figures, layout, &names) == 0)
+        excluded = hostlist_fold_for_slurm(&names);
+    if (stream && excluded)
+        lines_print(stream, figures, layout, segment, leaves, excluded);
+    if (stream && has_extra)
+        fputs("--extra='muster_level>=2'\n", stream);
+    if ((stream && fclose(stream) != 0) || !excluded) {
+        free(text);
+        text = NULL;
     }
-    if (sbatch->segment > 0)
-        add(&lines, "--segment=%zu", sbatch->segment);
-    else if (sbatch->switches > 0)
-        add(&lines, "--switches=%d@01:00:00", sbatch->switches);
-    if (*sbatch->exclude)
-        add(&lines, "--exclude=%s", sbatch->exclude);
-    if (sbatch->has_extra)
-        add(&lines, "--extra='muster_level>=2'");
+    free(excluded);
+    hostlist_clear(&names);
+    return text;
 }

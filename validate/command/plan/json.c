@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <string.h>
 
 #include "validate/command/jsontext.h"
 
@@ -45,19 +46,15 @@ static json_t *stages_of(const struct plan *plan)
     return list;
 }
 
-static void add_line(const char *line, void *context)
-{
-    json_array_append_new(context, jsontext(line));
-}
-
 void plan_print_json(const struct plan *plan)
 {
     const struct plan_layout *layout = &plan->layout;
     const struct plan_failures *failures = &layout->failures;
     json_t *lines = json_array(), *object;
-    char text[160];
+    char text[160], *line, *rest;
 
-    plan_sbatch_lines(&plan->sbatch, add_line, lines);
+    for (line = strtok_r(plan->sbatch, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        json_array_append_new(lines, jsontext(line));
     object = json_pack("{s:o, s:o, s:o, s:I, s:i, s:i, s:s, s:i, s:b, s:o, s:i}", "parameters",
                        number(plan->job.parameters), "steps", number(plan->job.steps), "figures",
                        figures_of(&plan->figures), "nodes", (json_int_t)layout->nodes, "spares",

@@ -4,6 +4,7 @@
 #include "validate/command/plan/plan.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "lib/base/quantity.h"
 #include "validate/command/command.h"
@@ -129,8 +130,9 @@ static int make(const struct options *options, struct plan *plan)
         fprintf(stderr, "muster plan: %s\n", err.text);
         return COMMAND_FAIL;
     }
-    if (plan_sbatch_make(&plan->figures, &plan->layout, (size_t)options->block, options->has_extra,
-                         &plan->sbatch) != 0) {
+    plan->sbatch =
+        plan_sbatch_text(&plan->figures, &plan->layout, (size_t)options->block, options->has_extra);
+    if (!plan->sbatch) {
         fputs("muster plan: no memory\n", stderr);
         return COMMAND_UNKNOWN;
     }
@@ -171,7 +173,7 @@ int command_plan(int argc, char **argv)
         status = make(&options, &plan);
     if (status == COMMAND_PASS)
         (options.as_json ? plan_print_json : plan_print)(&plan);
-    plan_sbatch_clear(&plan.sbatch);
+    free(plan.sbatch);
     plan_figures_clear(&plan.figures);
     conf_clear(&conf);
     return status;

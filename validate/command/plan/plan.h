@@ -10,7 +10,7 @@ struct plan {
     struct plan_figures figures;
     struct plan_job job;
     struct plan_layout layout;
-    struct plan_sbatch sbatch;
+    char *sbatch; /* plan_sbatch_text(), which printing takes apart */
 };
 
 /* "data parallel over 32 devices, ZeRO-1". */

@@ -4,6 +4,7 @@
 #include "validate/command/plan/plan.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "lib/base/text.h"
 #include "validate/report/table.h"
@@ -81,18 +82,12 @@ static void print_stages(const struct plan *plan)
                plan->figures.cluster.islands[layout->islands[i]].name);
 }
 
-static void print_line(const char *line, void *context)
-{
-    (void)context;
-    printf("#SBATCH %s\n", line);
-}
-
 void plan_print(const struct plan *plan)
 {
     const struct plan_job *job = &plan->job;
     const struct plan_layout *layout = &plan->layout;
     const struct plan_failures *failures = &layout->failures;
-    char text[160], more[64];
+    char text[160], more[64], *line, *rest;
     double steps;
 
     printf(
@@ -130,7 +125,8 @@ void plan_print(const struct plan *plan)
     printf("end           after %s", plan_time_text(layout->finish_s, text, sizeof text));
     printf(", without failures and checkpoints %s\n\n",
            plan_time_text(job->steps * layout->step_s, more, sizeof more));
-    plan_sbatch_lines(&plan->sbatch, print_line, NULL);
+    for (line = strtok_r(plan->sbatch, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        printf("#SBATCH %s\n", line);
     if (failures->spares > 0)
         printf("muster run --spares=%d -- srun COMMAND\n", failures->spares);
     else
