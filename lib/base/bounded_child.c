@@ -133,15 +133,13 @@ static bool is_stuck(const char *pid, const char *name)
 {
     char path[300], line[512];
     struct stat status;
-    const char *rest;
+    const char *state;
 
-    if (sysfs_line("", line, sizeof line, "proc/%s/comm", pid) < 0 || strcmp(line, name) != 0 ||
-        sysfs_line("", line, sizeof line, "proc/%s/stat", pid) < 0)
+    if (sysfs_line("", line, sizeof line, "proc/%s/comm", pid) < 0 || strcmp(line, name) != 0)
         return false;
+    state = sysfs_stat("", line, sizeof line, "proc/%s/stat", pid);
     snprintf(path, sizeof path, "/proc/%s", pid);
-    rest = strrchr(line, ')');
-    return rest && rest[1] == ' ' && rest[2] == 'D' && stat(path, &status) == 0 &&
-           status.st_uid == geteuid();
+    return state && *state == 'D' && stat(path, &status) == 0 && status.st_uid == geteuid();
 }
 
 pid_t bounded_stuck(const char *name)

@@ -121,6 +121,23 @@ int sysfs_line(const char *root, char *text, size_t size, const char *format, ..
     return result < 0 ? -1 : read_line(path, text, size);
 }
 
+const char *sysfs_stat(const char *root, char *text, size_t size, const char *format, ...)
+{
+    char path[SYSFS_PATH], *end;
+    ssize_t length;
+    int result;
+
+    MAKE_PATH(result, root, path, format);
+    if (result < 0 || (length = read_regular(path, text, size - 1)) < 0)
+        return NULL;
+    text[length] = '\0';
+    end = strrchr(text, ')');
+    if (end && end[1] == ' ' && end[2])
+        return end + 2;
+    errno = EINVAL;
+    return NULL;
+}
+
 char *sysfs_file(const char *root, size_t size_max, const char *format, ...)
 {
     char path[SYSFS_PATH], *buffer;

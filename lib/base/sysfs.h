@@ -28,6 +28,11 @@ int sysfs_path(const char *root, char *path, size_t size, const char *format, ..
 int sysfs_line(const char *root, char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* What stands behind the name of the program, which may hold anything, in the stat of a process or
+ * thread: its state first, "S 1 2 ...". text is its storage. NULL with errno: it cannot be read. */
+const char *sysfs_stat(const char *root, char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* The whole file, at most size_max bytes of it, with a NUL behind. malloc'd; NULL with errno. */
 char *sysfs_file(const char *root, size_t size_max, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/sysfs.h"
 
 /* The number of this process among those of its MPI job; NULL: it is none's. */
 static const char *mpi_rank(void)
@@ -52,16 +53,11 @@ int launcher_size(void)
 double launcher_process_start(void)
 {
     struct timespec up;
-    char text[1024], *field;
-    FILE *stream = fopen("/proc/self/stat", "re");
-    size_t length = stream ? fread(text, 1, sizeof text - 1, stream) : 0;
+    char text[1024];
+    const char *field = sysfs_stat("", text, sizeof text, "proc/self/stat");
     double started;
 
-    if (stream)
-        fclose(stream);
-    text[length] = '\0';
-    field = strrchr(text, ')'); /* the name of the program may hold spaces */
-    for (int i = 0; field && i < 20; i++)
+    for (int i = 3; field && i < 22; i++)
         field = strchr(field + 1, ' ');
     if (!field)
         return clock_epoch_s();

@@ -23,21 +23,19 @@ struct found {
     bool is_numbered; /* by what srun started, and not by srun */
 };
 
-/* The whole file; *length: what may hold NULs. */
-static char *file_read(const char *root, long pid, const char *name, size_t most, size_t *length)
+/* What the process was started with, each "NAME=VALUE" with a NUL behind; malloc'd. */
+static char *environment_read(const char *root, long pid, size_t *length)
 {
     char path[SYSFS_PATH], *text;
     FILE *stream;
 
-    *length = 0;
-    if (sysfs_path(root, path, sizeof path, "proc/%ld/%s", pid, name) != 0 ||
+    if (sysfs_path(root, path, sizeof path, "proc/%ld/environ", pid) != 0 ||
         !(stream = fopen(path, "re")))
         return NULL;
-    text = malloc(most + 1);
-    if (text) {
-        *length = fread(text, 1, most, stream);
+    text = malloc(ENVIRONMENT_MOST + 1);
+    *length = text ? fread(text, 1, ENVIRONMENT_MOST, stream) : 0;
+    if (text)
         text[*length] = '\0';
-    }
     fclose(stream);
     return text;
 }
@@ -87,44 +85,40 @@ static bool process_identify(const struct watch_job *job, const char *environmen
     return true;
 }
 
-/* State and processor time, as stat has it: from the third field on, behind the name. */
+/* State and processor time. */
 static bool stat_read(const char *root, struct found *found)
 {
-    size_t length;
-    char *text = file_read(root, found->rank.pid, "stat", STAT_MOST, &length), *end;
+    char text[STAT_MOST];
+    const char *fields = sysfs_stat(root, text, sizeof text, "proc/%ld/stat", found->rank.pid);
     unsigned long user, system;
-    bool is_read = false;
 
-    if (text && (end = strrchr(text, ')')) &&
-        sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &found->rank.state,
-               &user, &system) == 3) {
-        found->rank.cpu_s = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
-        is_read = true;
-    }
-    free(text);
-    return is_read;
+    if (!fields || sscanf(fields, "%c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+                          &found->rank.state, &user, &system) != 3)
+        return false;
+    found->rank.cpu_s = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+    return true;
 }
 
 static void times_read(const char *root, struct found *found)
 {
     char **threads, *text, *at;
-    size_t count = sysfs_names(root, &threads, "proc/%ld/task", found->rank.pid), length;
-    unsigned long long ran, queued, bytes;
+    size_t count = sysfs_names(root, &threads, "proc/%ld/task", found->rank.pid);
+    unsigned long long queued, bytes;
 
     for (size_t i = 0; i < count; i++) {
         char line[128];
 
         if (sysfs_line(root, line, sizeof line, "proc/%ld/task/%s/schedstat", found->rank.pid,
                        threads[i]) == 0 &&
-            sscanf(line, "%llu %llu", &ran, &queued) == 2)
+            sscanf(line, "%*u %llu", &queued) == 1)
             found->rank.queued_s += 1e-9 * (double)queued;
     }
     sysfs_names_free(threads, count);
-    text = file_read(root, found->rank.pid, "io", STAT_MOST, &length);
-    if (text && (at = strstr(text, "\nread_bytes: ")) && sscanf(at, " read_bytes: %llu", &bytes))
-        found->rank.io_bytes += (double)bytes;
-    if (text && (at = strstr(text, "\nwrite_bytes: ")) && sscanf(at, " write_bytes: %llu", &bytes))
-        found->rank.io_bytes += (double)bytes;
+    text = sysfs_file(root, STAT_MOST, "proc/%ld/io", found->rank.pid);
+    for (at = text; at; at = strchr(at + 1, '\n'))
+        if (sscanf(at, " read_bytes: %llu", &bytes) == 1 ||
+            sscanf(at, " write_bytes: %llu", &bytes) == 1)
+            found->rank.io_bytes += (double)bytes;
     free(text);
 }
 
@@ -188,7 +182,7 @@ int watch_read_ranks(const char *root, const struct watch_job *job, struct watch
             sysfs_path(root, path, sizeof path, "proc/%ld", one.rank.pid) != 0 ||
             stat(path, &status) != 0 || status.st_uid != job->uid)
             continue;
-        environment = file_read(root, one.rank.pid, "environ", ENVIRONMENT_MOST, &length);
+        environment = environment_read(root, one.rank.pid, &length);
         if (environment && process_identify(job, environment, length, &one) &&
             stat_read(root, &one)) {
             times_read(root, &one);

@@ -89,12 +89,9 @@ void worker_send(struct worker *worker, const struct worker_request *request, do
 static bool is_at_work(const struct worker *worker)
 {
     char line[512];
-    const char *rest;
+    const char *state = sysfs_stat("", line, sizeof line, "proc/%d/stat", worker->pid);
 
-    if (sysfs_line("", line, sizeof line, "proc/%d/stat", worker->pid) < 0)
-        return false;
-    rest = strrchr(line, ')');
-    return rest && rest[1] == ' ' && strchr("RTt", rest[2]);
+    return state && strchr("RTt", *state);
 }
 
 static void give_up(struct worker *worker, bool was_kept, struct worker_answer *answer)
