@@ -10,7 +10,6 @@
 ROW(integer, HISTORY_RUNS_LEAST, 5, "runs", "chosen 2026-11", "of a part, before its history says anything") \
 ROW(integer, HISTORY_MARGIN_PERCENT, 10, "%", "chosen 2026-11", "below the median of its history a part is still good") \
 /* links: samples */ \
-ROW(real, LINKS_QUIET, 0.05, "share of processes' time", "chosen 2026-11", "that a machine takes and still lets them run") \
 ROW(integer, LINKS_FEW, 8, "nodes", "chosen 2026-11", "up to so many, suspects are retested until they are sure: too few pairs meet what is intermittent") \
 ROW(integer, SUM_PEERS_LEAST, 3, "peers", "chosen 2026-11", "to compare the sum of a node's rails with") \
 ROW(integer, LOSS_LOSING_FOR_ONE, 20, "partners", "chosen 2026-11", "that lose are needed for one that does not") \

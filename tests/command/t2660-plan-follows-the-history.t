@@ -44,7 +44,6 @@ job=(--layers=32 --channels=4096 --batch=1024 --steps=1000 --rate=400)
 text=$(lay_out "${job[@]}")
 is "$?" 3 'without a history there are no nodes'
 is "$text" "muster plan: no node is in the history $dir/history.db; give --available" '... says one line'
-
 like "$(lay_out "${job[@]}" --available=4 --devices=8 --memory=80)" 'what a node of island all sends is not in the history; give --link' '... nor what a node sends'
 run 0 pass
 run 10 fail

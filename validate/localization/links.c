@@ -11,6 +11,7 @@
 #include "lib/base/statistics.h"
 #include "lib/catalog/catalog.h"
 #include "lib/constants/links_constants.h"
+#include "validate/diagnose/model.h"
 
 static const enum metric_id measured[] = {METRIC_BANDWIDTH, METRIC_BANDWIDTH_RECEIVED,
                                           METRIC_BANDWIDTH_TOGETHER, METRIC_LATENCY};
@@ -134,7 +135,7 @@ static const struct record *received_of(const struct records *records, size_t i)
 
 static bool is_kept_waiting(const struct record *record)
 {
-    return record->stalled > LINKS_QUIET;
+    return record->stalled > model_value(MODEL_SEEN);
 }
 
 /* The share of its time that an end was not let run; 1: not known, unless nothing arrived. */

@@ -10,13 +10,14 @@
 
 #include "lib/base/statistics.h"
 #include "lib/constants/links_constants.h"
+#include "validate/diagnose/model.h"
 
 /* What samples of a part count: those of the first of these that it has any of. */
 enum trust { TRUST_ISOLATED, TRUST_OWN_UPLINK, TRUST_ANY, TRUSTS };
 
 static enum trust trust_of(const struct evidence *evidence, const struct link_sample *one)
 {
-    if (one->sample.stalled > LINKS_QUIET)
+    if (one->sample.stalled > model_value(MODEL_SEEN))
         return TRUST_ANY;
     return one->is_isolated                                    ? TRUST_ISOLATED
            : sample_is_shared(evidence->network, &one->sample) ? TRUST_ANY
@@ -144,7 +145,7 @@ static struct retested retested_of(const struct findings_builder *builder, const
         bool is_low = one->sample.rate < least;
 
         /* an end that was not scheduled is no evidence that a way is slow, only that it is fast */
-        if (!one->is_isolated || (is_low && one->sample.stalled > LINKS_QUIET))
+        if (!one->is_isolated || (is_low && one->sample.stalled > model_value(MODEL_SEEN)))
             continue;
         if (passes(evidence, part, part->ways, one)) {
             retested.part++;

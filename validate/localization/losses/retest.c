@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/diagnose/model.h"
+
 enum { RETESTS = 2, RAILS = 64 };
 
 /* The losses among the records of a localization. */
@@ -86,7 +88,8 @@ static void sample_add(struct reading *reading, size_t i, const struct record *b
     const struct record *record = &reading->localization->source.records->items[i];
     struct loss_sample sample = {.rail = rail_of(reading->losses, record->part),
                                  .mbps = bandwidth ? bandwidth->value : (double)NAN,
-                                 .is_stalled = !bandwidth || !(bandwidth->stalled < LINKS_QUIET),
+                                 .is_stalled =
+                                     !bandwidth || !(bandwidth->stalled < model_value(MODEL_SEEN)),
                                  .is_isolated = i >= reading->localization->retests};
     bool is_damage = is_metric(record, "checksum_errors") || is_metric(record, "crc_errors") ||
                      is_metric(record, "port_rcv_errors");
