@@ -70,6 +70,8 @@ like "$(cat "$work/json")" 'wrong elements among 4 devices, in all_reduce first:
     '... and the message has the first one, by operation and device, whoever answers first'
 deadline=5 gpu new 2 1 'gpu1.nccl_hang 1'
 is "$text" 'fail gpu_collective_hung n1 device -' 'collectives that do not end are ended'
+deadline=2 gpu new 3 1 'gpu1.nccl_stop 1'
+is "$status/$text" '3/unknown not_measured n1 device -' '... but not those that wait for a process that is not let run'
 gpu new 2 1 'crash ncclAllGather'
 is "$status/$text" '3/unknown gpu_collective_failed n1 device -' 'a library that crashes is no fault of the node'
 gpu new 1 3 'nccl_version 22105' 'nccl_version 22105' 'nccl_version 21903'

@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -273,6 +274,8 @@ static int operate(const char *name, enum kind kind, int root, const void *from,
     if (stream || root < 0 || root >= communicator->size ||
         (type != FLOAT32 && (type != INT32 || kind == ALL_REDUCE || kind == REDUCE_SCATTER)))
         return INVALID_ARGUMENT;
+    if (state_number(device, "nccl_stop", 0))
+        raise(SIGSTOP);
     sent = malloc(own.send + 1);
     if (!sent)
         return SYSTEM;

@@ -62,11 +62,12 @@ static struct group *group_of(struct run *run, int device)
     return group;
 }
 
-/* An error says more than that others waited for what had it. */
+/* An error says more than that others waited for what had it; so does a process that was not let
+ * run, for which the others of its group wait asleep. */
 static bool outranks(enum worker_outcome outcome, enum worker_outcome than)
 {
     static const int order[] = {
-        [WORKER_DONE] = 0,      [WORKER_WRONG] = 1,      [WORKER_SLOW] = 2,  [WORKER_HUNG] = 3,
+        [WORKER_DONE] = 0,      [WORKER_WRONG] = 1,      [WORKER_HUNG] = 2,  [WORKER_SLOW] = 3,
         [WORKER_NO_DEVICE] = 4, [WORKER_NOT_TESTED] = 5, [WORKER_ERROR] = 6, [WORKER_DIED] = 7};
 
     return order[outcome] > order[than];
@@ -98,6 +99,8 @@ static void take(struct run *run, int device, const struct worker_request *reque
     struct group_result *result = &group->result;
     int part = run->crew->node->devices[device].part;
     int collective = request->task == TASK_GROUP_RUN ? request->kind : -1;
+    /* one of the group, and ended: what fails from then on fails for want of it */
+    bool is_given_up = result->outcome == WORKER_HUNG || result->outcome == WORKER_SLOW;
 
     if (request->task == TASK_GROUP_ID) {
         group->id = answer->id;
@@ -112,7 +115,8 @@ static void take(struct run *run, int device, const struct worker_request *reque
             device < group->told)
             result->outcome = WORKER_DONE; /* the first device tells, whoever answers first */
     }
-    if (!outranks(answer->outcome, result->outcome))
+    if (!outranks(answer->outcome, result->outcome) ||
+        (is_given_up && answer->outcome != WORKER_SLOW))
         return;
     group->told = device;
     result->outcome = answer->outcome;
