@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += tests/unit/validate/localization/fixture.h
+
 check_PROGRAMS += \
 	tests/unit/validate/accelerator/accelerator.t \
 	tests/unit/validate/accelerator/kernels.t \

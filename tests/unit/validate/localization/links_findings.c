@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/localization/findings/builder.h"
-#include "validate/localization/localization.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/validate/localization/fixture.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,18 +9,12 @@
 
 /* Up to nine nodes, of which a test says what each way has, on localization. */
 enum { NODES = 9, LOOKS = 3 };
-static const char *const rails[] = {"eth1", "eth2"};
-static const char *const leaf_names[] = {"leaf1", "leaf2", "leaf3"};
-static char *names[] = {(char *)"n1", (char *)"n2", (char *)"n3", (char *)"n4", (char *)"n5",
-                        (char *)"n6", (char *)"n7", (char *)"n8", (char *)"n9"};
 
 /* What a way has; 0: it is not measured; DEAD: nothing. */
 static const double DEAD = 1e-9;
 typedef double way_mbps(int from, int to, int rail);
 
-static struct records records;
 static struct conf conf;
-static struct localization localization;
 static struct hostlist nodes = {names, 0};
 static int rail_count, retests;
 static way_mbps *way;
@@ -33,8 +26,7 @@ static void add(const char *metric, int from, int to, int rail, double value)
                .peer = to < 0 ? NULL : names[to], .part = rails[rail], .value = value,
                .low = value * 0.99, .high = value * 1.01, .stalled = 0, .unit = "Mb/s");
 
-    if (records_add(&records, &record) != 0)
-        tap_skip_all("no memory");
+    put(&record);
 }
 
 static void add_pair(int low, int high)
@@ -78,9 +70,7 @@ static void hold(int count, int per_node, int leaf_size, double speed_mbps, way_
 {
     static int leaves[NODES];
 
-    localization_clear(&localization);
-    records_clear(&records);
-    records = (struct records){0};
+    clear_all();
     nodes.count = (size_t)count;
     rail_count = per_node;
     way = mbps;
@@ -94,13 +84,7 @@ static void hold(int count, int per_node, int leaf_size, double speed_mbps, way_
         for (int high = low + 1; high < count; high++)
             for (int look = 0; look < LOOKS; look++)
                 add_pair(low, high);
-    localization = (struct localization){.source = {.records = &records,
-                                                    .conf = &conf,
-                                                    .names = &nodes,
-                                                    .leaves = leaves,
-                                                    .leaf_names = leaf_names},
-                                         .tries = 4,
-                                         .measure = measure};
+    localization_make(&conf, &nodes, leaves, measure);
     ok(localization_run(&localization) == 0, "the localization is held");
 }
 
@@ -270,8 +254,7 @@ int main(void)
     has_str(found(), "fail n1 all rails; unknown n6 eth1", "a rail that only a slow node met");
     has_str(localization.findings.count > 1 ? localization.findings.items[1].message : "",
             "nobody vouches for it", "... nobody vouches for");
-    localization_clear(&localization);
-    records_clear(&records);
+    clear_all();
     conf_clear(&conf);
     return tap_done();
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/localization/localization.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/validate/localization/fixture.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,9 +9,6 @@
 /* Four nodes with two rails at 200 Mb/s on two leaves, on localization. What is measured again is
  * what the test says of node n2's eth1. */
 enum { NODES = 4, RAILS = 2 };
-static const char *const rails[] = {"eth1", "eth2"};
-static const char *const leaf_names[] = {"leaf1", "leaf2"};
-static char *names[] = {(char *)"n1", (char *)"n2", (char *)"n3", (char *)"n4"};
 static const struct hostlist nodes = {names, NODES};
 static int leaves[] = {0, 0, 1, 1};
 
@@ -23,9 +19,7 @@ struct figures {
     double stalled;
 };
 
-static struct records records;
 static struct conf conf;
-static struct localization localization;
 static struct figures again, every_other;    /* the latter with sent 0: as again */
 static const double (*recorded_mbps)[NODES]; /* what n2's eth1 had at first; NULL: as once */
 static const double *times; /* what n2's eth1 has alone, one time after the other; NULL: again */
@@ -46,8 +40,7 @@ static void add(const char *metric, int from, int to, int rail, double value, do
                .peer = names[to], .part = rails[rail], .value = value, .low = value * 0.99,
                .high = high, .stalled = stalled, .unit = "Mb/s");
 
-    if (records_add(&records, &record) != 0)
-        tap_skip_all("no memory");
+    put(&record);
 }
 
 static void add_speeds(void)
@@ -58,8 +51,7 @@ static void add_speeds(void)
                 RECORD(.suite = "links", .test = "links", .metric = "speed", .node = names[node],
                        .part = rails[rail], .value = 200, .unit = "Mb/s");
 
-            if (records_add(&records, &record) != 0)
-                tap_skip_all("no memory");
+            put(&record);
         }
 }
 
@@ -209,9 +201,7 @@ static void refer(void *context, const char *node, const char *rail,
 /* The first finding that is worse than a warning, NULL: none. */
 static const struct finding *hold(const struct figures *once, const struct figures *alone)
 {
-    localization_clear(&localization);
-    records_clear(&records);
-    records = (struct records){0};
+    clear_all();
     again = *alone;
     measured = measured_together = times_next = 0;
     add_speeds();
@@ -592,8 +582,7 @@ static void add_failure(const char *metric, int from, int to)
     record.peer = to < 0 ? NULL : names[to];
     record.part = "rxe1:1";
     record.verdict = VERDICT_FAIL;
-    if (records_add(&records, &record) != 0)
-        tap_skip_all("no memory");
+    put(&record);
 }
 
 /* Who is reported of what was added; retest: what then does not arrive, ended by one of no time. */
@@ -715,8 +704,7 @@ static void weighs_many(void)
         record = RECORD(.suite = "links", .test = "links", .metric = "damaged",
                         .node = i % 2 ? name : "m77", .peer = i % 2 ? "m77" : name,
                         .verdict = VERDICT_FAIL);
-        if (records_add(&records, &record) != 0)
-            tap_skip_all("no memory");
+        put(&record);
     }
     localization_self_reports(&localization, count_reported, counts);
     is_int((long)counts[1], MANY, "a node that damages what 100,000 others have of it");
@@ -776,13 +764,7 @@ static void asks_a_slow_fabric_too(void)
 int main(void)
 {
     conf_defaults(&conf);
-    localization = (struct localization){.source = {.records = &records,
-                                                    .conf = &conf,
-                                                    .names = &nodes,
-                                                    .leaves = leaves,
-                                                    .leaf_names = leaf_names},
-                                         .tries = 4,
-                                         .measure = measure};
+    localization_make(&conf, &nodes, leaves, measure);
     fails_what_stays_slow();
     fails_the_only_rail();
     acquits_what_the_machine_took();
@@ -803,8 +785,7 @@ int main(void)
     passes_hints_on();
     weighs_verbs();
     weighs_many();
-    localization_clear(&localization);
-    records_clear(&records);
+    clear_all();
     conf_clear(&conf);
     return tap_done();
 }

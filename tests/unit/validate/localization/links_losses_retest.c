@@ -5,14 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/unit/tap.h"
+#include "tests/unit/validate/localization/fixture.h"
 
 /* Records of four nodes with two rails on two leaf switches. Each stream has SENT segments, of
  * which so many are sent again. */
 enum { NODES = 4, RAILS = 2, SENT = 1000, TIMES = 3 };
-static const char *const rails[] = {"eth1", "eth2"};
-static const char *const leaf_names[] = {"leaf1", "leaf2"};
-static char *names[] = {(char *)"n1", (char *)"n2", (char *)"n3", (char *)"n4"};
 static const struct hostlist nodes = {names, NODES};
 static int leaves[] = {0, 0, 1, 1};
 
@@ -24,9 +21,7 @@ struct network {
     double slow_mbps; /* of all that passes n2's eth1; 0: as fast as the others */
 };
 
-static struct records records;
 static struct conf conf = {.link_nominal_percent = 80, .link_peers_percent = 80};
-static struct localization localization;
 static const struct network *now, *again; /* again NULL: cannot be measured again */
 static char asked[2][256];                /* the pairs of each retest */
 static int measured;
@@ -41,8 +36,7 @@ static void add(const char *metric, int from, int to, int rail, double value, un
     record.samples = samples;
     record.stalled = strcmp(metric, "bandwidth") == 0 ? now->stalled : (double)NAN;
     record.unit = strcmp(metric, "bandwidth") == 0 ? "Mb/s" : "count";
-    if (records_add(&records, &record) != 0)
-        tap_skip_all("no memory");
+    put(&record);
 }
 
 static void add_pair_run(int from, int to)
@@ -94,16 +88,8 @@ static const char *found(const struct network *once, const struct network *then)
     struct losses losses;
     size_t used = 0;
 
-    localization_clear(&localization);
-    records_clear(&records);
-    records = (struct records){0};
-    localization = (struct localization){.source = {.records = &records,
-                                                    .conf = &conf,
-                                                    .names = &nodes,
-                                                    .leaves = leaves,
-                                                    .leaf_names = leaf_names},
-                                         .tries = 4,
-                                         .measure = measure};
+    clear_all();
+    localization_make(&conf, &nodes, leaves, measure);
     measured = 0;
     now = once;
     again = then;
@@ -172,7 +158,6 @@ int main(void)
     is_str(found(&both, &both), "fail n2 eth1 receives", "what was lost besides is");
     is_str(found(&slow, &slow), "",
            "what a slow rail drops is no loss, though most measurements were retests of it");
-    localization_clear(&localization);
-    records_clear(&records);
+    clear_all();
     return tap_done();
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_LOCALIZATION_FIXTURE_H
+#define MUSTER_LOCALIZATION_FIXTURE_H
+
+#include "tests/unit/tap.h"
+#include "validate/localization/localization.h"
+
+/* What tests of a localization share: names of nodes, of their rails and of leaf switches, and the
+ * records of what was measured. */
+static const char *const rails[] = {"eth1", "eth2"};
+static char *names[] = {(char *)"n1", (char *)"n2", (char *)"n3", (char *)"n4", (char *)"n5",
+                        (char *)"n6", (char *)"n7", (char *)"n8", (char *)"n9"};
+static struct records records;
+static struct localization localization;
+
+static inline void put(const struct record *record)
+{
+    if (records_add(&records, record) != 0)
+        tap_skip_all("no memory");
+}
+
+static inline void clear_all(void)
+{
+    localization_clear(&localization);
+    records_clear(&records);
+    records = (struct records){0};
+}
+
+/* Of nodes on those leaf switches, whose suspects measure() measures again. */
+static inline void localization_make(const struct conf *conf, const struct hostlist *nodes,
+                                     const int *leaves,
+                                     bool (*measure)(void *, const struct hostlist *, const char *,
+                                                     enum retest_passes, size_t *))
+{
+    static const char *const leaf_names[] = {"leaf1", "leaf2", "leaf3"};
+
+    localization = (struct localization){.source = {.records = &records,
+                                                    .conf = conf,
+                                                    .names = nodes,
+                                                    .leaves = leaves,
+                                                    .leaf_names = leaf_names},
+                                         .tries = 4,
+                                         .measure = measure};
+}
+
+#endif
