@@ -3,13 +3,11 @@
 # Validates records against doc/records.md; other tests pipe what they see printed through it.
 if BUILD_MUSTER
 noinst_PROGRAMS += tests/record-check
-tests_record_check_SOURCES = tests/record-check.c
 tests_record_check_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_record_check_LDADD = lib/libmuster.la $(JANSSON_LIBS)
 
 # Makes histories for the tests of what reads them.
 noinst_PROGRAMS += tests/history-add
-tests_history_add_SOURCES = tests/history-add.c
 tests_history_add_LDADD = validate/history/libhistory.la validate/report/libreport.la \
 	lib/libmuster.la lib/libstatistics.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 endif
@@ -17,7 +15,6 @@ endif
 # Makes requests of RDMA ports fail, in a guest.
 if HAVE_IBVERBS
 noinst_PROGRAMS += tests/rdma/completions
-tests_rdma_completions_SOURCES = tests/rdma/completions.c
 tests_rdma_completions_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
 tests_rdma_completions_LDADD = validate/battery/verbs/libverbs.la validate/battery/libbattery.la $(IBVERBS_LIBS)
 endif HAVE_IBVERBS

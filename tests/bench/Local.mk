@@ -5,6 +5,7 @@ EXTRA_PROGRAMS =
 if BUILD_PLUGIN
 EXTRA_PROGRAMS += tests/bench/repeat tests/bench/hook
 tests_bench_repeat_SOURCES = tests/bench/repeat.c
+tests_bench_repeat_LDADD =
 tests_bench_hook_SOURCES = tests/bench/repeat.c
 tests_bench_hook_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS) -DHOOK
 tests_bench_hook_LDFLAGS = $(host_ldflags)

@@ -182,19 +182,16 @@ plain_checks += \
 	# end of those that sanitizers shorten
 if HAVE_MPI
 noinst_PROGRAMS += tests/command/unmodified
-tests_command_unmodified_SOURCES = tests/command/unmodified.c
 tests_command_unmodified_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_unmodified_CFLAGS = $(AM_CFLAGS) -pthread
 tests_command_unmodified_LDADD = $(MPI_LIBS) -lpthread
 EXTRA_DIST += tests/command/figures.py tests/command/unmodified.f90
 noinst_PROGRAMS += tests/command/chain
-tests_command_chain_SOURCES = tests/command/chain.c
 tests_command_chain_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_chain_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS) -lm
 noinst_PROGRAMS += tests/command/confined
-tests_command_confined_SOURCES = tests/command/confined.c
+tests_command_confined_LDADD =
 noinst_PROGRAMS += tests/command/collectives
-tests_command_collectives_SOURCES = tests/command/collectives.c
 tests_command_collectives_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_collectives_CFLAGS = $(AM_CFLAGS) -pthread
 tests_command_collectives_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS) -lm

@@ -21,28 +21,24 @@ host_ldflags = $(AM_LDFLAGS) -export-dynamic
 host_needs = tests/spank-host/libhost.la tests/spank-host/munge.la spank/spank_muster.la
 
 check_PROGRAMS += tests/spank-host/hooks.t
-tests_spank_host_hooks_t_SOURCES = tests/spank-host/hooks.c
 tests_spank_host_hooks_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_hooks_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_hooks_t_LDADD = $(host_libs)
 EXTRA_tests_spank_host_hooks_t_DEPENDENCIES = $(host_needs)
 
 check_PROGRAMS += tests/spank-host/gate.t
-tests_spank_host_gate_t_SOURCES = tests/spank-host/gate.c
 tests_spank_host_gate_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_gate_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_gate_t_LDADD = $(host_libs)
 EXTRA_tests_spank_host_gate_t_DEPENDENCIES = $(host_needs)
 
 check_PROGRAMS += tests/spank-host/deadline.t
-tests_spank_host_deadline_t_SOURCES = tests/spank-host/deadline.c
 tests_spank_host_deadline_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_deadline_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_deadline_t_LDADD = $(host_libs)
 EXTRA_tests_spank_host_deadline_t_DEPENDENCIES = $(host_needs)
 
 check_PROGRAMS += tests/spank-host/lives.t
-tests_spank_host_lives_t_SOURCES = tests/spank-host/lives.c
 tests_spank_host_lives_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_lives_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_lives_t_LDADD = $(host_libs)
@@ -56,11 +52,9 @@ tests_spank_host_preflight_t_SOURCES = \
 	# end of tests_spank_host_preflight_t_SOURCES
 tests_spank_host_preflight_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_preflight_t_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
-tests_spank_host_preflight_t_LDADD = $(unit_libs)
 EXTRA_tests_spank_host_preflight_t_DEPENDENCIES = spank/spank_muster.la
 
 check_PROGRAMS += tests/spank-host/interfaces.t
-tests_spank_host_interfaces_t_SOURCES = tests/spank-host/interfaces.c
 tests_spank_host_interfaces_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_interfaces_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_interfaces_t_LDADD = $(host_libs)
@@ -78,7 +72,6 @@ EXTRA_tests_spank_host_faults_t_DEPENDENCIES = $(host_needs)
 plain_checks += tests/spank-host/faults.t
 
 check_PROGRAMS += tests/spank-host/fuzz.t
-tests_spank_host_fuzz_t_SOURCES = tests/spank-host/fuzz.c
 tests_spank_host_fuzz_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_fuzz_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_fuzz_t_LDADD = $(host_libs)
