@@ -120,7 +120,7 @@ int host_task_get(void *handle, struct host_task *task)
     else if (spank_get_item(handle, S_JOB_LOCAL_TASK_COUNT, &local_size) != ESPANK_SUCCESS)
         missing = "how many tasks it has on this node";
     if (missing != NULL) {
-        host_error("environment of the step left as it is: Slurm does not tell %s", missing);
+        host_error("step environment left unchanged: Slurm does not report %s", missing);
         return -1;
     }
     task->handle = handle;
@@ -130,7 +130,7 @@ int host_task_get(void *handle, struct host_task *task)
     task->local_size = local_size;
     if (task->environment != NULL)
         return 0;
-    host_error("environment of the step left as it is: out of memory");
+    host_error("step environment left unchanged: out of memory");
     return -1;
 }
 

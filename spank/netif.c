@@ -102,12 +102,12 @@ static struct work *work_in_time(const char *config_path, enum when when, uint32
     char byte;
 
     if (work == MAP_FAILED) {
-        host_error("no memory to set interfaces with: %s", strerror(errno));
+        host_error("out of memory to set interfaces: %s", strerror(errno));
         return NULL;
     }
     request.work = work;
     if (!deadline_start(&deadline, NETIF_DEADLINE_MS, run_and_report, &request)) {
-        error_set(&work->err, "no process to set interfaces with: %s", strerror(errno));
+        error_set(&work->err, "cannot start a process to set interfaces: %s", strerror(errno));
         return work;
     }
     is_complete = deadline_read(&deadline, &byte, 1);
@@ -118,7 +118,7 @@ static struct work *work_in_time(const char *config_path, enum when when, uint32
                   "hangs); what was set is in the journal",
                   NETIF_DEADLINE_MS);
     else if (!work->is_done)
-        error_set(&work->err, "setting the interfaces ended before its end");
+        error_set(&work->err, "the process that sets the interfaces ended early");
     return work;
 }
 
@@ -154,7 +154,7 @@ int netif_prolog(const char *config_path, uint32_t job_id)
         return 0;
     node_name(node, sizeof node);
     if (work->is_conf_bad || !work->is_done)
-        host_error("%s: %s%s", node, work->is_conf_bad ? "interfaces left as they are: " : "",
+        host_error("%s: %s%s", node, work->is_conf_bad ? "interfaces left unchanged: " : "",
                    work->err.text);
     log_lines(node, work, first, sizeof first);
     is_refused = !work->is_conf_bad && work->policy == POLICY_REFUSE &&
@@ -178,8 +178,7 @@ static void restore_and_report(const char *config_path, enum when when, uint32_t
         return;
     node_name(node, sizeof node);
     if (work->is_conf_bad && when == EPILOG)
-        host_error("%s: the journal of the interfaces is taken to be at its usual place: %s", node,
-                   work->err.text);
+        host_error("%s: using the default path of the interface journal: %s", node, work->err.text);
     if (!work->is_done)
         host_error("%s: %s", node, work->err.text);
     log_lines(node, work, first, sizeof first);

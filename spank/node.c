@@ -294,11 +294,11 @@ int node_read_in_time(const struct node_request *request, struct node_facts *fac
     *facts = (struct node_facts){0};
     conf_defaults(&facts->conf);
     if (!deadline_start(&deadline, NODE_DEADLINE_MS, send_node, (void *)request))
-        return error_set(err, "no process to read the node with: %m");
+        return error_set(err, "cannot start a process to read the node: %m");
     receipt = receive(&deadline, request, facts, &source, err);
     if (deadline_end(&deadline, receipt == RECEIVED))
         error_set(&why, "%s was not read within %d s, %s", sources[source], NODE_DEADLINE_MS / 1000,
-                  source == SOURCE_SYSFS ? "a driver hangs; the kernel's log tells which"
+                  source == SOURCE_SYSFS ? "a driver hangs; the kernel log shows which"
                                          : "its file system hangs");
     if (receipt == RECEIVED)
         return 0;

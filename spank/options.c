@@ -17,11 +17,10 @@ const struct option_text option_texts[OPTION_COUNT] = {
                         "print each variable that muster knows with its value, the rule and the "
                         "fact behind it, once per node",
                         "MUSTER_EXPLAIN"},
-    [OPTION_PREFLIGHT] =
-        {"preflight", "quick|standard|off",
-         "test the step's nodes and the links between them before the step starts; "
-         "it does not start where one is at fault",
-         "MUSTER_PREFLIGHT"},
+    [OPTION_PREFLIGHT] = {"preflight", "quick|standard|off",
+                          "test the step's nodes and the links between them first; the step does "
+                          "not start if one is faulty",
+                          "MUSTER_PREFLIGHT"},
     [OPTION_COLLECTIVES] = {"collectives", "muster|mpi",
                             "do MPI's collectives by the algorithms that were measured to be the "
                             "fastest (libmustercoll-pmpi(7)), or leave them to MPI",

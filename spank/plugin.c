@@ -41,7 +41,7 @@ static bool is_loaded, is_task_done, is_gate_done, is_epilog_done, is_recovered;
 /* srun was started inside an allocation: only before it has one of its own can that be seen. */
 static bool is_inside;
 
-/* What the readers of this step could not do for want of memory or the like. */
+/* What the readers of this step could not do because memory ran out or the like. */
 static void log_deferred_error(void)
 {
     int error = deferred_error_take();
@@ -84,7 +84,7 @@ static void register_options(spank_t spank)
                                               i,
                                               take_option};
         if (spank_option_register(spank, &registered[i]) != ESPANK_SUCCESS)
-            host_error("Slurm does not take the option --%s", option_texts[i].name);
+            host_error("Slurm does not accept the option --%s", option_texts[i].name);
     }
 }
 
@@ -105,7 +105,7 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
     if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR && context != S_CTX_REMOTE)
         return 0;
     if (is_loaded) {
-        host_error("plugstack.conf lists the plugin twice, the first line holds");
+        host_error("plugin listed twice in plugstack.conf; using the first line");
         return 0;
     }
     is_loaded = true;
@@ -129,7 +129,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     if (context != S_CTX_REMOTE)
         return 0;
     if (spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS) {
-        host_error("environment of the step left as it is: Slurm does not tell which step it is");
+        host_error("cannot get the step ID from Slurm; step environment left unchanged");
         return 0;
     }
     if (host_task_get(spank, &task) == 0)
@@ -195,7 +195,7 @@ int slurm_spank_job_prolog(spank_t spank, int argc, char *argv[])
     is_gate_done = true;
     if (spank_get_item(spank, S_JOB_UID, &job.uid) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_ID, &job.job_id) != ESPANK_SUCCESS) {
-        host_error("Slurm does not tell the gate whose job it is; let through");
+        host_error("job allowed: Slurm does not report the job to the gate");
         return 0;
     }
     suspects_directory_make();
@@ -220,8 +220,8 @@ int slurm_spank_job_epilog(spank_t spank, int argc, char *argv[])
         return 0;
     is_epilog_done = true;
     if (spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS) {
-        host_error("Slurm does not tell the epilog which job has ended; its interfaces are put "
-                   "back by: muster interfaces --restore");
+        host_error("Slurm does not report to the epilog which job has ended; to restore its "
+                   "interfaces: muster interfaces --restore");
     } else {
         jobs_epilog(arguments.config_path, job_id);
         netif_epilog(arguments.config_path, job_id);

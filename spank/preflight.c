@@ -130,7 +130,7 @@ static int run(const char *path, char *const argv[], char *const environment[], 
     if (WIFSIGNALED(status))
         return STATUS_INTERRUPTED + WTERMSIG(status);
     if (WEXITSTATUS(status) == 127) {
-        host_error("no preflight: %s cannot be run; the step starts", path);
+        host_error("no preflight: cannot run %s; the step starts", path);
         return -1;
     }
     return WEXITSTATUS(status);
@@ -233,11 +233,10 @@ enum preflight_answer preflight_hold(const struct options *options,
     if (status >= STATUS_INTERRUPTED)
         return PREFLIGHT_REFUSE;
     if (status == STATUS_USAGE)
-        host_error("the preflight was not understood; the step starts");
+        host_error("the preflight's options or configuration are invalid; the step starts");
     if (status != STATUS_FAULT && status != STATUS_COMPONENTS)
         return PREFLIGHT_START;
-    host_error("the step does not start: its preflight found a fault; --%s=off starts it "
-               "all the same",
+    host_error("the step does not start: its preflight found a fault; --%s=off starts it anyway",
                option_texts[OPTION_PREFLIGHT].name);
     return step->is_inside && status == STATUS_FAULT ? PREFLIGHT_FAIL_TASKS : PREFLIGHT_REFUSE;
 }

@@ -19,7 +19,7 @@ void preload_start(const char *path)
     *library = '\0';
     /* ld.so takes both for the end of a path */
     if (strpbrk(path, " :") != NULL || strlen(path) >= sizeof library)
-        host_error("collectives left to MPI: %s: a path that cannot be preloaded", path);
+        host_error("collectives left to MPI: %s: this path cannot be preloaded", path);
     else if (access(path, R_OK) != 0)
         host_error("collectives left to MPI: %s: %m", path);
     else

@@ -157,7 +157,7 @@ static void examine_in_time(const char *config_path, const char *node, uid_t uid
     bool is_late;
 
     if (!deadline_start(&deadline, GATE_DEADLINE_MS, answer, &question)) {
-        set_unknown(finding, "no process for the examination");
+        set_unknown(finding, "cannot start a process for the check");
         return;
     }
     if (deadline_read(&deadline, finding, sizeof *finding)) {
@@ -174,7 +174,7 @@ static void examine_in_time(const char *config_path, const char *node, uid_t uid
     memset(finding, 0, sizeof *finding);
     set_unknown(finding, is_late ? "no answer within the gate's deadline (munged, a driver or "
                                    "a file system hangs)"
-                                 : "the examination ended without an answer");
+                                 : "the check ended without an answer");
 }
 
 /* ---------------------------------------------------------------- the refusal */
@@ -190,20 +190,20 @@ int gate_check(const char *config_path, const struct gate_job *job)
     node_name(node, sizeof node);
     examine_in_time(config_path, node, job->uid, &finding, &is_exempt);
     if (!finding.is_known) {
-        host_error("%s: job %u let through, the gate cannot tell: %s", node, job->job_id,
+        host_error("%s: job %u allowed: certificate could not be checked: %s", node, job->job_id,
                    finding.message);
         return 0;
     }
     if (finding.state == CERTIFICATE_VALID || finding.policy == POLICY_IGNORE || is_exempt)
         return 0;
     if (!is_refusal(&finding)) {
-        host_info("%s: certificate %s: %s; job %u let through", node,
+        host_info("%s: certificate %s: %s; job %u allowed", node,
                   certificate_state_name(finding.state), finding.message, job->job_id);
         return 0;
     }
     if (finding.is_braked) {
-        host_error("%s: certificate %s: %s; job %u let through, though %s=refuse, as the brake is "
-                   "on: %s; to lift it: muster certificate --brake=off",
+        host_error("%s: certificate %s: %s; job %u allowed despite %s=refuse, because the brake is "
+                   "on: %s; to release it: muster certificate --brake=off",
                    node, certificate_state_name(finding.state), finding.message, job->job_id,
                    finding.key, finding.brake);
         return 0;

@@ -54,7 +54,7 @@ static bool step_is_wanted(const struct options *options, const struct arguments
     step.has_node = true;
     if (node_read_in_time(&request, &step.node, &err) < 0) {
         snprintf(step.why_not, sizeof step.why_not, "%s", err.text);
-        host_error("environment left as it is: %s", err.text);
+        host_error("environment left unchanged: %s", err.text);
         step.is_unread = !step.node.is_conf_bad;
         return false;
     }
@@ -103,7 +103,7 @@ static void apply(const struct host_task *task, const struct envplan *plan)
     }
     if (*plan->mark != '\0' ? host_setenv(task, ENVPLAN_MARK, plan->mark) < 0
                             : has_mark && host_unsetenv(task, ENVPLAN_MARK) < 0)
-        host_error("%s could not be brought up to date", ENVPLAN_MARK);
+        host_error("%s could not be updated", ENVPLAN_MARK);
 }
 
 /* On standard error, from the first task of each node. */
@@ -112,7 +112,7 @@ static void explain(const struct envplan *plan, const char *node)
     char *line;
 
     if (!step.is_on)
-        host_print("%s: environment left as it is: %s", node, step.why_not);
+        host_print("%s: environment left unchanged: %s", node, step.why_not);
     line = malloc(sizeof *plan->variables);
     for (size_t i = 0; i < plan->count && line != NULL; i++) {
         envplan_explain(&plan->variables[i], line, sizeof *plan->variables);
@@ -175,12 +175,12 @@ void step_task(const struct host_task *task)
         status = envplan_make_off(host_lookup, environment, &plan);
     }
     if (status < 0) {
-        host_error("environment left as it is: out of memory");
+        host_error("environment left unchanged: out of memory");
         return;
     }
     apply(task, &plan);
     if (step.is_unread && !step.is_explained && place.local_rank <= 0)
-        host_print("%s: environment left as it is: %s", *place.node != '\0' ? place.node : "?",
+        host_print("%s: environment left unchanged: %s", *place.node != '\0' ? place.node : "?",
                    step.why_not);
     if (step.is_explained && place.local_rank <= 0)
         explain(&plan, *place.node != '\0' ? place.node : "?");

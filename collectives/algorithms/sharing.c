@@ -3,7 +3,8 @@
 
 #include "lib/constants/collectives_constants.h"
 
-_Static_assert(SHARED_ROOT_BYTES <= PLAN_WINDOW_BYTES / 2, "a half of the window has it all");
+_Static_assert(SHARED_ROOT_BYTES <= PLAN_WINDOW_BYTES / 2,
+               "half of the window holds the data of all ranks");
 
 /* Of all that a rank gets or gives: where blocks are as each rank likes, ranks may differ in it. */
 static size_t bytes_of(const struct plan_shape *shape)

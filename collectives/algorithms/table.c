@@ -156,7 +156,7 @@ int algorithm_plan(const struct algorithm *algorithm, const struct plan_shape *s
 {
     if (!algorithm_applies(algorithm, shape)) {
         *plan = (struct plan){0};
-        return error_set(err, "%s does not do this %s", algorithm->name,
+        return error_set(err, "%s does not support this %s", algorithm->name,
                          collective_kind_name(shape->kind));
     }
     plan_begin(plan, shape);

@@ -50,6 +50,7 @@ struct layout *layout_find(MPI_Comm comm, struct error *err)
         layout = layout_make(ranks, all[0].node, all[0].leaf, sizeof *all);
     free(all);
     if (layout == NULL)
-        error_set(err, code == MPI_SUCCESS ? "out of memory" : "MPI does not tell where ranks are");
+        error_set(err,
+                  code == MPI_SUCCESS ? "out of memory" : "MPI does not report where ranks run");
     return layout;
 }

@@ -107,7 +107,7 @@ static int find_fingerprint(MPI_Comm comm, const struct layout *layout, int rank
         if (rank == 0)
             *fingerprint = describe(layout, all, place);
     } else if (read != NULL) {
-        error_set(err, "another rank cannot tell what its node is");
+        error_set(err, "another rank cannot identify its node");
     }
     free(read);
     free(all);
@@ -181,7 +181,8 @@ static int measure(MPI_Comm comm, const struct layout *layout, const struct tune
         return -1;
     machine->measured = 1;
     if (machine->background_load > background_load_max) {
-        snprintf(line, sizeof line, "others took %.2f of the processors meanwhile",
+        snprintf(line, sizeof line,
+                 "other processes used %.2f of the processors during the measurement",
                  machine->background_load);
         report(options, rank, line);
     }
@@ -207,7 +208,7 @@ static int measure_again(MPI_Comm comm, const struct layout *layout,
     struct machine first = *machine; /* rank 0's; others' is empty, and not used */
     char line[128];
 
-    snprintf(line, sizeof line, "figures are of a time when others took %.2f of the processors",
+    snprintf(line, sizeof line, "measured while other processes used %.2f of the processors",
              first.background_load);
     report(options, rank, line);
     memset(machine, 0, sizeof *machine);

@@ -23,8 +23,8 @@ static int read_header(const uint8_t *block, size_t available, struct layout *la
 
     memset(layout, 0, sizeof *layout);
     if (available < CODEC_BLOCK_HEADER_BYTES)
-        return error_set(err, "block cut: %zu bytes where the header has %d", available,
-                         CODEC_BLOCK_HEADER_BYTES);
+        return error_set(err, "truncated block: found %zu bytes, the header alone has %d",
+                         available, CODEC_BLOCK_HEADER_BYTES);
     mode = block[AT_MODE] & MODE_MASK;
     type = block[AT_TYPE];
     layout->info.bytes = codec_load32(block + AT_BYTES);
@@ -36,7 +36,7 @@ static int read_header(const uint8_t *block, size_t available, struct layout *la
     if (type >= CODEC_TYPES)
         return error_set(err, "block of unknown type %u", type);
     if (layout->info.count > CODEC_BLOCK_ELEMENTS_MAX)
-        return error_set(err, "block of %zu elements, the most are %d", layout->info.count,
+        return error_set(err, "block of %zu elements, expected at most %d", layout->info.count,
                          CODEC_BLOCK_ELEMENTS_MAX);
     layout->content = block + CODEC_BLOCK_HEADER_BYTES;
     layout->info.type = (enum codec_type)type;
@@ -44,10 +44,10 @@ static int read_header(const uint8_t *block, size_t available, struct layout *la
     layout->mode = (enum mode)mode;
     if (layout->info.bytes < CODEC_BLOCK_HEADER_BYTES ||
         layout->info.bytes > codec_block_bound(layout->info.type, layout->info.count))
-        return error_set(err, "block of %zu bytes, with %zu elements of %s it has %d to %zu",
-                         layout->info.bytes, layout->info.count,
-                         codec_type_name((enum codec_type)type), CODEC_BLOCK_HEADER_BYTES,
-                         codec_block_bound(layout->info.type, layout->info.count));
+        return error_set(
+            err, "block of %zu bytes with %zu elements of %s, expected %d to %zu bytes",
+            layout->info.bytes, layout->info.count, codec_type_name((enum codec_type)type),
+            CODEC_BLOCK_HEADER_BYTES, codec_block_bound(layout->info.type, layout->info.count));
     return 0;
 }
 
@@ -322,7 +322,7 @@ static int decode_content(const struct codec_path *path, const struct layout *la
 
 static int parts_disagree(const struct layout *layout, struct error *err)
 {
-    return error_set(err, "block of mode %s whose parts do not agree", layout->info.mode);
+    return error_set(err, "inconsistent block of mode %s", layout->info.mode);
 }
 
 /* Checks the block of `bytes` bytes and divides it. */
@@ -334,14 +334,14 @@ static int open_block(const struct codec_path *path, enum codec_type type, const
     if (read_header(in, bytes, layout, err) != 0)
         return -1;
     if (layout->info.bytes != bytes)
-        return error_set(err, "block of %zu bytes where there are %zu", layout->info.bytes, bytes);
+        return error_set(err, "block of %zu bytes, found only %zu", layout->info.bytes, bytes);
     if (layout->info.type != type || layout->info.count != count)
-        return error_set(err, "block of %zu elements of %s where %zu of %s belong",
+        return error_set(err, "found a block of %zu elements of %s, expected %zu of %s",
                          layout->info.count, codec_type_name(layout->info.type), count,
                          codec_type_name(type));
     checksum = path->crc(0, in + AT_MODE, bytes - AT_MODE);
     if (checksum != codec_load32(in + AT_CHECKSUM))
-        return error_set(err, "block altered: its checksum is 0x%08x, it says 0x%08x", checksum,
+        return error_set(err, "corrupt block: checksum is 0x%08x, expected 0x%08x", checksum,
                          codec_load32(in + AT_CHECKSUM));
     if (layout->mode >= MODE_SINGLE && divide(in, layout, in[AT_MODE] & FLAG_ZEROS) != 0)
         return parts_disagree(layout, err);
@@ -371,11 +371,11 @@ static int open_next(const struct codec_path *path, enum codec_type type, const 
     if (codec_block_peek(in, bytes, &info, err) != 0)
         return -1;
     if (info.type != type || info.count != elements_of(left) || info.bytes > bytes)
-        return error_set(err,
-                         "a block of %zu elements of %s in %zu bytes where one of %zu of %s in at "
-                         "most %zu was due",
-                         info.count, codec_type_name(info.type), info.bytes, elements_of(left),
-                         codec_type_name(type), bytes);
+        return error_set(
+            err,
+            "found a block of %zu elements of %s in %zu bytes, expected %zu of %s in at most %zu",
+            info.count, codec_type_name(info.type), info.bytes, elements_of(left),
+            codec_type_name(type), bytes);
     return open_block(path, type, in, info.bytes, info.count, layout, err);
 }
 
@@ -409,7 +409,7 @@ static int decode_pair(const struct codec_path *path, const struct layout layout
     }
     if (halves[0].decoder.has_cells && halves[1].decoder.has_cells) {
         if (!path->decode_two(layouts[0].info.type, runs, groups, ahead))
-            return error_set(err, "one of two blocks of mode coded whose parts do not agree");
+            return error_set(err, "inconsistent block of mode coded, one of two");
         done = groups;
     }
     for (int b = 0; b < 2; b++)
@@ -455,5 +455,5 @@ int codec_blocks_decode(const struct codec_path *path, enum codec_type type, con
             if (decode_content(path, &layouts[b], &ahead, scratch, to[b]) != 0)
                 return parts_disagree(&layouts[b], err);
     }
-    return bytes == 0 ? 0 : error_set(err, "%zu bytes too many behind the last block", bytes);
+    return bytes == 0 ? 0 : error_set(err, "%zu extra bytes after the last block", bytes);
 }

@@ -82,7 +82,7 @@ int codec_frame_open(struct codec_frame *frame, const uint8_t header[CODEC_FRAME
         return error_set(err, "version %u of the format, this program reads version %d",
                          header[AT_VERSION], VERSION);
     if (codec_load32(header + AT_HEADER_CHECKSUM) != checksum)
-        return error_set(err, "header altered: its checksum is 0x%08x, it says 0x%08x", checksum,
+        return error_set(err, "corrupt header: checksum is 0x%08x, expected 0x%08x", checksum,
                          codec_load32(header + AT_HEADER_CHECKSUM));
     if (header[AT_TYPE] >= CODEC_TYPES || codec_load16(header + AT_TYPE + 1) != 0 ||
         block_elements < 1 || block_elements > CODEC_BLOCK_ELEMENTS_MAX)
@@ -103,8 +103,8 @@ int codec_frame_peek(const struct codec_frame *frame, const uint8_t *bytes,
         next->is_end = true;
         next->bytes = codec_load32(bytes + AT_END_BYTES);
         if (next->bytes < AT_END_REST || next->bytes > CODEC_FRAME_END_BYTES_MAX)
-            return error_set(err, "end of %zu bytes, it has %d to %d", next->bytes, AT_END_REST,
-                             CODEC_FRAME_END_BYTES_MAX);
+            return error_set(err, "end record of %zu bytes, expected %d to %d", next->bytes,
+                             AT_END_REST, CODEC_FRAME_END_BYTES_MAX);
         return 0;
     }
     if (codec_block_peek(bytes, CODEC_BLOCK_HEADER_BYTES, &info, err) != 0)
@@ -131,12 +131,13 @@ int codec_frame_close(const struct codec_frame *frame, const uint8_t *end, size_
     if (end[AT_END_MODE] != MODE_END || end[AT_END_TYPE] != frame->type ||
         codec_load32(end + AT_END_COUNT) != 0 || bytes != AT_END_REST + length ||
         length >= codec_type_bytes(frame->type))
-        return error_set(err, "end whose parts do not agree");
+        return error_set(err, "inconsistent end record");
     if (codec_load64(end + AT_END_ELEMENTS) != frame->elements)
         return error_set(err, "%" PRIu64 " elements where the end counts %" PRIu64, frame->elements,
                          codec_load64(end + AT_END_ELEMENTS));
     if (codec_load32(end + AT_END_CHAIN) != frame->chain)
-        return error_set(err, "other blocks than the end knows, or in another order");
+        return error_set(err,
+                         "blocks differ from those in the end record, or are in a different order");
     memcpy(rest, end + AT_END_REST, length);
     *rest_bytes = length;
     return 0;

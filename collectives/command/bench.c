@@ -61,7 +61,7 @@ static int measure(const struct codec_path *path, double limit_s, struct memory 
     }
     bytes = (double)memory->count * (double)codec_type_bytes(bench->type);
     if (memcmp(memory->values, memory->back, (size_t)bytes) != 0)
-        return error_set(err, "path %s gives other values back", codec_path_name(path));
+        return error_set(err, "path %s decodes to different values", codec_path_name(path));
     rate->path = codec_path_name(path);
     rate->rounds = rounds;
     rate->coding_GBps = bytes / median(memory->coding_s, rounds) * 1e-9;

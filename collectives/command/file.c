@@ -82,7 +82,7 @@ static int name_output(const struct file_job *job, const char *input, char outpu
         length = snprintf(output, PATH_MAX, "%s", job->output ? job->output : "-");
     else if (job->action == FILE_ENCODE && has_suffix(input) && !job->force)
         return error_set(
-            err, "%s: its name ends in " FILE_SUFFIX " already; -f compresses it again", input);
+            err, "%s: its name already ends in " FILE_SUFFIX "; -f compresses it again", input);
     else if (job->action == FILE_ENCODE)
         length = snprintf(output, PATH_MAX, "%s%s", input, FILE_SUFFIX);
     else if (has_suffix(input))
@@ -90,8 +90,7 @@ static int name_output(const struct file_job *job, const char *input, char outpu
             snprintf(output, PATH_MAX, "%.*s", (int)(strlen(input) - strlen(FILE_SUFFIX)), input);
     else
         return error_set(
-            err, "%s: its name does not end in " FILE_SUFFIX "; -o FILE or --stdout says where to",
-            input);
+            err, "%s: its name does not end in " FILE_SUFFIX "; use -o FILE or --stdout", input);
     return length < PATH_MAX ? 0 : error_set(err, "%s: its name is too long", input);
 }
 
@@ -146,10 +145,10 @@ static int convert_to_file(const struct file_job *job, struct stream *stream, co
     if (!job->force && faccessat(AT_FDCWD, output, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return error_set(err, EXISTS, output);
     if (is_special(output))
-        return error_set(err, "%s: is no regular file; --stdout writes to others", output);
+        return error_set(err, "%s: is not a regular file; use --stdout to write elsewhere", output);
     /* --rm would remove what has just been written */
     if (stat(output, &there) == 0 && there.st_dev == like->st_dev && there.st_ino == like->st_ino)
-        return error_set(err, "%s: is the input as well", output);
+        return error_set(err, "%s: is also the input file", output);
     if (output_begin(output, like, err) != 0)
         return -1;
     stream->out = written.fd;
@@ -187,7 +186,7 @@ int file_convert(const struct file_job *job, const char *input, struct stream_to
     if (name_output(job, input, output, err) != 0)
         return -1;
     if (job->action == FILE_ENCODE && strcmp(output, "-") == 0 && !job->force && isatty(1))
-        return error_set(err, "compressed data is not written to a terminal; -f does it");
+        return error_set(err, "refusing to write compressed data to a terminal; -f forces it");
     stream.in = open_input(input, &about, err);
     if (stream.in < 0)
         return -1;
@@ -208,6 +207,6 @@ int file_convert(const struct file_job *job, const char *input, struct stream_to
         close(stream.in);
     if (status == 0 && job->remove && strcmp(input, "-") != 0 && job->action != FILE_TEST &&
         strcmp(output, "-") != 0 && unlink(input) != 0)
-        status = error_set(err, "%s: cannot be removed: %m", input);
+        status = error_set(err, "%s: cannot remove it: %m", input);
     return status;
 }

@@ -35,19 +35,19 @@ static const struct option_row rows[] = {
     OPTION('t', "test", NULL, "check that FILE.mgc is complete, write nothing", FLAG, FIELD(test)),
     OPTION('b', "bench", NULL, "rates on one core, ratio, and Shannon's bound; writes no file",
            FLAG, FIELD(bench)),
-    OPTION('\0', "type", "TYPE", "type of the numbers, instead of the one that compresses best",
-           TEXT, FIELD(type_name), .choices = "bf16|fp16|fp32"),
+    OPTION('\0', "type", "TYPE", "number type; default: the one that compresses best", TEXT,
+           FIELD(type_name), .choices = "bf16|fp16|fp32"),
     OPTION('c', "stdout", NULL, "write to standard output", FLAG, FIELD(to_stdout)),
     OPTION('o', "output", "FILE", "write to FILE", TEXT, FIELD(job.output)),
-    OPTION('f', "force", NULL, "overwrite, and write to a terminal", FLAG, FIELD(job.force)),
-    OPTION('\0', "rm", NULL, "remove the input when the output is on the disk", FLAG,
-           FIELD(remove)),
+    OPTION('f', "force", NULL, "overwrite existing files; allow writing to a terminal", FLAG,
+           FIELD(job.force)),
+    OPTION('\0', "rm", NULL, "remove the input once the output is on disk", FLAG, FIELD(remove)),
     OPTION('k', "keep", NULL, "keep the input; the default", FLAG, FIELD(keep)),
     OPTION('q', "quiet", NULL, "no line per file, no progress", FLAG, FIELD(quiet)),
-    OPTION('v', "verbose", NULL, "a line per file even when it is not a terminal", FLAG,
+    OPTION('v', "verbose", NULL, "print a line per file even if the output is not a terminal", FLAG,
            FIELD(verbose)),
-    OPTION('\0', "path", "PATH", "this code, instead of the fastest", TEXT, FIELD(path_name),
-           .choices = "portable|avx2|avx512"),
+    OPTION('\0', "path", "PATH", "use this code path instead of the fastest", TEXT,
+           FIELD(path_name), .choices = "portable|avx2|avx512"),
     OPTION('\0', "json", NULL, "with -b: one JSON object per file", FLAG, FIELD(json)),
     OPTION('\0', "seconds", "SECONDS", "with -b: how long each path is measured", SECONDS,
            FIELD(seconds), OPTION_RANGE(0.01, 600), .initial = "1"),
@@ -56,8 +56,8 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster-codec",
     .usage = "muster-codec [OPTION...] [FILE...]",
-    .summary = "Compresses gradients and weights without loss: floating-point numbers as they lie "
-               "in memory, little-endian. FILE becomes FILE" FILE_SUFFIX
+    .summary = "Compresses gradients and weights without loss: floating-point numbers in memory "
+               "order, little-endian. FILE becomes FILE" FILE_SUFFIX
                " and stays. Without FILE, or with -, standard input goes to standard output.",
     .status = "0 good, 1 a file could not be read, written or decoded, 2 usage.",
     .rows = rows,
@@ -96,7 +96,7 @@ static int read_options(int argc, char **argv, struct options *options)
     if (options->type_name && codec_type_parse(options->type_name, &options->type))
         options->job.type = &options->type;
     if (options->path_name && !(options->job.path = codec_path_named(options->path_name)))
-        return usage_error("--path", options->path_name, "this machine does not have it");
+        return usage_error("--path", options->path_name, "not supported by this machine");
     return -1;
 }
 
@@ -218,7 +218,7 @@ int main(int argc, char **argv)
         return usage_error("--output", options.job.output, "one FILE at a time");
     if (options.job.type && options.job.action != FILE_ENCODE)
         return usage_error("--type", codec_type_name(options.type),
-                           "is for compressing; a compressed file knows its own");
+                           "applies only to compression; a compressed file stores its type");
     if (options.bench && (options.job.action != FILE_ENCODE || options.job.output))
         return usage_error("--bench", "with another action", "it writes nothing");
     if (options.json && !options.bench)

@@ -205,7 +205,7 @@ static int take(const struct stream *stream, struct work *work, size_t wanted,
 {
     if (fetch(stream, work, wanted, totals, err) != 0)
         return -1;
-    return at_hand(work) < wanted ? error_set(err, "cut: ends in the middle of a frame") : 0;
+    return at_hand(work) < wanted ? error_set(err, "truncated: ends in the middle of a frame") : 0;
 }
 
 /* Blocks that are at hand, one behind the other. */
@@ -318,10 +318,10 @@ static int decode_all(const struct stream *stream, struct work *work, struct str
         if (got == 0 && !is_first)
             return 0;
         if (got < CODEC_FRAME_HEADER_BYTES && codec_frame_is_one(header, got))
-            return error_set(err, "cut: ends in the middle of a frame");
+            return error_set(err, "truncated: ends in the middle of a frame");
         if (got < CODEC_FRAME_HEADER_BYTES || !codec_frame_is_one(header, got))
             return is_first ? error_set(err, "not in muster-codec's format")
-                            : error_set(err, "more bytes follow the end");
+                            : error_set(err, "found extra bytes after the end record");
         if (codec_frame_open(&frame, header, err) != 0)
             return -1;
         work->begin += CODEC_FRAME_HEADER_BYTES;

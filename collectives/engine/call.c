@@ -18,25 +18,25 @@ static int shape_of(const struct collective *collective, const struct collective
     bool has_root = collective_kind_has_root(call->kind);
 
     if ((unsigned)call->kind >= COLLECTIVE_KINDS)
-        return error_set(err, "collective: kind %d is none", (int)call->kind);
+        return error_set(err, "unknown collective %d", (int)call->kind);
     if ((unsigned)call->type >= ELEMENT_TYPES)
-        return error_set(err, "%s: type %d is none", collective_kind_name(call->kind),
+        return error_set(err, "%s: unknown type %d", collective_kind_name(call->kind),
                          (int)call->type);
     if ((unsigned)call->wire >= WIRE_FORMATS || !wire_applies(call->wire, call->type))
-        return error_set(err, "%s: %s cannot travel as %s", collective_kind_name(call->kind),
+        return error_set(err, "%s: %s cannot be sent as %s", collective_kind_name(call->kind),
                          element_name(call->type),
                          (unsigned)call->wire < WIRE_FORMATS ? wire_name(call->wire) : "that");
     if (collective_kind_reduces(call->kind) && (unsigned)call->op >= REDUCE_OPS)
-        return error_set(err, "%s: operation %d is none", collective_kind_name(call->kind),
+        return error_set(err, "%s: unknown operation %d", collective_kind_name(call->kind),
                          (int)call->op);
     if (collective_kind_reduces(call->kind) && !reduce_applies(call->type, call->op))
         return error_set(err, "%s: %s is not defined on %s", collective_kind_name(call->kind),
                          reduce_name(call->op), element_name(call->type));
     if (has_root && (call->root < 0 || call->root >= collective->ranks))
-        return error_set(err, "%s: root %d of %d ranks", collective_kind_name(call->kind),
-                         call->root, collective->ranks);
+        return error_set(err, "%s: found root %d, expected a rank of %d",
+                         collective_kind_name(call->kind), call->root, collective->ranks);
     if (!call->send_counts != !call->send_offsets)
-        return error_set(err, "%s: send_counts and send_offsets go together",
+        return error_set(err, "%s: send_counts and send_offsets must be given together",
                          collective_kind_name(call->kind));
     *shape = (struct plan_shape){
         .kind = call->kind,
@@ -75,7 +75,7 @@ static const struct algorithm *algorithm_of(const struct collective *collective,
         return NULL;
     }
     if (!algorithm_applies(algorithm, shape)) {
-        error_set(err, "%s: %s does not do this one", collective_kind_name(call->kind),
+        error_set(err, "%s: %s does not support this call", collective_kind_name(call->kind),
                   algorithm->name);
         return NULL;
     }

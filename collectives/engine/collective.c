@@ -52,7 +52,7 @@ static int copy_ring(struct collective *collective, const int *ring, struct erro
         for (int j = 0; j < collective->ranks; j++)
             found += ring[j] == i;
         if (found != 1)
-            return error_set(err, "the order of the ring has rank %d %d times", i, found);
+            return error_set(err, "the ring order contains rank %d %d times", i, found);
     }
     memcpy(collective->ring, ring, (size_t)collective->ranks * sizeof *ring);
     collective->topology.ring = collective->ring;
@@ -98,7 +98,7 @@ int collective_create(MPI_Comm comm, const struct collective_options *options,
         collective->ring = collective->node_of_rank + collective->ranks;
         collective->topology.node_of_rank = collective->node_of_rank;
         if (find_nodes(collective) != MPI_SUCCESS)
-            status = error_set(err, "cannot find out which ranks share a node");
+            status = error_set(err, "cannot determine which ranks share a node");
         else if (options && options->ring)
             status = copy_ring(collective, options->ring, err);
         if (status == 0 && collective->options.has_thread)

@@ -101,9 +101,9 @@ int progress_start_thread(struct collective *collective, struct error *err)
     int code = 0;
 
     if (!collective->may_share)
-        return error_set(err,
-                         "a thread for collectives needs MPI_THREAD_MULTIPLE, which MPI was not "
-                         "started with");
+        return error_set(
+            err,
+            "a thread for collectives needs MPI_THREAD_MULTIPLE; MPI was initialized without it");
     pthread_mutex_lock(&engine.changing);
     pthread_mutex_lock(&engine.lock);
     if (engine.thread_users == 0)

@@ -327,7 +327,7 @@ static void take_in(struct run *run, const struct plan_step *step, const MPI_Sta
     if (step->out.buffer == PLAN_WIRE) {
         run->filled[step->out.offset] = (size_t)came; /* its content is checked when decoded */
     } else if ((size_t)came != due) {
-        error_set(&run->err, "receive from rank %d: %d bytes instead of %zu: its call differs",
+        error_set(&run->err, "receive from rank %d: found %d bytes, expected %zu: its call differs",
                   step->peer, came, due);
         run->has_failed = true;
     }

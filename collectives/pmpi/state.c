@@ -77,7 +77,7 @@ static bool is_our_mpi(void)
     if (strncmp(found, ours, strlen(ours)) == 0)
         return true;
     found[strcspn(found, ",\n")] = '\0';
-    fprintf(stderr, "muster: collectives left to MPI: it is %.64s, expected %s%d\n", found, ours,
+    fprintf(stderr, "muster: collectives left to MPI: found %.64s, expected %s%d\n", found, ours,
             OMPI_MINOR_VERSION);
     return false;
 #else
@@ -104,7 +104,7 @@ static bool read_wire(int rank)
     if (rank == 0 && wire != NULL && *wire != '\0' && !is_auto && strcmp(wire, "as-is") != 0)
         fprintf(stderr,
                 "muster: MUSTER_COLLECTIVES_WIRE: found \"%.64s\", expected as-is or auto; numbers "
-                "travel as they are\n",
+                "are sent uncompressed\n",
                 wire);
     PMPI_Bcast(&is_auto, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return is_auto;
@@ -130,8 +130,7 @@ void state_begin(void)
         return;
     if (tuned_create(MPI_COMM_WORLD, &options, &state.tuned, &err) < 0) {
         if (rank == 0)
-            fprintf(stderr, "muster: MUSTER_COLLECTIVES: %s; collectives are left to MPI\n",
-                    err.text);
+            fprintf(stderr, "muster: MUSTER_COLLECTIVES: %s; collectives left to MPI\n", err.text);
         return;
     }
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_comm, &state.key, NULL) !=

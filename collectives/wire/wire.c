@@ -92,7 +92,7 @@ int wire_decode(enum wire_format format, enum element_type type, const void *mes
         return codec_blocks_decode(codec_path_best(), wire_codec(type), message, bytes, codec,
                                    values, count, err);
     if (bytes != wire_bound(format, type, count))
-        return error_set(err, "%zu bytes of %s where %zu were due", bytes, wire_name(format),
+        return error_set(err, "found %zu bytes of %s, expected %zu", bytes, wire_name(format),
                          wire_bound(format, type, count));
     if (format == WIRE_INT8)
         precision_int8_widen((const int8_t *)message + precision_int8_scales(count) * sizeof(float),

@@ -33,7 +33,7 @@ int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, s
     *file = (struct atomic_file){.fd = -1, .path = path};
     if (is_there && !S_ISREG(status.st_mode)) {
         errno = EINVAL;
-        return error_set(err, "%s: is no regular file", path);
+        return error_set(err, "%s: is not a regular file", path);
     }
     if (strlen(path) + sizeof ".12345678" > sizeof file->aside) {
         errno = ENAMETOOLONG;

@@ -119,7 +119,7 @@ int bounded_run(const char *name, double limit_s, void (*work)(void *state), voi
     int rv;
 
     if (shared == MAP_FAILED)
-        return error_set(err, "memory for a child: %m");
+        return error_set(err, "out of memory for a child process: %m");
     memcpy(shared, state, size);
     rv = run_child(name, limit_s, work, shared, end, err);
     if (rv == 0)

@@ -12,7 +12,7 @@
 enum { CAPABILITIES_MOST = 64 };
 
 const char privileges_refusal[] =
-    "does not run as root: it takes messages from the network; run it as another user, or set "
+    "refusing to run as root: it accepts messages from the network; run it as another user, or set "
     "MUSTER_ALLOW_ROOT=1";
 
 bool privileges_are_too_many(void)

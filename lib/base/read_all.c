@@ -33,7 +33,8 @@ char *read_to_end(int fd, size_t size_max, struct error *err)
         ssize_t got;
 
         if (!longer) {
-            error_set(err, length > size_max ? "more than %zu bytes" : "no memory for %zu bytes",
+            error_set(err,
+                      length > size_max ? "more than %zu bytes" : "out of memory for %zu bytes",
                       length > size_max ? size_max : size);
             goto fail;
         }

@@ -21,7 +21,7 @@ int regular_file_open(const char *path, struct error *err)
         return fd;
     close(fd);
     errno = EINVAL;
-    return error_set(err, "%s: is no regular file", path);
+    return error_set(err, "%s: is not a regular file", path);
 }
 
 static int read_text(int fd, const char *path, size_t size_max, char **text, struct error *err)

@@ -88,7 +88,7 @@ int netlink_open(struct netlink *netlink, struct error *err)
     netlink->ioctl_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (netlink->fd < 0 || netlink->ioctl_fd < 0 ||
         connect(netlink->fd, (struct sockaddr *)&kernel, sizeof kernel) != 0) {
-        error_set(err, "no way to the kernel's network settings: %m");
+        error_set(err, "cannot open a netlink socket: %m");
         netlink_close(netlink);
         return -1;
     }
@@ -125,14 +125,14 @@ static ssize_t receive(const struct netlink *netlink, char *buffer, long deadlin
         if (ready <= 0) {
             if (ready == 0)
                 errno = ETIMEDOUT;
-            return error_set(err, "the kernel does not answer: %m");
+            return error_set(err, "no answer from the kernel: %m");
         }
         got = recvfrom(netlink->fd, buffer, MESSAGE_MAX, MSG_DONTWAIT | MSG_TRUNC,
                        (struct sockaddr *)&from, &from_length);
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got < 0)
-            return error_set(err, "the kernel's answer cannot be read: %m");
+            return error_set(err, "cannot read the kernel's answer: %m");
         if (from_length != sizeof from || from.nl_pid != 0)
             continue; /* another process's, not the kernel's */
         if (got > MESSAGE_MAX) {
@@ -156,7 +156,7 @@ int netlink_query(struct netlink *netlink, const void *request, size_t length,
     if (!buffer)
         return error_set(err, "out of memory");
     if (send(netlink->fd, request, length, 0) != (ssize_t)length) {
-        error_set(err, "the kernel cannot be asked: %m");
+        error_set(err, "cannot send a request to the kernel: %m");
         goto out;
     }
     while (!is_done) {

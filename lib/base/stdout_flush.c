@@ -11,7 +11,7 @@ int stdout_flush(const char *program)
     if (fflush(stdout) != 0)
         fprintf(stderr, "%s: standard output: %s\n", program, strerror(errno));
     else if (ferror(stdout))
-        fprintf(stderr, "%s: standard output: some of it could not be written\n", program);
+        fprintf(stderr, "%s: standard output: could not write all of it\n", program);
     else
         return 0;
     return -1;

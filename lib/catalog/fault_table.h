@@ -310,7 +310,7 @@ FAULT(KERNEL_ERROR, "kernel_error", WARN, NEVER, CHECK_LOG, \
     "an error inside the kernel, or a processor that was stuck in it") \
 FAULT(SYSTEM_PROCESS_KILLED, "system_process_killed", WARN, NEVER, FIX_CONFIG, \
     "Limit the memory of jobs (ConstrainRAMSpace), and look whether the service runs again.", \
-    "the kernel killed a process of root for want of memory") \
+    "the kernel killed a process of root because memory ran out") \
 FAULT(HOST_HOT, "host_hot", WARN, NEVER, CHECK_LOG, \
     "Check fans, airflow and the temperature of the room.", \
     "the processors or the node are too hot") \

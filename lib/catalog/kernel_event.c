@@ -106,13 +106,13 @@ const struct kernel_event kernel_events[] = {
     EVENT("amdgpu", "reset_failed", MACHINE, DRAIN, GPU_RESET_REQUIRED, "amdgpu %P: *GPU reset end with ret = -", "Linux amdgpu_device.c", "a reset of the GPU failed"),
     END("amdgpu", "reset_done", "reset_failed", "amdgpu %P: *GPU reset(%d) succeeded!", "Linux amdgpu_device.c", "a reset of the GPU succeeded"),
     EVENT("amdgpu", "reset", EITHER, WARN, GPU_WAS_RESET, "amdgpu %P: *GPU reset begin!", "Linux amdgpu_device.c", "the driver resets the GPU"),
-    EVENT("amdgpu", "ring_timeout", EITHER, WARN, GPU_DRIVER_ERROR, "amdgpu %P: *ring %w timeout, signaled seq=", "Linux amdgpu_job.c", "work on the GPU did not end"),
-    EVENT("amdgpu", "ring_timeout", EITHER, WARN, GPU_DRIVER_ERROR, "[drm:amdgpu_job_timedout [amdgpu]] ", "Linux amdgpu_job.c", "work on the GPU did not end"),
+    EVENT("amdgpu", "ring_timeout", EITHER, WARN, GPU_DRIVER_ERROR, "amdgpu %P: *ring %w timeout, signaled seq=", "Linux amdgpu_job.c", "a job on the GPU timed out"),
+    EVENT("amdgpu", "ring_timeout", EITHER, WARN, GPU_DRIVER_ERROR, "[drm:amdgpu_job_timedout [amdgpu]] ", "Linux amdgpu_job.c", "a job on the GPU timed out"),
     EVENT("amdgpu", "ras_fatal", MACHINE, DRAIN, GPU_RESET_REQUIRED, "amdgpu %P: *uncorrectable hardware error(ERREVENT_ATHUB_INTERRUPT) detected!", "Linux amdgpu_ras.c", "fatal hardware error of the GPU"),
     EVENT("amdgpu", "ras_uncorrectable", MACHINE, DRAIN, GPU_MEMORY_ERRORS, "amdgpu %P: *new uncorrectable hardware errors detected in ", "Linux amdgpu_ras.c", "uncorrectable error of the GPU"),
     BURST("amdgpu", "ras_correctable", MACHINE, WARN, GPU_MEMORY_CORRECTED, 10, 3600, "amdgpu %P: *new correctable hardware errors detected in ", "Linux amdgpu_ras.c", "correctable errors of the GPU"),
     /* written whenever somebody reads the counters, and wrong where the GPU sleeps */
-    EVENT("amdgpu", "ras_total", MACHINE, IGNORE, GPU_MEMORY_ERRORS, "amdgpu %P: *correctable hardware errors detected in ", "Linux amdgpu_ras.c", "a total, no event; the counters are read by gpu.health"),
+    EVENT("amdgpu", "ras_total", MACHINE, IGNORE, GPU_MEMORY_ERRORS, "amdgpu %P: *correctable hardware errors detected in ", "Linux amdgpu_ras.c", "a total, not an event; gpu.health reads the counters"),
 
     EVENT("habanalabs", "heartbeat", MACHINE, WARN, GPU_DRIVER_ERROR, "habanalabs %D: *Device heartbeat failed!", "Linux habanalabs device.c", "firmware of the accelerator does not answer; the driver resets it"),
     EVENT("habanalabs", "reset_failed", MACHINE, DRAIN, GPU_RESET_REQUIRED, "habanalabs %D: *Failed to reset! Device is NOT usable", "Linux habanalabs device.c", "a reset of the accelerator failed"),
@@ -122,13 +122,13 @@ const struct kernel_event kernel_events[] = {
     END("habanalabs", "reset_done", "heartbeat reset_failed", "accel %D: *Successfully finished resetting the ", "Linux habanalabs device.c", "a reset of the accelerator succeeded"),
 
     /* registers that the firmware keeps to itself; each read of a counter writes it (gpud 1164) */
-    EVENT("mlx5", "access_reg", MACHINE, IGNORE, NIC_ERRORS, "mlx5_core %P: mlx5_cmd_out_err:*ACCESS_REG(", "gpud 1164", "a register that the firmware keeps to itself"),
+    EVENT("mlx5", "access_reg", MACHINE, IGNORE, NIC_ERRORS, "mlx5_core %P: mlx5_cmd_out_err:*ACCESS_REG(", "gpud 1164", "a register that the firmware reserves"),
     EVENT("mlx5", "health", MACHINE, DRAIN, NIC_FAILED, "mlx5_core %P: poll_health:*device's health compromised", "Linux mlx5 health.c; NVSentinel", "firmware of the NIC does not answer"),
     EVENT("mlx5", "fatal", MACHINE, WARN, NIC_ERRORS, "mlx5_core %P: poll_health:*Fatal error ", "Linux mlx5 health.c", "fatal error of the NIC; the driver tries to recover it"),
     EVENT("mlx5", "recovery_failed", MACHINE, DRAIN, NIC_FAILED, "mlx5_core %P: *health recovery failed", "Linux mlx5 health.c", "the driver could not recover the NIC"),
     END("mlx5", "recovered", "health fatal recovery_failed", "mlx5_core %P: *health recovery succeeded", "Linux mlx5 health.c", "the driver has recovered the NIC"),
     EVENT("mlx5", "command", MACHINE, WARN, NIC_ERRORS, "mlx5_core %P: *timeout. Will cause a leak of a command resource", "Linux mlx5 cmd.c", "firmware of the NIC does not answer a command"),
-    EVENT("mlx5", "power", MACHINE, WARN, NIC_ERRORS, "mlx5_core %P: *Detected insufficient power on the PCIe slot", "Linux mlx5 events.c", "too little power at the NIC's slot"),
+    EVENT("mlx5", "power", MACHINE, WARN, NIC_ERRORS, "mlx5_core %P: *Detected insufficient power on the PCIe slot", "Linux mlx5 events.c", "insufficient power at the NIC's slot"),
     EVENT("mlx5", "module", MACHINE, WARN, NIC_ERRORS, "mlx5_core %P: *Port module event[error]:", "Linux mlx5 events.c", "fault of a cable or transceiver"),
     EVENT("bnxt", "firmware", MACHINE, WARN, NIC_ERRORS, "bnxt_en %P *Firmware not responding, status: ", "Linux bnxt.c", "firmware of the NIC does not answer"),
     EVENT("bnxt", "timeout", MACHINE, WARN, NIC_ERRORS, "bnxt_en %P *TX timeout detected, starting reset task!", "Linux bnxt.c", "the NIC did not send; the driver resets it"),
@@ -145,10 +145,10 @@ const struct kernel_event kernel_events[] = {
     EVENT("aer", "nonfatal", MACHINE, WARN, PCIE_ERRORS, "pcieport %P: AER: *Uncorrect%a (Non-Fatal) error", "Linux aer.c", "uncorrectable error on the PCI bus"),
     BURST("aer", "corrected", MACHINE, WARN, PCIE_ERRORS, 100, 3600, "pcieport %P: AER: *Correct%a error", "Linux aer.c", "corrected errors on the PCI bus"),
     EVENT("aer", "recovery_failed", MACHINE, WARN, PCIE_ERRORS, "pcieport %P: AER: device recovery failed", "Linux pcie/err.c", "a device did not recover from an error on the PCI bus"),
-    EVENT("aer", "link_down", MACHINE, WARN, PCIE_ERRORS, "pcieport %P: pciehp: Slot(%w Link Down", "Linux pciehp_ctrl.c", "a slot of the PCI bus lost its link"),
+    EVENT("aer", "link_down", MACHINE, WARN, PCIE_ERRORS, "pcieport %P: pciehp: Slot(%w Link Down", "Linux pciehp_ctrl.c", "a PCIe slot lost its link"),
 
-    EVENT("nvme", "failed", MACHINE, DRAIN, DISK_FAILED, "nvme %D: Disabling device after reset failure: ", "Linux nvme/host/pci.c", "a drive was given up"),
-    EVENT("nvme", "failed", MACHINE, DRAIN, DISK_FAILED, "nvme %D: Removing after probe failure status: ", "Linux nvme/host/pci.c", "a drive was given up"),
+    EVENT("nvme", "failed", MACHINE, DRAIN, DISK_FAILED, "nvme %D: Disabling device after reset failure: ", "Linux nvme/host/pci.c", "the kernel disabled a drive"),
+    EVENT("nvme", "failed", MACHINE, DRAIN, DISK_FAILED, "nvme %D: Removing after probe failure status: ", "Linux nvme/host/pci.c", "the kernel disabled a drive"),
     EVENT("nvme", "timeout", MACHINE, WARN, DISK_ERRORS, "nvme %D: I/O *timeout, reset controller", "Linux nvme/host/pci.c", "a drive did not answer and is reset"),
     EVENT("nvme", "down", MACHINE, WARN, DISK_ERRORS, "nvme %D: controller is down; will reset: ", "Linux nvme/host/pci.c", "a drive's controller is down and is reset"),
     EVENT("nvme", "no_path", MACHINE, WARN, DISK_ERRORS, "block %D: no available path - failing I/O", "Linux nvme/host/multipath.c", "a drive cannot be reached"),
@@ -176,12 +176,12 @@ const struct kernel_event kernel_events[] = {
     EVENT("kernel", "oops", EITHER, WARN, KERNEL_ERROR, "BUG: unable to handle ", "Linux mm/fault.c", "error inside the kernel"),
     EVENT("kernel", "oops", EITHER, WARN, KERNEL_ERROR, "BUG: kernel NULL pointer dereference", "Linux mm/fault.c", "error inside the kernel"),
     EVENT("kernel", "oops", EITHER, WARN, KERNEL_ERROR, "kernel BUG at ", "Linux bug.c", "error inside the kernel"),
-    EVENT("kernel", "out_of_memory", EITHER, WARN, SYSTEM_PROCESS_KILLED, "Out of memory: Killed process %d (*, UID:0 pgtables:", "Linux oom_kill.c", "a process of root was killed for want of memory"),
+    EVENT("kernel", "out_of_memory", EITHER, WARN, SYSTEM_PROCESS_KILLED, "Out of memory: Killed process %d (*, UID:0 pgtables:", "Linux oom_kill.c", "a process of root was killed because memory ran out"),
     EVENT("thermal", "processor", MACHINE, WARN, HOST_HOT, "CPU%d: Core temperature is above threshold, cpu clock is throttled", "Linux therm_throt.c", "a processor is too hot"),
     EVENT("thermal", "processor", MACHINE, WARN, HOST_HOT, "CPU%d: Package temperature is above threshold, cpu clock is throttled", "Linux therm_throt.c", "a processor is too hot"),
     EVENT("thermal", "processor", MACHINE, WARN, HOST_HOT, "mce: CPU%d: Core temperature above threshold", "Linux therm_throt.c", "a processor is too hot"),
     EVENT("thermal", "processor", MACHINE, WARN, HOST_HOT, "mce: CPU%d: Package temperature above threshold", "Linux therm_throt.c", "a processor is too hot"),
-    EVENT("thermal", "critical", MACHINE, WARN, HOST_HOT, "thermal thermal_zone%d: *critical temperature reached", "Linux thermal_core.c", "the node shuts down for heat"),
+    EVENT("thermal", "critical", MACHINE, WARN, HOST_HOT, "thermal thermal_zone%d: *critical temperature reached", "Linux thermal_core.c", "the node shuts down because it is too hot"),
 };
 /* clang-format on */
 const size_t kernel_event_count = sizeof kernel_events / sizeof *kernel_events;

@@ -208,7 +208,7 @@ METRIC(PAUSES_SENT, "pauses_sent", "count", "pause frames sent") \
 METRIC(PCIE_CORRECTABLE, "pcie_correctable", "count", "correctable errors of a PCIe link") \
 METRIC(PCIE_NONFATAL, "pcie_nonfatal", "count", "non-fatal errors of a PCIe link") \
 METRIC(PCIE_FATAL, "pcie_fatal", "count", "fatal errors of a PCIe link") \
-METRIC(OOM_KILLS, "oom_kills", "count", "processes that the kernel killed for want of memory") \
+METRIC(OOM_KILLS, "oom_kills", "count", "processes that the kernel killed because memory ran out") \
 METRIC(ECC_CORRECTED, "ecc_corrected", "count", "corrected errors of memory") \
 METRIC(ECC_VOLATILE_CORRECTED, "ecc_volatile_corrected", "count", "corrected errors of GPU memory since the driver was loaded") \
 METRIC(ROWS_CORRECTED, "rows_corrected", "count", "rows of GPU memory that were remapped for correctable errors") \

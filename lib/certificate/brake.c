@@ -74,7 +74,7 @@ static int path_of(const char *certificate_path, char path[300], struct error *e
 {
     return path_beside(certificate_path, "brake", path, 300)
                ? 0
-               : error_set(err, "%.80s: no path of a certificate", certificate_path);
+               : error_set(err, "%.80s: not a certificate path", certificate_path);
 }
 
 /* The value of the line that begins with key, in text; false when there is none. */
@@ -135,7 +135,7 @@ int brake_read(const char *certificate_path, struct brake *brake, struct error *
     if (length < 0)
         return error_set(err, "%s is not a file that only root can write to", path);
     text[length] = '\0';
-    return parse(text, brake) == 0 ? 0 : error_set(err, "%s is no brake file", path);
+    return parse(text, brake) == 0 ? 0 : error_set(err, "%s is not a brake file", path);
 }
 
 int brake_write(const char *certificate_path, const struct brake *brake, struct error *err)

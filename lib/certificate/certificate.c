@@ -345,7 +345,7 @@ static int parse(const char *text, struct certificate *certificate, char **seal,
     if (parse_time(&lines, "expires: ", &certificate->expires, err) != 0)
         return -1;
     if (certificate->expires < certificate->issued)
-        return not_expected(&lines, "a time after that of issue", err);
+        return not_expected(&lines, "a time after the time of issue", err);
     is_end = !next_line(&lines);
     if (parse_lines(&lines, "test ", &certificate->tests, &is_end, err) != 0 ||
         parse_lines(&lines, "fingerprint ", &certificate->fingerprint, &is_end, err) != 0)
@@ -368,7 +368,7 @@ int certificate_parse(const char *text, struct certificate *certificate, char **
     again = certificate_format(certificate);
     if (!again || strlen(again) != *text_length || memcmp(again, text, *text_length) != 0) {
         free(again);
-        error_set(err, "found a text that no certificate is written in");
+        error_set(err, "found a text that is not a canonical certificate");
         goto fail;
     }
     free(again);

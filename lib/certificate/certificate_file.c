@@ -127,18 +127,18 @@ static enum certificate_state compare(const struct certificate *certificate,
     char time[32], difference[400];
 
     if (facts->node && *facts->node && strcmp(facts->node, certificate->node) != 0) {
-        error_set(err, "the certificate is that of node %s, this is %s", certificate->node,
+        error_set(err, "the certificate belongs to node %s, this is %s", certificate->node,
                   facts->node);
         return CERTIFICATE_INVALID;
     }
     if (facts->cluster && *facts->cluster && strcmp(facts->cluster, certificate->cluster) != 0) {
-        error_set(err, "the certificate is of cluster %s, this is %s", certificate->cluster,
+        error_set(err, "the certificate belongs to cluster %s, this is %s", certificate->cluster,
                   facts->cluster);
         return CERTIFICATE_INVALID;
     }
     if (facts->now + CERTIFICATE_CLOCK_SLACK_S < certificate->issued) {
         text_time(time, sizeof time, day_form, certificate->issued);
-        error_set(err, "the certificate was issued on %s, later than it is by this node's clock",
+        error_set(err, "the certificate was issued on %s, in the future by this node's clock",
                   time);
         return CERTIFICATE_UNVERIFIED;
     }
@@ -300,7 +300,7 @@ static int open_new(int directory, const char *name, struct error *err)
         }
         close(fd);
     }
-    error_set(err, "%s: cannot be locked and emptied: %m", name);
+    error_set(err, "%s: cannot lock and empty it: %m", name);
     close(fd);
     return -1;
 }
@@ -329,7 +329,7 @@ static char *join(const char *text, const char *seal, struct error *err)
     certificate_clear(&certificate);
     if (sealed_length == strlen(text))
         return whole;
-    error_set(err, "the text has a seal already");
+    error_set(err, "the text already has a seal");
     free(whole);
     return NULL;
 }
@@ -382,7 +382,7 @@ static int is_ours(int directory, const char *name, const char *path, struct err
     if (fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? 1 : error_set(err, "%s: %m", path);
     if (!S_ISREG(about.st_mode))
-        return error_set(err, "%s is not a regular file and was left there", path);
+        return error_set(err, "%s is not a regular file and was not removed", path);
     fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return error_set(err, "%s: %m", path);
@@ -392,7 +392,7 @@ static int is_ours(int directory, const char *name, const char *path, struct err
         return error_set(err, "%s: %m", path);
     if (memcmp(found, first, (size_t)length) != 0)
         return error_set(err,
-                         "%s is no certificate and was left there: it does not begin with "
+                         "%s is not a certificate and was not removed: it does not begin with "
                          "\"%s1\"",
                          path, first);
     return 0;

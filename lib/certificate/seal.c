@@ -130,7 +130,7 @@ static void verify_in_child(const struct job *job, munge_ctx_t context, int fd)
         break;
     case EMUNGE_CRED_INVALID: /* decrypted with another key it is as good as altered */
         answer(fd, OTHER_KEY,
-               "this node's MUNGE key does not decode the seal: the key was changed since, or the "
+               "this node's MUNGE key does not decode the seal: the key has changed since, or the "
                "seal is forged");
         break;
     default:
@@ -143,7 +143,7 @@ static void verify_in_child(const struct job *job, munge_ctx_t context, int fd)
     }
     if (length < 0 || (size_t)length != job->text_length || !payload ||
         memcmp(payload, job->text, job->text_length) != 0)
-        answer(fd, NO, "the seal was made over another text");
+        answer(fd, NO, "the seal belongs to a different text");
     answer(fd, YES, "");
 }
 
@@ -227,7 +227,7 @@ static char *read_answer(int fd, bool *is_late, struct error *err)
             text[length] = '\0';
             if (length > 0)
                 return text;
-            error_set(err, "the child process that asks MUNGE has died");
+            error_set(err, "the child process that queries MUNGE has died");
             break;
         }
         length += (size_t)got;
@@ -257,7 +257,7 @@ static char *query_munged(const struct job *job, struct error *err)
     if (munge_open(err) != 0)
         return NULL;
     if (pipe2(fds, O_CLOEXEC) != 0) {
-        error_set(err, "cannot make a pipe: %m");
+        error_set(err, "cannot create a pipe: %m");
         return NULL;
     }
     child = fork();

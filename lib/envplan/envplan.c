@@ -76,7 +76,7 @@ static int rule_apply(const struct envplan_rule *rule, const struct envplan_view
     if (users != NULL)
         return envplan_fact(variable, "set by the user to \"%.320s\"", users);
     if (!(rule->scope & 1 << view->task->launcher))
-        return envplan_fact(variable, "the task is %s, which sees to its own ranks",
+        return envplan_fact(variable, "the task is %s, which manages its own ranks",
                             launcher_name(view->task->launcher));
     if (!(rule->classes & 1 << class))
         return envplan_fact(variable, "not for a fabric of class %s", fabric_class_name(class));
@@ -126,7 +126,7 @@ static void settle(const struct envplan_view *view, struct envplan_variable *var
     if (variable->action == ENVPLAN_SET) {
         if (!variable->is_users && envplan_mark_add(plan->mark, sizeof plan->mark, variable) < 0)
             envplan_fact_add(variable, ENVPLAN_MARK
-                             " is full: a step within this one takes it for the user's");
+                             " is full: a step inside this one will treat it as the user's");
         return;
     }
     variable->value[0] = '\0';
@@ -148,7 +148,7 @@ static int remove_stale(const struct envplan_view *view, const char *name, void 
     if (variable == NULL)
         return -1;
     variable->action = ENVPLAN_REMOVE;
-    envplan_fact(variable, "an outer step's muster set it, and nothing here does");
+    envplan_fact(variable, "muster set it in an outer step, and no rule sets it here");
     return 0;
 }
 
@@ -207,7 +207,7 @@ static int remove_ours(const struct envplan_view *view, const char *name, void *
     if (variable == NULL)
         return -1;
     variable->action = ENVPLAN_REMOVE;
-    envplan_fact(variable, "an outer step's muster set it, and this step wants none");
+    envplan_fact(variable, "muster set it in an outer step, and this step uses none");
     return 0;
 }
 

@@ -33,11 +33,12 @@ static size_t task_gpus(const struct envplan_view *view, const size_t **gpus, ch
     else if (!view->node->conf->nearest_rails)
         snprintf(why, why_size, "all rails by NearestRails=no");
     else if (visible == NULL)
-        snprintf(why, why_size, "all rails, as the task's GPUs are not known");
+        snprintf(why, why_size, "all rails, because the task's GPUs are unknown");
     else if (!visible->is_known)
-        snprintf(why, why_size, "all rails, as the task's GPUs are not known: %s", visible->fact);
+        snprintf(why, why_size, "all rails, because the task's GPUs are unknown: %s",
+                 visible->fact);
     else if (visible->count == 0)
-        snprintf(why, why_size, "all rails, as the task has no GPU: %s", visible->fact);
+        snprintf(why, why_size, "all rails, because the task has no GPU: %s", visible->fact);
     if (*why != '\0')
         return 0;
     *gpus = visible->gpus;
@@ -137,7 +138,8 @@ static bool rails_meet(const struct envplan_view *view, char *why, size_t why_si
         if (first_rail == NULL) {
             first_rail = rail;
         } else if (strcmp(first, other) != 0) {
-            snprintf(why, why_size, "all rails, as %s is in %s and %s in %s (RailsAreRouted=no)",
+            snprintf(why, why_size,
+                     "all rails, because %s is in %s and %s in %s (RailsAreRouted=no)",
                      first_rail->name, *first != '\0' ? first : "no IP network", rail->name,
                      *other != '\0' ? other : "no IP network");
             return false;
@@ -205,8 +207,8 @@ size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *
     }
     count = affinity_rails(&view->node->affinity, gpus, gpu_count, rails);
     if (count == 0) {
-        snprintf(why, why_size, "all rails, as no PCI path or NUMA node tells which is near; %s",
-                 source);
+        snprintf(why, why_size,
+                 "all rails, because no PCI path or NUMA node shows which are nearest; %s", source);
         return all_rails(view, rails);
     }
     if (!view->node->conf->routed_rails && !rails_meet(view, why, why_size))

@@ -418,9 +418,9 @@ static int choose_master_port(const struct envplan_view *view, struct envplan_va
     unsigned long long place;
 
     if (task->job_id < 0 || task->step_id < 0)
-        return envplan_fact(variable, "Slurm does not tell job and step");
+        return envplan_fact(variable, "Slurm does not report job and step");
     if (first < 1 || last < first || last > 65535)
-        return envplan_fact(variable, "MasterPorts %d-%d is no range of ports", first, last);
+        return envplan_fact(variable, "MasterPorts %d-%d is not a range of ports", first, last);
     place = (unsigned long long)task->job_id * 61 + (unsigned long long)task->step_id;
     snprintf(variable->value, sizeof variable->value, "%d",
              first + (int)(place % (unsigned)(last - first + 1)));
@@ -490,7 +490,7 @@ const struct envplan_rule envplan_rules[] = {
     {"NCCL_IB_GID_INDEX", "one RoCE GID index", SCOPE_NODE, ROCE,
      "NCCL_IB_HCA NCCL_IB_ROCE_VERSION_NUM NCCL_IB_ADDR_FAMILY NCCL_IB_ADDR_RANGE",
      choose_nccl_gid_index},
-    {"NCCL_IB_DISABLE", "RDMA ports of no use", SCOPE_NODE, ETHERNET | IWARP,
+    {"NCCL_IB_DISABLE", "no usable RDMA port", SCOPE_NODE, ETHERNET | IWARP,
      "NCCL_IB_HCA NCCL_NET NCCL_NET_PLUGIN", choose_nccl_ib_disable},
     {"HCCL_SOCKET_IFNAME", "Gaudi's host interface", SCOPE_NODE, ANY, NULL, choose_hccl_socket},
     {"OMPI_MCA_btl_tcp_if_include", "fabric interfaces", SCOPE_NODE, ANY,
@@ -499,7 +499,7 @@ const struct envplan_rule envplan_rules[] = {
      choose_ompi_ucx_drivers},
     {"MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE", "first fabric interface", SCOPE_NODE, ETHERNET | IWARP,
      "MPIR_CVAR_CH3_INTERFACE_HOSTNAME MPICH_INTERFACE_HOSTNAME", choose_one_socket},
-    {"FI_PROVIDER", "RDMA ports of no use", SCOPE_NODE, ETHERNET, NULL, choose_libfabric},
+    {"FI_PROVIDER", "no usable RDMA port", SCOPE_NODE, ETHERNET, NULL, choose_libfabric},
     {"FI_TCP_IFACE", "first fabric interface", SCOPE_NODE, ANY, NULL, choose_one_socket},
     {"FI_SOCKETS_IFACE", "first fabric interface", SCOPE_NODE, ANY, NULL, choose_one_socket},
     {"GLOO_SOCKET_IFNAME", "first fabric interface", SCOPE_NODE, ANY, NULL,

@@ -74,7 +74,8 @@ static void set(const struct variable_line *line, const char *users,
                 struct envplan_variable *variable)
 {
     if (is_users(variable, users) && !line->is_forced) {
-        envplan_fact(variable, "set by the user to \"%.160s\", which goes before \"%.160s\"", users,
+        envplan_fact(variable,
+                     "set by the user to \"%.160s\", which takes precedence over \"%.160s\"", users,
                      line->value);
         return;
     }
@@ -97,7 +98,7 @@ static void extend(const struct variable_line *line, const char *users,
     char value[sizeof variable->value] = "";
 
     if (*before != '\0' && contains_item(before, line->separator, line->value)) {
-        envplan_fact_add(variable, "the site's \"%.160s\" is in it already", line->value);
+        envplan_fact_add(variable, "it already contains the site's \"%.160s\"", line->value);
         return;
     }
     if (envplan_join(value, sizeof value, "", before) < 0 ||

@@ -195,7 +195,7 @@ static void take_first_of_components(envplan_getenv_fn *getenv_fn, void *context
     }
     task->first_host[0] = '\0';
     snprintf(task->first_host_fact, sizeof task->first_host_fact,
-             "the components of the heterogeneous job do not tell where rank 0 is");
+             "the components of the heterogeneous job do not show where rank 0 is");
 }
 
 /* With an arbitrary distribution the ranks follow the user's list of hosts, task by task, which
@@ -228,7 +228,7 @@ static void find_first_host(envplan_getenv_fn *getenv_fn, void *context, struct 
             hostlist_clear(&listed);
         } else {
             snprintf(task->first_host_fact, sizeof task->first_host_fact,
-                     "the distribution is arbitrary, and Slurm does not tell where rank 0 is");
+                     "the distribution is arbitrary, and Slurm does not report where rank 0 is");
         }
     } else {
         take_first(&hosts, step_source, task);

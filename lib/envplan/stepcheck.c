@@ -179,7 +179,7 @@ static void report_named(const struct stepcheck_facts *facts, const struct opene
 
         if (!has_index_past(list, opened->openable))
             continue;
-        append(text, "%s=%.40s names others than the %zu that can be opened", names[i], list,
+        append(text, "%s=%.40s names devices other than the %zu that can be opened", names[i], list,
                opened->openable);
         return;
     }
@@ -365,11 +365,10 @@ static void check_transports(const struct stepcheck_facts *facts, struct stepche
     else if (net != NULL && strcasecmp(net, "Socket") == 0)
         name = "NCCL_NET", value = net;
     if (name != NULL)
-        append(
-            add_problem(check),
-            "%s=%.80s keeps %s off %s: messages between nodes go by TCP; take it out of the job's "
-            "environment",
-            name, value, user, class);
+        append(add_problem(check),
+               "%s=%.80s keeps %s off %s: messages between nodes use TCP; remove it from the job's "
+               "environment",
+               name, value, user, class);
 }
 
 /* NULL also where the port's table is longer than what was read of it. */
@@ -400,10 +399,10 @@ static bool report_gid_index(const struct rail *rail, const char *name, long ind
                name, index, rail->name);
     else
         append(text,
-               "%s=%ld is RoCE v1 on %s: no router passes it on, and it does not reach a port that "
-               "uses RoCE v2",
+               "%s=%ld is RoCE v1 on %s: it is not routable and does not reach a port that uses "
+               "RoCE v2",
                name, index, rail->name);
-    append(text, "; the index to use is %d (%s): take %s out of the job's environment", best_index,
+    append(text, "; the index to use is %d (%s): remove %s from the job's environment", best_index,
            gid_type_name(best->type), name);
     return true;
 }

@@ -214,7 +214,7 @@ static void explain_management(const struct fabric *fabric, const struct conf *c
     else if (fabric->management)
         snprintf(text, size, "; management is %s (default route)", fabric->management->name);
     else
-        snprintf(text, size, "; no default route, so none is management");
+        snprintf(text, size, "; no default route, so no management interface");
 }
 
 /* No host bridge between them. */
@@ -284,10 +284,10 @@ static void explain(const struct inventory *inventory, const struct conf *conf, 
     explain_management(fabric, conf, management, sizeof management);
     if (fabric->rail_count == 0 && rule == RULE_NAMED)
         snprintf(fabric->reason, sizeof fabric->reason,
-                 "none of the FabricInterfaces of the configuration is on this node%s", management);
+                 "no interface in FabricInterfaces is on this node%s", management);
     else if (fabric->rail_count == 0 && rule == RULE_BETWEEN)
         snprintf(fabric->reason, sizeof fabric->reason,
-                 "none of the IslandInterfaces of the configuration is on this node%s", management);
+                 "no interface in IslandInterfaces is on this node%s", management);
     else if (fabric->rail_count == 0)
         snprintf(fabric->reason, sizeof fabric->reason,
                  "no physical interface among %zu and no RDMA port%s", inventory->nic_count,
@@ -305,7 +305,8 @@ static void explain(const struct inventory *inventory, const struct conf *conf, 
                  fabric_class_name(fabric->class), management);
     else if (rule == RULE_ONLY)
         snprintf(fabric->reason, sizeof fabric->reason,
-                 "%s: management too, as the node has no other interface%s", names, management);
+                 "%s: also management, because the node has no other interface%s", names,
+                 management);
     else
         snprintf(fabric->reason, sizeof fabric->reason, "%s: %s, the best class found%s", names,
                  fabric_class_name(fabric->class), management);

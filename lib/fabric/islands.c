@@ -79,7 +79,7 @@ static void meet(const struct conf *conf, const struct hostlist *nodes, struct i
         islands->is_crossing = true;
         islands->shared = FABRIC_ETHERNET;
         snprintf(islands->fact, sizeof islands->fact,
-                 "the step's %zu nodes are in %zu island%s%s, which only TCP joins", set.count,
+                 "the step's %zu nodes are in %zu island%s%s, connected by TCP only", set.count,
                  count, text_plural(count), in_islands < set.count ? " and in none" : "");
     }
     hostlist_set_clear(&set);
@@ -109,7 +109,7 @@ void islands_meet(const struct conf *conf, const char *node, const char *step_no
     }
     islands->shared = islands->own != NULL ? islands->own->fabric : FABRIC_NONE;
     snprintf(islands->fact, sizeof islands->fact,
-             "Slurm does not tell the step's nodes; this one is in %s%s",
+             "Slurm does not report the step's nodes; this one is in %s%s",
              islands->own != NULL ? "island " : "no island",
              islands->own != NULL ? islands->own->name : "");
 }

@@ -46,8 +46,8 @@ void rail_why_down(const struct rail *rail, char *text, size_t size)
     else if (nic)
         snprintf(text, size,
                  "%s is %s, though its interface %s is up: TCP works there and RDMA does not, so "
-                 "jobs fall back or hang; look for the RDMA driver's messages in the kernel's log, "
-                 "load %s again",
+                 "jobs fall back or hang; check the kernel log for the RDMA driver's messages, "
+                 "then reload %s",
                  rail->name, state, nic->name, port->driver[0] ? port->driver : "its driver");
     else if (strcmp(port->phys_state, "Disabled") == 0)
         snprintf(text, size,

@@ -48,14 +48,14 @@ static int load(const char *path, const struct netif_machine *machine,
     *is_dirty = false;
     if (status < 0) {
         netif_report_add(report, LINE_LEFT,
-                         "the journal of the interfaces cannot be read, nothing is changed: %s; "
+                         "the interface journal cannot be read, nothing is changed: %s; "
                          "move it away once the interfaces are as they should be",
                          err.text);
         return -1;
     }
     if (status == 0 && strcmp(journal->boot_id, machine->boot_id) != 0) {
         netif_report_add(report, LINE_INFO,
-                         "%zu settings of interfaces went with the reboot: nothing to put back",
+                         "the reboot has undone %zu interface settings: nothing to restore",
                          journal->count);
         journal_clear(journal);
         *is_dirty = true;
@@ -81,8 +81,8 @@ static bool put_back(const struct netif_machine *machine, const struct netif_ent
         bool is_another =
             machine->find(machine->context, entry->interface, &other, name, &err) == 0;
 
-        netif_report_add(report, LINE_INFO, "%s: %s; %s is not put back", entry->interface,
-                         is_another ? "is another interface by now" : "has gone", was);
+        netif_report_add(report, LINE_INFO, "%s: %s; %s is not restored", entry->interface,
+                         is_another ? "is a different interface by now" : "has gone", was);
         return true;
     }
     if (status == 0)
@@ -93,8 +93,7 @@ static bool put_back(const struct netif_machine *machine, const struct netif_ent
             return true;
         case PLAN_FOREIGN:
             netif_report_add(report, LINE_LEFT,
-                             "%s: %s is somebody else's, neither muster's nor what was before; "
-                             "left, not put back to %s",
+                             "%s: %s was set by somebody else; left as it is, not restored to %s",
                              name, in_words(entry->setting, found, is), was);
             report->left++;
             return true;
@@ -106,8 +105,7 @@ static bool put_back(const struct netif_machine *machine, const struct netif_ent
     }
     if (status != 0) {
         netif_report_add(report, LINE_LEFT,
-                         "%s: cannot be put back to %s: %s; tried again with the "
-                         "next job",
+                         "%s: cannot be restored to %s: %s; next try with the next job",
                          entry->interface, was, err.text);
         report->left++;
         return false;
@@ -160,7 +158,7 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
         return;
     lock = journal_lock(journal_path, wait_ms, &err);
     if (lock < 0) {
-        netif_report_add(report, LINE_LEFT, "nothing is put back: %s", err.text);
+        netif_report_add(report, LINE_LEFT, "nothing is restored: %s", err.text);
         report->left++;
         return;
     }
@@ -175,7 +173,7 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
         is_dirty = journal_store(journal_path, &journal, &err) != 0 || is_dirty;
     put_orphans_back(machine, &journal, &is_dirty, report);
     if (is_dirty && journal_store(journal_path, &journal, &err) != 0) {
-        netif_report_add(report, LINE_LEFT, "the journal of the interfaces cannot be written: %s",
+        netif_report_add(report, LINE_LEFT, "the interface journal cannot be written: %s",
                          err.text);
         report->left++;
     }
@@ -250,8 +248,8 @@ static void plan_setting(struct work *work, const char *interface, int index,
     }
     if (is_foreign)
         netif_report_add(work->report, LINE_INFO,
-                         "%s: somebody else has set %s; that is what is put back later", interface,
-                         in_words(setting, found, words));
+                         "%s: somebody else has set %s; that value will be restored later",
+                         interface, in_words(setting, found, words));
     if (plan == PLAN_NOTHING)
         return;
     work->changes[work->change_count] = (struct change){
@@ -316,7 +314,8 @@ static void make(struct work *work, const struct change *change)
     /* a driver that rounds: nobody could tell its value from somebody else's later */
     machine->set(machine->context, change->interface, change->index, change->setting, change->was,
                  NULL);
-    snprintf(err.text, sizeof err.text, "the driver makes it %s; ask for a value that it takes",
+    snprintf(err.text, sizeof err.text,
+             "the driver sets it to %s; use a value that the driver accepts",
              in_words(change->setting, found, words));
     fail(work, change->interface, change->setting, change->wanted, change->line, err.text);
 }
@@ -356,8 +355,8 @@ static void store_aside(struct work *work, const char *journal_path)
     struct error err;
 
     if (work->is_dirty && journal_store(journal_path, &work->journal, &err) != 0) {
-        netif_report_add(work->report, LINE_LEFT,
-                         "the journal of the interfaces cannot be written: %s", err.text);
+        netif_report_add(work->report, LINE_LEFT, "the interface journal cannot be written: %s",
+                         err.text);
         work->report->left++;
     }
     work->is_dirty = false;
@@ -394,7 +393,7 @@ static bool work_round(struct work *work, const char *journal_path, int round)
         plan_line(work, &work->lines[i], round);
     if (work->is_dirty && journal_store(journal_path, &work->journal, &err) != 0) {
         netif_report_add(work->report, LINE_FAILED,
-                         "the journal of the interfaces cannot be written, so that nothing is set: "
+                         "the interface journal cannot be written, so nothing is set: "
                          "%s",
                          err.text);
         work->report->failed += work->change_count > 0 ? (unsigned)work->change_count : 1;

@@ -224,7 +224,7 @@ static int parse_entry(char *line, struct netif_journal *journal, struct error *
         return error_set(err, "found a second entry of %s %s", words[0], words[2]);
     entry = journal_add(journal, words[0], (int)index, (enum netif_setting)setting, was, was);
     if (!entry)
-        return error_set(err, "found more than %d entries, or memory is out", JOURNAL_ENTRIES);
+        return error_set(err, "found more than %d entries, or out of memory", JOURNAL_ENTRIES);
     if (parse_values(words[6], entry, err) != 0)
         return -1;
     if (parse_jobs(words[8], entry) != 0)
@@ -246,7 +246,7 @@ static int parse_line(char *line, unsigned number, struct netif_journal *journal
     unsigned long count;
 
     if (*is_ended)
-        return error_set(err, "found more behind the end");
+        return error_set(err, "found more after the end");
     if (number == 1)
         return strcmp(line, MAGIC) == 0 ? 0 : error_set(err, "found no \"" MAGIC "\"");
     if (number == 2) {
@@ -257,7 +257,7 @@ static int parse_line(char *line, unsigned number, struct netif_journal *journal
     }
     if (strncmp(line, "end ", 4) == 0) {
         if (!parse_number(line + 4, JOURNAL_ENTRIES, &count) || count != journal->count)
-            return error_set(err, "found another number of entries than %zu", journal->count);
+            return error_set(err, "found a number of entries other than %zu", journal->count);
         *is_ended = true;
         return 0;
     }
@@ -313,7 +313,7 @@ int journal_load(const char *path, struct netif_journal *journal, struct error *
         error_set(err, "%s: %m", path);
     } else if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
                status.st_mode & (S_IWGRP | S_IWOTH)) {
-        error_set(err, "%s: expected a file of uid %lu that nobody else may write to", path,
+        error_set(err, "%s: expected a file owned by uid %lu and writable by nobody else", path,
                   (unsigned long)geteuid());
     } else if (status.st_size > JOURNAL_BYTES) {
         error_set(err, "%s: found %lld bytes, allowed %d", path, (long long)status.st_size,
@@ -401,7 +401,7 @@ int journal_lock(const char *path, int wait_ms, struct error *err)
             return -1;
         }
         if (clock_ms() >= deadline_ms) {
-            error_set(err, "%s: another prolog or epilog has held it for %d ms", name, wait_ms);
+            error_set(err, "%s: locked by another prolog or epilog for %d ms", name, wait_ms);
             close(fd);
             errno = EWOULDBLOCK;
             return -1;

@@ -130,8 +130,8 @@ static int find_roce(struct machine *machine, const char *interface, char *direc
     if (!port)
         return -1;
     if (!sysfs_exists(machine->root, RDMA_CM))
-        return error_set(err, "/" RDMA_CM " is not there; load the module rdma_cm and mount "
-                              "configfs");
+        return error_set(err,
+                         "/" RDMA_CM " does not exist; load the module rdma_cm and mount configfs");
     snprintf(directory, size, RDMA_CM "/%s", port->device);
     snprintf(ports, size, RDMA_CM "/%s/ports/%d", port->device, port->port);
     return 0;
@@ -213,8 +213,8 @@ static int find_traffic_class(struct machine *machine, const char *interface, ch
         return -1;
     snprintf(path, size, "sys/class/infiniband/%s/tc/%d/traffic_class", port->device, port->port);
     if (!sysfs_exists(machine->root, "%s", path))
-        return error_set(err, "/%s is not there: only NVIDIA's own driver (MLNX_OFED, DOCA) has it",
-                         path);
+        return error_set(
+            err, "/%s does not exist: only NVIDIA's own driver (MLNX_OFED, DOCA) has it", path);
     return 0;
 }
 

@@ -61,7 +61,7 @@ struct inventory *inventory_read(const char *root, struct error *err)
 
     deferred_error_take();
     if (!sysfs_exists(root, "sys/class/net")) {
-        error_set(err, "%s/sys/class/net: %m; a node's root has it",
+        error_set(err, "%s/sys/class/net: %m; expected the root of a node",
                   root && strcmp(root, "/") != 0 ? root : "");
         return NULL;
     }
@@ -79,7 +79,7 @@ struct inventory *inventory_read(const char *root, struct error *err)
     addresses_read(root, inventory);
     error = deferred_error_take();
     if (error != 0) {
-        error_set(err, "the node could not be read in whole: %s", strerror(error));
+        error_set(err, "the node could not be read completely: %s", strerror(error));
         inventory_free(inventory);
         return NULL;
     }

@@ -25,7 +25,7 @@ int slurm_directory(const char *root, char *directory, size_t size, struct error
         snprintf(directory, size, "%.*s", (int)(slash - path), path);
         if (sysfs_exists("", "%s", path + 1))
             return 0;
-        return error_set(err, "no %s, which SLURM_CONF names", path);
+        return error_set(err, "no %s, the file in SLURM_CONF", path);
     }
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
         snprintf(directory, size, "%s", directories[i]);

@@ -373,7 +373,7 @@ static void test_refusals(struct collective *collective, struct buffers *buffers
     call = good;
     call.algorithm = algorithm_find(COLLECTIVE_ALL_GATHER, "ring");
     check(collective_start(collective, &call, &request, &err) < 0 &&
-              strcmp(err.text, "allreduce: ring does not do this one") == 0,
+              strcmp(err.text, "allreduce: ring does not support this call") == 0,
           "an algorithm of another kind is refused", NULL);
     call = good;
     call.kind = COLLECTIVE_BROADCAST;
@@ -427,7 +427,7 @@ static bool sums_as(struct collective *collective, const struct algorithm *algor
     memset(out, 0x55, count * sizeof *out);
     if (collective_run(collective, &call, &err) < 0) {
         /* one of those that cannot do it */
-        if (wire == WIRE_INT8 && strstr(err.text, "does not do this one"))
+        if (wire == WIRE_INT8 && strstr(err.text, "does not support this call"))
             return true;
         fprintf(stderr, "# rank %d: %s\n", rank, err.text);
         return false;

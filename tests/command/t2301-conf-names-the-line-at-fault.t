@@ -29,7 +29,7 @@ refused 'MTU=1500\n\0\n' ': found a NUL byte: not a text file'
 is "$("$muster" conf --config "$dir/absent" 2>&1)" "muster conf: $dir/absent: no such file" \
     'a named file must be there'
 is "$("$muster" conf --config "$dir" 2>&1)" \
-    "muster conf: $dir: is no regular file" 'a directory is none'
+    "muster conf: $dir: is not a regular file" 'a directory is none'
 "$muster" conf --what >/dev/null 2>&1
 is $? 2 'an unknown option'
 "$muster" conf what >/dev/null 2>&1

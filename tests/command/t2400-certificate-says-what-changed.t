@@ -19,10 +19,10 @@ is "$(stat -c '%a %U' "$certificate")" '644 root' '... with a file that all may 
 is "$(ls -A "$dir")" "$(printf '%s\n' certificate munge muster.conf record)" '... and nothing else'
 like "$(verdict)" '^0 n1: certificate valid: level standard, expires on ' 'it holds'
 like "$(verdict --cluster lab)" '^0 ' '... in its cluster'
-like "$(verdict --cluster prod)" '^1 .*invalid: the certificate is of cluster lab, this is prod$' \
+like "$(verdict --cluster prod)" '^1 .*invalid: the certificate belongs to cluster lab, this is prod$' \
     '... in no other'
 like "$(SLURM_CLUSTER_NAME=prod verdict)" '^1 .*this is prod$' '... as Slurm names it too'
-like "$(verdict --node n2)" '^1 n2: certificate invalid: the certificate is that of node n1' \
+like "$(verdict --node n2)" '^1 n2: certificate invalid: the certificate belongs to node n1' \
     '... on no other node'
 like "$(SLURMD_NODENAME=n1 muster certificate verify)" '^n1: certificate valid' \
     'Slurm names the node'
@@ -68,7 +68,7 @@ like "$(muster revoke --node n1 --json)" '"test":"certificate","metric":"revoked
 echo 'SlurmctldHost=head' >"$dir/slurm.conf"
 text=$(muster revoke --node n1 --file "$dir/slurm.conf" 2>&1)
 is "$?" 1 'what is no certificate is not removed'
-like "$text" "^muster revoke: n1: certificate not revoked: $dir/slurm.conf is no certificate" '... which is said'
+like "$text" "^muster revoke: n1: certificate not revoked: $dir/slurm.conf is not a certificate" '... which is said'
 ok '... and is still there' test -s "$dir/slurm.conf"
 
 check=${top_builddir:-.}/tests/record-check schema=$(dirname "$0")/../../doc/records.md

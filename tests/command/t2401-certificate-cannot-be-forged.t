@@ -29,7 +29,7 @@ altered 'nothing' '1,$d'
 # copied, with the name changed
 restore
 sed -i 's/^node: n1/node: n2/' "$certificate"
-like "$(verdict --node n2)" '^1 n2: certificate invalid: the seal was made over another text' \
+like "$(verdict --node n2)" '^1 n2: certificate invalid: the seal belongs to a different text' \
     'a copy with another name'
 
 # made up by another user, who can use MUNGE as well
@@ -81,9 +81,9 @@ renew() { # OPTION...: exit status and line
     said=$(muster certificate --renew --node n1 "$@" 2>&1) || status=$?
     echo "$status $said"
 }
-like "$(renew --node n2)" '^1 .*n2: not renewed: certificate invalid: .* of node n1, this is n2' \
+like "$(renew --node n2)" '^1 .*n2: not renewed: certificate invalid: .* to node n1, this is n2' \
     "another node's is not sealed again"
-like "$(renew --cluster attic)" '^1 .*not renewed: .*of cluster lab, this is attic' \
+like "$(renew --cluster attic)" '^1 .*not renewed: .*to cluster lab, this is attic' \
     "... nor another cluster's"
 sed -i 's/^fingerprint kernel: .*/fingerprint kernel: 1.0/' "$certificate"
 like "$(renew)" '^1 .*not renewed: certificate changed: .*kernel: was 1.0' '... nor that of what the node was'
@@ -110,7 +110,7 @@ for _ in {1..100}; do
     sleep 0.1
 done
 sed -i 's/196/197/' "$certificate"
-like "$(renew --old-socket "$munged_old/socket")" '^1 .*not renewed: certificate invalid: .*the seal was made over' \
+like "$(renew --old-socket "$munged_old/socket")" '^1 .*not renewed: certificate invalid: .*the seal belongs to' \
     'a text that the old seal is not over is not sealed again'
 restore
 like "$(renew --old-socket "$munged_old/socket")" '^0 n1: certificate renewed: level standard' \

@@ -110,7 +110,7 @@ mkfifo "$dir/fifo" # as /dev/null: no file to be replaced
 compare --save-golden "$dir/fifo" "$dir/run" >/dev/null 2>&1
 ok 'what is no file is not replaced' test $? -ne 0 -a -p "$dir/fifo"
 text=$(timeout 600 "$muster" compare --config "$dir/conf" --golden "$dir/fifo" "$dir/run" 2>&1)
-is "$text" "muster compare: $dir/fifo: is no regular file" '... and a FIFO is not waited for as one'
+is "$text" "muster compare: $dir/fifo: is not a regular file" '... and a FIFO is not waited for as one'
 ok '--save-golden writes a file' compare --save-golden "$dir/golden" "$dir/run"
 like "$(cat "$dir/golden")" '^group g\[1-4\]$' '... with the nodes of each group'
 like "$(cat "$dir/golden")" '^mlx5_0:1 speed = 400000 Mb/s$' '... and what most of them say'

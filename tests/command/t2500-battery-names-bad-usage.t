@@ -83,7 +83,7 @@ refused muster-links --repeats=65 -- 'option --repeats: expected a number from 1
 if [ "$(id -u)" -eq 0 ]; then
     for program in muster-launch muster-links muster-collectives muster-preflight; do
         text=$(env -u MUSTER_ALLOW_ROOT timeout 600 "$top_builddir/$program" 2>&1 </dev/null)
-        is "$? $text" "2 $program: does not run as root: it takes messages from the network; run it as \
+        is "$? $text" "2 $program: refusing to run as root: it accepts messages from the network; run it as \
 another user, or set MUSTER_ALLOW_ROOT=1" "$program refuses root, in one line"
     done
 else

@@ -17,7 +17,7 @@ like "$text" '"verdict":"pass"' '... and says so'
 for option in --json --quick; do
     text=$(timeout -k 5 600 "$launch" $option 2>&1 >/dev/full </dev/null)
     is "$?" 3 "$option on a full disk: it could not be told"
-    like "$text" '^muster-launch: standard output: (some of it could not be written|No space left on device)$' \
+    like "$text" '^muster-launch: standard output: (could not write all of it|No space left on device)$' \
         '... and one line says so'
     is "$(wc -l <<<"$text")" 1 '... no more'
 done

@@ -196,7 +196,7 @@ like "$status $(<"$dir/err")" '^3 muster topology: .*/n6.json:[0-9]+: ' 'a file 
 rm "$dir/lldp/n6.json"
 mkfifo "$dir/lldp/n6.json" # nobody writes to it
 text=$(timeout 600 "$muster" topology --fabric --lldp "$dir/lldp" 2>&1)
-is "$? $text" "3 muster topology: $dir/lldp/n6.json: is no regular file" 'nor is a FIFO waited for'
+is "$? $text" "3 muster topology: $dir/lldp/n6.json: is not a regular file" 'nor is a FIFO waited for'
 rm "$dir"/lldp/*
 ethernet
 like "$status $(<"$dir/err")" '^3 muster topology: .*/lldp: no NODE.json in it' 'an empty directory too'

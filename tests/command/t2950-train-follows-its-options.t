@@ -94,9 +94,9 @@ is "$?/$text" '1/muster-train: tokens is there already; --force replaces it' 'it
 ok '... but when that is asked for' "$train" tokenize --force text tokens
 mkfifo pipe # as /dev/null: no file to be replaced
 text=$("$train" tokenize --force text pipe 2>&1)
-is "$?/$text" '1/muster-train: pipe: is no regular file' 'what is no file is not replaced at all'
+is "$?/$text" '1/muster-train: pipe: is not a regular file' 'what is no file is not replaced at all'
 text=$(timeout 600 "$train" --data=pipe 2>&1)
-is "$?/$text" '1/muster-train: pipe: is no regular file' '... and a FIFO is not waited for as data'
+is "$?/$text" '1/muster-train: pipe: is not a regular file' '... and a FIFO is not waited for as data'
 text=$("$train" tokenize no-text other 2>&1)
 is "$?/$text" '1/muster-train: no-text: No such file or directory' 'a text that is not there'
 ok '... leaves nothing' [ ! -e other ]

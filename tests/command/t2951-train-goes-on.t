@@ -78,7 +78,7 @@ mkfifo whole/step-000000060/shard-00000 # nobody writes to it: who waits does so
 timeout 600 "$top_builddir/muster-train" "${small[@]}" --steps=60 --checkpoint=whole >out 2>err
 is "$?" 0 'a FIFO in the place of a shard is not waited for'
 is "$(head -n 1 err)" \
-    'muster-train: whole/step-000000060/shard-00000: is no regular file; the checkpoint before it is tried' \
+    'muster-train: whole/step-000000060/shard-00000: is not a regular file; the checkpoint before it is tried' \
     '... but named'
 is "$(tail -n 1 out)" "$final" '... and the run comes to the same end'
 

@@ -75,7 +75,7 @@ cp normal.bf16 own
 ln own own.link
 for output in own own.link ./own; do
     text=$("$codec" -f --rm -o $output own 2>&1)
-    is "$?/$text" "1/muster-codec: $output: is the input as well" "not into the input itself: $output"
+    is "$?/$text" "1/muster-codec: $output: is also the input file" "not into the input itself: $output"
     ok '... which stays' cmp -s own normal.bf16
 done
 text=$("$codec" -o '' normal.bf16 2>&1)
@@ -86,10 +86,10 @@ is "$?" 1 'a file that is missing fails'
 is "$text" 'muster-codec: missing.mgc: No such file or directory' '... and the others are done'
 text=$("$codec" rows.fp32.mgc 2>&1)
 is "$?" 1 'what is compressed already is left alone'
-like "$text" 'ends in .mgc already' '... and the line says so'
+like "$text" 'already ends in .mgc' '... and the line says so'
 text=$("$codec" -d rows.fp32 2>&1)
 is "$?" 1 'without the suffix there is no name for the output'
-like "$text" 'does not end in .mgc; -o FILE' '... and the line says how to give one'
+like "$text" 'does not end in .mgc; use -o FILE' '... and the line says how to give one'
 text=$("$codec" -t rows.fp32 2>&1)
 is "$?" 1 'what is not compressed does not pass for it'
 like "$text" "rows.fp32: not in muster-codec's format" '... and the line says so'
@@ -123,7 +123,7 @@ ok '... and leaves nothing' test -z "$(compgen -G 'signalled*')"
 # what is no file, as /dev/null, is not replaced by one
 mkfifo fifo
 text=$("$codec" --force -o fifo empty 2>&1)
-is "$?/$text" '1/muster-codec: fifo: is no regular file; --stdout writes to others' 'a pipe is kept'
+is "$?/$text" '1/muster-codec: fifo: is not a regular file; use --stdout to write elsewhere' 'a pipe is kept'
 ok '... as it is' test -p fifo
 rm fifo
 
@@ -145,7 +145,7 @@ usage() { # LINE OPTION...
 usage 'option --type: expected bf16, fp16 or fp32, found "int8"' --type int8
 usage 'option --path: expected portable, avx2 or avx512, found "neon"' --path=neon
 usage "--output 'x': one FILE at a time" -o x one empty
-usage "--type 'bf16': is for compressing; a compressed file knows its own" -d --type bf16
+usage "--type 'bf16': applies only to compression; a compressed file stores its type" -d --type bf16
 usage 'option --seconds: expected seconds from 0.01 to 600, found "0"' -b --seconds 0
 for wrong in --nonsense --type --json=x -Z; do
     text=$("$codec" "$wrong" 2>&1 </dev/null)

@@ -42,7 +42,7 @@ for length in 1 10 15 16 20 40 1000 $second $((second + 10)) $((size - 28)) $((s
     if [ "$length" -lt 4 ]; then
         damaged "cut after $length bytes" "not in muster-codec's format"
     else
-        damaged "cut after $length bytes" 'cut: ends in the middle of a frame'
+        damaged "cut after $length bytes" 'truncated: ends in the middle of a frame'
     fi
 done
 : >bad.mgc
@@ -53,11 +53,11 @@ patch 4 2
 damaged 'another version' 'version 2 of the format, this program reads version 1'
 for at in 5 6 8 12; do
     flip $at
-    damaged "byte $at of the header altered" 'header altered: its checksum'
+    damaged "byte $at of the header altered" 'corrupt header: checksum'
 done
 for at in 16 22 32 100 40000 $((second - 1)); do
     flip "$at"
-    damaged "byte $at altered" 'block altered: its checksum'
+    damaged "byte $at altered" 'corrupt block: checksum'
 done
 flip $((second + 1000))
 is "$("$codec" -dc bad.mgc 2>/dev/null | cmp -n 65536 - <("$codec" -dc good.mgc) && "$codec" -dc bad.mgc 2>/dev/null | wc -c)" \
@@ -67,7 +67,7 @@ damaged 'the type of a block altered' 'block of unknown type 16'
 flip $((size - 1))
 damaged 'the end altered' 'end altered'
 flip $((size - 20))
-damaged 'the length of the end altered' 'end of 12 bytes, it has 28 to 31'
+damaged 'the length of the end altered' 'end record of 12 bytes, expected 28 to 31'
 { head -c $((second)) good.mgc && tail -c +$((second + 1)) good.mgc | tail -c 28; } >bad.mgc
 damaged 'a block left out' '32768 elements where the end counts 70000'
 third=$((second + $(number $((second + 8)))))
@@ -77,10 +77,10 @@ third=$((second + $(number $((second + 8)))))
     tail -c +17 good.mgc | head -c "$first"
     tail -c +$((third + 1)) good.mgc
 } >bad.mgc
-damaged 'two blocks exchanged' 'other blocks than the end knows, or in another order'
+damaged 'two blocks exchanged' 'blocks differ from those in the end record, or are in a different order'
 { head -c 16 good.mgc && tail -c +17 other.mgc; } >bad.mgc
 damaged 'blocks of another type' 'block of 32768 elements of fp32 in a frame of bf16'
 { cat good.mgc && echo more; } >bad.mgc
-damaged 'more behind the end' 'more bytes follow the end'
+damaged 'more behind the end' 'found extra bytes after the end record'
 
 done_testing

@@ -59,7 +59,7 @@ like "$(lab run env UCX_NET_DEVICES=lo MUSTER_EXPLAIN=1 srun -n1 true 2>&1)" \
 is "$(lab run srun -N2 --muster-explain echo only 2>/dev/null)" 'only
 only' 'it goes to standard error'
 like "$(lab run srun -w n1 -n1 --muster=off --muster-explain true 2>&1)" \
-    '^muster: n1: environment left as it is: --muster=off' 'it explains a muster that is off'
+    '^muster: n1: environment left unchanged: --muster=off' 'it explains a muster that is off'
 
 # an MPI program as it is, its collectives by muster's algorithms
 program=$prefix/bin/muster-collectives

@@ -17,10 +17,10 @@ is "$(run)" 'n1:0 n2:1' 'with config=PATH'
 
 conf_add n2 'FabricInterface=eth1'
 is "$(run)" 'n1:0 n2:none' 'a muster.conf with a typo: that node sets nothing'
-like "$(slurmd_log n2)" 'error: muster: environment left as it is: /etc/muster/muster\.conf:[0-9]+: ' \
+like "$(slurmd_log n2)" 'error: muster: environment left unchanged: /etc/muster/muster\.conf:[0-9]+: ' \
     '... its slurmd.log names file and line'
 run --muster-explain >/dev/null
-like "$(cat "$work/err")" '^muster: n2: environment left as it is: /etc/muster/muster\.conf:[0-9]+: ' \
+like "$(cat "$work/err")" '^muster: n2: environment left unchanged: /etc/muster/muster\.conf:[0-9]+: ' \
     '... --muster-explain too'
 
 rm "$top/.lab/$name/n2/etc/muster/muster.conf"
@@ -32,7 +32,7 @@ like "$(slurmd_log n1)" 'error: muster: plugstack\.conf: cnofig=/x: expected con
 
 for host in head n1 n2; do plugstack $host "$line" "$line"; done
 is "$(run)" 'n1:0 n2:1' 'plugstack.conf lists the plugin twice'
-like "$(cat "$work/err" && slurmd_log n1)" 'muster: plugstack\.conf lists the plugin twice' '... is logged'
+like "$(cat "$work/err" && slurmd_log n1)" 'muster: plugin listed twice in plugstack\.conf' '... is logged'
 
 is "$(lab run sinfo -h -t drain,down -o '%N %T')" '' 'no node was drained'
 

@@ -38,7 +38,7 @@ try() { # STATE KEY MESSAGE
     policies "$7" "$8" "$9"
     job
     is $ran yes "$1, $2=log: the job runs"
-    like "$said" "muster: n1: certificate $3.*; job [0-9]+ let through$" '... and slurmd.log has why'
+    like "$said" "muster: n1: certificate $3.*; job [0-9]+ allowed$" '... and slurmd.log has why'
     policies "$4" "$5" "$6"
     job
     is $ran no "$1, $2=refuse: the job does not run"
@@ -53,8 +53,8 @@ try() { # STATE KEY MESSAGE
 try missing OnMissing 'missing: there is no certificate at /var/lib/muster/certificate'
 try expired OnExpired 'expired: '
 try changed OnChanged 'changed: .*nic eth1: .*9000.*1500'
-try altered OnChanged 'invalid: the seal was made over another text'
-try copied OnChanged 'invalid: the certificate is that of node n2, this is n1'
+try altered OnChanged 'invalid: the seal belongs to a different text'
+try copied OnChanged 'invalid: the certificate belongs to node n2, this is n1'
 
 policies refuse log log
 job
@@ -71,7 +71,7 @@ conf_add n1 'OnMissing=perhaps'
 lab on n1 rm "$certificate"
 job
 is $ran yes 'a muster.conf that cannot be read never refuses'
-like "$said" 'error: muster: n1: job [0-9]+ let through, the gate cannot tell: /etc/muster/muster\.conf:' \
+like "$said" 'error: muster: n1: job [0-9]+ allowed: certificate could not be checked: /etc/muster/muster\.conf:' \
     '... and slurmd.log names file and line'
 
 done_testing

@@ -64,7 +64,7 @@ on() { # NODE WORD...: muster there
     lab on "$node" env MUSTER_CONF=/etc/muster/muster.conf SLURMD_NODENAME="$node" "$work/muster" "$@"
 }
 ok 'before any health check no node refuses' as_user srun -w n1 true
-like "$(slurmd_log n1 | tail -n 8)" 'job [0-9]+ let through, though OnMissing=refuse, as the brake is on' \
+like "$(slurmd_log n1 | tail -n 8)" 'job [0-9]+ allowed despite OnMissing=refuse, because the brake is on' \
     '... and says that the brake is on'
 on n1 check --health >/dev/null
 on n2 check --health >"$work/said"

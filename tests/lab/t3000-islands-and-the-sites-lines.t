@@ -36,7 +36,7 @@ is "$(lab run env SLURM_HOSTFILE="$work/hosts" srun -N2 -n2 -m arbitrary sh -c "
     'n1: Ethernet eth0 a=Ethernet a=Ethernet:n1;b=RoCEv2:n3
 n3: Ethernet eth0 b=RoCEv2 a=Ethernet:n1;b=RoCEv2:n3' 'an arbitrary distribution as any other'
 like "$(lab run srun -N3 --muster-explain true 2>&1)" \
-    'n1: UCX_NET_DEVICES=eth0 \(fabric rails: eth0 up, Ethernet; management is eth0; the step.s 3 nodes are in 2 islands, which only TCP joins\)' \
+    'n1: UCX_NET_DEVICES=eth0 \(fabric rails: eth0 up, Ethernet; management is eth0; the step.s 3 nodes are in 2 islands, connected by TCP only\)' \
     '... and is told why'
 
 # the site's lines

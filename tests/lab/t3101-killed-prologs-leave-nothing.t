@@ -83,6 +83,6 @@ start_slurmd
 within 20 is_in n1 idle
 ok 'after a reboot there is no journal' within 10 lab on n1 test ! -e $journal
 ok '... and nothing is touched' eth1_is '4000 5000 2 1'
-like "$(slurmd_log n1)" 'n1: 8 settings of interfaces went with the reboot' '... as the log says'
+like "$(slurmd_log n1)" 'n1: the reboot has undone 8 interface settings' '... as the log says'
 
 done_testing

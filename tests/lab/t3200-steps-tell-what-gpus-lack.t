@@ -23,8 +23,8 @@ is "$(told lab run env CUDA_VISIBLE_DEVICES=5 srun -N1 --gres=gpu:2 true)" '' \
 is "$(told lab run env HIP_VISIBLE_DEVICES=1 srun -N1 --gres=gpu:2 true)" '' \
     '... one that leaves out a GPU'
 is "$(told lab run env HIP_VISIBLE_DEVICES=5 srun -N2 -n4 --gres=gpu:2 true | sed 's/step [0-9]*/step J/')" \
-    'n1: step J.0: 2 GPUs allocated (0,1), HIP_VISIBLE_DEVICES=5 names others than the 2 that can be opened; see spank_muster(8)
-n2: step J.0: 2 GPUs allocated (0,1), HIP_VISIBLE_DEVICES=5 names others than the 2 that can be opened; see spank_muster(8)' \
+    'n1: step J.0: 2 GPUs allocated (0,1), HIP_VISIBLE_DEVICES=5 names devices other than the 2 that can be opened; see spank_muster(8)
+n2: step J.0: 2 GPUs allocated (0,1), HIP_VISIBLE_DEVICES=5 names devices other than the 2 that can be opened; see spank_muster(8)' \
     'one that names others: one line for each node'
 is "$(told lab run env HIP_VISIBLE_DEVICES=5 srun -N1 --gres=gpu:2 --muster=off true)" '' \
     '... and none with --muster=off'

@@ -38,7 +38,7 @@ is "$(lab on n1 grep -c preflight /dev/shm/said)" 1 "... but those with an optio
 plugstack head "required $plugin config=/etc/muster/muster.conf program=/no/muster"
 flies srun -N2 --preflight=quick "$work/program"
 is "$status $said" '0 0 1' 'no muster command: the step runs'
-like "$words" '^srun: error: muster: no preflight: /no/muster cannot be run; the step starts$' '... after one line'
+like "$words" '^srun: error: muster: no preflight: cannot run /no/muster; the step starts$' '... after one line'
 plugstack head "required $plugin config=/etc/muster/muster.conf program=$muster"
 mkdir "$work/bin"
 cp "$muster" "$work/bin/muster" # without the battery beside it

@@ -71,7 +71,7 @@ eth1: pfc 3 cannot be set: its driver has no DCB: Operation not supported
 eth1: dscp26 3 cannot be set: its driver has no DCB: Operation not supported
 eth1: rx-ring 8192 cannot be set: limit 4096: Invalid argument
 eth0: mtu 9217 cannot be set: limit 9212: Invalid argument (mtu greater than device maximum)
-eth2: rx-ring 1001 cannot be set: the driver makes it rx-ring 1008; ask for a value that it takes
+eth2: rx-ring 1001 cannot be set: the driver sets it to rx-ring 1008; use a value that the driver accepts
 eth2: roce-mode v1 cannot be set: Invalid argument' 'what a driver cannot do is named with its limit'
 like "$(section refused)" '^status 1$' '... and fails --apply'
 is "$(section 'at the end')" "$before" '... and leaves nothing behind'

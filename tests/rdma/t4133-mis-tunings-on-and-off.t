@@ -94,7 +94,7 @@ is "$(wrong MTU)" \
 like "$(wrong 'locked memory')" \
     '^rxe1:1 needs [0-9]+ MB of locked memory, the limit is 0.06554 MB here; set LimitMEMLOCK=infinity of slurmd.s unit' \
     'RoCE without locked memory'
-down='rxe2:1 is DOWN (Disabled), though its interface eth2 is up: TCP works there and RDMA does not, so jobs fall back or hang; look for the RDMA driver'"'"'s messages in the kernel'"'"'s log, load its driver again'
+down='rxe2:1 is DOWN (Disabled), though its interface eth2 is up: TCP works there and RDMA does not, so jobs fall back or hang; check the kernel log for the RDMA driver'"'"'s messages, then reload its driver'
 is "$(wrong port)" "$down" 'a port that is down with its interface up'
 is "$(section port | sed -n 's/^fail  *net.interfaces  *rxe2:1  *//p')" "$down" '... by muster check as well'
 like "$(section port)" '^check 1$' '... which fails'

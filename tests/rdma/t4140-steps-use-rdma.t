@@ -68,7 +68,7 @@ is "$(section environment | sed -n 1p)" 'n1 rxe1:1 0 1 unlimited open' \
 is "$(section environment | sed -n 2p)" 'n2 rxe2:1 0 1 unlimited open' '... one of n2 its own'
 like "$(section mpi)" '^status 0$' 'an MPI program of two nodes runs over UCX'
 is "$(section mpi | awk '$1 == "packets" { print ($2 > 1000) }')" 1 '... and its messages went by the RDMA port'
-like "$(section tcp)" 'UCX_TLS=tcp keeps UCX off RoCE v2: messages between nodes go by TCP' \
+like "$(section tcp)" 'UCX_TLS=tcp keeps UCX off RoCE v2: messages between nodes use TCP' \
     'TCP although there is RDMA is told'
 like "$(section 'GID index')" \
     'n1: step .*UCX_IB_GID_INDEX=9: rxe1:1 has no GID with that index, connections hang and the job aborts; the index to use is 0 \(RoCE v2\)' \

@@ -87,7 +87,7 @@ static const char *judge_refusal(const struct outcome *outcome, enum fault_flavo
     (void)flavour;
     if (outcome->prolog < 0)
         return strstr(host_log, "refused by ") != NULL ? NULL : "refused without a word";
-    return strstr(host_log, "let through") != NULL ? NULL : "let through without a word";
+    return strstr(host_log, "allowed") != NULL ? NULL : "let through without a word";
 }
 
 /* ---------------------------------------------------------------- every run */

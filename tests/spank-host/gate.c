@@ -66,7 +66,7 @@ static void gate_states(void)
         memcpy(strstr(policies, cases[i].key) + strlen("OnXxxxxxx="), "log   ", 6);
         is_int(gate(policies, 1000), 0, "%s, %s=log: passes", cases[i].name, cases[i].key);
         has_str(host_log, cases[i].says, "... and says %s", cases[i].says);
-        has_str(host_log, "job 12 let through", "... and what became of the job");
+        has_str(host_log, "job 12 allowed", "... and what became of the job");
         memcpy(strstr(policies, cases[i].key) + strlen("OnXxxxxxx="), "refuse", 6);
         unlink(file("refused"));
         is_int(gate(policies, 1000), -1, "%s, %s=refuse: refused", cases[i].name, cases[i].key);
@@ -132,7 +132,7 @@ static void gate_lets_through(void)
     begin = now_ms();
     is_int(gate(refuse_all, 1000), 0, "munged hangs: passes");
     ok(now_ms() - begin < SOON_MS, "... and holds no job up (%ld ms)", now_ms() - begin);
-    has_str(host_log, "job 12 let through", "... and says so");
+    has_str(host_log, "job 12 allowed", "... and says so");
 
     setenv("FAKE_MUNGE", "freezes", 1);
     begin = now_ms();
@@ -156,7 +156,7 @@ static void gate_lets_through(void)
     start(S_CTX_JOB_SCRIPT, "");
     is_int(host_call("job_prolog"), 0, "without policies a missing certificate is logged");
     is_int(host_call("job_prolog"), 0, "listed twice, the second job_prolog does nothing");
-    ok(strstr(strstr(host_log, "let through") + 1, "let through") == NULL, "... and is silent");
+    ok(strstr(strstr(host_log, "allowed") + 1, "allowed") == NULL, "... and is silent");
     host_unload();
 }
 
@@ -178,13 +178,13 @@ static void gate_brakes(void)
     put_certificate(EXPIRED);
     is_int(gate(braked, 1000), 0, "nobody has looked at the cluster: passes");
     has_str(host_log,
-            "job 12 let through, though OnExpired=refuse, as the brake is on: muster check "
+            "job 12 allowed despite OnExpired=refuse, because the brake is on: muster check "
             "--health has not looked at the cluster for \"expired\"",
             "... and says why");
-    has_str(host_log, "to lift it: muster certificate --brake=off", "... and how to lift it");
+    has_str(host_log, "to release it: muster certificate --brake=off", "... and how to lift it");
     put_brake("no", "expired", 10);
     is_int(gate(braked, 1000), 0, "many nodes are refused alike: passes");
-    has_str(host_log, "as the brake is on: 7 of 8 nodes;", "... and says so");
+    has_str(host_log, "because the brake is on: 7 of 8 nodes;", "... and says so");
     put_brake("yes", "expired", 10);
     is_int(gate(braked, 1000), -1, "with leave: refused");
     put_brake("yes", "expired", 7300);

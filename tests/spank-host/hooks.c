@@ -83,7 +83,7 @@ static void in_allocator(spank_context_t context, const char *name)
     start(context, NULL);
     host_call("init");
     is_int(host_call("init"), 0, "%s: a second loading does not fail", name);
-    has_str(host_log, "lists the plugin twice", "... and is named");
+    has_str(host_log, "plugin listed twice", "... and is named");
     host_unload();
 }
 
@@ -195,9 +195,9 @@ static void step_with_bad_conf(void)
     count = host_environment_count();
     run_step();
     is_int(host_environment_count(), count + 2, "... leaves the environment as it is");
-    has_str(host_log, "error: muster: environment left as it is: ", "... says so in the log");
+    has_str(host_log, "error: muster: environment left unchanged: ", "... says so in the log");
     has_str(host_log, "muster.conf:1: ", "... with file and line");
-    has_str(host_log, "tell: muster: n2: environment left as it is: ", "... and explains it");
+    has_str(host_log, "tell: muster: n2: environment left unchanged: ", "... and explains it");
     host_unload();
 
     start_step(NULL);

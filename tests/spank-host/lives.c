@@ -70,7 +70,7 @@ static const struct {
      .tasks = "RANK=6 WORLD_SIZE=8 MASTER_ADDR=n1"},
     {.life = {"a plugin that is listed twice", .is_listed_twice = true, .options = "muster=on"},
      .tasks = "RANK=2",
-     .says = "lists the plugin twice"},
+     .says = "plugin listed twice"},
     {.life = {"a plugstack.conf with bad words",
               .words = "config=relative confg=/x # what a distracted administrator writes"},
      .tasks = "RANK=2",

@@ -186,13 +186,14 @@ static void answers(void)
     refuses("kill -INT $$", "", "Ctrl-C");
     refuses("exit 143", "", "SIGTERM, heard");
     starts_with("exit 3", "", "cannot tell");
-    starts_with("exit 2", "the preflight was not understood; the step starts", "a bad muster.conf");
+    starts_with("exit 2", "the preflight's options or configuration are invalid; the step starts",
+                "a bad muster.conf");
 
     start("", "exit 0");
     unlink(program);
     host_option("preflight", "quick");
     is_int(host_call("local_user_init"), 0, "no muster command: the step starts");
-    has_str(host_log, "muster cannot be run; the step starts", "... after one line");
+    has_str(host_log, "/muster; the step starts", "... after one line");
     end();
 
     start("Preflight=often\n", "exit 0");

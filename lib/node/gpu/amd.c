@@ -163,7 +163,7 @@ static int filter_list(struct gpu_choice *choice, const char *name, const char *
                 break;
         }
         if (place < 0)
-            return gpu_choice_fail(choice, "which GPU that is, the driver does not tell");
+            return gpu_choice_fail(choice, "the driver does not report which GPU that is");
         if (!gpu_choice_names_one(choice, token, rest, place < (long)choice->count))
             break;
         if (!is_id && why_no_index != NULL)
@@ -184,7 +184,7 @@ static int filter_visible(struct gpu_choice *choice)
     const char *name = "HIP_VISIBLE_DEVICES", *why_no_index = NULL;
 
     if (!gpu_choice_sort(choice))
-        why_no_index = "the driver does not tell how it numbers the GPUs";
+        why_no_index = "the driver does not report how it numbers the GPUs";
     else if (choice->count > 1 && gpu_choice_has_partitions(choice))
         why_no_index = "the indices are of partitions, not of GPUs";
     if (list != NULL && filter_list(choice, "ROCR_VISIBLE_DEVICES", list, true, why_no_index) < 0)
@@ -197,7 +197,7 @@ static int filter_visible(struct gpu_choice *choice)
     if (list == NULL || *list == '\0')
         return 0;
     if (why_no_index == NULL && !gpu_choice_is_alike(choice))
-        why_no_index = "HIP numbers different models its own way";
+        why_no_index = "HIP numbers GPUs of different models in its own order";
     return filter_list(choice, name, list, false, why_no_index);
 }
 
@@ -213,7 +213,7 @@ const struct gpu_vendor_info gpu_vendor_amd = {
     .name = "AMD",
     .pci_vendor = 0x1002,
     .driver = "amdgpu",
-    .driver_difference = "RCCL and ROCm need a driver of one version in a job",
+    .driver_difference = "RCCL and ROCm need the same driver version on all nodes of a job",
     .auto_detect = {"rsmi"},
     .common_files = {{"/dev/kfd", "ROCm", false}},
     .is_other_device = is_other_device,

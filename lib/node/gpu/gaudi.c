@@ -107,7 +107,7 @@ static int filter_visible(struct gpu_choice *choice)
     gpu_choice_show(choice, names[i - 1], list);
     for (size_t j = 0; j < choice->count && i < 3; j++)
         if (gpu_choice_at(choice, j)->ordinal < 0)
-            return gpu_choice_fail(choice, "the driver does not tell the numbers of modules");
+            return gpu_choice_fail(choice, "the driver does not report module numbers");
     for (const char *rest = list; rest != NULL;) {
         long number, place;
 
@@ -131,7 +131,7 @@ const struct gpu_vendor_info gpu_vendor_gaudi = {
     .name = "Gaudi",
     .pci_vendor = 0x1da3,
     .driver = "habanalabs",
-    .driver_difference = "HCCL needs a driver of one version in a job",
+    .driver_difference = "HCCL needs the same driver version on all nodes of a job",
     .read = read_gpu,
     .filter = filter_visible,
 };

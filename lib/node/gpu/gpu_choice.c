@@ -25,7 +25,7 @@ int gpu_choice_start(struct gpu_choice *choice, enum gpu_vendor vendor,
             choice->gpus[choice->count++] = i;
         if (answer >= 0)
             continue;
-        snprintf(choice->fact, sizeof choice->fact, "whether %s can be opened is not told",
+        snprintf(choice->fact, sizeof choice->fact, "it is not known whether %s can be opened",
                  gpu->device_file[0] != '\0' ? gpu->device_file : gpu->location.pci);
         return -1;
     }

@@ -103,7 +103,7 @@ static int filter_visible(struct gpu_choice *choice)
             return gpu_choice_fail(choice, "not a list of devices");
         place = has_tiles && *end == '.' ? (long)choice->count : find(choice, number, has_tiles);
         if (place < 0)
-            return gpu_choice_fail(choice, "the driver does not tell how many tiles a GPU has");
+            return gpu_choice_fail(choice, "the driver does not report how many tiles a GPU has");
         if (place == (long)choice->count)
             choice->is_cut = true;
         else

@@ -130,7 +130,7 @@ static int filter_visible(struct gpu_choice *choice)
             !gpu_choice_names_one(choice, token, rest, place != GPU_LIST_NO_INDEX))
             break;
         if (place < 0)
-            return gpu_choice_fail(choice, "which GPU that is, the driver does not tell");
+            return gpu_choice_fail(choice, "the driver does not report which GPU that is");
         if (!gpu_choice_names_one(choice, token, rest, place < (long)choice->count))
             break;
         if (*prefix == '\0' && why_no_index != NULL)
@@ -151,7 +151,7 @@ const struct gpu_vendor_info gpu_vendor_nvidia = {
     .name = "NVIDIA",
     .pci_vendor = 0x10de,
     .driver = "nvidia",
-    .driver_difference = "NCCL and CUDA need a driver of one version in a job",
+    .driver_difference = "NCCL and CUDA need the same driver version on all nodes of a job",
     .auto_detect = {"nvml", "nvidia"},
     .common_files = {{"/dev/nvidiactl", "CUDA", true}, {"/dev/nvidia-uvm", "CUDA", true}},
     .peer_modules = {"nvidia_peermem", "nv_peer_mem", "gdrdrv"},

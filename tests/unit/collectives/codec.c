@@ -289,7 +289,7 @@ static void refuses(uint8_t *block, size_t bytes, enum codec_type type, size_t c
     for (unsigned number = 0; (path = codec_path_at(number)); number++) {
         is_int(codec_block_decode(path, type, block, bytes, scratch, values, count, &err), -1,
                "path %s refuses %s", codec_path_name(path), what);
-        has_str(err.text, "whose parts do not agree", "... and says so");
+        has_str(err.text, "inconsistent block", "... and says so");
     }
     free(values);
 }

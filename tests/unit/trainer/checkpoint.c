@@ -205,7 +205,7 @@ static void what_is_no_file_is_not_waited_for(void)
         is_int(rename(path_of(files[i]), aside), 0, "%s is put aside", files[i]);
         is_int(mkfifo(path_of(files[i]), 0600), 0, "... with a FIFO in its place");
         read_step(0, 5, 20);
-        snprintf(named, sizeof named, "%s: is no regular file\n", path_of(files[i]));
+        snprintf(named, sizeof named, "%s: is not a regular file\n", path_of(files[i]));
         has_str(complaints, named, "... which is named");
         is_int(rename(aside, path_of(files[i])), 0, "... and gone");
     }

@@ -62,7 +62,7 @@ int setup_block_take(const char *text, char **after, struct error *err)
     const char *next;
 
     if (!stream)
-        return error_set(err, "no memory for %zu bytes", strlen(text));
+        return error_set(err, "out of memory for %zu bytes", strlen(text));
     for (const char *at = text; *at; at = next) {
         size_t length = line_length(at, &next);
 
@@ -82,7 +82,7 @@ int setup_block_take(const char *text, char **after, struct error *err)
         }
     }
     if (fclose(stream) != 0)
-        return error_set(err, "no memory for %zu bytes", strlen(text));
+        return error_set(err, "out of memory for %zu bytes", strlen(text));
     if (begin) {
         free(*after);
         *after = NULL;

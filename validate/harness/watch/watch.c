@@ -270,7 +270,7 @@ static int start(const struct watch_config *config, void *run(void *), struct er
     if (!watch.lost)
         return error_set(err, "out of memory");
     if (pipe2(watch.wake, O_CLOEXEC | O_NONBLOCK) != 0)
-        return error_set(err, "cannot make a pipe: %m");
+        return error_set(err, "cannot create a pipe: %m");
     if (!run)
         return 0;
     error = pthread_create(&thread, NULL, run, NULL);

@@ -150,7 +150,7 @@ static void test_others(void)
     if (symlink("fifo", "to-fifo") != 0)
         tap_skip_all("no links here");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        snprintf(expected, sizeof expected, "%s: is no regular file", kinds[i]);
+        snprintf(expected, sizeof expected, "%s: is not a regular file", kinds[i]);
         is_int(atomic_file_begin(&file, kinds[i], 0666, &err), -1, "%s is not replaced", kinds[i]);
         is_int(errno, EINVAL, "... EINVAL");
         is_str(err.text, expected, "... which is told");

@@ -39,7 +39,7 @@ static void node_without_descriptors(void)
     inventory = inventory_read(root, &err);
     setrlimit(RLIMIT_NOFILE, &limit);
     ok(inventory == NULL, "a node that cannot be read in whole is not told");
-    has_str(err.text, "could not be read in whole: Too many open files", "... and why");
+    has_str(err.text, "could not be read completely: Too many open files", "... and why");
     inventory_free(inventory);
     inventory = inventory_read(root, &err);
     ok(inventory != NULL && inventory->nic_count > 0, "... and is the next time");

@@ -58,7 +58,7 @@ static int verify(const char *seal, const char *text, size_t length, struct erro
     if (strcmp(seal, GOOD_SEAL) == 0 && length == sizeof good_text - 1 &&
         memcmp(text, good_text, length) == 0)
         return 1;
-    error_set(err, "the seal was made over another text");
+    error_set(err, "the seal belongs to a different text");
     return 0;
 }
 
@@ -202,7 +202,7 @@ static void parses(void)
     parse_fails(HEAD "issued: +0 1970-01-01T00:00:00Z\n", "line 5: found");
     parse_fails(HEAD "issued: 99999999999999999999 x\n", "line 5: found");
     parse_fails(HEAD "issued: 1 1970-01-01T00:00:01Z\nexpires: 0 1970-01-01T00:00:00Z\n",
-                "expected a time after that of issue");
+                "expected a time after the time of issue");
     parse_fails(HEAD TIMES "seal: MUNGE:AAAA:", "line 7: found");
     parse_fails(HEAD TIMES "seal: MUNGE:AA AA:\n", "line 7: found");
     parse_fails(HEAD TIMES "seal: AAAA\n", "line 7: found");
@@ -270,14 +270,14 @@ static void names_states(void)
 
     other = facts;
     other.node = "n4";
-    state_is(CERTIFICATE_INVALID, verify, &other, "of node n3, this is n4", "on another node");
+    state_is(CERTIFICATE_INVALID, verify, &other, "to node n3, this is n4", "on another node");
     other.node = "";
     other.cluster = NULL;
     other.fingerprint = NULL;
     state_is(CERTIFICATE_VALID, verify, &other, "level", "nothing to compare with");
     other = facts;
     other.cluster = "prod";
-    state_is(CERTIFICATE_INVALID, verify, &other, "of cluster lab, this is prod",
+    state_is(CERTIFICATE_INVALID, verify, &other, "to cluster lab, this is prod",
              "in another cluster");
     other = facts;
     other.now = good.expires - 1;
@@ -287,7 +287,7 @@ static void names_states(void)
     other.now = good.issued - CERTIFICATE_CLOCK_SLACK_S;
     state_is(CERTIFICATE_VALID, verify, &other, "level", "by a clock that is a bit late");
     other.now--;
-    state_is(CERTIFICATE_UNVERIFIED, verify, &other, "later than it is by this node's clock",
+    state_is(CERTIFICATE_UNVERIFIED, verify, &other, "in the future by this node's clock",
              "by a clock that is wrong");
     other = facts;
     other.fingerprint = "kernel: 6.1.0\nnic eth1: veth - 10000Mb/s mtu 9000 up\n";
@@ -297,7 +297,7 @@ static void names_states(void)
     altered = strdup(good_text);
     memcpy(strstr(altered, "196"), "197", 3);
     is_int(certificate_install(path, altered, GOOD_SEAL, &err), 0, "a byte of a test altered");
-    state_is(CERTIFICATE_INVALID, verify, &facts, "the seal was made over another text",
+    state_is(CERTIFICATE_INVALID, verify, &facts, "the seal belongs to a different text",
              "... is found by the seal");
     free(altered);
 

@@ -293,7 +293,7 @@ static void sockets(void)
     conf.nearest_rails = true;
     snprintf(inventory->nics[2].addresses[0], INVENTORY_NAME, "10.9.2.2/24");
     make();
-    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "all rails, as mlx5_0:1 is in 10.0.2.0/24");
+    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "all rails, because mlx5_0:1 is in 10.0.2.0/24");
 
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 1, -1);
@@ -436,10 +436,10 @@ static void launchers(void)
     sets("UCX_NET_DEVICES", "eth1", "Ethernet");
     sets("MASTER_ADDR", "n1", "first of");
     sets("GROUP_RANK", "2", "SLURM_NODEID");
-    keeps("RANK", "sees to its own ranks");
-    keeps("WORLD_SIZE", "sees to its own ranks");
-    keeps("LOCAL_RANK", "sees to its own ranks");
-    keeps("LOCAL_WORLD_SIZE", "sees to its own ranks");
+    keeps("RANK", "manages its own ranks");
+    keeps("WORLD_SIZE", "manages its own ranks");
+    keeps("LOCAL_RANK", "manages its own ranks");
+    keeps("LOCAL_WORLD_SIZE", "manages its own ranks");
 }
 
 #define launcher_is(expected, local_size, ...)                                                     \
@@ -524,7 +524,7 @@ static void tasks(void)
     set_environment("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n[1-2]", NULL);
     read_task();
     is_str(task.first_host, "", "without that list nobody knows the host of rank 0");
-    has_str(task.first_host_fact, "does not tell where rank 0 is", "... and the fact says so");
+    has_str(task.first_host_fact, "does not report where rank 0 is", "... and the fact says so");
 
     set_environment("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n7", NULL);
     read_task();
@@ -545,7 +545,7 @@ static void tasks(void)
     make();
     keeps("RANK", "SLURM_PROCID is not set");
     keeps("WORLD_SIZE", "SLURM_NTASKS is not set");
-    keeps("MASTER_PORT", "Slurm does not tell");
+    keeps("MASTER_PORT", "Slurm does not report");
     keeps("MASTER_ADDR", "first of");
 }
 
@@ -572,7 +572,7 @@ static void components(void)
                     "n[1-2]", NULL);
     read_task();
     is_str(task.first_host, "", "components that share a node leave it open");
-    has_str(task.first_host_fact, "do not tell", "... and the fact says so");
+    has_str(task.first_host_fact, "do not show", "... and the fact says so");
 
     set_environment("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "2", NULL);
     read_task();
@@ -618,7 +618,7 @@ static void ports(void)
     sets("MASTER_PORT", "65535", "65535-65535");
     conf.master_port_last = 65536;
     make();
-    keeps("MASTER_PORT", "no range of ports");
+    keeps("MASTER_PORT", "not a range of ports");
 }
 
 int main(void)

@@ -111,7 +111,7 @@ static void by_gpu(void)
     start("dgx-h100", "");
     make(NULL);
     is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=" DGX_PORTS " (fabric rails: ");
-    is_line("UCX_NET_DEVICES", "all rails, as the task's GPUs are not known: told by the test)");
+    is_line("UCX_NET_DEVICES", "all rails, because the task's GPUs are unknown: told by the test)");
 
     see(1, 5);
     make(NULL);
@@ -131,7 +131,7 @@ static void by_gpu(void)
 
     see(0);
     make(NULL);
-    is_line("UCX_NET_DEVICES", "all rails, as the task has no GPU: told by the test)");
+    is_line("UCX_NET_DEVICES", "all rails, because the task has no GPU: told by the test)");
 
     start("dgx-h100", "GPUByLocalRank=yes\n");
     see(2, 0, 3);
@@ -151,13 +151,14 @@ static void by_gpu(void)
     start("mi300x-roce", "");
     see(1, 0);
     make(NULL);
-    is_line("UCX_NET_DEVICES", "all rails, as bnxt_re0:1 is in 192.168.0.0/24 and bnxt_re1:1 in "
-                               "192.168.1.0/24 (RailsAreRouted=no)");
+    is_line("UCX_NET_DEVICES",
+            "all rails, because bnxt_re0:1 is in 192.168.0.0/24 and bnxt_re1:1 in "
+            "192.168.1.0/24 (RailsAreRouted=no)");
     is_line("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX left alone (");
     address_rails("fd00:%zu::1/64");
     make(NULL);
     is_line("UCX_NET_DEVICES",
-            "all rails, as bnxt_re0:1 is in fd00:1::/64 and bnxt_re1:1 in fd00:2::/64 "
+            "all rails, because bnxt_re0:1 is in fd00:1::/64 and bnxt_re1:1 in fd00:2::/64 "
             "(RailsAreRouted=no)");
     address_rails("fd00:1::%zu/64");
     make(NULL);
@@ -190,20 +191,21 @@ static void on_islands(void)
     is_line("MUSTER_ISLAND_FABRIC", "MUSTER_ISLAND_FABRIC=InfiniBand (");
     is_line("MUSTER_ISLANDS", "MUSTER_ISLANDS=ib=InfiniBand:n2;eth=Ethernet:n3 (");
     is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eno3 (");
-    is_line("UCX_NET_DEVICES", "the step's 2 nodes are in 2 islands, which only TCP joins");
+    is_line("UCX_NET_DEVICES", "the step's 2 nodes are in 2 islands, connected by TCP only");
     is_line("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==eno3 (");
     is_line("NCCL_IB_HCA", "NCCL_IB_HCA left alone (RDMA ports: not for a fabric of class ");
     is_line("NCCL_IB_DISABLE", "NCCL_IB_DISABLE=1 (");
     is_line("FI_PROVIDER", "FI_PROVIDER=^verbs,psm3,efa,cxi (");
 
     make("n[1,7]");
-    is_line("MUSTER_FABRIC", "the step's 2 nodes are in 1 island and in none, which only TCP");
+    is_line("MUSTER_FABRIC",
+            "the step's 2 nodes are in 1 island and in none, connected by TCP only");
     make("n[7-9]");
     is_line("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
     is_line("MUSTER_FABRIC", "none of the step's 3 nodes is in an island");
     make("n[1-");
     is_line("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
-    is_line("MUSTER_FABRIC", "Slurm does not tell the step's nodes; this one is in island ib)");
+    is_line("MUSTER_FABRIC", "Slurm does not report the step's nodes; this one is in island ib)");
     strcpy(task.node, "n9");
     make("n9");
     is_line("MUSTER_ISLAND",
@@ -249,7 +251,7 @@ static void site_sets(void)
     set_environment("NCCL_IB_TC", "5", "A", "", NULL);
     make(NULL);
     is_line("NCCL_IB_TC", "NCCL_IB_TC left alone (policy muster.conf:1: set by the user to \"5\", "
-                          "which goes before \"106\")");
+                          "which takes precedence over \"106\")");
     is_line("A", "A left alone (policy muster.conf:6: set by the user to \"\"");
 
     start("mi300x-roce", "Variable=UCX_NET_DEVICES set bnxt_re0:1\n");
@@ -276,7 +278,7 @@ static void site_extends(void)
                     NULL);
     make(NULL);
     is_line("P", "P left alone (policy muster.conf:2: set by the user to \"/usr/lib:/opt/lib\"; "
-                 "the site's \"/opt/lib\" is in it already)");
+                 "it already contains the site's \"/opt/lib\")");
     is_str(find("NCCL_SOCKET_IFNAME")->value, value, "a nested step extends once");
     set_environment(NULL);
     make(NULL);
@@ -328,8 +330,8 @@ static void site_forbids(void)
     start("h100-ib", "");
     set_environment(ENVPLAN_MARK, mark, "OLD", "1", NULL);
     make(NULL);
-    is_line("OLD", "OLD removed (outer step: an outer step's muster set it, and nothing here "
-                   "does)");
+    is_line("OLD",
+            "OLD removed (outer step: muster set it in an outer step, and no rule sets it here)");
     set_environment(ENVPLAN_MARK, mark, "OLD", "2", NULL);
     make(NULL);
     is_int(find("OLD")->action, 99, "... unless the user changed it");

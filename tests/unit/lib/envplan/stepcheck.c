@@ -149,13 +149,15 @@ static void devices(void)
     is_str(check(), "", "... with the node's own numbers");
     confine("23");
     is_str(check(),
-           "2 GPUs allocated (2,3), CUDA_VISIBLE_DEVICES=2,3 names others than the 2 that can be "
+           "2 GPUs allocated (2,3), CUDA_VISIBLE_DEVICES=2,3 names devices other than the 2 that "
+           "can be "
            "opened",
            "the node's own numbers where they are confined");
     set("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=0,1", "HIP_VISIBLE_DEVICES=1");
     is_str(check(), "", "a list of the user's that leaves one out");
     environment[2] = "HIP_VISIBLE_DEVICES=99999999999999999999";
-    has_str(check(), "HIP_VISIBLE_DEVICES=99999999999999999999 names others", "... that is beyond");
+    has_str(check(), "HIP_VISIBLE_DEVICES=99999999999999999999 names devices other",
+            "... that is beyond");
     environment[2] = "HIP_VISIBLE_DEVICES=a,b";
     is_str(check(), "", "... of names that no driver explains");
     set("SLURM_STEP_GPUS=3,4", NULL, NULL);
@@ -266,14 +268,14 @@ static void gid_indexes(void)
     set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", NULL);
     has_str(check(),
             "UCX_IB_GID_INDEX=9: bnxt_re0:1 has no GID with that index, connections hang and the "
-            "job aborts; the index to use is 3 (RoCE v2): take UCX_IB_GID_INDEX out of the job's "
+            "job aborts; the index to use is 3 (RoCE v2): remove UCX_IB_GID_INDEX from the job's "
             "environment",
             "a GID index that is not there");
     is_int(found.count, 1, "... is said once, not of every port");
     set("SLURM_STEP_NUM_NODES=2", "NCCL_IB_GID_INDEX=2", NULL);
     has_str(check(),
-            "NCCL_IB_GID_INDEX=2 is RoCE v1 on bnxt_re0:1: no router passes it on, and it does not "
-            "reach a port that uses RoCE v2; the index to use is 3 (RoCE v2)",
+            "NCCL_IB_GID_INDEX=2 is RoCE v1 on bnxt_re0:1: it is not routable and does not reach a "
+            "port that uses RoCE v2; the index to use is 3 (RoCE v2)",
             "RoCE v1 where there is v2");
     set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=3", NULL);
     has_str(check(), "UCX_IB_GID_INDEX=3: bnxt_re5:1 has no GID with that index",
@@ -346,11 +348,10 @@ static void limits(void)
     memlock = ULLONG_MAX;
     refuse(NULL, 0);
     set("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp,self,sm", NULL);
-    is_str(
-        check(),
-        "UCX_TLS=tcp,self,sm keeps UCX off InfiniBand: messages between nodes go by TCP; take it "
-        "out of the job's environment",
-        "TCP although there is RDMA");
+    is_str(check(),
+           "UCX_TLS=tcp,self,sm keeps UCX off InfiniBand: messages between nodes use TCP; remove "
+           "it from the job's environment",
+           "TCP although there is RDMA");
     set("SLURM_STEP_NUM_NODES=2", "UCX_TLS=self,\\rc_verbs", NULL);
     is_str(check(), "", "a list with RDMA in it");
     set("SLURM_STEP_NUM_NODES=2", "UCX_TLS=^tcp", NULL);

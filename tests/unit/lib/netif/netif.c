@@ -176,8 +176,8 @@ static void reads_journals(void)
     refuses_journal("", "it has no end");
     refuses_journal("eth1 3 mtu was 1500 set 9000 jobs 12\nend 1\n", "line 1: found no \"muster");
     refuses_journal("muster-interfaces 1\nboot ../x\nend 0\n", "line 2: found no boot id");
-    refuses_journal(HEAD "end 1\n", "line 3: found another number of entries than 0");
-    refuses_journal(HEAD "end 0\nend 0\n", "line 4: found more behind the end");
+    refuses_journal(HEAD "end 1\n", "line 3: found a number of entries other than 0");
+    refuses_journal(HEAD "end 0\nend 0\n", "line 4: found more after the end");
     refuses_journal(HEAD "../../x 3 mtu was 1 set 9 jobs 1\nend 1\n", "line 3: found no interface");
     refuses_journal(HEAD "all 3 rp_filter was 1 set 0 jobs 1\nend 1\n",
                     "line 3: found no interface");
@@ -216,7 +216,7 @@ static void guards_the_file(void)
     chmod(path, 0622);
     journal_clear(&journal);
     is_int(journal_load(path, &journal, &err), -1, "one that others may write to is refused");
-    has_str(err.text, "that nobody else may write to", "... for that reason");
+    has_str(err.text, "writable by nobody else", "... for that reason");
     chmod(path, 0600);
     snprintf(name, sizeof name, "%s.link", path);
     is_int(symlink(path, name), 0, "a link to it");
@@ -410,8 +410,7 @@ static void failures(void)
     hold("eth1 txqueuelen=777", 12, &report);
     is_int(report.failed, 1, "a driver that rounds");
     has_str(report.lines[0].text,
-            "the driver makes it txqueuelen 768; ask for a value that it "
-            "takes",
+            "the driver sets it to txqueuelen 768; use a value that the driver accepts",
             "... is told by what it does");
     ok(fake_is_as_before(), "... and nothing is left of it");
     let_go(12, &report);
@@ -428,15 +427,14 @@ static void failures(void)
     let_go(12, &report);
     is_int(fake_value("eth1", NETIF_MTU), 3000, "what somebody else made stays");
     is_str(report.lines[0].text,
-           "eth1: mtu 3000 is somebody else's, neither muster's nor what was "
-           "before; left, not put back to mtu 1500",
+           "eth1: mtu 3000 was set by somebody else; left as it is, not restored to mtu 1500",
            "... and is told");
     fake_reset();
 
     hold("eth1 mtu=9000", 12, &report);
     fake_refuse = true;
     let_go(12, &report);
-    has_str(report.lines[0].text, "eth1: cannot be put back to mtu 1500: refused; tried again",
+    has_str(report.lines[0].text, "eth1: cannot be restored to mtu 1500: refused; next try",
             "what cannot be put back is told");
     fake_refuse = false;
     hold("eth2 mtu=9000", 13, &report);
@@ -446,7 +444,7 @@ static void failures(void)
     hold("eth1 mtu=9000", 12, &report);
     fake_replace("eth1");
     let_go(12, &report);
-    is_str(report.lines[0].text, "eth1: is another interface by now; mtu 1500 is not put back",
+    is_str(report.lines[0].text, "eth1: is a different interface by now; mtu 1500 is not restored",
            "another interface of the same name is left alone");
     is_int(access(path, F_OK), -1, "... and the journal goes");
 
@@ -454,9 +452,7 @@ static void failures(void)
     hold("eth1 mtu=9000", 12, &report);
     strcpy(fake_machine.boot_id, "1234-5678");
     hold("eth2 mtu=9000", 12, &report);
-    is_str(report.lines[0].text,
-           "1 settings of interfaces went with the reboot: nothing to put "
-           "back",
+    is_str(report.lines[0].text, "the reboot has undone 1 interface settings: nothing to restore",
            "what is of an earlier boot is over");
     let_go(12, &report);
     is_int(fake_value("eth1", NETIF_MTU), 9000, "... and left as the boot made it");
@@ -477,7 +473,7 @@ static void bad_journal(void)
     is_int(report.failed, 1, "with a journal that cannot be read");
     is_int(fake_value("eth2", NETIF_MTU), 1500, "... nothing is made");
     has_str(report.lines[0].text, "nothing is changed: ", "... and it is told");
-    has_str(report.lines[0].text, "line 5: found more behind the end", "... with the line");
+    has_str(report.lines[0].text, "line 5: found more after the end", "... with the line");
     let_go(12, &report);
     is_int(report.left, 1, "... nor put back");
     unlink(path);
@@ -497,8 +493,7 @@ static void journal_not_written(void)
     is_int(mkdir(new, 0700), 0, "something is in the way of the new journal");
     let_go(12, &report);
     is_int(report.left, 1, "... which counts");
-    has_str(report.lines[0].text,
-            "the journal of the interfaces cannot be written: ", "... and is told");
+    has_str(report.lines[0].text, "the interface journal cannot be written: ", "... and is told");
     rmdir(new);
     let_go(12, &report);
     let_go(13, &report);

@@ -271,7 +271,7 @@ static void waits_for_the_lock(void)
     int lock = journal_lock(path, 0, &err);
 
     netif_put_back(path, 20, &fake_machine, BACK_ORPHANS, 0, &report);
-    has_str(report.lines[0].text, "another prolog or epilog has held it for 20 ms",
+    has_str(report.lines[0].text, "locked by another prolog or epilog for 20 ms",
             "a lock that is held is not waited for without end");
     close(lock);
 }

@@ -340,7 +340,7 @@ static void sets_roce(void)
     is_int(machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_MODE, &value, &err), -1,
            "without rdma_cm in configfs");
     tap_diag("%s", err.text);
-    has_str(err.text, "sys/kernel/config/rdma_cm is not there; load the module rdma_cm",
+    has_str(err.text, "sys/kernel/config/rdma_cm does not exist; load the module rdma_cm",
             "... it is told what is missing");
     tree_put(root, "sys/kernel/config/rdma_cm/x", "");
     machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_CONFIG, &value, &err);
@@ -396,7 +396,8 @@ static void sets_traffic_class(void)
 
     is_int(machine.get(machine.context, "ens11np0", 2, NETIF_TRAFFIC_CLASS, &value, &err), -1,
            "a driver without traffic classes");
-    has_str(err.text, "/tc/1/traffic_class is not there: only NVIDIA's own driver", "... says so");
+    has_str(err.text, "/tc/1/traffic_class does not exist: only NVIDIA's own driver",
+            "... says so");
     reads_class(&machine, root, "", -1);
     reads_class(&machine, root, "src_ip=1.2.3.4,tclass=96\n", -1);
     reads_class(&machine, root, "Global tclass=106\nsrc_ip=1.2.3.4,tclass=96\n", 106);

@@ -274,8 +274,8 @@ static void ports(void)
         "a RoCE port without a routable GID");
     has_line(
         "fail bnxt_re0:1 bnxt_re0:1 is DOWN (Disabled), though its interface ens11np0 is up: TCP "
-        "works there and RDMA does not, so jobs fall back or hang; look for the RDMA driver's "
-        "messages in the kernel's log, load bnxt_en again",
+        "works there and RDMA does not, so jobs fall back or hang; check the kernel log for the "
+        "RDMA driver's messages, then reload bnxt_en",
         "a RoCE port that is down on an interface that is up");
     has_line("fail bnxt_re6:1 bnxt_re6:1 has no RoCE GID; has its interface an IP address?",
              "a RoCE port without a GID");
