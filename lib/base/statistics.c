@@ -58,3 +58,25 @@ void statistics_interval(const double *samples, size_t count, double *low, doubl
     *high = copy[(size_t)fmin(last, n) - 1];
     free(copy);
 }
+
+double statistics_poisson_tail(size_t least, double mean)
+{
+    double term = exp(-mean), below = 0;
+
+    for (size_t i = 0; i < least; i++) {
+        below += term;
+        term *= mean / (double)(i + 1);
+    }
+    return fmax(0, 1 - below);
+}
+
+double statistics_binomial_tail(size_t least, size_t count, double p)
+{
+    double term = pow(1 - p, (double)count), below = 0;
+
+    for (size_t i = 0; i < least; i++) {
+        below += term;
+        term *= (double)(count - i) / (double)(i + 1) * p / (1 - p);
+    }
+    return fmax(0, 1 - below);
+}

@@ -15,4 +15,10 @@ double statistics_median(const double *samples, size_t count);
  * when there is no sample. */
 void statistics_interval(const double *samples, size_t count, double *low, double *high);
 
+/* How likely at least so many events are where mean are expected (Poisson). */
+double statistics_poisson_tail(size_t least, double mean);
+
+/* How likely at least so many of count events are, each with probability p < 1 (binomial). */
+double statistics_binomial_tail(size_t least, size_t count, double p);
+
 #endif

@@ -22,6 +22,7 @@ ROW(integer, REPORTS_PARTNERS_LEAST, 2, "partners", "chosen 2026-11", "whose fig
 /* links: retests of suspects */ \
 ROW(integer, RETEST_SERIAL_MOST, 8, "pairs", "chosen 2026-11", "measured one after the other: some 20 s a rail") \
 ROW(real, RETEST_SUSPECT_LOW_SHARE, 0.8, "of the samples", "chosen 2026-11", "that are low, of a part that fails, unless it comes and goes") \
+ROW(real, RETEST_UNSEEN_CHANCE, 0.01, "probability", "chosen 2026-11", "of as many low samples by ends that were not scheduled and did not notice: more fails nothing") \
 ROW(real, RETEST_CONTROL_LOW_SHARE, 0.5, "of its share of low samples", "chosen 2026-11", "that its control may have") \
 ROW(integer, RETEST_CLEARED_LEAST, 11, "samples", "chosen 2026-11", "all well, of a part that was low before and is cleared") \
 ROW(integer, RETEST_PAIRS_MOST, 32, "pairs", "chosen 2026-11", "measured in one retest, of each RETEST_NODES") \

@@ -3,11 +3,11 @@
 
 #include "validate/policy/quick_failures.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/statistics.h"
 #include "lib/constants/certify_constants.h"
 
 /* A job on one of its nodes. */
@@ -61,18 +61,6 @@ static struct user_jobs *sum_users(const struct ended_job *jobs, size_t count, s
     return users;
 }
 
-/* How likely at least so many are where `mean` are expected. */
-static double poisson_tail(size_t least, double mean)
-{
-    double term = exp(-mean), below = 0;
-
-    for (size_t i = 0; i < least; i++) {
-        below += term;
-        term *= mean / (double)(i + 1);
-    }
-    return 1 - below;
-}
-
 /* Of one node: its entries by user. Returns whether it stands out. */
 static bool evaluate(const struct user_jobs *users, size_t user_count, const struct entry *entries,
                      size_t entry_count, char *text, size_t size)
@@ -97,7 +85,7 @@ static bool evaluate(const struct user_jobs *users, size_t user_count, const str
              "these users' jobs do on other nodes",
              failed, entry_count, SUSPECTS_QUICK_S, users_failed, expected);
     return failed >= SUSPECTS_QUICK_JOBS && users_failed >= 2 &&
-           poisson_tail(failed, expected) < 1 / SUSPECTS_QUICK_ODDS;
+           statistics_poisson_tail(failed, expected) < 1 / SUSPECTS_QUICK_ODDS;
 }
 
 int quick_failures_find(const struct ended_job *jobs, size_t count, quick_failures_fn *on_node,

@@ -175,7 +175,7 @@ tests_unit_validate_policy_policy_decision_t_LDADD = validate/policy/libpolicy.l
 tests_unit_validate_policy_policy_health_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 tests_unit_validate_policy_policy_idle_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 tests_unit_validate_policy_policy_plan_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
-tests_unit_validate_policy_policy_quick_failures_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_policy_policy_quick_failures_t_LDADD = validate/policy/libpolicy.la lib/libstatistics.la $(unit_libs)
 tests_unit_validate_policy_policy_reason_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
 tests_unit_validate_policy_policy_refusals_t_SOURCES = tests/unit/validate/policy/policy_refusals.c \
 	validate/policy/refusals.c validate/slurm/extra.c

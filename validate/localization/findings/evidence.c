@@ -132,6 +132,7 @@ static double nominal_of(const struct links *links, const struct part *part)
  * of nodes that nobody suspects. */
 struct retested {
     size_t part, part_low, control, control_low;
+    size_t part_stalled; /* besides: an end was not scheduled */
 };
 
 static struct retested retested_of(const struct findings_builder *builder, const struct part *part)
@@ -145,9 +146,11 @@ static struct retested retested_of(const struct findings_builder *builder, const
         bool is_low = one->sample.rate < least;
 
         /* an end that was not scheduled is no evidence that a way is slow, only that it is fast */
-        if (!one->is_isolated || (is_low && one->sample.stalled > model_value(MODEL_SEEN)))
+        if (!one->is_isolated)
             continue;
-        if (passes(evidence, part, part->ways, one)) {
+        if (is_low && one->sample.stalled > model_value(MODEL_SEEN)) {
+            retested.part_stalled += passes(evidence, part, part->ways, one);
+        } else if (passes(evidence, part, part->ways, one)) {
             retested.part++;
             retested.part_low += is_low;
         } else if (is_control(builder, one)) {
@@ -161,6 +164,18 @@ static struct retested retested_of(const struct findings_builder *builder, const
 static double low_share(size_t low, size_t all)
 {
     return all > 0 ? (double)low / (double)all : 0;
+}
+
+/* Whether busy machines may have made as many low samples: of those that they keep from running the
+ * ends notice a share only, so the rest has some as well, at most as the model's busy machine. */
+static bool may_be_unseen(const struct retested *retested)
+{
+    double noticed = model_value(MODEL_SEEN_PREEMPTED), busy = model_value(MODEL_PREEMPTED_BUSY);
+    double most = busy * (1 - noticed) * model_value(MODEL_SLOWED_SHARE) / (1 - busy * noticed);
+    double unseen = (double)retested->part_stalled * (1 / noticed - 1) / (double)retested->part;
+
+    return statistics_binomial_tail(retested->part_low, retested->part, fmin(unseen, most)) >
+           RETEST_UNSEEN_CHANCE;
 }
 
 /* Whether the retest bears a node's failure out; else why has the words. *is_cleared: it was well
@@ -181,6 +196,12 @@ bool evidence_bears_out(const struct findings_builder *builder, const struct sus
     else if (low_share(retested.control_low, retested.control) >
              RETEST_CONTROL_LOW_SHARE * low_share(retested.part_low, retested.part))
         snprintf(why, size, "the control pair is slow as well: busy machines or network");
+    else if (is_low && may_be_unseen(&retested))
+        snprintf(
+            why, size,
+            "%zu of %zu retest samples were slow, and in %zu more an end was not scheduled: is "
+            "the machine busy?",
+            retested.part_low, retested.part, retested.part_stalled);
     else if (!is_low)
         snprintf(why, size, "%zu of %zu retest samples were slow; certify again", retested.part_low,
                  retested.part);

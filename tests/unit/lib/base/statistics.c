@@ -26,5 +26,11 @@ int main(void)
     is_near(high, 61, 0, "... to rank 61");
     statistics_interval(NULL, 0, &low, &high);
     ok(isnan(low) && isnan(high), "no sample has no interval");
+    is_near(statistics_poisson_tail(0, 3), 1, 0, "none or more are certain");
+    is_near(statistics_poisson_tail(2, 1), 1 - 2 * exp(-1), 1e-12, "two where one is expected");
+    is_near(statistics_poisson_tail(1, 0), 0, 0, "... one where none is");
+    is_near(statistics_binomial_tail(2, 3, 0.5), 0.5, 1e-12, "two of three coins");
+    is_near(statistics_binomial_tail(3, 3, 0.1), 1e-3, 1e-12, "... all of three, one in ten each");
+    is_near(statistics_binomial_tail(1, 5, 0), 0, 0, "... one of what never is");
     return tap_done();
 }
