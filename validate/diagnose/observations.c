@@ -139,16 +139,42 @@ static double mean_of_rails(const struct diagnose_sample *samples, size_t count,
     return sum / (double)rails;
 }
 
-/* The best that a leaf's uplinks carried of one pair, mean of the rails: [leaf][up, down][each rail
- * alone, together]. */
-typedef double uplink_best[2][2];
+/* What a leaf's uplinks carried of one pair in one way, mean of the rails. */
+struct uplinks {
+    double alone, together; /* at best */
+    int common[2];          /* nodes that all those together have in common; -1: none */
+    bool is_measured;       /* together */
+};
 
-static uplink_best *find_uplinks(const struct diagnose_network *network,
-                                 const struct diagnose_sample *samples, size_t count)
+static bool is_alone(const struct diagnose_network *network, int node)
 {
-    uplink_best *best = calloc(network->leaf_count + 1, sizeof *best);
+    for (int i = 0; i < (int)network->node_count; i++)
+        if (i != node && network->leaves[i] == network->leaves[node])
+            return false;
+    return true;
+}
 
-    for (size_t i = 0; i < count && best; i++) {
+static void add_together(struct uplinks *uplinks, const struct diagnose_sample *sample, double mean)
+{
+    if (!uplinks->is_measured) {
+        uplinks->common[0] = sample->from;
+        uplinks->common[1] = sample->to;
+    }
+    for (int i = 0; i < 2; i++)
+        if (uplinks->common[i] != sample->from && uplinks->common[i] != sample->to)
+            uplinks->common[i] = -1;
+    uplinks->is_measured = true;
+    uplinks->together = fmax(uplinks->together, mean);
+}
+
+/* Of each leaf up and down, where no node can be why all rails of a pair have less together: no one
+ * node has part in all of them, or that node is alone on its leaf. NULL: no memory. */
+static struct uplinks *find_uplinks(const struct diagnose_network *network,
+                                    const struct diagnose_sample *samples, size_t count)
+{
+    struct uplinks *uplinks = calloc(2 * network->leaf_count + 1, sizeof *uplinks);
+
+    for (size_t i = 0; i < count && uplinks; i++) {
         const struct diagnose_sample *one = &samples[i];
         double mean;
 
@@ -156,26 +182,35 @@ static uplink_best *find_uplinks(const struct diagnose_network *network,
             continue;
         mean = mean_of_rails(samples, count, i);
         for (int way = 0; way < 2; way++) {
-            double *of = &best[network->leaves[way ? one->to : one->from]][way][one->is_together];
+            struct uplinks *of = &uplinks[2 * network->leaves[way ? one->to : one->from] + way];
 
-            *of = fmax(*of, mean);
+            if (one->is_together)
+                add_together(of, one, mean);
+            else
+                of->alone = fmax(of->alone, mean);
         }
     }
-    return best;
+    for (size_t i = 0; i < 2 * network->leaf_count && uplinks; i++)
+        for (int k = 0; k < 2 && uplinks[i].is_measured; k++)
+            if (uplinks[i].common[k] >= 0 && !is_alone(network, uplinks[i].common[k]) &&
+                (uplinks[i].common[1 - k] < 0 || !is_alone(network, uplinks[i].common[1 - k])))
+                uplinks[i].is_measured = false;
+    return uplinks;
 }
 
 /* Sound uplinks may carry less than all rails of one pair: what no pair of the leaf exceeds is as
  * they were built, and shared by the rails in any way. Returns 0 where that limits nothing. */
-static double built_rate(const struct diagnose_network *network, const uplink_best *best,
+static double built_rate(const struct diagnose_network *network, const struct uplinks *uplinks,
                          const struct diagnose_sample *sample, double location)
 {
     double least = sound * exp(location), built = 0;
 
     for (int way = 0; way < 2 && sample->is_together && is_across(network, sample); way++) {
-        const double *of = best[network->leaves[way ? sample->to : sample->from]][way];
+        const struct uplinks *of =
+            &uplinks[2 * network->leaves[way ? sample->to : sample->from] + way];
 
-        if (of[0] >= least && of[1] < least)
-            built = built > 0 ? fmin(built, of[1]) : of[1];
+        if (of->is_measured && of->alone >= least && of->together < least)
+            built = built > 0 ? fmin(built, of->together) : of->together;
     }
     return built;
 }
@@ -354,7 +389,7 @@ int observations_make(const struct diagnose_network *network, const struct model
                       struct observations *observations)
 {
     struct class *classes = calloc(network->rail_count * CLASSES_OF_RAIL + 1, sizeof *classes);
-    uplink_best *uplinks = find_uplinks(network, samples, count);
+    struct uplinks *uplinks = find_uplinks(network, samples, count);
     const struct diagnose_sample *last = NULL; /* that was taken */
 
     *observations = (struct observations){.network = network};

@@ -269,6 +269,15 @@ static void check_thin_uplinks(void)
     make(8);
     meet_all(8, thin_uplinks_and_host, 0);
     expect("... and a host", DIAGNOSE_HOST, 1, -1, -1, DIAGNOSE_BOTH, 1);
+    make(8);
+    for (int other = 0; other < 8; other++)
+        if (other != 1)
+            for (int times = 0; times < 3; times++)
+                meet(other < 1 ? other : 1, other < 1 ? 1 : other, host, 0);
+    for (int times = 0; times < 3; times++)
+        meet(2, 3, healthy, 0);
+    expect("a host of whose leaf nobody else was measured", DIAGNOSE_HOST, 1, -1, -1, DIAGNOSE_BOTH,
+           1);
     make(2);
     leaves[1] = 1;
     network.leaf_count = 2;
