@@ -150,7 +150,7 @@ static void proves_origin(const struct daemon *daemon)
     is_int(seal_verify_by(12345, seal, text, LENGTH, &err), 0, "... but not of uid 12345");
     has_str(err.text, "made by uid 0, expected uid 12345", "... and the reason says so");
     is_int(seal_verify(seal, text, LENGTH - 1, &err), 0, "a shorter text is not the sealed one");
-    has_str(err.text, "another text", "... and the reason says so");
+    has_str(err.text, "a different text", "... and the reason says so");
     is_int(seal_verify(seal, text, 0, &err), 0, "nor is an empty one");
     memcpy(altered, text, sizeof altered);
     altered[LENGTH - 2] = '2';

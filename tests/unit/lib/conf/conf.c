@@ -363,9 +363,9 @@ static void bounds_the_file(void)
     free(text);
 
     is_int(conf_read(directory, &conf, &err), -1, "a directory is refused");
-    has_str(err.text, "no regular file", "... as none");
+    has_str(err.text, "not a regular file", "... as none");
     is_int(conf_read("/dev/zero", &conf, &err), -1, "a device is refused");
-    has_str(err.text, "no regular file", "... as none");
+    has_str(err.text, "not a regular file", "... as none");
     unlink(path);
     is_int(mkfifo(path, 0600), 0, "a FIFO");
     is_int(conf_read(path, &conf, &err), -1, "... is refused without waiting for a writer");
