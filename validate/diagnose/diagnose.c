@@ -19,20 +19,16 @@ static const double hopeful = 0.7;
 /* When less than that share of the dips is left unexplained, another search may see more. */
 enum { ROUNDS = 3 };
 static const double clearer = 0.6;
-
-struct weighed {
-    struct part part;
-    double value; /* log odds, or a bound of them */
-    long stamp;   /* parts that had been put in when it was weighed; -1: a bound */
-};
+/* Log odds down to which those of the fabric are known. */
+static const double fabric_known = 2e3;
 
 struct search {
     struct observations observations;
     struct explanation explanation;
     struct diagnosis *diagnosis;
-    unsigned *pairs;      /* [pairs] of a part */
-    struct weighed *left; /* parts that were not put in */
-    size_t left_count;
+    unsigned *pairs;                 /* [pairs] of a part */
+    struct candidate *left;          /* parts that were not put in */
+    size_t left_count, left_fabrics; /* the first ones are the fabric */
 };
 
 static bool is_among(const struct part *parts, size_t count, const struct part *part)
@@ -43,28 +39,54 @@ static bool is_among(const struct part *parts, size_t count, const struct part *
     return false;
 }
 
-/* The likeliest of the parts, weighed beside the explanation as it is, which it is not in; those
- * that are in it leave the list. NULL: none is above least. */
-static struct weighed *find_likeliest(struct explanation *explanation, struct weighed *parts,
-                                      size_t *count, double least)
+/* Lists are heaps, the greatest value first: moves down the one at that place. */
+static void heap_sift(struct candidate *parts, size_t count, size_t at)
 {
-    for (;;) {
-        struct weighed *best = parts;
+    struct candidate moved = parts[at];
 
-        for (size_t i = 1; i < *count; i++)
-            if (parts[i].value > best->value)
-                best = &parts[i];
-        if (*count == 0 || best->value <= least)
-            return NULL;
-        if (is_among(explanation->parts, explanation->count, &best->part)) {
-            *best = parts[--*count];
-        } else if (best->stamp == (long)explanation->count) {
-            return best;
+    for (size_t next; (next = 2 * at + 1) < count; at = next) {
+        if (next + 1 < count && parts[next + 1].value > parts[next].value)
+            next++;
+        if (parts[next].value <= moved.value)
+            break;
+        parts[at] = parts[next];
+    }
+    parts[at] = moved;
+}
+
+static void heap_make(struct candidate *parts, size_t count)
+{
+    for (size_t at = count / 2; at-- > 0;)
+        heap_sift(parts, count, at);
+}
+
+static void heap_drop_first(struct candidate *parts, size_t *count)
+{
+    parts[0] = parts[--*count];
+    if (*count > 0)
+        heap_sift(parts, *count, 0);
+}
+
+/* Moves the likeliest of the parts, weighed beside the explanation as it is, which it is not in, to
+ * the front; those that are in it leave the list. Returns whether there is one above least. */
+static bool find_likeliest(struct explanation *explanation, struct candidate *parts, size_t *count,
+                           double least)
+{
+    while (*count > 0 && parts->value > least) {
+        if (is_among(explanation->parts, explanation->count, &parts->part)) {
+            heap_drop_first(parts, count);
+        } else if (parts->stamp == (long)explanation->count) {
+            return true;
         } else {
-            best->value = explanation_weigh(explanation, &best->part);
-            best->stamp = (long)explanation->count;
+            double known = least > 0 ? least : fmin(least, log(model_value(MODEL_ASKED)));
+
+            known -= parts->part.type == DIAGNOSE_FABRIC ? fabric_known : 0;
+            parts->value = explanation_weigh(explanation, &parts->part, known);
+            parts->stamp = (long)explanation->count;
+            heap_sift(parts, *count, 0);
         }
     }
+    return false;
 }
 
 /* Whether the part is a rail of the other one, or its uplinks to one leaf. */
@@ -79,38 +101,20 @@ static bool is_within(const struct part *part, const struct part *other)
 
 /* Puts in parts of the list, the best first, while they make the explanation likelier, at most so
  * many, and only as long as it may gain that. */
-static void complete(struct explanation *explanation, struct weighed *parts, size_t *count,
+static void complete(struct explanation *explanation, struct candidate *parts, size_t *count,
                      size_t most, double gain)
 {
     double begin = explanation_score(explanation);
 
-    while (most > 0) {
+    heap_make(parts, *count);
+    for (; most > 0; most--) {
         double needed = gain - (explanation_score(explanation) - begin);
-        struct weighed *best =
-            find_likeliest(explanation, parts, count, fmax(needed / (double)most, 0));
 
-        if (!best)
+        if (!find_likeliest(explanation, parts, count, fmax(needed / (double)most, 0)) ||
+            !explanation_put(explanation, &parts->part))
             return;
-        if (!explanation_put(explanation, &best->part))
-            return;
-        most--;
-        *best = parts[--*count];
+        heap_drop_first(parts, count);
     }
-}
-
-/* The candidates of those pairs, or of all (NULL), not weighed yet. NULL: memory is out. */
-static struct weighed *list_candidates(const struct observations *observations,
-                                       const unsigned *among, size_t pairs, size_t *count)
-{
-    struct candidate *candidates = NULL;
-    long found = part_candidates(observations, among, pairs, &candidates);
-    struct weighed *list = found < 0 ? NULL : malloc(((size_t)found + 1) * sizeof *list);
-
-    for (long i = 0; list && i < found; i++)
-        list[i] = (struct weighed){candidates[i].part, candidates[i].bound, -1};
-    free(candidates);
-    *count = (size_t)fmax((double)found, 0);
-    return list;
 }
 
 /* Explanations of the same samples. */
@@ -135,18 +139,27 @@ static void note_rival(struct rivals *rivals, const struct explanation *explanat
 
 /* Takes from the list up to so many that explain at least so much by themselves, the best first.
  * Returns how many. */
-static int pick_beginnings(struct explanation *explanation, struct weighed *parts, size_t *count,
-                           double least, struct weighed *picked)
+static int pick_beginnings(struct explanation *explanation, struct candidate *parts, size_t *count,
+                           double least, struct candidate *picked)
 {
-    struct weighed *best;
     int found = 0;
 
-    while (found < BEGINNINGS &&
-           (best = find_likeliest(explanation, parts, count, least)) != NULL) {
-        picked[found++] = *best;
-        *best = parts[--*count];
+    heap_make(parts, *count);
+    while (found < BEGINNINGS && find_likeliest(explanation, parts, count, least)) {
+        picked[found++] = *parts;
+        heap_drop_first(parts, count);
     }
     return found;
+}
+
+/* The fabric gains what it did beside all parts, and what it may of these samples. */
+static void bound_fabric(const struct search *search, struct candidate *one)
+{
+    double prior = part_log_prior(search->observations.network, &one->part);
+
+    for (size_t i = 0; i < search->left_fabrics; i++)
+        if (part_is_same(&search->left[i].part, &one->part))
+            one->value = fmin(one->value, search->left[i].value + one->value - prior);
 }
 
 /* With the part taken out, with which the score was that: what explains its low samples else. What
@@ -157,8 +170,9 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     struct explanation *explanation = &search->explanation;
     const struct observations *observations = &search->observations;
     unsigned low = 0, pairs = part_pairs(observations, part, search->pairs);
-    size_t base = explanation->count, found, kept = 0;
-    struct weighed *others, *left, picked[BEGINNINGS];
+    size_t base = explanation->count, kept = 0;
+    long found;
+    struct candidate *others = NULL, *left, picked[BEGINNINGS];
     double needed;
     int beginnings;
 
@@ -168,16 +182,17 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     rivals->count = 0;
     note_rival(rivals, explanation, base);
     needed = hopeful * (score - rivals->items[0].score - negligible);
-    others = list_candidates(observations, search->pairs, low, &found);
-    left = malloc((found + BEGINNINGS) * sizeof *left);
-    if (!others || !left) {
+    found = part_candidates(observations, search->pairs, low, &others);
+    left = found < 0 ? NULL : malloc(((size_t)found + BEGINNINGS) * sizeof *left);
+    if (!left) {
         free(others);
-        free(left);
         return -1;
     }
-    for (size_t i = 0; i < found; i++)
-        if (!part_is_same(&others[i].part, part) && !is_within(&others[i].part, part))
+    for (long i = 0; i < found; i++)
+        if (!part_is_same(&others[i].part, part) && !is_within(&others[i].part, part)) {
+            bound_fabric(search, &others[i]);
             others[kept++] = others[i];
+        }
     /* each of the parts that come after one explains less */
     beginnings = pick_beginnings(explanation, others, &kept,
                                  fmax(needed / DIAGNOSE_RIVAL_PARTS, -negligible), picked);
@@ -253,7 +268,7 @@ static int revise(struct search *search, size_t place, struct rivals *rivals, do
 
     explanation_take(explanation, place);
     /* its state given the others as they are now */
-    explanation_weigh(explanation, &part);
+    explanation_weigh(explanation, &part, -INFINITY);
     explanation_put(explanation, &part);
     *score = explanation_score(explanation);
     explanation_take(explanation, explanation->count - 1);
@@ -371,10 +386,20 @@ static int by_probability(const void *left, const void *right)
 /* The candidates of all samples, the likely ones put in. */
 static int put_likely(struct search *search)
 {
-    search->left = list_candidates(&search->observations, NULL, 0, &search->left_count);
-    if (!search->left)
+    long found = part_candidates(&search->observations, NULL, 0, &search->left);
+
+    if (found < 0)
         return -1;
+    search->left_count = (size_t)found;
     complete(&search->explanation, search->left, &search->left_count, SIZE_MAX, -INFINITY);
+    for (size_t i = 0; i < search->left_count; i++) {
+        struct candidate one = search->left[i];
+
+        if (one.part.type != DIAGNOSE_FABRIC)
+            continue;
+        search->left[i] = search->left[search->left_fabrics];
+        search->left[search->left_fabrics++] = one;
+    }
     return 0;
 }
 
@@ -405,20 +430,18 @@ static int revise_all(struct search *search)
 /* Parts that are nearly likely enough to be put in. */
 static int add_likely(struct search *search)
 {
-    struct explanation *explanation = &search->explanation;
+    struct candidate *left = search->left;
 
-    for (size_t i = 0; i < search->left_count; i++) {
-        const struct weighed *one = &search->left[i];
-        struct suspicion item = {.part = one->part, .rival_count = 1};
+    heap_make(left, search->left_count);
+    while (find_likeliest(&search->explanation, left, &search->left_count,
+                          log(model_value(MODEL_ASKED)))) {
+        struct suspicion item = {.part = left->part, .rival_count = 1};
 
-        if (one->value <= log(model_value(MODEL_ASKED)) ||
-            is_among(explanation->parts, explanation->count, &one->part) ||
-            find_item(search->diagnosis, &one->part))
-            continue;
-        item.probability = 1 / (1 + exp(-explanation_weigh(explanation, &item.part)));
+        item.probability = 1 / (1 + exp(-left->value));
         item.rivals[0].probability = 1 - item.probability;
-        if (item.probability > model_value(MODEL_ASKED) && add_item(search, &item) != 0)
+        if (!find_item(search->diagnosis, &item.part) && add_item(search, &item) != 0)
             return -1;
+        heap_drop_first(left, &search->left_count);
     }
     return 0;
 }
@@ -495,18 +518,16 @@ struct noise {
 };
 
 /* The samples of a run that no part passes, all and the low ones. */
-static void count_dips(const struct explanation *explanation, unsigned pair, const struct run *run,
+static void count_dips(const struct observations *observations, const struct pair *pair,
+                       const struct run *run, const struct parts *parts,
                        unsigned counts[MODEL_BINS], double *all)
 {
-    const struct observations *observations = explanation->observations;
-
     for (unsigned k = run->begin; k < run->end; k++) {
         const struct observation *sample = &observations->items[k];
         bool is_passed = false;
 
-        for (size_t i = 0; i < explanation->count && !is_passed; i++)
-            is_passed = part_passes(observations->network, &explanation->parts[i],
-                                    &observations->pairs[pair], sample);
+        for (int i = 0; i < parts->count && !is_passed; i++)
+            is_passed = part_passes(observations->network, parts->items[i], pair, sample);
         *all += !is_passed;
         counts[sample->bin] += sample->is_low && !sample->is_seen && !is_passed;
     }
@@ -521,14 +542,17 @@ static void find_noise(const struct explanation *explanation, struct noise *nois
 
     for (unsigned i = 0; i < observations->pair_count; i++) {
         const struct pair *pair = &observations->pairs[i];
+        struct parts parts = explanation_parts(explanation, i);
 
         for (unsigned k = 0; k < pair->run_count; k++) {
             const struct run *run = &observations->runs[pair->first_run + k];
 
-            if (explanation_is_hiccup(explanation, i, run))
+            if (run->hiccup > 0 &&
+                run_is_hiccup(observations, pair, run, &parts, explanation->hiccup_share,
+                              model_rate(explanation->rate)))
                 hiccups++;
             else
-                count_dips(explanation, i, run, counts, &all);
+                count_dips(observations, pair, run, &parts, counts, &all);
         }
     }
     noise->hiccup_share =

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/diagnose/likelihood.h"
+/* Products are kept within that, and its inverse. */
+static const double large = 1e150;
+enum { PAIRS_AT_ONCE = 4 };
 
-/* A cell that is so much less likely than another adds nothing. */
-static const double hopeless = 30;
-
-static struct parts parts_of(const struct explanation *explanation, unsigned pair)
+struct parts explanation_parts(const struct explanation *explanation, unsigned pair)
 {
     struct parts parts = {.count = 0};
+    int most = explanation->touched[pair] < PARTS_MOST ? explanation->touched[pair] : PARTS_MOST;
 
-    for (size_t i = 0; i < explanation->count && parts.count < PARTS_MOST; i++)
+    for (size_t i = 0; parts.count < most && i < explanation->count; i++)
         if (part_touches(explanation->observations, &explanation->parts[i], pair))
             parts.items[parts.count++] = &explanation->parts[i];
     return parts;
@@ -22,22 +22,10 @@ static struct parts parts_of(const struct explanation *explanation, unsigned pai
 
 static void compute(struct explanation *explanation, unsigned pair)
 {
-    struct parts parts = parts_of(explanation, pair);
+    struct parts parts = explanation_parts(explanation, pair);
 
     pair_values(explanation->observations, &explanation->observations->pairs[pair], &parts,
                 explanation->hiccup_share, explanation->values[pair]);
-}
-
-bool explanation_is_hiccup(const struct explanation *explanation, unsigned pair,
-                           const struct run *run)
-{
-    struct parts parts;
-
-    if (run->hiccup == 0)
-        return false;
-    parts = parts_of(explanation, pair);
-    return run_is_hiccup(explanation->observations, &explanation->observations->pairs[pair], run,
-                         &parts, explanation->hiccup_share, model_rate(explanation->rate));
 }
 
 static void find_rate(struct explanation *explanation)
@@ -48,12 +36,14 @@ static void find_rate(struct explanation *explanation)
             explanation->rate = i;
 }
 
-/* The pairs in scratch as they are now. */
-static void change(struct explanation *explanation, unsigned count)
+/* The pairs in scratch as they are now, with a part more or less. */
+static void change(struct explanation *explanation, unsigned count, int more)
 {
     for (unsigned i = 0; i < count; i++) {
         double *values = explanation->values[explanation->scratch[i]];
+        unsigned short *touched = &explanation->touched[explanation->scratch[i]];
 
+        *touched = (unsigned short)(*touched + more);
         for (int rate = 0; rate < MODEL_RATES; rate++)
             explanation->totals[rate] -= values[rate];
         compute(explanation, explanation->scratch[i]);
@@ -71,9 +61,11 @@ int explanation_make(const struct observations *observations, double hiccup_shar
     *explanation = (struct explanation){.observations = observations, .hiccup_share = hiccup_share};
     explanation->values = malloc((pairs + 1) * sizeof *explanation->values);
     explanation->scratch = malloc((pairs + 1) * sizeof *explanation->scratch);
+    explanation->touched = calloc(pairs + 1, sizeof *explanation->touched);
     explanation->size = pairs + PARTS_MOST;
     explanation->parts = malloc(explanation->size * sizeof *explanation->parts);
-    if (!explanation->values || !explanation->scratch || !explanation->parts)
+    if (!explanation->values || !explanation->scratch || !explanation->touched ||
+        !explanation->parts)
         return -1;
     for (unsigned i = 0; i < pairs; i++) {
         compute(explanation, i);
@@ -89,47 +81,102 @@ void explanation_clear(struct explanation *explanation)
     free(explanation->parts);
     free(explanation->values);
     free(explanation->scratch);
+    free(explanation->touched);
+}
+
+/* What each cell of a part gains: its log is that of product and what was taken out of it. */
+struct gains {
+    double products[MODEL_CELLS], logs[MODEL_CELLS];
+    bool has_logs;
+};
+
+static void gains_multiply(struct gains *gains, const double *factors)
+{
+    int is_far = 0;
+
+    for (int cell = 0; cell < MODEL_CELLS; cell++) {
+        gains->products[cell] *= factors[cell];
+        is_far |= (gains->products[cell] > large) | (gains->products[cell] < 1 / large);
+    }
+    gains->has_logs |= is_far;
+    for (int cell = 0; cell < MODEL_CELLS && is_far; cell++) {
+        gains->logs[cell] += log(gains->products[cell]);
+        gains->products[cell] = 1;
+    }
 }
 
 /* The log odds that the cells come to, and the likeliest one. */
-static double sum_cells(const double *totals, bool is_large, int *best)
+static double gains_sum(const struct gains *gains, bool is_part_large, int *best)
 {
-    double sum = 0, most = -INFINITY, values[MODEL_CELLS];
+    double sum = 0, most = -INFINITY, weights[MODEL_DUTIES], greatest = 0;
 
+    for (int cell = 0; cell < MODEL_CELLS && gains->has_logs; cell++)
+        most = fmax(most, gains->logs[cell] + log(gains->products[cell]));
+    for (int duty = 0; duty < MODEL_DUTIES; duty++)
+        weights[duty] = exp(model_log_prior(duty, is_part_large));
     for (int cell = 0; cell < MODEL_CELLS; cell++) {
-        values[cell] = totals[cell] + model_log_prior(cell / MODEL_DEPTHS, is_large);
-        if (values[cell] > most) {
-            most = values[cell];
+        double value = weights[cell / MODEL_DEPTHS] * gains->products[cell];
+
+        if (gains->has_logs)
+            value *= exp(gains->logs[cell] - most);
+        if (value > greatest) {
+            greatest = value;
             *best = cell;
         }
+        sum += value;
     }
-    for (int cell = 0; cell < MODEL_CELLS; cell++)
-        if (values[cell] > most - hopeless)
-            sum += exp(values[cell] - most);
-    return most + log(sum);
+    return log(sum) + (gains->has_logs ? most : 0);
 }
 
-double explanation_weigh(struct explanation *explanation, struct part *part)
+/* Those pairs in scratch first that may speak for a part: low ones, and those that others touch.
+ * Returns how many. */
+static unsigned put_telling_first(struct explanation *explanation, unsigned count)
 {
-    const struct observations *observations = explanation->observations;
-    double totals[MODEL_CELLS] = {0}, gains[MODEL_CELLS], sum;
-    double prior = part_log_prior(observations->network, part);
-    unsigned count = part_pairs(observations, part, explanation->scratch);
-    int best = 0;
+    unsigned *pairs = explanation->scratch, telling = 0;
 
     for (unsigned i = 0; i < count; i++) {
-        unsigned pair = explanation->scratch[i];
-        struct parts parts = parts_of(explanation, pair);
+        unsigned pair = pairs[i];
 
-        pair_gains(observations, &observations->pairs[pair], &parts, explanation->hiccup_share,
-                   model_rate(explanation->rate), part, gains);
-        for (int cell = 0; cell < MODEL_CELLS; cell++)
-            totals[cell] += log(gains[cell]);
+        if (!explanation->observations->pairs[pair].is_low && explanation->touched[pair] == 0)
+            continue;
+        pairs[i] = pairs[telling];
+        pairs[telling++] = pair;
     }
-    sum = sum_cells(totals, part_is_large(part), &best);
+    return telling;
+}
+
+double explanation_weigh(struct explanation *explanation, struct part *part, double least)
+{
+    const struct observations *observations = explanation->observations;
+    struct gains gains = {.has_logs = false};
+    double factors[MODEL_CELLS], sum;
+    double prior = part_log_prior(observations->network, part), rest = 0;
+    unsigned count = part_pairs(observations, part, explanation->scratch);
+    unsigned telling = put_telling_first(explanation, count);
+    int best = 0;
+
+    for (int cell = 0; cell < MODEL_CELLS; cell++)
+        gains.products[cell] = 1;
+    for (unsigned i = telling; i < count; i++)
+        rest += observations->pairs[explanation->scratch[i]].most;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned pair = explanation->scratch[i];
+        struct parts parts = explanation_parts(explanation, pair);
+
+        if (i >= telling && (i - telling) % PAIRS_AT_ONCE == 0) {
+            sum = prior + gains_sum(&gains, part_is_large(part), &best) + rest;
+            if (sum <= least)
+                return sum;
+        }
+        rest -= i >= telling ? observations->pairs[pair].most : 0;
+        pair_gains(observations, &observations->pairs[pair], &parts, explanation->hiccup_share,
+                   model_rate(explanation->rate), part, factors);
+        gains_multiply(&gains, factors);
+    }
+    sum = gains_sum(&gains, part_is_large(part), &best);
     part->depth = best % MODEL_DEPTHS;
     part->duty = best / MODEL_DEPTHS;
-    part->prior = prior + sum - totals[best];
+    part->prior = prior + sum - gains.logs[best] - log(gains.products[best]);
     return prior + sum;
 }
 
@@ -140,7 +187,7 @@ bool explanation_put(struct explanation *explanation, const struct part *part)
     if (explanation->count == explanation->size)
         return false;
     explanation->parts[explanation->count++] = *part;
-    change(explanation, count);
+    change(explanation, count, 1);
     explanation->prior += part->prior;
     return true;
 }
@@ -151,7 +198,7 @@ void explanation_take(struct explanation *explanation, size_t place)
     unsigned count = part_pairs(explanation->observations, &part, explanation->scratch);
 
     explanation->parts[place] = explanation->parts[--explanation->count];
-    change(explanation, count);
+    change(explanation, count, -1);
     explanation->prior -= part.prior;
 }
 

@@ -2,7 +2,7 @@
 #ifndef MUSTER_DIAGNOSE_EXPLANATION_H
 #define MUSTER_DIAGNOSE_EXPLANATION_H
 
-#include "validate/diagnose/parts.h"
+#include "validate/diagnose/likelihood.h"
 
 /* An explanation of all samples: a set of parts at fault, and its log probability, which is up to a
  * constant of the samples. Parts are put in and taken out; only the pairs they touch are computed
@@ -18,6 +18,7 @@ struct explanation {
     int rate;                      /* the likeliest of these */
     double prior;                  /* of all parts */
     unsigned *scratch;             /* [pairs] of a part */
+    unsigned short *touched;       /* [pairs] how many parts touch each */
 };
 
 /* Of no part. hiccup_share: of the pairs have one. Returns 0, or -1 when memory is out; to be
@@ -26,18 +27,17 @@ int explanation_make(const struct observations *observations, double hiccup_shar
                      struct explanation *explanation);
 void explanation_clear(struct explanation *explanation);
 
+/* The parts that touch a pair. */
+struct parts explanation_parts(const struct explanation *explanation, unsigned pair);
+
 /* The log odds of the explanation with the part against that without; depth, duty and prior of the
- * part are set to their likeliest. */
-double explanation_weigh(struct explanation *explanation, struct part *part);
+ * part are set to their likeliest. What does not exceed least may be a bound of them. */
+double explanation_weigh(struct explanation *explanation, struct part *part, double least);
 
 /* Puts in a part that was weighed, unless there are too many; takes out the one at that place,
  * which the last one takes. */
 bool explanation_put(struct explanation *explanation, const struct part *part);
 void explanation_take(struct explanation *explanation, size_t place);
-
-/* Whether what is low of a run is rather a hiccup's than anything else's. */
-bool explanation_is_hiccup(const struct explanation *explanation, unsigned pair,
-                           const struct run *run);
 
 double explanation_score(const struct explanation *explanation);
 

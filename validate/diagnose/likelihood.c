@@ -129,74 +129,80 @@ static struct passing passing_of(const struct observations *observations, const 
     return passing;
 }
 
-/* The likelihood of a sample, over that of a healthy one, if the part is there at each depth from
- * the first to the last. */
-static void ratios_of(const struct diagnose_network *network, const struct observation *sample,
-                      int load, const struct part *part, int first, int last, float *ratios)
+/* The likelihoods of a sample, over that of a healthy one, if a part is there at each depth:
+ * always, or at times. */
+struct ratios {
+    const float *always, *at_times;
+    float own[2][MODEL_DEPTHS]; /* what they point to, unless it is the table's */
+};
+
+static void find_ratios(const struct diagnose_network *network, const struct observation *sample,
+                        int load, const struct part *part, struct ratios *ratios)
 {
-    int bin = part->type == DIAGNOSE_UPLINK ? sample->apart_bin : sample->bin;
+    bool is_uplink = part->type == DIAGNOSE_UPLINK;
+    int bin = is_uplink ? sample->apart_bin : sample->bin;
+    int steps = part_steps(network, part, sample);
     const float *row = sample->table->ratio[load][sample->is_seen][bin];
     const float *healthy = sample->table->healthy[load][sample->is_seen];
     float unit = bin == sample->bin ? 1 : expf(healthy[bin] - healthy[sample->bin]);
-    int steps = part_steps(network, part, sample);
+    /* what is there all the time does not let a sample change, unless machines do */
+    float steady =
+        sample->is_changed && load == MODEL_QUIET ? (float)model_value(MODEL_CHANGES_ALWAYS) : 1;
 
-    for (int depth = first; depth <= last; depth++) {
+    ratios->always = row;
+    ratios->at_times = is_uplink ? row : sample->table->at_times[load][sample->is_seen][bin];
+    if (steps == 0 && unit == 1 && steady == 1)
+        return;
+    for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
         int deeper = part_deeper(depth, steps);
 
-        ratios[depth] = deeper < 0 ? 1 : unit * row[deeper];
+        ratios->own[0][depth] = deeper < 0 ? 1 : unit * row[deeper];
     }
-}
-
-/* What comes and goes may change while a sample is measured, which then has anything between: each
- * depth up to the part's own is as likely. The depths begin with the first. Streams keep their
- * cable. */
-static void blend(const struct part *part, int last, const float *ratios, float *at_times)
-{
-    float changes = part->type == DIAGNOSE_UPLINK ? 0 : (float)model_value(MODEL_CHANGES), sum = 0;
-
-    for (int depth = 0; depth <= last; depth++) {
-        sum += ratios[depth];
-        at_times[depth] = ratios[depth] + changes * (sum / (float)(depth + 1) - ratios[depth]);
-    }
+    /* streams keep their cable */
+    if (is_uplink)
+        memcpy(ratios->own[1], ratios->own[0], sizeof ratios->own[1]);
+    else
+        model_blend(ratios->own[0], ratios->own[1]);
+    for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+        ratios->own[0][depth] *= steady;
+    ratios->always = ratios->own[0];
+    ratios->at_times = ratios->own[1];
 }
 
 /* What a sample's likelihood, over that of a healthy one, is beside the parts that pass it, each
  * there for such a share of the time, and with another part at each depth, which is there, unless
- * part is NULL: with[0] if it always is, with[1] if it comes and goes. The deepest of those that
- * are there rules. Returns what it is without that part. */
+ * part is NULL. The deepest of those that are there rules. Returns what it is without that part. */
 static double mix(const struct diagnose_network *network, const struct passing *others,
                   const struct observation *sample, int bit, int load, const struct part *part,
-                  double (*with)[MODEL_DEPTHS])
+                  struct ratios *with)
 {
-    float ratios[2][MODEL_DEPTHS], own[2][MODEL_DEPTHS];
-    /* what is there all the time does not let a sample change, unless machines do */
-    float steady =
-        sample->is_changed && load == MODEL_QUIET ? (float)model_value(MODEL_CHANGES_ALWAYS) : 1;
+    struct ratios own;
     double left = 1, mixed = 0;
     int depth = MODEL_DEPTHS - 1;
 
-    if (part) {
-        ratios_of(network, sample, load, part, 0, depth, ratios[0]);
-        blend(part, depth, ratios[0], ratios[1]);
-        for (int at = 0; at <= depth; at++)
-            ratios[0][at] *= steady;
-    }
+    if (part)
+        find_ratios(network, sample, load, part, with);
+    if (!(others->all >> bit & 1))
+        return 1;
     for (int k = 0; k <= others->count; k++) {
         const struct part *other = k < others->count ? others->parts[k] : NULL;
-        int at = other ? other->depth : 0, is_times = other && other->duty > 0;
+        int at = other ? other->depth : 0;
 
         if (other && !(others->masks[k] >> bit & 1))
             continue;
-        for (; part && depth >= at; depth--)
-            for (int times = 0; times < 2; times++)
-                with[times][depth] = mixed + left * ratios[times][depth];
+        for (; part && depth >= at; depth--) {
+            with->own[0][depth] = (float)(mixed + left * with->always[depth]);
+            with->own[1][depth] = (float)(mixed + left * with->at_times[depth]);
+        }
         if (!other)
             break;
-        ratios_of(network, sample, load, other, is_times ? 0 : at, at, own[0]);
-        if (is_times)
-            blend(other, at, own[0], own[1]);
-        mixed += left * others->duties[k] * own[is_times][at] * (is_times ? 1 : steady);
+        find_ratios(network, sample, load, other, &own);
+        mixed += left * others->duties[k] * (other->duty > 0 ? own.at_times : own.always)[at];
         left *= 1 - others->duties[k];
+    }
+    if (part) {
+        with->always = with->own[0];
+        with->at_times = with->own[1];
     }
     return mixed + left;
 }
@@ -214,37 +220,55 @@ struct looked_at {
     int duties;
 };
 
+/* So many samples' likelihoods can be multiplied as floats. */
+enum { FLOATS_MOST = 6 };
+
+static void take_products(float *products, double *cells)
+{
+    for (int i = 0; i < MODEL_CELLS; i++) {
+        cells[i] *= products[i];
+        products[i] = 1;
+    }
+}
+
 /* Adds weight times the likelihoods at that load. */
 static void add_variant(const struct observations *observations, const struct run *run,
                         const struct passing *others, const struct looked_at *other, int load,
                         double weight, struct weighed_run *sum)
 {
-    double products[MODEL_CELLS], with[2][MODEL_DEPTHS], rest = 1, all = weight;
-    int cells = other->duties * MODEL_DEPTHS;
+    double all = weight, rest = weight, cells[MODEL_CELLS];
+    float products[MODEL_CELLS];
+    struct ratios with;
+    int passing = 0;
 
-    for (int cell = 0; cell < cells; cell++)
-        products[cell] = weight;
+    for (int i = 0; i < MODEL_CELLS; i++)
+        cells[i] = products[i] = 1;
     for (unsigned long long left = other->mask | others->all; left; left &= left - 1) {
         int bit = __builtin_ctzll(left);
         bool is_passing = other->mask >> bit & 1;
         double own =
             mix(observations->network, others, &observations->items[run->begin + (unsigned)bit],
-                bit, load, is_passing ? other->part : NULL, with) +
+                bit, load, is_passing ? other->part : NULL, &with) +
             model_impossible;
 
         all *= own;
-        if (!is_passing) {
-            rest *= own;
-            continue;
-        }
-        for (int duty = 0; duty < other->duties; duty++)
+        rest *= is_passing ? 1 : own;
+        for (int duty = 0; duty < other->duties && is_passing; duty++) {
+            const float *row = duty > 0 ? with.at_times : with.always;
+            float there = model_duties[duty], *product = &products[duty * MODEL_DEPTHS];
+            float gone = (float)((1 - there) * own + there * model_impossible);
+
             for (int depth = 0; depth < MODEL_DEPTHS; depth++)
-                products[duty * MODEL_DEPTHS + depth] *=
-                    own + model_duties[duty] * (with[duty > 0][depth] + model_impossible - own);
+                product[depth] *= gone + there * row[depth];
+        }
+        passing += is_passing;
+        if (is_passing && passing % FLOATS_MOST == 0)
+            take_products(products, cells);
     }
+    take_products(products, cells);
     sum->without[load] += all;
-    for (int cell = 0; cell < cells; cell++)
-        sum->cells[load][cell] += rest * products[cell];
+    for (int i = 0; i < MODEL_CELLS; i++)
+        sum->cells[load][i] += rest * cells[i];
 }
 
 static void run_weigh(const struct observations *observations, const struct run *run,
@@ -259,7 +283,7 @@ static void run_weigh(const struct observations *observations, const struct run 
         double *own = sum->cells[load];
 
         sum->without[load] = 0;
-        memset(own, 0, other->duties * MODEL_DEPTHS * sizeof *own);
+        memset(own, 0, sizeof sum->cells[load]);
         add_variant(observations, run, others, other, load, lasting < 0 ? 1 : 1 - kept, sum);
         for (int is_on = 0; is_on < 2 && lasting >= 0; is_on++) {
             others->duties[lasting] = (float)is_on;
@@ -267,13 +291,13 @@ static void run_weigh(const struct observations *observations, const struct run 
                         kept * (is_on ? lasting_duty : 1 - lasting_duty), sum);
             others->duties[lasting] = lasting_duty;
         }
-        for (int duty = 1; lasting < 0 && duty < other->duties; duty++)
-            for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
-                double share = model_duties[duty], *cell = &own[duty * MODEL_DEPTHS + depth];
+        for (int duty = 1; lasting < 0 && duty < other->duties; duty++) {
+            double share = kept * model_duties[duty], *cell = &own[duty * MODEL_DEPTHS];
+            double rest = (kept - share) * sum->without[load];
 
-                *cell = (1 - kept) * *cell +
-                        kept * (share * own[depth] + (1 - share) * sum->without[load]);
-            }
+            for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+                cell[depth] = (1 - kept) * cell[depth] + share * own[depth] + rest;
+        }
     }
 }
 
@@ -332,21 +356,22 @@ bool run_is_hiccup(const struct observations *observations, const struct pair *p
            likelihood_of(run, hiccups, busy, weighed.without[0], weighed.without[1]);
 }
 
-/* Multiplies the gains of each cell, of duties below that, with what the run makes of it. */
+/* Multiplies the gains of each cell with what the run makes of it. */
 static void multiply(const struct observations *observations, const struct run *run,
                      struct passing *others, const struct looked_at *other, double hiccups,
                      double busy, double *gains)
 {
     struct weighed_run weighed;
-    double all;
+    double share, quiet_share, busy_share, rest;
 
     run_weigh(observations, run, others, other, &weighed);
-    all = likelihood_of(run, hiccups, busy, weighed.without[0], weighed.without[1]);
-    for (int cell = 0; cell < other->duties * MODEL_DEPTHS; cell++)
-        gains[cell] = bounded(
-            gains[cell] *
-            likelihood_of(run, hiccups, busy, weighed.cells[0][cell], weighed.cells[1][cell]) /
-            all);
+    share = 1 / likelihood_of(run, hiccups, busy, weighed.without[0], weighed.without[1]);
+    quiet_share = share * (1 - hiccups) * (1 - busy);
+    busy_share = share * (1 - hiccups) * busy * run->busy;
+    rest = share * hiccups * run->hiccup;
+    for (int cell = 0; cell < MODEL_CELLS; cell++)
+        gains[cell] = bounded(gains[cell] * (quiet_share * weighed.cells[0][cell] +
+                                             busy_share * weighed.cells[1][cell] + rest));
 }
 
 void pair_gains(const struct observations *observations, const struct pair *pair,
@@ -355,12 +380,10 @@ void pair_gains(const struct observations *observations, const struct pair *pair
 {
     bool is_uplink = part->type == DIAGNOSE_UPLINK;
     struct streams streams = {0, 0};
-    double on_cable[MODEL_DEPTHS];
+    double on_cable[MODEL_CELLS];
 
     for (int cell = 0; cell < MODEL_CELLS; cell++)
-        gains[cell] = 1;
-    for (int depth = 0; depth < MODEL_DEPTHS; depth++)
-        on_cable[depth] = 1;
+        gains[cell] = on_cable[cell] = 1;
     if (is_uplink)
         streams = find_streams(observations, pair, part);
     for (unsigned i = 0; i < pair->run_count; i++) {

@@ -183,6 +183,16 @@ static double density(double y, double depth, double scale, double share, double
            preempted * (is_seen ? seen : 1 - seen) * waited;
 }
 
+void model_blend(const float ratios[MODEL_DEPTHS], float at_times[MODEL_DEPTHS])
+{
+    float changes = (float)rows[MODEL_CHANGES].value, sum = 0;
+
+    for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
+        sum += ratios[depth];
+        at_times[depth] = ratios[depth] + changes * (sum / (float)(depth + 1) - ratios[depth]);
+    }
+}
+
 static void fill(struct model_table *table, double healthy_scale, const struct model_dips *dips,
                  int load, int is_seen, int bin)
 {
@@ -200,6 +210,7 @@ static void fill(struct model_table *table, double healthy_scale, const struct m
         table->ratio[load][is_seen][bin][depth] = (float)ratio;
         table->most[is_seen][bin] = fmaxf(table->most[is_seen][bin], (float)log(ratio));
     }
+    model_blend(table->ratio[load][is_seen][bin], table->at_times[load][is_seen][bin]);
 }
 
 int model_scale(double scale)

@@ -82,14 +82,19 @@ void model_fit_dips(const unsigned *counts, double all, double most, struct mode
 struct model_table {
     /* of a healthy way, logarithm */
     float healthy[MODEL_LOADS][2][MODEL_BINS];
-    /* density over that of a healthy way */
+    /* density over that of a healthy way, of what is always there and of what comes and goes */
     float ratio[MODEL_LOADS][2][MODEL_BINS][MODEL_DEPTHS];
+    float at_times[MODEL_LOADS][2][MODEL_BINS][MODEL_DEPTHS];
     /* logarithm of the most of these */
     float most[2][MODEL_BINS];
 };
 
 /* The least likelihood of a sample, over that of a healthy one: the model is not certain. */
 extern const double model_impossible;
+
+/* What comes and goes may change while a sample is measured, which then has anything between: each
+ * depth up to the part's own is as likely. */
+void model_blend(const float ratios[MODEL_DEPTHS], float at_times[MODEL_DEPTHS]);
 
 /* The number of a scale that is not below, and a table for it. */
 enum { MODEL_SCALES = 12 };

@@ -13,8 +13,6 @@ static const double sound = 0.8; /* share of the nominal rate that sound links h
 static const double mad_scale = 1.4826;
 static const double scale_most = 0.1;
 static const float dead_y = -4;
-/* Sound pairs of sound nodes that are looked at of each leaf, and of all. */
-enum { CONTROLS = 8, CONTROLS_ALL = 128 };
 
 static bool is_across(const struct diagnose_network *network, const struct diagnose_sample *sample)
 {
@@ -230,6 +228,7 @@ static void take(struct observations *observations, const struct diagnose_sample
         .is_changed = is_changed(sample),
         .is_low = y<model_value(MODEL_LOW), .is_seen = sample->stalled> model_value(MODEL_SEEN)};
     pair->is_low |= y < model_value(MODEL_LOW);
+    pair->most += observation_most(&observations->items[observations->count - 1]);
     pair->end = observations->runs[observations->run_count - 1].end = observations->count;
 }
 
@@ -334,32 +333,6 @@ static void find_noise(struct observations *observations)
     }
 }
 
-static int find_idle(struct observations *observations)
-{
-    const struct diagnose_network *network = observations->network;
-    size_t leaves = network->leaf_count > 0 ? network->leaf_count : 1;
-    unsigned most = leaves * CONTROLS < CONTROLS_ALL ? CONTROLS_ALL / (unsigned)leaves : CONTROLS;
-    bool *is_sound = malloc((network->node_count + 1) * sizeof *is_sound);
-    unsigned *controls = calloc(leaves, sizeof *controls);
-    int status = is_sound && controls ? 0 : -1;
-
-    for (size_t i = 0; i < network->node_count && status == 0; i++)
-        is_sound[i] = true;
-    for (unsigned i = 0; i < observations->pair_count && status == 0; i++)
-        if (observations->pairs[i].is_low)
-            is_sound[observations->pairs[i].low] = is_sound[observations->pairs[i].high] = false;
-    for (unsigned i = 0; i < observations->pair_count && status == 0; i++) {
-        struct pair *pair = &observations->pairs[i];
-
-        if (is_sound[pair->low] && is_sound[pair->high])
-            pair->is_idle =
-                controls[network->leaf_count > 0 ? network->leaves[pair->low] : 0]++ >= most;
-    }
-    free(is_sound);
-    free(controls);
-    return status;
-}
-
 static int index_pairs(struct observations *observations)
 {
     size_t nodes = observations->network->node_count;
@@ -370,14 +343,12 @@ static int index_pairs(struct observations *observations)
     if (!begin || !observations->node_pairs)
         return -1;
     for (unsigned i = 0; i < observations->pair_count; i++) {
-        begin[observations->pairs[i].low + 2] += !observations->pairs[i].is_idle;
-        begin[observations->pairs[i].high + 2] += !observations->pairs[i].is_idle;
+        begin[observations->pairs[i].low + 2]++;
+        begin[observations->pairs[i].high + 2]++;
     }
     for (size_t i = 2; i < nodes + 2; i++)
         begin[i] += begin[i - 1];
     for (unsigned i = 0; i < observations->pair_count; i++) {
-        if (observations->pairs[i].is_idle)
-            continue;
         observations->node_pairs[begin[observations->pairs[i].low + 1]++] = i;
         observations->node_pairs[begin[observations->pairs[i].high + 1]++] = i;
     }
@@ -430,7 +401,7 @@ int observations_make(const struct diagnose_network *network, const struct model
     free(classes);
     find_apart(observations);
     find_noise(observations);
-    return find_idle(observations) == 0 ? index_pairs(observations) : -1;
+    return index_pairs(observations);
 }
 
 void observations_clear(struct observations *observations)

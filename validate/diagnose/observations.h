@@ -48,6 +48,12 @@ struct observation {
     bool is_changed; /* while it was measured */
 };
 
+/* The log that it may gain at most for a part. */
+static inline float observation_most(const struct observation *sample)
+{
+    return sample->table->most[sample->is_seen][sample->bin];
+}
+
 /* What a pair measured at one time. */
 struct run {
     unsigned begin, end; /* observations */
@@ -60,8 +66,8 @@ struct pair {
     int low, high;                 /* nodes, low < high */
     unsigned begin, end;           /* observations */
     unsigned first_run, run_count; /* one after the other */
+    float most;                    /* log that its samples may gain for a part */
     bool is_low;                   /* a sample of it */
-    bool is_idle;                  /* sound, of sound nodes: others like it are enough */
 };
 
 struct observations {

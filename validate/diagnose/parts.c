@@ -104,8 +104,7 @@ unsigned part_pairs(const struct observations *observations, const struct part *
         return count;
     case DIAGNOSE_FABRIC:
         for (unsigned i = 0; i < observations->pair_count; i++)
-            if (!observations->pairs[i].is_idle)
-                pairs[count++] = i;
+            pairs[count++] = i;
         return count;
     default:
         return add_node(observations, part, part->place, pairs, 0);
@@ -206,7 +205,7 @@ static int count_low(struct slots *slots, struct part part, int rail, double gai
     slot = slot_of(slots, &part);
     if (!slot)
         return -1;
-    slot->bound += gain;
+    slot->value += gain;
     return 0;
 }
 
@@ -217,7 +216,7 @@ static int take_low(const struct diagnose_network *network, struct slots *slots,
     int from = sample->is_up ? pair->low : pair->high, to = sample->is_up ? pair->high : pair->low;
     int status = 0;
     bool has_all = network->rail_count > 1; /* else all rails are the one */
-    double gain = fmaxf(sample->table->most[sample->is_seen][sample->bin], 0);
+    double gain = observation_most(sample);
 
     for (int ends = 0; ends < 4; ends++) {
         bool is_to = ends & 1, is_both = ends & 2;
@@ -290,8 +289,9 @@ long part_candidates(const struct observations *observations, const unsigned *am
     for (size_t i = 0; i < slots.size; i++) {
         struct candidate one = slots.items[i];
 
-        one.bound += part_log_prior(observations->network, &one.part);
-        if (one.part.ways && one.bound > log(model_value(MODEL_ASKED)))
+        one.value += part_log_prior(observations->network, &one.part);
+        one.stamp = -1;
+        if (one.part.ways && one.value > log(model_value(MODEL_ASKED)))
             slots.items[found++] = one;
     }
     *candidates = slots.items;

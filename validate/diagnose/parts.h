@@ -77,7 +77,8 @@ static inline bool part_is_of_node(const struct part *part)
 /* Parts that low samples pass, with what these would gain at most. */
 struct candidate {
     struct part part;
-    double bound; /* log odds that it cannot exceed: if each low sample were of its depth */
+    double value; /* log odds, or what they cannot exceed: if each low sample were of its depth */
+    long stamp;   /* of when it was weighed; -1: not yet */
 };
 
 /* among: the pairs to look at, or NULL: all. *candidates is malloc'd, or NULL when there are

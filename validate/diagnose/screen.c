@@ -39,10 +39,8 @@ struct state {
     const struct diagnose_network *network;
     const struct diagnose_sample *samples;
     size_t count, classes, rails, leaves;
-    const struct part *known;
-    size_t known_count;
+    bool *is_told; /* [count] it shared an uplink, its ends were let run, and nothing explains it */
     struct part picks[PICKS];
-    bool is_cleared[PICKS]; /* by what was measured alone: it explains nothing */
     size_t pick_count;
     struct class *class;
     struct sum *of_rail;   /* [nodes x rails] */
@@ -73,18 +71,27 @@ static bool passes(const struct state *state, const struct part *part,
     return part_passes(state->network, part, &pair, &one);
 }
 
-/* Whether it shared an uplink, its ends were let run, and nothing known explains it. */
-static bool is_told(const struct state *state, const struct diagnose_sample *sample)
+/* What passes the parts is explained. Returns 0, or -1 when memory is out. */
+static int explain(struct state *state, const struct part *parts, size_t count)
 {
-    if (!sample_is_shared(state->network, sample) || sample->stalled > model_value(MODEL_SEEN))
-        return false;
-    for (size_t i = 0; i < state->known_count; i++)
-        if (passes(state, &state->known[i], sample))
-            return false;
-    for (size_t i = 0; i < state->pick_count; i++)
-        if (!state->is_cleared[i] && passes(state, &state->picks[i], sample))
-            return false;
-    return true;
+    const struct diagnose_network *network = state->network;
+    bool *is_near = calloc(network->node_count + 1, sizeof *is_near);
+
+    for (size_t i = 0; i < count && is_near; i++)
+        for (size_t node = 0; node < network->node_count && part_is_large(&parts[i]); node++)
+            is_near[node] |=
+                parts[i].type == DIAGNOSE_FABRIC || network->leaves[node] == parts[i].place;
+    for (size_t i = 0; i < count && is_near; i++)
+        if (!part_is_large(&parts[i]))
+            is_near[parts[i].place] = true;
+    for (size_t i = 0; i < state->count && is_near; i++) {
+        const struct diagnose_sample *sample = &state->samples[i];
+
+        for (size_t k = 0; k < count && (is_near[sample->from] || is_near[sample->to]); k++)
+            state->is_told[i] = state->is_told[i] && !passes(state, &parts[k], sample);
+    }
+    free(is_near);
+    return is_near ? 0 : -1;
 }
 
 /* From how many samples of the class there are in each bin. What is not low is all alike. */
@@ -132,7 +139,7 @@ static int fit_classes(struct state *state, bool is_of_better)
     for (size_t i = 0; i < state->count; i++) {
         const struct diagnose_sample *sample = &state->samples[i];
 
-        if (is_told(state, sample) &&
+        if (state->is_told[i] &&
             !(is_of_better && (state->is_worse[sample->from] || state->is_worse[sample->to])))
             counts[class_of(sample)][model_bin(sample_y(sample))]++;
     }
@@ -164,7 +171,7 @@ static void add_scores(struct state *state)
         struct sum one = {.count = 1};
         size_t a, b;
 
-        if (!is_told(state, sample))
+        if (!state->is_told[i])
             continue;
         one.score = score_of(state, sample);
         a = (size_t)leaf[sample->from], b = (size_t)leaf[sample->to];
@@ -360,7 +367,7 @@ static double path_gain(const struct state *state, size_t begin, size_t end, int
             const struct diagnose_sample *one = &state->samples[i];
             int way = one->from < one->to ? DIAGNOSE_SENDS : DIAGNOSE_RECEIVES;
 
-            if (one->rail != rail || !(way & ways) || !is_told(state, one))
+            if (one->rail != rail || !(way & ways) || !state->is_told[i])
                 continue;
             product *= model_density(sample_y(one) - sample_y(deep), path_scale) /
                        state->class[class_of(one)].density[model_bin(sample_y(one))];
@@ -424,10 +431,12 @@ static bool pick(struct state *state, struct screen *screen)
     if (state->pick_count == PICKS || !find_lowest(state, part))
         return false;
     alone = rank_pairs(state, part);
-    state->is_cleared[state->pick_count++] =
-        state->ranked_count == 0 || alone >= (part_is_large(part) ? ENOUGH_LARGE : ENOUGH);
-    if (state->is_cleared[state->pick_count - 1])
+    state->pick_count++;
+    /* cleared by what was measured alone, it explains nothing */
+    if (state->ranked_count == 0 || alone >= (part_is_large(part) ? ENOUGH_LARGE : ENOUGH))
         return true;
+    if (explain(state, part, 1) != 0)
+        return false;
     add_pairs(state, part, LOWEST, false, first, screen);
     if (part_is_large(part))
         add_pairs(state, part, BEST, true, first, screen);
@@ -459,27 +468,33 @@ int screen_make(const struct diagnose_network *network, const struct diagnose_sa
                           .rails = network->rail_count,
                           .leaves = network->leaf_count,
                           .classes = network->rail_count * 2 * LOADS,
-                          .known = known,
-                          .known_count = known_count};
+                          .is_told = malloc((count + 1) * sizeof *state.is_told)};
     size_t nodes = network->node_count, pairs = 0, shared = 0;
     int status = -1;
 
     *screen = (struct screen){0};
     for (size_t i = 0; i < count; i = end_of_pair(&state, i))
         pairs++;
-    for (size_t i = 0; i < count && shared == 0; i++)
-        shared += sample_is_shared(network, &samples[i]);
-    if (shared == 0)
+    for (size_t i = 0; i < count && state.is_told; i++) {
+        bool is_shared = sample_is_shared(network, &samples[i]);
+
+        state.is_told[i] = is_shared && samples[i].stalled <= model_value(MODEL_SEEN);
+        shared += is_shared;
+    }
+    if (state.is_told && shared == 0) {
+        free(state.is_told);
         return 0;
+    }
     state.class = calloc(state.classes, sizeof *state.class);
     state.of_rail = calloc(nodes * state.rails, sizeof *state.of_rail);
     state.of_leaves = calloc(state.leaves * state.leaves, sizeof *state.of_leaves);
     state.is_worse = calloc(nodes, sizeof *state.is_worse);
     state.ranked = malloc((pairs + 1) * sizeof *state.ranked);
     screen->pairs = malloc((PICKS * (LOWEST + BEST) + PATHS) * sizeof *screen->pairs);
-    if (state.class && state.of_rail && state.of_leaves && state.is_worse && state.ranked &&
-        screen->pairs)
-        status = find(&state, screen);
+    if (state.is_told && state.class && state.of_rail && state.of_leaves && state.is_worse &&
+        state.ranked && screen->pairs)
+        status = explain(&state, known, known_count) != 0 ? -1 : find(&state, screen);
+    free(state.is_told);
     free(state.class);
     free(state.of_rail);
     free(state.of_leaves);
