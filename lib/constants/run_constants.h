@@ -12,7 +12,6 @@ ROW(integer, RUN_LOOK_S, 20, "s", "chosen 2026-11", "between looks which nodes t
 ROW(integer, RUN_LOST_S, 60, "s", "chosen 2026-11", "for the command to end by itself after Slurm took a node from the job") \
 ROW(integer, RUN_TERM_S, 60, "s", "chosen 2026-11", "between SIGTERM and SIGKILL of the command") \
 ROW(integer, RUN_PREFLIGHT_GRACE_S, 30, "s", "chosen 2026-11", "for a preflight to end after its budget") \
-ROW(real, RUN_WATCH_S, 366 * 86400.0, "s", "chosen 2026-11", "that a command is watched for a hang at most") \
 ROW(real, RUN_STEP_S, 5, "s", "chosen 2026-11", "for the step of an earlier start to be over: with a node that is lost it is not before Slurm knows") \
 ROW(integer, RUN_REQUEUE_TRIES, 20, "tries", "chosen 2026-11", "to exclude nodes from a job that was just queued again, 0.2 s apart")
 /* clang-format on */

@@ -13,6 +13,7 @@
 
 #include "lib/base/write_all.h"
 #include "lib/constants/run_constants.h"
+#include "lib/constants/watch_constants.h"
 #include "validate/report/records.h"
 #include "validate/run/launch.h"
 #include "validate/slurm/step.h"
@@ -49,7 +50,7 @@ static void watch(uint32_t job_id, double patience_s, const char *config_path,
         arguments_add(&program, "--config=%s", config_path);
     arguments_add(&program, "%u", job_id);
     if (program.out_of_memory || process_run(&(struct process){.argv = program.argv,
-                                                               .deadline_s = RUN_WATCH_S,
+                                                               .deadline_s = WATCH_MOST_S,
                                                                .grace_s = RUN_PREFLIGHT_GRACE_S,
                                                                .on_line = take_record,
                                                                .context = note,

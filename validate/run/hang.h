@@ -16,9 +16,9 @@ struct hang {
 };
 
 struct hang_note {
-    bool is_hung;       /* false: it watches no more, text says why */
-    char node[256];     /* that is named; "": none */
-    char text[512 + 1]; /* what is said of it */
+    bool is_hung;   /* false: it watches no more, text says why */
+    char node[256]; /* that is named; "": none */
+    char text[512]; /* what is said of it */
 };
 
 /* Begins to watch the job. patience_s: as muster watch's. Returns 0, or -1 with err. */

@@ -112,7 +112,7 @@ static void print_hang(const struct run *run)
     const struct hang_note *note = &run->hung;
 
     if (!note->is_hung) {
-        print_message(run, "--hang: nobody watches any more: %s", note->text);
+        print_message(run, "the command is no longer watched for a hang: %s", note->text);
         return;
     }
     print_message(run, "%s%s%s", note->node, *note->node ? ": " : "", note->text);
@@ -132,7 +132,6 @@ static bool look(void *context)
 
     if (!run->hung.is_hung && !launch_stop && hang_take(&run->hang, &run->hung))
         print_hang(run);
-
     if (now - run->looked_at > RUN_LOOK_S && run->lost_at == 0) {
         run->looked_at = now;
         if (job_look(run, &err) == 0 && lost_find(run, &run->chosen, &lost) == 0 && lost.count > 0)

@@ -13,8 +13,7 @@
 struct ended_job {
     uid_t uid;
     struct hostlist nodes;
-    bool
-        has_failed_soon; /* within SUSPECTS_QUICK_S of its start; else it went on longer, or well */
+    bool has_failed_soon; /* within SUSPECTS_QUICK_S of its start */
 };
 
 /* All but root's, those of muster's own runs, and those whose end somebody else decided: cancelled,

@@ -282,7 +282,7 @@ static int watch_run(struct watching *watching, const struct user *user, struct 
                                  .has_labels = true,
                                  .program = program.argv},
                   &(struct process){.user = user,
-                                    .deadline_s = 366 * 86400.0,
+                                    .deadline_s = WATCH_MOST_S,
                                     .grace_s = WATCH_GRACE_S,
                                     .on_line = take_line,
                                     .on_tick = tick,
