@@ -27,7 +27,6 @@ FabricInterfaces=eth[1-2]
 NominalSpeed=eth[1-2]:200Mb/s
 END
 export MUSTER_CONF=$work/muster.conf
-export SLURM_PMIX_FENCE=ring # as certify has it: without it a rank dies in MPI_Init at times
 
 battery() { # RANKS-PER-NODE PROGRAM OPTION...
     local ranks=$1 program=$2 begin=$EPOCHREALTIME

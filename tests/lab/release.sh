@@ -43,3 +43,11 @@ mpi_default() {
 scheduler_extra() {
     case $release in bookworm | packages-bookworm) ;; *) echo ,extra_constraints ;; esac
 }
+
+# As doc/operations.md has it: Slurm 22.05 refuses ranks' connections at times, and lets some out of
+# MPI_Init too early.
+mpi_conf() {
+    case $release in
+    bookworm | packages-bookworm) printf 'PMIxDirectConn=false\nPMIxCollFence=tree\n' ;;
+    esac
+}

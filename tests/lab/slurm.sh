@@ -160,6 +160,7 @@ slurm_configure() {
     slurm_conf >"$dir/slurm/slurm.conf"
     gres_conf >"$dir/slurm/gres.conf"
     cgroup_conf >"$dir/slurm/cgroup.conf"
+    mpi_conf >"$dir/slurm/mpi.conf"
     plugstack_conf >"$dir/slurm/plugstack.conf"
     if [ "$nodes" -gt 1 ]; then
         topology_conf >"$dir/slurm/topology.conf"

@@ -12,6 +12,7 @@
 #include "validate/localization/localization.h"
 #include "validate/preflight/preflight.h"
 #include "validate/slurm/reach.h"
+#include "validate/slurm/release.h"
 #include "validate/slurm/step.h"
 
 /* ---------------------------------------------------------------- steps */
@@ -43,13 +44,14 @@ static void receive_line(const char *line, bool is_error, void *context)
 
 /* MPI as the job has it; or where the rails are in doubt, on the management network. */
 static void environment_make(const struct preflight *preflight, bool is_on_management,
-                             char text[2][128], const char *entries[8])
+                             char text[2][128], const char *entries[10])
 {
     const char *interface = preflight->conf.management_interface;
     size_t count = 0;
 
     entries[count++] = "MUSTER_IN_PREFLIGHT=1";
-    entries[count++] = "SLURM_PMIX_FENCE=ring"; /* as certify has it, and for its reason */
+    for (const char *const *entry = release_pmix_environment(); *entry; entry++)
+        entries[count++] = *entry;
     if (is_on_management) {
         entries[count++] = "OMPI_MCA_pml=ob1";
         entries[count++] = "OMPI_MCA_btl=^openib,uct,ofi,usnic";
@@ -107,7 +109,7 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
     struct receiver receiver = {preflight, -1, true};
     long *groups = preflight_groups(preflight, names);
     struct process_result result;
-    const char *entries[8];
+    const char *entries[10];
     char text[2][128];
     const char *unknown;
     struct error err;

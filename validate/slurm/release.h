@@ -33,4 +33,8 @@ const char *release_node_extra(const node_info_t *node);
 /* extra stays the caller's and must live as long as update. */
 void release_node_set_extra(update_node_msg_t *update, char *extra);
 
+/* What a step of MPI programs has in its environment against faults of this release's mpi/pmix,
+ * ends with NULL. */
+const char *const *release_pmix_environment(void);
+
 #endif

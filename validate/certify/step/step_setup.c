@@ -8,6 +8,7 @@
 
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/state/rails.h"
+#include "validate/slurm/release.h"
 
 void certify_environment(const struct certify *certify, bool is_fabric,
                          struct certify_environment *environment)
@@ -18,10 +19,8 @@ void certify_environment(const struct certify *certify, bool is_fabric,
     *environment = (struct certify_environment){0};
     snprintf(environment->run, sizeof environment->run, "MUSTER_RUN=%s", certify->run);
     environment->entries[count++] = environment->run;
-    /* Slurm 22.05 mixes two ways of fencing by default and then lets some ranks out of MPI_Init
-     * while others are in its first fence still: with three nodes a launch in twenty died of a
-     * message that came too early; none in 60 with either way alone. */
-    environment->entries[count++] = "SLURM_PMIX_FENCE=ring";
+    for (const char *const *entry = release_pmix_environment(); *entry; entry++)
+        environment->entries[count++] = *entry;
     if (is_fabric) {
         char *text = environment->management;
 
