@@ -24,10 +24,9 @@ int injection_parse(const char *text, struct injection *injection, struct error 
                 injection->kind = (enum injection_kind)kind;
                 return 0;
             }
-    return error_set(err,
-                     "--inject: expected nan, flip, rot or wrong, then :RANK@STEP, "
-                     "found \"%s\"",
-                     text);
+    return error_set(
+        err, "--inject: expected nan, flip, rot or wrong followed by :RANK@STEP; found \"%s\"",
+        text);
 }
 
 /* The unit that is spoilt: layer 0, of a pipeline the first of the rank's stage. */

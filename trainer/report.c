@@ -89,8 +89,8 @@ void report_begin(const struct training *training, const struct world *world)
 
     if (training->options->is_json)
         return;
-    printf("%zu parameters: %d layers, %d heads, %d channels, %d tokens of context, %d of "
-           "vocabulary; %d sequences a step, %s\n",
+    printf("%zu parameters: %d layers, %d heads, %d channels, context of %d tokens, vocabulary of "
+           "%d; %d sequences per step, %s\n",
            training->parameter_count, shape->layers, shape->heads, shape->channels, shape->context,
            shape->vocabulary, training->options->batch, training->compute->precision);
     if (world->ranks > 1)
@@ -124,10 +124,10 @@ static void print_plan(const struct training *training, const struct world *worl
 
     if (placement->stages == 1)
         return;
-    printf("a pipeline of %d stages, layers", placement->stages);
+    printf("pipeline of %d stages, layers", placement->stages);
     for (int i = 0; i < placement->stages; i++)
         printf("%s%d", i > 0 ? "," : " ", placement->layers[i]);
-    printf(", %d rank%s each, %d microbatches\n", placement->replicas,
+    printf(", %d rank%s per stage, %d microbatches\n", placement->replicas,
            placement->replicas > 1 ? "s" : "", made->microbatches);
     for (int i = 0; i < placement->stages; i++) {
         printf("stage %d: %d layer%s on rank%s ", i, placement->layers[i],
@@ -136,7 +136,7 @@ static void print_plan(const struct training *training, const struct world *worl
         if (*made->names[i])
             printf(", island %s", made->names[i]);
         if (made->is_measured)
-            printf(", %.3g ms a layer, %.3g ms an update", made->layer_s[i] * 1e3,
+            printf(", %.3g ms per layer, %.3g ms per update", made->layer_s[i] * 1e3,
                    update_s(training, i) * 1e3);
         putchar('\n');
     }
@@ -151,9 +151,9 @@ static void print_prediction(const struct arrangement *made)
 {
     int stages = made->placement.stages, replicas = made->placement.replicas;
 
-    printf("predicted: %.4g ms a step", made->step_s * 1e3);
+    printf("predicted: %.4g ms per step", made->step_s * 1e3);
     if (stages > 1)
-        printf("; %.4g ms as data parallel over all ranks", made->ddp_s * 1e3);
+        printf("; %.4g ms if data parallel over all ranks", made->ddp_s * 1e3);
     if (stages > 1 || replicas > 1)
         printf(" (slowest link");
     if (replicas > 1)
@@ -213,9 +213,9 @@ void report_choices(const struct training *training)
                 print_record("predicted_lossless", part, choice->lossless_us / 1e6, "s");
             continue;
         }
-        printf("%s: predicted %.4g ms as it is", part, choice->as_is_us / 1e3);
+        printf("%s: predicted %.4g ms uncompressed", part, choice->as_is_us / 1e3);
         if (choice->lossless_us >= 0)
-            printf(", %.4g ms coded without loss", choice->lossless_us / 1e3);
+            printf(", %.4g ms with lossless compression", choice->lossless_us / 1e3);
         putchar('\n');
     }
 }
@@ -235,15 +235,15 @@ static void report_traffic(const struct training *training, const struct world *
         print_record("working", "rank 0", (double)bytes->working / 1e6, "MB");
         return;
     }
-    printf("memory of a rank: %.3f MB of state (formula %.3f), %.3f MB of room for gathers and "
-           "sums, %.3f MB of activations\n",
+    printf("memory per rank: %.3f MB of state (formula %.3f), %.3f MB of communication buffers, "
+           "%.3f MB of activations\n",
            (double)bytes->state / 1e6, formula, (double)bytes->working / 1e6,
            (double)pipeline_activation_bytes(training->pipeline) / 1e6);
-    printf("sent by a rank in a step: %.3f MB (formula %.3f)\n", (double)last->sent_bytes / 1e6,
+    printf("sent per rank and step: %.3f MB (formula %.3f)\n", (double)last->sent_bytes / 1e6,
            shard->strategy->passes * (double)training->parameter_count * sizeof(real) / 1e6 *
                (world->ranks - 1) / world->ranks);
     if (bytes->gathered_peak > 0)
-        printf("gathered at most %.3f MB at a time, the largest unit is %.3f MB\n",
+        printf("gathered: at most %.3f MB at a time; largest unit %.3f MB\n",
                (double)bytes->gathered_peak / 1e6, (double)bytes->largest_unit / 1e6);
 }
 
@@ -282,9 +282,9 @@ void report_forecast(const struct training *training)
         const struct forecast *of = &forecasts[i];
 
         if (!training->options->is_json) {
-            printf("stage %d, a rank: %.6f MB of state, %.6f MB of room, %.6f MB of activations\n"
-                   "  all its ranks in a step: forward %.6f MB, backward %.6f MB, ends %.6f MB, "
-                   "inside %.6f MB\n",
+            printf("stage %d, per rank: %.6f MB of state, %.6f MB of communication buffers, %.6f "
+                   "MB of activations\n  sent by all its ranks per step: forward %.6f MB, backward "
+                   "%.6f MB, ends %.6f MB, inside %.6f MB\n",
                    i, of->state_bytes / 1e6, of->room_bytes / 1e6, of->activation_bytes / 1e6,
                    of->forward / 1e6, of->backward / 1e6, of->ends / 1e6, of->inside / 1e6);
             continue;
@@ -314,14 +314,14 @@ static void report_stages(const struct training *training, const struct world *w
             const struct stage_usage *usage = &usages[i];
 
             if (!training->options->is_json)
-                printf("stage %d, layers %d to %d, a rank:", i, of->stage.first,
+                printf("stage %d, layers %d to %d, per rank:", i, of->stage.first,
                        of->stage.first + of->stage.layers - 1);
             print_stage(training, i, "state", "state", usage->state, of->state_bytes);
             print_stage(training, i, "working", "room", usage->working, of->room_bytes);
             print_stage(training, i, "activations", "activations", usage->activations,
                         of->activation_bytes);
             if (!training->options->is_json)
-                printf("\n  sent in a step:");
+                printf("\n  sent per step:");
             print_stage(training, i, "sent_forward", "forward", usage->forward, of->forward);
             print_stage(training, i, "sent_backward", "backward", usage->backward, of->backward);
             print_stage(training, i, "sent_ends", "ends", usage->ends, of->ends);

@@ -14,13 +14,13 @@
 #include "trainer/data/token_file.h"
 
 static const struct option_row rows[] = {
-    OPTION('\0', "force", NULL, "replace TOKENS where it exists", FLAG, .offset = 0),
+    OPTION('\0', "force", NULL, "replace TOKENS if it exists", FLAG, .offset = 0),
     OPTION_END,
 };
 static const struct option_set set = {
     .name = "muster-train tokenize",
     .usage = "muster-train tokenize [--force] TEXT TOKENS",
-    .summary = "Writes each byte of the file TEXT (- for standard input) as a token to the file "
+    .summary = "Writes each byte of the file TEXT (-: standard input) as one token to the file "
                "TOKENS, for muster-train --data.",
     .status = "0 written, 1 not written, 2 usage.",
     .rows = rows,
@@ -42,7 +42,7 @@ static int write_tokens(const char *text, const char *tokens)
     }
     if (fstat(fileno(stream), &from) == 0 && stat(tokens, &to) == 0 && from.st_dev == to.st_dev &&
         from.st_ino == to.st_ino)
-        rv = error_set(&err, "%s: is the text as well", tokens);
+        rv = error_set(&err, "%s: is also the input file", tokens);
     else
         rv = token_file_write_bytes(stream, is_stdin ? "standard input" : text, tokens, &count,
                                     &err);
@@ -52,7 +52,7 @@ static int write_tokens(const char *text, const char *tokens)
         fprintf(stderr, "muster-train: %s\n", err.text);
         return 1;
     }
-    printf("%s: %llu tokens of a vocabulary of 256\n", tokens, (unsigned long long)count);
+    printf("%s: %llu tokens, vocabulary of 256\n", tokens, (unsigned long long)count);
     return 0;
 }
 
@@ -69,12 +69,12 @@ int tokenize_main(int argc, char **argv)
     }
     if (request == OPTION_MISUSE || argc - optind != 2) {
         fprintf(stderr, "%s: %s; see %s --help\n", set.name,
-                request == OPTION_MISUSE ? err.text : "expected a text and the file to write",
+                request == OPTION_MISUSE ? err.text : "expected a text file and an output file",
                 set.name);
         return 2;
     }
     if (!is_forced && access(files[1], F_OK) == 0) {
-        fprintf(stderr, "muster-train: %s is there already; --force replaces it\n", files[1]);
+        fprintf(stderr, "muster-train: %s already exists; --force replaces it\n", files[1]);
         return 1;
     }
     return write_tokens(files[0], files[1]);

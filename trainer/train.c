@@ -31,7 +31,7 @@ static void note_signal(int number)
 
 static void end_at_once(int number)
 {
-    static const char text[] = "muster-train: ended by a signal before its step was\n";
+    static const char text[] = "muster-train: ended by a signal during a step\n";
 
     (void)number;
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
@@ -48,7 +48,7 @@ static void print_error(const struct error *err)
 static void complain(void *context, const char *line)
 {
     (void)context;
-    fprintf(stderr, "muster-train: %s; the checkpoint before it is tried\n", line);
+    fprintf(stderr, "muster-train: %s; trying the previous checkpoint\n", line);
 }
 
 /* Goes on from the newest checkpoint, if there is one. Collective; returns 0, or -1 on all ranks,
@@ -86,7 +86,7 @@ static int resume(struct training *training, struct saver **saver)
     else
         strategy->restored(training->shard);
     if (found > 0 && world.rank == 0) {
-        fprintf(stderr, "muster-train: goes on from step %ld of %s\n", training->step,
+        fprintf(stderr, "muster-train: resuming from step %ld of %s\n", training->step,
                 options->checkpoint);
         checkpoint_prune(options->checkpoint, training->step, options->keep);
     }

@@ -77,7 +77,7 @@ static int take_memory(struct training *training, struct error *err)
     training->targets = calloc(tokens + 1, sizeof *training->targets);
     training->words = calloc((size_t)comm_rank_info(training->comm).ranks, sizeof *training->words);
     if (!training->inputs || !training->targets || !training->words)
-        return error_set(err, "a batch of %zu tokens: %m", tokens);
+        return error_set(err, "cannot allocate a batch of %zu tokens: %m", tokens);
     if (options->strategy->create(options->strategy, &shard, pipeline_island(training->pipeline),
                                   &training->shard, err) != 0)
         return error_prefix(err, "%zu parameters", training->parameter_count);
@@ -102,12 +102,12 @@ static int open_data(struct training *training, struct error *err)
         return -1;
     training->dataset.file = training->file;
     if (token_file_vocabulary(training->file) > (uint32_t)options->shape.vocabulary)
-        return error_set(err, "%s: has a vocabulary of %u, the model one of %d (--vocab)",
+        return error_set(err, "%s: found a vocabulary of %u, expected at most %d (--vocab)",
                          options->data, token_file_vocabulary(training->file),
                          options->shape.vocabulary);
     if (dataset_windows(&training->dataset) == 0)
-        return error_set(err, "%s: has %llu tokens, a sequence needs %d", options->data,
-                         (unsigned long long)token_file_count(training->file),
+        return error_set(err, "%s: found %llu tokens, expected at least %d for one sequence",
+                         options->data, (unsigned long long)token_file_count(training->file),
                          options->shape.context + 1);
     return 0;
 }
@@ -132,7 +132,7 @@ static int compare_data(const struct training *training, struct error *err)
         if (memcmp(&all[rank], &all[0], sizeof *all) != 0)
             rv = error_set(err,
                            "%s: %s has %llu tokens (checksum %08x), rank 0 has %llu (%08x): all "
-                           "ranks must have the same",
+                           "ranks must use the same file",
                            training->options->data, comm_rank_name(training->comm, rank),
                            (unsigned long long)all[rank].count, all[rank].crc,
                            (unsigned long long)all[0].count, all[0].crc);
@@ -280,8 +280,8 @@ static int not_finite(const struct training *training, const struct step_result 
     }
     if (first < 0)
         return error_set(err,
-                         "step %ld: loss %g, gradient norm %g are not finite, though each rank's "
-                         "own gradient was",
+                         "step %ld: loss %g and gradient norm %g are not finite, but the gradient "
+                         "of each rank is finite",
                          training->step, result->loss, result->gradient_norm);
     word = &training->words[first];
     if (word->bad_unit > 0)

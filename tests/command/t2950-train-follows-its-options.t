@@ -45,11 +45,11 @@ refused 'option --model: expected 124M, 350M, 774M or 1558M, found "7B"' --model
 refused 'option --precision: expected fp32 or bf16, found "fp8"' --precision=fp8
 refused 'option --schedule: expected constant, linear or cosine, found "steep"' --schedule=steep
 refused 'option --split needs an argument, HOW' --split=
-refused '--split: expected even, measured or layers of each stage as in 3,5,4; found "half"' \
+refused '--split: expected even, measured or the layers of each stage such as 3,5,4; found "half"' \
     "${small[@]}" --split=half
-refused '--split: expected 1 numbers, one of each stage, that make 2 layers; found "1,1"' \
+refused '--split: expected 1 numbers, one per stage, with a sum of 2 layers; found "1,1"' \
     "${small[@]}" --split=1,1
-refused '--stages: 1 rank cannot be shared out evenly to 2 stages' "${small[@]}" --stages=2
+refused '--stages: 1 rank cannot be divided evenly among 2 stages' "${small[@]}" --stages=2
 refused 'option --window: expected a number from 1 to 1000, or none; found "all"' --window=all
 refused 'option --seed-data: expected a whole number below 2^64, found "-1"' --seed-data=-1
 refused 'option --seed-data: expected a whole number below 2^64, found "18446744073709551616"' \
@@ -87,10 +87,10 @@ fi
 
 # a text as data
 for ((i = 0; i < 200; i++)); do echo "line $i of a text"; done >text
-like "$("$train" tokenize text tokens)" '^tokens: 3690 tokens of a vocabulary of 256$' \
+like "$("$train" tokenize text tokens)" '^tokens: 3690 tokens, vocabulary of 256$' \
     'a text becomes tokens'
 text=$("$train" tokenize text tokens 2>&1)
-is "$?/$text" '1/muster-train: tokens is there already; --force replaces it' 'it is not replaced'
+is "$?/$text" '1/muster-train: tokens already exists; --force replaces it' 'it is not replaced'
 ok '... but when that is asked for' "$train" tokenize --force text tokens
 mkfifo pipe # as /dev/null: no file to be replaced
 text=$("$train" tokenize --force text pipe 2>&1)
@@ -104,7 +104,7 @@ like "$("$train" tokenize - piped <text)" '^piped: 3690 ' 'standard input is a t
 ok '... the same one' cmp tokens piped
 cp text both
 text=$("$train" tokenize --force both both 2>&1)
-is "$?/$text" '1/muster-train: both: is the text as well' 'the text itself is not overwritten'
+is "$?/$text" '1/muster-train: both: is also the input file' 'the text itself is not overwritten'
 ok '... and stays' cmp -s text both
 "$train" tokenize text >/dev/null 2>&1
 is "$?" 2 'tokenize with one name is a usage error'
@@ -113,21 +113,21 @@ bytes=(--layers=1 --heads=2 --channels=16 --context=16 --vocab=256 --batch=4 --s
 last=$("$train" "${bytes[@]}" --data=tokens | tail -n 1)
 ok "a text can be learned ($last)" awk '{ exit !($3 < 2) }' <<<"$last"
 text=$("$train" "${bytes[@]}" --data=tokens --vocab=64 2>&1)
-is "$?/$text" '1/muster-train: tokens: has a vocabulary of 256, the model one of 64 (--vocab)' \
+is "$?/$text" '1/muster-train: tokens: found a vocabulary of 256, expected at most 64 (--vocab)' \
     'a model without room for the tokens'
 text=$("$train" "${bytes[@]}" --data=tokens --context=4000 2>&1)
-is "$?/$text" '1/muster-train: tokens: has 3690 tokens, a sequence needs 4001' 'a text too short'
+is "$?/$text" '1/muster-train: tokens: found 3690 tokens, expected at least 4001 for one sequence' 'a text too short'
 text=$("$train" "${bytes[@]}" --data=text 2>&1)
-is "$?/$text" '1/muster-train: text: is no token file (muster-train tokenize makes one)' \
+is "$?/$text" '1/muster-train: text: is not a token file; create one with muster-train tokenize' \
     'a text is no token file'
 
 # bf16 where it can be had: near fp32, yet not the same
 if text=$("$train" "${small[@]}" --fixed-batch --precision=bf16 2>&1); then
-    like "$text" ' sequences a step, bf16' '--precision=bf16 says so'
+    like "$text" ' sequences per step, bf16' '--precision=bf16 says so'
     ok 'and ends near fp32, yet not there' awk '$1 == "final" { away = $3 - 3.540202797
         exit !(away * away < 1e-6 && away * away > 1e-16) }' <<<"$text"
 else
-    like "$text" '^muster-train: --precision=bf16 (was not built: it needs oneDNN|needs a processor)' \
+    like "$text" '^muster-train: --precision=bf16 (is not built in: it needs oneDNN|needs a processor)' \
         '--precision=bf16 says why it cannot be had'
 fi
 
@@ -135,7 +135,7 @@ fi
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1
 text=$("$train" --batch=65536 --model=1558M 2>&1)
 is "$?" 1 'memory that cannot be had: status 1'
-like "$text" '^muster-train: .* GB of memory cannot be had: ' '... in one line'
+like "$text" '^muster-train: cannot allocate .* GB.*: ' '... in one line'
 
 under_way() { # waits until it has made a step
     local i

@@ -57,7 +57,7 @@ for ((i = 0; i < 100; i++)); do
 done
 text=$(train --steps=4 --checkpoint=told 2>&1)
 is "$?" 1 'a directory that another run writes to is refused'
-is "$text" 'muster-train: told: another muster-train writes its checkpoints there' '... in one line'
+is "$text" 'muster-train: told: in use by another muster-train' '... in one line'
 kill -TERM $pid
 wait $pid
 is "$?" 143 'SIGTERM ends a run'
@@ -68,9 +68,9 @@ printf x >>whole/step-000000060/shard-00000
 train --steps=60 --checkpoint=whole >out 2>err
 is "$?" 0 'a checkpoint with a byte too many: the run goes on from the one before'
 like "$(head -n 1 err)" \
-    '^muster-train: whole/step-000000060/shard-00000: it has more than .* the checkpoint before it is tried$' \
+    '^muster-train: whole/step-000000060/shard-00000: too long, expected .*; trying the previous checkpoint$' \
     '... names the file'
-like "$(sed -n 2p err)" '^muster-train: goes on from step 57 of whole$' '... and says from where'
+like "$(sed -n 2p err)" '^muster-train: resuming from step 57 of whole$' '... and says from where'
 is "$(tail -n 1 out)" "$final" '... to the same end'
 
 rm whole/step-000000060/shard-00000
@@ -78,7 +78,7 @@ mkfifo whole/step-000000060/shard-00000 # nobody writes to it: who waits does so
 timeout 600 "$top_builddir/muster-train" "${small[@]}" --steps=60 --checkpoint=whole >out 2>err
 is "$?" 0 'a FIFO in the place of a shard is not waited for'
 is "$(head -n 1 err)" \
-    'muster-train: whole/step-000000060/shard-00000: is not a regular file; the checkpoint before it is tried' \
+    'muster-train: whole/step-000000060/shard-00000: is not a regular file; trying the previous checkpoint' \
     '... but named'
 is "$(tail -n 1 out)" "$final" '... and the run comes to the same end'
 

@@ -79,7 +79,7 @@ for window in 1 2 3 none; do
     ok "--window=$window: the losses of --window=1" cmp losses-1 "losses-$window"
     [ $window = none ] && continue
     ok "... and at most $window times the largest unit gathered" awk -v window=$window '
-        /^gathered at most/ { found = 1; bad = $4 > window * $13 + 1e-6 }
+        /^gathered: at most/ { found = 1; bad = $4 > window * $11 + 1e-6 }
         END { exit bad || !found }' out
 done
 

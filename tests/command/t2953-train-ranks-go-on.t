@@ -100,7 +100,7 @@ for row in '2 zero2' '1 ddp' '4 zero1' '6 zero3'; do
     cp -r whole-zero3 other
     train "${row% *}" --strategy="${row#* }" --checkpoint=other >out 2>err
     is "$?" 0 "zero3's checkpoint of three ranks goes on in $row"
-    like "$(cat err)" 'goes on from step 57 of other' '... from where it was'
+    like "$(cat err)" 'resuming from step 57 of other' '... from where it was'
     ok "... to the same loss ($(final out))" awk -v found="$(final out)" \
         -v expected="$(final whole-zero3.out)" \
         'BEGIN { off = found - expected; exit !(off < 1e-6 && off > -1e-6) }'
@@ -111,9 +111,9 @@ printf x | dd of=whole-ddp/step-000000060/shard-00001 bs=1 seek=99 conv=notrunc 
 train 2 --checkpoint=whole-ddp >out 2>err
 is "$?" 0 'an altered shard: the run goes on from the checkpoint before'
 like "$(cat err)" \
-    'muster-train: whole-ddp/step-000000060/shard-00001: it was altered: .*; the checkpoint before it is tried' \
+    'muster-train: whole-ddp/step-000000060/shard-00001: corrupt: .*; trying the previous checkpoint' \
     '... names the file'
-is "$(grep -c 'is tried' err)" 1 '... once'
+is "$(grep -c 'trying the previous' err)" 1 '... once'
 text=$(train 2 --checkpoint=whole-ddp --batch=8 2>&1)
 like "$text" 'muster-train: whole-ddp/step-0000000..: was written with --batch=4, this run has --batch=8' \
     'a checkpoint of another batch is refused'

@@ -35,26 +35,26 @@ for strategy in ddp zero3; do
 done
 train 3 --strategy=ddp --verify --inject=flip:2@5
 is "$?" 1 'a bit of a parameter that differs ends the run'
-named "step 5: rank 2 on $here: parameter fcw of layer 0 is not what most of the 3 ranks have" \
+named "step 5: rank 2 on $here: parameter fcw of layer 0 differs from most of the 3 ranks" \
     'named with step, rank, tensor and layer'
 train 2 --strategy=ddp --verify --inject=flip:1@5
-named "step 5: parameter fcw of layer 0 is not the same on all 2 ranks, rank 1 on $here differs from rank 0 on $here; more ranks would tell who is wrong" \
+named "step 5: parameter fcw of layer 0 differs between the 2 ranks: rank 1 on $here and rank 0 on $here; run more ranks to find which is wrong" \
     'of two ranks nobody can tell which'
 train 3 --strategy=ddp --inject=flip:2@5
 is "$?" 0 'without --verify nobody looks'
 for strategy in zero1 zero3; do
     train 3 --strategy=$strategy --verify --inject=rot:1@2
     is "$?" 1 "$strategy: memory that loses a bit between two steps ends the run"
-    named "step 3: rank 1 on $here: what it keeps of layer 0 has changed since the last step: its memory loses bits" \
+    named "step 3: rank 1 on $here: its stored layer 0 changed since the last step: its memory corrupts data" \
         'named with step, rank and layer'
 done
 train 3 --strategy=replicas --inject=flip:0@6
 is "$?" 1 'a replica that computes a parameter otherwise ends the run'
-named "step 6: rank 0 on $here: parameter fcw of layer 0 is not what most of the 3 ranks have" \
+named "step 6: rank 0 on $here: parameter fcw of layer 0 differs from most of the 3 ranks" \
     'named with step, rank and tensor'
 train 3 --strategy=replicas --inject=nan:2@6
 is "$?" 1 'so does one that computes a gradient otherwise'
-named "step 6: rank 2 on $here: the gradient of fcw is not what most of the 3 ranks have" \
+named "step 6: rank 2 on $here: the gradient of fcw differs from most of the 3 ranks" \
     'named with step, rank and tensor'
 train 2 --inject=nonsense
 is "$?" 1 'a fault that is none is refused'

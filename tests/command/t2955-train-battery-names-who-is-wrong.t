@@ -40,25 +40,25 @@ is "$?" 1 'a rank that computes wrongly fails'
 is "$(jq -r 'select(.verdict == "fail") | "\(.test) \(.node) \(.part)"' out)" "train.one $here rank 1" \
     '... and is named with its node'
 like "$(jq -r 'select(.verdict == "fail").message' out)" \
-    '^the loss of step 5 is [0-9.]*, 0.00[0-9]* off the reference: it computes wrongly$' '... with the step'
+    '^the loss of step 5 is [0-9.]*, 0.00[0-9]* from the reference: this rank computes wrong results$' '... with the step'
 if ! is_sanitized "$top_builddir/muster-train"; then
     battery 3 --inject=nan:0@1
     is "$?" 1 'a rank whose numbers are none fails'
     is "$(jq -r 'select(.metric != "throughput") | select(.verdict == "fail" or .verdict == "warn") | "\(.metric) \(.part)"' out)" 'loss rank 0' \
         '... and no other is held against it'
     like "$(jq -r 'select(.verdict == "unknown") | "\(.metric) \(.part): \(.message)"' out)" \
-        '^throughput rank 0: its speed was not measured: step 1: ' '... its speed is unknown'
+        '^throughput rank 0: could not measure the speed: step 1: ' '... its speed is unknown'
     is "$(jq -r 'select(.metric == "efficiency")' out)" '' '... and so is what all make of theirs'
     battery 2 --inject=flip:0@4
     is "$(jq -r 'select(.metric == "digest") | "\(.verdict) \(.part)"' out)" 'warn null' \
         'of two ranks that differ by a bit nobody is named as the one'
-    like "$(jq -r 'select(.metric == "digest").message' out)" "^rank 1 on $here has .* those of rank 0 on $here: " \
+    like "$(jq -r 'select(.metric == "digest").message' out)" "^parameters of rank 1 on $here after .* those of rank 0 on $here: " \
         '... both are'
 fi
 battery 3 --inject=flip:2@4
 is "$?" 0 'one bit off is no failure'
 like "$(jq -r 'select(.metric == "digest") | "\(.verdict) \(.part) \(.message)"' out)" \
-    '^warn rank 2 its parameters after 10 steps are not to the bit those of 2 of 3 ranks' \
+    '^warn rank 2 after 10 steps, parameters differ in bits from those of 2 of 3 ranks' \
     '... but a warning that names the rank'
 
 "$top_builddir/muster-train" battery --quick --json >out 2>err
@@ -67,7 +67,7 @@ is "$?" 0 'one process without MPI'
 is "$(verdicts)" 'train.one pass train.checkpoint pass train.data pass' '... passes what one can'
 text=$(TMPDIR=/no-such "$top_builddir/muster-train" battery --quick --json 2>&1)
 is "$?" 1 'checkpoints need a place'
-like "$text" '/no-such: no directory can be made there' '... which is said'
+like "$text" '/no-such: cannot create a directory there' '... which is said'
 mkdir "a place's name"
 TMPDIR=$PWD/"a place's name" "$top_builddir/muster-train" battery --quick --json >out 2>err
 settled $?

@@ -62,10 +62,10 @@ is "$?" 0 '--layout=auto on two islands'
 ok '... has the reference'"'"'s losses' follows "$large_losses"
 like "$(cat out)" "stage 0: . layers? on ranks 0,3 on $here,$here, island a, " '... each island is a stage'
 like "$(cat out)" "stage 1: . layers? on ranks 1,2 on $here,$here, island b, " '... of its ranks'
-like "$(cat out)" 'predicted: [0-9.]+ ms a step; [0-9.]+ ms as data parallel' '... and says what to expect'
+like "$(cat out)" 'predicted: [0-9.]+ ms per step; [0-9.]+ ms if data parallel' '... and says what to expect'
 on_islands 'a a a b' --stages=2
 is "$(grep '^muster-train' err)" \
-    'muster-train: --stages: 2 stages of 2 ranks do not fit into 2 islands, stages of 1 would' \
+    'muster-train: --stages: 2 stages of 2 ranks do not fit into 2 islands; stages of 1 ranks do' \
     'stages that no island is made of are refused'
 train_ranks 2 "${large[@]}" --layout=auto >out 2>err
 ok 'without islands it is data parallel' follows "$large_losses"
@@ -116,7 +116,7 @@ rm -r whole/step-000000012
 for stages in 2 4; do
     cp -r whole "again-$stages"
     train_ranks 4 "${long[@]}" --stages=$stages --checkpoint="again-$stages" >out 2>err
-    like "$(cat err)" 'goes on from step 6 of' "a checkpoint of two stages goes on in $stages"
+    like "$(cat err)" 'resuming from step 6 of' "a checkpoint of two stages goes on in $stages"
     [ $stages = 2 ] && is "$(final)" "$wanted" '... with the same loss'
     ok '... to 1e-6' awk -v a="$(final)" -v b="$wanted" 'BEGIN { exit !(a && a-b < 1e-6 && b-a < 1e-6) }'
 done
@@ -127,7 +127,7 @@ ok 'zero3 goes on from it to 1e-6' awk -v a="$(final)" -v b="$wanted" \
     'BEGIN { exit !(a && a-b < 1e-6 && b-a < 1e-6) }'
 rm -r whole/step-000000006
 train_ranks 2 "${long[@]}" --stages=2 --split=1,3 --checkpoint=whole --steps=13 >out 2>err
-like "$(cat err)" 'goes on from step 12 of' 'a pipeline goes on from one of zero3'
+like "$(cat err)" 'resuming from step 12 of' 'a pipeline goes on from one of zero3'
 
 # Who is wrong.
 train() { train_ranks "$@" "${large[@]}" >out 2>err; }
@@ -139,11 +139,11 @@ like "$(cat err)" \
 is "$(grep -c '^muster-train' err)" 1 '... and by nobody else'
 train 6 --stages=2 --verify --inject=flip:4@5
 is "$(grep '^muster-train: step' err)" \
-    "muster-train: step 5: rank 4 on $here: parameter fcw of layer 2 is not what most of the 3 ranks have" \
+    "muster-train: step 5: rank 4 on $here: parameter fcw of layer 2 differs from most of the 3 ranks" \
     'a parameter that differs within a stage'
 train 4 --stages=2 --verify --inject=rot:2@2
 is "$(grep '^muster-train: step' err)" \
-    "muster-train: step 3: rank 2 on $here: what it keeps of layer 2 has changed since the last step: its memory loses bits" \
+    "muster-train: step 3: rank 2 on $here: its stored layer 2 changed since the last step: its memory corrupts data" \
     'memory that loses a bit'
 
 refused() { # LINE OPTION...
@@ -152,10 +152,10 @@ refused() { # LINE OPTION...
     text=$(train_ranks 4 "${large[@]}" "$@" 2>&1)
     is "$(grep '^muster-train' <<<"$text")" "muster-train: $line; see muster-train --help" "$* is refused"
 }
-refused '--stages: 4 ranks cannot be shared out evenly to 3 stages' --stages=3
+refused '--stages: 4 ranks cannot be divided evenly among 3 stages' --stages=3
 refused '--stages: 2 layers cannot be split into 4 stages' --stages=4 --layers=2
-refused '--split: expected 2 numbers, one of each stage, that make 4 layers; found "2,3"' \
+refused '--split: expected 2 numbers, one per stage, with a sum of 4 layers; found "2,3"' \
     --stages=2 --split=2,3
-refused '--stages: more than one works with --strategy=ddp, not with zero3' \
+refused '--stages: more than 1 requires --strategy=ddp, found zero3' \
     --stages=2 --strategy=zero3
 done_testing

@@ -28,7 +28,7 @@ ok 'a node loses its power: it ends well' within 100 told spare '^status 0$' || 
 like "$(cat "$work/spare")" 'muster run: starts srun on n\[1-3\]' 'the spare was not used before'
 like "$(cat "$work/spare")" 'muster run: restart 1 of 3 without n3' 'the node is named'
 like "$(cat "$work/spare")" 'muster run: starts srun on n\[1-2,4\]' '... and a spare takes its part'
-like "$(cat "$work/spare")" 'goes on from step [0-9]*0 of ' '... from the checkpoint'
+like "$(cat "$work/spare")" 'resuming from step [0-9]*0 of ' '... from the checkpoint'
 is "$(grep -o '"action":"[a-z]*"' "$work/spare.json" | cut -d'"' -f4 | xargs)" 'examine replace end' \
     'programs read what was decided'
 wait $!

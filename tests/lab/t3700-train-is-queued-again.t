@@ -30,7 +30,7 @@ is_gone() { ! lab on n1 pgrep slurmstepd && ! lab on n2 pgrep slurmstepd; }
 within 20 is_gone
 sleep 3
 goes_on() {
-    told 'goes on from step [0-9]*0 of ' && return
+    told 'resuming from step [0-9]*0 of ' && return
     [[ $(lab run scontrol -o show job "$id") == *' JobState=PENDING Reason=BeginTime '* ]] &&
         lab run scontrol update "JobId=$id" StartTime=now
     return 1

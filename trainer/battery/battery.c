@@ -23,7 +23,7 @@ static int take_inject(const char *value, void *injection, struct error *err)
 
 static const struct option_row rows[] = {
     OPTION('\0', "json", NULL, "print records as JSON lines, nothing else", FLAG, FIELD(is_json)),
-    OPTION('\0', "quick", NULL, "less time for speeds", FLAG, FIELD(is_quick)),
+    OPTION('\0', "quick", NULL, "spend less time on speed measurements", FLAG, FIELD(is_quick)),
     OPTION('\0', "time-limit", "SECONDS", "stop after this time", SECONDS, FIELD(limit_s),
            OPTION_RANGE(5, 1e6), .initial = "60"),
     OPTION('\0', "inject", "FAULT", NULL, CALL, FIELD(injection), .take = take_inject),
@@ -32,10 +32,10 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster-train battery",
     .usage = "muster-train battery [OPTION...]",
-    .summary = "Runs the train.* tests: trainings whose losses are known, on each rank by itself, "
-               "on the ranks of each node, on all; checkpoints, the partition of data, tokens per "
-               "second. srun or mpirun starts it.",
-    .status = "0 good, 1 something failed, 2 usage, 3 something could not be measured.",
+    .summary = "Runs the train.* tests: trainings with known losses on each rank alone, on the "
+               "ranks of each node and on all ranks; checkpoints, data partition, tokens per "
+               "second. Start it with srun or mpirun.",
+    .status = "0 passed, 1 a test failed, 2 usage, 3 a test could not measure.",
     .rows = rows,
 };
 

@@ -98,7 +98,7 @@ static int store(struct training *training, const char *directory, bool loads, s
         rv = checkpoint_read(directory, &problem, training->comm, &piece, 1, &step, ignore, NULL,
                              err);
         if (rv == 0)
-            error_set(err, "%s: the checkpoint that was written is not whole", directory);
+            error_set(err, "%s: the written checkpoint is incomplete", directory);
         training->step = step;
         return rv == 1 ? 0 : -1;
     }

@@ -85,10 +85,11 @@ static void write_deviation(const struct battery *battery, const char *test, int
     record.unit = "nats";
     record.limit = CASE_TOLERANCE;
     record.limit_source = "reference";
-    write_record(battery, &record, rank,
-                 "the loss %s %d is %.9f, %.3g off the reference: it computes wrongly",
-                 outcome->step == CASE_STEPS ? "after update" : "of step", outcome->step,
-                 outcome->found, outcome->worst);
+    write_record(
+        battery, &record, rank,
+        "the loss %s %d is %.9f, %.3g from the reference: this rank computes wrong results",
+        outcome->step == CASE_STEPS ? "after update" : "of step", outcome->step, outcome->found,
+        outcome->worst);
 }
 
 /* A node's ranks were all as they should be; value: the worst of them. */
@@ -157,18 +158,17 @@ static void judge_digests(const struct battery *battery)
         record = RECORD(.test = "train.one", .metric = "digest", .code = FAULT_TRAINING_DIFFERS,
                         .verdict = VERDICT_WARN);
         if (2 * most > right)
-            write_record(
-                battery, &record, rank,
-                "its parameters after %d steps are not to the bit those of %d of %d ranks: another "
-                "kind of processor, or one that computes wrongly",
-                CASE_STEPS, most, right);
+            write_record(battery, &record, rank,
+                         "after %d steps, parameters differ in bits from those of %d of %d ranks: "
+                         "a different processor model, or a processor that computes wrong results",
+                         CASE_STEPS, most, right);
         else
-            write_record(
-                battery, &record, -1,
-                "rank %d on %s has parameters after %d steps that are not to the bit those of rank "
-                "%d on %s: different kinds of processors, or one computes wrongly; more ranks "
-                "would tell which",
-                rank, battery->world.names[rank], CASE_STEPS, common, battery->world.names[common]);
+            write_record(battery, &record, -1,
+                         "parameters of rank %d on %s after %d steps differ in bits from those of "
+                         "rank %d on %s: different processor models, or one computes wrong "
+                         "results; run more ranks to find which",
+                         rank, battery->world.names[rank], CASE_STEPS, common,
+                         battery->world.names[common]);
     }
 }
 
@@ -222,7 +222,7 @@ static void run_one_speed(struct battery *battery, double seconds)
         record = RECORD(.test = "train.one", .metric = "throughput");
         if (isnan(rates[rank])) {
             record.verdict = VERDICT_UNKNOWN;
-            write_record(battery, &record, rank, "its speed was not measured: %s", why[rank].text);
+            write_record(battery, &record, rank, "could not measure the speed: %s", why[rank].text);
             continue;
         }
         record.value = rates[rank];
@@ -232,7 +232,7 @@ static void run_one_speed(struct battery *battery, double seconds)
             record.limit_source = "peers";
             record.verdict = VERDICT_WARN;
             record.code = FAULT_TRAINING_SLOW;
-            write_record(battery, &record, rank, "%.0f %% of the median of %d ranks: a straggler",
+            write_record(battery, &record, rank, "straggler: %.0f %% of the median of %d ranks",
                          100 * rates[rank] / median, ranks);
         } else {
             write_record(battery, &record, rank, "%s", "");
@@ -304,10 +304,10 @@ static void run_checkpoint(struct battery *battery, uint32_t digest)
         case_run(&test_case, battery->node, &outcome);
     } else {
         outcome = (struct case_outcome){.rv = -1, .worst = NAN};
-        snprintf(outcome.text, sizeof outcome.text, "%s: no directory can be made there", base);
+        snprintf(outcome.text, sizeof outcome.text, "%s: cannot create a directory there", base);
     }
     if (leads && directory[0] && nftw(directory, take_away, 16, FTW_DEPTH | FTW_PHYS) != 0)
-        fprintf(stderr, "muster-train: %s could not be removed: %m\n", directory);
+        fprintf(stderr, "muster-train: cannot remove %s: %m\n", directory);
     if (outcome.rv == 0 && outcome.digest != digest) {
         outcome.rv = -1;
         snprintf(outcome.text, sizeof outcome.text,
@@ -338,11 +338,11 @@ static void run_nodes(struct battery *battery, const struct strategy *strategy)
         write_record(battery, &record, -1, "%s on %d ranks: %s", strategy->name,
                      battery->world.ranks, outcome.text);
     else if (is_off(&outcome))
-        write_record(
-            battery, &record, -1,
-            "%s on %d ranks: the loss of step %d is %.9f, %.3g off the reference, though each rank "
-            "by itself is right: what they exchange is wrong",
-            strategy->name, battery->world.ranks, outcome.step, outcome.found, outcome.worst);
+        write_record(battery, &record, -1,
+                     "%s on %d ranks: the loss of step %d is %.9f, %.3g from the reference, but "
+                     "each rank alone is correct: data exchanged between ranks is wrong",
+                     strategy->name, battery->world.ranks, outcome.step, outcome.found,
+                     outcome.worst);
     else
         write_record(battery, &record, -1, "%s on %d ranks, parameters equal after each step",
                      strategy->name, battery->world.ranks);
@@ -362,7 +362,7 @@ static void run_nodes_speed(struct battery *battery, double seconds)
     record = RECORD(.test = "train.nodes", .metric = "throughput");
     if (rv != 0) {
         record.verdict = VERDICT_UNKNOWN;
-        write_record(battery, &record, -1, "the speed of %d ranks was not measured: %s",
+        write_record(battery, &record, -1, "could not measure the speed of %d ranks: %s",
                      battery->world.ranks, err.text);
         return;
     }
@@ -373,11 +373,11 @@ static void run_nodes_speed(struct battery *battery, double seconds)
     record.metric = "efficiency";
     record.value = speed.tokens_per_s / battery->speed_alone;
     if (!isnan(record.value))
-        write_record(battery, &record, -1, "of %.0f tokens/s of %d ranks each by itself",
+        write_record(battery, &record, -1, "of %.0f tokens/s, the sum of %d ranks measured alone",
                      battery->speed_alone, battery->world.ranks);
     record.metric = "communication";
     record.value = speed.waited_share;
-    write_record(battery, &record, -1, "share of the time that rank 0 waited");
+    write_record(battery, &record, -1, "fraction of the time that rank 0 waited for other ranks");
 }
 
 /* Each rank reads its share of some batches; what all read must be what one reads. */
@@ -411,8 +411,8 @@ static void run_data(struct battery *battery)
         return;
     record = RECORD(.test = "train.data", .verdict = sum == whole ? VERDICT_PASS : VERDICT_FAIL);
     write_record(battery, &record, -1,
-                 sum == whole ? "%d sequences, each read by one of %d ranks"
-                              : "%d sequences are not each read by one of %d ranks",
+                 sum == whole ? "%d sequences, each read by exactly one of %d ranks"
+                              : "found %d sequences not read by exactly one of %d ranks",
                  BATCH * STEPS, ranks);
 }
 

@@ -119,7 +119,7 @@ int checkpoint_write_shard(const char *directory, long step, int number,
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return error_set(err, "%s: %m%s", path,
-                         errno == ENOENT ? " (is the directory the same on all nodes?)" : "");
+                         errno == ENOENT ? " (is the directory shared by all nodes?)" : "");
     for (size_t i = 0; i < piece_count; i++) {
         const struct checkpoint_state *piece = &pieces[i];
 
@@ -218,7 +218,7 @@ int checkpoint_begin(const char *directory, long step, struct error *err)
     char unfinished[PATH_BYTES];
 
     if (strlen(directory) > PATH_BYTES - 64)
-        return error_set(err, "%.64s...: the path is too long", directory);
+        return error_set(err, "%.64s...: path too long", directory);
     if (mkdir(directory, 0755) != 0 && errno != EEXIST)
         return error_set(err, "%s: %m", directory);
     checkpoint_abandon(directory, step);
@@ -284,13 +284,12 @@ static int verify_shard(int fd, const char *path, const struct manifest *manifes
     if (got < 0)
         return error_set(err, "%s: %m", path);
     if (found < expected)
-        return error_set(err, "%s: it is cut short: %zu bytes were expected", path, expected);
+        return error_set(err, "%s: truncated, expected %zu bytes", path, expected);
     if (found > expected)
-        return error_set(err, "%s: it has more than the %zu bytes that were expected", path,
-                         expected);
+        return error_set(err, "%s: too long, expected %zu bytes", path, expected);
     if (crc != shard->crc)
-        return error_set(err, "%s: it was altered: checksum %08x, %08x expected", path,
-                         (unsigned)crc, (unsigned)shard->crc);
+        return error_set(err, "%s: corrupt: checksum is %08x, expected %08x", path, (unsigned)crc,
+                         (unsigned)shard->crc);
     return 0;
 }
 
@@ -336,7 +335,7 @@ static int read_shard(const char *path, const struct manifest *manifest,
 
         for (size_t j = 0; rv == 0 && j < piece_count; j++)
             if (read_common(fd, piece, at, &pieces[j]) != 0)
-                rv = error_set(err, "%s: it is cut short: %zu bytes were expected", path,
+                rv = error_set(err, "%s: truncated, expected %zu bytes", path,
                                shard_bytes(manifest, shard));
         at += ARRAYS * piece->count;
     }
@@ -363,7 +362,7 @@ static int read_one(const char *path, const struct checkpoint_problem *problem, 
     }
     free(text);
     if (manifest.step != step) {
-        error_set(err, "%s: is of step %ld", file, manifest.step);
+        error_set(err, "%s: found the manifest of step %ld", file, manifest.step);
         rv = 0;
     } else if (manifest_compare(&manifest, problem, err) != 0) {
         error_prefix(err, "%s", path);

@@ -108,9 +108,9 @@ static int check_end(const char *text, struct error *err)
 
     if (!end || sscanf(end, "\nend %8" SCNx32 "%n", &crc, &used) != 1 || used != 13 ||
         strcmp(end + used, "\n") != 0)
-        return error_set(err, "it is cut short: its last line, end and a checksum, is not there");
+        return error_set(err, "truncated: the last line, \"end\" and a checksum, is missing");
     if (crc != crc32c(0, (const uint8_t *)text, (size_t)(end + 1 - text)))
-        return error_set(err, "it was altered: its checksum is not the one of its last line");
+        return error_set(err, "corrupt: the checksum differs from the one in the last line");
     return 0;
 }
 
@@ -208,14 +208,15 @@ static int parse_lines(const char *text, struct manifest *manifest, struct error
 
     for (const char *line = text; strncmp(line, "end ", 4) != 0; number++) {
         if (take_line(line, number, manifest) != 0)
-            return error_set(err, "line %d: \"%.*s\" is not what a manifest has there", number + 1,
+            return error_set(err, "line %d: unexpected \"%.*s\"", number + 1,
                              (int)strcspn(line, "\n"), line);
         line = strchr(line, '\n') + 1;
     }
     if (shape_check(&manifest->problem.shape, err) != 0)
         return -1;
     if (!is_complete(manifest))
-        return error_set(err, "its pieces are not each of the %zu parameters of the model once",
+        return error_set(err,
+                         "the pieces do not contain each of the %zu model parameters exactly once",
                          shape_parameters(&manifest->problem.shape));
     return 0;
 }
@@ -246,7 +247,7 @@ int manifest_compare(const struct manifest *manifest, const struct checkpoint_pr
         if (then == now)
             continue;
         if (lines[i].offset == FIELD(data_checksum))
-            return error_set(err, "was written with other data than this run's --data");
+            return error_set(err, "was written with different --data than this run");
         if (lines[i].kind == LINE_FLAG)
             return error_set(err, "was written with%s --%s, this run is with%s", then ? "" : "out",
                              lines[i].name, now ? "" : "out");

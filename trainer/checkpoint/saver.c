@@ -57,7 +57,7 @@ static int lock_directory(const char *directory, struct error *err)
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
         return fd;
     if (errno == EWOULDBLOCK)
-        error_set(err, "%s: another muster-train writes its checkpoints there", directory);
+        error_set(err, "%s: in use by another muster-train", directory);
     else
         error_set(err, "%s: %m", directory);
     close(fd);
@@ -76,7 +76,7 @@ static int take_memory(struct saver *saver, const struct checkpoint_state *piece
     saver->copies = malloc(bytes);
     saver->memory = malloc(3 * count * sizeof(real) + 1);
     if (!saver->pieces || !saver->copies || !saver->memory)
-        return error_set(err, "checkpoints: %.1f GB of memory for a copy cannot be had: %m",
+        return error_set(err, "checkpoints: cannot allocate %.1f GB for a copy: %m",
                          (double)(3 * count * sizeof(real)) / 1e9);
     next = saver->memory;
     for (size_t i = 0; i < saver->piece_count; i++, next += 3 * pieces[i - 1].count) {
@@ -205,7 +205,7 @@ static int commit(struct saver *saver, const struct shard_word *words,
         for (size_t i = 0; i < saver->piece_count && rv == 0; i++)
             rv = manifest_add_piece(&manifest, pieces[i].first, pieces[i].count);
         if (rv != 0)
-            error_set(err, "the manifest: out of memory");
+            error_set(err, "out of memory for the manifest");
     }
     if (rv == 0)
         rv = checkpoint_commit(saver->directory, &manifest, saver->keep, err);

@@ -26,7 +26,7 @@ int channel_create(struct comm *comm, int lanes, struct channel **channel, struc
         !(made->ranks = calloc((size_t)lanes, sizeof *made->ranks))) {
         free(made ? made->requests : NULL);
         free(made);
-        return error_set(err, "a channel between ranks: %m");
+        return error_set(err, "cannot create a channel between ranks: %m");
     }
     made->mpi = mpi;
     made->lanes = lanes;

@@ -78,7 +78,7 @@ int comm_self(struct comm **comm, struct error *err)
     struct comm *made = calloc(1, sizeof *made);
 
     if (!made)
-        return error_set(err, "a team of ranks: %m");
+        return error_set(err, "cannot create a communicator: %m");
     made->mpi = MPI_COMM_NULL;
     made->rank_info = (struct rank_info){0, 1};
     *comm = made;

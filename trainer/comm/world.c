@@ -63,7 +63,7 @@ static int gather_hosts(struct world *world, struct error *err)
     memory.list = calloc(ranks, sizeof *memory.list);
     if (!cards || !memory.names || !memory.list) {
         free(cards);
-        return error_set(err, "the names of %zu ranks: %m", ranks);
+        return error_set(err, "cannot allocate the names of %zu ranks: %m", ranks);
     }
     own_name("", card.node, sizeof card.node);
     sched_getaffinity(0, sizeof card.processors, &card.processors);
@@ -104,7 +104,7 @@ static void start_watch(const struct world *world, double limit_s)
     if (world->rank == 0) {
         socket = heartbeat_listen(NULL, false, &endpoint, &err);
         if (socket < 0 || watch_start_monitor(&config, socket, &endpoint, &err) != 0) {
-            fprintf(stderr, "muster-train: no watch over the ranks: %s\n", err.text);
+            fprintf(stderr, "muster-train: cannot monitor the ranks: %s\n", err.text);
             endpoint.address_count = 0;
         }
     }

@@ -34,10 +34,8 @@ const struct compute *compute_bf16(struct error *err)
 
 const struct compute *compute_bf16(struct error *err)
 {
-    error_set(
-        err,
-        "--precision=bf16 was not built: it needs oneDNN (Debian package libdnnl-dev, RHEL package "
-        "onednn-devel) on x86-64");
+    error_set(err, "--precision=bf16 is not built in: it needs oneDNN (Debian package libdnnl-dev, "
+                   "RHEL package onednn-devel) on x86-64");
     return NULL;
 }
 

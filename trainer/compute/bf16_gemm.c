@@ -33,7 +33,7 @@ static void check(dnnl_status_t status, const struct bf16_gemm *gemm, const char
 {
     if (status == dnnl_success)
         return;
-    fprintf(stderr, "muster-train: oneDNN: %s, for a product of %d x %d x %d in bfloat16: %s\n",
+    fprintf(stderr, "muster-train: oneDNN: %s for a %d x %d x %d bfloat16 matrix product: %s\n",
             what, gemm->m, gemm->n, gemm->k,
             status == dnnl_out_of_memory ? "out of memory" : dnnl_status2str(status));
     exit(1);
@@ -119,7 +119,7 @@ static matrix matrix_of(const struct bf16_gemm *gemm, dnnl_data_type_t type, int
     dnnl_dims_t sizes = {rows, columns};
     matrix made;
 
-    check(describe(type, sizes, layout, &made), gemm, "a matrix cannot be described");
+    check(describe(type, sizes, layout, &made), gemm, "cannot create a memory descriptor");
     return made;
 }
 
@@ -128,14 +128,15 @@ static dnnl_primitive_attr_t attributes_of(const struct bf16_gemm *gemm)
     dnnl_primitive_attr_t attributes;
     dnnl_post_ops_t operations;
 
-    check(dnnl_primitive_attr_create(&attributes), gemm, "no attributes");
+    check(dnnl_primitive_attr_create(&attributes), gemm, "cannot create attributes");
     check(dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user), gemm,
-          "no scratch of one's own");
+          "cannot set the scratchpad mode");
     if (!gemm->is_added)
         return attributes;
-    check(dnnl_post_ops_create(&operations), gemm, "no sum");
-    check(append_sum(operations), gemm, "no sum");
-    check(dnnl_primitive_attr_set_post_ops(attributes, operations), gemm, "no sum");
+    check(dnnl_post_ops_create(&operations), gemm, "cannot set the sum post-operation");
+    check(append_sum(operations), gemm, "cannot set the sum post-operation");
+    check(dnnl_primitive_attr_set_post_ops(attributes, operations), gemm,
+          "cannot set the sum post-operation");
     dnnl_post_ops_destroy(operations);
     return attributes;
 }
@@ -150,18 +151,19 @@ static void kernel_make(const struct bf16_gemm *gemm, dnnl_engine_t engine, stru
     dnnl_primitive_desc_t product;
     passed_matrix scratch;
 
-    check(describe_product(engine, &a, &b, &c, attributes, &product), gemm, "no such product");
-    check(dnnl_primitive_create(&kernel->primitive, product), gemm, "no kernel");
+    check(describe_product(engine, &a, &b, &c, attributes, &product), gemm,
+          "cannot create a matrix product");
+    check(dnnl_primitive_create(&kernel->primitive, product), gemm, "cannot create a kernel");
     scratch = dnnl_primitive_desc_query_md(product, dnnl_query_scratchpad_md, 0);
     kernel->scratch_bytes = dnnl_memory_desc_get_size(scratch);
     check(dnnl_memory_create(&kernel->a, pass(&a), engine, DNNL_MEMORY_NONE), gemm,
-          "no memory object");
+          "cannot create a memory object");
     check(dnnl_memory_create(&kernel->b, pass(&b), engine, DNNL_MEMORY_NONE), gemm,
-          "no memory object");
+          "cannot create a memory object");
     check(dnnl_memory_create(&kernel->c, pass(&c), engine, DNNL_MEMORY_NONE), gemm,
-          "no memory object");
+          "cannot create a memory object");
     check(dnnl_memory_create(&kernel->scratch, scratch, engine, DNNL_MEMORY_NONE), gemm,
-          "no memory object");
+          "cannot create a memory object");
     dnnl_primitive_desc_destroy(product);
     dnnl_primitive_attr_destroy(attributes);
     forget(&a);
@@ -181,9 +183,9 @@ static bool is_of_kind(const struct bf16_gemm *gemm, const struct bf16_gemm *kin
 
 static void start(struct kernels *kernels, const struct bf16_gemm *gemm)
 {
-    check(dnnl_engine_create(&kernels->engine, dnnl_cpu, 0), gemm, "no engine");
+    check(dnnl_engine_create(&kernels->engine, dnnl_cpu, 0), gemm, "cannot create an engine");
     check(dnnl_stream_create(&kernels->stream, kernels->engine, dnnl_stream_default_flags), gemm,
-          "no stream");
+          "cannot create a stream");
 }
 
 static void grow(struct kernels *kernels, const struct bf16_gemm *gemm)
@@ -191,7 +193,7 @@ static void grow(struct kernels *kernels, const struct bf16_gemm *gemm)
     int room = kernels->room ? 2 * kernels->room : 64;
     struct kernel *grown = realloc(kernels->kernels, (size_t)room * sizeof *grown);
 
-    check(grown ? dnnl_success : dnnl_out_of_memory, gemm, "no list of kernels");
+    check(grown ? dnnl_success : dnnl_out_of_memory, gemm, "cannot allocate the kernel list");
     kernels->kernels = grown;
     kernels->room = room;
 }
@@ -203,7 +205,8 @@ static void take_scratch(struct kernels *kernels, size_t size_bytes, const struc
     free(kernels->scratch);
     kernels->scratch_bytes = (size_bytes + 4095) / 4096 * 4096;
     kernels->scratch = aligned_alloc(4096, kernels->scratch_bytes);
-    check(kernels->scratch ? dnnl_success : dnnl_out_of_memory, gemm, "no scratch");
+    check(kernels->scratch ? dnnl_success : dnnl_out_of_memory, gemm,
+          "cannot allocate scratch memory");
 }
 
 static struct kernel *kernel_for(struct kernels *kernels, const struct bf16_gemm *gemm)
@@ -300,7 +303,7 @@ void bf16_gemm(const struct bf16_gemm *gemm)
     dnnl_memory_set_data_handle(kernel->c, gemm->c);
     dnnl_memory_set_data_handle(kernel->scratch, kernels.scratch);
     check(dnnl_primitive_execute(kernel->primitive, kernels.stream, 4, arguments), gemm,
-          "it cannot be computed");
+          "computation failed");
     if (gemm->out)
         put(gemm);
 }

@@ -49,7 +49,7 @@ void *cpu_room(enum cpu_room which, size_t size_bytes)
         room->size_bytes = (size_bytes + 4095) / 4096 * 4096;
         room->memory = aligned_alloc(4096, room->size_bytes);
         if (!room->memory) {
-            fprintf(stderr, "muster-train: %.1f MB of scratch memory cannot be had: %m\n",
+            fprintf(stderr, "muster-train: cannot allocate %.1f MB of scratch memory: %m\n",
                     (double)room->size_bytes / 1e6);
             exit(1);
         }

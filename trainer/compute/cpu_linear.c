@@ -74,7 +74,7 @@ static void multiply_alone(const struct gemm *tile)
 
     if (status == dnnl_success)
         return;
-    fprintf(stderr, "muster-train: oneDNN: a product of %d x %d x %d cannot be computed: %s\n",
+    fprintf(stderr, "muster-train: oneDNN: cannot compute a %d x %d x %d matrix product: %s\n",
             tile->m, tile->n, tile->k,
             status == dnnl_out_of_memory ? "out of memory" : dnnl_status2str(status));
     exit(1);

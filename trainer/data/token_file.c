@@ -44,23 +44,23 @@ static int check_header(const struct token_file *file, struct error *err)
     const struct header *header = &file->header;
 
     if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0)
-        return error_set(err, "%s: is no token file (muster-train tokenize makes one)", file->path);
+        return error_set(err, "%s: is not a token file; create one with muster-train tokenize",
+                         file->path);
     if (header->version != FORMAT_VERSION)
-        return error_set(err, "%s: is of version %u, this program reads version %d", file->path,
+        return error_set(err, "%s: found version %u, expected version %d", file->path,
                          header->version, FORMAT_VERSION);
     if (header->header_crc != crc_of(0, header, offsetof(struct header, header_crc)))
-        return error_set(err, "%s: its header was altered", file->path);
+        return error_set(err, "%s: corrupt header: wrong checksum", file->path);
     if ((header->token_bytes != 1 && header->token_bytes != 2 && header->token_bytes != 4) ||
         header->vocabulary < 2 || header->vocabulary > INT32_MAX)
         return error_set(err,
-                         "%s: tokens of %u bytes, a vocabulary of %u: expected 1, 2 or 4, and "
-                         "2 or more",
+                         "%s: found tokens of %u bytes and a vocabulary of %u, expected 1, 2 or 4 "
+                         "bytes and at least 2",
                          file->path, header->token_bytes, header->vocabulary);
     if (header->count > (SIZE_MAX - HEADER_BYTES) / header->token_bytes ||
         file->size_bytes != HEADER_BYTES + header->count * header->token_bytes)
-        return error_set(err, "%s: has %zu bytes, its header says %llu tokens of %u bytes",
-                         file->path, file->size_bytes, (unsigned long long)header->count,
-                         header->token_bytes);
+        return error_set(err, "%s: found %zu bytes, expected %llu tokens of %u bytes", file->path,
+                         file->size_bytes, (unsigned long long)header->count, header->token_bytes);
     return 0;
 }
 
@@ -78,7 +78,7 @@ int token_file_open(const char *path, struct token_file **file, struct error *er
     if (fd < 0)
         goto fail;
     if (fstat(fd, &status) != 0 || status.st_size < HEADER_BYTES) {
-        error_set(err, "%s: is no token file (muster-train tokenize makes one)", path);
+        error_set(err, "%s: is not a token file; create one with muster-train tokenize", path);
         goto fail;
     }
     mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
@@ -161,11 +161,12 @@ int token_file_verify(const struct token_file *file, void (*progress)(void), str
             progress();
     }
     if (crc != header->tokens_crc)
-        return error_set(err, "%s: its tokens were altered: the checksum is not that of its header",
+        return error_set(err, "%s: corrupt tokens: the checksum differs from the one in the header",
                          file->path);
     if (beyond < header->count)
-        return error_set(err, "%s: token %llu is %u, its vocabulary has %u", file->path,
-                         (unsigned long long)beyond, token_at(file, beyond), header->vocabulary);
+        return error_set(err, "%s: token %llu is %u, expected less than %u, its vocabulary",
+                         file->path, (unsigned long long)beyond, token_at(file, beyond),
+                         header->vocabulary);
     return 0;
 }
 

@@ -94,14 +94,16 @@ int model_create(const struct model_options *options, struct model **model, stru
 
     if (row_count(&options->geometry) > ROWS_MOST) {
         free(made);
-        return error_set(err, "%zu tokens at once, at most %d can be: more --microbatches or ranks",
+        return error_set(err,
+                         "found %zu tokens per microbatch, expected at most %d; use more "
+                         "--microbatches or ranks",
                          row_count(&options->geometry), ROWS_MOST);
     }
     if (!made || !(made->saved = calloc(saved_count(options), sizeof *made->saved)) ||
         !(made->in = calloc((size_t)in_places(options), sizeof(activations *))) ||
         !(made->memory = aligned_alloc(64, size_bytes))) {
         model_destroy(made);
-        return error_set(err, "activations: %.1f GB of memory cannot be had: %m",
+        return error_set(err, "cannot allocate %.1f GB for activations: %m",
                          (double)size_bytes / 1e9);
     }
     pages_prefer_large(made->memory, size_bytes);

@@ -237,14 +237,14 @@ static double formula(double count, int ranks)
 
 const struct strategy strategy_ddp = {
     .name = "ddp",
-    .summary = "everything on each rank, gradients summed during backward",
+    .summary = "full copy on each rank, gradients reduced during backward",
     OPERATIONS,
     .passes = 2,
 };
 
 const struct strategy strategy_replicas = {
     .name = "replicas",
-    .summary = "each rank trains the same by itself, to the same bits",
+    .summary = "each rank trains the same model alone, with bit-identical results",
     .is_replicated = true,
     OPERATIONS,
 };

@@ -51,7 +51,7 @@ int gathered_create(const struct gathered_options *options, struct shard_bytes *
     size_t uses = 2 * (size_t)options->units;
 
     if (!made)
-        return error_set(err, "gathered parameters: %m");
+        return error_set(err, "cannot allocate gathered parameters: %m");
     made->options = *options;
     made->bytes = bytes;
     made->window = options->window > 0 && options->window < (int)uses ? options->window : (int)uses;
@@ -59,7 +59,7 @@ int gathered_create(const struct gathered_options *options, struct shard_bytes *
     made->slots = calloc((size_t)made->window, sizeof *made->slots);
     made->is_busy = calloc((size_t)made->window, sizeof *made->is_busy);
     if (!made->uses || !made->slots || !made->is_busy) {
-        error_set(err, "gathered parameters: %m");
+        error_set(err, "cannot allocate gathered parameters: %m");
         gathered_destroy(made);
         return -1;
     }

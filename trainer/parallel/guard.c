@@ -90,7 +90,7 @@ struct guard *guard_create(const struct shard *shard, bool is_summed, struct err
 
     if (!guard || !(guard->gradients = calloc((size_t)shape_units(shape), sizeof(real *)))) {
         free(guard);
-        error_set(err, "no memory: %m");
+        error_set(err, "out of memory: %m");
         return NULL;
     }
     guard->shard = shard;

@@ -28,7 +28,7 @@ real *shard_alloc(size_t count, size_t *bytes, struct error *err)
     real *memory = aligned_alloc(ALIGNED, size_bytes > 0 ? size_bytes : ALIGNED);
 
     if (!memory) {
-        error_set(err, "%.1f GB of memory cannot be had: %m", (double)count * sizeof(real) / 1e9);
+        error_set(err, "cannot allocate %.1f GB: %m", (double)count * sizeof(real) / 1e9);
         return NULL;
     }
     pages_prefer_large(memory, size_bytes);

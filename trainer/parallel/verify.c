@@ -53,14 +53,12 @@ int verify_name_rank(const struct comm *comm, const char *what, int rank, int ot
     char one[NAME];
 
     if (is_sure)
-        return error_set(err, "%s: %s is not what most of the %d ranks have",
+        return error_set(err, "%s: %s differs from most of the %d ranks",
                          comm_rank_name(comm, rank), what, ranks);
     snprintf(one, sizeof one, "%s", comm_rank_name(comm, rank));
-    return error_set(err,
-                     "%s is not the same on all %d ranks%s, %s differs from %s; more ranks "
-                     "would tell who is wrong",
-                     what, ranks, other == 0 ? "" : " that have it", one,
-                     comm_rank_name(comm, other));
+    return error_set(
+        err, "%s differs between the %d ranks%s: %s and %s; run more ranks to find which is wrong",
+        what, ranks, other == 0 ? "" : " that have it", one, comm_rank_name(comm, other));
 }
 
 int verify_create(struct shard *shard, struct comm *comm, struct verify **verify, struct error *err)
@@ -68,7 +66,7 @@ int verify_create(struct shard *shard, struct comm *comm, struct verify **verify
     struct verify *made = calloc(1, sizeof *made);
 
     if (!made)
-        return error_set(err, "no memory: %m");
+        return error_set(err, "out of memory: %m");
     made->shard = shard;
     made->comm = comm;
     made->units = shape_units(shard->options.shape);
@@ -80,7 +78,7 @@ int verify_create(struct shard *shard, struct comm *comm, struct verify **verify
     made->kept = calloc(made->piece_count, sizeof *made->kept);
     if (!made->digests || !made->pieces || !made->kept) {
         verify_destroy(made);
-        return error_set(err, "no memory: %m");
+        return error_set(err, "out of memory: %m");
     }
     shard->strategy->pieces(shard, true, made->pieces);
     *verify = made;
@@ -214,8 +212,7 @@ int verify_before(struct verify *verify, struct error *err)
         else if (verify->piece_count > 1)
             snprintf(what, sizeof what, "layer %d", all[rank] - 1);
         rv = error_set(err,
-                       "%s: what it keeps of %s has changed since the last step: its memory "
-                       "loses bits",
+                       "%s: its stored %s changed since the last step: its memory corrupts data",
                        comm_rank_name(verify->comm, rank), what);
     }
     free(all);

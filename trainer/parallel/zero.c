@@ -396,6 +396,6 @@ static double formula3(double count, int ranks)
         .passes = number < 3 ? 2 : 3,                                                              \
     }
 
-STRATEGY(1, "the optimizer's state in parts");
+STRATEGY(1, "optimizer state sharded");
 STRATEGY(2, "... and gradients");
 STRATEGY(3, "... and parameters, gathered unit by unit");

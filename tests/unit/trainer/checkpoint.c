@@ -167,28 +167,28 @@ static void altered_ones_are_passed_over(void)
 
     flip("step-000000040/shard-00000", 1234);
     read_step(0, 5, 30);
-    has_str(complaints, "step-000000040/shard-00000: it was altered: checksum",
+    has_str(complaints, "step-000000040/shard-00000: corrupt: checksum",
             "the altered file is named");
     flip("step-000000040/shard-00000", 1234);
     read_step(0, 5, 40);
     stat(path_of("step-000000040/shard-00000"), &status);
     is_int(truncate(path_of("step-000000040/shard-00000"), status.st_size - 1), 0, "one byte less");
     read_step(0, 5, 30);
-    has_str(complaints, "it is cut short", "the short file is named");
+    has_str(complaints, "truncated", "the short file is named");
     is_int(truncate(path_of("step-000000040/shard-00000"), status.st_size + 1), 0, "one more");
     read_step(0, 5, 30);
-    has_str(complaints, "it has more than", "a long one too");
+    has_str(complaints, "too long", "a long one too");
     unlink(path_of("step-000000040/shard-00000"));
     read_step(0, 5, 30);
     has_str(complaints, "No such file", "a missing one too");
     stat(path_of("step-000000030/manifest"), &status);
     flip("step-000000030/manifest", 30);
     read_step(0, 5, 20);
-    has_str(complaints, "step-000000030/manifest: it was altered", "so is an altered manifest");
+    has_str(complaints, "step-000000030/manifest: corrupt", "so is an altered manifest");
     flip("step-000000030/manifest", 30);
     is_int(truncate(path_of("step-000000030/manifest"), status.st_size / 2), 0, "half a manifest");
     read_step(0, 5, 20);
-    has_str(complaints, "step-000000030/manifest: it is cut short", "and half a one");
+    has_str(complaints, "step-000000030/manifest: truncated", "and half a one");
     write_step(40, 3);
     read_step(0, 5, 40);
 }
@@ -288,7 +288,7 @@ static void shards_come_together(void)
     }
     flip("step-000000310/shard-00003", 12);
     read_step(0, 5, 110);
-    has_str(complaints, "step-000000310/shard-00003: it was altered",
+    has_str(complaints, "step-000000310/shard-00003: corrupt",
             "a shard is checked though nothing of it is wanted");
 }
 
@@ -322,7 +322,7 @@ static void pieces_must_be_complete(void)
         if (rv == 0)
             manifest_clear(&parsed);
         else
-            has_str(err.text, "its pieces are not each of the", "... and why");
+            has_str(err.text, "the pieces do not contain each of the", "... and why");
         free(text);
         manifest_clear(&manifest);
     }

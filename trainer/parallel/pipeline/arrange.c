@@ -64,10 +64,10 @@ static int meet(const struct arrange_options *options, struct comm *comm, const 
         stages = made->islands > 1 ? ranks / replicas : 1;
     rv = placement_create(ranks, stages, options->shape->layers, &made->placement, err);
     if (rv == 0 && options->is_auto && replicas % made->placement.replicas)
-        rv = error_set(err,
-                       "--stages: %d stages of %d ranks do not fit into %d islands, stages of %d "
-                       "would",
-                       stages, made->placement.replicas, made->islands, replicas);
+        rv = error_set(
+            err,
+            "--stages: %d stages of %d ranks do not fit into %d islands; stages of %d ranks do",
+            stages, made->placement.replicas, made->islands, replicas);
     if (rv == 0)
         made->names = comm_gather_buffer(comm, sizeof *made->names); /* no more stages than ranks */
     if (rv == 0 && options->is_auto)
@@ -163,7 +163,7 @@ static int split(const struct arrange_options *options, struct arrangement *made
             return 0;
         speeds = calloc((size_t)stages, sizeof *speeds);
         if (!speeds)
-            return error_set(err, "the split of layers: %m");
+            return error_set(err, "cannot allocate the layer split: %m");
         for (int i = 0; i < stages; i++)
             speeds[i] = 1 / made->layer_s[i];
         split_by_speed(layers, stages, speeds, made->head_s, made->placement.layers);

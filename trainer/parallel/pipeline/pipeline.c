@@ -82,8 +82,8 @@ static int take_memory(struct pipeline *pipeline, struct error *err)
 
     if (pipeline->channel && bytes_of(pipeline, pipeline_most_rows(options)) > CHANNEL_MOST)
         return error_set(err,
-                         "the activations of a microbatch are %.1f GB, 2 GB can be sent: more "
-                         "--microbatches",
+                         "found %.1f GB of activations per microbatch, expected at most 2 GB; use "
+                         "more --microbatches",
                          (double)bytes_of(pipeline, pipeline_most_rows(options)) / 1e9);
     pipeline->in_places = held + !stage_is_first(&pipeline->stage);
     pipeline->actions = calloc(2 * (size_t)options->microbatches, sizeof *pipeline->actions);
@@ -102,7 +102,7 @@ static int take_memory(struct pipeline *pipeline, struct error *err)
     pipeline->part = (pipeline->part + (size_t)options->placement->replicas - 1) /
                      (size_t)options->placement->replicas;
     pipeline->room = calloc(1, pipeline_room_bytes(pipeline));
-    return pipeline->room ? 0 : error_set(err, "room for a gradient: %m");
+    return pipeline->room ? 0 : error_set(err, "cannot allocate a gradient: %m");
 }
 
 static int join(struct pipeline *pipeline, struct comm *comm, struct error *err)

@@ -12,7 +12,7 @@ int placement_create(int ranks, int stages, int layers, struct placement *placem
                      struct error *err)
 {
     if (ranks % stages)
-        return error_set(err, "--stages: %d rank%s cannot be shared out evenly to %d stages", ranks,
+        return error_set(err, "--stages: %d rank%s cannot be divided evenly among %d stages", ranks,
                          text_plural(ranks), stages);
     if (layers < stages)
         return error_set(err, "--stages: %d layers cannot be split into %d stages", layers, stages);
@@ -22,7 +22,7 @@ int placement_create(int ranks, int stages, int layers, struct placement *placem
                                     .order = calloc((size_t)ranks, sizeof(int))};
     if (!placement->layers || !placement->order) {
         placement_clear(placement);
-        return error_set(err, "the placement of %d ranks: %m", ranks);
+        return error_set(err, "cannot allocate the placement of %d ranks: %m", ranks);
     }
     split_even(layers, stages, placement->layers);
     for (int rank = 0; rank < ranks; rank++)

@@ -76,7 +76,7 @@ int speed_of_layer(const struct shape *shape, const struct compute *compute, int
     int rv = -1;
 
     if (!bench.parameters || !bench.gradients)
-        error_set(err, "a layer, to measure it: %m");
+        error_set(err, "cannot allocate a layer to measure it: %m");
     else
         rv = model_create(&options, &model, err);
     if (rv == 0) {
@@ -124,7 +124,7 @@ int speed_of_update(size_t count, int replicas, bool is_summed, double *seconds,
     if (made == ARRAYS)
         *seconds = time_update(arrays, count, replicas, is_summed);
     else
-        error_set(err, "an update of %zu parameters, to measure it: %m", count);
+        error_set(err, "cannot allocate an update of %zu parameters to measure it: %m", count);
     for (int i = 0; i < ARRAYS; i++)
         free(arrays[i]);
     return made == ARRAYS ? 0 : -1;

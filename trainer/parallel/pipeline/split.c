@@ -49,20 +49,19 @@ int split_parse(const char *text, int layers, int stages, int *counts, struct er
 
         if (*left < '0' || *left > '9' || number < 1 || number > layers ||
             (*end != ',' && *end != '\0') || (*end == ',' && end[1] == '\0'))
-            return error_set(
-                err,
-                "--split: expected even, measured or layers of each stage as in 3,5,4; "
-                "found \"%s\"",
-                text);
+            return error_set(err,
+                             "--split: expected even, measured or the layers of each stage such as "
+                             "3,5,4; found \"%s\"",
+                             text);
         if (count < stages)
             counts[count] = (int)number;
         sum += number;
         left = *end ? end + 1 : end;
     }
     if (count != stages || sum != layers)
-        return error_set(err,
-                         "--split: expected %d numbers, one of each stage, that make %d layers; "
-                         "found \"%s\"",
-                         stages, layers, text);
+        return error_set(
+            err,
+            "--split: expected %d numbers, one per stage, with a sum of %d layers; found \"%s\"",
+            stages, layers, text);
     return 0;
 }
