@@ -80,6 +80,9 @@ static const char *full = ""; /* the node whose slurmd has no space left, from l
 /* the node whose process ends by itself in the links, and how often it does so yet */
 static const char *dying = "";
 static int deaths;
+/* the node with a slow rail, and how often MPI does not start when it is measured again */
+static const char *slow_rail = "";
+static int hung_starts;
 /* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step takes;
  * how long slurmctld takes to list its jobs; when the nodes were given back, and how often it was
  * asked */
@@ -503,6 +506,13 @@ static void host(const struct hostlist *names, const struct process *process)
     }
 }
 
+/* Whether the link of a node to the next one is. */
+static bool is_slow(const struct hostlist *names, size_t i)
+{
+    return strcmp(names->names[i], slow_rail) == 0 ||
+           strcmp(names->names[(i + 1) % names->count], slow_rail) == 0;
+}
+
 static void battery(const char *program, const struct hostlist *names,
                     const struct process *process)
 {
@@ -526,9 +536,10 @@ static void battery(const char *program, const struct hostlist *names,
     for (size_t i = 0; i < 2 * count; i++) /* each with the next one, both ways */
         line(process,
              RECORD_BEGIN
-             ",\"metric\":\"bandwidth\",\"unit\":\"Mb/s\",\"value\":198,\"node\":\"%s\","
-             "\"part\":\"eth1\",\"peer\":\"%s\"}",
-             "links", "links", names->names[i % 2 ? i / 2 : (i / 2 + 1) % count],
+             ",\"metric\":\"bandwidth\",\"unit\":\"Mb/s\",\"value\":%d,\"node\":\"%s\","
+             "\"part\":\"eth1\",\"peer\":\"%s\",\"stalled\":0}",
+             "links", "links", is_slow(names, i / 2) ? 80 : 198,
+             names->names[i % 2 ? i / 2 : (i / 2 + 1) % count],
              names->names[i % 2 ? (i / 2 + 1) % count : i / 2]);
     for (int i = 0; i < 2; i++)
         line(process,
@@ -648,6 +659,14 @@ static void live_look(void)
         closedir(files);
 }
 
+static bool has_option(char *const *words, const char *name)
+{
+    for (; *words; words++)
+        if (strncmp(*words, name, strlen(name)) == 0)
+            return true;
+    return false;
+}
+
 static int step(const struct step *wanted, const struct process *process,
                 struct process_result *result, struct error *err)
 {
@@ -695,6 +714,16 @@ static int step(const struct step *wanted, const struct process *process,
              "\"verdict\":\"fail\",\"code\":\"process_died\",\"part\":\"rank 1\",\"node\":\"%s\","
              "\"message\":\"rank 1 died\"}",
              dying);
+    }
+    if (strcmp(name, "muster-links") == 0 && has_option(wanted->program, "--pairs") &&
+        hung_starts > 0) {
+        hung_starts--;
+        line(process,
+             "{\"suite\":\"links\",\"test\":\"mpi.launch\",\"time\":1,\"metric\":\"complete\","
+             "\"verdict\":\"unknown\",\"code\":\"launch_failed\",\"node\":\"n1\","
+             "\"message\":\"MPI_Init did not return\"}");
+        result->status = 3;
+        return 0;
     }
     if (strncmp(name, "muster-", 7) == 0)
         battery(name + 7, wanted->nodes, process);
@@ -889,6 +918,30 @@ static void one_run(void)
     is_str(values(&certify), "check 5 1;collectives 4 0;launch 4 0;links 4 0;reach 5 0;",
            "the history knows what each stage found");
     certify_clear(&certify);
+}
+
+/* What is measured again is so once more where MPI does not start. */
+static void slow_rails(void)
+{
+    static struct certify certify;
+
+    slow_rail = "n2";
+    for (int tries = 0; tries <= 1; tries++) {
+        hung_starts = tries;
+        run(&certify, false);
+        has_str(world.nodes[1].reason, "muster: rail_slow eth1 80 of 198 Mb/s",
+                "a slow rail drains its node where MPI hangs %d times when it is measured again",
+                tries);
+        ok(world.nodes[0].is_issued && !world.nodes[0].is_drained, "... and its partner passes");
+        certify_clear(&certify);
+    }
+    hung_starts = 2;
+    run(&certify, false);
+    ok(!world.nodes[1].is_drained && !world.nodes[1].is_issued,
+       "... it is unknown where MPI hangs twice");
+    certify_clear(&certify);
+    slow_rail = "";
+    hung_starts = 0;
 }
 
 static void looked_at(void)
@@ -1341,6 +1394,7 @@ int main(void)
     if (!mkdtemp(directory))
         tap_skip_all("no directory: %m");
     one_run();
+    slow_rails();
     looked_at();
     dry_run();
     no_accelerators();

@@ -281,20 +281,27 @@ struct retest_context {
     size_t nodes;
 };
 
-/* Measures suspects once more, alone on the network. */
+/* Measures suspects once more, alone on the network. Where MPI does not start, or a node is lost
+ * meanwhile, that is tried again, and what was said of the try before counts against nobody. */
 static bool suspects_measure(void *context, const struct hostlist *names, const char *pairs,
                              enum retest_passes passes, size_t *first)
 {
     const struct retest_context *retest = context;
     struct certify *certify = retest->certify;
+    const struct retry retry = {retest_schedule(retest->nodes), pairs, passes, false};
     struct error err;
     bool is_whole;
 
-    progress_doing(&certify->progress, "measuring suspects again: %s", pairs);
-    return links_step(certify, false, names,
-                      &(struct retry){retest_schedule(retest->nodes), pairs, passes, false}, first,
-                      &is_whole, &err) == 0 &&
-           certify_is_complete(certify, *first);
+    for (int tries = 1;; tries++) {
+        progress_doing(&certify->progress, "measuring suspects again: %s", pairs);
+        if (links_step(certify, false, names, &retry, first, &is_whole, &err) == 0 &&
+            certify_is_complete(certify, *first))
+            return true;
+        if (tries > CERTIFY_BLAMELESS_MOST || certify_stop)
+            return false;
+        for (size_t i = *first; i < certify->records.count; i++)
+            certify->records.items[i].verdict = VERDICT_NONE;
+    }
 }
 
 static void recall(void *context, const char *node, const char *rail,
