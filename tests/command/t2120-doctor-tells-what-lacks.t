@@ -21,6 +21,7 @@ cat >"$root/etc/slurm/slurm.conf" <<'END'
 ClusterName=made
 SlurmdSpoolDir=/spool
 PluginDir=/opt/plugins
+MpiDefault=pmix_v4
 AccountingStoragePass=hunter2
 END
 echo 'include /etc/slurm/plugstack.conf.d/*.conf' >"$root/etc/slurm/plugstack.conf"
@@ -40,6 +41,15 @@ like "$page" '^ +cure: .*make its line in plugstack.conf active' '... with the c
 like "$page" '^pass +battery ' 'the battery'
 like "$page" '^pass +user +[^ ]+: muster, UID 77' 'its user'
 like "$page" '^pass +spool ' 'the spool'
+
+if [[ $(PATH=$PATH:/usr/sbin slurmd -V) == *\ 22.* ]]; then
+    like "$page" '^warn +pmix .*can hang on busy nodes' 'mpi/pmix of this Slurm loses connections'
+else
+    like "$page" '^pass +pmix .*nothing to set' 'mpi/pmix of this Slurm loses no connections'
+fi
+echo PMIxDirectConn=False >"$root/etc/slurm/mpi.conf"
+doctor
+like "$page" '^pass +pmix ' '... what is set in mpi.conf is read'
 
 sed -i 's/^#//' "$root/etc/slurm/plugstack.conf.d/muster.conf"
 doctor

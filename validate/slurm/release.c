@@ -113,6 +113,11 @@ void release_node_set_extra(update_node_msg_t *update, char *extra)
 #endif
 }
 
+bool release_pmix_refuses(void)
+{
+    return SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0);
+}
+
 const char *const *release_pmix_environment(void)
 {
     /* By default mpi/pmix (seen with 22.05) mixes two ways of fencing and then lets some ranks out
@@ -123,15 +128,9 @@ const char *const *release_pmix_environment(void)
      * that then receives a peer's connection cannot decode its credential ("Unauthorized credential
      * for client"), refuses it, and MPI_Init waits for ever: on busy nodes a launch in 30. slurmd,
      * which passes messages on where there are no such connections, stays root. It has no rings. */
-    static const char *const environment[] = {
-#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0)
-        "SLURM_PMIX_DIRECT_CONN=false",
-        "SLURM_PMIX_FENCE=tree",
-#else
-        "SLURM_PMIX_FENCE=ring",
-#endif
-        NULL
-    };
+    static const char *const by_slurmd[] = {"SLURM_PMIX_DIRECT_CONN=false", "SLURM_PMIX_FENCE=tree",
+                                            NULL},
+                             *const direct[] = {"SLURM_PMIX_FENCE=ring", NULL};
 
-    return environment;
+    return release_pmix_refuses() ? by_slurmd : direct;
 }

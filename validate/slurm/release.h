@@ -36,5 +36,7 @@ void release_node_set_extra(update_node_msg_t *update, char *extra);
 /* What a step of MPI programs has in its environment against faults of this release's mpi/pmix,
  * ends with NULL. */
 const char *const *release_pmix_environment(void);
+/* Whether its slurmstepd refuses connections of mpi/pmix at times: before 23.02. */
+bool release_pmix_refuses(void);
 
 #endif

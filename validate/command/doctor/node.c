@@ -7,6 +7,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "validate/command/plugstack.h"
 #include "validate/history/history.h"
 #include "validate/slurm/process.h"
+#include "validate/slurm/release.h"
 
 #define SAY(...) snprintf(found, DOCTOR_FOUND, __VA_ARGS__)
 
@@ -281,6 +283,27 @@ static enum verdict look_mpi(const struct doctor_site *site, char found[DOCTOR_F
                                                              : VERDICT_FAIL;
 }
 
+static enum verdict look_pmix(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    struct slurm_lines lines;
+    struct error err;
+    char standard[64], direct[16] = "";
+    bool is_set;
+
+    slurm_lines_value(&site->slurm, "MpiDefault", standard, sizeof standard);
+    if (!release_pmix_refuses() || strncasecmp(standard, "pmix", 4) != 0) {
+        SAY("%s", release_pmix_refuses() ? "MpiDefault is not pmix" : "nothing to set");
+        return VERDICT_PASS;
+    }
+    if (slurm_lines_read(site->root, site->slurm_directory, "mpi.conf", &lines, &err) == 0)
+        slurm_lines_value(&lines, "PMIxDirectConn", direct, sizeof direct);
+    slurm_lines_clear(&lines);
+    is_set = strcasecmp(direct, "false") == 0 || strcasecmp(direct, "no") == 0;
+    SAY("PMIxDirectConn in mpi.conf is %s%s", *direct ? direct : "not set",
+        is_set ? "" : ": with Slurm before 23.02 MPI_Init can hang on busy nodes");
+    return is_set ? VERDICT_PASS : VERDICT_WARN;
+}
+
 static enum verdict look_last_run(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
     struct history_run run;
@@ -323,6 +346,8 @@ const struct precondition precondition_table[] = {
      true, false},
     {"mpi", look_mpi, "set MpiDefault in slurm.conf to what starts the MPI, or certify --mpi TYPE",
      MAY_DIFFER, true, false},
+    {"pmix", look_pmix, "PMIxDirectConn=false and PMIxCollFence=tree in mpi.conf", MAY_DIFFER, true,
+     true},
     {"last-run", look_last_run, "muster certify", MAY_DIFFER, true, false},
     /* about the cluster, asked by doctor_cluster() */
     {"controller", NULL, "start slurmctld, and see that this host reaches it", MAY_DIFFER, false,
