@@ -11,11 +11,13 @@ enum { PAIRS_AT_ONCE = 4 };
 
 struct parts explanation_parts(const struct explanation *explanation, unsigned pair)
 {
+    const struct pair *ends = &explanation->observations->pairs[pair];
     struct parts parts = {.count = 0};
     int most = explanation->touched[pair] < PARTS_MOST ? explanation->touched[pair] : PARTS_MOST;
 
     for (size_t i = 0; parts.count < most && i < explanation->count; i++)
-        if (part_touches(explanation->observations, &explanation->parts[i], pair))
+        if (part_touches(explanation->observations->network, &explanation->parts[i], ends->low,
+                         ends->high))
             parts.items[parts.count++] = &explanation->parts[i];
     return parts;
 }

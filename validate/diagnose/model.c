@@ -78,9 +78,15 @@ double model_log_rate_prior(int rate)
 
 float model_depth(int depth)
 {
-    double share = pow(deepest / shallowest, depth / (double)(MODEL_DEPTHS - 2));
+    static _Thread_local float known[MODEL_DEPTHS];
+    float *one = &known[depth];
 
-    return (float)log(depth == MODEL_DEPTHS - 1 ? nothing : shallowest * share);
+    if (*one == 0)
+        *one = (float)log(depth == MODEL_DEPTHS - 1
+                              ? nothing
+                              : shallowest *
+                                    pow(deepest / shallowest, depth / (double)(MODEL_DEPTHS - 2)));
+    return *one;
 }
 
 int model_steps(double times)
@@ -167,20 +173,31 @@ void model_fit_dips(const unsigned *counts, double all, double most, struct mode
     dips->share = fmin(fmax(low / fmax(all, 1), rows[MODEL_DIP_SHARE].value), most);
 }
 
+/* Densities of samples of machines under each load whose ends are seen to wait, or not. */
+struct densities {
+    double of[MODEL_LOADS][2];
+};
+
 /* Of a sample whose way, if it lets it be, scatters by scale about depth and has such dips. */
-static double density(double y, double depth, double scale, double share, double dip, int load,
-                      bool is_seen)
+static struct densities density(double y, double depth, double scale, double share, double dip)
 {
     double slowed = rows[MODEL_SLOWED_SHARE].value;
-    double preempted =
-        rows[load == MODEL_BUSY ? MODEL_PREEMPTED_BUSY : MODEL_PREEMPTED_QUIET].value;
     double seen = rows[MODEL_SEEN_PREEMPTED].value, seen_others = rows[MODEL_SEEN_OTHERS].value;
     double scheduled = (1 - share) * model_density(y - depth, scale) + share * dip;
     double waited =
         slowed * density_even(y - depth, rows[MODEL_SLOWED_LEAST].value) + (1 - slowed) * scheduled;
+    struct densities densities;
 
-    return (1 - preempted) * (is_seen ? seen_others : 1 - seen_others) * scheduled +
-           preempted * (is_seen ? seen : 1 - seen) * waited;
+    for (int load = 0; load < MODEL_LOADS; load++) {
+        double preempted =
+            rows[load == MODEL_BUSY ? MODEL_PREEMPTED_BUSY : MODEL_PREEMPTED_QUIET].value;
+
+        densities.of[load][0] =
+            (1 - preempted) * (1 - seen_others) * scheduled + preempted * (1 - seen) * waited;
+        densities.of[load][1] =
+            (1 - preempted) * seen_others * scheduled + preempted * seen * waited;
+    }
+    return densities;
 }
 
 void model_blend(const float ratios[MODEL_DEPTHS], float at_times[MODEL_DEPTHS])
@@ -194,23 +211,32 @@ void model_blend(const float ratios[MODEL_DEPTHS], float at_times[MODEL_DEPTHS])
 }
 
 static void fill(struct model_table *table, double healthy_scale, const struct model_dips *dips,
-                 int load, int is_seen, int bin)
+                 int bin)
 {
-    double y = model_bin_y(bin);
-    double scale = fmax(rows[MODEL_FAULTY_SCALE].value, healthy_scale);
-    double healthy = density(y, 0, healthy_scale, dips->share, dips->density[bin], load, is_seen);
+    double y = model_bin_y(bin), scale = fmax(rows[MODEL_FAULTY_SCALE].value, healthy_scale);
+    struct densities healthy = density(y, 0, healthy_scale, dips->share, dips->density[bin]);
+    double most[2] = {0, 0};
 
-    table->healthy[load][is_seen][bin] = (float)log(healthy);
     for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
         double middle = model_depth(depth);
         double dip = dips->density[model_bin(y - middle)];
-        double ratio = density(y, middle, scale, dips->share, dip, load, is_seen) / healthy;
+        struct densities faulty = density(y, middle, scale, dips->share, dip);
 
-        ratio = fmin(ratio, certain);
-        table->ratio[load][is_seen][bin][depth] = (float)ratio;
-        table->most[is_seen][bin] = fmaxf(table->most[is_seen][bin], (float)log(ratio));
+        for (int load = 0; load < MODEL_LOADS; load++)
+            for (int is_seen = 0; is_seen < 2; is_seen++) {
+                double ratio = fmin(faulty.of[load][is_seen] / healthy.of[load][is_seen], certain);
+
+                table->ratio[load][is_seen][bin][depth] = (float)ratio;
+                most[is_seen] = fmax(most[is_seen], ratio);
+            }
     }
-    model_blend(table->ratio[load][is_seen][bin], table->at_times[load][is_seen][bin]);
+    for (int is_seen = 0; is_seen < 2; is_seen++) {
+        table->most[is_seen][bin] = fmaxf((float)log(most[is_seen]), 0);
+        for (int load = 0; load < MODEL_LOADS; load++) {
+            table->healthy[load][is_seen][bin] = (float)log(healthy.of[load][is_seen]);
+            model_blend(table->ratio[load][is_seen][bin], table->at_times[load][is_seen][bin]);
+        }
+    }
 }
 
 int model_scale(double scale)
@@ -225,9 +251,6 @@ void model_table(int scale, const struct model_dips *dips, struct model_table *t
 {
     double healthy_scale = rows[MODEL_HEALTHY_SCALE].value * pow(scale_step, scale);
 
-    memset(table->most, 0, sizeof table->most);
-    for (int load = 0; load < MODEL_LOADS; load++)
-        for (int is_seen = 0; is_seen < 2; is_seen++)
-            for (int bin = 0; bin < MODEL_BINS; bin++)
-                fill(table, healthy_scale, dips, load, is_seen, bin);
+    for (int bin = 0; bin < MODEL_BINS; bin++)
+        fill(table, healthy_scale, dips, bin);
 }

@@ -164,18 +164,10 @@ static bool is_as_before(const struct diagnosis *before, const struct suspicion 
 static bool is_suspected(const struct diagnose_network *network, const struct diagnosis *diagnosis,
                          const struct node_pair *pair)
 {
-    struct pair ends = {.low = pair->low, .high = pair->high};
-
     for (size_t i = 0; i < diagnosis->count; i++)
-        for (size_t slot = 0; diagnosis->items[i].probability > model_value(MODEL_CLEARED) &&
-                              slot < 4 * network->rail_count;
-             slot++) {
-            struct observation sample = {
-                .rail = (unsigned short)(slot / 4), .is_up = slot % 2, .is_together = slot % 4 > 1};
-
-            if (part_passes(network, &diagnosis->items[i].part, &ends, &sample))
-                return true;
-        }
+        if (diagnosis->items[i].probability > model_value(MODEL_CLEARED) &&
+            part_touches(network, &diagnosis->items[i].part, pair->low, pair->high))
+            return true;
     return false;
 }
 

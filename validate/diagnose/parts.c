@@ -5,14 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool part_passes(const struct diagnose_network *network, const struct part *part,
-                 const struct pair *pair, const struct observation *sample)
+bool part_carries(const struct diagnose_network *network, const struct part *part, int from, int to,
+                  int rail)
 {
     const int *leaves = network->leaves;
-    int from = sample->is_up ? pair->low : pair->high, to = sample->is_up ? pair->high : pair->low;
     bool sends, receives;
 
-    if (part->rail >= 0 && part->rail != sample->rail)
+    if (part->rail >= 0 && part->rail != rail)
         return false;
     switch (part->type) {
     case DIAGNOSE_RAIL:
@@ -41,16 +40,10 @@ bool part_passes(const struct diagnose_network *network, const struct part *part
            (receives && (part->ways & DIAGNOSE_RECEIVES));
 }
 
-bool part_touches(const struct observations *observations, const struct part *part, unsigned pair)
+bool part_touches(const struct diagnose_network *network, const struct part *part, int a, int b)
 {
-    struct observation sample = {.rail = (unsigned short)(part->rail < 0 ? 0 : part->rail)};
-    bool does = false;
-
-    for (int is_up = 0; is_up < 2 && !does; is_up++) {
-        sample.is_up = is_up;
-        does = part_passes(observations->network, part, &observations->pairs[pair], &sample);
-    }
-    return does;
+    return part_carries(network, part, a, b, part->rail) ||
+           part_carries(network, part, b, a, part->rail);
 }
 
 int part_steps(const struct diagnose_network *network, const struct part *part,

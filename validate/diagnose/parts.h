@@ -32,12 +32,18 @@ struct part {
     double prior;
 };
 
-/* Whether a sample of a pair passes the part. */
-bool part_passes(const struct diagnose_network *network, const struct part *part,
-                 const struct pair *pair, const struct observation *sample);
+/* Whether what a node sends to another on a rail passes the part; a sample of a pair. */
+bool part_carries(const struct diagnose_network *network, const struct part *part, int from, int to,
+                  int rail);
+static inline bool part_passes(const struct diagnose_network *network, const struct part *part,
+                               const struct pair *pair, const struct observation *sample)
+{
+    return part_carries(network, part, sample->is_up ? pair->low : pair->high,
+                        sample->is_up ? pair->high : pair->low, sample->rail);
+}
 
-/* Whether a sample of the pair could pass it. */
-bool part_touches(const struct observations *observations, const struct part *part, unsigned pair);
+/* Whether a sample of two nodes could pass it. */
+bool part_touches(const struct diagnose_network *network, const struct part *part, int a, int b);
 
 /* How many steps deeper than the part's depth a sample is: a host has its depth for all rails at
  * once, so that one stream feels less of it, or, below the first depth, nothing. */

@@ -62,13 +62,7 @@ static size_t class_of(const struct diagnose_sample *sample)
 static bool passes(const struct state *state, const struct part *part,
                    const struct diagnose_sample *sample)
 {
-    struct pair pair = {.low = sample->from < sample->to ? sample->from : sample->to,
-                        .high = sample->from < sample->to ? sample->to : sample->from};
-    struct observation one = {.rail = (unsigned short)sample->rail,
-                              .is_up = sample->from == pair.low,
-                              .is_together = sample->is_together};
-
-    return part_passes(state->network, part, &pair, &one);
+    return part_carries(state->network, part, sample->from, sample->to, sample->rail);
 }
 
 /* What passes the parts is explained. Returns 0, or -1 when memory is out. */

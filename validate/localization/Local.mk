@@ -8,7 +8,6 @@ validate_localization_liblocalization_la_SOURCES = \
 	validate/localization/retest.c validate/localization/retest.h \
 	validate/localization/self_reports.c \
 	validate/localization/sums.c validate/localization/sums.h \
-	validate/localization/verbs_retest.c validate/localization/verbs_retest.h \
 	# end of localization
 
 # what the diagnosis says, in words

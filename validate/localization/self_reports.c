@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/localization/verbs_retest.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lib/catalog/catalog.h"
+#include "validate/localization/localization.h"
+
+/* What libibverbs says of two ports: that a message did not arrive, or that they cannot talk. Its
+ * other bandwidths are diagnosed with the links. */
+static bool is_of_messages(const struct record *record)
+{
+    return record->metric && (strncmp(record->metric, "bandwidth_rc_", 13) == 0 ||
+                              strncmp(record->metric, "bandwidth_ud_", 13) == 0);
+}
+
+static bool is_failure(const struct record *record)
+{
+    return record->verdict == VERDICT_FAIL && record->node && record->peer &&
+           (is_of_messages(record) || catalog_is_metric(record->metric, METRIC_STATE));
+}
 
 static bool is_damage(const struct record *record)
 {
@@ -13,133 +28,201 @@ static bool is_damage(const struct record *record)
 /* Whose fault it is, the record alone does not tell. */
 static bool is_of_both(const struct record *record)
 {
-    return is_damage(record) || verbs_is_failure(record);
+    return record->node && strcmp(record->suite, "links") == 0 &&
+           (is_damage(record) || is_failure(record));
 }
 
-/* How many records of each kind have a node at either end. */
-struct blames {
-    struct name_index by_node;
-    const char **nodes;  /* as often as the records name them; the first place counts */
-    size_t (*counts)[2]; /* of each place: of libibverbs, of damage */
+/* What a retest says of a node of which messages did not arrive. */
+enum message_retest {
+    NOT_RETESTED, /* or with no good partner */
+    NO_CONTROL,   /* no pair of others */
+    CONTROL_TOO,  /* messages of a pair of others do not arrive either */
+    NOT_AGAIN,    /* they arrived at one of the times, or with one of its good partners */
+    ACROSS_ONLY,  /* not again, but with no good partner on its own leaf switch */
+    CONFIRMED,
 };
 
-static bool is_counted(const struct record *record)
-{
-    return record->node && strcmp(record->suite, "links") == 0 && is_of_both(record);
-}
-
-static void blames_clear(struct blames *blames)
-{
-    name_index_clear(&blames->by_node);
-    free(blames->nodes);
-    free(blames->counts);
-}
-
-/* Returns 0, or -1 when memory is out; to be cleared in either case. */
-static int blames_make(const struct records *records, size_t first, struct blames *blames)
-{
-    size_t most = 0, count = 0;
-
-    *blames = (struct blames){0};
-    for (size_t i = first; i < records->count; i++)
-        most += 2 * is_counted(&records->items[i]);
-    blames->nodes = malloc((most + 1) * sizeof *blames->nodes);
-    blames->counts = calloc(most + 1, sizeof *blames->counts);
-    if (!blames->nodes || !blames->counts)
-        return -1;
-    for (size_t i = first; i < records->count; i++)
-        if (is_counted(&records->items[i])) {
-            blames->nodes[count++] = records->items[i].node;
-            blames->nodes[count++] = records->items[i].peer;
-        }
-    if (name_index_build(blames->nodes, count, &blames->by_node) != 0)
-        return -1;
-    for (size_t i = first; i < records->count; i++) {
-        const struct record *record = &records->items[i];
-
-        if (!is_counted(record))
-            continue;
-        blames->counts[name_index_find(&blames->by_node, record->node)][is_damage(record)]++;
-        if (strcmp(record->node, record->peer) != 0)
-            blames->counts[name_index_find(&blames->by_node, record->peer)][is_damage(record)]++;
-    }
-    return 0;
-}
-
-/* The records of the measurement itself, and what is known of the nodes that they suspect. */
+/* The records of the measurement itself, and what is known of the localization's nodes. */
 struct self_reports {
     const struct localization *localization;
-    size_t count; /* of the records, before any retest */
-    struct blames blames;
-    bool has_blames;            /* else it could be either end */
-    bool *is_suspect;           /* of messages that did not arrive; of the localization's nodes */
-    enum verbs_retest *retests; /* as many */
-    void (*report)(void *context, const char *node, enum verdict verdict,
-                   const struct record *record);
-    void *context;
+    size_t count;        /* of the records, before any retest */
+    size_t first;        /* the first record of the retest of messages */
+    size_t (*blames)[2]; /* records that have the node at either end: of messages, of damage */
+    bool *is_suspect;    /* of messages that did not arrive */
+    enum message_retest *retests;
+    enum { UNMET, MET, FAILS } * partners; /* of one suspect in the retest */
 };
 
-static long node_of(const struct self_reports *self_reports, const char *name)
+static const struct record *record_of(const struct self_reports *self_reports, size_t i)
 {
-    return name_index_find(&self_reports->localization->links.by_node, name);
+    return &self_reports->localization->source.records->items[i];
+}
+
+/* The ends as nodes of the localization. Returns whether both are. */
+static bool find_ends(const struct self_reports *self_reports, const struct record *record,
+                      long ends[2])
+{
+    const struct name_index *by_node = &self_reports->localization->links.by_node;
+
+    ends[0] = name_index_find(by_node, record->node);
+    ends[1] = name_index_find(by_node, record->peer);
+    return ends[0] >= 0 && ends[1] >= 0;
+}
+
+static void count_blames(struct self_reports *self_reports)
+{
+    long ends[2];
+
+    for (size_t i = self_reports->localization->first; i < self_reports->count; i++) {
+        const struct record *record = record_of(self_reports, i);
+
+        if (!is_of_both(record) || !find_ends(self_reports, record, ends))
+            continue;
+        self_reports->blames[ends[0]][is_damage(record)]++;
+        self_reports->blames[ends[1]][is_damage(record)] += ends[0] != ends[1];
+    }
 }
 
 /* Which end the record suspects: FAIL or UNKNOWN of each, NONE of who has less of them. */
-static void ends_weigh(const struct self_reports *self_reports, const struct record *record,
-                       enum verdict verdicts[2])
+static void weigh_ends(const struct self_reports *self_reports, const struct record *record,
+                       long ends[2], enum verdict verdicts[2])
 {
-    const char *ends[] = {record->node, record->peer};
     size_t blame[2] = {0, 0};
 
-    for (int k = 0; k < 2 && self_reports->has_blames; k++)
-        blame[k] =
-            self_reports->blames
-                .counts[name_index_find(&self_reports->blames.by_node, ends[k])][is_damage(record)];
+    if (find_ends(self_reports, record, ends))
+        for (int k = 0; k < 2; k++)
+            blame[k] = self_reports->blames[ends[k]][is_damage(record)];
     for (int k = 0; k < 2; k++)
         verdicts[k] = blame[k] > blame[1 - k]    ? VERDICT_FAIL
                       : blame[k] == blame[1 - k] ? VERDICT_UNKNOWN
                                                  : VERDICT_NONE;
 }
 
-/* Measures those again of which messages did not arrive. */
-static void suspects_measure(struct self_reports *self_reports)
+static bool is_same(const char *a, const char *b)
 {
-    const struct records *records = self_reports->localization->source.records;
-    size_t nodes = self_reports->localization->links.node_count;
-    bool is_any = false;
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
 
-    self_reports->is_suspect = calloc(nodes + 1, sizeof *self_reports->is_suspect);
-    self_reports->retests = calloc(nodes + 1, sizeof *self_reports->retests);
-    if (!self_reports->is_suspect || !self_reports->retests)
-        return;
-    for (size_t i = self_reports->localization->first; i < self_reports->count; i++) {
-        const struct record *record = &records->items[i];
-        enum verdict verdicts[2];
+/* Whether what failed there arrived at another time of the retest. */
+static bool has_arrived(const struct self_reports *self_reports, const struct record *failed)
+{
+    for (size_t i = self_reports->first; i < self_reports->localization->source.records->count;
+         i++) {
+        const struct record *record = record_of(self_reports, i);
 
-        if (!is_counted(record) || is_damage(record))
-            continue;
-        ends_weigh(self_reports, record, verdicts);
-        for (int k = 0; k < 2; k++) {
-            long node = node_of(self_reports, k ? record->peer : record->node);
-
-            if (verdicts[k] == VERDICT_FAIL && node >= 0)
-                is_any = self_reports->is_suspect[node] = true;
-        }
+        if (is_of_messages(record) && record->verdict != VERDICT_FAIL && record->node &&
+            record->peer && is_same(record->metric, failed->metric) &&
+            is_same(record->part, failed->part) && is_same(record->node, failed->node) &&
+            is_same(record->peer, failed->peer))
+            return true;
     }
-    if (is_any)
-        verbs_retest(self_reports->localization, self_reports->is_suspect, self_reports->retests);
+    return false;
+}
+
+/* The ends of what the retest measured, or of what failed there. */
+static bool read_ends(const struct self_reports *self_reports, size_t i, long ends[2])
+{
+    const struct record *record = record_of(self_reports, i);
+
+    return (is_of_messages(record) || is_failure(record)) && record->node && record->peer &&
+           is_same(record->suite, "links") && find_ends(self_reports, record, ends);
+}
+
+/* The suspect with its good partners. */
+static enum message_retest judge_suspect(const struct self_reports *self_reports, long suspect)
+{
+    const struct links *links = &self_reports->localization->links;
+    bool is_any = false, is_own = false, is_each = true;
+    long ends[2];
+
+    memset(self_reports->partners, 0, links->node_count * sizeof *self_reports->partners);
+    for (size_t i = self_reports->first; i < self_reports->localization->source.records->count;
+         i++) {
+        const struct record *record = record_of(self_reports, i);
+        long partner;
+
+        if (!read_ends(self_reports, i, ends) || (ends[0] != suspect && ends[1] != suspect))
+            continue;
+        partner = ends[ends[0] == suspect];
+        if (self_reports->is_suspect[partner] || self_reports->partners[partner] == FAILS)
+            continue;
+        self_reports->partners[partner] =
+            is_failure(record) && !has_arrived(self_reports, record) ? FAILS : MET;
+    }
+    for (size_t node = 0; node < links->node_count; node++) {
+        bool fails = self_reports->partners[node] == FAILS;
+
+        is_any |= self_reports->partners[node] != UNMET;
+        is_each &= self_reports->partners[node] != MET;
+        is_own |= fails && (!links->leaves || links->leaves[suspect] == links->leaves[node]);
+    }
+    return !is_any ? NOT_RETESTED : !is_each ? NOT_AGAIN : !is_own ? ACROSS_ONLY : CONFIRMED;
+}
+
+/* What the pairs of others say of the retest. */
+static enum message_retest judge_control(const struct self_reports *self_reports)
+{
+    enum message_retest control = NO_CONTROL;
+    long ends[2];
+
+    for (size_t i = self_reports->first; i < self_reports->localization->source.records->count;
+         i++) {
+        if (!read_ends(self_reports, i, ends) || self_reports->is_suspect[ends[0]] ||
+            self_reports->is_suspect[ends[1]])
+            continue;
+        if (is_failure(record_of(self_reports, i)))
+            return CONTROL_TOO;
+        control = CONFIRMED;
+    }
+    return control;
+}
+
+/* Measures those again of which messages did not arrive, each alone with partners that nobody
+ * suspects, by turns with control pairs. */
+static void measure_suspects(struct self_reports *self_reports)
+{
+    const struct localization *localization = self_reports->localization;
+    bool is_any = false;
+    enum message_retest control;
+
+    for (size_t i = localization->first; i < self_reports->count; i++) {
+        const struct record *record = record_of(self_reports, i);
+        enum verdict verdicts[2];
+        long ends[2];
+
+        if (!is_of_both(record) || is_damage(record))
+            continue;
+        weigh_ends(self_reports, record, ends, verdicts);
+        for (int k = 0; k < 2; k++)
+            if (verdicts[k] == VERDICT_FAIL)
+                is_any = self_reports->is_suspect[ends[k]] = true;
+    }
+    if (!is_any || !localization_measure_nodes(localization, self_reports->is_suspect, PASSES_VERBS,
+                                               &self_reports->first))
+        return;
+    control = judge_control(self_reports);
+    for (size_t node = 0; node < localization->links.node_count; node++) {
+        enum message_retest *retest = &self_reports->retests[node];
+
+        if (self_reports->is_suspect[node])
+            *retest = judge_suspect(self_reports, (long)node);
+        if (*retest == CONFIRMED)
+            *retest = control;
+    }
 }
 
 /* A message that did not arrive, and why it is not the node's failure. */
-static void doubt(const struct self_reports *self_reports, const char *node,
-                  const struct record *record, enum verbs_retest retest)
+static void report_doubt(const char *node, const struct record *record, enum message_retest retest,
+                         void (*report)(void *context, const char *node, enum verdict verdict,
+                                        const struct record *record),
+                         void *context)
 {
     static const char *const texts[] = {
-        [VERBS_NOT_RETESTED] = "not measured again",
-        [VERBS_NO_CONTROL] = "no control pair in the retest",
-        [VERBS_CONTROL_TOO] = "in the retest the control pair fails too: the network?",
-        [VERBS_NOT_AGAIN] = "not again in the retest",
-        [VERBS_ACROSS_ONLY] = "or the uplinks of its leaf switch",
+        [NOT_RETESTED] = "not measured again",
+        [NO_CONTROL] = "no control pair in the retest",
+        [CONTROL_TOO] = "in the retest the control pair fails too: the network?",
+        [NOT_AGAIN] = "not again in the retest",
+        [ACROSS_ONLY] = "or the uplinks of its leaf switch",
     };
     struct record copy = *record;
     char message[512];
@@ -147,25 +230,7 @@ static void doubt(const struct self_reports *self_reports, const char *node,
     snprintf(message, sizeof message, "%.400s; %s; certify again",
              record->message ? record->message : "", texts[retest]);
     copy.message = message;
-    self_reports->report(self_reports->context, node, VERDICT_UNKNOWN, &copy);
-}
-
-static void ends_report(const struct self_reports *self_reports, const struct record *record)
-{
-    enum verdict verdicts[2];
-
-    ends_weigh(self_reports, record, verdicts);
-    for (int k = 0; k < 2; k++) {
-        const char *name = k ? record->peer : record->node;
-        long node = node_of(self_reports, name);
-        enum verbs_retest retest =
-            self_reports->retests && node >= 0 ? self_reports->retests[node] : VERBS_NOT_RETESTED;
-
-        if (verdicts[k] == VERDICT_FAIL && !is_damage(record) && retest != VERBS_CONFIRMED)
-            doubt(self_reports, name, record, retest);
-        else if (verdicts[k] != VERDICT_NONE)
-            self_reports->report(self_reports->context, name, verdicts[k], record);
-    }
+    report(context, node, VERDICT_UNKNOWN, &copy);
 }
 
 void localization_self_reports(const struct localization *localization,
@@ -173,28 +238,47 @@ void localization_self_reports(const struct localization *localization,
                                               const struct record *record),
                                void *context)
 {
-    const struct records *records = localization->source.records;
-    struct self_reports self_reports = {.localization = localization,
-                                        .count = records->count,
-                                        .report = report,
-                                        .context = context};
+    size_t nodes = localization->links.node_count;
+    struct self_reports self_reports = {
+        .localization = localization,
+        .count = localization->source.records->count,
+        .blames = calloc(nodes + 1, sizeof *self_reports.blames),
+        .is_suspect = calloc(nodes + 1, sizeof *self_reports.is_suspect),
+        .retests = calloc(nodes + 1, sizeof *self_reports.retests),
+        .partners = calloc(nodes + 1, sizeof *self_reports.partners)};
+    bool is_known = self_reports.blames && self_reports.is_suspect && self_reports.retests &&
+                    self_reports.partners; /* else it could be either end */
 
-    self_reports.has_blames = blames_make(records, localization->first, &self_reports.blames) == 0;
-    suspects_measure(&self_reports);
+    if (is_known) {
+        count_blames(&self_reports);
+        measure_suspects(&self_reports);
+    }
     for (size_t i = localization->first; i < self_reports.count; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = record_of(&self_reports, i);
+        const char *names[] = {record->node, record->peer};
+        enum verdict verdicts[2] = {VERDICT_UNKNOWN, VERDICT_UNKNOWN};
+        long ends[2];
 
         if (!record->node || record->verdict < VERDICT_WARN ||
             strcmp(record->suite, "links") != 0 || links_is_measurement(record) ||
             (strncmp(record->metric ? record->metric : "", "bandwidth_", 10) == 0 &&
-             !verbs_is_failure(record)))
+             !is_failure(record)))
             continue;
-        if (is_of_both(record))
-            ends_report(&self_reports, record);
-        else
+        if (!is_of_both(record)) {
             report(context, record->node, record->verdict, record);
+            continue;
+        }
+        if (is_known)
+            weigh_ends(&self_reports, record, ends, verdicts);
+        for (int k = 0; k < 2; k++)
+            if (verdicts[k] == VERDICT_FAIL && !is_damage(record) &&
+                self_reports.retests[ends[k]] != CONFIRMED)
+                report_doubt(names[k], record, self_reports.retests[ends[k]], report, context);
+            else if (verdicts[k] != VERDICT_NONE)
+                report(context, names[k], verdicts[k], record);
     }
-    blames_clear(&self_reports.blames);
+    free(self_reports.blames);
     free(self_reports.is_suspect);
     free(self_reports.retests);
+    free(self_reports.partners);
 }

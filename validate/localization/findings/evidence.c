@@ -30,15 +30,10 @@ static bool passes(const struct evidence *evidence, const struct part *part, int
 {
     const struct diagnose_sample *sample = &one->sample;
     struct part one_way = *part;
-    struct pair pair = {.low = sample->from < sample->to ? sample->from : sample->to,
-                        .high = sample->from < sample->to ? sample->to : sample->from};
-    struct observation observation = {.rail = (unsigned short)sample->rail,
-                                      .is_up = sample->from == pair.low,
-                                      .is_together = sample->is_together};
 
     one_way.ways = way;
     return sample->is_together == (part->type == DIAGNOSE_HOST) &&
-           part_passes(evidence->network, &one_way, &pair, &observation);
+           part_carries(evidence->network, &one_way, sample->from, sample->to, sample->rail);
 }
 
 /* What the part's samples have in one way, in Mb/s, of what comes and goes the low ones. values:
