@@ -12,6 +12,10 @@ ROW(integer, HISTORY_MARGIN_PERCENT, 10, "%", "chosen 2026-11", "below the media
 /* links: samples */ \
 ROW(integer, LINKS_FEW, 8, "nodes", "chosen 2026-11", "up to so many, suspects are retested until they are sure: too few pairs meet what is intermittent") \
 ROW(integer, SUM_PEERS_LEAST, 3, "peers", "chosen 2026-11", "to compare the sum of a node's rails with") \
+ROW(real, LOSS_SHARE, 1e-3, "of the segments", "standard 2026-11: Guo et al., Pingmesh, SIGCOMM 2015", "are lost: 1e-5 to 1e-4 is normal, 1e-3 an incident; the lab, shaped and busy: none of 53000") \
+ROW(integer, LOSS_PATH_LEAST, 10, "segments", "chosen 2026-11", "lost on a path: fewer may be one burst of other traffic") \
+ROW(integer, LOSS_PAIR_LEAST, 2, "segments", "chosen 2026-11", "lost of a pair: one alone is chance") \
+ROW(real, LOSS_FAST_SHARE, 0.8, "of the best bandwidth", "chosen 2026-11", "that a stream has at least, or a slower hop fills its queue") \
 ROW(integer, LOSS_LOSING_FOR_ONE, 20, "partners", "chosen 2026-11", "that lose are needed for one that does not") \
 /* links: findings */ \
 ROW(real, LEAVES_MEASURABLE, 0.1625, "ln of a ratio", "chosen 2026-11", "across is slower than inside when medians are so far apart (0.85)") \

@@ -35,7 +35,7 @@ static bool is_bandwidth(const struct record *record)
             catalog_is_metric(record->metric, METRIC_BANDWIDTH_TOGETHER));
 }
 
-static int rail_find(const struct links *links, const char *name)
+int links_rail(const struct links *links, const char *name)
 {
     for (size_t i = 0; i < links->rail_count; i++)
         if (strcmp(links->rails[i], name) == 0)
@@ -45,7 +45,7 @@ static int rail_find(const struct links *links, const char *name)
 
 static int rail_add(struct links *links, const char *name)
 {
-    if (rail_find(links, name) >= 0)
+    if (links_rail(links, name) >= 0)
         return 0;
     if (!GROW(links->rails, links->rail_count))
         return -1;
@@ -74,7 +74,7 @@ static void read_nominals(const struct links_source *source, struct links *links
             !catalog_is_metric(record->metric, METRIC_SPEED) || strcmp(record->unit, "Mb/s") != 0)
             continue;
         node = name_index_find(&links->by_node, record->node);
-        rail = rail_find(links, record->part);
+        rail = links_rail(links, record->part);
         if (node >= 0 && rail >= 0 &&
             !(links->nominal_mbps[(size_t)node * rails + (size_t)rail] > 0))
             links->nominal_mbps[(size_t)node * rails + (size_t)rail] = record->value;
@@ -176,7 +176,7 @@ static bool take(const struct links_source *source, size_t i, size_t retests,
     *sample = (struct link_sample){
         .sample = {.from = (int)from,
                    .to = (int)to,
-                   .rail = rail_find(links, record->part),
+                   .rail = links_rail(links, record->part),
                    .low = isnan(record->low) ? 0 : record->low,
                    .high = isnan(record->high) ? 0 : record->high,
                    .rate = mbps,
@@ -390,7 +390,7 @@ static int find_leaves(double peers_share, struct links *links)
 static void read_latency(const struct record *record, struct links *links)
 {
     const char *ends[] = {record->node, record->peer};
-    int rail = rail_find(links, record->part);
+    int rail = links_rail(links, record->part);
 
     for (int k = 0; k < 2; k++) {
         long node = name_index_find(&links->by_node, ends[k]);

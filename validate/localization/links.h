@@ -59,6 +59,9 @@ int links_read(const struct links_source *source, size_t first, size_t retests, 
                struct links *links);
 void links_clear(struct links *links);
 
+/* The rail's place in rails; -1: nothing of it was measured. */
+int links_rail(const struct links *links, const char *name);
+
 /* Whether the samples show which leaf switch a node is on: pairs across are slower than those
  * inside. Else nothing can be said of where the nodes are. */
 bool links_show_leaves(const struct links *links);

@@ -6,7 +6,7 @@
 /* What the retest has of one finding. */
 struct retest {
     struct loss_way ways[2]; /* with good partners: all that was sent; losing and clean: partners */
-    double control_sent, control_lost;
+    struct loss_way control;
     bool is_unscheduled; /* there are samples besides, during which an end was not scheduled */
 };
 
@@ -40,13 +40,13 @@ static void retest_read(const struct loss_data *data, const struct loss_pair *pa
                         const struct loss_finding *findings, size_t found,
                         const struct loss_finding *finding, struct retest *retest)
 {
-    double share = finding->lost / finding->sent;
+    struct loss_way like = {.sent = finding->sent, .lost = finding->lost};
     int way, partner;
 
     *retest = (struct retest){0};
     for (size_t i = 0; i < count; i++) {
         const struct loss_pair *pair = &pairs[i];
-        bool is_losing = loss_is_losing(pair->sent, pair->lost);
+        bool is_losing = loss_is_losing(&pair->way);
 
         if (passes(finding, pair->from, pair->to, pair->rail, &way, &partner)) {
             struct loss_way *of = &retest->ways[way];
@@ -55,16 +55,14 @@ static void retest_read(const struct loss_data *data, const struct loss_pair *pa
             if (finding->kind != LOSS_EITHER &&
                 is_suspect(data, findings, found, finding->rail, partner))
                 continue;
-            of->sent += pair->sent;
-            of->lost += pair->lost;
+            loss_way_add(of, &pair->way);
             of->losing += is_losing;
-            of->clean += !is_losing && loss_is_clean(pair->sent * share, pair->lost);
+            of->clean += !is_losing && loss_is_clean(&like, &pair->way);
         } else if (pair->rail == finding->rail && pair->from != finding->node &&
                    pair->to != finding->node &&
                    !is_suspect(data, findings, found, pair->rail, pair->from) &&
                    !is_suspect(data, findings, found, pair->rail, pair->to)) {
-            retest->control_sent += pair->sent;
-            retest->control_lost += pair->lost;
+            loss_way_add(&retest->control, &pair->way);
         }
     }
     for (size_t i = 0; i < data->count && !retest->is_unscheduled; i++) {
@@ -86,7 +84,7 @@ static enum loss_retest retest_judge(const struct retest *retest, struct loss_fi
 {
     const struct loss_way *ways = retest->ways;
     bool sends = is_lost_again(&ways[0]), receives = is_lost_again(&ways[1]);
-    double sent = 0, lost = 0;
+    struct loss_way again = {0};
 
     if (!sends && !receives && ways[0].clean + ways[1].clean > 0)
         return LOSS_NOT_AGAIN;
@@ -95,15 +93,11 @@ static enum loss_retest retest_judge(const struct retest *retest, struct loss_fi
     finding->sends = sends;
     finding->receives = receives;
     for (int way = 0; way < 2; way++)
-        if (is_lost_again(&ways[way])) {
-            sent += ways[way].sent;
-            lost += ways[way].lost;
-        }
-    if (loss_is_losing(retest->control_sent, retest->control_lost))
+        if (is_lost_again(&ways[way]))
+            loss_way_add(&again, &ways[way]);
+    if (loss_is_losing(&retest->control))
         return LOSS_CONTROL_TOO;
-    return loss_is_clean(retest->control_sent * lost / sent, retest->control_lost)
-               ? LOSS_CONFIRMED
-               : LOSS_NO_CONTROL;
+    return loss_is_clean(&again, &retest->control) ? LOSS_CONFIRMED : LOSS_NO_CONTROL;
 }
 
 int losses_confirm(const struct loss_data *data, struct loss_finding *findings, size_t *found)

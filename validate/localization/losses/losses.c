@@ -5,27 +5,7 @@
 
 #include "validate/localization/losses/pairs.h"
 
-static const struct loss_limit limits[] = {
-    [LOSS_SHARE] = {1e-3, "of the segments",
-                    "Guo et al., Pingmesh, SIGCOMM 2015: 1e-5 to 1e-4 is normal, 1e-3 an incident; "
-                    "the lab, shaped and busy: none of 53000"},
-    [LOSS_PATH_LEAST] = {10, "segments", "fewer of one path may be one burst of other traffic"},
-    [LOSS_PAIR_LEAST] = {2, "segments", "one alone is chance"},
-    [LOSS_FAST_SHARE] = {0.8, "of the best bandwidth",
-                         "a stream that a slower hop holds back fills its queue"},
-};
-
 enum { PARTNERS_LEAST = 2 };
-
-const struct loss_limit *losses_limit(enum loss_limit_name name)
-{
-    return &limits[name];
-}
-
-bool losses_is_congested(double mbps, double best_mbps)
-{
-    return !(mbps >= limits[LOSS_FAST_SHARE].value * best_mbps);
-}
 
 static struct loss_way *way_of(struct loss_end *ends, int nodes, const struct loss_pair *pair,
                                int way)
@@ -38,14 +18,17 @@ static struct loss_way *way_of(struct loss_end *ends, int nodes, const struct lo
 static void ends_fill(struct loss_end *ends, int nodes, const struct loss_pair *pairs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        for (int way = 0; way < 2 && loss_is_losing(pairs[i].sent, pairs[i].lost); way++)
-            loss_way_add(way_of(ends, nodes, &pairs[i], way), &pairs[i]);
-    for (size_t i = 0; i < count; i++)
-        for (int way = 0; way < 2 && !loss_is_losing(pairs[i].sent, pairs[i].lost); way++) {
+        for (int way = 0; way < 2 && loss_is_losing(&pairs[i].way); way++) {
             struct loss_way *of = way_of(ends, nodes, &pairs[i], way);
 
-            if (of->losing > 0 && loss_is_clean(pairs[i].sent * of->lost / of->sent, pairs[i].lost))
-                of->clean++;
+            loss_way_add(of, &pairs[i].way);
+            of->losing++;
+        }
+    for (size_t i = 0; i < count; i++)
+        for (int way = 0; way < 2 && !loss_is_losing(&pairs[i].way); way++) {
+            struct loss_way *of = way_of(ends, nodes, &pairs[i], way);
+
+            of->clean += of->losing > 0 && loss_is_clean(of, &pairs[i].way);
         }
 }
 
@@ -63,23 +46,18 @@ static bool is_suspect(const struct loss_end *end)
 static void take(struct loss_finding *finding, enum loss_kind kind, int rail, int node,
                  const struct loss_end *end, int losing)
 {
-    double damaged = 0, stalled = 0;
+    struct loss_way sum = {0};
+    bool is_low[2];
 
-    *finding = (struct loss_finding){
-        .kind = kind, .node = node, .peer = -1, .rail = rail, .block = -1, .peer_block = -1};
     for (int way = 0; way < 2; way++) {
-        const struct loss_way *of = &end->ways[way];
-
-        if (!is_way_suspect(of, losing))
-            continue;
-        *(way ? &finding->receives : &finding->sends) = true;
-        finding->sent += of->sent;
-        finding->lost += of->lost;
-        damaged += of->damaged;
-        stalled += of->stalled;
+        is_low[way] = is_way_suspect(&end->ways[way], losing);
+        if (is_low[way])
+            loss_way_add(&sum, &end->ways[way]);
     }
-    finding->is_damage = damaged >= finding->lost / 2;
-    finding->is_stalled = stalled > finding->lost / 2;
+    *finding = loss_way_finding(&sum, kind, rail);
+    finding->node = node;
+    finding->sends = is_low[0];
+    finding->receives = is_low[1];
 }
 
 /* One rail of all nodes. */
@@ -122,21 +100,17 @@ static bool are_alike(const struct group *group)
 static void take_group(const struct rail_ends *rail, enum loss_kind kind, int block,
                        struct loss_finding *finding)
 {
-    double stalled = 0;
+    struct loss_way sum = {0};
 
-    *finding = (struct loss_finding){
-        .kind = kind, .node = -1, .peer = -1, .rail = rail->rail, .block = block, .peer_block = -1};
     for (int node = 0; node < rail->nodes; node++) {
-        const struct loss_way *way = &rail->ends[node].ways[0];
-
         if (block >= 0 && block_of(rail, node) != block)
             continue;
-        finding->sent += way->sent;
-        finding->lost += way->lost;
-        stalled += way->stalled;
+        loss_way_add(&sum, &rail->ends[node].ways[0]);
         rail->is_told[node] = true;
     }
-    finding->is_stalled = stalled > finding->lost / 2;
+    *finding = loss_way_finding(&sum, kind, rail->rail);
+    finding->block = block;
+    finding->is_damage = false; /* one of them may be to blame */
 }
 
 /* The suspects of one rail; returns how many findings. */
@@ -175,7 +149,7 @@ static size_t pair_judge(const struct loss_end *ends, const struct loss_pair *pa
     const struct loss_end *from = &ends[pair->from], *to = &ends[pair->to];
     size_t count = 0;
 
-    if (!loss_is_losing(pair->sent, pair->lost) || pair->lost < limits[LOSS_PATH_LEAST].value)
+    if (!loss_is_losing(&pair->way) || pair->way.lost < LOSS_PATH_LEAST)
         return 0;
     /* with no other partner it could be either end */
     if (from->ways[0].clean == 0 && from->ways[0].losing == 1 && to->ways[1].clean == 0 &&
@@ -187,16 +161,9 @@ static size_t pair_judge(const struct loss_end *ends, const struct loss_pair *pa
         is_told[pair->from] = is_told[pair->to] = true;
         return count;
     }
-    findings[0] = (struct loss_finding){.kind = LOSS_PATH,
-                                        .node = pair->from,
-                                        .peer = pair->to,
-                                        .rail = pair->rail,
-                                        .block = -1,
-                                        .peer_block = -1,
-                                        .is_damage = pair->damaged >= pair->lost / 2,
-                                        .is_stalled = pair->stalled > pair->lost / 2,
-                                        .sent = pair->sent,
-                                        .lost = pair->lost};
+    findings[0] = loss_way_finding(&pair->way, LOSS_PATH, pair->rail);
+    findings[0].node = pair->from;
+    findings[0].peer = pair->to;
     return 1;
 }
 

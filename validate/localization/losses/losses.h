@@ -19,7 +19,6 @@ struct loss_sample {
     double sent, lost;  /* segments */
     double damaged;     /* packets that `to` received with a wrong CRC or checksum */
     double dropped;     /* packets that reached `to`, and were dropped there for want of room */
-    double mbps;        /* its bandwidth; NAN: none. See losses_is_congested() */
     bool is_stalled;    /* an end was not scheduled for a part of the time, or it is not known */
     bool is_isolated;   /* of a retest: alone on the network, by turns with a control pair */
 };
@@ -60,18 +59,6 @@ struct loss_finding {
     double sent, lost;       /* segments in all, of those ways */
     enum loss_retest retest; /* of RAIL and EITHER: set by losses_confirm() */
 };
-
-/* The limits, each with value, unit and source. */
-enum loss_limit_name { LOSS_SHARE, LOSS_PATH_LEAST, LOSS_PAIR_LEAST, LOSS_FAST_SHARE };
-struct loss_limit {
-    double value;
-    const char *unit, *source;
-};
-const struct loss_limit *losses_limit(enum loss_limit_name name);
-
-/* Whether a stream with that bandwidth may have lost segments for want of room, as it was much
- * slower than what the better of its ends has carried at best: then its losses say nothing. */
-bool losses_is_congested(double mbps, double best_mbps);
 
 /* *findings is malloc'd, *found of them: rails first. Returns 0, or -1 when memory is out. */
 int losses_judge(const struct loss_data *data, struct loss_finding **findings, size_t *found);

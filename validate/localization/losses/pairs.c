@@ -4,17 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool loss_is_losing(double sent, double lost)
+bool loss_is_losing(const struct loss_way *way)
 {
-    return lost >= losses_limit(LOSS_PAIR_LEAST)->value &&
-           lost > losses_limit(LOSS_SHARE)->value * sent;
+    return way->lost >= LOSS_PAIR_LEAST && way->lost > LOSS_SHARE * way->sent;
 }
 
-bool loss_is_clean(double expected, double lost)
+bool loss_is_clean(const struct loss_way *like, const struct loss_way *way)
 {
-    double term = exp(-expected), sum = term;
+    double expected = way->sent * like->lost / like->sent, term = exp(-expected), sum = term;
 
-    for (int k = 1; k <= (int)lost; k++) {
+    for (int k = 1; k <= (int)way->lost; k++) {
         term *= expected / k;
         sum += term;
     }
@@ -46,40 +45,50 @@ struct loss_pair *loss_pairs_pool(const struct loss_data *data, bool is_retest, 
 
         if (is_retest && (!sample->is_isolated || sample->is_stalled))
             continue;
-        pairs[all++] = (struct loss_pair){.from = sample->from,
-                                          .to = sample->to,
-                                          .rail = sample->rail,
-                                          .sent = sample->sent,
-                                          .lost = sample->lost - sample->dropped,
-                                          .damaged = sample->damaged,
-                                          .stalled = sample->is_stalled ? sample->lost : 0};
+        pairs[all++] =
+            (struct loss_pair){.from = sample->from,
+                               .to = sample->to,
+                               .rail = sample->rail,
+                               .way = {.sent = sample->sent,
+                                       .lost = sample->lost - sample->dropped,
+                                       .damaged = sample->damaged,
+                                       .stalled = sample->is_stalled ? sample->lost : 0}};
     }
     if (all > 1)
         qsort(pairs, all, sizeof *pairs, by_pair);
     for (size_t i = 0; i < all; i++) {
-        struct loss_pair *last = *count > 0 ? &pairs[*count - 1] : NULL;
-
-        if (!last || by_pair(last, &pairs[i]) != 0) {
+        if (*count > 0 && by_pair(&pairs[*count - 1], &pairs[i]) == 0)
+            loss_way_add(&pairs[*count - 1].way, &pairs[i].way);
+        else
             pairs[(*count)++] = pairs[i];
-            continue;
-        }
-        last->sent += pairs[i].sent;
-        last->lost += pairs[i].lost;
-        last->damaged += pairs[i].damaged;
-        last->stalled += pairs[i].stalled;
     }
     for (size_t i = 0; i < *count; i++) {
-        pairs[i].lost = fmax(pairs[i].lost, 0);
-        pairs[i].stalled = fmin(pairs[i].stalled, pairs[i].lost);
+        struct loss_way *way = &pairs[i].way;
+
+        way->lost = fmax(way->lost, 0);
+        way->stalled = fmin(way->stalled, way->lost);
     }
     return pairs;
 }
 
-void loss_way_add(struct loss_way *way, const struct loss_pair *pair)
+void loss_way_add(struct loss_way *way, const struct loss_way *other)
 {
-    way->sent += pair->sent;
-    way->lost += pair->lost;
-    way->damaged += pair->damaged;
-    way->stalled += pair->stalled;
-    way->losing++;
+    way->sent += other->sent;
+    way->lost += other->lost;
+    way->damaged += other->damaged;
+    way->stalled += other->stalled;
+}
+
+struct loss_finding loss_way_finding(const struct loss_way *way, enum loss_kind kind, int rail)
+{
+    return (struct loss_finding){.kind = kind,
+                                 .node = -1,
+                                 .peer = -1,
+                                 .rail = rail,
+                                 .block = -1,
+                                 .peer_block = -1,
+                                 .is_damage = way->damaged >= way->lost / 2,
+                                 .is_stalled = way->stalled > way->lost / 2,
+                                 .sent = way->sent,
+                                 .lost = way->lost};
 }

@@ -8,17 +8,17 @@
 #include "lib/constants/links_constants.h"
 #include "validate/localization/losses/losses.h"
 
+/* One way of a node's rail, or one direction of a pair. lost: without what the receiver dropped
+ * itself; stalled: of that, while an end was not scheduled. */
+struct loss_way {
+    double sent, lost, damaged, stalled; /* of a node: of the partners that lose */
+    int losing, clean;                   /* partners */
+};
+
 /* All samples of one direction of a pair on a rail. */
 struct loss_pair {
     int from, to, rail;
-    double sent, lost, damaged; /* lost: without what the receiver dropped itself */
-    double stalled;             /* of lost: while an end was not scheduled */
-};
-
-/* One way of a node's rail. */
-struct loss_way {
-    double sent, lost, damaged, stalled; /* of the partners that lose */
-    int losing, clean;                   /* partners */
+    struct loss_way way;
 };
 
 /* [0]: what it sends; [1]: what it receives. */
@@ -30,15 +30,18 @@ struct loss_end {
  * scheduled; else of all. malloc'd; NULL: memory is out. */
 struct loss_pair *loss_pairs_pool(const struct loss_data *data, bool is_retest, size_t *count);
 
-bool loss_is_losing(double sent, double lost);
+bool loss_is_losing(const struct loss_way *way);
 
-/* Whether so few are hardly chance where `expected` would have been lost: less than 1 of 100 times
- * (Poisson). */
-bool loss_is_clean(double expected, double lost);
+/* Whether so few are hardly chance where as large a share would have been lost as of `like`: less
+ * than 1 of 100 times (Poisson). */
+bool loss_is_clean(const struct loss_way *like, const struct loss_way *way);
 
 bool loss_is_each(int losing, int clean);
 
-void loss_way_add(struct loss_way *way, const struct loss_pair *pair);
+void loss_way_add(struct loss_way *way, const struct loss_way *other);
+
+/* A finding about nobody yet, of what that way has lost. */
+struct loss_finding loss_way_finding(const struct loss_way *way, enum loss_kind kind, int rail);
 
 /* What pairs between leaf switches have in common, of those whose ends are not told: adds findings,
  * and marks the pairs. is_told: of rails x nodes. is_explained: of the pairs. Returns how many, or

@@ -10,13 +10,12 @@
 
 #include "validate/diagnose/model.h"
 
-enum { RETESTS = 2, RAILS = 64 };
+enum { RETESTS = 2 };
 
 /* The losses among the records of a localization. */
 struct reading {
     const struct localization *localization;
-    struct losses *losses;
-    double *best_mbps; /* RAILS x the localization's nodes */
+    double *best_mbps; /* the localization's rails x nodes */
     struct loss_sample *samples;
     size_t count;
 };
@@ -31,39 +30,23 @@ static bool is_of_pair(const struct record *record)
     return strcmp(record->suite, "links") == 0 && record->node && record->peer && record->part;
 }
 
-/* -1: too many. */
-static int rail_of(struct losses *losses, const char *name)
-{
-    for (size_t i = 0; i < losses->rail_count; i++)
-        if (strcmp(losses->rails[i], name) == 0)
-            return (int)i;
-    if (losses->rail_count == RAILS)
-        return -1;
-    losses->rails[losses->rail_count] = name;
-    return (int)losses->rail_count++;
-}
-
 /* What each end has carried at best, with whichever partner. */
 static int bests_find(struct reading *reading)
 {
     const struct links *links = &reading->localization->links;
-    size_t nodes = links->node_count;
 
-    reading->best_mbps = calloc(RAILS * nodes + 1, sizeof *reading->best_mbps);
-    if (!reading->best_mbps)
-        return -1;
-    for (size_t i = 0; i < links->sample_count; i++) {
+    reading->best_mbps =
+        calloc(links->rail_count * links->node_count + 1, sizeof *reading->best_mbps);
+    for (size_t i = 0; i < links->sample_count && reading->best_mbps; i++) {
         const struct diagnose_sample *sample = &links->samples[i].sample;
-        int rail = rail_of(reading->losses, links->rails[sample->rail]);
-        double *best;
+        double *best = reading->best_mbps + (size_t)sample->rail * links->node_count;
 
-        if (rail < 0 || sample->is_together)
+        if (sample->is_together)
             continue;
-        best = reading->best_mbps + (size_t)rail * nodes;
         best[sample->from] = fmax(best[sample->from], links->samples[i].mbps);
         best[sample->to] = fmax(best[sample->to], links->samples[i].mbps);
     }
-    return 0;
+    return reading->best_mbps ? 0 : -1;
 }
 
 static int node_of(const struct reading *reading, const char *name)
@@ -71,14 +54,16 @@ static int node_of(const struct reading *reading, const char *name)
     return (int)name_index_find(&reading->localization->links.by_node, name);
 }
 
-/* Whether one of the ends has done more with others: the stream filled the queue of a slower hop.
- */
-static bool is_congested(const struct reading *reading, const struct loss_sample *sample)
+/* Whether one of the ends has done much more with others: the stream filled the queue of a slower
+ * hop, and its losses say nothing. */
+static bool is_congested(const struct reading *reading, const struct loss_sample *sample,
+                         const struct record *bandwidth)
 {
     const double *best =
         reading->best_mbps + (size_t)sample->rail * reading->localization->links.node_count;
 
-    return losses_is_congested(sample->mbps, fmax(best[sample->from], best[sample->to]));
+    return !bandwidth ||
+           !(bandwidth->value >= LOSS_FAST_SHARE * fmax(best[sample->from], best[sample->to]));
 }
 
 /* muster-links tells of one measurement in one go: what the NICs counted, its bandwidth (NULL: it
@@ -86,8 +71,7 @@ static bool is_congested(const struct reading *reading, const struct loss_sample
 static void sample_add(struct reading *reading, size_t i, const struct record *bandwidth)
 {
     const struct record *record = &reading->localization->source.records->items[i];
-    struct loss_sample sample = {.rail = rail_of(reading->losses, record->part),
-                                 .mbps = bandwidth ? bandwidth->value : (double)NAN,
+    struct loss_sample sample = {.rail = links_rail(&reading->localization->links, record->part),
                                  .is_stalled =
                                      !bandwidth || !(bandwidth->stalled < model_value(MODEL_SEEN)),
                                  .is_isolated = i >= reading->localization->retests};
@@ -102,7 +86,7 @@ static void sample_add(struct reading *reading, size_t i, const struct record *b
     sample.from = node_of(reading, is_at_receiver ? record->peer : record->node);
     sample.to = node_of(reading, is_at_receiver ? record->node : record->peer);
     if (sample.from < 0 || sample.to < 0 || sample.rail < 0 || !(record->value >= 0) ||
-        (is_stream && is_congested(reading, &sample)))
+        (is_stream && is_congested(reading, &sample, bandwidth)))
         return;
     if (is_damage) {
         sample.damaged = record->value;
@@ -143,7 +127,7 @@ static int samples_read(struct reading *reading)
 
 static int judge(const struct localization *localization, struct losses *losses)
 {
-    struct reading reading = {.localization = localization, .losses = losses};
+    struct reading reading = {.localization = localization};
     struct loss_data data;
     int rv = -1;
 
@@ -153,7 +137,7 @@ static int judge(const struct localization *localization, struct losses *losses)
     if (samples_read(&reading) == 0) {
         data =
             (struct loss_data){reading.samples, reading.count, (int)localization->links.node_count,
-                               (int)losses->rail_count, localization->source.leaves};
+                               (int)localization->links.rail_count, localization->source.leaves};
         rv = losses_judge(&data, &losses->findings, &losses->count);
         if (rv == 0)
             rv = losses_confirm(&data, losses->findings, &losses->count);
@@ -194,9 +178,7 @@ int losses_hold(struct localization *localization, struct losses *losses)
     bool is_measured = true;
 
     *losses = (struct losses){.nodes = localization->links.nodes,
-                              .rails = calloc(RAILS, sizeof *losses->rails)};
-    if (!losses->rails)
-        return -1;
+                              .rails = (const char *const *)localization->links.rails};
     for (int i = 0; is_measured; i++) {
         if (judge(localization, losses) != 0)
             return -1;
@@ -210,7 +192,6 @@ int losses_hold(struct localization *localization, struct losses *losses)
 void losses_clear(struct losses *losses)
 {
     free(losses->findings);
-    free(losses->rails);
     *losses = (struct losses){0};
 }
 

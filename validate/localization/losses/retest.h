@@ -9,14 +9,12 @@
 struct losses {
     struct loss_finding *findings;
     size_t count;
-    const char *const *nodes; /* what the findings' indices are of: the localization's */
-    const char **rails;       /* the records' */
-    size_t rail_count;
+    const char *const *nodes, *const *rails; /* what the findings' indices are of */
 };
 
 /* Judges what was lost, and measures the rails that it is suspected of once more, with the
  * localization's measure(): each alone, by turns with a control pair, unless the localization's own
- * retests have shown enough of them. Moves localization.again where it was the first to measure.
+ * retests have shown enough of them. Sets localization.retests where it was the first to measure.
  * Returns 0, or -1 when memory is out; to be cleared in either case. */
 int losses_hold(struct localization *localization, struct losses *losses);
 void losses_clear(struct losses *losses);

@@ -29,32 +29,23 @@ static bool uplink_judge(const struct loss_pair *pairs, const struct crossing *c
     for (size_t i = 0; i < count; i++) {
         const struct loss_pair *pair = &pairs[crossings[i].pair];
 
-        if (!loss_is_losing(pair->sent, pair->lost))
+        if (!loss_is_losing(&pair->way))
             continue;
         first = first ? first : pair;
         is_of_several |= (pair->from != first->from || pair->to != first->to) &&
                          (pair->from != first->to || pair->to != first->from);
-        loss_way_add(&way, pair);
+        loss_way_add(&way, &pair->way);
+        way.losing++;
     }
     for (size_t i = 0; i < count && way.losing > 0; i++) {
-        const struct loss_pair *pair = &pairs[crossings[i].pair];
+        const struct loss_way *own = &pairs[crossings[i].pair].way;
 
-        way.clean += !loss_is_losing(pair->sent, pair->lost) &&
-                     loss_is_clean(pair->sent * way.lost / way.sent, pair->lost);
+        way.clean += !loss_is_losing(own) && loss_is_clean(&way, own);
     }
-    if (!is_of_several || !loss_is_each(way.losing, way.clean))
-        return false;
-    *finding = (struct loss_finding){.kind = LOSS_UPLINK,
-                                     .node = -1,
-                                     .peer = -1,
-                                     .rail = crossings->rail,
-                                     .block = crossings->block,
-                                     .peer_block = crossings->peer_block,
-                                     .is_damage = way.damaged >= way.lost / 2,
-                                     .is_stalled = way.stalled > way.lost / 2,
-                                     .sent = way.sent,
-                                     .lost = way.lost};
-    return true;
+    *finding = loss_way_finding(&way, LOSS_UPLINK, crossings->rail);
+    finding->block = crossings->block;
+    finding->peer_block = crossings->peer_block;
+    return is_of_several && loss_is_each(way.losing, way.clean);
 }
 
 int loss_uplinks_judge(const struct loss_data *data, const struct loss_pair *pairs, size_t count,

@@ -226,23 +226,11 @@ static void retests(void)
     is_str(found(4, 0), "path 0-1.0 stalled", "a path too says what it was measured on");
 }
 
-static void congestion(void)
-{
-    ok(losses_is_congested(99, 198), "half as fast as others: it may have been held back");
-    ok(!losses_is_congested(180, 198), "nearly as fast");
-    ok(losses_is_congested(NAN, 198), "unknown");
-    for (int i = 0; i <= LOSS_FAST_SHARE; i++)
-        ok(losses_limit((enum loss_limit_name)i)->value > 0 &&
-               *losses_limit((enum loss_limit_name)i)->source,
-           "limit %d has a value and a source", i);
-}
-
 int main(void)
 {
     rails();
     nobodys();
     shared();
     retests();
-    congestion();
     return tap_done();
 }

@@ -173,7 +173,7 @@ static void finding_take(struct certify *certify, const struct localization *loc
     record = RECORD(.suite = "certify", .test = "links", .metric = "lost_share",
                     .node = is_nodes ? losses->nodes[finding->node] : NULL, .part = part,
                     .value = finding->lost / finding->sent, .unit = "1",
-                    .samples = (unsigned)finding->sent, .limit = losses_limit(LOSS_SHARE)->value,
+                    .samples = (unsigned)finding->sent, .limit = LOSS_SHARE,
                     .limit_source = "expected", .verdict = losses_verdict(finding),
                     .code = codes[finding->kind], .message = message);
     certify_record(certify, &record);
