@@ -11,32 +11,22 @@
 
 #include "lib/catalog/catalog.h"
 #include "lib/constants/links_constants.h"
-#include "validate/diagnose/believe.h"
-#include "validate/diagnose/diagnose.h"
-#include "validate/diagnose/places.h"
 #include "validate/localization/retest.h"
 
-/* One look at what was measured so far. */
-struct look {
-    struct diagnose_network network;
-    int *leaves; /* of the network: without nodes that are elsewhere */
-    struct diagnosis diagnosis;
-    struct inconsistent_node *inconsistent;
-    struct misplaced *misplaced;
-    long inconsistent_count, misplaced_count;
-};
-
-static void look_clear(struct look *look)
+static void look_clear(struct evidence *look)
 {
     diagnosis_clear(&look->diagnosis);
     free(look->leaves);
     free(look->inconsistent);
     free(look->misplaced);
-    *look = (struct look){0};
+    free(look->history);
+    free(look->references);
+    *look = (struct evidence){0};
 }
 
 /* Whose figures are believed, and where the nodes are. */
-static int prepare(const struct links *links, struct diagnose_sample *samples, struct look *look)
+static int prepare(const struct links *links, struct diagnose_sample *samples,
+                   struct evidence *look)
 {
     look->inconsistent_count =
         diagnose_believe(&look->network, samples, links->sample_count, &look->inconsistent);
@@ -53,7 +43,7 @@ static int prepare(const struct links *links, struct diagnose_sample *samples, s
 }
 
 /* Diagnoses all records. The samples of the links are those that are believed. */
-static int look_take(struct localization *localization, struct look *look)
+static int look_take(struct localization *localization, struct evidence *look)
 {
     const struct conf *conf = localization->source.conf;
     struct links *links = &localization->links;
@@ -61,7 +51,7 @@ static int look_take(struct localization *localization, struct look *look)
     struct diagnose_sample *samples;
     int status = -1;
 
-    *look = (struct look){0};
+    *look = (struct evidence){.links = links, .conf = conf};
     links_clear(links);
     if (links_read(&localization->source, localization->first, localization->retests, peers_share,
                    links) != 0)
@@ -114,8 +104,8 @@ static size_t rounds_of(const struct links *links)
 /* Measures what tells most: at first what the screen asks for as well, later only so much of it as
  * was measured before it, or as there are nodes. Returns whether there was anything, and it ended
  * well. */
-static bool retest(struct localization *localization, const struct look *look,
-                   const struct look *before)
+static bool retest(struct localization *localization, const struct evidence *look,
+                   const struct evidence *before)
 {
     const struct links *links = &localization->links;
     size_t most = RETEST_PAIRS_MOST * (1 + links->node_count / RETEST_NODES), first, count = 0;
@@ -141,51 +131,25 @@ static bool retest(struct localization *localization, const struct look *look,
 }
 
 /* What earlier runs found of each rail, and what others take for the least. */
-static int recall(const struct localization *localization, struct history_figure **history,
-                  struct reference_figure **references)
+static int recall(const struct localization *localization, struct evidence *look)
 {
     const struct links *links = &localization->links;
     size_t ends = links->node_count * links->rail_count;
 
-    *history = localization->recall ? calloc(ends + 1, sizeof **history) : NULL;
-    *references = localization->refer ? calloc(ends + 1, sizeof **references) : NULL;
-    if ((localization->recall && !*history) || (localization->refer && !*references))
+    look->history = localization->recall ? calloc(ends + 1, sizeof *look->history) : NULL;
+    look->references = localization->refer ? calloc(ends + 1, sizeof *look->references) : NULL;
+    if ((localization->recall && !look->history) || (localization->refer && !look->references))
         return -1;
     for (size_t end = 0; end < ends; end++) {
         const char *node = links->nodes[end / links->rail_count];
         const char *rail = links->rails[end % links->rail_count];
 
         if (localization->recall)
-            localization->recall(localization->context, node, rail, &(*history)[end]);
+            localization->recall(localization->context, node, rail, &look->history[end]);
         if (localization->refer)
-            localization->refer(localization->context, node, rail, &(*references)[end]);
+            localization->refer(localization->context, node, rail, &look->references[end]);
     }
     return 0;
-}
-
-static int conclude(struct localization *localization, const struct look *look)
-{
-    struct history_figure *history = NULL;
-    struct reference_figure *references = NULL;
-    int status = recall(localization, &history, &references);
-
-    if (status == 0)
-        status =
-            findings_make(&(struct evidence){.links = &localization->links,
-                                             .network = &look->network,
-                                             .conf = localization->source.conf,
-                                             .diagnosis = &look->diagnosis,
-                                             .inconsistent = look->inconsistent,
-                                             .inconsistent_count = (size_t)look->inconsistent_count,
-                                             .misplaced = look->misplaced,
-                                             .misplaced_count = (size_t)look->misplaced_count,
-                                             .history = history,
-                                             .references = references,
-                                             .is_retested = localization->is_confirmed},
-                          &localization->findings);
-    free(history);
-    free(references);
-    return status;
 }
 
 int localization_times(size_t nodes, bool is_quick)
@@ -197,7 +161,7 @@ int localization_times(size_t nodes, bool is_quick)
 
 int localization_run(struct localization *localization)
 {
-    struct look look = {0}, before = {0};
+    struct evidence look = {0}, before = {0};
     int status;
 
     localization->retests = SIZE_MAX;
@@ -210,8 +174,11 @@ int localization_run(struct localization *localization)
         before = look;
         status = look_take(localization, &look);
     }
+    look.is_retested = localization->is_confirmed;
     if (status == 0)
-        status = conclude(localization, &look);
+        status = recall(localization, &look);
+    if (status == 0)
+        status = findings_make(&look, &localization->findings);
     look_clear(&look);
     look_clear(&before);
     return status;

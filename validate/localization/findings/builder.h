@@ -4,8 +4,6 @@
 
 #include "lib/base/grow.h"
 #include "lib/catalog/catalog.h"
-#include "validate/diagnose/believe.h"
-#include "validate/diagnose/places.h"
 #include "validate/localization/findings/findings.h"
 
 /* Findings while they are made. */

@@ -19,9 +19,9 @@ static enum trust trust_of(const struct evidence *evidence, const struct link_sa
 {
     if (one->sample.stalled > model_value(MODEL_SEEN))
         return TRUST_ANY;
-    return one->is_isolated                                    ? TRUST_ISOLATED
-           : sample_is_shared(evidence->network, &one->sample) ? TRUST_ANY
-                                                               : TRUST_OWN_UPLINK;
+    return one->is_isolated                                     ? TRUST_ISOLATED
+           : sample_is_shared(&evidence->network, &one->sample) ? TRUST_ANY
+                                                                : TRUST_OWN_UPLINK;
 }
 
 /* way: DIAGNOSE_SENDS, what the part's node, or the lower node of a path, sends. */
@@ -33,7 +33,7 @@ static bool passes(const struct evidence *evidence, const struct part *part, int
 
     one_way.ways = way;
     return sample->is_together == (part->type == DIAGNOSE_HOST) &&
-           part_carries(evidence->network, &one_way, sample->from, sample->to, sample->rail);
+           part_carries(&evidence->network, &one_way, sample->from, sample->to, sample->rail);
 }
 
 /* What the part's samples have in one way, in Mb/s, of what comes and goes the low ones. values:
@@ -102,7 +102,7 @@ double evidence_peers_mbps(struct findings_builder *builder, int rail)
             const struct diagnose_sample *sample = &links->samples[i].sample;
 
             if ((rail < 0 || sample->rail == rail) && !sample->is_together &&
-                !sample_is_shared(builder->evidence->network, sample) &&
+                !sample_is_shared(&builder->evidence->network, sample) &&
                 (is_any || is_control(builder, &links->samples[i])))
                 values[count++] = links->samples[i].mbps;
         }

@@ -64,8 +64,8 @@ static void mark_reported(struct findings_builder *builder, int node, int rail)
 
 static void mark_suspects(struct findings_builder *builder)
 {
-    for (size_t i = 0; i < builder->evidence->diagnosis->count; i++) {
-        const struct suspicion *item = &builder->evidence->diagnosis->items[i];
+    for (size_t i = 0; i < builder->evidence->diagnosis.count; i++) {
+        const struct suspicion *item = &builder->evidence->diagnosis.items[i];
 
         if (!part_is_of_node(&item->part) && suspicion_is_sure(item))
             builder->shared[builder->shared_count++] = &item->part;
@@ -80,7 +80,7 @@ static struct suspicion with_peer(const struct findings_builder *builder,
 {
     struct suspicion named = *item;
 
-    if (named.part.type == DIAGNOSE_UPLINK && builder->evidence->network->leaf_count == 2)
+    if (named.part.type == DIAGNOSE_UPLINK && builder->evidence->network.leaf_count == 2)
         named.part.peer = 1 - named.part.place;
     return named;
 }
@@ -221,7 +221,7 @@ int findings_make(const struct evidence *evidence, struct findings *findings)
     builder.is_reported =
         calloc(links->node_count * links->rail_count + 1, sizeof *builder.is_reported);
     builder.is_suspect = calloc(links->node_count + 1, sizeof *builder.is_suspect);
-    builder.shared = malloc((evidence->diagnosis->count + 1) * sizeof *builder.shared);
+    builder.shared = malloc((evidence->diagnosis.count + 1) * sizeof *builder.shared);
     builder.peers_mbps = malloc((links->rail_count + 1) * sizeof *builder.peers_mbps);
     builder.is_out_of_memory =
         !builder.is_reported || !builder.is_suspect || !builder.shared || !builder.peers_mbps;
@@ -229,12 +229,12 @@ int findings_make(const struct evidence *evidence, struct findings *findings)
         builder.peers_mbps[i] = NAN;
     if (!builder.is_out_of_memory) {
         mark_suspects(&builder);
-        for (size_t i = 0; i < evidence->inconsistent_count; i++)
+        for (long i = 0; i < evidence->inconsistent_count; i++)
             take_inconsistent(&builder, &evidence->inconsistent[i]);
-        for (size_t i = 0; i < evidence->misplaced_count; i++)
+        for (long i = 0; i < evidence->misplaced_count; i++)
             take_misplaced(&builder, &evidence->misplaced[i]);
-        for (size_t i = 0; i < evidence->diagnosis->count; i++) {
-            struct suspicion item = with_peer(&builder, &evidence->diagnosis->items[i]);
+        for (size_t i = 0; i < evidence->diagnosis.count; i++) {
+            struct suspicion item = with_peer(&builder, &evidence->diagnosis.items[i]);
 
             take_suspicion(&builder, &item);
         }

@@ -4,7 +4,9 @@
 
 #include "lib/base/history_figure.h"
 #include "lib/base/record.h"
+#include "validate/diagnose/believe.h"
 #include "validate/diagnose/diagnose.h"
+#include "validate/diagnose/places.h"
 #include "validate/localization/links.h"
 
 /* What a diagnosis says of nodes and their links, in words. */
@@ -53,19 +55,19 @@ struct findings {
     size_t count;
 };
 
-/* What findings are made of. */
+/* What findings are made of: what was measured so far, and what is diagnosed of it. */
 struct evidence {
     const struct links *links;
-    const struct diagnose_network *network;
     const struct conf *conf;
-    const struct diagnosis *diagnosis;
-    const struct inconsistent_node *inconsistent;
-    size_t inconsistent_count;
-    const struct misplaced *misplaced;
-    size_t misplaced_count;
-    const struct history_figure *history;      /* node_count x rail_count, or NULL */
-    const struct reference_figure *references; /* node_count x rail_count, or NULL */
-    bool is_retested;                          /* else no part fails */
+    struct diagnose_network network;
+    int *leaves; /* of the network: without nodes that are elsewhere */
+    struct diagnosis diagnosis;
+    struct inconsistent_node *inconsistent;
+    struct misplaced *misplaced;
+    long inconsistent_count, misplaced_count;
+    struct history_figure *history;      /* node_count x rail_count, or NULL */
+    struct reference_figure *references; /* node_count x rail_count, or NULL */
+    bool is_retested;                    /* else no part fails */
 };
 
 /* findings->items is malloc'd, to be freed by the caller. Returns 0, or -1 when memory is out. */

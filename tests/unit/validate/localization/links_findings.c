@@ -187,11 +187,11 @@ static bool is_borne_out(int low, int control_low, const char **why)
     static char text[256];
     struct suspicion item = {.part = {.type = DIAGNOSE_RAIL, .peer = -1, .ways = DIAGNOSE_BOTH},
                              .probability = 1};
-    struct diagnosis diagnosis = {.items = &item, .count = 1};
-    struct diagnose_network network = {.node_count = 4, .rail_count = 1};
     struct links links = {.node_count = 4, .rail_count = 1, .samples = samples, .sample_count = 12};
-    struct evidence evidence = {
-        .links = &links, .network = &network, .conf = &conf, .diagnosis = &diagnosis};
+    struct evidence evidence = {.links = &links,
+                                .network = {.node_count = 4, .rail_count = 1},
+                                .conf = &conf,
+                                .diagnosis = {.items = &item, .count = 1}};
     struct findings_builder builder = {.evidence = &evidence,
                                        .is_suspect = (bool[]){true, false, false, false}};
     bool is_cleared, is_right;
