@@ -119,22 +119,17 @@ static void complete(struct explanation *explanation, struct candidate *parts, s
 
 /* Explanations of the same samples. */
 struct rivals {
-    struct {
-        double score;
-        struct part parts[DIAGNOSE_RIVAL_PARTS];
-        int count;
-    } items[BEGINNINGS + 1];
+    struct rival items[BEGINNINGS + 1];
     int count;
 };
 
 static void note_rival(struct rivals *rivals, const struct explanation *explanation, size_t base)
 {
-    int count = 0;
+    struct rival *rival = &rivals->items[rivals->count++];
 
-    rivals->items[rivals->count].score = explanation_score(explanation);
-    for (size_t i = base; i < explanation->count && count < DIAGNOSE_RIVAL_PARTS; i++)
-        rivals->items[rivals->count].parts[count++] = explanation->parts[i];
-    rivals->items[rivals->count++].count = count;
+    *rival = (struct rival){.score = explanation_score(explanation)};
+    for (size_t i = base; i < explanation->count && rival->count < DIAGNOSE_RIVAL_PARTS; i++)
+        rival->parts[rival->count++] = explanation->parts[i];
 }
 
 /* Takes from the list up to so many that explain at least so much by themselves, the best first.
@@ -224,22 +219,20 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     return 0;
 }
 
-/* Whether two explanations are the same. */
-static bool is_same_rival(const struct rivals *rivals, int a, int b)
+static bool is_same_rival(const struct rival *a, const struct rival *b)
 {
-    int count = rivals->items[a].count, same = 0;
+    int same = 0;
 
-    for (int i = 0; i < count; i++)
-        same += is_among(rivals->items[b].parts, (size_t)rivals->items[b].count,
-                         &rivals->items[a].parts[i]);
-    return count == rivals->items[b].count && same == count;
+    for (int i = 0; i < a->count; i++)
+        same += is_among(b->parts, (size_t)b->count, &a->parts[i]);
+    return a->count == b->count && same == a->count;
 }
 
 static int by_score(const void *left, const void *right)
 {
-    const double *a = left, *b = right; /* the score is their first member */
+    const struct rival *a = left, *b = right;
 
-    return (*a < *b) - (*a > *b);
+    return (a->score < b->score) - (a->score > b->score);
 }
 
 /* The best first, each once. */
@@ -252,7 +245,7 @@ static void sort_rivals(struct rivals *rivals)
         bool is_new = true;
 
         for (int k = 0; k < kept && is_new; k++)
-            is_new = !is_same_rival(rivals, i, k);
+            is_new = !is_same_rival(&rivals->items[i], &rivals->items[k]);
         if (is_new)
             rivals->items[kept++] = rivals->items[i];
     }
@@ -309,10 +302,10 @@ static int add_item(struct search *search, struct suspicion *item)
 }
 
 /* Whether the other explanation is a cable that the path is on: then the path is slow as well. */
-static bool is_carried(const struct part *part, const struct part *others, int count)
+static bool is_carried(const struct part *part, const struct rival *other)
 {
-    return part->type == DIAGNOSE_PATH && count == 1 && others[0].type == DIAGNOSE_UPLINK &&
-           others[0].duty > 0;
+    return part->type == DIAGNOSE_PATH && other->count == 1 &&
+           other->parts[0].type == DIAGNOSE_UPLINK && other->parts[0].duty > 0;
 }
 
 /* What is said of a part that is in the explanation, and of its rivals. */
@@ -326,17 +319,13 @@ static int add_suspicion(struct search *search, const struct part *part,
         sum = model_add(sum, rivals->items[i].score);
     item.probability = exp(score - sum);
     for (int i = 0; i < rivals->count; i++) {
-        double probability = exp(rivals->items[i].score - sum);
+        struct rival rival = rivals->items[i];
 
-        if (is_carried(part, rivals->items[i].parts, rivals->items[i].count))
-            item.probability += probability;
-        else if (item.rival_count < DIAGNOSE_RIVALS && probability > 1e-9) {
-            struct rival *rival = &item.rivals[item.rival_count++];
-
-            rival->count = rivals->items[i].count;
-            rival->probability = probability;
-            memcpy(rival->parts, rivals->items[i].parts, sizeof rival->parts);
-        }
+        rival.probability = exp(rival.score - sum);
+        if (is_carried(part, &rival))
+            item.probability += rival.probability;
+        else if (item.rival_count < DIAGNOSE_RIVALS && rival.probability > 1e-9)
+            item.rivals[item.rival_count++] = rival;
     }
     return add_item(search, &item);
 }

@@ -17,8 +17,8 @@ enum { DIAGNOSE_RIVALS = 4, DIAGNOSE_RIVAL_PARTS = 4 };
 /* Another explanation of what a part explains. */
 struct rival {
     struct part parts[DIAGNOSE_RIVAL_PARTS];
-    int count; /* 0: nothing is at fault */
-    double probability;
+    int count;                 /* 0: nothing is at fault */
+    double score, probability; /* log of what it is up to a constant; what it is */
 };
 
 struct suspicion {

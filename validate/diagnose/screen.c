@@ -31,7 +31,7 @@ struct sum {
 };
 
 struct ranked {
-    struct part part; /* a path */
+    struct node_pair pair;
     double score;
 };
 
@@ -312,13 +312,15 @@ static int by_score(const void *left, const void *right)
     return (a->score < b->score) - (a->score > b->score);
 }
 
-static struct part path_of(const struct diagnose_sample *sample)
+/* Ranks the pair whose samples begin there. */
+static void rank(struct state *state, size_t begin, double score)
 {
-    return (struct part){.type = DIAGNOSE_PATH,
-                         .place = sample->from < sample->to ? sample->from : sample->to,
-                         .peer = sample->from < sample->to ? sample->to : sample->from,
-                         .rail = -1,
-                         .ways = DIAGNOSE_BOTH};
+    const struct diagnose_sample *first = &state->samples[begin];
+
+    state->ranked[state->ranked_count++] =
+        (struct ranked){{first->from < first->to ? first->from : first->to,
+                         first->from < first->to ? first->to : first->from},
+                        score};
 }
 
 /* The pairs of a part that were not measured alone, by their lowest sample. Returns how many were.
@@ -338,8 +340,7 @@ static size_t rank_pairs(struct state *state, const struct part *part)
         if (most > 0 && is_alone(state, begin, end))
             alone++;
         else if (most > 0)
-            state->ranked[state->ranked_count++] =
-                (struct ranked){path_of(&state->samples[begin]), most};
+            rank(state, begin, most);
     }
     qsort(state->ranked, state->ranked_count, sizeof *state->ranked, by_score);
     return alone;
@@ -383,8 +384,7 @@ static void rank_paths(struct state *state)
             for (int ways = DIAGNOSE_SENDS; ways <= DIAGNOSE_BOTH; ways++)
                 most = fmax(most, path_gain(state, begin, end, rail, ways));
         if (most > path_least)
-            state->ranked[state->ranked_count++] =
-                (struct ranked){path_of(&state->samples[begin]), most};
+            rank(state, begin, most);
     }
     qsort(state->ranked, state->ranked_count, sizeof *state->ranked, by_score);
 }
@@ -405,12 +405,12 @@ static void add_pairs(const struct state *state, const struct part *part, int mo
     int own = part->type == DIAGNOSE_RAIL || part->type == DIAGNOSE_NODE ? part->place : -1;
 
     for (size_t i = 0; i < state->ranked_count && most > 0; i++) {
-        const struct part *path = &state->ranked[is_back ? state->ranked_count - 1 - i : i].part;
+        struct node_pair pair = state->ranked[is_back ? state->ranked_count - 1 - i : i].pair;
 
-        if ((path->place != own && is_end(screen, first, path->place)) ||
-            (path->peer != own && is_end(screen, first, path->peer)))
+        if ((pair.low != own && is_end(screen, first, pair.low)) ||
+            (pair.high != own && is_end(screen, first, pair.high)))
             continue;
-        screen->pairs[screen->pair_count++] = (struct node_pair){path->place, path->peer};
+        screen->pairs[screen->pair_count++] = pair;
         most--;
     }
 }
@@ -448,8 +448,7 @@ static int find(struct state *state, struct screen *screen)
         ;
     rank_paths(state);
     for (size_t i = 0; i < state->ranked_count && i < PATHS; i++)
-        screen->pairs[screen->pair_count++] =
-            (struct node_pair){state->ranked[i].part.place, state->ranked[i].part.peer};
+        screen->pairs[screen->pair_count++] = state->ranked[i].pair;
     return 0;
 }
 

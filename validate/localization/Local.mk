@@ -5,7 +5,7 @@ noinst_LTLIBRARIES += validate/localization/liblocalization.la
 validate_localization_liblocalization_la_SOURCES = \
 	validate/localization/links.c validate/localization/links.h \
 	validate/localization/localization.c validate/localization/localization.h \
-	validate/localization/retest.c validate/localization/retest.h \
+	validate/localization/retest.c \
 	validate/localization/self_reports.c \
 	validate/localization/sums.c validate/localization/sums.h \
 	# end of localization

@@ -11,7 +11,6 @@
 
 #include "lib/catalog/catalog.h"
 #include "lib/constants/links_constants.h"
-#include "validate/localization/retest.h"
 
 static void look_clear(struct evidence *look)
 {
@@ -119,8 +118,8 @@ static bool retest(struct localization *localization, const struct evidence *loo
     if (pairs)
         count = diagnose_next(&look->network, &look->diagnosis, before ? &before->diagnosis : NULL,
                               pairs, most, before ? screened : most);
-    is_measured = count > 0 &&
-                  retest_measure(localization, pairs, count, passes_of(&look->diagnosis), &first);
+    is_measured = count > 0 && localization_measure_pairs(localization, pairs, count,
+                                                          passes_of(&look->diagnosis), &first);
     free(pairs);
     if (!is_measured)
         return false;

@@ -59,6 +59,13 @@ struct retest_schedule {
 };
 struct retest_schedule retest_schedule(size_t nodes);
 
+/* Measures those pairs, each once, by localization.measure(): a few one after the other, more in
+ * rounds in which they do not disturb each other. Returns whether that ended well, with *first its
+ * first record. */
+bool localization_measure_pairs(const struct localization *localization,
+                                const struct node_pair *pairs, size_t count,
+                                enum retest_passes passes, size_t *first);
+
 /* Measures those suspects once more by localization.measure(), each with two partners that nobody
  * suspects, where there are, and by turns a control pair of others: is_suspect has one for each of
  * the localization's nodes. Returns whether there are any and that ended well. */

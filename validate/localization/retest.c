@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/localization/retest.h"
+#include "validate/localization/localization.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -53,8 +53,9 @@ static char *write_pairs(const struct links *links, const struct node_pair *pair
     return text;
 }
 
-bool retest_measure(const struct localization *localization, const struct node_pair *pairs,
-                    size_t count, enum retest_passes passes, size_t *first)
+bool localization_measure_pairs(const struct localization *localization,
+                                const struct node_pair *pairs, size_t count,
+                                enum retest_passes passes, size_t *first)
 {
     const struct links *links = &localization->links;
     int(*ends)[2] = malloc((count + 1) * sizeof *ends), round_count = -1;
@@ -131,7 +132,8 @@ bool localization_measure_nodes(const struct localization *localization, const b
         }
         control = node;
     }
-    is_measured = count > 0 && retest_measure(localization, pairs, count, passes, first);
+    is_measured =
+        count > 0 && localization_measure_pairs(localization, pairs, count, passes, first);
     free(pairs);
     return is_measured;
 }
