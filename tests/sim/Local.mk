@@ -7,6 +7,7 @@ if BUILD_MUSTER
 noinst_PROGRAMS += tests/sim/sim
 tests_sim_sim_SOURCES = \
 	tests/sim/busy.c tests/sim/busy.h \
+	tests/sim/calibrate.c tests/sim/calibrate.h \
 	tests/sim/fabric.c tests/sim/fabric.h \
 	tests/sim/faults.c tests/sim/faults.h \
 	tests/sim/noise.c tests/sim/noise.h \

@@ -8,6 +8,9 @@
  *   sim times N     what comes and goes with time in small clusters, N of each
  *   sim healthy N   such clusters where nothing does
  *   sim busy N      such clusters on busy machines, N of each kind of fault
+ *   sim calibrate RUNS [FIRST]
+ *                   stated probabilities against how often they are right, of certifications from
+ *                   that number on; exit status 1 when they state too much
  *   sim one KIND NODES RAILS LEAF OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS
  *
  * -v tells what was missed
@@ -22,6 +25,7 @@
 #include <sys/resource.h>
 
 #include "tests/sim/busy.h"
+#include "tests/sim/calibrate.h"
 #include "tests/sim/times.h"
 #include "tests/sim/certification.h"
 
@@ -451,6 +455,11 @@ int main(int argc, char **argv)
         play_busy(atoi(argv[first + 1]));
         return 0;
     }
+    if (argc >= first + 2 && argc <= first + 3 && strcmp(argv[first], "calibrate") == 0 &&
+        atoi(argv[first + 1]) > 0)
+        return !calibrate_play(
+            &(struct calibrate_plan){argc > first + 2 ? atoi(argv[first + 2]) : 0,
+                                     atoi(argv[first + 1]), &lab_noise, is_verbose});
     if (argc == first + 3 && strcmp(argv[first], "kind") == 0 && atoi(argv[first + 1]) > 0 &&
         atoi(argv[first + 1]) <= FAULT_KINDS && atoi(argv[first + 2]) > 0) {
         play_kind((enum fault_kind)(atoi(argv[first + 1]) - 1), atoi(argv[first + 2]), true,
@@ -461,9 +470,9 @@ int main(int argc, char **argv)
         return play_row(argv[first + 1]);
     if (argc == first + 10 && strcmp(argv[first], "one") == 0 && strchr("trm", argv[first + 1][0]))
         return play_one(argv + first + 1);
-    fprintf(stderr,
-            "usage: sim [-v] short | long | row N | kind K N | times N | healthy N | busy N | one "
-            "tree|rails|mesh NODES RAILS LEAF "
-            "OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS\n");
+    fprintf(stderr, "usage: sim [-v] short | long | row N | kind K N | times N | healthy N | busy "
+                    "N | calibrate RUNS [FIRST] | one "
+                    "tree|rails|mesh NODES RAILS LEAF "
+                    "OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS\n");
     return 2;
 }
