@@ -117,7 +117,7 @@ static bool find_best(const struct diagnose_network *network, const struct suspi
 
     for (size_t i = 0; i < nodes; i++)
         for (size_t k = 0; suspects[i] && k < nodes; k++) {
-            struct node_pair pair = {(int)(i < k ? i : k), (int)(i < k ? k : i)};
+            struct node_pair pair = node_pair_of((int)i, (int)k);
             double score;
 
             if (k == i || (!suspects[k] && k % step != i % step) || is_chosen(pairs, count, &pair))

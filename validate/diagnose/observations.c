@@ -14,7 +14,7 @@ static const double mad_scale = 1.4826;
 static const double scale_most = 0.1;
 static const float dead_y = -4;
 
-static bool is_across(const struct diagnose_network *network, const struct diagnose_sample *sample)
+bool sample_is_across(const struct diagnose_network *network, const struct diagnose_sample *sample)
 {
     return network->leaves && network->leaf_count > 1 &&
            network->leaves[sample->from] != network->leaves[sample->to];
@@ -22,12 +22,13 @@ static bool is_across(const struct diagnose_network *network, const struct diagn
 
 bool sample_is_shared(const struct diagnose_network *network, const struct diagnose_sample *sample)
 {
-    return sample->shared > 1 && is_across(network, sample);
+    return sample->shared > 1 && sample_is_across(network, sample);
 }
 
 static int class_of(const struct diagnose_network *network, const struct diagnose_sample *sample)
 {
-    return sample->rail * CLASSES_OF_RAIL + is_across(network, sample) * 2 + sample->is_together;
+    return sample->rail * CLASSES_OF_RAIL + sample_is_across(network, sample) * 2 +
+           sample->is_together;
 }
 
 /* What changed while it was measured, and not because an end had to wait, was slow for a part of
@@ -113,11 +114,6 @@ static int fit_classes(struct observations *observations, const struct model_dip
     return status;
 }
 
-static bool is_same_pair(const struct diagnose_sample *a, const struct diagnose_sample *b)
-{
-    return (a->from == b->from && a->to == b->to) || (a->from == b->to && a->to == b->from);
-}
-
 /* Of sample i's pair run and way the mean of all rails, as i was measured: alone or together. */
 static double mean_of_rails(const struct diagnose_sample *samples, size_t count, size_t i)
 {
@@ -126,10 +122,11 @@ static double mean_of_rails(const struct diagnose_sample *samples, size_t count,
     double sum = 0;
 
     while (begin > 0 && samples[begin - 1].pair_run == one->pair_run &&
-           is_same_pair(&samples[begin - 1], one))
+           sample_is_same_pair(&samples[begin - 1], one))
         begin--;
     for (size_t k = begin;
-         k < count && samples[k].pair_run == one->pair_run && is_same_pair(&samples[k], one); k++)
+         k < count && samples[k].pair_run == one->pair_run && sample_is_same_pair(&samples[k], one);
+         k++)
         if (samples[k].from == one->from && samples[k].is_together == one->is_together) {
             sum += samples[k].rate;
             rails++;
@@ -176,7 +173,7 @@ static struct uplinks *find_uplinks(const struct diagnose_network *network,
         const struct diagnose_sample *one = &samples[i];
         double mean;
 
-        if (!is_across(network, one) || sample_is_shared(network, one))
+        if (!sample_is_across(network, one) || sample_is_shared(network, one))
             continue;
         mean = mean_of_rails(samples, count, i);
         for (int way = 0; way < 2; way++) {
@@ -203,7 +200,7 @@ static double built_rate(const struct diagnose_network *network, const struct up
 {
     double least = sound * exp(location), built = 0;
 
-    for (int way = 0; way < 2 && sample->is_together && is_across(network, sample); way++) {
+    for (int way = 0; way < 2 && sample->is_together && sample_is_across(network, sample); way++) {
         const struct uplinks *of =
             &uplinks[2 * network->leaves[way ? sample->to : sample->from] + way];
 
@@ -379,14 +376,14 @@ int observations_make(const struct diagnose_network *network, const struct model
         double built = built_rate(network, uplinks, sample, class->location);
         double y = built > 0 ? log(mean_of_rails(samples, count, i) / built)
                              : sample_y(sample) - class->location;
-        bool is_new = !last || !is_same_pair(sample, last);
+        bool is_new = !last || !sample_is_same_pair(sample, last);
 
         if (sample_is_shared(network, sample))
             continue;
         if (is_new)
             observations->pairs[observations->pair_count++] = (struct pair){
-                .low = sample->from < sample->to ? sample->from : sample->to,
-                .high = sample->from < sample->to ? sample->to : sample->from,
+                .low = node_pair_of(sample->from, sample->to).low,
+                .high = node_pair_of(sample->from, sample->to).high,
                 .begin = observations->count,
                 .first_run = observations->run_count,
             };

@@ -9,6 +9,14 @@
 
 /* The samples by pair run, each beside what it should be. */
 
+struct node_pair {
+    int low, high; /* low < high */
+};
+static inline struct node_pair node_pair_of(int a, int b)
+{
+    return a < b ? (struct node_pair){a, b} : (struct node_pair){b, a};
+}
+
 struct diagnose_network {
     size_t node_count, rail_count;
     size_t leaf_count; /* 0: not known */
@@ -30,6 +38,15 @@ struct diagnose_sample {
     int shared;        /* pairs that used an uplink beside it, itself counted; 0, 1: none */
     unsigned pair_run; /* what one pair measured at one time */
 };
+
+static inline bool sample_is_same_pair(const struct diagnose_sample *a,
+                                       const struct diagnose_sample *b)
+{
+    return (a->from == b->from && a->to == b->to) || (a->from == b->to && a->to == b->from);
+}
+
+/* Whether it is of nodes on different leaves. */
+bool sample_is_across(const struct diagnose_network *network, const struct diagnose_sample *sample);
 
 /* Whether another pair used an uplink beside it. */
 bool sample_is_shared(const struct diagnose_network *network, const struct diagnose_sample *sample);

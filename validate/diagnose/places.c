@@ -15,11 +15,6 @@ static const double prior_misplaced = 1e-4;
 /* The other leaf has to say so by itself, and it is certain when the own one does. */
 static const double each_least = 3;
 
-static bool is_across(const struct diagnose_network *network, const struct diagnose_sample *sample)
-{
-    return network->leaves[sample->from] != network->leaves[sample->to];
-}
-
 static int bin_of(const struct diagnose_sample *sample)
 {
     return sample->rate > 0 ? model_bin(log(sample->rate)) : 0;
@@ -48,7 +43,7 @@ static bool make_densities(const struct diagnose_network *network,
     double counts[2][MODEL_BINS] = {{0}}, all[2] = {0};
 
     for (size_t i = 0; i < count; i++) {
-        bool across = is_across(network, &samples[i]);
+        bool across = sample_is_across(network, &samples[i]);
 
         if (samples[i].rail * 2 + samples[i].is_together != class ||
             (across && samples[i].shared < 2))

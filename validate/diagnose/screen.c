@@ -290,9 +290,7 @@ static size_t end_of_pair(const struct state *state, size_t begin)
     const struct diagnose_sample *first = &state->samples[begin];
     size_t end = begin + 1;
 
-    while (end < state->count &&
-           ((state->samples[end].from == first->from && state->samples[end].to == first->to) ||
-            (state->samples[end].from == first->to && state->samples[end].to == first->from)))
+    while (end < state->count && sample_is_same_pair(&state->samples[end], first))
         end++;
     return end;
 }
@@ -318,9 +316,7 @@ static void rank(struct state *state, size_t begin, double score)
     const struct diagnose_sample *first = &state->samples[begin];
 
     state->ranked[state->ranked_count++] =
-        (struct ranked){{first->from < first->to ? first->from : first->to,
-                         first->from < first->to ? first->to : first->from},
-                        score};
+        (struct ranked){node_pair_of(first->from, first->to), score};
 }
 
 /* The pairs of a part that were not measured alone, by their lowest sample. Returns how many were.

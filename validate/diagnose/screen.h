@@ -8,10 +8,6 @@
  * parts to measure alone: those whose samples rank lower among their like than chance has it. Pure.
  */
 
-struct node_pair {
-    int low, high;
-};
-
 struct screen {
     struct node_pair *pairs; /* to be measured alone, the most telling first */
     size_t pair_count;

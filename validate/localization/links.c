@@ -13,26 +13,24 @@
 #include "lib/constants/links_constants.h"
 #include "validate/diagnose/model.h"
 
-static const enum metric_id measured[] = {METRIC_BANDWIDTH, METRIC_BANDWIDTH_RECEIVED,
-                                          METRIC_BANDWIDTH_TOGETHER, METRIC_LATENCY};
+static bool is_metric(const struct record *record, enum metric_id metric)
+{
+    return catalog_is_metric(record->metric, metric);
+}
 
 bool links_is_measurement(const struct record *record)
 {
-    bool is_any = false;
-
-    if (!record->node || !record->peer || !record->part || !record->metric ||
-        !catalog_is_suite(record->suite, SUITE_LINKS) || !catalog_is_test(record->test, TEST_LINKS))
-        return false;
-    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
-        is_any |= catalog_is_metric(record->metric, measured[i]);
-    return is_any;
+    return record->node && record->peer && record->part && record->metric &&
+           catalog_is_suite(record->suite, SUITE_LINKS) &&
+           catalog_is_test(record->test, TEST_LINKS) &&
+           (is_metric(record, METRIC_BANDWIDTH) || is_metric(record, METRIC_BANDWIDTH_RECEIVED) ||
+            is_metric(record, METRIC_BANDWIDTH_TOGETHER) || is_metric(record, METRIC_LATENCY));
 }
 
 static bool is_bandwidth(const struct record *record)
 {
     return links_is_measurement(record) && !isnan(record->value) &&
-           (catalog_is_metric(record->metric, METRIC_BANDWIDTH) ||
-            catalog_is_metric(record->metric, METRIC_BANDWIDTH_TOGETHER));
+           (is_metric(record, METRIC_BANDWIDTH) || is_metric(record, METRIC_BANDWIDTH_TOGETHER));
 }
 
 int links_rail(const struct links *links, const char *name)
@@ -70,8 +68,8 @@ static void read_nominals(const struct links_source *source, struct links *links
         long node;
         int rail;
 
-        if (!record->node || !record->part || !record->unit ||
-            !catalog_is_metric(record->metric, METRIC_SPEED) || strcmp(record->unit, "Mb/s") != 0)
+        if (!record->node || !record->part || !record->unit || !is_metric(record, METRIC_SPEED) ||
+            strcmp(record->unit, "Mb/s") != 0)
             continue;
         node = name_index_find(&links->by_node, record->node);
         rail = links_rail(links, record->part);
@@ -124,8 +122,7 @@ static const struct record *received_of(const struct records *records, size_t i)
     for (size_t k = i > 0 ? i - 1 : 0; k <= i + 1 && k < records->count; k++) {
         const struct record *other = &records->items[k];
 
-        if (links_is_measurement(other) &&
-            catalog_is_metric(other->metric, METRIC_BANDWIDTH_RECEIVED) &&
+        if (links_is_measurement(other) && is_metric(other, METRIC_BANDWIDTH_RECEIVED) &&
             strcmp(other->node, record->node) == 0 && strcmp(other->peer, record->peer) == 0 &&
             strcmp(other->part, record->part) == 0)
             return other;
@@ -167,7 +164,7 @@ static bool take(const struct links_source *source, size_t i, size_t retests,
     const struct record *record = &source->records->items[i];
     long from = name_index_find(&links->by_node, record->node);
     long to = name_index_find(&links->by_node, record->peer);
-    bool is_together = catalog_is_metric(record->metric, METRIC_BANDWIDTH_TOGETHER);
+    bool is_together = is_metric(record, METRIC_BANDWIDTH_TOGETHER);
     const struct record *received = is_together ? NULL : received_of(source->records, i);
     double mbps = is_together ? record->value : shown_by(record, received);
 
@@ -444,7 +441,7 @@ int links_read(const struct links_source *source, size_t first, size_t retests, 
         if (is_bandwidth(record))
             links->sample_count +=
                 take(source, i, retests, links, &links->samples[links->sample_count]);
-        else if (links_is_measurement(record) && catalog_is_metric(record->metric, METRIC_LATENCY))
+        else if (links_is_measurement(record) && is_metric(record, METRIC_LATENCY))
             read_latency(record, links);
     }
     if (links->sample_count > 0)

@@ -18,8 +18,6 @@ static void look_clear(struct evidence *look)
     free(look->leaves);
     free(look->inconsistent);
     free(look->misplaced);
-    free(look->history);
-    free(look->references);
     *look = (struct evidence){0};
 }
 
@@ -129,28 +127,6 @@ static bool retest(struct localization *localization, const struct evidence *loo
     return true;
 }
 
-/* What earlier runs found of each rail, and what others take for the least. */
-static int recall(const struct localization *localization, struct evidence *look)
-{
-    const struct links *links = &localization->links;
-    size_t ends = links->node_count * links->rail_count;
-
-    look->history = localization->recall ? calloc(ends + 1, sizeof *look->history) : NULL;
-    look->references = localization->refer ? calloc(ends + 1, sizeof *look->references) : NULL;
-    if ((localization->recall && !look->history) || (localization->refer && !look->references))
-        return -1;
-    for (size_t end = 0; end < ends; end++) {
-        const char *node = links->nodes[end / links->rail_count];
-        const char *rail = links->rails[end % links->rail_count];
-
-        if (localization->recall)
-            localization->recall(localization->context, node, rail, &look->history[end]);
-        if (localization->refer)
-            localization->refer(localization->context, node, rail, &look->references[end]);
-    }
-    return 0;
-}
-
 int localization_times(size_t nodes, bool is_quick)
 {
     if (nodes <= LINKS_FEW / 2)
@@ -174,8 +150,9 @@ int localization_run(struct localization *localization)
         status = look_take(localization, &look);
     }
     look.is_retested = localization->is_confirmed;
-    if (status == 0)
-        status = recall(localization, &look);
+    look.recall = localization->recall;
+    look.refer = localization->refer;
+    look.context = localization->context;
     if (status == 0)
         status = findings_make(&look, &localization->findings);
     look_clear(&look);

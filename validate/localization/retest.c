@@ -116,8 +116,7 @@ bool localization_measure_nodes(const struct localization *localization, const b
         int found = is_suspect[node] ? choose_partners(links, is_suspect, node, partners) : 0;
 
         for (int i = 0; i < found; i++) {
-            struct node_pair pair = {(int)(node < partners[i] ? node : partners[i]),
-                                     (int)(node < partners[i] ? partners[i] : node)};
+            struct node_pair pair = node_pair_of((int)node, (int)partners[i]);
 
             if (!is_suspect[partners[i]] || pair.low == (int)node)
                 pairs[count++] = pair;

@@ -65,9 +65,13 @@ struct evidence {
     struct inconsistent_node *inconsistent;
     struct misplaced *misplaced;
     long inconsistent_count, misplaced_count;
-    struct history_figure *history;      /* node_count x rail_count, or NULL */
-    struct reference_figure *references; /* node_count x rail_count, or NULL */
-    bool is_retested;                    /* else no part fails */
+    bool is_retested; /* else no part fails */
+    /* The localization's, of that name. */
+    void (*recall)(void *context, const char *node, const char *rail,
+                   struct history_figure *history);
+    void (*refer)(void *context, const char *node, const char *rail,
+                  struct reference_figure *reference);
+    void *context;
 };
 
 /* findings->items is malloc'd, to be freed by the caller. Returns 0, or -1 when memory is out. */

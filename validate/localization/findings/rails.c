@@ -195,24 +195,30 @@ static struct finding *hint(struct findings_builder *builder, size_t end, double
 static void add_hints(struct findings_builder *builder, size_t end)
 {
     const struct evidence *evidence = builder->evidence;
-    const struct history_figure *history = evidence->history ? &evidence->history[end] : NULL;
-    const struct reference_figure *reference =
-        evidence->references ? &evidence->references[end] : NULL;
-    double mbps = evidence->links->figures_mbps[end];
+    const struct links *links = evidence->links;
+    const char *node = links->nodes[end / links->rail_count];
+    const char *rail = links->rails[end % links->rail_count];
+    struct history_figure history = {0};
+    struct reference_figure reference = {0};
+    double mbps = links->figures_mbps[end];
     struct finding *finding;
 
-    if (history && mbps < history_figure_floor(history)) {
-        finding = hint(builder, end, history_figure_floor(history), "history");
-        finding->reference = history->median;
+    if (evidence->recall)
+        evidence->recall(evidence->context, node, rail, &history);
+    if (evidence->refer)
+        evidence->refer(evidence->context, node, rail, &reference);
+    if (mbps < history_figure_floor(&history)) {
+        finding = hint(builder, end, history_figure_floor(&history), "history");
+        finding->reference = history.median;
         snprintf(finding->message, sizeof finding->message,
                  "%s runs at %.0f Mb/s, in its last %u good runs at %.0f: what changed?",
-                 finding->part, mbps, history->count, history->median);
+                 finding->part, mbps, history.count, history.median);
     }
-    if (reference && mbps < reference->mbps) {
-        finding = hint(builder, end, reference->mbps, "reference");
+    if (mbps < reference.mbps) {
+        finding = hint(builder, end, reference.mbps, "reference");
         snprintf(finding->message, sizeof finding->message,
                  "%.40s runs at %.0f Mb/s, others take %.0f for the least (%.140s)", finding->part,
-                 mbps, reference->mbps, reference->source);
+                 mbps, reference.mbps, reference.source);
     }
 }
 
