@@ -25,7 +25,6 @@ validate_localization_liblocalization_la_SOURCES += \
 	validate/localization/losses/losses.c validate/localization/losses/losses.h \
 	validate/localization/losses/pairs.c validate/localization/losses/pairs.h \
 	validate/localization/losses/retest.c validate/localization/losses/retest.h \
-	validate/localization/losses/uplinks.c \
 	# end of losses
 validate_localization_liblocalization_la_LIBADD = validate/diagnose/libdiagnose.la \
 	validate/schedule/libschedule.la lib/libstatistics.la -lm

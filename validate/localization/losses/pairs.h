@@ -43,10 +43,4 @@ void loss_way_add(struct loss_way *way, const struct loss_way *other);
 /* A finding about nobody yet, of what that way has lost. */
 struct loss_finding loss_way_finding(const struct loss_way *way, enum loss_kind kind, int rail);
 
-/* What pairs between leaf switches have in common, of those whose ends are not told: adds findings,
- * and marks the pairs. is_told: of rails x nodes. is_explained: of the pairs. Returns how many, or
- * -1 when memory is out. */
-int loss_uplinks_judge(const struct loss_data *data, const struct loss_pair *pairs, size_t count,
-                       const bool *is_told, bool *is_explained, struct loss_finding *findings);
-
 #endif
