@@ -129,6 +129,9 @@ static void certify(struct tally *tally, int run)
                                 .noise = noise,
                                 .seed = (uint64_t)run},
              &result);
+    for (int i = 0; i < count && tally->plan->is_verbose; i++)
+        printf("# %d fault: %s n%d leaf%d eth%d %.2f\n", run, fault_names[faults[i].kind],
+               faults[i].node + 1, faults[i].leaf + 1, faults[i].rail + 1, faults[i].share);
     for (size_t i = 0; i < result.localization.findings.count; i++)
         add(tally, &result.localization.findings.items[i], faults, count, fabric.leaf, run);
     run_clear(&result);

@@ -435,7 +435,7 @@ static int add_likely(struct search *search)
     return 0;
 }
 
-bool suspicion_is_sure(const struct suspicion *item)
+double suspicion_probability(const struct suspicion *item)
 {
     const struct part *own = &item->part;
     double probability = item->probability;
@@ -447,7 +447,12 @@ bool suspicion_is_sure(const struct suspicion *item)
             own->place == other->place)
             probability += item->rivals[i].probability;
     }
-    return probability >= model_value(MODEL_SURE);
+    return fmin(probability, 1);
+}
+
+bool suspicion_is_sure(const struct suspicion *item)
+{
+    return suspicion_probability(item) >= model_value(MODEL_SURE);
 }
 
 /* Whether a sample of the pairs that is too low passes the part, and none that is at fault for
@@ -621,7 +626,6 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
         status = add_likely(&search);
     if (status == 0)
         status = drop_explained(&search);
-    diagnosis->busy = model_rate(search.explanation.rate);
     search_clear(&search);
     for (size_t i = 0; i < diagnosis->count; i++) {
         const struct suspicion *item = &diagnosis->items[i];

@@ -32,7 +32,6 @@ struct suspicion {
 struct diagnosis {
     struct suspicion *items; /* the likeliest first; none below MODEL_ASKED */
     size_t count;
-    double busy;          /* share of pair runs in which machines were busy */
     struct screen screen; /* what else to measure alone */
 };
 
@@ -41,7 +40,8 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
              size_t count, struct diagnosis *diagnosis);
 void diagnosis_clear(struct diagnosis *diagnosis);
 
-/* Sure enough to fail: the part, or another one of its node. */
+/* That the part is at fault, or another one of its node; whether that is sure enough to fail. */
+double suspicion_probability(const struct suspicion *item);
 bool suspicion_is_sure(const struct suspicion *item);
 
 /* The pairs whose samples, alone on the network, tell the suspicions' explanations apart best, by

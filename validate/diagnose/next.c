@@ -68,28 +68,17 @@ static double divergence(const struct diagnose_network *network, const struct su
 
 static void mark(const struct diagnose_network *network, const struct part *part, char *suspects)
 {
-    int members = 0;
+    int members = part_is_large(part) ? 0 : MEMBERS;
 
-    switch (part->type) {
-    case DIAGNOSE_PATH:
+    if (!part_is_large(part))
+        suspects[part->place] = 1;
+    if (part->type == DIAGNOSE_PATH)
         suspects[part->peer] = 1;
-        suspects[part->place] = 1;
-        break;
-    case DIAGNOSE_LEAF:
-    case DIAGNOSE_UPLINK:
-        for (size_t i = 0; i < network->node_count && members < MEMBERS; i++)
-            if (network->leaves[i] == part->place) {
-                suspects[i] = 1;
-                members++;
-            }
-        break;
-    case DIAGNOSE_FABRIC:
-        for (size_t i = 0; i < network->node_count && i < MEMBERS; i++)
+    for (size_t i = 0; i < network->node_count && members < MEMBERS; i++)
+        if (part->type == DIAGNOSE_FABRIC || network->leaves[i] == part->place) {
             suspects[i] = 1;
-        break;
-    default:
-        suspects[part->place] = 1;
-    }
+            members++;
+        }
 }
 
 static double log_odds(const struct suspicion *item)

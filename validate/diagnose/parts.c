@@ -88,20 +88,15 @@ unsigned part_pairs(const struct observations *observations, const struct part *
 {
     unsigned count = 0;
 
-    switch (part->type) {
-    case DIAGNOSE_LEAF:
-    case DIAGNOSE_UPLINK:
-        for (int node = 0; node < (int)observations->network->node_count; node++)
-            if (observations->network->leaves[node] == part->place)
-                count = add_node(observations, part, node, pairs, count);
-        return count;
-    case DIAGNOSE_FABRIC:
-        for (unsigned i = 0; i < observations->pair_count; i++)
-            pairs[count++] = i;
-        return count;
-    default:
+    if (!part_is_large(part))
         return add_node(observations, part, part->place, pairs, 0);
-    }
+    for (int node = 0;
+         part->type != DIAGNOSE_FABRIC && node < (int)observations->network->node_count; node++)
+        if (observations->network->leaves[node] == part->place)
+            count = add_node(observations, part, node, pairs, count);
+    for (; part->type == DIAGNOSE_FABRIC && count < observations->pair_count; count++)
+        pairs[count] = count;
+    return count;
 }
 
 bool part_is_same(const struct part *a, const struct part *b)

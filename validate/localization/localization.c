@@ -123,7 +123,6 @@ static bool retest(struct localization *localization, const struct evidence *loo
         return false;
     if (localization->retests == SIZE_MAX)
         localization->retests = first;
-    localization->is_confirmed = true;
     return true;
 }
 
@@ -140,7 +139,6 @@ int localization_run(struct localization *localization)
     int status;
 
     localization->retests = SIZE_MAX;
-    localization->is_confirmed = false;
     status = look_take(localization, &look);
     for (int i = 0; status == 0 && i < localization->tries; i++) {
         if (!retest(localization, &look, i > 0 ? &before : NULL))
@@ -149,7 +147,7 @@ int localization_run(struct localization *localization)
         before = look;
         status = look_take(localization, &look);
     }
-    look.is_retested = localization->is_confirmed;
+    look.is_retested = localization->retests != SIZE_MAX;
     look.recall = localization->recall;
     look.refer = localization->refer;
     look.context = localization->context;

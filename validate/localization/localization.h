@@ -41,8 +41,7 @@ struct localization {
     /* the outcome: links is what findings is about */
     struct links links;
     struct findings findings;
-    size_t retests;    /* the first record of suspects measured alone; SIZE_MAX: there is none */
-    bool is_confirmed; /* suspects were measured again */
+    size_t retests; /* the first record of suspects measured alone; SIZE_MAX: there is none */
 };
 
 /* How often all pairs are measured first, in separate rounds: with few nodes an intermittent rail

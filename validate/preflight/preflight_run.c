@@ -300,7 +300,7 @@ static void finding_take(struct preflight *preflight, const struct localization 
                       (finding->kind == FINDING_AMBIGUOUS && finding->is_intermittent);
     char text[320];
 
-    if (finding->kind == FINDING_AMBIGUOUS && localization->is_confirmed &&
+    if (finding->kind == FINDING_AMBIGUOUS && localization->retests != SIZE_MAX &&
         !crosses_leaves(localization))
         verdict = VERDICT_FAIL; /* the step would have it, whichever end it is */
     if (finding->kind == FINDING_MISSING && member && member->verdict == VERDICT_FAIL)

@@ -119,7 +119,7 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
     finding->peer = part->type == DIAGNOSE_PATH ? part->peer : -1;
     finding->leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK ? part->place : -1;
     finding->peer_leaf = part->type == DIAGNOSE_UPLINK ? part->peer : -1;
-    finding->confidence = item->probability;
+    finding->confidence = suspicion_probability(item);
     finding->direction = message_direction(part);
     finding->is_intermittent = part->duty > 0;
     message_part(builder, part, finding->part, sizeof finding->part);

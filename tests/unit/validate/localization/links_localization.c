@@ -692,21 +692,28 @@ static void count_reported(void *context, const char *node, enum verdict verdict
 static void weighs_many(void)
 {
     enum { MANY = 100000 };
+    static char texts[MANY + 1][16] = {"m77"};
+    static const char *many[MANY + 1] = {texts[0]};
+    struct localization all = {.source = {.records = &records},
+                               .links = {.node_count = MANY + 1, .nodes = many}};
     size_t counts[2] = {0, 0};
 
     records_clear(&records);
     records = (struct records){0};
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 1; i <= MANY; i++) {
         struct record record;
-        char name[16];
 
-        snprintf(name, sizeof name, "m%d", i + 100);
+        snprintf(texts[i], sizeof texts[i], "m%d", i + 100);
+        many[i] = texts[i];
         record = RECORD(.suite = "links", .test = "links", .metric = "damaged",
-                        .node = i % 2 ? name : "m77", .peer = i % 2 ? "m77" : name,
+                        .node = many[i % 2 ? i : 0], .peer = many[i % 2 ? 0 : i],
                         .verdict = VERDICT_FAIL);
         put(&record);
     }
-    localization_self_reports(&localization, count_reported, counts);
+    if (name_index_build(many, MANY + 1, &all.links.by_node) != 0)
+        tap_skip_all("no memory");
+    localization_self_reports(&all, count_reported, counts);
+    name_index_clear(&all.links.by_node);
     is_int((long)counts[1], MANY, "a node that damages what 100,000 others have of it");
     is_int((long)counts[0], 0, "... and none of these");
 }
