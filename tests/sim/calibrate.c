@@ -202,7 +202,7 @@ bool calibrate_play(const struct calibrate_plan *plan)
 {
     struct tally tally = {.plan = plan};
     size_t others = 0;
-    double error = 0;
+    double error = 0, all;
     bool holds;
 
     for (int run = 0; run < plan->runs; run++)
@@ -214,12 +214,17 @@ bool calibrate_play(const struct calibrate_plan *plan)
     printf("| findings | log odds, from | to | count | stated, mean | right | that very part |\n"
            "|---|---|---|---|---|---|---|\n");
     print_deciles("not failing", tally.items, others, &error);
+    all = error;
+    error = 0;
     holds = print_deciles("fail", tally.items + others, tally.count - others, &error);
+    all = (all + error) / fmax((double)tally.count, 1);
+    error /= fmax((double)(tally.count - others), 1);
     print_noise(&tally, false);
     print_noise(&tally, true);
-    error /= fmax((double)tally.count, 1);
-    printf("\nExpected calibration error: %.2f %% of %zu findings in %d certifications.\n",
-           100 * error, tally.count, plan->runs);
+    printf(
+        "\nExpected calibration error: %.2f %% of %zu failing findings, %.2f %% of all %zu, in %d "
+        "certifications.\n",
+        100 * error, tally.count - others, 100 * all, tally.count, plan->runs);
     free(tally.items);
     return holds && error < 0.01;
 }

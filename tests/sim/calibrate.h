@@ -14,9 +14,10 @@ struct calibrate_plan {
     bool is_verbose;           /* a line that begins with # for each finding */
 };
 
-/* Certifies them and prints tables in Markdown. Returns whether what is stated holds: the expected
- * calibration error is below 1 %, and no decile of failing findings is right less often than it
- * says, by more than chance (1 of 1000) has it. */
+/* Certifies them and prints tables in Markdown: of deciles of log odds how often findings are
+ * right, which is that something is at fault where they point. Returns whether failing ones say no
+ * more than holds: the expected calibration error is below 1 %, and no decile is right less often
+ * than it says, by more than chance (1 of 1000) has it. */
 bool calibrate_play(const struct calibrate_plan *plan);
 
 #endif

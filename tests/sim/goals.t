@@ -27,6 +27,12 @@ done
 if ! is_sanitized "$sim"; then
     is "$("$sim" busy 3 | awk -F'|' 'NR > 2 && ($9 + 0 > 0 || ($4 + 0 == 0 && $6 + 0 < 100))')" '' \
         'no innocent node is drained, however busy the machines; on quiet ones each part is named'
+    # count, right and that very part, of the sample that the page has; not of the whole table
+    out=$("$sim" calibrate 45)
+    is $? 0 'failing findings of a sample are right as often as they say'
+    is "$(grep '^| fail, ' <<<"$out" | awk -F'|' '{print $2, $5, $7, $8}')" \
+        "$(grep -E '^[|] fail, (quiet|busy) ' "$top_srcdir/doc/attribution.md" | awk -F'|' '{print $2, $5, $7, $8}')" \
+        '... as the page has them'
 fi
 "$sim" row 0 >/dev/null 2>&1
 is $? 2 'a row that is not there is refused'
