@@ -54,7 +54,7 @@ ln -s ../bond0 "$net/bond0.7/lower_bond0"
 sed -i 's/ bond0$/ bond0.7/' "$bonded/proc/net/if_inet6"
 text=$("$muster" check --root "$bonded" --config "$dir/bond.conf" --only net)
 is "$?" 3 'a rail that has its address on a VLAN fails nothing'
-like "$text" '^unknown +net.interfaces  bond0 +bond0 has no IP address, bond0.7 on top of it has; name bond0.7 in FabricInterfaces instead$' \
+like "$text" '^unknown +net.interfaces  bond0 +bond0 has no IP address, but bond0.7 on top of it has one; name bond0.7 in FabricInterfaces instead$' \
     '... and it is told how to name it'
 sed -i 's/=bond0/=bond0.7/' "$dir/bond.conf"
 text=$("$muster" check --root "$bonded" --config "$dir/bond.conf" --only net)
@@ -63,7 +63,7 @@ like "$text" '^warn +net.interfaces  bond0.7 +eno2 of bond0 has no carrier' '...
 mkdir -p "$node/dev"
 text=$("$muster" check --root "$node" --only host.log)
 is "$? $text" "0 $(printf 'skip     %-14s  %-8s  %s' host.log '' \
-    "the kernel log was not read: $node/dev/kmsg: No such file or directory")" 'no kernel log is said'
+    "cannot read the kernel log: $node/dev/kmsg: No such file or directory")" 'no kernel log is said'
 {
     echo '6,1,1000000,-;NVRM: loading NVIDIA UNIX Open Kernel Module'
     echo '12,2,1500000,-;NVRM: Xid (PCI:0000:9b:00): 79, a user writes'
@@ -74,7 +74,7 @@ text=$("$muster" check --root "$node" --only host.log)
 is "$?" 0 'entries of the kernel log fail nothing where a node is tested'
 like "$text" '^warn +host.log +nvme0 +nvme timeout \(a drive did not answer and is reset\), 0 s ago: nvme nvme0: ' \
     '... and warn with the part'
-like "$text" "^pass +host.log +0000:9b:00 +1 fault of jobs' programs, none of the node's: xid 31 " \
+like "$text" "^pass +host.log +0000:9b:00 +1 fault of jobs' programs, no fault of the node: xid 31 " \
     "... a job's fault is told apart"
 unlike "$text" ' 79 ' "... a user's line is none"
 echo '4,5,4000000,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.' >>"$node/dev/kmsg"

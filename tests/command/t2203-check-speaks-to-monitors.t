@@ -75,13 +75,13 @@ if [ -e "$library" ]; then
     echo 'devices 8' >"$dir/state"
     gpus
     is "$?" 0 'eight accelerators are well'
-    like "$text" '8 NVIDIA devices without a fault by .*/libnvidia-ml.so.1 13.580.65.06$' '... by their library'
+    like "$text" '8 NVIDIA devices without faults according to .*/libnvidia-ml.so.1 13.580.65.06$' '... by their library'
     like "$("$muster" check --config "$dir/conf" --only host.config)" 'gpu.power_limit *gpu7 *700 W|gpu.power_limit *gpu7 *700' \
         '... and what nodes are compared by is told'
     mkdir "$dir/first"
     printf 'GpuLibraryPath=%s\nGpuDeadline=1s\nCertificateFile=/none/none\n' "$dir/none:$dir/first:$dir/nvml" >"$dir/conf"
     gpus
-    like "$text" 'a fault by .*/nvml/libnvidia-ml.so.1 ' '... of the first directory that has it'
+    like "$text" 'faults according to .*/nvml/libnvidia-ml.so.1 ' '... of the first directory that has it'
     cp "$library" "$dir/first/libnvidia-ml.so.1"
     chmod 777 "$dir/first"
     gpus
@@ -107,7 +107,7 @@ if [ -e "$library" ]; then
     rm "$dir/state"
     gpus
     is "$?" 0 'no driver is no fault'
-    like "$text" 'was not queried: it finds no driver' '... and said'
+    like "$text" 'was not queried: no driver found' '... and said'
 else
     skip 12 'tests/gpu is not built'
 fi
@@ -123,7 +123,7 @@ vendor() { # STAND-IN LIBRARY NAME FAULT CODE FUNCTION FACT
     echo 'devices 8' >"$dir/state"
     gpus
     is "$?" 0 "eight of $3 are well"
-    like "$text" "8 $3 devices without a fault by .*/$2 [0-9]" '... by their library'
+    like "$text" "8 $3 devices without faults according to .*/$2 [0-9]" '... by their library'
     like "$("$muster" check --config "$dir/conf" --only host.config)" "$7" '... and what nodes are compared by is told'
     echo "gpu3.$4 1" >>"$dir/state"
     gpus --json

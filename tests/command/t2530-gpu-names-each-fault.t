@@ -74,7 +74,7 @@ finds 'devices 0' '- gpu.compute device -' 'no device is nothing to be tested'
 is "$status" 0 '... and no fault'
 mkdir "$work/hide" # a machine may have the real one
 printf x | tee "$work/hide/libnvrtc.so.13" >"$work/hide/libnvrtc.so.12"
-for libraries in old:'libcuda.so.1 is too old: it has no cuDevicePrimaryCtxSetFlags_v2' \
+for libraries in old:'libcuda.so.1 is too old: missing function cuDevicePrimaryCtxSetFlags_v2' \
     driver:'libnvrtc.so.13 or .12 not found; set GpuLibraryPath'; do
     LD_LIBRARY_PATH=$work/hide:${LD_LIBRARY_PATH-} gpu "${libraries%%:*}" ''
     is "$status/$text" '0/- gpu.compute device -' "libraries ${libraries%%:*}: not looked at"

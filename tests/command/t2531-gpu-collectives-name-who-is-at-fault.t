@@ -87,11 +87,11 @@ is "$text" $'fail gpu_collective_wrong n3 device -\nwarn gpu_collective_wrong - 
     'one that is wrong with each other one fails'
 gpu new 1 1
 is "$status/$text" 0/ 'one device of one node has nobody to be with'
-like "$(cat "$work/json")" 'NCCL 2.21.5 works with its one device' '... and shows that the library works'
+like "$(cat "$work/json")" 'NCCL 2.21.5 works with the only device' '... and shows that the library works'
 options=(--quick)
 mkdir "$work/hide" # a machine may have the real one
 printf x >"$work/hide/libnccl.so.2"
-for libraries in old:'libnccl.so.2 is too old: it has no ncclSend' none:'libnccl.so.2 not found; set GpuLibraryPath'; do
+for libraries in old:'libnccl.so.2 is too old: missing function ncclSend' none:'libnccl.so.2 not found; set GpuLibraryPath'; do
     LD_LIBRARY_PATH=$work/hide:${LD_LIBRARY_PATH-} gpu "${libraries%%:*}" 2 1
     is "$status/$text" '0/skip - n1 library -' "library ${libraries%%:*}: not looked at"
     like "$(cat "$work/json")" "${libraries#*:}" '... and why'

@@ -74,7 +74,7 @@ is "$status/$text" '3/unknown not_measured host.disk disk' 'a folder that is not
 like "$(cat "$work/json")" 'the folder: No such file or directory' '... with the reason'
 if [ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ]; then
     host /dev/shm --tests=disk
-    like "$(cat "$work/json")" 'is in memory, not on a disk' 'a file system in memory is no disk'
+    like "$(cat "$work/json")" 'is a memory file system, not a disk' 'a file system in memory is no disk'
 else
     skip 1 'no tmpfs on /dev/shm'
 fi

@@ -159,7 +159,7 @@ if command -v python3 >/dev/null && command -v jq >/dev/null; then
         --wire=auto --json 2>/dev/null </dev/null)
     is "$?" 0 'muster-collectives --wire=auto'
     like "$(jq -r 'select(.metric == "busbw" and (.part | test("by ring, lossless"))).message' <<<"$text")" \
-        '^allreduce of 64 KiB .* by ring: .* GB/s; lossless, predicted [0-9.]+ ms as it is, [0-9.]+ ms coded$' \
+        '^allreduce of 64 KiB .* by ring: .* GB/s; lossless, predicted [0-9.]+ ms uncompressed, [0-9.]+ ms compressed$' \
         '... measures what is chosen, and says why'
     is "$(jq -r 'select(.metric == "busbw" and (.part | test("1K by recursive"))).part' <<<"$text")" \
         'allreduce 1K by recursive-doubling' '... what is small as it is'

@@ -27,8 +27,8 @@ is "$status" 1 'nodes and counts that are not as expected fail'
 valid 'unexpected'
 is "$(of '.verdict == "fail"' .node .value | sort | xargs)" 'n1 1 n2 1 n3 1 n4 1 n9 0' \
     '... each node by name'
-like "$records" 'n9 was expected and takes no part' '... the missing one'
-like "$records" 'n4 takes part and was not expected' '... the one too many'
+like "$records" 'n9 is missing, but was expected' '... the missing one'
+like "$records" 'n4 takes part, but was not expected' '... the one too many'
 like "$records" 'n2 has 1 rank, expected 2' '... and the count'
 
 battery 2 muster-launch --inject lie:5
@@ -43,7 +43,7 @@ battery 2 muster-launch --confidence 0.5 --inject lie:5
 is "$status" 1 'with less confidence a lying rank fails as well'
 valid 'sampled'
 is "$(of '.metric == "coverage" and 0.42 < .value < 0.43' .message)" \
-    'each of 8 ranks exchanged messages with 3 of the 7 others; a fault between two ranks alone may be in a pair that was not tested' \
+    'each of 8 ranks exchanged messages with 3 of the 7 others; a fault that affects one pair only may be in an untested pair' \
     '... and the record says which share of the pairs was tested'
 is "$(of '.verdict == "fail"' .node .part | sort | uniq -c | xargs)" '3 n3 rank 5' \
     '... named by all that it met'

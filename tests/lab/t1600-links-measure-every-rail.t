@@ -61,10 +61,10 @@ is "$(awk '{ print ($1 + $2 < $3 / 2) ? "sleeps" : "polls for " $1 + $2 " of " $
     'sleeps sleeps sleeps sleeps' '... whose streams sleep most of the time, as ranks do that wait'
 battery 1 muster-links --quick --pairs n1:n3,n4:n2+n3:n2 --rails eth2
 is "$status" 3 'a node in two pairs at once cannot be measured'
-like "$records" 'n2 is in two pairs at once' '... and is named'
+like "$records" 'n2 is in two simultaneous pairs' '... and is named'
 battery 1 muster-links --quick --pairs n1:n9
 is "$status" 3 'a pair with a node that takes no part cannot be told'
-like "$records" 'both nodes must take part' '... and it says why'
+like "$records" 'expected two different nodes that take part' '... and it says why'
 battery 1 muster-links --quick --rounds 1
 is "$(of '.metric == "bandwidth"' .node .peer | sort -u | wc -l)" 4 '--rounds 1: two pairs, both ways'
 battery 1 muster-links --quick --rounds 1 --concurrency 1 --rails eth1
@@ -79,7 +79,7 @@ is "$(of '.metric == "bandwidth" and .part == "eth1"' .node .peer | sort | uniq 
 like "$(of '.metric == "rounds"' .message)" '^2 of 2 rounds' '... in two rounds'
 battery 1 muster-links --time-limit 3 --repeats 64
 is "$status" 3 'a time limit that is too short'
-like "$(of '.verdict == "unknown"' .message)" 'the time limit of 3 s is over' '... is told'
+like "$(of '.verdict == "unknown"' .message)" 'time limit of 3 s reached' '... is told'
 within_s 9 '... and kept'
 ok '... no process is left' within 5 nobody_left muster-
 done_testing

@@ -25,7 +25,7 @@ is "$status" 1 'a pair that cannot meet is no pass'
 valid '...'
 is "$(of '.verdict == "fail"' .metric .node .part .peer)" 'state n2 None n3' \
     '... both are named, and nobody else'
-like "$(of '.metric == "state"' .message)" '^n2 and n3 do not reach each other by TCP' '... it says why'
+like "$(of '.metric == "state"' .message)" '^n2 and n3 cannot reach each other by TCP' '... it says why'
 ok 'heal' lab on n2 ip route flush type blackhole
 
 : >"$work/noise"

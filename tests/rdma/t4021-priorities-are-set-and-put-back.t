@@ -89,7 +89,7 @@ pauses() { section pauses | jq -Rr "fromjson? | select(.metric == \"pauses_recei
 is "$(pauses '.node + " " + .part' | sort -u)" 'n2 rxe2:1' \
     'muster-links tells which port of the two was held back by its switch during a test'
 is "$(pauses '.value % 7' | sort -u)" 0 '... by how many frames'
-like "$(pauses .message)" 'rxe2:1 of n2 counted [0-9]+ more pauses_received while n1 was at the other end: the switch held it back' \
+like "$(pauses .message)" 'rxe2:1 of n2 counted [0-9]+ more pauses_received while n1 was at the other end: the switch paused it' \
     '... and what that means'
 is "$(section 'no pauses' | jq -Rr 'fromjson? | select(.metric == "pauses_received") | .message')" '' \
     '... and of none where there are none'

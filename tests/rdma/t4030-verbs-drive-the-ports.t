@@ -60,16 +60,16 @@ like "$(section verbs)" '^status 0$' '... and it passes'
 records_are_in_schema verbs '... with records as doc/records.md has them'
 
 is "$(links 'GIDs of two kinds' 'select(.metric == "state") | .message')" \
-    'rxe1:1 of n1 uses GID index 1 (RoCE v2, ::ffff:10.77.0.1), rxe2:1 of n2 GID index 1 (RoCE v2, 2001:db8::2): a connection between these hangs; use GIDs of the same kind on all nodes (UCX_IB_GID_INDEX, NCCL_IB_GID_INDEX)' \
+    'rxe1:1 of n1 uses GID index 1 (RoCE v2, ::ffff:10.77.0.1), rxe2:1 of n2 GID index 1 (RoCE v2, 2001:db8::2): connections between them hang; use GIDs of the same kind on all nodes (UCX_IB_GID_INDEX, NCCL_IB_GID_INDEX)' \
     'one index that means two kinds of GID is named once, with both'
 like "$(links 'long packets are swallowed' 'select(.verdict == "fail") | .message')" \
-    '^n1 rxe1:1 -> n2 rxe2:1: packets of MTU 1024, on which the two ports agree, do not arrive, those of 512 do: ' \
+    '^n1 rxe1:1 -> n2 rxe2:1: packets of MTU 1024, which both ports support, are lost, packets of MTU 512 arrive: ' \
     'a path that swallows long packets is told from a dead one, with the MTU that passes'
 like "$(section 'long packets are swallowed')" '^status 1$' '... and fails'
 is "$(links 'long datagrams are swallowed' 'select(.verdict == "fail") | "\(.metric) \(.message)"' |
     sed 's/of [0-9]* datagrams/of N datagrams/' | sort)" \
-    "bandwidth_ud_send n1 rxe1:1 -> n2 rxe2:1: ud_send: of N datagrams of 1024 bytes none arrived, though short ones do: something on the way has a smaller MTU; check the switches' and interfaces' MTU
-bandwidth_ud_send n2 rxe2:1 -> n1 rxe1:1: ud_send: of N datagrams of 1024 bytes none arrived, though short ones do: something on the way has a smaller MTU; check the switches' and interfaces' MTU" \
+    "bandwidth_ud_send n1 rxe1:1 -> n2 rxe2:1: ud_send: all of N datagrams of 1024 bytes were lost, shorter ones arrive: the path has a smaller MTU; check the MTU of switches and interfaces
+bandwidth_ud_send n2 rxe2:1 -> n1 rxe1:1: ud_send: all of N datagrams of 1024 bytes were lost, shorter ones arrive: the path has a smaller MTU; check the MTU of switches and interfaces" \
     'datagrams that never arrive are not told as damaged'
 is "$(links 'good again' 'select(.verdict == "warn" or .verdict == "fail") | .message')" '' \
     'without either nothing is wrong'

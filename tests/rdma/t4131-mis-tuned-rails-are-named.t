@@ -42,14 +42,14 @@ is "$(links good 'select(.metric == "bandwidth_rc_write_together" and .node == "
     'true true' '... and both at once'
 is "$(links good 'select(.verdict == "warn" or .verdict == "fail") | .message')" '' '... and nothing is wrong'
 like "$(links slow 'select(.metric == "striping" and .node == "n1") | .message')" \
-    '^n1 rxe3:1 -> n2 carries 4[0-9.]+ Mb/s, rxe1:1 1[89][0-9.]+: what shares its messages out over 2 rails evenly gets 9[0-9.]+ in all, less than from rxe1:1 alone; repair rxe3:1 or leave it out' \
+    '^n1 rxe3:1 -> n2 carries 4[0-9.]+ Mb/s, rxe1:1 1[89][0-9.]+: messages striped evenly over 2 rails get 9[0-9.]+ in total, less than from rxe1:1 alone; repair rxe3:1 or leave it out' \
     'one rail so slow that two are slower than one is named'
 is "$(links slow 'select(.metric == "striping") | .node + " " + .part' | xargs)" 'n1 rxe3:1 n2 rxe4:1' \
     '... on both ends, and no other'
 is "$(links lossy 'select(.metric == "loss") | .part' | sort -u | xargs)" 'rxe3:1 rxe4:1' \
     'of two rails the one that loses packets is named'
 like "$(links lossy 'select(.metric == "loss" and .node == "n1") | .message')" \
-    '^n1 rxe3:1 -> n2 rxe4:1: the ports counted [0-9]+ packets out of order or sent again, of some [0-9]+: this path loses packets; check its cables, and flow control \(PFC\)' \
+    '^n1 rxe3:1 -> n2 rxe4:1: the ports counted [0-9]+ packets out of order or retransmitted, of about [0-9]+: this path loses packets; check its cables, and flow control \(PFC\)' \
     '... with what to check'
 is "$(links 'good again' 'select(.verdict == "warn" or .verdict == "fail") | .message')" '' \
     'without loss nothing is wrong'

@@ -62,7 +62,7 @@ links() { # SECTION FILTER
 is "$(links local 'select(.metric == "bandwidth_loopback" and .value > 0) | .part' | xargs)" 'rxe1:1 rxe2:1' \
     'each port writes to itself'
 like "$(links local 'select(.metric == "gpu_memory" and .node == "n1") | .message')" \
-    '^dma-buf: not available, the driver of rxe1:1 does not take it .*; peer memory: not available, no .*: there is no GPU$' \
+    '^dma-buf: not available, the driver of rxe1:1 does not support it .*; peer memory: not available, no .*: no GPU found$' \
     '... and GPU memory cannot be registered there, and why'
 like "$(section local)" '^status 0$' '... which is no fault'
 records_are_in_schema local '... with records as doc/records.md has them'
@@ -82,16 +82,16 @@ is "$(wire 00000400/00000400)" none '... and none above that MTU'
 is "$(links 'named pairs' 'select(.metric == "bandwidth_rc_write" and .value > 0) | .node' | sort | xargs)" \
     'n1 n1 n2 n2' 'a pair that is named can be measured twice'
 is "$(links 'no such GID' 'select(.metric == "state" and .node == "n1") | .verdict + " " + .message')" \
-    'fail rxe1:1 has no GID with index 77; `muster inventory` lists those it has, and the one to use' \
+    'fail rxe1:1 has no GID with index 77; muster inventory lists its GIDs and the one to use' \
     'a GID index that is not there is named'
 like "$(links 'path is cut' 'select(.verdict == "fail" and .node == "n1") | .message')" \
     'rxe2:1 of n2 does not answer \(transport retries exceeded\): its port is down, ' \
     'a path that carries nothing names the port that does not answer'
 is "$(links 'locked memory' 'select(.verdict == "fail" and .node == "n1") | .message' | head -n 1)" \
-    'rxe1:1 needs 17 MB of locked memory, the limit is 0.06554 MB here; set LimitMEMLOCK=infinity of slurmd'"'"'s unit and PropagateResourceLimitsExcept=MEMLOCK' \
+    'rxe1:1 needs 17 MB of locked memory, the limit here is 0.06554 MB; set LimitMEMLOCK=infinity of slurmd'"'"'s unit and PropagateResourceLimitsExcept=MEMLOCK' \
     'too little locked memory is named, with what to set'
 like "$(links 'locked memory' 'select(.verdict == "fail" and .node == "n1") | .message')" \
-    'rxe1:1: .* MB cannot be registered, the limit of locked memory is 0.06554 MB here; set LimitMEMLOCK=infinity' \
+    'rxe1:1: cannot register .* MB, the limit of locked memory here is 0.06554 MB; set LimitMEMLOCK=infinity' \
     '... by libibverbs as well'
 
 is "$(links 'good again' 'select(.verdict == "warn" or .verdict == "fail") | .message')" '' \
@@ -101,8 +101,8 @@ like "$(section 'good again')" '^status 0$' '... and it passes again'
 if [ -x "$top/.lab/build/tests/rdma/completions" ]; then
     completion() { section completions | sed -n "s/^$1: //p"; }
     like "$(completion 'no receive')" '^rc_send: rxe2:1 of there had no receive buffer' 'a receiver that is not ready'
-    like "$(completion 'wrong key')" '^rc_write: rxe2:1 of there refuses the access .*protection' 'a wrong key'
-    like "$(completion 'wrong key of read')" '^rc_read: rxe2:1 of there refuses the access' '... of a read'
+    like "$(completion 'wrong key')" '^rc_write: rxe2:1 of there refused access .*protection' 'a wrong key'
+    like "$(completion 'wrong key of read')" '^rc_read: rxe2:1 of there refused access' '... of a read'
     like "$(completion 'no peer')" '^rc_write: rxe2:1 of there does not answer \(transport retries' 'a peer that is gone'
 else
     skip 4 'completions is not built'

@@ -86,21 +86,21 @@ for section in good 'good again'; do
     like "$(section "$section")" '^check 0$' '... and by muster check'
 done
 is "$(wrong 'GID index')" \
-    'rxe1:1 of n1 uses GID index 1 (RoCE v2, ::ffff:10.77.0.1), rxe2:1 of n2 GID index 1 (RoCE v2, 2001:db8::2): a connection between these hangs; use GIDs of the same kind on all nodes (UCX_IB_GID_INDEX, NCCL_IB_GID_INDEX)' \
+    'rxe1:1 of n1 uses GID index 1 (RoCE v2, ::ffff:10.77.0.1), rxe2:1 of n2 GID index 1 (RoCE v2, 2001:db8::2): connections between them hang; use GIDs of the same kind on all nodes (UCX_IB_GID_INDEX, NCCL_IB_GID_INDEX)' \
     'a wrong GID index'
 is "$(wrong MTU)" \
-    "n1 rxe1:1 -> n2 rxe2:1: packets of MTU 1024, on which the two ports agree, do not arrive, those of 512 do: something between them has a smaller MTU; check the switches' and interfaces' MTU" \
+    "n1 rxe1:1 -> n2 rxe2:1: packets of MTU 1024, which both ports support, are lost, packets of MTU 512 arrive: the path has a smaller MTU; check the MTU of switches and interfaces" \
     'an MTU that the path does not have'
 like "$(wrong 'locked memory')" \
-    '^rxe1:1 needs [0-9]+ MB of locked memory, the limit is 0.06554 MB here; set LimitMEMLOCK=infinity of slurmd.s unit' \
+    '^rxe1:1 needs [0-9]+ MB of locked memory, the limit here is 0.06554 MB; set LimitMEMLOCK=infinity of slurmd.s unit' \
     'RoCE without locked memory'
 down='rxe2:1 is DOWN (Disabled), though its interface eth2 is up: TCP works there and RDMA does not, so jobs fall back or hang; check the kernel log for the RDMA driver'"'"'s messages, then reload its driver'
 is "$(wrong port)" "$down" 'a port that is down with its interface up'
 is "$(section port | sed -n 's/^fail  *net.interfaces  *rxe2:1  *//p')" "$down" '... by muster check as well'
 like "$(section port)" '^check 1$' '... which fails'
 is "$(wrong TCP | sed 's/its [0-9.]* MB/its MB/')" \
-    'n1: MPI sent its MB to other nodes by TCP, although rxe1:1 is there (RoCE v2): nothing went by RDMA; look for UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and the like in the environment and in MPI'"'"'s own files, and whether this MPI was built with UCX or libfabric
-n2: MPI sent its MB to other nodes by TCP, although rxe2:1 is there (RoCE v2): nothing went by RDMA; look for UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and the like in the environment and in MPI'"'"'s own files, and whether this MPI was built with UCX or libfabric' \
+    'n1: MPI sent its MB to other nodes by TCP, not by RDMA, although rxe1:1 is available (RoCE v2); check UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and similar settings in the environment and in MPI'"'"'s files, and whether this MPI was built with UCX or libfabric
+n2: MPI sent its MB to other nodes by TCP, not by RDMA, although rxe2:1 is available (RoCE v2); check UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and similar settings in the environment and in MPI'"'"'s files, and whether this MPI was built with UCX or libfabric' \
     'TCP although RDMA is there'
 is "$(wrong RDMA)" '' '... which is not said of RDMA'
 like "$(section RDMA)" '^status 0$' '... that carries the messages'

@@ -176,6 +176,6 @@ void amd_read_processes(struct reading *reading, struct accelerator *device)
 int amd_fail_start(struct reading *reading, const char *function, int result, bool may_lack_driver)
 {
     if (may_lack_driver && access("/sys/module/amdgpu", F_OK) != 0)
-        return reading_end(reading, OUTCOME_NO_DRIVER, "it finds no driver");
-    return reading_end(reading, OUTCOME_ERROR, "%s says %d", function, result);
+        return reading_end(reading, OUTCOME_NO_DRIVER, "no driver found");
+    return reading_end(reading, OUTCOME_ERROR, "%s returned %d", function, result);
 }

@@ -135,7 +135,7 @@ static int start(struct reading *reading)
     int result;
 
     if (!init || !get_version)
-        return reading_end(reading, OUTCOME_NO_LIBRARY, "it has no function amdsmi_%s",
+        return reading_end(reading, OUTCOME_NO_LIBRARY, "missing function amdsmi_%s",
                            init ? "get_lib_version" : "init");
     *reading->function = "amdsmi_init";
     result = init(AMDSMI_INIT_GPUS);
@@ -153,7 +153,7 @@ static int start(struct reading *reading)
         if (shut_down)
             shut_down();
         return reading_end(reading, OUTCOME_NO_LIBRARY,
-                           "its version %s is older than 24.5, of ROCm 6.1",
+                           "found version %s, expected 24.5 (ROCm 6.1) or later",
                            reading->report->library_version);
     }
     return 0;

@@ -84,10 +84,10 @@ static void evaluate_errors(struct evaluation *evaluation, long index)
 
     if (errors > 0 && (place < 0 || evaluation->view->inventory->gpus[place].ecc_uncorrected < 0))
         find(evaluation, index, FAULT_GPU_MEMORY_ERRORS, ACCELERATOR_ECC_VOLATILE_UNCORRECTED, 0,
-             "has counted %lld uncorrected memory errors since its driver was loaded", errors);
+             "has %lld uncorrected memory errors since its driver was loaded", errors);
     if (number_of(device, ACCELERATOR_SRAM_THRESHOLD) > 0)
         find(evaluation, index, FAULT_GPU_SRAM_ERRORS, ACCELERATOR_SRAM_THRESHOLD, 0,
-             "has had more SRAM errors than its vendor allows");
+             "has more SRAM errors than its vendor allows");
 }
 
 static void evaluate_rows(struct evaluation *evaluation, long index)
@@ -131,15 +131,15 @@ static void evaluate_recovery(struct evaluation *evaluation, long index)
         enum fault_code code;
         const char *text;
     } actions[] = {
-        [RECOVERY_RESET] = {FAULT_GPU_RESET_REQUIRED, "must be reset, says its driver"},
+        [RECOVERY_RESET] = {FAULT_GPU_RESET_REQUIRED, "must be reset according to its driver"},
         [RECOVERY_REBOOT] = {FAULT_GPU_REBOOT_REQUIRED,
-                             "needs a reboot of the node, says its driver"},
+                             "needs a node reboot according to its driver"},
         [RECOVERY_DRAIN_P2P] = {FAULT_GPU_RESET_REQUIRED,
-                                "must end its peer-to-peer traffic, says its driver"},
+                                "must stop its peer-to-peer traffic according to its driver"},
         [RECOVERY_DRAIN_AND_RESET] = {FAULT_GPU_RESET_REQUIRED,
-                                      "must be drained and reset, says its driver"},
+                                      "must be drained and reset according to its driver"},
         [RECOVERY_IMEX] = {FAULT_GPU_FABRIC_DOWN,
-                           "needs its IMEX domain recovered, says its driver"},
+                           "needs its IMEX domain recovered according to its driver"},
     };
     long long action = number_of(device_at(evaluation, (size_t)index), ACCELERATOR_RECOVERY_ACTION);
 
@@ -150,7 +150,7 @@ static void evaluate_recovery(struct evaluation *evaluation, long index)
              "%s", actions[action].text);
     else /* of a newer library */
         find(evaluation, index, FAULT_GPU_RESET_REQUIRED, ACCELERATOR_RECOVERY_ACTION,
-             RECOVERY_NONE, "needs recovery action %lld, says its driver", action);
+             RECOVERY_NONE, "needs recovery action %lld according to its driver", action);
 }
 
 static void evaluate_clocks(struct evaluation *evaluation, long index)
@@ -159,9 +159,9 @@ static void evaluate_clocks(struct evaluation *evaluation, long index)
         enum accelerator_clock_reason bit;
         const char *text;
     } reasons[] = {
-        {CLOCK_REASON_HW_THERMAL, "it is too hot (hardware)"},
-        {CLOCK_REASON_SW_THERMAL, "it is too hot (driver)"},
-        {CLOCK_REASON_POWER_BRAKE, "the power supply asks for it (power brake)"},
+        {CLOCK_REASON_HW_THERMAL, "thermal slowdown (hardware)"},
+        {CLOCK_REASON_SW_THERMAL, "thermal slowdown (driver)"},
+        {CLOCK_REASON_POWER_BRAKE, "power brake requested by the power supply"},
         {CLOCK_REASON_HW_SLOWDOWN, "hardware slowdown"},
     };
     long long bits = number_of(device_at(evaluation, (size_t)index), ACCELERATOR_CLOCK_REASONS);
@@ -197,7 +197,7 @@ static void evaluate_pcie(struct evaluation *evaluation, long index)
         return; /* the kernel's word is judged elsewhere */
     if (width > 0 && width < width_max)
         find(evaluation, index, FAULT_PCIE_DEGRADED, ACCELERATOR_PCIE_WIDTH, (double)width_max,
-             "has %lld PCIe lanes of the %lld it can use", width, width_max);
+             "uses %lld of %lld PCIe lanes", width, width_max);
 }
 
 static void evaluate_links(struct evaluation *evaluation, long index)
@@ -216,13 +216,13 @@ static void evaluate_links(struct evaluation *evaluation, long index)
     }
     if (active < most)
         find(evaluation, index, FAULT_GPU_LINK_DOWN, ACCELERATOR_LINKS_ACTIVE, (double)most,
-             "has %lld %ss up, another of the node has %lld", active, link, most);
+             "has %lld %ss up, another device of the node has %lld", active, link, most);
     if (failed > 0)
         find(evaluation, index, FAULT_GPU_LINK_ERRORS, ACCELERATOR_LINK_RECOVERIES_FAILED, 0,
-             "has given up %lld times to recover an %s", failed, link);
+             "failed %lld times to recover an %s", failed, link);
     if (number_of(device, ACCELERATOR_LINK_STATUS) > 0)
         find(evaluation, index, FAULT_GPU_LINK_ERRORS, ACCELERATOR_LINK_STATUS, 0,
-             "has had an error of an %s since the error was last cleared", link);
+             "had an error of an %s since the error was last cleared", link);
 }
 
 static void evaluate_fabric(struct evaluation *evaluation, long index)
@@ -303,7 +303,7 @@ static void evaluate_device(struct evaluation *evaluation, long index)
         return;
     case ACCELERATOR_UNREADABLE:
         find(evaluation, index, FAULT_NOT_MEASURED, ACCELERATOR_VALUE_COUNT, NAN,
-             "cannot be read: %s says %d", evaluation->report->library, device->error);
+             "cannot be read: %s returned %d", evaluation->report->library, device->error);
         return;
     case ACCELERATOR_OK:
         break;

@@ -185,15 +185,14 @@ static int start(struct reading *reading)
     int result;
 
     if (!init || !reading_function(reading, "hlml_device_get_handle_by_index"))
-        return reading_end(reading, OUTCOME_NO_LIBRARY, "it has no function %s",
-                           *reading->function);
+        return reading_end(reading, OUTCOME_NO_LIBRARY, "missing function %s", *reading->function);
     *reading->function = "hlml_init";
     result = init();
     if (result == HLML_DRIVER_NOT_LOADED ||
         (result != HLML_SUCCESS && access("/sys/module/habanalabs", F_OK) != 0))
-        return reading_end(reading, OUTCOME_NO_DRIVER, "it finds no driver");
+        return reading_end(reading, OUTCOME_NO_DRIVER, "no driver found");
     if (result != HLML_SUCCESS)
-        return reading_end(reading, OUTCOME_ERROR, "hlml_init says %d", result);
+        return reading_end(reading, OUTCOME_ERROR, "hlml_init returned %d", result);
     reading_system_text(reading, "hlml_get_hlml_version", reading->report->library_version);
     reading_system_text(reading, "hlml_get_driver_version", reading->report->driver_version);
     return 0;

@@ -164,7 +164,7 @@ int reading_run(struct reading *reading)
         return -1;
     result = reading->reader->count(reading, &count);
     if (result != 0)
-        return reading_end(reading, OUTCOME_ERROR, "%s says %d", *reading->function, result);
+        return reading_end(reading, OUTCOME_ERROR, "%s returned %d", *reading->function, result);
     if (count > ACCELERATOR_MAX)
         count = ACCELERATOR_MAX;
     for (unsigned i = 0; i < count; i++) {

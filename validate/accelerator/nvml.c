@@ -408,8 +408,7 @@ static int start(struct reading *reading)
     int result;
 
     if (!init || !reading_function(reading, "nvmlDeviceGetHandleByIndex_v2"))
-        return reading_end(reading, OUTCOME_NO_LIBRARY, "it has no function %s",
-                           *reading->function);
+        return reading_end(reading, OUTCOME_NO_LIBRARY, "missing function %s", *reading->function);
     *reading->function = "nvmlInit_v2";
     result = init();
     reading_system_text(reading, "nvmlSystemGetNVMLVersion", reading->report->library_version);
@@ -418,14 +417,14 @@ static int start(struct reading *reading)
         reading_system_text(reading, "nvmlSystemGetDriverVersion", reading->report->driver_version);
         return 0;
     case NVML_DRIVER_NOT_LOADED:
-        return reading_end(reading, OUTCOME_NO_DRIVER, "it finds no driver");
+        return reading_end(reading, OUTCOME_NO_DRIVER, "no driver found");
     case NVML_LIB_RM_VERSION_MISMATCH:
         return reading_end(reading, OUTCOME_VERSION_MISMATCH,
-                           "library %s does not fit the loaded driver",
+                           "library %s does not match the loaded driver",
                            reading->report->library_version);
     default:
         explain = reading_function(reading, "nvmlErrorString");
-        return reading_end(reading, OUTCOME_ERROR, "nvmlInit_v2 says %d (%.80s)", result,
+        return reading_end(reading, OUTCOME_ERROR, "nvmlInit_v2 returned %d (%.80s)", result,
                            explain ? explain(result) : "no text");
     }
 }

@@ -162,7 +162,7 @@ static void take_end(const struct bounded_end *end, double deadline_s, struct sh
         report_end(shared, what);
     } else if (end->outcome == BOUNDED_EXITED) {
         shared->report.outcome = OUTCOME_CRASHED;
-        report_end(shared, "the library ended its process");
+        report_end(shared, "the library terminated its process");
     }
 }
 
@@ -175,12 +175,12 @@ struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *
     pid_t stuck;
 
     if (!accelerator_library(vendor)) {
-        error_set(err, "no library of %s is known", gpu_vendor_name(vendor));
+        error_set(err, "no known library for %s", gpu_vendor_name(vendor));
         return NULL;
     }
     shared = calloc(1, sizeof *shared);
     if (!shared) {
-        error_set(err, "memory for the accelerators: %m");
+        error_set(err, "out of memory for the accelerators: %m");
         return NULL;
     }
     shared->candidate_count = find_candidates(vendor, path, shared->candidates, err);
@@ -197,7 +197,7 @@ struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *
     if (stuck > 0) {
         shared->report.outcome = OUTCOME_HUNG;
         snprintf(shared->report.reason, sizeof shared->report.reason,
-                 "process %d of an earlier check hangs in the driver", (int)stuck);
+                 "process %d of an earlier check is hung in the driver", (int)stuck);
     }
     if (stuck == 0 &&
         bounded_run(CHILD_NAME, deadline_s, read_library, shared, sizeof *shared, &end, err) < 0) {
@@ -210,7 +210,7 @@ struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *
     if (report)
         *report = shared->report;
     else
-        error_set(err, "memory for the accelerators: %m");
+        error_set(err, "out of memory for the accelerators: %m");
     if (report && report->count > ACCELERATOR_MAX)
         report->count = ACCELERATOR_MAX; /* a library that writes where it should not */
     free(shared);

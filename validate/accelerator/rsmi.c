@@ -56,7 +56,7 @@ static int start(struct reading *reading)
     int result;
 
     if (!init)
-        return reading_end(reading, OUTCOME_NO_LIBRARY, "it has no function rsmi_init");
+        return reading_end(reading, OUTCOME_NO_LIBRARY, "missing function rsmi_init");
     result = init(0);
     if (result != AMD_OK)
         return amd_fail_start(reading, "rsmi_init", result, result == RSMI_INIT_ERROR);

@@ -109,7 +109,7 @@ static void report_read(const struct health *health, const struct accelerator_re
         snprintf(text, sizeof text, "; %zu value%s not available: older library, or no permission",
                  untold, text_plural(untold));
     checks_record(health->checks, health->test, "gpu", VERDICT_PASS,
-                  "%zu %s device%s without a fault by %s%s%s%s", report->count,
+                  "%zu %s device%s without faults according to %s%s%s%s", report->count,
                   gpu_vendor_name(report->vendor), text_plural(report->count), report->library,
                   report->library_version[0] ? " " : "", report->library_version, text);
 }
@@ -149,7 +149,7 @@ void check_accelerators(const struct checks *checks, const char *test)
         if (is_told[vendor] || !accelerator_library(vendor))
             continue;
         is_told[vendor] = true;
-        checks_record(checks, test, "", VERDICT_SKIP, "%s was not queried: this is a recorded node",
+        checks_record(checks, test, "", VERDICT_SKIP, "%s not queried: recorded node",
                       accelerator_library(vendor));
     }
 }

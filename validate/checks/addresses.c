@@ -28,8 +28,8 @@ static void record_nic(const struct facts *facts, const struct nic *nic)
         fact_text(facts, "mac", nic->name, nic->mac);
     if (nic->duplicate_address[0])
         checks_record(facts->checks, facts->test, nic->name, VERDICT_UNKNOWN,
-                      "%s does not use its address %s: another host had it (duplicate address "
-                      "detection); give one of them another",
+                      "%s does not use its address %s: another host has it (duplicate address "
+                      "detection); change one of the two",
                       nic->name, nic->duplicate_address);
 }
 
@@ -85,8 +85,9 @@ static void probe(const struct checks *checks, const char *test, struct arp_addr
     size_t conflicts = 0;
 
     if (arp_probe(checks->inventory, addresses, count) != 0) {
-        checks_record(checks, test, "", VERDICT_SKIP,
-                      "cannot check whether other hosts have this node's addresses: no ARP: %m");
+        checks_record(
+            checks, test, "", VERDICT_SKIP,
+            "cannot check whether other hosts have this node's addresses: cannot use ARP: %m");
         return;
     }
     for (size_t i = 0; i < count; i++) {

@@ -64,25 +64,25 @@ void checks_fault(const struct checks *checks, const char *test, const char *par
 /* clang-format off */
 #define CHECK_LIST(ROW) \
     ROW("net.interfaces", "every rail: link, speed, MTU, address, RDMA, PCIe", check_interfaces) \
-    ROW("net.rates", "how fast error counters of rails rise", check_rates) \
-    ROW("net.addresses", "addresses, MACs and GUIDs that no other host may have", check_addresses) \
-    ROW("gpu.enumerate", "GPUs found against the configuration, their drivers", check_gpu_enumerate) \
-    ROW("gpu.health", "memory errors, state, throttling, links, PCIe width", check_gpu_health) \
+    ROW("net.rates", "growth of the rails' error counters", check_rates) \
+    ROW("net.addresses", "duplicate addresses, MACs and GUIDs", check_addresses) \
+    ROW("gpu.enumerate", "number of GPUs against the configuration, GPU drivers", check_gpu_enumerate) \
+    ROW("gpu.health", "GPU memory errors, state, throttling, links, PCIe width", check_gpu_health) \
     ROW("slurm.gres", "gres.conf and slurm.conf against the device files", check_gres) \
     ROW("host.limits", "locked memory, open files, shared memory, RDMA devices", check_limits) \
     ROW("host.munge", "a MUNGE credential is made and decoded", check_munge) \
     ROW("host.clock", "the clock is synchronized", check_clock) \
-    ROW("slurm.gate", "the last job that this node's prolog refused", check_gate) \
+    ROW("slurm.gate", "last job refused by this node's prolog", check_gate) \
     ROW("preflight.suspects", "suspect reports of users' preflights", check_suspect_reports) \
-    ROW("host.mounts", "file systems of Mounts are mounted, and answer", check_mounts) \
-    ROW("host.services", "services of Services run", check_services) \
+    ROW("host.mounts", "file systems of Mounts are mounted and respond", check_mounts) \
+    ROW("host.services", "services listed in Services are running", check_services) \
     ROW("host.space", "space and inodes of local file systems", check_space) \
-    ROW("host.residue", "what ended jobs left: processes, shared memory", check_residue) \
-    ROW("host.jobs", "counters and kernel log while jobs ran", check_jobs) \
-    ROW("host.kernel", "errors that the kernel has had since boot", check_kernel) \
-    ROW("host.log", "the kernel log: GPUs, NICs, memory, drives, file systems", check_log) \
-    ROW("host.evidence", "bundles that health checks kept of faults", check_evidence) \
-    ROW("host.config", "facts to compare with the other nodes", check_config)
+    ROW("host.residue", "leftovers of ended jobs: processes, shared memory", check_residue) \
+    ROW("host.jobs", "error counters and kernel log entries while jobs ran", check_jobs) \
+    ROW("host.kernel", "kernel errors since boot", check_kernel) \
+    ROW("host.log", "kernel log: GPUs, NICs, memory, drives, file systems", check_log) \
+    ROW("host.evidence", "evidence bundles stored by health checks", check_evidence) \
+    ROW("host.config", "facts for comparison with other nodes", check_config)
 /* clang-format on */
 
 #define CHECK_DECLARE(name, help, run) void run(const struct checks *checks, const char *test);

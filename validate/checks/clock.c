@@ -33,7 +33,8 @@ void check_clock(const struct checks *checks, const char *test)
                     .limit = checks->conf->clock_offset_ms, .limit_source = "conf",
                     .verdict = fabs(offset_ms) > checks->conf->clock_offset_ms ? VERDICT_WARN
                                                                                : VERDICT_PASS);
-    snprintf(message, sizeof message, "the clock is %.3g ms off its time service", offset_ms);
+    snprintf(message, sizeof message, "the clock differs from its time service by %.3g ms",
+             offset_ms);
     record.message = message;
     checks_report(checks, test, &record);
 }

@@ -34,12 +34,12 @@ void check_evidence(const struct checks *checks, const char *test)
 
     if (checks->root[0] || geteuid() != 0) {
         checks_record(checks, test, "", VERDICT_SKIP, "%s",
-                      checks->root[0] ? "a recorded tree keeps no evidence"
+                      checks->root[0] ? "a recorded tree has no evidence"
                                       : "only root may read the node's evidence");
         return;
     }
     if (evidence_directory(certificate, directory) != 0 ||
         evidence_each(directory, certificate_issued(certificate), report_bundle,
                       &(struct telling){checks, test}) == 0)
-        checks_record(checks, test, "", VERDICT_PASS, "no fault left evidence here");
+        checks_record(checks, test, "", VERDICT_PASS, "no evidence of faults");
 }

@@ -70,10 +70,10 @@ void check_gpu_enumerate(const struct checks *checks, const char *test)
     else if (given >= 0)
         report_count(checks, test, found, given, "slurm.conf");
     else
-        checks_record(checks, test, "gpu", VERDICT_PASS,
-                      "%ld GPU%s on the PCI bus; neither muster.conf nor slurm.conf has a number "
-                      "to compare with",
-                      found, text_plural((size_t)found));
+        checks_record(
+            checks, test, "gpu", VERDICT_PASS,
+            "%ld GPU%s on the PCI bus; neither muster.conf nor slurm.conf sets an expected number",
+            found, text_plural((size_t)found));
     check_drivers(checks, test);
 }
 
@@ -85,8 +85,8 @@ static void check_memory_errors(const struct checks *checks, const char *test, c
 
     if (gpu->ecc_uncorrected <= 0)
         return;
-    snprintf(message, sizeof message, "%s at %s has counted %ld uncorrected memory errors",
-             gpu->model, gpu->location.pci, gpu->ecc_uncorrected);
+    snprintf(message, sizeof message, "%s at %s has %ld uncorrected memory errors", gpu->model,
+             gpu->location.pci, gpu->ecc_uncorrected);
     record = RECORD(.part = part, .metric = "ecc_uncorrected",
                     .value = (double)gpu->ecc_uncorrected, .unit = "count", .verdict = VERDICT_FAIL,
                     .code = FAULT_GPU_MEMORY_ERRORS, .message = message);
@@ -117,8 +117,8 @@ static int check_gpu(const struct checks *checks, const char *test, const char *
     if (gpu->location.link_width > 0 && gpu->location.link_width < gpu->location.link_width_max) {
         found++;
         checks_fault(checks, test, part, FAULT_PCIE_DEGRADED,
-                     "%s at %s has %d PCIe lanes of the %d it can use; reseat it", gpu->model,
-                     gpu->location.pci, gpu->location.link_width, gpu->location.link_width_max);
+                     "%s at %s uses %d of %d PCIe lanes; reseat it", gpu->model, gpu->location.pci,
+                     gpu->location.link_width, gpu->location.link_width_max);
     }
     return found;
 }
@@ -136,7 +136,7 @@ void check_gpu_health(const struct checks *checks, const char *test)
         told += check_gpu(checks, test, part_name(i, part), &checks->inventory->gpus[i]) > 0;
     if (told == 0 && checks->inventory->gpu_count > 0)
         checks_record(checks, test, "gpu", VERDICT_PASS,
-                      "%zu GPU%s without a fault in the files of the driver",
+                      "%zu GPU%s without faults in the driver's files",
                       checks->inventory->gpu_count, text_plural(checks->inventory->gpu_count));
     check_accelerators(checks, test);
 }

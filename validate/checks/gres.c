@@ -158,7 +158,7 @@ static void check_kinds(struct context *context)
         device->is_good = false;
         record_problem(
             context, device->part, VERDICT_FAIL,
-            "%s:%d: %s is no GPU: it is a device of %s (%u:%u), the others are of %s (%ld)",
+            "%s:%d: %s is not a GPU: it is a device of %s (%u:%u), the others are of %s (%ld)",
             device->gres->file, device->gres->number, device->gres->path,
             driver_name(root, number, found, sizeof found), number, minor(device->number),
             driver_name(root, (unsigned)common, expected, sizeof expected), common);
@@ -195,7 +195,7 @@ static void check_detected(struct context *context, long expected)
 
     if (vendor == GPU_OTHER) {
         record_problem(context, "gpu", VERDICT_SKIP,
-                       "not checked: with AutoDetect=%s only slurmd can find the GPUs",
+                       "not checked: only slurmd can find GPUs with AutoDetect=%s",
                        conf->auto_detect);
         return;
     }
@@ -270,7 +270,7 @@ static void check_node(const struct checks *checks, const char *test, const stru
             check_devices(&context);
             compare_counts(&context);
         } else {
-            checks_record(checks, test, "", VERDICT_UNKNOWN, "no memory for %zu devices",
+            checks_record(checks, test, "", VERDICT_UNKNOWN, "out of memory for %zu devices",
                           list.count);
         }
         free(context.devices);

@@ -203,7 +203,7 @@ static void check_mtu(struct context *context)
         if (nic->mtu_bytes == wanted)
             return;
         snprintf(message, sizeof message,
-                 "%s has MTU %d, the configuration wants %d; set it: ip link set %s mtu %d",
+                 "%s has MTU %d, the configuration expects %d; set it: ip link set %s mtu %d",
                  nic->name, nic->mtu_bytes, wanted, nic->name, wanted);
         report_mtu(context, wanted, "conf", VERDICT_FAIL, message);
         return;
@@ -214,8 +214,9 @@ static void check_mtu(struct context *context)
         if (!peer || fabric->rails[i].class != context->rail->class ||
             peer->mtu_bytes <= nic->mtu_bytes)
             continue;
-        snprintf(message, sizeof message, "%s has MTU %d, %s of the same node %d; set one of them",
-                 nic->name, nic->mtu_bytes, peer->name, peer->mtu_bytes);
+        snprintf(message, sizeof message,
+                 "%s has MTU %d, %s of the same node has %d; change one of them", nic->name,
+                 nic->mtu_bytes, peer->name, peer->mtu_bytes);
         report_mtu(context, peer->mtu_bytes, "peers", VERDICT_WARN, message);
         return;
     }
@@ -256,13 +257,13 @@ static void check_address(struct context *context)
                            rail->nic->name);
         else if ((upper = addressed_on(context, rail->nic)))
             record_problem(context, VERDICT_UNKNOWN,
-                           "%s has no IP address, %s on top of it has; name %s in FabricInterfaces "
-                           "instead",
+                           "%s has no IP address, but %s on top of it has one; name %s in "
+                           "FabricInterfaces instead",
                            rail->nic->name, upper->name, upper->name);
         else
             record_unusable(context, FAULT_ADDRESS_MISSING,
-                            "%s has no IP address, which %s needs; give it one, or leave it out of "
-                            "FabricInterfaces",
+                            "%s has no IP address, but %s needs one; assign one, or leave it out "
+                            "of FabricInterfaces",
                             rail->nic->name, fabric_class_name(rail->class));
         return;
     }
@@ -272,13 +273,14 @@ static void check_address(struct context *context)
         if (rail->port->gids[i].index == rail->gid_index)
             gid = &rail->port->gids[i];
     if (!gid)
-        record_unusable(context, FAULT_ADDRESS_MISSING, "%s has no RoCE GID; has %s an IP address?",
-                        rail->name, rail->nic ? rail->nic->name : "its interface");
+        record_unusable(context, FAULT_ADDRESS_MISSING,
+                        "%s has no RoCE GID; check that %s has an IP address", rail->name,
+                        rail->nic ? rail->nic->name : "its interface");
     else if (strncmp(gid->gid, "fe80:", 5) == 0)
-        record_fault(
-            context, FAULT_ADDRESS_LINK_LOCAL,
-            "%s has only link-local GIDs, which reach no other subnet; has %s an IP address?",
-            rail->name, rail->nic ? rail->nic->name : "its interface");
+        record_fault(context, FAULT_ADDRESS_LINK_LOCAL,
+                     "%s has only link-local GIDs, which do not reach other subnets; check that %s "
+                     "has an IP address",
+                     rail->name, rail->nic ? rail->nic->name : "its interface");
 }
 
 /* A bond goes on with the members that it has left. Whether it is too slow then its speed tells,
@@ -308,17 +310,15 @@ static void check_pcie(struct context *context)
     const struct location *location = location_of(context->rail);
 
     if (location->link_width > 0 && location->link_width < location->link_width_max)
-        record_fault(context, FAULT_PCIE_DEGRADED,
-                     "%s (%s) has %d PCIe lanes of the %d it can use; reseat it",
+        record_fault(context, FAULT_PCIE_DEGRADED, "%s (%s) uses %d of %d PCIe lanes; reseat it",
                      context->rail->name, location->pci, location->link_width,
                      location->link_width_max);
     if (location->link_speed_gtps > 0 && location->link_speed_gtps < location->link_speed_max_gtps)
-        record_fault(
-            context, FAULT_PCIE_DEGRADED,
-            "%s (%s) has a PCIe link of %g GT/s of the %g it can use; reseat it, or look for the "
-            "slot's speed in the firmware's settings",
-            context->rail->name, location->pci, location->link_speed_gtps,
-            location->link_speed_max_gtps);
+        record_fault(context, FAULT_PCIE_DEGRADED,
+                     "%s (%s) has a PCIe link of %g GT/s, it supports %g; reseat it, or check the "
+                     "slot's speed in the firmware settings",
+                     context->rail->name, location->pci, location->link_speed_gtps,
+                     location->link_speed_max_gtps);
 }
 
 static void record_pass(const struct context *context)
@@ -392,7 +392,7 @@ static void check_journal(const struct checks *checks, const char *test)
         netif_value_format(entry->setting, entry->set[entry->set_count - 1], made, sizeof made);
         netif_value_format(entry->setting, entry->was, was, sizeof was);
         checks_fault(checks, test, entry->interface, FAULT_INTERFACE_LEFT_CHANGED,
-                     "%s of %s is still %s, set for a job that has ended, and was %s before; next: "
+                     "%s of %s is still %s, set for a job that ended; it was %s before; next: "
                      "muster interfaces --restore",
                      netif_setting_name(entry->setting), entry->interface, made, was);
     }
@@ -406,8 +406,8 @@ static void record_unused(const struct checks *checks, const char *test)
         const struct rail *rail = &checks->fabric->unused[i];
 
         checks_record(checks, test, rail->name, VERDICT_SKIP,
-                      "%s is down and nothing brings it up, so it is not used as a rail; if it is "
-                      "one, bring it up or name it in FabricInterfaces",
+                      "%s is down and not configured to come up, so it is not used as a rail; if "
+                      "it is one, bring it up or name it in FabricInterfaces",
                       rail->name);
     }
 }

@@ -135,7 +135,7 @@ void check_jobs(const struct checks *checks, const char *test)
     newest = (struct newest){.since_s = certificate_issued(checks->conf->certificate_path)};
     if (job_log_open(&log, checks->conf->certificate_path) != 0 ||
         job_log_read(log.path, keep_line, &newest, &err) < 0) {
-        checks_record(checks, test, "", VERDICT_UNKNOWN, "the log of jobs was not read: %s",
+        checks_record(checks, test, "", VERDICT_UNKNOWN, "cannot read the log of jobs: %s",
                       err.text);
         return;
     }
@@ -148,8 +148,8 @@ void check_jobs(const struct checks *checks, const char *test)
         checks_report(checks, test, &record);
     }
     checks_record(checks, test, "", VERDICT_PASS,
-                  "%zu jobs have ended%s, %zu counters and entries of the kernel log came while "
-                  "jobs ran: muster history --job",
+                  "%zu jobs ended%s; %zu error counts and kernel log entries while jobs ran: "
+                  "muster history --job",
                   newest.jobs, newest.since_s > 0 ? " since the last certificate" : "",
                   newest.events);
 }

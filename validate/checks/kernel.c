@@ -24,7 +24,7 @@ void check_kernel(const struct checks *checks, const char *test)
     int length = 0;
 
     if (taint < 0) {
-        checks_record(checks, test, "", VERDICT_SKIP, "no /proc/sys/kernel/tainted to read");
+        checks_record(checks, test, "", VERDICT_SKIP, "cannot read /proc/sys/kernel/tainted");
         return;
     }
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
@@ -33,7 +33,7 @@ void check_kernel(const struct checks *checks, const char *test)
                                length ? ", " : "", errors[i].error);
     if (length > 0)
         checks_fault(checks, test, "", FAULT_KERNEL_TAINTED,
-                     "the kernel has had %s since boot (taint %lld)", list, taint);
+                     "the kernel had %s since boot (taint %lld)", list, taint);
     else
-        checks_record(checks, test, "", VERDICT_PASS, "no error of the kernel since boot");
+        checks_record(checks, test, "", VERDICT_PASS, "no kernel error since boot");
 }

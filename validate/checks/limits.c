@@ -56,7 +56,7 @@ static void check_memlock(const struct checks *checks, const char *test)
                  limit.rlim_cur >= wanted ? "" : "; enough without RDMA");
     else
         snprintf(message, sizeof message,
-                 "%s of locked memory, RDMA needs %s; set LimitMEMLOCK of slurmd's unit and "
+                 "found %s of locked memory, RDMA needs %s; set LimitMEMLOCK of slurmd's unit and "
                  "PropagateResourceLimitsExcept=MEMLOCK",
                  found, memlock_text(wanted, expected, sizeof expected));
     if (limit.rlim_cur == RLIM_INFINITY)
@@ -94,15 +94,15 @@ static void check_shared_memory(const struct checks *checks, const char *test)
     }
     megabytes = (double)status.f_blocks * (double)status.f_frsize / 1e6;
     if (megabytes * 1e6 <= CHECK_SHM_LEAST_MIB * 1048576.0) {
-        snprintf(message, sizeof message,
-                 "/dev/shm has %.0f MB; ranks on one node communicate through it, and NCCL fails "
-                 "with so little",
-                 megabytes);
+        snprintf(
+            message, sizeof message,
+            "/dev/shm has %.0f MB; ranks on one node communicate through it, and NCCL needs more",
+            megabytes);
         report_limit(checks, test, FAULT_SHARED_MEMORY_LOW, "shared_memory", megabytes, "MB",
                      wanted, VERDICT_FAIL, message);
     } else if (megabytes < wanted) {
         snprintf(message, sizeof message,
-                 "/dev/shm has %.0f MB, ShmMB asks for %.0f; mount it larger", megabytes, wanted);
+                 "/dev/shm has %.0f MB, ShmMB requires %.0f; remount it larger", megabytes, wanted);
         report_limit(checks, test, FAULT_SHARED_MEMORY_LOW, "shared_memory", megabytes, "MB",
                      wanted, VERDICT_FAIL, message);
     } else {

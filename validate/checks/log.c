@@ -123,7 +123,7 @@ static size_t report_findings(const struct look_at_log *look)
         kernel_log_describe(program, look->now_us, message, sizeof message);
         checks_record(look->checks, look->test,
                       part_name(look->checks->inventory, program->part, name), VERDICT_PASS,
-                      "%" PRIu64 " fault%s of jobs' programs, none of the node's: %s", programs,
+                      "%" PRIu64 " fault%s of jobs' programs, no fault of the node: %s", programs,
                       text_plural(programs), message);
     }
     return told;
@@ -134,17 +134,15 @@ static void report_reading(const struct look_at_log *look, const struct kmsg_rea
 {
     if (told == 0)
         checks_record(look->checks, look->test, "", VERDICT_PASS,
-                      "%" PRIu64 " new entries of the kernel log, none of a fault of the node",
-                      reading->read);
+                      "%" PRIu64 " new kernel log entries, no fault of the node", reading->read);
     if (reading->lost > 0)
         checks_record(look->checks, look->test, "", VERDICT_SKIP,
-                      "%" PRIu64
-                      " entries of the kernel log were overwritten before they were read; "
-                      "check more often, or enlarge it by log_buf_len",
+                      "%" PRIu64 " kernel log entries were overwritten before they were read; "
+                      "check more often, or enlarge the log with log_buf_len",
                       reading->lost);
     if (look->log->left_out > 0)
         checks_record(look->checks, look->test, "", VERDICT_WARN,
-                      "%" PRIu64 " more entries of faults, of more than %d kinds and parts",
+                      "%" PRIu64 " more fault entries beyond the limit of %d kinds and parts",
                       look->log->left_out, KERNEL_FINDINGS);
 }
 
@@ -171,7 +169,7 @@ void check_log(const struct checks *checks, const char *test)
     result = kmsg_read(path, log.next, take_entry, &look, &reading, &err);
     if (result != 0) {
         checks_record(checks, test, "", result > 0 ? VERDICT_SKIP : VERDICT_UNKNOWN,
-                      "the kernel log was not read: %s", err.text);
+                      "cannot read the kernel log: %s", err.text);
         return;
     }
     log.next = reading.next;
@@ -180,7 +178,7 @@ void check_log(const struct checks *checks, const char *test)
         if (log_file_save(LOG_FILE, &log, &err) != 0) {
             look.may_fail = false; /* or it would drain the node again and again */
             checks_record(checks, test, "", VERDICT_UNKNOWN,
-                          "how far the kernel log was read cannot be kept: %s", err.text);
+                          "cannot save the kernel log position: %s", err.text);
         } else {
             job_lines_attribute(&programs, checks->conf);
         }

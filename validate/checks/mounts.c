@@ -135,7 +135,7 @@ static int probe_mount(const struct checks *checks, const char *test, const stru
     stuck = bounded_stuck(name);
     if (stuck > 0) {
         checks_fault(checks, test, mount->path, FAULT_MOUNT_HANGS,
-                     "%s does not answer; process %d of an earlier check still waits for it",
+                     "%s does not respond; process %d of an earlier check still waits for it",
                      mount->path, (int)stuck);
         return -1;
     }
@@ -148,10 +148,10 @@ static int probe_mount(const struct checks *checks, const char *test, const stru
     if (end.outcome == BOUNDED_RETURNED && (probe.error == ENOENT || probe.error == ENOTDIR))
         return 0; /* not mounted, as will be told */
     if (end.outcome == BOUNDED_RETURNED)
-        checks_fault(checks, test, mount->path, FAULT_MOUNT_HANGS, "%s cannot be read: %s",
+        checks_fault(checks, test, mount->path, FAULT_MOUNT_HANGS, "cannot read %s: %s",
                      mount->path, strerror(probe.error));
     else
-        checks_fault(checks, test, mount->path, FAULT_MOUNT_HANGS, "%s did not answer within %g s",
+        checks_fault(checks, test, mount->path, FAULT_MOUNT_HANGS, "%s did not respond within %g s",
                      mount->path, CHECK_MOUNT_S);
     return -1;
 }
@@ -164,14 +164,16 @@ static void check_mount(const struct checks *checks, const char *test, const cha
     if (!checks->root[0] && probe_mount(checks, test, &mount) < 0)
         return;
     if (!look_up(checks->root, &mount))
-        checks_record(checks, test, mount.path, VERDICT_UNKNOWN, "no /proc/self/mountinfo to read");
+        checks_record(checks, test, mount.path, VERDICT_UNKNOWN,
+                      "cannot read /proc/self/mountinfo");
     else if (!mount.is_mounted)
         checks_fault(checks, test, mount.path, FAULT_MOUNT_MISSING,
-                     "%s is not mounted; Mounts of the configuration names it", mount.path);
+                     "%s is not mounted; Mounts in the configuration lists it", mount.path);
     else if (mount.must_be_writable && !mount.is_writable)
-        checks_fault(checks, test, mount.path, FAULT_MOUNT_MISSING,
-                     "%s (%s) is mounted read-only; Mounts of the configuration wants it writable",
-                     mount.path, mount.type);
+        checks_fault(
+            checks, test, mount.path, FAULT_MOUNT_MISSING,
+            "%s (%s) is mounted read-only; Mounts in the configuration requires it writable",
+            mount.path, mount.type);
     else
         checks_record(checks, test, mount.path, VERDICT_PASS, "%s, mounted%s", mount.type,
                       mount.is_writable ? "" : " read-only");

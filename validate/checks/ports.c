@@ -32,11 +32,10 @@ int port_check_width(const struct checks *checks, const char *test, const struct
         return 0;
     sysfs_line(checks->root, line, sizeof line, "sys/class/infiniband/%s/ports/%d/rate",
                port->device, port->port);
-    checks_fault(
-        checks, test, rail->name, FAULT_LINK_NARROW,
-        "%s runs on one lane, %s; an InfiniBand link has four (a split cable two): check the "
-        "cable's plugs at both ends, then the cable",
-        rail->name, line);
+    checks_fault(checks, test, rail->name, FAULT_LINK_NARROW,
+                 "%s runs on one lane, %s; an InfiniBand link has four, a split cable two: check "
+                 "the cable's connectors at both ends, then the cable",
+                 rail->name, line);
     return 1;
 }
 
@@ -103,10 +102,9 @@ int port_check_firmware(const struct checks *checks, const char *test, const str
     }
     if (others <= same)
         return 0;
-    checks_fault(
-        checks, test, rail->name, FAULT_FIRMWARE_DIFFERS,
-        "%s has firmware %s, %d of the node's ports on the same board have %s; bring it to "
-        "theirs",
-        rail->name, rail->port->firmware, others, other->firmware);
+    checks_fault(checks, test, rail->name, FAULT_FIRMWARE_DIFFERS,
+                 "%s has firmware %s, %d of the node's ports on the same board model have %s; "
+                 "update it to match",
+                 rail->name, rail->port->firmware, others, other->firmware);
     return 1;
 }

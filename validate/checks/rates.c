@@ -30,15 +30,15 @@ static const struct {
      FAULT_LINK_ERRORS},
     {"symbol_errors", COUNTER(symbol_errors), "symbol errors", 1, RATES_ERRORS_S, RATES_ERRORS_MOST,
      FAULT_LINK_ERRORS},
-    {"link_error_recovery", COUNTER(link_error_recovery), "recoveries of the link", 1,
-     RATES_ERRORS_S, RATES_ERRORS_MOST, FAULT_LINK_ERRORS},
+    {"link_error_recovery", COUNTER(link_error_recovery), "link recoveries", 1, RATES_ERRORS_S,
+     RATES_ERRORS_MOST, FAULT_LINK_ERRORS},
     /* down and up are two changes of the carrier */
-    {"link_losses", COUNTER(link_downed), "losses of the link", 1, RATES_LOSSES_S,
-     RATES_LOSSES_MOST, FAULT_LINK_FLAPS},
-    {"link_losses", COUNTER(carrier_changes), "losses of the link", 2, RATES_LOSSES_S,
-     RATES_LOSSES_MOST, FAULT_LINK_FLAPS},
-    {"pcie_correctable", COUNTER(pcie_correctable), "corrected errors of the PCIe link", 1,
-     RATES_PCIE_S, RATES_PCIE_MOST, FAULT_PCIE_ERRORS},
+    {"link_losses", COUNTER(link_downed), "link losses", 1, RATES_LOSSES_S, RATES_LOSSES_MOST,
+     FAULT_LINK_FLAPS},
+    {"link_losses", COUNTER(carrier_changes), "link losses", 2, RATES_LOSSES_S, RATES_LOSSES_MOST,
+     FAULT_LINK_FLAPS},
+    {"pcie_correctable", COUNTER(pcie_correctable), "corrected PCIe errors", 1, RATES_PCIE_S,
+     RATES_PCIE_MOST, FAULT_PCIE_ERRORS},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
@@ -95,7 +95,7 @@ static void check_rail(struct look_at_rates *look, const struct rail *rail)
         warned += check_counter(look, rail, i, &counters);
     if (warned == 0)
         checks_record(look->checks, look->test, rail->name, VERDICT_PASS,
-                      "no error counter rises too fast");
+                      "no error counter grows too fast");
 }
 
 static int write_rates(const void *rates, FILE *stream)
@@ -121,7 +121,7 @@ void check_rates(const struct checks *checks, const char *test)
     for (size_t i = 0; i < checks->fabric->rail_count; i++)
         check_rail(&look, &checks->fabric->rails[i]);
     if (checks->fabric->rail_count == 0)
-        checks_record(checks, test, "", VERDICT_SKIP, "no rail of the fabric");
+        checks_record(checks, test, "", VERDICT_SKIP, "no fabric rail");
     if (checks->keeps_state && state_file_write(RATES_FILE, write_rates, &look.rates, &err) < 0)
         checks_record(checks, test, "", VERDICT_UNKNOWN, "cannot save the counters: %s", err.text);
     rates_clear(&look.rates);

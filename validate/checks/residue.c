@@ -23,7 +23,7 @@ static void report_processes(const struct checks *checks, const char *test,
     if (residue->stuck > 0)
         snprintf(stuck, sizeof stuck, "; %zu cannot be killed", residue->stuck);
     checks_fault(checks, test, "processes", FAULT_JOB_RESIDUE,
-                 "%zu process%s of users without a job here: %s%s%s", residue->processes,
+                 "%zu process%s of users without a job on this node: %s%s%s", residue->processes,
                  residue->processes == 1 ? "" : "es", names,
                  residue->processes > named ? ", ..." : "", stuck);
 }
@@ -41,10 +41,10 @@ void check_residue(const struct checks *checks, const char *test)
         report_processes(checks, test, &residue);
     if (residue.files + residue.segments > 0)
         checks_fault(checks, test, "shared_memory", FAULT_JOB_RESIDUE,
-                     "%.4g MB of shared memory of users without a job here: %zu file%s in "
+                     "%.4g MB of shared memory of users without a job on this node: %zu file%s in "
                      "/dev/shm, %zu System V segment%s",
                      residue.bytes / 1e6, residue.files, text_plural(residue.files),
                      residue.segments, text_plural(residue.segments));
     if (residue.processes + residue.files + residue.segments == 0)
-        checks_record(checks, test, "", VERDICT_PASS, "ended jobs have left nothing behind");
+        checks_record(checks, test, "", VERDICT_PASS, "no leftovers of ended jobs");
 }

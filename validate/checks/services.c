@@ -36,7 +36,7 @@ void check_services(const struct checks *checks, const char *test)
     }
     if (sysfs_path(checks->root, path, sizeof path, UNITS) < 0 || access(path, X_OK) < 0) {
         checks_record(checks, test, "", VERDICT_UNKNOWN,
-                      "no /%s to read: systemd does not run here, or is older than 237", UNITS);
+                      "cannot read /%s: systemd is not running, or is older than 237", UNITS);
         return;
     }
     for (size_t i = 0; i < services->count; i++)
@@ -44,6 +44,6 @@ void check_services(const struct checks *checks, const char *test)
             checks_record(checks, test, services->names[i], VERDICT_PASS, "runs");
         else
             checks_fault(checks, test, services->names[i], FAULT_SERVICE_DOWN,
-                         "%s does not run; see systemctl status %s", services->names[i],
+                         "%s is not running; see systemctl status %s", services->names[i],
                          services->names[i]);
 }

@@ -86,7 +86,7 @@ void check_space(const struct checks *checks, const char *test)
         checks_record(checks, test, "", VERDICT_UNKNOWN, "%s", err.text);
     else if (end.outcome != BOUNDED_RETURNED)
         checks_fault(checks, test, "", FAULT_MOUNT_HANGS,
-                     "a file system of this node did not answer within %g s", CHECK_SPACE_S);
+                     "a file system of this node did not respond within %g s", CHECK_SPACE_S);
     else
         for (size_t i = 0; i < DIRECTORIES; i++)
             if (spaces[i].is_read)

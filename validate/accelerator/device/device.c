@@ -97,7 +97,7 @@ static enum device_outcome load_compiler(const char *path, struct device_library
     if (!handle && outcome == DEVICE_UNSAFE)
         return outcome;
     if (!handle) {
-        error_set(err, "libnvrtc.so.13 or .12 not found; set GpuLibraryPath, or run inside of the "
+        error_set(err, "libnvrtc.so.13 or .12 not found; set GpuLibraryPath, or run inside the "
                        "job's container");
         return DEVICE_NO_COMPILER;
     }
@@ -162,7 +162,7 @@ int device_load_kernels(struct device *device, struct error *err)
         return compile_error(device, program, status, err);
     image = malloc(size + 1);
     if (!image)
-        return error_set(err, "memory for the kernels: %m");
+        return error_set(err, "out of memory for the kernels: %m");
     status = call->code(program, image);
     call->program_destroy(&program);
     if (status == 0)

@@ -36,7 +36,7 @@ int loader_find(void *library, const struct loader_symbol *symbols, size_t count
         void *function = dlsym(library, symbols[i].name);
 
         if (!function)
-            return error_set(err, "it has no %s", symbols[i].name);
+            return error_set(err, "missing function %s", symbols[i].name);
         memcpy((char *)table + symbols[i].offset, &function, sizeof function);
     }
     return 0;

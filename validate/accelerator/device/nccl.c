@@ -31,8 +31,8 @@ int nccl_load(const char *path, struct nccl_library *library, struct error *err)
     if (!handle && outcome == DEVICE_UNSAFE)
         return -1;
     if (!handle)
-        return error_set(
-            err, "%s not found; set GpuLibraryPath, or run inside of the job's container", name);
+        return error_set(err, "%s not found; set GpuLibraryPath, or run inside the job's container",
+                         name);
     if (loader_find(handle, symbols, sizeof symbols / sizeof *symbols, &library->call, err) != 0)
         return error_prefix(err, "%s is too old", name);
     status = library->call.version(&library->version);

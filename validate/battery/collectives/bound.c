@@ -336,24 +336,24 @@ static void report(const struct check *check, const struct worst *worst)
     if (worst->cases == 0) {
         record.verdict = VERDICT_SKIP;
         record.value = __builtin_nan("");
-        snprintf(message, sizeof message, "%s is not for ranks that are on nodes as these are",
+        snprintf(message, sizeof message, "%s does not support this layout of ranks on nodes",
                  part);
     } else if (!(worst->ratio <= 1)) {
         record.verdict = VERDICT_FAIL;
         snprintf(message, sizeof message,
-                 "%s of %s: element %d on rank %d on %s is %.9g, expected %.9g, %.3g off at most",
+                 "%s of %s: element %d on rank %d on %s is %.9g, expected %.9g, tolerance %.3g",
                  part, numbers, worst->element, worst->rank, check->program->name_of[worst->rank],
                  worst->found, worst->expected, worst->bound);
     } else if (worst->differs) {
         record.verdict = VERDICT_FAIL;
-        snprintf(message, sizeof message, "%s: ranks hold different bits of one result", part);
+        snprintf(message, sizeof message, "%s: results differ in bits between ranks", part);
     } else if (worst->ratio == 0) {
         record.verdict = VERDICT_PASS;
-        snprintf(message, sizeof message, "%s: %d kinds of numbers, all exact", part, worst->cases);
+        snprintf(message, sizeof message, "%s: %d kinds of values, all exact", part, worst->cases);
     } else {
         record.verdict = VERDICT_PASS;
         snprintf(message, sizeof message,
-                 "%s: %d kinds of numbers, farthest off %s at %.2f of the bound", part,
+                 "%s: %d kinds of values, largest error %s at %.2f of the bound", part,
                  worst->cases, numbers, worst->ratio);
     }
     output_record(&record);

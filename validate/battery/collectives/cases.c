@@ -35,8 +35,8 @@ static void read_lie(struct bench *bench, const char *where)
     while (*where && which < 4 && strcmp(where, wheres[which]) != 0)
         which++;
     if (which == 4)
-        watch_fault("--inject: expected lie:RANK, or behind it :send, :recv, :send-sometimes or "
-                    ":recv-sometimes, found :%s",
+        watch_fault("--inject: expected lie:RANK, optionally followed by :send, :recv, "
+                    ":send-sometimes or :recv-sometimes, found :%s",
                     where);
     bench->corrupts_receiving = which % 2;
     bench->corrupts_sending = !bench->corrupts_receiving;

@@ -37,15 +37,14 @@ static int take_wire(const char *value, void *field, struct error *err)
 
 static const struct option_row option_table[] = {
     OPTION('\0', "algorithms", NULL,
-           "also each algorithm of muster's, beside MPI's own: results and "
-           "speed",
-           FLAG, FIELD(has_algorithms)),
+           "also test the results and speed of each muster algorithm, next to MPI's own", FLAG,
+           FIELD(has_algorithms)),
     OPTION('\0', "wire", "FORMAT",
-           "how numbers travel in the sweep of speeds; auto is lossless where this machine's "
-           "measured rates say that it is faster; includes --algorithms",
+           "how values are sent in the speed sweep; auto: lossless where the measured rates of "
+           "this machine predict that it is faster; implies --algorithms",
            CALL, FIELD(wire), .take = take_wire,
            .choices = "as-is|auto|lossless|bf16|fp16|e4m3|e5m2|int8"),
-    OPTION('\0', "rounds", "N", "rounds, each with the ranks in a different order", LONG,
+    OPTION('\0', "rounds", "N", "number of rounds, each with a different rank order", LONG,
            FIELD(rounds), OPTION_RANGE(1, ROUNDS_MOST), .initial = "1"),
     OPTION('\0', "quick", NULL, "fewer types and operations, up to 128 KiB instead of 1 MiB", FLAG,
            FIELD(is_quick)),
@@ -54,8 +53,8 @@ static const struct option_row option_table[] = {
 
 static const struct program_spec spec = {
     "muster-collectives", "collectives",
-    "Runs every collective of MPI over types, operations, odd sizes and communicators, and checks "
-    "each result to the bit; names the rank whose data is damaged.",
+    "Runs every MPI collective with many types, operations, sizes and communicators, and checks "
+    "each result bit for bit. Names the rank whose data is damaged.",
     option_table, false};
 
 static void make_comms(struct program *program, struct comm comms[COMMS])
@@ -343,15 +342,14 @@ static void report_coverage(const struct session *session)
                .value = effort_coverage(effort), .unit = "1", .verdict = VERDICT_PASS);
 
     if (record.value < 1)
-        snprintf(
-            message, sizeof message,
-            "%zu of %zu kinds of cases were run in %.1f s: %d ranks are slow together, and the "
-            "rest would have taken longer than the time limit of %g s allows",
-            effort->run, effort->planned, effort->elapsed_s, session->program->size,
-            session->program->common.time_limit_s);
+        snprintf(message, sizeof message,
+                 "%zu of %zu kinds of cases ran in %.1f s: %d ranks are too slow to run the rest "
+                 "within the time limit of %g s",
+                 effort->run, effort->planned, effort->elapsed_s, session->program->size,
+                 session->program->common.time_limit_s);
     else
-        snprintf(message, sizeof message, "all %zu kinds of cases were run in %.1f s",
-                 effort->planned, effort->elapsed_s);
+        snprintf(message, sizeof message, "all %zu kinds of cases ran in %.1f s", effort->planned,
+                 effort->elapsed_s);
     record.message = message;
     output_record(&record);
 }

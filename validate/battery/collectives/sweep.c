@@ -94,9 +94,9 @@ static void explain(const struct sweep *sweep, char *text, size_t size)
     if (!sweep->chooser || !sweep->algorithm)
         return;
     if (choice->lossless_us < 0)
-        snprintf(text, size, "; as it is, since it cannot be coded");
+        snprintf(text, size, "; uncompressed, because it cannot be compressed");
     else
-        snprintf(text, size, "; %s, predicted %.3f ms as it is, %.3f ms coded",
+        snprintf(text, size, "; %s, predicted %.3f ms uncompressed, %.3f ms compressed",
                  wire_name(choice->wire), choice->as_is_us / 1e3, choice->lossless_us / 1e3);
 }
 

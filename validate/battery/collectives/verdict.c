@@ -59,12 +59,12 @@ static void report_collective(const struct account *account, int index, int mism
         record.verdict = VERDICT_SKIP;
         record.value = __builtin_nan("");
         snprintf(message, sizeof message,
-                 "%s does none of the cases: it is not for ranks that are on nodes as these are",
+                 "%s ran no case: it does not support this layout of ranks on nodes",
                  routines[index].name);
     } else if (account->cases[index] == 0) {
         record.verdict = VERDICT_UNKNOWN;
         record.value = __builtin_nan("");
-        snprintf(message, sizeof message, "%s was not run: no time was left", routines[index].name);
+        snprintf(message, sizeof message, "%s not run: no time left", routines[index].name);
     } else {
         record.verdict = mismatches > 0 ? VERDICT_FAIL : VERDICT_PASS;
         snprintf(message, sizeof message, "%s: %d cases, %d wrong results", routines[index].name,
@@ -87,11 +87,11 @@ static void report_faulty_rank(const struct program *program, const struct accou
     record = RECORD(.test = "collectives.correct", .metric = "corrupt", .value = faulty_rank->cases,
                     .unit = "count", .verdict = VERDICT_FAIL);
     if (faulty_rank->rank < 0) {
-        used = snprintf(message, sizeof message, "%d wrong results that no single rank explains",
-                        faulty_rank->cases);
+        used = snprintf(message, sizeof message,
+                        "%d wrong results, not explained by any single rank", faulty_rank->cases);
     } else if (faulty_rank->rivals > 0) {
         used = snprintf(message, sizeof message,
-                        "%d wrong results that rank %d on %s or one of %d others explains",
+                        "%d wrong results, explained by rank %d on %s or by one of %d others",
                         faulty_rank->cases, faulty_rank->rank, program->name_of[faulty_rank->rank],
                         faulty_rank->rivals);
     } else {
@@ -100,11 +100,11 @@ static void report_faulty_rank(const struct program *program, const struct accou
         record.part = part;
         used =
             snprintf(message, sizeof message,
-                     "rank %d on %s %s damaged data: that explains %d wrong results",
+                     "rank %d on %s %s damaged data: this explains %d wrong results",
                      faulty_rank->rank, record.node, how[faulty_rank->sends], faulty_rank->cases);
     }
     snprintf(message + used, sizeof message - (size_t)used,
-             "; for instance %s: element %lld on rank %d is %lld, expected %lld", example,
+             "; for example %s: element %lld on rank %d is %lld, expected %lld", example,
              (long long)seen->index, seen->observer, (long long)seen->found,
              (long long)seen->expected);
     record.message = message;
@@ -199,7 +199,7 @@ void verdict_report(struct program *program, const struct bench *bench, struct a
         struct record record;
         char message[120];
 
-        snprintf(message, sizeof message, "the time limit of %g s is over: %d cases were run",
+        snprintf(message, sizeof message, "time limit of %g s reached: %d cases ran",
                  program->common.time_limit_s, account->note_count);
         record = RECORD(.test = "collectives.correct", .metric = "complete",
                         .verdict = VERDICT_UNKNOWN, .message = message);

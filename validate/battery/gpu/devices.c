@@ -22,7 +22,7 @@ void crew_lose(struct crew *crew, int index, const struct worker_request *reques
         snprintf(device->text, sizeof device->text, "did not end in %g s", crew->deadline_s);
     else if (answer->outcome == WORKER_SLOW)
         snprintf(device->text, sizeof device->text,
-                 "no answer in time, but the process was at work or kept from it");
+                 "no answer in time, but the process was working or was not scheduled");
     else if (answer->outcome == WORKER_DIED)
         snprintf(device->text, sizeof device->text, "its process %.140s", answer->text);
     else
@@ -50,7 +50,7 @@ static void open_begin(struct crew *crew, int index, struct worker_answer *answe
         return;
     }
     *answer = (struct worker_answer){.outcome = WORKER_DIED};
-    snprintf(answer->text, sizeof answer->text, "could not be started: %s", strerror(errno));
+    snprintf(answer->text, sizeof answer->text, "cannot start: %s", strerror(errno));
     crew_lose(crew, index, &request, answer);
 }
 

@@ -242,9 +242,8 @@ static void report_figure(struct reporter *reporter, const struct gpu_device *de
         record.limit_source = "peers";
     }
     if (is_low)
-        snprintf(reporter->message, sizeof reporter->message,
-                 "%s reaches %.4g of its peers' %.4g %s", device->model,
-                 (double)device->best[figure], reference, spec->unit);
+        snprintf(reporter->message, sizeof reporter->message, "%s reaches %.4g, its peers %.4g %s",
+                 device->model, (double)device->best[figure], reference, spec->unit);
     report_line(reporter, spec->test, spec->metric, device->best[figure], spec->unit,
                 is_low ? spec->code : FAULT_NONE, &record);
 }
@@ -282,7 +281,7 @@ static void report_contents(struct reporter *reporter, const struct gpu_device *
     }
     if (device->is_memory_short) {
         record = (struct record)RECORD_INIT;
-        snprintf(reporter->message, sizeof reporter->message, "%s: not all was tested: %s",
+        snprintf(reporter->message, sizeof reporter->message, "%s: only partly tested: %s",
                  device->model, device->text);
         report_line(reporter, "gpu.memory", "device", NAN, NULL, FAULT_NOT_MEASURED, &record);
     }
@@ -319,16 +318,16 @@ static void report_peers(struct reporter *reporter, int from)
         if (device->wrong_from_peer[to] > 0) {
             code = FAULT_GPU_PEER_DAMAGED;
             snprintf(reporter->message, sizeof reporter->message,
-                     "%u words were damaged on the way there and back",
-                     device->wrong_from_peer[to]);
+                     "%u words were damaged in the round trip", device->wrong_from_peer[to]);
         } else if (has_direct && !device->is_direct[to]) {
             code = FAULT_GPU_NO_PEER_ACCESS;
             snprintf(reporter->message, sizeof reporter->message,
-                     "the driver has no peer access between the two, as others of the node have");
+                     "the driver reports no peer access between the two; other pairs of the node "
+                     "have it");
         } else if (value < GPU_PEER_LEAST * reference) {
             code = FAULT_GPU_PEER_SLOW;
             snprintf(reporter->message, sizeof reporter->message,
-                     "reaches %.4g of its peers' %.4g GB/s", value, reference);
+                     "reaches %.4g GB/s, its peers %.4g GB/s", value, reference);
         }
         report_line(reporter, "gpu.paths", "to_peer", value, "GB/s", code, &record);
     }

@@ -273,20 +273,20 @@ static int take_tests(const char *value, void *context, struct error *err)
 }
 
 static const struct option_row option_table[] = {
-    OPTION('\0', "quick", NULL, "fewer rounds, products and patterns", FLAG,
+    OPTION('\0', "quick", NULL, "run fewer rounds, products and patterns", FLAG,
            OPTION_FIELD(struct gpu_options, is_quick)),
-    OPTION('\0', "devices", "LIST",
-           "only these devices of each node, as the driver numbers them: 0-3,6", CALL,
+    OPTION('\0', "devices", "LIST", "only these devices of each node, by driver index: 0-3,6", CALL,
            .take = take_devices),
-    OPTION('\0', "tests", "LIST", "only these of compute,repeatable,memory,paths,collectives", CALL,
+    OPTION('\0', "tests", "LIST",
+           "run only these tests: compute,repeatable,memory,paths,collectives", CALL,
            .take = take_tests),
     OPTION_END,
 };
 
 static const struct program_spec spec = {
     "muster-gpu", "gpu",
-    "Loads the accelerators of each node: rates, repeatable results, memory, paths to the host "
-    "and to each other, collectives.",
+    "Loads the accelerators of each node: checks rates, repeatable results, memory, paths to the "
+    "host and to each other, and collectives.",
     option_table, true};
 
 static void print_record(struct record *record, void *context)

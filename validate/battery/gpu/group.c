@@ -130,7 +130,7 @@ static void take(struct run *run, int device, const struct worker_request *reque
                  limit_of(run, request->task));
     else if (answer->outcome == WORKER_SLOW)
         snprintf(result->text, sizeof result->text,
-                 "no answer in time, but a process was at work or kept from it");
+                 "no answer in time, but a process was working or was not scheduled");
     else if (request->task == TASK_GROUP_ID && *answer->text)
         snprintf(result->text, sizeof result->text, "%.159s", answer->text);
     else

@@ -261,8 +261,8 @@ static void report_library(struct reporter *reporter, int version)
     write_version(version, others);
     if (node->outcome == WORKER_NOT_TESTED && version > 0) {
         code = FAULT_GPU_COLLECTIVE_VERSION;
-        snprintf(reporter->message, sizeof reporter->message, "other nodes have NCCL %s, here: %s",
-                 others, node->text);
+        snprintf(reporter->message, sizeof reporter->message,
+                 "other nodes have NCCL %s, this node: %s", others, node->text);
     } else if (node->outcome != WORKER_DONE) {
         if (node->outcome == WORKER_NOT_TESTED)
             record.verdict = VERDICT_SKIP;
@@ -272,9 +272,9 @@ static void report_library(struct reporter *reporter, int version)
     } else if (node->version != version) {
         code = FAULT_GPU_COLLECTIVE_VERSION;
         snprintf(reporter->message, sizeof reporter->message,
-                 "NCCL %s, but %s on most nodes; not tested across nodes", own, others);
+                 "found NCCL %s, most nodes have %s; not tested across nodes", own, others);
     } else if (node->within.ranks == 1 && node->within.outcome == WORKER_DONE) {
-        snprintf(reporter->message, sizeof reporter->message, "NCCL %s works with its one device",
+        snprintf(reporter->message, sizeof reporter->message, "NCCL %s works with the only device",
                  own);
     } else {
         return;
@@ -316,7 +316,7 @@ static void report_rates(struct reporter *reporter, const struct group_result *r
             code = FAULT_GPU_COLLECTIVE_SLOW;
             write_parts(reporter, suspects_of(reporter, true));
             snprintf(reporter->message, sizeof reporter->message,
-                     "%s of %d devices reaches %.4g of its peers' %.4g GB/s", collective_names[i],
+                     "%s of %d devices reaches %.4g GB/s, its peers %.4g GB/s", collective_names[i],
                      result->ranks, value, reference);
         } else {
             snprintf(reporter->message, sizeof reporter->message,
@@ -358,9 +358,9 @@ static void report_pair(struct reporter *reporter, int i, int k, unsigned parts,
 
     write_parts(reporter, parts);
     snprintf(reporter->message, sizeof reporter->message,
-             "all_reduce of gpu%d and gpu%d%s reaches %.4g of the other pairs' %.4g GB/s",
+             "all_reduce of gpu%d and gpu%d%s reaches %.4g GB/s, the other pairs %.4g GB/s",
              devices->devices[i].part, devices->devices[k].part,
-             without >= 0 ? ", and with each other one," : "", value, reference);
+             without >= 0 ? ", and with each other device," : "", value, reference);
     report_line(reporter, "all_reduce", value, FAULT_GPU_COLLECTIVE_SLOW, &record);
 }
 
@@ -410,7 +410,7 @@ static void report_across(struct reporter *reporter)
     if (!told)
         return;
     write_end(told, text, sizeof text);
-    snprintf(reporter->message, sizeof reporter->message, "across nodes, told by %s: %s", name,
+    snprintf(reporter->message, sizeof reporter->message, "across nodes, reported by %s: %s", name,
              text);
     report_line(reporter, "device", NAN, code_of(told->outcome), &record);
 }
@@ -430,8 +430,8 @@ static void report_suspect(struct reporter *reporter)
         if (is_wrong)
             record.verdict = VERDICT_NONE; /* a wrong result is no network's load */
         snprintf(reporter->message, sizeof reporter->message,
-                 "all_reduce with each other node that was tried is %s",
-                 is_wrong ? "wrong" : "not brought to its end");
+                 "all_reduce with each other node tried is %s",
+                 is_wrong ? "wrong" : "not completed");
         report_line(reporter, "device", NAN,
                     is_wrong ? FAULT_GPU_COLLECTIVE_WRONG : FAULT_GPU_COLLECTIVE_HUNG, &record);
     } else if (is_suspect(reporter, GROUP_LEAST * reference)) {
@@ -440,10 +440,10 @@ static void report_suspect(struct reporter *reporter)
         record.unit = "GB/s";
         record.limit = GROUP_LEAST * reference;
         record.limit_source = "peers";
-        snprintf(reporter->message, sizeof reporter->message,
-                 "all_reduce with each other node that was tried reaches %.4g of the other pairs' "
-                 "%.4g GB/s",
-                 value, reference);
+        snprintf(
+            reporter->message, sizeof reporter->message,
+            "all_reduce with each other node tried reaches %.4g GB/s, the other pairs %.4g GB/s",
+            value, reference);
         report_line(reporter, "all_reduce_nodes", value, FAULT_GPU_COLLECTIVE_SLOW, &record);
     }
 }

@@ -97,7 +97,7 @@ static int begin(const struct device *device, const struct worker_request *reque
     operation->received = collective_received(operation->collective, group.size, operation->count);
     operation->host = malloc(size);
     if (!operation->host)
-        return error_set(err, "memory of the host: %m");
+        return error_set(err, "cannot allocate host memory: %m");
     for (int i = 0; i < 2 && status == 0; i++)
         status = device->library->call.allocate(&operation->memory[i], size);
     return check_device(device, "cuMemAlloc_v2", status, err);
@@ -234,5 +234,5 @@ int group_worker_do(const char *path, struct device *device, const struct worker
     if (request->task == TASK_GROUP_LEAVE)
         return leave(err);
     return group.communicator ? run(device, request, answer, err)
-                              : error_set(err, "it has not joined a group");
+                              : error_set(err, "not yet in a group");
 }

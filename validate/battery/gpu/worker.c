@@ -335,7 +335,7 @@ static int host(const struct worker_request *request)
             call_failed("cuMemHostAlloc", status);
     } else {
         host_memory = malloc(size);
-        status = host_memory ? 0 : error_set(&worker.err, "memory of the host: %m");
+        status = host_memory ? 0 : error_set(&worker.err, "cannot allocate host memory: %m");
     }
     if (status == 0) {
         memset(host_memory, 1, size);

@@ -41,12 +41,12 @@ static int disk_open(struct disk *disk, const char *folder)
     if (statfs(folder, &system) != 0)
         return explain(disk, "the folder", strerror(errno));
     if (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC)
-        return explain(disk, "the folder", "is in memory, not on a disk");
+        return explain(disk, "the folder", "is a memory file system, not a disk");
     if ((double)system.f_bavail * (double)system.f_bsize < wanted_bytes)
-        return explain(disk, "the disk", "has too little free space for a file of the test");
+        return explain(disk, "the disk", "has too little free space for a test file");
     disk->fd = open(folder, O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600);
     if (disk->fd < 0)
-        return explain(disk, "cannot make a file without a name (O_TMPFILE, O_DIRECT)",
+        return explain(disk, "cannot create an unnamed file (O_TMPFILE, O_DIRECT)",
                        strerror(errno));
     if (posix_memalign((void **)&disk->block, SMALL_BYTES, MIB) != 0)
         return explain(disk, "memory", strerror(ENOMEM));
@@ -80,7 +80,7 @@ static int transfers(struct disk *disk, enum host_figure figure, long most)
 
         if (bytes != (figure == HOST_IOPS ? SMALL_BYTES : MIB))
             return explain(disk, figure == HOST_WRITE ? "a write" : "a read",
-                           bytes < 0 ? strerror(errno) : "was cut short");
+                           bytes < 0 ? strerror(errno) : "was truncated");
         count++;
         now_s = clock_s();
         if (now_s - ticked_s > HOST_POLL_S) {

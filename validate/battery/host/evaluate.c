@@ -251,15 +251,15 @@ static void value_report(struct reporter *reporter, enum host_figure figure, int
     if (figure == HOST_TRIAD && own_node(reporter)->array_share < 1) {
         record.verdict = VERDICT_SKIP;
         snprintf(reporter->message, sizeof reporter->message,
-                 "not judged: free memory allows arrays of %.2g of their size, so part of this is "
-                 "the cache's",
+                 "not evaluated: free memory allows arrays of only %.2g of their size, so this "
+                 "figure includes the cache",
                  own_node(reporter)->array_share);
     }
     if (is_low(reporter, figure, index)) {
         code = code_of_low(figure, value, &record);
-        snprintf(reporter->message, sizeof reporter->message, "%.4g of its peers' %.4g %s%s",
+        snprintf(reporter->message, sizeof reporter->message, "reaches %.4g, its peers %.4g %s%s",
                  (double)value->best, reporter->references[figure], spec.unit,
-                 code == FAULT_NOT_STEADY ? "; it was kept from running, so this tells nothing"
+                 code == FAULT_NOT_STEADY ? "; it was not scheduled, so this figure is inconclusive"
                                           : "");
     }
     report_line(reporter, spec.test, spec.metric, value->best, spec.unit, code, &record);
@@ -311,10 +311,10 @@ static void socket_report(struct reporter *reporter, int socket)
     if (low > 0) {
         code = code_of_low(HOST_RATE, worst, &record);
         snprintf(reporter->message, sizeof reporter->message,
-                 "%d of %d cores low, the slowest at %.4g of its peers' %.4g %s%s", low, cores,
-                 (double)worst->best, reporter->references[HOST_RATE], spec.unit,
+                 "%d of %d cores are slow: the slowest reaches %.4g, its peers %.4g %s%s", low,
+                 cores, (double)worst->best, reporter->references[HOST_RATE], spec.unit,
                  code == FAULT_NOT_STEADY
-                     ? "; its hypervisor kept it from running, so this tells nothing"
+                     ? "; its hypervisor did not schedule it, so this figure is inconclusive"
                      : "");
     }
     if (low > 0 && 2 * low <= cores)
@@ -363,7 +363,7 @@ static void sums_report(struct reporter *reporter)
     if (!host_expected_sum(reporter->nodes, reporter->count, reporter->node, &expected)) {
         record.verdict = VERDICT_UNKNOWN;
         snprintf(reporter->message, sizeof reporter->message,
-                 "no result is that of most cores of %s: which ones are right is not known",
+                 "no majority result among the cores of %s: the correct result is unknown",
                  node->model);
         report_line(reporter, "host.compute", "results", repeats, "count", FAULT_CORE_WRONG,
                     &record);
@@ -385,7 +385,7 @@ static void quota_report(struct reporter *reporter)
         return;
     record.limit = HOST_QUOTA_MOST_SHARE;
     snprintf(reporter->message, sizeof reporter->message,
-             "a CPU quota of the job's cgroup (cpu.max) held it back for %.0f %% of the time",
+             "the CPU quota of the job's cgroup (cpu.max) throttled it for %.0f %% of the time",
              100 * share);
     report_line(reporter, "host.compute", "quota", share, "1", FAULT_CPU_LIMITED, &record);
 }

@@ -182,8 +182,8 @@ static void run_node(struct program *program, const struct host_options *options
     turns_find(&run, nodes);
     if (run.turn >= HOST_TURNS_MOST) {
         own->is_skipped = true;
-        snprintf(own->text, sizeof own->text, "%d nodes of its machine were measured before it",
-                 HOST_TURNS_MOST);
+        snprintf(own->text, sizeof own->text,
+                 "%d nodes of the same machine were measured before it", HOST_TURNS_MOST);
     }
     turns_take(&run, NULL);
     program_allgather(program, own, nodes, sizeof *own, program->leaders);
@@ -217,15 +217,15 @@ static const struct option_row option_table[] = {
            OPTION_FIELD(struct host_options, is_quick)),
     OPTION('\0', "times", "N", "compute N times as long on each core", LONG,
            OPTION_FIELD(struct host_options, times), OPTION_RANGE(1, 100000), .initial = "1"),
-    OPTION('\0', "tests", "LIST", "only these of compute,memory,disk", CALL, .take = take_tests),
+    OPTION('\0', "tests", "LIST", "run only these tests: compute,memory,disk", CALL,
+           .take = take_tests),
     OPTION_END,
 };
 
-static const struct program_spec spec = {
-    "muster-host", "host",
-    "Loads processors, memory and the local disk of each node: rates, results to the bit, "
-    "bandwidth.",
-    option_table, true};
+static const struct program_spec spec = {"muster-host", "host",
+                                         "Loads processors, memory and the local disk of each "
+                                         "node: checks rates, bit-exact results and bandwidth.",
+                                         option_table, true};
 
 int main(int argc, char **argv)
 {

@@ -301,7 +301,7 @@ int measure_memory(struct measure *measure, struct error *err)
     sizes_make(measure, crew.elements);
     rv = threads ? crew_run(&crew, NULL, threads, err) : error_set(err, "out of memory");
     if (rv == 0 && atomic_load(&crew.has_failed))
-        rv = error_set(err, "no memory for the arrays of the triad");
+        rv = error_set(err, "out of memory for the triad arrays");
     for (int round = 0; rv == 0 && round < HOST_TRIAD_ROUNDS; round++)
         triad_take(measure, threads, round);
     free(threads);

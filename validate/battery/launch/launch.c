@@ -21,13 +21,13 @@ struct launch_options {
 static const struct option_row option_table[] = {
     LAUNCH_STARTED,
     LAUNCH_EXPECT_NODES,
-    OPTION('\0', "expect-ranks-per-node", "K", "ranks that each node should have", LONG,
+    OPTION('\0', "expect-ranks-per-node", "K", "expected ranks per node", LONG,
            FIELD(ranks_per_node), OPTION_RANGE(1, 65536)),
     OPTION('\0', "rounds", "K", "messages: at most K rounds", LONG, FIELD(rounds),
            OPTION_RANGE(1, 1 << 24), .initial = "all pairs of up to 32 ranks"),
     OPTION('\0', "confidence", "P",
-           "messages: as many rounds as name a bad rank with this confidence (with more than 32 "
-           "ranks and no --rounds: 0.999, or 0.99 with --quick)",
+           "messages: enough rounds to find a bad rank with this confidence (default without "
+           "--rounds and with more than 32 ranks: 0.999, or 0.99 with --quick)",
            CALL, FIELD(messages.confidence), .take = option_confidence),
     OPTION('\0', "quick", NULL, "messages: up to 64 KiB instead of 1 MiB", FLAG,
            FIELD(messages.is_quick)),

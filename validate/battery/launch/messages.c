@@ -105,7 +105,7 @@ static void report_damage(const struct program *program, const struct damage *da
 
     if (damage->received != damage->size)
         snprintf(message, sizeof message,
-                 "rank %d on %s -> rank %d on %s: %d bytes arrived of a message of %d",
+                 "rank %d on %s -> rank %d on %s: found %d bytes, expected a message of %d",
                  damage->from, program->name_of[damage->from], damage->to,
                  program->name_of[damage->to], damage->received, damage->size);
     else
@@ -162,13 +162,12 @@ static void report_way(const char *node, const struct way *way)
     record = RECORD(.test = "mpi.messages", .metric = "transport", .node = node, .part = way->rail,
                     .value = way->tcp_bytes, .unit = "bytes", .verdict = VERDICT_WARN,
                     .code = FAULT_TRANSPORT_FALLBACK);
-    snprintf(message, sizeof message,
-             "%s: MPI sent its %.3g MB to other nodes by TCP, although %s is there (%s): nothing "
-             "went by RDMA; look for UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and the like in the "
-             "environment and in MPI's own files, and whether this MPI was built with UCX or "
-             "libfabric",
-             node, 1e-6 * way->sent_bytes, way->rail,
-             fabric_class_name((enum fabric_class)way->class));
+    snprintf(
+        message, sizeof message,
+        "%s: MPI sent its %.3g MB to other nodes by TCP, not by RDMA, although %s is available "
+        "(%s); check UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and similar settings in the environment "
+        "and in MPI's files, and whether this MPI was built with UCX or libfabric",
+        node, 1e-6 * way->sent_bytes, way->rail, fabric_class_name((enum fabric_class)way->class));
     record.message = message;
     output_record(&record);
 }
@@ -275,8 +274,8 @@ static void report_coverage(const struct program *program, int rounds)
                  program->size);
     else
         snprintf(message, sizeof message,
-                 "each of %d ranks exchanged messages with %d of the %d others; a fault between "
-                 "two ranks alone may be in a pair that was not tested",
+                 "each of %d ranks exchanged messages with %d of the %d others; a fault that "
+                 "affects one pair only may be in an untested pair",
                  program->size, met, others);
     record.message = message;
     output_record(&record);

@@ -72,7 +72,7 @@ void workers_check(const struct program *program, const struct hostlist *expecte
         for (int node = 0; node < program->node_count; node++)
             is_here |= strcmp(expected->names[i], program->node_name[node]) == 0;
         if (!is_here) {
-            snprintf(message, sizeof message, "%.63s was expected and takes no part",
+            snprintf(message, sizeof message, "%.63s is missing, but was expected",
                      expected->names[i]);
             report_workers(expected->names[i], 0, ranks_per_node, VERDICT_FAIL, message);
         }
@@ -85,7 +85,7 @@ void workers_check(const struct program *program, const struct hostlist *expecte
         snprintf(message, sizeof message, "%d rank%s", found, text_plural(found));
         if (expected->count > 0 && !hostlist_contains(expected, name)) {
             verdict = VERDICT_FAIL;
-            snprintf(message, sizeof message, "%s takes part and was not expected", name);
+            snprintf(message, sizeof message, "%s takes part, but was not expected", name);
         } else if (ranks_per_node > 0 && found != ranks_per_node) {
             verdict = VERDICT_FAIL;
             snprintf(message, sizeof message, "%s has %d rank%s, expected %ld", name, found,

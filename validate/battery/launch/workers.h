@@ -15,13 +15,11 @@ struct launch_wish {
 
 /* Those options, for its table. */
 #define LAUNCH_STARTED                                                                             \
-    OPTION(                                                                                        \
-        '\0', "started", "EPOCH",                                                                  \
-        "when the launch was asked for, seconds since 1970 with decimals; without it the start "   \
-        "time counts from the process's own start",                                                \
-        DOUBLE, OPTION_FIELD(struct launch_wish, started), OPTION_RANGE(0, 1e11))
+    OPTION('\0', "started", "EPOCH",                                                               \
+           "time of the launch request, in seconds since 1970; default: the start of the process", \
+           DOUBLE, OPTION_FIELD(struct launch_wish, started), OPTION_RANGE(0, 1e11))
 #define LAUNCH_EXPECT_NODES                                                                        \
-    OPTION('\0', "expect-nodes", "LIST", "nodes that should take part: n[1-4]", CALL,              \
+    OPTION('\0', "expect-nodes", "LIST", "expected nodes: n[1-4]", CALL,                           \
            OPTION_FIELD(struct launch_wish, expected), .take = launch_take_expect_nodes)
 int launch_take_expect_nodes(const char *value, void *expected, struct error *err);
 

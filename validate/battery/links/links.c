@@ -59,7 +59,8 @@ static int take_mtu(const char *value, void *field, struct error *err)
 #define FIELD(member) OPTION_FIELD(struct rounds_plan, member)
 
 static const struct option_row option_table[] = {
-    OPTION('\0', "rails", "LIST", "these interfaces, eth[1-2], instead of the fabric's rails", CALL,
+    OPTION('\0', "rails", "LIST",
+           "use these interfaces, such as eth[1-2], instead of the fabric's rails", CALL,
            FIELD(rails), .take = take_rails),
     OPTION('\0', "pairs", "A:B+C:D,E:F",
            "only these pairs of nodes; a plus joins pairs that are measured at once, a comma pairs "
@@ -77,33 +78,32 @@ static const struct option_row option_table[] = {
     OPTION('\0', "rounds", "K", "at most K rounds of each pass", LONG, FIELD(rounds),
            OPTION_RANGE(1, INT_MAX), .initial = "all"),
     OPTION('\0', "confidence", "P",
-           "only as many rounds as name a bad node with this confidence, 0.99", CALL,
+           "only enough rounds to find a bad node with this confidence, such as 0.99", CALL,
            FIELD(confidence), .take = option_confidence,
-           .initial = "all rounds; of the pass together 0.99"),
+           .initial = "all rounds; 0.99 for the pass together"),
     OPTION('\0', "times", "K",
-           "repeat the pass pairs (with --pairs also verbs) K times while there is time, each time "
-           "from another beginning: finds faults that come and go",
+           "repeat the pass pairs (with --pairs also verbs) K times if time allows, each time with "
+           "a different start: finds intermittent faults",
            LONG, FIELD(times), OPTION_RANGE(1, 100), .initial = "1"),
     OPTION('\0', "concurrency", "K", "at most K pairs at once, in sub-rounds", LONG,
            FIELD(concurrency), OPTION_RANGE(1, INT_MAX),
-           .initial = "all; of the nodes of one machine four ranks for each processor"),
+           .initial = "all; for nodes on one machine, four ranks per processor"),
     OPTION('\0', "leaf-concurrency", "K", "at most K pairs at once within a block", LONG,
            FIELD(leaf_concurrency), OPTION_RANGE(1, INT_MAX), .initial = "all"),
     OPTION('\0', "uplink-concurrency", "K", "at most K pairs at once across a block's uplinks",
            LONG, FIELD(uplink_concurrency), OPTION_RANGE(1, INT_MAX), .initial = "all"),
-    OPTION(
-        '\0', "repeats", "K",
-        "samples of each bandwidth, 1 to 64; up to three times as many follow until the figure is "
-        "certain",
-        LONG, FIELD(repeats), OPTION_RANGE(1, PATH_SAMPLES), .initial = "5; quick 4"),
+    OPTION('\0', "repeats", "K",
+           "samples per bandwidth, 1 to 64; up to three times as many are added until the figure "
+           "is certain",
+           LONG, FIELD(repeats), OPTION_RANGE(1, PATH_SAMPLES), .initial = "5; quick 4"),
     OPTION('\0', "bytes", "SIZE", "size of a sample", SIZE, FIELD(sample_bytes),
            OPTION_RANGE(1, 1LL << 40), .initial = "80 ms' worth; quick 40 ms"),
-    OPTION('\0', "floor", "PERCENT", "fail a bandwidth below this share of the nominal speed",
+    OPTION('\0', "floor", "PERCENT", "fail bandwidths below this percentage of the nominal speed",
            DOUBLE, FIELD(floor_percent), OPTION_RANGE(1, 100)),
     OPTION('\0', "verbs", "LIST", "pass verbs: some of write,read,send,ud", CALL, FIELD(verbs),
            .take = take_verbs, .initial = "all"),
-    OPTION('\0', "queue-pairs", "K", "queue pairs of each port at once", INT,
-           FIELD(verbs.queue_pairs), OPTION_RANGE(1, VERBS_QUEUE_PAIRS), .initial = "1"),
+    OPTION('\0', "queue-pairs", "K", "queue pairs per port at once", INT, FIELD(verbs.queue_pairs),
+           OPTION_RANGE(1, VERBS_QUEUE_PAIRS), .initial = "1"),
     OPTION('\0', "gid-index", "I", "RoCE GID of all ports", INT, FIELD(verbs.gid_index),
            OPTION_RANGE(0, 255), .initial = "each rail's best"),
     OPTION('\0', "service-level", "SL", "InfiniBand service level, RoCE priority", INT,
@@ -112,8 +112,8 @@ static const struct option_row option_table[] = {
            INT, FIELD(verbs.traffic_class), OPTION_RANGE(0, 255), .initial = "0"),
     OPTION('\0', "mtu", "BYTES", "MTU of the connections", CALL, FIELD(verbs.mtu_bytes),
            .choices = "256|512|1024|2048|4096", .take = take_mtu,
-           .initial = "the lower of both ports'"),
-    OPTION('\0', "message", "SIZE", "message size of bandwidths over reliable connections", SIZE,
+           .initial = "the lower one of both ports"),
+    OPTION('\0', "message", "SIZE", "message size for bandwidth over reliable connections", SIZE,
            FIELD(verbs.message_bytes), OPTION_RANGE(8, 64 << 20), .initial = "64K"),
     OPTION('\0', "quick", NULL, "fewer and shorter samples", FLAG, FIELD(is_quick)),
     OPTION_END,
@@ -122,7 +122,7 @@ static const struct option_row option_table[] = {
 static const struct program_spec spec = {
     "muster-links", "links",
     "Measures latency and bandwidth between all pairs of nodes on every rail, in both directions. "
-    "One rank per node works; further ones wait.",
+    "One rank per node measures; other ranks wait.",
     option_table, true};
 
 int main(int argc, char **argv)

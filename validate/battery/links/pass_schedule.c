@@ -83,7 +83,7 @@ static int take_pairs(const struct program *program, const char *pairs,
             continue;
         for (int k = 0; k < 2; k++) {
             if (partners[nodes[k]] != SCHEDULE_BYE)
-                return error_set(err, "%s is in two pairs at once of %s",
+                return error_set(err, "%s is in two simultaneous pairs of %s",
                                  program->node_name[nodes[k]], pairs);
             partners[nodes[k]] = nodes[1 - k];
         }

@@ -100,7 +100,7 @@ static int take_block(const char *text, size_t length, struct blocks *blocks, st
     for (size_t i = 0; i < blocks->count; i++)
         if (strlen(blocks->names[i]) == name_length &&
             strncmp(blocks->names[i], text, name_length) == 0)
-            return error_set(err, "%s comes twice", blocks->names[i]);
+            return error_set(err, "%s is given twice", blocks->names[i]);
     list = strndup(equals + 1, length - name_length - 1);
     rv = list ? hostlist_expand(list, &found, err) : error_set(err, "out of memory");
     free(list);

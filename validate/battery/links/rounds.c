@@ -351,10 +351,10 @@ static void conduct_pass(struct runner *runner, bool is_wanted)
     linkreport_pass(runner->program, pass_schedule, round, is_wanted && !is_lonely,
                     clock_s() - runner->pass_s, clock_s() - runner->start_s);
     if (is_lonely)
-        linkreport_unknown("fewer than two nodes are left: %d of %d rounds measured", round,
+        linkreport_unknown("fewer than two nodes left: %d of %d rounds measured", round,
                            pass_schedule->rounds);
     else if (runner->measured == 0 && is_verbs(pass_schedule->kind))
-        linkreport_unknown("%s: no rail that two nodes have in common is InfiniBand or RoCE",
+        linkreport_unknown("%s: no two nodes share an InfiniBand or RoCE rail",
                            pass_name(pass_schedule->kind));
 }
 
@@ -380,8 +380,9 @@ static void conduct(struct runner *runner)
             continue;
         }
         if (pass_is_for_all(runner->passes.kinds[i]) && is_limited(runner->options))
-            linkreport_unknown("%s needs all pairs at once, which the concurrency forbids",
-                               pass_name(runner->passes.kinds[i]));
+            linkreport_unknown(
+                "%s needs all pairs at once; the concurrency limit does not allow it",
+                pass_name(runner->passes.kinds[i]));
         else if (pass_schedule_make(program, runner->options, runner->passes.kinds[i],
                                     runner->most_rails, &runner->pass_schedule, &err) != 0)
             linkreport_unknown("%s: %s", pass_name(runner->passes.kinds[i]), err.text);
@@ -425,9 +426,9 @@ static void check_pairs(const struct program *program, const char *pairs)
 
     for (int i = 0; pairs && pass_schedule_pair(program, pairs, i, nodes) >= 0; i++)
         if (nodes[0] < 0 || nodes[1] < 0 || nodes[0] == nodes[1])
-            linkreport_unknown("pair %d of %s cannot be measured: both nodes must take part, and "
-                               "differ",
-                               i + 1, pairs);
+            linkreport_unknown(
+                "cannot measure pair %d of %s: expected two different nodes that take part", i + 1,
+                pairs);
 }
 
 static bool is_only_local(const struct passes *passes)

@@ -27,23 +27,23 @@ struct preflight_options {
 static const struct option_row option_table[] = {
     LAUNCH_STARTED,
     LAUNCH_EXPECT_NODES,
-    OPTION('\0', "rounds", "K", "links: only the first K rounds of the tournament", LONG,
+    OPTION('\0', "rounds", "K", "links: only the first K rounds of the schedule", LONG,
            FIELD(rounds.rounds), OPTION_RANGE(1, INT_MAX)),
     OPTION('\0', "repeats", "K", "links: samples of each bandwidth, 1 to 64", LONG,
            FIELD(rounds.repeats), OPTION_RANGE(1, PATH_SAMPLES), .initial = "5; quick 4"),
     OPTION('\0', "quick", NULL, "links: shorter samples; messages: up to 64 KiB", FLAG,
            FIELD(rounds.is_quick)),
     OPTION('\0', "links-only", NULL,
-           "no messages and no allreduce, and MPI on the management network only: finds the rail "
-           "that keeps MPI from working",
+           "no messages, no allreduce, and MPI on the management network only: finds a rail on "
+           "which MPI fails",
            FLAG, FIELD(is_links_only)),
     OPTION_END,
 };
 
 static const struct program_spec spec = {
     "muster-preflight", "launch",
-    "Starts MPI on every node, measures the links, exchanges checked messages and sums: what "
-    "muster preflight runs before a step. One rank per node.",
+    "Starts MPI on every node, measures the links, and exchanges checked messages and sums. muster "
+    "preflight runs it before a step, with one rank per node.",
     option_table, false};
 
 static const struct program_spec links_spec = {"muster-preflight", "launch", "", option_table,

@@ -32,8 +32,8 @@ static void report(const struct program *program, int bad_ranks, double seconds)
 
     if (bad_ranks > 0)
         snprintf(message, sizeof message,
-                 "allreduce over %d ranks: %d of them have wrong sums; muster-collectives finds "
-                 "whose",
+                 "allreduce over %d ranks: %d of them have wrong sums; find the rank with "
+                 "muster-collectives",
                  program->size, bad_ranks);
     else
         snprintf(message, sizeof message, "allreduce of %d integers over %d ranks: exact, %.2f ms",

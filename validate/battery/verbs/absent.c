@@ -7,8 +7,7 @@
 const char *verbs_missing(void)
 {
     return "muster-links was built without libibverbs; install libibverbs-dev (rdma-core-devel) "
-           "and "
-           "build it again";
+           "and rebuild it";
 }
 
 int verbs_pair_run(struct pair_run *pair_run, const struct verbs_settings *settings)

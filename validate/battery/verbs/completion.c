@@ -13,44 +13,38 @@ static const struct meaning {
     const char *sentence;
 } meanings[] = {
     {IBV_WC_RETRY_EXC_ERR,
-     "%P does not answer (transport retries exceeded): its port is down, the path drops "
-     "packets, or the GID index or MTU does not fit; check that port, its cable and switch port"},
+     "%P does not answer (transport retries exceeded): its port is down, the path drops packets, "
+     "or the GID index or MTU does not match; check that port, its cable and switch port"},
     {IBV_WC_RNR_RETRY_EXC_ERR,
      "%P had no receive buffer posted for all retries (receiver not ready): its process is stuck "
      "or starved of processor time; the network carries data"},
     {IBV_WC_REM_ACCESS_ERR,
-     "%P refuses the access to its memory (remote protection): key, address or rights are not "
-     "those of its registration; this is its software, not the network"},
-    {IBV_WC_LOC_PROT_ERR,
-     "the memory of this process is not registered for that at %p (local protection); this is "
-     "software, not the network"},
+     "%P refused access to its memory (remote protection): key, address or rights do not match its "
+     "registration; its software is at fault, not the network"},
+    {IBV_WC_LOC_PROT_ERR, "the memory of this process is not registered for this access at %p "
+                          "(local protection); software is at fault, not the network"},
     {IBV_WC_REM_INV_REQ_ERR,
-     "%P takes the request for invalid: it is longer than the receive buffer, or not allowed on "
-     "this connection; this is its software, not the network"},
-    {IBV_WC_REM_OP_ERR,
-     "%P could not carry out the request (remote operation error); look for its device in the "
-     "kernel's log there"},
-    {IBV_WC_REM_ABORT_ERR,
-     "%P broke the request off; look for its device in the kernel's log there"},
-    {IBV_WC_LOC_LEN_ERR,
-     "a message at %p is longer than its buffer or the port's limit; this is software, not the "
-     "network"},
+     "%P rejected the request as invalid: it is longer than the receive buffer, or not allowed on "
+     "this connection; its software is at fault, not the network"},
+    {IBV_WC_REM_OP_ERR, "%P could not execute the request (remote operation error); check the "
+                        "kernel log there for its device"},
+    {IBV_WC_REM_ABORT_ERR, "%P aborted the request; check the kernel log there for its device"},
+    {IBV_WC_LOC_LEN_ERR, "a message at %p is longer than its buffer or the port's limit; software "
+                         "is at fault, not the network"},
     {IBV_WC_LOC_QP_OP_ERR,
-     "the queue pair of %p met an error inside the device; look for it in the kernel's log"},
+     "the queue pair of %p had an error inside the device; check the kernel log for the device"},
     {IBV_WC_LOC_EEC_OP_ERR,
-     "the queue pair of %p met an error inside the device; look for it in the kernel's log"},
+     "the queue pair of %p had an error inside the device; check the kernel log for the device"},
     {IBV_WC_MW_BIND_ERR,
-     "a memory window of %p cannot be bound; this is software, not the network"},
+     "cannot bind a memory window of %p; software is at fault, not the network"},
     {IBV_WC_LOC_ACCESS_ERR,
-     "%P wrote where the memory at %p does not allow it; this is its software, not the network"},
-    {IBV_WC_BAD_RESP_ERR,
-     "%P answers with packets that make no sense to %p; compare their firmware and drivers"},
-    {IBV_WC_WR_FLUSH_ERR, "the connection of %p had broken before; see what was said of it first"},
+     "%P wrote to memory at %p without permission; its software is at fault, not the network"},
+    {IBV_WC_BAD_RESP_ERR, "%P sent malformed replies to %p; compare their firmware and drivers"},
+    {IBV_WC_WR_FLUSH_ERR, "the connection of %p broke earlier; see its first message"},
     {IBV_WC_RESP_TIMEOUT_ERR,
      "%P does not answer in time; check that port, its cable and switch port"},
-    {IBV_WC_FATAL_ERR,
-     "the device of %p has failed; see the kernel's messages, it may need a reset"},
-    {IBV_WC_GENERAL_ERR, "%p failed without saying why; look for its device in the kernel's log"},
+    {IBV_WC_FATAL_ERR, "the device of %p failed; check the kernel log, it may need a reset"},
+    {IBV_WC_GENERAL_ERR, "%p failed without a reason; check the kernel log for its device"},
 };
 
 static size_t put(char *text, size_t size, size_t length, const char *format, const char *word)
@@ -95,8 +89,6 @@ void completion_explain(int status, uint32_t vendor, const struct completion_pla
             fill_in(meanings[i].sentence, place, text, size, length);
             return;
         }
-    snprintf(text + length, size - length,
-             "%s ended with status %d of the verbs library (device's "
-             "code 0x%x)",
+    snprintf(text + length, size - length, "%s ended with libibverbs status %d (vendor error 0x%x)",
              place->port, status, (unsigned)vendor);
 }

@@ -76,7 +76,7 @@ static int post(struct verbs_link *link, int pair, const void *data, size_t size
     }
     failure = ibv_post_send(link->pairs[pair], &work, &bad);
     if (failure != 0)
-        return error_set(err, "%s takes no request: %s", link->port->name, strerror(failure));
+        return error_set(err, "%s rejected a request: %s", link->port->name, strerror(failure));
     return 0;
 }
 
@@ -89,11 +89,11 @@ static int await(struct verbs_link *link, struct ibv_cq *queue, double timeout_s
 
     while ((found = ibv_poll_cq(queue, 1, completion)) == 0)
         if (is_late(&patience))
-            return error_set(
-                err, "%s: nothing came from %s of %s within %g s; check that port and the path",
-                verb_name(link->verb), link->peer.port, link->peer_node, timeout_s);
+            return error_set(err,
+                             "%s: no data from %s of %s within %g s; check that port and the path",
+                             verb_name(link->verb), link->peer.port, link->peer_node, timeout_s);
     if (found < 0)
-        return error_set(err, "%s cannot be asked for completions: %m", link->port->name);
+        return error_set(err, "cannot poll completions of %s: %m", link->port->name);
     return completion->status == IBV_WC_SUCCESS ? 0 : verbs_link_broken(link, completion, err);
 }
 
@@ -142,7 +142,7 @@ static int ping_by_write(struct verbs_link *link, uint64_t number, double timeou
     return error_set(err, "rc_write: %s of %s %s in %g s; check that port and the path",
                      link->peer.port, link->peer_node,
                      link->unreaped > 0 ? "did not acknowledge a message"
-                                        : "took the message and did not answer",
+                                        : "received the message and did not answer",
                      timeout_s);
 }
 
@@ -297,7 +297,7 @@ static int reap(struct verbs_stream *stream, struct error *err)
         stream->done += messages;
     }
     if (found < 0)
-        return error_set(err, "%s cannot be asked for completions: %m", stream->link->port->name);
+        return error_set(err, "cannot poll completions of %s: %m", stream->link->port->name);
     return found;
 }
 
@@ -360,7 +360,7 @@ static int drain(struct verbs_stream *stream, double timeout_s, struct error *er
             patience = (struct patience){clock_s() + timeout_s, 0};
         else if (is_late(&patience))
             return error_set(err,
-                             "%s: %s of %s took nothing for %g s; check that port and the path",
+                             "%s: %s of %s accepted no data for %g s; check that port and the path",
                              verb_name(link->verb), link->peer.port, link->peer_node, timeout_s);
     }
     return 0;
@@ -392,7 +392,7 @@ int verbs_run(struct verbs_stream *streams, int count, double seconds, int sampl
             patience = (struct patience){now + timeout_s, 0};
         else if (is_over(&patience))
             return error_set(err,
-                             "%s: %s of %s took nothing for %g s; check that port and the path",
+                             "%s: %s of %s accepted no data for %g s; check that port and the path",
                              verb_name(streams[0].link->verb), streams[0].link->peer.port,
                              streams[0].link->peer_node, timeout_s);
         if (found == 0 && patience.spins % SPINS_PER_LOOK == 0)
@@ -462,7 +462,7 @@ static int take_receives(struct verbs_service *service)
         service->last_s = now;
     }
     if (found < 0)
-        return error_set(&service->err, "%s cannot be asked for completions: %m", link->port->name);
+        return error_set(&service->err, "cannot poll completions of %s: %m", link->port->name);
     return found;
 }
 

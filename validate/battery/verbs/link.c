@@ -70,7 +70,7 @@ static struct ibv_qp *make_pair(struct verbs_link *link, struct error *err)
         pair = ibv_create_qp(link->port->domain, &wanted);
     }
     if (!pair)
-        error_set(err, "%s makes no queue pair for %s: %m", link->port->name,
+        error_set(err, "%s cannot create a queue pair for %s: %m", link->port->name,
                   verb_name(link->verb));
     else
         link->inline_bytes = wanted.cap.max_inline_data;
@@ -90,7 +90,7 @@ static int init_pair(struct verbs_link *link, struct ibv_qp *pair, struct error 
     int failure = ibv_modify_qp(pair, &attributes, mask);
 
     if (failure != 0)
-        return error_set(err, "%s: a queue pair cannot be set up: %s", link->port->name,
+        return error_set(err, "%s: cannot set up a queue pair: %s", link->port->name,
                          strerror(failure));
     return 0;
 }
@@ -102,7 +102,7 @@ static int make_pairs(struct verbs_link *link, struct error *err)
     link->sends = ibv_create_cq(link->port->context, count * link->send_depth, NULL, NULL, 0);
     link->receives = ibv_create_cq(link->port->context, count * link->receive_depth, NULL, NULL, 0);
     if (!link->sends || !link->receives)
-        return error_set(err, "%s makes no completion queue: %m", link->port->name);
+        return error_set(err, "%s cannot create a completion queue: %m", link->port->name);
     for (int i = 0; i < count; i++) {
         link->pairs[i] = make_pair(link, err);
         if (!link->pairs[i] || init_pair(link, link->pairs[i], err) != 0)
@@ -204,21 +204,20 @@ int verbs_addresses_fit(const struct verbs_address *own, const char *node,
 
     if (own->is_ethernet != peer->is_ethernet)
         return error_set(err,
-                         "%s of %s is %s, %s of %s is %s: they are not on one fabric; "
-                         "name the rails of one (FabricInterfaces)",
+                         "%s of %s is %s, %s of %s is %s: they are on different fabrics; name the "
+                         "rails of one fabric in FabricInterfaces",
                          own->port, node, own->is_ethernet ? "RoCE" : "InfiniBand", peer->port,
                          peer_node, peer->is_ethernet ? "RoCE" : "InfiniBand");
     if (own->count != peer->count)
-        return error_set(err,
-                         "%s of %s has %u queue pairs, %s of %s %u: the same options are "
-                         "needed on all nodes",
-                         own->port, node, own->count, peer->port, peer_node, peer->count);
+        return error_set(
+            err, "%s of %s has %u queue pairs, %s of %s has %u: use the same options on all nodes",
+            own->port, node, own->count, peer->port, peer_node, peer->count);
     if (!own->is_ethernet || (own->gid_type == peer->gid_type && is_ipv4(own) == is_ipv4(peer)))
         return 0;
     describe_gid(own, own_gid, sizeof own_gid);
     describe_gid(peer, peer_gid, sizeof peer_gid);
     return error_set(err,
-                     "%s of %s uses %s, %s of %s %s: a connection between these hangs; use GIDs of "
+                     "%s of %s uses %s, %s of %s %s: connections between them hang; use GIDs of "
                      "the same kind on all nodes (UCX_IB_GID_INDEX, NCCL_IB_GID_INDEX)",
                      own->port, node, own_gid, peer->port, peer_node, peer_gid);
 }
@@ -320,7 +319,7 @@ int verbs_link_receive(struct verbs_link *link, int pair, struct error *err)
     int failure = ibv_post_recv(link->pairs[pair], &work, &bad);
 
     if (failure != 0)
-        return error_set(err, "%s: a receive buffer is not taken: %s", link->port->name,
+        return error_set(err, "%s: cannot post a receive buffer: %s", link->port->name,
                          strerror(failure));
     return 0;
 }

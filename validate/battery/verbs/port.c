@@ -19,19 +19,18 @@ static struct ibv_context *open_device(const char *name, struct error *err)
     struct ibv_context *context = NULL;
 
     if (!devices) {
-        error_set(err, "the verbs library finds no devices: %m");
+        error_set(err, "libibverbs finds no devices: %m");
         return NULL;
     }
     for (device = devices; *device && strcmp(ibv_get_device_name(*device), name) != 0; device++)
         ;
     if (!*device)
-        error_set(
-            err,
-            "the verbs library does not know %s; is the package with its driver "
-            "(ibverbs-providers, rdma-core) installed, and /dev/infiniband open to this user?",
-            name);
+        error_set(err,
+                  "libibverbs does not list %s; check that its driver package (ibverbs-providers, "
+                  "rdma-core) is installed and that this user can open /dev/infiniband",
+                  name);
     else if (!(context = ibv_open_device(*device)))
-        error_set(err, "%s cannot be opened: %m; may this user open /dev/infiniband/uverbs*?",
+        error_set(err, "cannot open %s: %m; check that this user can open /dev/infiniband/uverbs*",
                   name);
     ibv_free_device_list(devices);
     return context;
@@ -62,16 +61,17 @@ static int take_gid(struct verbs_port *opened, const struct rdma_port *port, int
     opened->gid_index = index;
     opened->gid_type = type_of(port, index);
     if (index < 0)
-        return is_ethernet ? error_set(err, "%s has no RoCE GID; has its interface an IP address?",
-                                       opened->name)
-                           : 0;
+        return is_ethernet
+                   ? error_set(err,
+                               "%s has no RoCE GID; check that its interface has an IP address",
+                               opened->name)
+                   : 0;
     failed = index >= opened->attributes.gid_tbl_len ||
              ibv_query_gid(opened->context, (uint8_t)opened->number, index, &opened->gid) != 0;
     if (failed || is_zero(&opened->gid))
-        return error_set(err,
-                         "%s has no GID with index %d; `muster inventory` lists those it has, and "
-                         "the one to use",
-                         opened->name, index);
+        return error_set(
+            err, "%s has no GID with index %d; muster inventory lists its GIDs and the one to use",
+            opened->name, index);
     return 0;
 }
 
@@ -91,7 +91,7 @@ int verbs_port_open(const struct rdma_port *port, int gid_index, struct verbs_po
     }
     if (ibv_query_port(made->context, (uint8_t)port->port, &made->attributes) != 0 ||
         ibv_query_device(made->context, &made->limits) != 0)
-        error_set(err, "%s cannot be asked for its state: %m", made->name);
+        error_set(err, "cannot query the state of %s: %m", made->name);
     else if (made->attributes.state != IBV_PORT_ACTIVE)
         error_set(err, "%s is %s, not ACTIVE; check cable or switch port", made->name,
                   ibv_port_state_str(made->attributes.state));
@@ -101,7 +101,7 @@ int verbs_port_open(const struct rdma_port *port, int gid_index, struct verbs_po
             *opened = made;
             return 0;
         }
-        error_set(err, "%s has no protection domain left: %m", made->name);
+        error_set(err, "%s cannot allocate a protection domain: %m", made->name);
     }
     verbs_port_close(made);
     return -1;
@@ -150,14 +150,14 @@ struct ibv_mr *verbs_register(struct verbs_port *port, void *memory, size_t size
         return region;
     if (failure == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
         limit.rlim_cur != RLIM_INFINITY)
-        error_set(err,
-                  "%s: %.1f MB cannot be registered, the limit of locked memory is %.4g MB here; "
-                  "set LimitMEMLOCK=infinity of slurmd's unit and "
-                  "PropagateResourceLimitsExcept=MEMLOCK",
-                  port->name, 1e-6 * (double)size_bytes, 1e-6 * (double)limit.rlim_cur);
+        error_set(
+            err,
+            "%s: cannot register %.1f MB, the limit of locked memory here is %.4g MB; set "
+            "LimitMEMLOCK=infinity of slurmd's unit and PropagateResourceLimitsExcept=MEMLOCK",
+            port->name, 1e-6 * (double)size_bytes, 1e-6 * (double)limit.rlim_cur);
     else
-        error_set(err, "%s: %.1f MB cannot be registered: %s", port->name,
-                  1e-6 * (double)size_bytes, strerror(failure));
+        error_set(err, "%s: cannot register %.1f MB: %s", port->name, 1e-6 * (double)size_bytes,
+                  strerror(failure));
     return NULL;
 }
 
@@ -176,7 +176,7 @@ static bool probe_dma_buf(struct verbs_port *port, char *text, size_t size)
         return true;
     }
     snprintf(text, size, "dma-buf: not available, the driver of %s %s (%s)", port->name,
-             failure == EOPNOTSUPP || failure == EPROTONOSUPPORT ? "does not take it"
+             failure == EOPNOTSUPP || failure == EPROTONOSUPPORT ? "does not support it"
                                                                  : "refuses it",
              strerror(failure));
     return false;

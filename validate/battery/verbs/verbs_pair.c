@@ -253,8 +253,8 @@ static void conclude(struct verbs_pair *verbs_pair, enum verb verb, struct path_
                  mine->failed ? mine->text : other->text);
     else if (verb == VERB_UD && other->messages <= 0)
         snprintf(result->failure, sizeof result->failure,
-                 "%s: of %.0f datagrams of %d bytes none arrived, though short ones do: something "
-                 "on the way has a smaller MTU; check the switches' and interfaces' MTU",
+                 "%s: all of %.0f datagrams of %d bytes were lost, shorter ones arrive: the path "
+                 "has a smaller MTU; check the MTU of switches and interfaces",
                  verb_name(verb), mine->messages, mtu_bytes);
 }
 
@@ -296,11 +296,11 @@ static int hold_direction(struct verbs_pair *verbs_pair, enum verb verb, bool dr
         rv = try_direction(verbs_pair, verb, drives, path, &mine, &other, &used_mtu);
         if (rv == 0 && !mine.failed && !other.failed) {
             if (result)
-                snprintf(result->failure, sizeof result->failure,
-                         "packets of MTU %d, on which the two ports agree, do not arrive, those of "
-                         "%d do: something between them has a smaller MTU; check the switches' "
-                         "and interfaces' MTU",
-                         first_mtu, next);
+                snprintf(
+                    result->failure, sizeof result->failure,
+                    "packets of MTU %d, which both ports support, are lost, packets of MTU %d "
+                    "arrive: the path has a smaller MTU; check the MTU of switches and interfaces",
+                    first_mtu, next);
             if (result)
                 result->path_mtu_bytes = next;
             break;

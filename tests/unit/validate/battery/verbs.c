@@ -44,14 +44,14 @@ static void failures_are_explained(void)
     has_str(text, "mlx5_2:1 of n7 had no receive buffer", "a receiver that is not ready");
     has_str(text, "the network carries data", "... is not the network");
     completion_explain(IBV_WC_REM_ACCESS_ERR, 0, &place, text, sizeof text);
-    has_str(text, "mlx5_2:1 of n7 refuses the access to its memory (remote protection)",
+    has_str(text, "mlx5_2:1 of n7 refused access to its memory (remote protection)",
             "protection at the peer");
     completion_explain(IBV_WC_LOC_PROT_ERR, 0, &place, text, sizeof text);
-    has_str(text, "not registered for that at mlx5_0:1 (local protection)", "... and here");
+    has_str(text, "not registered for this access at mlx5_0:1 (local protection)", "... and here");
     completion_explain(IBV_WC_RETRY_EXC_ERR, 0, &local, text, sizeof text);
     has_str(text, "rc_send: mlx5_2:1 does not answer", "without a node no node is named");
     completion_explain(4711, 0x81, &place, text, sizeof text);
-    has_str(text, "status 4711 of the verbs library (device's code 0x81)", "an unknown status");
+    has_str(text, "libibverbs status 4711 (vendor error 0x81)", "an unknown status");
     for (int status = IBV_WC_LOC_LEN_ERR; status <= IBV_WC_GENERAL_ERR; status++) {
         completion_explain(status, 0, &place, text, sizeof text);
         if (status != IBV_WC_INV_EECN_ERR && status != IBV_WC_INV_EEC_STATE_ERR &&
@@ -84,7 +84,7 @@ static void gids_are_compared(void)
     is_int(verbs_addresses_fit(&own, "n1", &local, "n2", &err), -1, "IPv4 and link-local");
     is_str(err.text,
            "rxe1:1 of n1 uses GID index 1 (RoCE v2, ::ffff:10.77.0.1), rxe2:1 of n2 GID index 0 "
-           "(RoCE v2, fe80::2): a connection between these hangs; use GIDs of the same kind on all "
+           "(RoCE v2, fe80::2): connections between them hang; use GIDs of the same kind on all "
            "nodes (UCX_IB_GID_INDEX, NCCL_IB_GID_INDEX)",
            "... are named");
     is_int(verbs_addresses_fit(&own, "n1", &old, "n2", &err), -1, "RoCE v1 and v2");
@@ -92,8 +92,8 @@ static void gids_are_compared(void)
     old.is_ethernet = 0;
     is_int(verbs_addresses_fit(&own, "n1", &old, "n2", &err), -1, "RoCE and InfiniBand");
     is_str(err.text,
-           "rxe1:1 of n1 is RoCE, rxe2:1 of n2 is InfiniBand: they are not on one fabric; "
-           "name the rails of one (FabricInterfaces)",
+           "rxe1:1 of n1 is RoCE, rxe2:1 of n2 is InfiniBand: they are on different fabrics; name "
+           "the rails of one fabric in FabricInterfaces",
            "... are named");
     like.count = 4;
     is_int(verbs_addresses_fit(&own, "n1", &like, "n2", &err), -1, "other options there");

@@ -221,10 +221,10 @@ static void probe_gpu_memory(struct verbs_port *port)
     probe(port, EBADF, root, true,
           "dma-buf: available; peer memory: not available, no peer memory client is loaded "
           "(nvidia_peermem)");
-    probe(port, EOPNOTSUPP, root, false,
-          "dma-buf: not available, the driver of mlx5_0:2 does not take it (Operation not "
-          "supported); peer memory: not available, no peer memory client is loaded "
-          "(nvidia_peermem)");
+    probe(
+        port, EOPNOTSUPP, root, false,
+        "dma-buf: not available, the driver of mlx5_0:2 does not support it (Operation not "
+        "supported); peer memory: not available, no peer memory client is loaded (nvidia_peermem)");
     tree_put(root, "sys/module/nvidia_peermem/refcnt", "0\n");
     probe(port, EPERM, root, true,
           "dma-buf: not available, the driver of mlx5_0:2 refuses it (Operation not permitted); "

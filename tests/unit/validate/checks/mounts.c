@@ -84,7 +84,7 @@ static void hangs(void)
     }
     snprintf(mounts, sizeof mounts, "%s,%s", path_of("gone"), path_of("a b"));
     snprintf(expected, sizeof expected,
-             "unknown mount_hangs %s did not answer within 2 s\npass  tmpfs, mounted\n",
+             "unknown mount_hangs %s did not respond within 2 s\npass  tmpfs, mounted\n",
              path_of("gone"));
     is_str(check(mounts), expected,
            "one whose server is gone is named, and the next one looked at");
@@ -113,16 +113,16 @@ int main(void)
     is_str(check(path_of("locked")), "pass  tmpfs, mounted read-only\n", "a read-only one");
     snprintf(mounts, sizeof mounts, "%s:rw", path_of("locked"));
     snprintf(expected, sizeof expected,
-             "fail mount_missing %s (tmpfs) is mounted read-only; Mounts of the configuration "
-             "wants it writable\n",
+             "fail mount_missing %s (tmpfs) is mounted read-only; Mounts in the configuration "
+             "requires it writable\n",
              path_of("locked"));
     is_str(check(mounts), expected, "... is wrong where it has to be writable");
     snprintf(expected, sizeof expected,
-             "fail mount_missing %s is not mounted; Mounts of the configuration names it\n",
+             "fail mount_missing %s is not mounted; Mounts in the configuration lists it\n",
              path_of("gone"));
     is_str(check(path_of("gone")), expected, "a directory is no mounted file system");
     snprintf(expected, sizeof expected,
-             "fail mount_missing %s is not mounted; Mounts of the configuration names it\n",
+             "fail mount_missing %s is not mounted; Mounts in the configuration lists it\n",
              path_of("none"));
     is_str(check(path_of("none")), expected, "nor is what is not there");
     hangs();

@@ -179,7 +179,7 @@ static void take_result(const struct pair_run *pair_run, struct lane *lane, bool
     if (lane->mine.failed || lane->other.failed || has_gone)
         snprintf(result->failure, sizeof result->failure, "%s",
                  lane->mine.failed ? lane->mine.text
-                 : has_gone        ? "the partner has gone"
+                 : has_gone        ? "the partner ended"
                                    : lane->other.text);
 }
 

@@ -43,10 +43,10 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
         snprintf(results_add(results, program->node, -1, "")->failure, sizeof(char[256]),
                  "no rail: %.200s", fabric->reason);
     if (fabric->rail_count > PAIR_RAILS)
-        snprintf(results_add(results, program->node, -1, "")->failure, sizeof(char[256]),
-                 "%zu of its %zu rails are not measured: at most %d are; FabricInterfaces names "
-                 "those that count",
-                 fabric->rail_count - PAIR_RAILS, fabric->rail_count, PAIR_RAILS);
+        snprintf(
+            results_add(results, program->node, -1, "")->failure, sizeof(char[256]),
+            "%zu of its %zu rails not measured, at most %d are; select rails with FabricInterfaces",
+            fabric->rail_count - PAIR_RAILS, fabric->rail_count, PAIR_RAILS);
     for (size_t i = 0; i < fabric->rail_count && rails->own.count < PAIR_RAILS; i++) {
         const struct rail *rail = &fabric->rails[i];
         int index = rails->own.count++;
@@ -73,8 +73,8 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
                 rail_info->is_open = 1;
                 continue;
             }
-            error_set(&err, "UCX on %s: its address has %zu bytes, at most %d expected", rail->name,
-                      size, PAIR_ADDRESS_BYTES);
+            error_set(&err, "UCX on %s: found an address of %zu bytes, expected at most %d",
+                      rail->name, size, PAIR_ADDRESS_BYTES);
         }
         snprintf(results_add(results, program->node, -1, rail->name)->failure, sizeof(char[256]),
                  "%.255s", err.text);
@@ -284,7 +284,7 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
         mine.path_mtu_bytes = drives ? -1 : probe_receive(rails->probes[own], plan.session);
         rv = control_exchange(pair_run->control, &mine, &other, sizeof mine, &idle);
         if (rv != 0)
-            snprintf(other.text, sizeof other.text, "the partner has gone");
+            snprintf(other.text, sizeof other.text, "the partner ended");
         if (result && rv == 0) {
             result->peer_errors = other.errors;
             result->received_mbps = other.received.mbps;
@@ -317,11 +317,12 @@ static void report_unmet(struct pair_run *pair_run, bool has_met)
     result->is_state = 1;
     if (has_met)
         snprintf(result->failure, sizeof result->failure,
-                 "the connection of %.63s and %.63s broke before they were measured", own, partner);
+                 "the connection between %.63s and %.63s broke before the measurement", own,
+                 partner);
     else
         snprintf(result->failure, sizeof result->failure,
-                 "%.63s and %.63s do not reach each other by TCP at any address: no rail was "
-                 "measured between them; check routes and firewalls",
+                 "%.63s and %.63s cannot reach each other by TCP at any address: no rail measured "
+                 "between them; check routes and firewalls",
                  own, partner);
 }
 

@@ -78,7 +78,7 @@ static int configure(const struct rail *rail, ucp_config_t *config, struct error
         ucs_status_t status = ucp_config_modify(config, settings[i][0], settings[i][1]);
 
         if (status != UCS_OK)
-            return error_set(err, "UCX does not take %s=%s: %s", settings[i][0], settings[i][1],
+            return error_set(err, "UCX rejected %s=%s: %s", settings[i][0], settings[i][1],
                              ucs_status_string(status));
     }
     return 0;
@@ -160,12 +160,12 @@ static int check_locked_memory(const struct channel *channel, const struct rail 
         return 0;
     }
     if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0)
-        return error_set(err, "%s: memory cannot be locked: %m", rail->name);
-    return error_set(err,
-                     "%s needs %.0f MB of locked memory, the limit is %.4g MB here; set "
-                     "LimitMEMLOCK=infinity of slurmd's unit and "
-                     "PropagateResourceLimitsExcept=MEMLOCK",
-                     rail->name, 1e-6 * (double)size, 1e-6 * (double)limit.rlim_cur);
+        return error_set(err, "%s: cannot lock memory: %m", rail->name);
+    return error_set(
+        err,
+        "%s needs %.0f MB of locked memory, the limit here is %.4g MB; set LimitMEMLOCK=infinity "
+        "of slurmd's unit and PropagateResourceLimitsExcept=MEMLOCK",
+        rail->name, 1e-6 * (double)size, 1e-6 * (double)limit.rlim_cur);
 }
 
 int channel_open(const struct rail *rail, struct channel **channel, struct error *err)
@@ -173,7 +173,7 @@ int channel_open(const struct rail *rail, struct channel **channel, struct error
     struct channel *opened;
 
     if (!is_rdma(rail) && !rail->nic)
-        return error_set(err, "%s (%s): no transport of UCX for it", rail->name,
+        return error_set(err, "%s (%s): UCX has no transport for it", rail->name,
                          fabric_class_name(rail->class));
     opened = calloc(1, sizeof *opened);
     if (!opened)

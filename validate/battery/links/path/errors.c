@@ -13,8 +13,7 @@
 /* Ethernet's switches may cut through: they pass on a damaged frame before they know of it. */
 #define OF_CABLE "clean or replace the cable and transceiver"
 #define OF_ETHERNET                                                                                \
-    "frames were damaged on the cable to this port, or before a switch that cuts "                 \
-    "through: " OF_CABLE
+    "frames were damaged on the cable to this port, or before a cut-through switch: " OF_CABLE
 
 static const char rx_way[] = " in what it received", tx_way[] = " in what it sent";
 
@@ -39,7 +38,7 @@ static const struct {
     {"rx_errors", offsetof(struct counters, rx_errors), FAULT_LINK_ERRORS, rx_way, OF_ETHERNET},
     {"tx_errors", offsetof(struct counters, tx_errors), FAULT_LINK_ERRORS, tx_way, NULL},
     {"collisions", offsetof(struct counters, collisions), FAULT_LINK_ERRORS, NULL,
-     "one end of the cable is half duplex: set both to negotiate"},
+     "one end of the cable is half duplex: set both ends to autonegotiate"},
     {"symbol_errors", offsetof(struct counters, symbol_errors), FAULT_LINK_ERRORS, rx_way,
      OF_CABLE},
     {"port_rcv_errors", offsetof(struct counters, port_rcv_errors), FAULT_LINK_ERRORS, rx_way,
@@ -47,48 +46,48 @@ static const struct {
     {"link_integrity_errors", offsetof(struct counters, link_integrity_errors), FAULT_LINK_ERRORS,
      rx_way, OF_CABLE},
     {"link_error_recovery", offsetof(struct counters, link_error_recovery), FAULT_LINK_ERRORS, NULL,
-     "the link was trained again: " OF_CABLE},
+     "the link was retrained: " OF_CABLE},
     {"buffer_overruns", offsetof(struct counters, buffer_overruns), FAULT_LINK_ERRORS, rx_way,
-     "the port at the other end of the cable sent more than it had credit for"},
+     "the port at the other end of the cable sent more than its credits allow"},
     {"carrier_changes", offsetof(struct counters, carrier_changes), FAULT_LINK_LOST, NULL, NULL},
     {"tx_carrier_errors", offsetof(struct counters, tx_carrier_errors), FAULT_LINK_LOST, tx_way,
      NULL},
     {"link_downed", offsetof(struct counters, link_downed), FAULT_LINK_LOST, NULL, NULL},
     /* of the host */
     {"rx_missed", offsetof(struct counters, rx_missed), FAULT_NIC_OVERRUN, rx_way,
-     "the host had no buffer for them: raise its receive ring (ethtool -G), look at its PCIe link "
+     "the host had no buffers for them: enlarge its receive ring (ethtool -G), check its PCIe link "
      "and interrupts"},
     {"rdma_discards", offsetof(struct counters, rdma_discards), FAULT_NIC_OVERRUN, NULL,
-     "it had no room for them, or was held back too long; check flow control (PFC) of the port and "
-     "of its switch port, and the other end for a slow receiver"},
+     "its buffers were full, or flow control paused it too long; check flow control (PFC) of the "
+     "port and of its switch port, and the other end for a slow receiver"},
     {"pcie_correctable", offsetof(struct counters, pcie_correctable), FAULT_PCIE_ERRORS, NULL,
      NULL},
     {"pcie_nonfatal", offsetof(struct counters, pcie_nonfatal), FAULT_PCIE_ERRORS, NULL, NULL},
     {"pcie_fatal", offsetof(struct counters, pcie_fatal), FAULT_PCIE_ERRORS, NULL, NULL},
     /* of damage before this link, and what was repeated for it */
     {"checksum_errors", offsetof(struct counters, checksum_errors), FAULT_NONE, NULL,
-     "TCP threw them away; what they had was damaged on the way"},
+     "TCP discarded them; their data was damaged on the way"},
     {"remote_errors", offsetof(struct counters, remote_errors), FAULT_NONE, rx_way,
      "a switch on the way marked them as damaged: not this link"},
     {"rdma_retransmits", offsetof(struct counters, rdma_retransmits), FAULT_NONE, NULL, NULL},
     /* of congestion */
     {"rx_dropped", offsetof(struct counters, rx_dropped), FAULT_NONE, rx_way,
-     "they had arrived: this host was too slow for them, or had no use for them"},
+     "they arrived, but this host was too slow for them or did not need them"},
     {"socket_drops", offsetof(struct counters, socket_drops), FAULT_NONE, rx_way,
-     "they had arrived: the process that receives, or this host, was too slow for them"},
+     "they arrived, but the receiving process or this host was too slow for them"},
     {"tx_discards", offsetof(struct counters, tx_discards), FAULT_NONE, tx_way,
-     "the port was held back for too long: what is behind it is congested"},
+     "flow control paused the port for too long: the path behind it is congested"},
     {"rdma_not_ready", offsetof(struct counters, rdma_not_ready), FAULT_NONE, NULL,
-     "a receiver had no buffer posted: it is slower than its sender, or its processor is busy"},
+     "the receiver had no buffer posted: it is slower than its sender, or its processor is busy"},
     {"rdma_marked", offsetof(struct counters, rdma_marked), FAULT_NONE, NULL,
      "a switch on the way was congested"},
     {"rdma_slowed", offsetof(struct counters, rdma_slowed), FAULT_NONE, NULL,
-     "congestion control held it back"},
+     "congestion control slowed it down"},
     {"pauses_received", offsetof(struct counters, pauses_received), FAULT_NONE, NULL,
-     "the switch held it back: it, or what is behind it, is congested"},
+     "the switch paused it: the switch, or the path behind it, is congested"},
     {"pauses_sent", offsetof(struct counters, pauses_sent), FAULT_NONE, NULL,
-     "it held the switch back: it takes data more slowly than they come; look at its PCIe link, "
-     "its host's memory, and how many send to it"},
+     "it paused the switch: it receives data more slowly than they arrive; check its PCIe link, "
+     "its host's memory, and the number of its senders"},
 };
 
 static uint64_t count_of(const struct counters *counters, int kind)

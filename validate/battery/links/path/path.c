@@ -314,7 +314,7 @@ static int serve_stream(struct channel *channel, const struct path_plan *plan,
     char mark[8] = {0};
 
     if (size > CHANNEL_MESSAGE_BYTES)
-        return error_set(err, "asked for messages of %zu bytes", size);
+        return error_set(err, "requested messages of %zu bytes", size);
     received->arrival_count = 0;
     if (is_sampled)
         channel_watch(channel);

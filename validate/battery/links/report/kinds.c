@@ -66,10 +66,10 @@ static void report(const struct program *program, const struct rail_kinds *kinds
     if (field == FIELD_MTU) {
         record.value = own;
         record.unit = "bytes";
-        snprintf(message, sizeof message, "%s has MTU %d, %d of %d nodes have %d", rail, own,
+        snprintf(message, sizeof message, "%s has MTU %d, but %d of %d nodes have %d", rail, own,
                  having, known, best);
     } else {
-        snprintf(message, sizeof message, "%s is %s, on %d of %d nodes it is %s", rail,
+        snprintf(message, sizeof message, "%s is %s, but on %d of %d nodes it is %s", rail,
                  fabric_class_name((enum fabric_class)own), having, known,
                  fabric_class_name((enum fabric_class)best));
     }

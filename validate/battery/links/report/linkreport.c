@@ -44,7 +44,7 @@ static void report_failure(const struct program *program, const struct link_resu
     record.verdict = VERDICT_FAIL;
     snprintf(message, sizeof message, "%s %s -> %s %s: %s%s", record.node, result->rail,
              record.peer, result->peer_rail, result->failure,
-             is_cut(result) ? "; packets as long as the MTU do not arrive" : "");
+             is_cut(result) ? "; packets of the full MTU do not arrive" : "");
     record.message = message;
     record.code = is_cut(result) ? FAULT_PATH_MTU_LOW : FAULT_RAIL_FAULT;
     record.value = 0;
@@ -103,10 +103,10 @@ void linkreport_bandwidth(const struct program *program, const struct link_resul
         record.message = message;
     } else if (floor_percent > 0) {
         record.verdict = VERDICT_UNKNOWN;
-        snprintf(message, sizeof message,
-                 "the nominal speed of %s is not known, so neither is %g %% of it; NominalSpeed "
-                 "tells it",
-                 record.part, floor_percent);
+        snprintf(
+            message, sizeof message,
+            "the nominal speed of %s is unknown, so %g %% of it is unknown too; set NominalSpeed",
+            record.part, floor_percent);
         record.message = message;
     } else if (result->is_verbs) {
         record.message = result->transport;
@@ -132,13 +132,13 @@ static void report_path(const struct program *program, const struct link_result 
     if (result->counted_bytes < 0) {
         record.verdict = VERDICT_UNKNOWN;
         record.code = FAULT_NOT_MEASURED;
-        snprintf(message, sizeof message, "%s%s: %.1f MB sent, %s does not count",
+        snprintf(message, sizeof message, "%s%s: %.1f MB sent, %s has no counter for it",
                  result->transport, mtu, 1e-6 * result->sent_bytes, result->rail);
     } else {
         record.value = result->counted_bytes;
         snprintf(message, sizeof message, "%s%s: %.1f MB sent, %s counted %.1f MB%s",
                  result->transport, mtu, 1e-6 * result->sent_bytes, result->rail,
-                 1e-6 * result->counted_bytes, is_short ? ": the data took another way" : "");
+                 1e-6 * result->counted_bytes, is_short ? ": the data took a different path" : "");
     }
     if (result->is_astray) {
         record.verdict = VERDICT_FAIL;
@@ -199,12 +199,11 @@ static void report_path_mtu(const struct program *program, const struct link_res
     record.limit = result->mtu_bytes;
     record.limit_source = "sysfs";
     record.unit = "bytes";
-    snprintf(
-        message, sizeof message,
-        "%s %s -> %s %s: of %d bytes none arrives, of %d they do; check the MTU of the other end "
-        "and of the switches between",
-        record.node, result->rail, record.peer, result->peer_rail, result->mtu_bytes,
-        result->path_mtu_bytes);
+    snprintf(message, sizeof message,
+             "%s %s -> %s %s: packets of %d bytes are lost, packets of %d bytes arrive; check the "
+             "MTU of the other end and of the switches between",
+             record.node, result->rail, record.peer, result->peer_rail, result->mtu_bytes,
+             result->path_mtu_bytes);
     record.message = message;
     output_record(&record);
 }
@@ -325,7 +324,7 @@ void linkreport_pass(const struct program *program, const struct pass_schedule *
 
     if (record.verdict == VERDICT_UNKNOWN)
         snprintf(message, sizeof message,
-                 "the time limit of %g s is over: %d of %d rounds measured, %d are enough",
+                 "time limit of %g s reached: %d of %d rounds measured, %d needed",
                  program->common.time_limit_s, rounds, pass_schedule->once, pass_schedule->enough);
     else
         snprintf(message, sizeof message,
@@ -343,7 +342,7 @@ void linkreport_lost(const struct program *program, int node, int sub_round)
                                   .node = program->node_name[node], .verdict = VERDICT_UNKNOWN);
 
     snprintf(message, sizeof message,
-             "%s was lost: what it had not measured by round %d is unknown", record.node,
+             "%s was lost: all that it had not measured by round %d is unknown", record.node,
              sub_round);
     record.message = message;
     output_record(&record);

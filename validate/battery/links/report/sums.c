@@ -66,7 +66,7 @@ static void report_sum(const struct pass_schedule *pass_schedule, const char *fr
     if (!flows_window(flows, count, &begin_s, &end_s)) {
         record.verdict = VERDICT_UNKNOWN;
         snprintf(message, sizeof message,
-                 "%d flows, %d failed: there is no time in which they all ran", count + failed,
+                 "%d flows, %d failed: they never all ran at the same time", count + failed,
                  failed);
         output_record(&record);
         return;

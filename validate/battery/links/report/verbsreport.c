@@ -33,8 +33,8 @@ void verbsreport_port(const struct program *program, const struct link_result *r
     record.code = FAULT_GPU_HOST_COPIES;
     snprintf(message, sizeof message, "%s%s", result->failure,
              result->has_gpu_memory ? ""
-             : result->has_gpu      ? ": data of GPUs goes through host memory"
-                                    : ": there is no GPU");
+             : result->has_gpu      ? ": GPU data goes through host memory"
+                                    : ": no GPU found");
     record.message = message;
     output_record(&record);
 }
@@ -76,13 +76,12 @@ void verbsreport_loss(const struct program *program, const struct link_result *r
         return;
     record.verdict = VERDICT_WARN;
     record.code = FAULT_PATH_LOSS;
-    snprintf(
-        message, sizeof message,
-        "%s %s -> %s %s: the ports counted %.0f packets out of order or sent again, of some "
-        "%.0f: this path loses packets; check its cables, and flow control (PFC) of %s, %s and "
-        "the switch ports between",
-        record.node, result->rail, record.peer, result->peer_rail, lost, packets, result->rail,
-        result->peer_rail);
+    snprintf(message, sizeof message,
+             "%s %s -> %s %s: the ports counted %.0f packets out of order or retransmitted, of "
+             "about %.0f: this path loses packets; check its cables, and flow control (PFC) of %s, "
+             "%s and the switch ports between",
+             record.node, result->rail, record.peer, result->peer_rail, lost, packets, result->rail,
+             result->peer_rail);
     record.message = message;
     output_record(&record);
 }
@@ -114,12 +113,12 @@ static void report_striping(const struct program *program, const struct link_res
     record.limit_source = "peers";
     record.verdict = VERDICT_WARN;
     record.code = FAULT_RAIL_UNEVEN;
-    snprintf(message, sizeof message,
-             "%s %s -> %s carries %.1f Mb/s, %s %.1f: what shares its messages out over %d rails "
-             "evenly gets %.1f in all, less than from %s alone; repair %s or leave it out of "
-             "FabricInterfaces",
-             record.node, slow->rail, record.peer, slow->bandwidth_mbps, fast->rail,
-             fast->bandwidth_mbps, count, even_mbps, fast->rail, slow->rail);
+    snprintf(
+        message, sizeof message,
+        "%s %s -> %s carries %.1f Mb/s, %s %.1f: messages striped evenly over %d rails get %.1f in "
+        "total, less than from %s alone; repair %s or leave it out of FabricInterfaces",
+        record.node, slow->rail, record.peer, slow->bandwidth_mbps, fast->rail,
+        fast->bandwidth_mbps, count, even_mbps, fast->rail, slow->rail);
     record.message = message;
     output_record(&record);
 }
