@@ -439,6 +439,12 @@ static void folding(void)
            "xid 95 (uncontained memory error), 27587 entries, the last 5 s ago: NVRM: Xid "
            "(PCI:0000:00:00): 95, Uncontained ECC error",
            "... and said in a line");
+    kernel_log_describe(&kernel.findings[0], now_us + 7100LL * SECOND_US, described,
+                        sizeof described);
+    ok(strstr(described, "the last 118 min ago: ") != NULL, "... after a while in minutes");
+    kernel_log_describe(&kernel.findings[0], now_us + 7200LL * SECOND_US, described,
+                        sizeof described);
+    ok(strstr(described, "the last 2 h ago: ") != NULL, "... and in hours");
     begin();
     for (int i = 0; i < 100; i++) {
         snprintf(text, sizeof text, "nvme nvme%d: Disabling device after reset failure: -19", i);
