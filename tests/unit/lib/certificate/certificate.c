@@ -554,6 +554,7 @@ static void keeps_the_refusal(void)
     time_t when = 0;
 
     is_int(refused_read(path, &when, line, sizeof line), -1, "no job was refused");
+    is_int(refused_read("certificate", &when, line, sizeof line), -1, "... beside no place");
     refused_write(path, "n3: certificate missing\033[2J: job 12 refused");
     if (geteuid() == 0) {
         is_int(refused_read(path, &when, line, sizeof line), 0, "the last refusal is read");
@@ -565,6 +566,7 @@ static void keeps_the_refusal(void)
     ok(refused_explains(1000, 1002), "a refusal explains the drain that follows");
     ok(refused_explains(1290, 1000), "... also where the clocks are apart");
     ok(!refused_explains(1000, 1400), "... but not a later one");
+    ok(!refused_explains(1400, 1000), "... nor an earlier one");
 }
 
 static void knows_levels(void)
