@@ -309,6 +309,21 @@ static void healthy_controller(void)
     has_str(notes, "NOT DRAINED: n9 failed too", "... which is said");
 }
 
+/* Two of ours and the one that is drained first are all that the cap lets. */
+static void controller_goes(void)
+{
+    static struct certify certify;
+
+    run_begin(&certify);
+    certify.conf.drain_cap_percent = 30;
+    node_runs[1].is_silent = true;
+    certify_drop_silent(&certify);
+    ok(world[1].is_drained && !world[8].is_drained, "a silent node is drained before the others");
+    refused_turn = turns + 1;
+    certify_drains_decide(&certify);
+    is_int(node_runs[8].decision, DECISION_SPARE, "... and counts where Slurm lists no nodes then");
+}
+
 /* Each of them refused alone, and with all that follow. */
 static void refusals(bool all)
 {
@@ -335,6 +350,7 @@ static void refusals(bool all)
 int main(void)
 {
     healthy_controller();
+    controller_goes();
     refusals(false);
     refusals(true);
     return tap_done();
