@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "lib/base/deferred_error.h"
 #include "lib/base/grow.h"
 #include "lib/base/sysfs.h"
 
@@ -40,7 +41,6 @@ struct survey {
     long *jobs; /* whose slurmstepd runs */
     size_t job_count;
     char *slurmd; /* cgroups of slurmd; NULL: none runs */
-    bool is_out_of_memory;
 };
 
 static bool is_user(const struct survey *survey, uid_t uid)
@@ -113,14 +113,14 @@ static int read_processes(struct survey *survey)
 
     if (!directory)
         return -1;
-    while (!survey->is_out_of_memory && (entry = readdir(directory))) {
+    while ((entry = readdir(directory))) {
         if (!isdigit((unsigned char)entry->d_name[0]) ||
             !read_process(survey->root, entry->d_name, &process))
             continue;
         if (GROW(survey->processes, survey->count))
             survey->processes[survey->count++] = process;
         else
-            survey->is_out_of_memory = true;
+            deferred_error_note();
     }
     closedir(directory);
     if (survey->count > 0)
@@ -176,7 +176,7 @@ static void note_step(struct survey *survey, const struct process *process)
     if (bracket && GROW(survey->jobs, survey->job_count))
         survey->jobs[survey->job_count++] = strtol(bracket + 1, NULL, 10);
     else if (bracket)
-        survey->is_out_of_memory = true;
+        deferred_error_note();
     free(line);
 }
 
@@ -185,7 +185,7 @@ static void note_present(struct survey *survey, uid_t uid)
     if (GROW(survey->present, survey->present_count))
         survey->present[survey->present_count++] = uid;
     else
-        survey->is_out_of_memory = true;
+        deferred_error_note();
 }
 
 static void find_present(struct survey *survey)
@@ -277,8 +277,10 @@ static void find_segments(const struct survey *survey, struct residue *residue)
 int residue_read(const char *root, struct residue *residue)
 {
     struct survey survey = {.root = root, .first_uid = first_uid(root)};
-    int rv = read_processes(&survey);
+    int rv;
 
+    deferred_error_take();
+    rv = read_processes(&survey);
     *residue = (struct residue){0};
     if (rv == 0) {
         find_present(&survey);
@@ -290,5 +292,6 @@ int residue_read(const char *root, struct residue *residue)
     free(survey.present);
     free(survey.jobs);
     free(survey.slurmd);
-    return survey.is_out_of_memory ? -1 : rv;
+    /* who is not known to be here would be a stranger */
+    return deferred_error_take() != 0 ? -1 : rv;
 }

@@ -84,6 +84,7 @@ tests_unit_validate_health_absences_t_LDADD = validate/health/libhealth.la $(uni
 tests_unit_validate_health_evidence_bundles_t_LDADD = validate/health/libhealth.la $(unit_libs)
 tests_unit_validate_health_kernel_log_t_LDADD = validate/health/libhealth.la $(unit_libs)
 tests_unit_validate_health_rates_t_LDADD = validate/health/libhealth.la $(unit_libs)
+tests_unit_validate_health_residue_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=realloc
 tests_unit_validate_health_residue_t_LDADD = validate/health/libhealth.la $(unit_libs)
 tests_unit_validate_localization_links_losses_t_LDADD = validate/localization/liblocalization.la $(unit_libs)
 tests_unit_validate_localization_links_losses_retest_t_LDADD = validate/localization/liblocalization.la \

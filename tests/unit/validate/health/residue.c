@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/health/residue.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,12 +107,58 @@ static void shared_memory(void)
     tree_remove(root);
 }
 
+/* ---------------------------------------------------------------- without memory */
+
+static int allocations, refused; /* so many so far; the one that is refused */
+
+static bool has_memory(void)
+{
+    if (++allocations != refused)
+        return true;
+    errno = ENOMEM;
+    return false;
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
+{
+    return has_memory() ? __real_malloc(size) : NULL;
+}
+
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size)
+{
+    return has_memory() ? __real_realloc(old, size) : NULL;
+}
+
+static void without_memory(void)
+{
+    struct residue residue;
+    int accused = 0;
+
+    node();
+    process(402, 1, 1000, 'S', "tmux", SLURMD);
+    refused = 0;
+    do {
+        allocations = 0;
+        refused++;
+        accused += residue_read(root, &residue) == 0 && residue.processes > 0;
+    } while (allocations >= refused);
+    ok(accused == 0 && refused > 20, "each of %d allocations fails, and nobody is accused",
+       refused - 1);
+    refused = 0;
+    tree_remove(root);
+}
+
 int main(void)
 {
     struct residue residue;
 
     processes();
     shared_memory();
+    without_memory();
     is_int(residue_read("/nonexistent", &residue), -1, "no /proc is no pass");
     return tap_done();
 }
