@@ -580,8 +580,19 @@ static void knows_levels(void)
                certificate_level_name(level));
 }
 
+static int open_descriptors(void)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < 256; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
 int main(void)
 {
+    int descriptors = open_descriptors();
+
     knows_levels();
     names_failed_rails();
     if (!mkdtemp(directory))
@@ -596,6 +607,7 @@ int main(void)
     installs_with_care();
     survives_kills();
     is_int(rmdir(directory), 0, "nothing is left behind");
+    is_int(open_descriptors(), descriptors, "... nor a descriptor open");
     is_str(certificate_state_name((enum certificate_state)99), "unknown", "no state has no name");
     return tap_done();
 }
