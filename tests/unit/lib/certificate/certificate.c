@@ -160,7 +160,7 @@ static void parses(void)
     struct certificate certificate;
     struct error err = {""};
     size_t length;
-    char *seal, *text, *large;
+    char *seal, *text, *large, line[128], said[128];
 
     is_int(certificate_parse(good_text, &certificate, &seal, &length, &err), 0,
            "the text is parsed without a seal (%s)", err.text);
@@ -185,6 +185,9 @@ static void parses(void)
     free(text);
 
     parse_fails("", "line 1: found \"\", expected \"muster certificate 1\"");
+    snprintf(line, sizeof line, "%0*d", (int)sizeof line - 1, 0);
+    snprintf(said, sizeof said, "line 1: found \"%060d...\", expected", 0);
+    parse_fails(line, said);
     parse_fails("muster certificate 2\n", "line 1: found \"muster certificate 2\"");
     parse_fails("muster certificate 1 \n", "line 1: found");
     parse_fails("muster certificate 1\n\033[31mnode: n3\n", "line 2: found \"?[31mnode: n3\"");
@@ -608,6 +611,6 @@ int main(void)
     survives_kills();
     is_int(rmdir(directory), 0, "nothing is left behind");
     is_int(open_descriptors(), descriptors, "... nor a descriptor open");
-    is_str(certificate_state_name((enum certificate_state)99), "unknown", "no state has no name");
+    is_str(certificate_state_name(CERTIFICATE_UNVERIFIABLE + 1), "unknown", "no state has no name");
     return tap_done();
 }

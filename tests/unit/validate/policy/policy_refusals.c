@@ -3,6 +3,7 @@
 
 #include "validate/policy/refusals.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,7 @@ static void files(void)
         chmod(file, 0666);
         is_int(brake_read(path, &read, &err), -1, "... not one that others may write to");
     }
+    errno = 0;
     is_int(brake_remove(path, &err), 0, "it is removed");
     is_int(brake_remove(path, &err), 0, "... also when there is none");
     rmdir(directory);
