@@ -324,6 +324,19 @@ static void controller_goes(void)
     is_int(node_runs[8].decision, DECISION_SPARE, "... and counts where Slurm lists no nodes then");
 }
 
+static void fail_alike(void)
+{
+    static struct certify certify;
+
+    run_begin(&certify);
+    refused_turn = 0;
+    certify.count = 4;
+    outcome_note(&node_runs[2].outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_RAIL_SLOW, "links", "eth1",
+                 "x");
+    certify_drains_decide(&certify);
+    is_int(node_runs[1].decision, DECISION_NOTHING, "the same part of two nodes is nobody's");
+}
+
 /* Each of them refused alone, and with all that follow. */
 static void refusals(bool all)
 {
@@ -351,6 +364,7 @@ int main(void)
 {
     healthy_controller();
     controller_goes();
+    fail_alike();
     refusals(false);
     refusals(true);
     return tap_done();
