@@ -243,6 +243,8 @@ static void facilities(void)
     is_int(entry.time_us, 100, "... and time");
     kernel_log_take(&kernel, &entry);
     is_int(kernel.count, 1, "... and counts");
+    is_int(parsed("3,8,100,-;a\xff\033[2J", &entry), 0, "bytes that are no text");
+    is_str(entry.text, "a??[2J", "... are not passed on");
     take_ago("kernel: NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
     take_ago(" NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
     take_ago("NVRM: Xid (invalid): 79, GPU has fallen off the bus.", 1);
