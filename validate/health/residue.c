@@ -292,6 +292,6 @@ int residue_read(const char *root, struct residue *residue)
     free(survey.present);
     free(survey.jobs);
     free(survey.slurmd);
-    /* who is not known to be here would be a stranger */
+    /* the processes of a user whose job was not read are no residue */
     return deferred_error_take() != 0 ? -1 : rv;
 }
