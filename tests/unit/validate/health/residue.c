@@ -136,7 +136,7 @@ void *__wrap_realloc(void *old, size_t size)
 static void without_memory(void)
 {
     struct residue residue;
-    int accused = 0;
+    int blamed = 0;
 
     node();
     process(402, 1, 1000, 'S', "tmux", SLURMD);
@@ -144,9 +144,9 @@ static void without_memory(void)
     do {
         allocations = 0;
         refused++;
-        accused += residue_read(root, &residue) == 0 && residue.processes > 0;
+        blamed += residue_read(root, &residue) == 0 && residue.processes > 0;
     } while (allocations >= refused);
-    ok(accused == 0 && refused > 20, "each of %d allocations fails, and nobody is accused",
+    ok(blamed == 0 && refused > 20, "each of %d allocations fails, and nobody is blamed",
        refused - 1);
     refused = 0;
     tree_remove(root);
