@@ -108,14 +108,14 @@ static void gains_multiply(struct gains *gains, const double *factors)
 }
 
 /* The log odds that the cells come to, and the likeliest one. */
-static double gains_sum(const struct gains *gains, bool is_part_large, int *best)
+static double gains_sum(const struct gains *gains, enum model_sharing sharing, int *best)
 {
     double sum = 0, most = -INFINITY, weights[MODEL_DUTIES], greatest = 0;
 
     for (int cell = 0; cell < MODEL_CELLS && gains->has_logs; cell++)
         most = fmax(most, gains->logs[cell] + log(gains->products[cell]));
     for (int duty = 0; duty < MODEL_DUTIES; duty++)
-        weights[duty] = exp(model_log_prior(duty, is_part_large));
+        weights[duty] = exp(model_log_prior(sharing, duty));
     for (int cell = 0; cell < MODEL_CELLS; cell++) {
         double value = weights[cell / MODEL_DEPTHS] * gains->products[cell];
 
@@ -166,7 +166,7 @@ double explanation_weigh(struct explanation *explanation, struct part *part, dou
         struct parts parts = explanation_parts(explanation, pair);
 
         if (i >= telling && (i - telling) % PAIRS_AT_ONCE == 0) {
-            sum = prior + gains_sum(&gains, part_is_large(part), &best) + rest;
+            sum = prior + gains_sum(&gains, part_sharing(part), &best) + rest;
             if (sum <= least)
                 return sum;
         }
@@ -175,7 +175,7 @@ double explanation_weigh(struct explanation *explanation, struct part *part, dou
                    model_rate(explanation->rate), part, factors);
         gains_multiply(&gains, factors);
     }
-    sum = gains_sum(&gains, part_is_large(part), &best);
+    sum = gains_sum(&gains, part_sharing(part), &best);
     part->depth = best % MODEL_DEPTHS;
     part->duty = best / MODEL_DEPTHS;
     part->prior = prior + sum - gains.logs[best] - log(gains.products[best]);

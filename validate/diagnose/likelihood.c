@@ -92,7 +92,8 @@ static double chance_of(const struct streams *streams, int duty)
 {
     int on = __builtin_popcountll(streams->on);
 
-    return pow(model_cables[duty], on) * pow(1 - model_cables[duty], streams->count - on);
+    return pow(model_duties[MODEL_CABLES][duty], on) *
+           pow(1 - model_duties[MODEL_CABLES][duty], streams->count - on);
 }
 
 static struct passing passing_of(const struct observations *observations, const struct pair *pair,
@@ -255,7 +256,8 @@ static void add_variant(const struct observations *observations, const struct ru
         rest *= is_passing ? 1 : own;
         for (int duty = 0; duty < other->duties && is_passing; duty++) {
             const float *row = duty > 0 ? with.at_times : with.always;
-            float there = model_duties[duty], *product = &products[duty * MODEL_DEPTHS];
+            float there = model_duties[MODEL_ALONE][duty],
+                  *product = &products[duty * MODEL_DEPTHS];
             float gone = (float)((1 - there) * own + there * model_impossible);
 
             for (int depth = 0; depth < MODEL_DEPTHS; depth++)
@@ -292,7 +294,8 @@ static void run_weigh(const struct observations *observations, const struct run 
             others->duties[lasting] = lasting_duty;
         }
         for (int duty = 1; lasting < 0 && duty < other->duties; duty++) {
-            double share = kept * model_duties[duty], *cell = &own[duty * MODEL_DEPTHS];
+            double share = kept * model_duties[MODEL_ALONE][duty],
+                   *cell = &own[duty * MODEL_DEPTHS];
             double rest = (kept - share) * sum->without[load];
 
             for (int depth = 0; depth < MODEL_DEPTHS; depth++)

@@ -39,11 +39,15 @@ static const struct model_row rows[MODEL_CONSTANTS] = {
 };
 static const double rates[MODEL_RATES] = {0.003, 0.05, 0.2, 0.5, 0.9};
 static const double rate_priors[MODEL_RATES] = {0.5, 0.25, 0.15, 0.07, 0.03};
-const float model_duties[MODEL_DUTIES] = {1, 0.75F, 0.5F, 0.3F, 0.15F};
-const float model_cables[MODEL_DUTIES] = {1, 0.5F, 0.2F, 0.08F, 0.03F};
-static const double duty_priors[MODEL_DUTIES] = {0.6, 0.1, 0.1, 0.1, 0.1};
-/* What many nodes share is hardly ever there at times only. */
-static const double duty_priors_large[MODEL_DUTIES] = {0.96, 0.01, 0.01, 0.01, 0.01};
+const float model_duties[MODEL_SHARINGS][MODEL_DUTIES] = {
+    [MODEL_ALONE] = {1, 0.75F, 0.5F, 0.3F, 0.15F},
+    [MODEL_SHARED] = {1, 0.75F, 0.5F, 0.3F, 0.15F},
+    [MODEL_CABLES] = {1, 0.5F, 0.2F, 0.08F, 0.03F}};
+/* What many nodes share is hardly ever there at times only; of uplinks it can be one cable. */
+static const double duty_priors[MODEL_SHARINGS][MODEL_DUTIES] = {
+    [MODEL_ALONE] = {0.6, 0.1, 0.1, 0.1, 0.1},
+    [MODEL_SHARED] = {0.96, 0.01, 0.01, 0.01, 0.01},
+    [MODEL_CABLES] = {0.8, 0.05, 0.05, 0.05, 0.05}};
 static const double deepest = 0.02, shallowest = 0.92; /* of the rate */
 static const double nothing = 0.018;                   /* a dead way counts as that */
 /* Bins of y: wide ones up to a limit, then fine ones. */
@@ -96,13 +100,13 @@ int model_steps(double times)
     return (int)lround(log(times) / log(shallowest / deepest) * (MODEL_DEPTHS - 2));
 }
 
-double model_log_prior(int duty, bool is_large)
+double model_log_prior(enum model_sharing sharing, int duty)
 {
-    static _Thread_local double known[MODEL_DUTIES][2];
-    double *one = &known[duty][is_large];
+    static _Thread_local double known[MODEL_SHARINGS][MODEL_DUTIES];
+    double *one = &known[sharing][duty];
 
     if (*one == 0)
-        *one = log((is_large ? duty_priors_large : duty_priors)[duty] / MODEL_DEPTHS);
+        *one = log(duty_priors[sharing][duty] / MODEL_DEPTHS);
     return *one;
 }
 

@@ -63,11 +63,14 @@ enum { MODEL_RATES = 5 };
 double model_rate(int rate);
 double model_log_rate_prior(int rate);
 
-float model_depth(int depth);                    /* y of a faulty way, from the shallowest */
-int model_steps(double times);                   /* of depth from a rate to that over `times` */
-extern const float model_duties[MODEL_DUTIES];   /* share of the time that a fault is there */
-extern const float model_cables[MODEL_DUTIES];   /* share of the streams that are on bad cables */
-double model_log_prior(int duty, bool is_large); /* of a depth and that duty, of a part */
+float model_depth(int depth);  /* y of a faulty way, from the shallowest */
+int model_steps(double times); /* of depth from a rate to that over `times` */
+/* Whose a part is: one node's or pair's, many nodes', or theirs by several cables. */
+enum model_sharing { MODEL_ALONE, MODEL_SHARED, MODEL_CABLES, MODEL_SHARINGS };
+/* The share of the time that a fault is there, or of the streams that are on bad cables; and the
+ * prior of that and of one depth. */
+extern const float model_duties[MODEL_SHARINGS][MODEL_DUTIES];
+double model_log_prior(enum model_sharing sharing, int duty);
 
 /* Healthy samples that are low: nobody's fault, or two that met on a cable. */
 struct model_dips {

@@ -112,9 +112,16 @@ bool part_is_large(const struct part *part)
     return part->type >= DIAGNOSE_LEAF;
 }
 
+enum model_sharing part_sharing(const struct part *part)
+{
+    return part->type == DIAGNOSE_UPLINK ? MODEL_CABLES
+           : part_is_large(part)         ? MODEL_SHARED
+                                         : MODEL_ALONE;
+}
+
 float part_duty(const struct part *part)
 {
-    return (part->type == DIAGNOSE_UPLINK ? model_cables : model_duties)[part->duty];
+    return model_duties[part_sharing(part)][part->duty];
 }
 
 double part_log_prior(const struct diagnose_network *network, const struct part *part)

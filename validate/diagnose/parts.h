@@ -70,6 +70,7 @@ bool part_is_low(const struct observations *observations, const struct part *par
 /* Whether they are the same but for ways and state. */
 bool part_is_same(const struct part *a, const struct part *b);
 
+enum model_sharing part_sharing(const struct part *part);
 /* The share of the time, or of the streams, that it is there. */
 float part_duty(const struct part *part);
 
