@@ -383,7 +383,7 @@ void diagnosis_stall(struct monitor *monitor)
         report_stall(monitor, still, allowed, is_over);
     if (is_over) {
         output_take_over();
-        snprintf(why, sizeof why, "the time limit of %g s is over", limit);
+        snprintf(why, sizeof why, "time limit of %g s reached", limit);
         report_unfinished(monitor, why);
         end_job(monitor, true);
     }
