@@ -33,7 +33,7 @@ valid '...'
 is "$(of '.metric == "path_mtu"' .node .part .peer .value .limit | sort)" \
     $'n1 eth1 n2 1500 9000\nn1 eth1 n3 1500 9000\nn2 eth1 n1 1500 9000\nn3 eth1 n1 1500 9000' \
     '... in its four directions, with what does get through'
-like "$(of '.value == 0' .message | sed -n 1p)" 'packets as long as the MTU do not arrive' \
+like "$(of '.value == 0' .message | sed -n 1p)" 'packets of the full MTU do not arrive' \
     '... and the bandwidth that could not be measured says why'
 ok 'heal' lab heal
 

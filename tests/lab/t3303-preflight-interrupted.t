@@ -44,7 +44,7 @@ plugstack head "required $plugin config=/etc/muster/muster.conf program=$muster"
 within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
 printf '%s\n' '#!/bin/bash' 'echo here >/dev/shm/here' 'until [ -e /dev/shm/go ]; do sleep 0.1; done' \
     "srun -Q --gres=gpu:8 --preflight=quick $work/program && echo started" \
-    "$muster preflight --keep 3; echo kept:\$?" \
+    "$muster preflight --keep 3 --budget 120; echo kept:\$?" \
     "timeout 60 srun -Q -w n1,n2,n4 -N3 --gres=gpu:8 --preflight=off $work/program" >"$work/script"
 chmod 755 "$work/script"
 { flies salloc -Q -N4 --gres=gpu:8 "$work/script" && echo "$said" >"$work/said"; } &
