@@ -39,13 +39,9 @@ static const struct noise worse_noise = {"worse", 0.04, 0.03, 0.01, 0, NULL};
  * together, and of suspects on one rail. Means of the runs that lab.noise is of. */
 static const double rail_round_s = 1.45, together_round_s = 1.03, again_rail_s = 2.5;
 
-enum { BINS = 4 };
-
 struct tally {
     long runs, injected, found, right, false_findings, healthy, rounds, again_rounds;
     double diagnoses_s, wall_s;
-    long sure[BINS], wrong[BINS]; /* failing findings by confidence, wrong ones */
-    double said[BINS];            /* sum of their confidences */
 };
 
 #define ALL 0.0
@@ -75,11 +71,6 @@ static void print_false(const struct finding *finding)
     if (is_verbose)
         printf("#   false_findings: n%d %s: %s (confidence %.6f)\n", finding->node + 1,
                finding->part, finding->message, finding->confidence);
-}
-
-static int bin_of(double confidence)
-{
-    return confidence < 0.99 ? 0 : confidence < 0.997 ? 1 : confidence < 0.999 ? 2 : 3;
 }
 
 /* Plants, certifies and counts. kinds: of which each is injected `each` times, or at random until
@@ -120,16 +111,6 @@ static void run(const struct setting *setting, const enum fault_kind *kinds, int
     false_findings =
         fault_match(result.localization.findings.items, (int)result.localization.findings.count,
                     faults, count, print_false);
-    for (size_t i = 0; i < result.localization.findings.count; i++) {
-        const struct finding *finding = &result.localization.findings.items[i];
-        int bin = bin_of(finding->confidence);
-
-        if (finding->verdict != VERDICT_FAIL || isnan(finding->confidence))
-            continue;
-        tally->sure[bin]++;
-        tally->said[bin] += finding->confidence;
-        tally->wrong[bin] += fault_match(finding, 1, faults, count, NULL) > 0;
-    }
     for (int i = 0; i < count; i++) {
         struct tally *kind = &by_kind[faults[i].kind];
 
@@ -234,11 +215,6 @@ static void add(struct tally *sum, const struct tally *tally)
     sum->right += tally->right;
     sum->false_findings += tally->false_findings;
     sum->healthy += tally->healthy;
-    for (int i = 0; i < BINS; i++) {
-        sum->sure[i] += tally->sure[i];
-        sum->wrong[i] += tally->wrong[i];
-        sum->said[i] += tally->said[i];
-    }
 }
 
 static bool goal(bool holds, const char *text)
@@ -248,7 +224,7 @@ static bool goal(bool holds, const char *text)
 }
 
 /* A kind of fault by itself, where it can be seen. */
-static void play_kind(enum fault_kind kind, int runs, bool is_large, struct tally *sum)
+static void play_kind(enum fault_kind kind, int runs, bool is_large)
 {
     static const struct setting small[] = {
         {"fat tree", FABRIC_TREE, 32, 2, 8, 1, ALL, &lab_noise, 0, 0, false},
@@ -273,23 +249,6 @@ static void play_kind(enum fault_kind kind, int runs, bool is_large, struct tall
            by_kind[kind].injected, percent(by_kind[kind].found, by_kind[kind].injected),
            percent(by_kind[kind].right, by_kind[kind].injected), tally.false_findings);
     fflush(stdout);
-    for (int i = 0; i < BINS; i++) {
-        sum->sure[i] += tally.sure[i];
-        sum->wrong[i] += tally.wrong[i];
-        sum->said[i] += tally.said[i];
-    }
-}
-
-static void print_calibration(const struct tally *sum)
-{
-    static const char *const bins[BINS] = {"below 0.99", "0.99 to 0.997", "0.997 to 0.999",
-                                           "0.999 and more"};
-
-    for (int i = 0; i < BINS; i++)
-        if (sum->sure[i] > 0)
-            printf("| %s | %ld | %ld | %.3f %% | %.3f %% |\n", bins[i], sum->sure[i], sum->wrong[i],
-                   100 * sum->said[i] / (double)sum->sure[i],
-                   percent(sum->sure[i] - sum->wrong[i], sum->sure[i]));
 }
 
 static const struct setting short_settings[] = {
@@ -347,10 +306,7 @@ static int play_all(const struct setting *settings, size_t count, int kind_runs)
     printf("\n| fault | fabric, all pairs | injected | found | right part | others named |\n"
            "|---|---|---|---|---|---|\n");
     for (int kind = 0; kind < FAULT_KINDS; kind++)
-        play_kind((enum fault_kind)kind, kind_runs, is_long, &sum);
-    printf("\n| confidence of a failing finding | findings | wrong | said, mean | right "
-           "|\n|---|---|---|---|---|\n");
-    print_calibration(&sum);
+        play_kind((enum fault_kind)kind, kind_runs, is_long);
     printf("\n");
     if (is_long) {
         play_times(5 * kind_runs, false);
@@ -462,8 +418,7 @@ int main(int argc, char **argv)
                                      atoi(argv[first + 1]), &lab_noise, is_verbose});
     if (argc == first + 3 && strcmp(argv[first], "kind") == 0 && atoi(argv[first + 1]) > 0 &&
         atoi(argv[first + 1]) <= FAULT_KINDS && atoi(argv[first + 2]) > 0) {
-        play_kind((enum fault_kind)(atoi(argv[first + 1]) - 1), atoi(argv[first + 2]), true,
-                  &(struct tally){0});
+        play_kind((enum fault_kind)(atoi(argv[first + 1]) - 1), atoi(argv[first + 2]), true);
         return 0;
     }
     if (argc == first + 2 && strcmp(argv[first], "row") == 0)
