@@ -53,7 +53,7 @@ int main(void)
     blocks_are_refused("a=n1;", "expected LEAF=NODES;LEAF=NODES, found \"\"");
     blocks_are_refused("a=", "expected LEAF=NODES;LEAF=NODES, found \"a=\"");
     blocks_are_refused("=n1", "expected LEAF=NODES;LEAF=NODES, found \"=n1\"");
-    blocks_are_refused("a=n1;a=n2", "a comes twice");
+    blocks_are_refused("a=n1;a=n2", "a is given twice");
     blocks_are_refused("a=n[1-2];b=n2", "node n2 is in two blocks");
     blocks_parse("a=n[1-", &blocks, &err);
     has_str(err.text, "n[1-", "a bad list is named");
