@@ -13,8 +13,9 @@ static const double flattened = 0.4;  /* exponent of weights: what could overtur
 static const double surprise = 0.05;  /* a prediction may be wrong */
 static const double confirming = 0.1; /* weight of "nothing" beside a part that is sure */
 
-static const double dirty_costs = 0.5;  /* divergence that a partner in another suspicion costs */
-static const double nothing_told = 0.1; /* log odds that changed no more since the last look */
+static const double dirty_costs = 0.5;   /* divergence that a partner in another suspicion costs */
+static const double across_costs = 0.01; /* and that an uplink costs, of which little is certain */
+static const double nothing_told = 0.1;  /* log odds that changed no more since the last look */
 
 /* The probability that a sample of the pair is low, alone on the network. */
 static double predict(const struct diagnose_network *network, const struct part *parts, int count,
@@ -94,6 +95,11 @@ static bool is_chosen(const struct node_pair *pairs, size_t count, const struct 
     return false;
 }
 
+static bool is_across(const struct diagnose_network *network, const struct node_pair *pair)
+{
+    return network->leaf_count > 1 && network->leaves[pair->low] != network->leaves[pair->high];
+}
+
 /* The pair, not chosen yet, that tells most of the item: suspects with each other and with others,
  * rather than with those of other items (dirty). Returns whether there is one. */
 static bool find_best(const struct diagnose_network *network, const struct suspicion *item,
@@ -111,7 +117,9 @@ static bool find_best(const struct diagnose_network *network, const struct suspi
 
             if (k == i || (!suspects[k] && k % step != i % step) || is_chosen(pairs, count, &pair))
                 continue;
-            score = divergence(network, item, &pair) - (dirty[k] && !suspects[k] ? dirty_costs : 0);
+            score = divergence(network, item, &pair) -
+                    (dirty[k] && !suspects[k] ? dirty_costs : 0) -
+                    (is_across(network, &pair) ? across_costs : 0);
             if (score > most) {
                 most = score;
                 *best = pair;

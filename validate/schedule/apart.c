@@ -5,10 +5,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Which rounds a node, or a block's uplink, is in: one bit each, in words of 64 rounds. */
+/* Which rounds a node, or a block's uplink, is in: one bit each, in words of 64 rounds. Behind the
+ * nodes: which have pairs within blocks, and which across. */
 struct places {
     uint64_t *nodes, *uplinks; /* [words][width] */
-    size_t words, width;       /* the more of nodes and blocks */
+    size_t words, width;       /* the more of nodes and blocks, and two */
 };
 
 /* Doubles the rounds there is room for. */
@@ -37,18 +38,20 @@ static int take(struct places *places, const int pair[2], const int *blocks)
     bool is_across = blocks[pair[0]] != blocks[pair[1]];
 
     for (size_t word = 0;; word++) {
-        uint64_t taken, *nodes, *uplinks;
+        uint64_t taken, *nodes, *uplinks, *kinds;
 
         if (word == places->words && grow(places) != 0)
             return -1;
         nodes = &places->nodes[word * places->width];
         uplinks = &places->uplinks[word * places->width];
-        taken = nodes[pair[0]] | nodes[pair[1]];
+        kinds = nodes + places->width - 2;
+        taken = nodes[pair[0]] | nodes[pair[1]] | kinds[!is_across];
         if (is_across)
             taken |= uplinks[blocks[pair[0]]] | uplinks[blocks[pair[1]]];
         if (~taken) {
             int bit = __builtin_ctzll(~taken);
 
+            kinds[is_across] |= UINT64_C(1) << bit;
             for (int k = 0; k < 2; k++) {
                 nodes[pair[k]] |= UINT64_C(1) << bit;
                 if (is_across)
@@ -62,12 +65,12 @@ static int take(struct places *places, const int pair[2], const int *blocks)
 int schedule_apart(const int (*pairs)[2], size_t count, int node_count, const int *blocks,
                    int *rounds)
 {
-    struct places places = {.width = (size_t)node_count};
+    struct places places = {.width = (size_t)node_count + 2};
     int most = 0;
 
     for (int node = 0; blocks && node < node_count; node++)
-        if ((size_t)blocks[node] >= places.width)
-            places.width = (size_t)blocks[node] + 1;
+        if ((size_t)blocks[node] + 3 > places.width)
+            places.width = (size_t)blocks[node] + 3;
     for (size_t i = 0; i < count && most >= 0; i++) {
         rounds[i] = blocks ? take(&places, pairs[i], blocks) : (int)i;
         most = rounds[i] < 0 ? -1 : rounds[i] + 1 > most ? rounds[i] + 1 : most;
