@@ -21,7 +21,8 @@ static const char *const effects[] = {
     "srun: got SIG",
     "srun: forcing job termination",
     "srun: interrupt",
-    "mpi/pmix", /* waits for ranks that have gone */
+    "MPI_ABORT was invoked", /* when ranks do not hear of another for long */
+    "mpi/pmix",              /* waits for ranks that have gone */
 };
 
 /* A line that names a cause is worth more than any other. */

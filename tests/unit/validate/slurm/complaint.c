@@ -40,6 +40,9 @@ int main(void)
     is_str(of((const char *const[]){"(null)", "srun: error: n2: task 1: Exited with exit code 1",
                                     NULL}),
            "srun: error: n2: task 1: Exited with exit code 1", "a task, and not a message of none");
+    is_str(of((const char *const[]){"srun: error: n2: task 1: Killed",
+                                    "MPI_ABORT was invoked on rank 0 in communicator", NULL}),
+           "srun: error: n2: task 1: Killed", "... and not the rank that gave it up");
     is_str(of((const char *const[]){"srun: error: n1: task 0: Killed", NULL}),
            "srun: error: n1: task 0: Killed", "where there is nothing else that");
     ok(!complaint.is_refusal, "... a task of it ran");
