@@ -25,7 +25,7 @@ got=$(lab run "$muster" certify -w n1 2>&1)
 is $? 0 'what the refusal tells to do, muster certify -w n1, certifies the node' || echo "$got"
 like "$got" "n1 was drained by muster's gate: the gate refused a job: n1: certificate missing" \
     '... and says why it was drained'
-like "$got" 'n1 released, it was drained: Prolog error' '... and that it is released'
+like "$got" 'n1 released; it was drained: Prolog error' '... and that it is released'
 ok '... which it is' within 10 is_in n1 idle
 ok '... and the job runs' as_user srun -w n1 true
 not_ok '... the note is gone' lab on n1 test -e "${certificate%/*}/refused"

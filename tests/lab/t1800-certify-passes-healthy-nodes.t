@@ -124,7 +124,7 @@ like "$words" '^n\[1,4\] tested as partners of n3: links needs two nodes$' 'whic
 lab run scontrol update nodename=n[1-2,4] state=drain reason=elsewhere
 certify -w n3
 is "$status $words" \
-    '3 muster certify: n3 cannot be tested alone: links needs two nodes, and no other node is free; certify again once one is' \
+    '3 muster certify: cannot test n3 alone: links needs two nodes, and no other node is free; certify again when one is free' \
     '... and where none is free nothing is started'
 lab run scontrol update nodename=n[1-2,4] state=resume
 text=$(lab run "$muster" certify --dry-run -w n1,n2 --json /dev/full 2>&1 >/dev/null)

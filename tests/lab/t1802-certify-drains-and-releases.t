@@ -45,7 +45,7 @@ kill $watcher
 wait $watcher 2>/dev/null
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'repaired, it is certified' || show
 is "$(certificates)" 'n1 n2 n3 n4' 'has a certificate again'
-like "$words" 'n3 released, it was drained: muster: rail_slow eth2' 'and is released'
+like "$words" 'n3 released; it was drained: muster: rail_slow eth2' 'and is released'
 like "$(cat "$work/watch")" 'Nodes=n\[1-4\]' 'it was tested in a reservation'
 like "$(cat "$work/watch")" '^n3 (allocated|reserved|maint)' 'in which it ran'
 is "$(awk '/muster-certify/ { seen = 1 } /user/ && !seen { early = 1 } END { print early + 0 }' \
@@ -88,7 +88,7 @@ certify
 is "$status $(states)" '3 n1 idle n2 idle n3 idle n4 idle' 'what three of four have alike drains nobody' || show
 like "$(verdicts)" 'n1 unknown n2 unknown n3 [a-z]+ n4 unknown' 'is no failure of theirs'
 like "$(grep -A 1 '^$' "$work/words" | sed -n 2p)" \
-    '^3 of 4 nodes fail alike in check: slurm.gres gpu2: .*no node is drained for it: n\[1-2,4\]$' \
+    '^3 of 4 nodes fail alike in check: slurm.gres gpu2: .*no node drained: n\[1-2,4\]$' \
     'and is the first line of the report' || show
 valid 'its record is one'
 lab heal >/dev/null

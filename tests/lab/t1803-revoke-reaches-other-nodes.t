@@ -23,8 +23,8 @@ is "$status $words" '2 muster revoke: there is no node n9 in this cluster' \
 status=0
 words=$(lab run "$muster" revoke -w n1,n3 2>&1) || status=$?
 is "$status" 1 'a drained node: exit status 1'
-like "$words" 'n1: there was no certificate' 'the others are done all the same'
-like "$words" 'n3: it is drained .* run muster revoke on the node itself' 'what to do is said'
+like "$words" 'n1: no certificate found' 'the others are done all the same'
+like "$words" 'n3: node is drained .* run muster revoke on the node itself' 'what to do is said'
 is "$(certificates)" n3 'nothing was touched there'
 like "$(lab run scontrol show node n3)" 'Comment=.muster: certificates issued until .* are revoked' \
     'but it is revoked in Slurm'

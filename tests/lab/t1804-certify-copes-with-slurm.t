@@ -88,12 +88,12 @@ lab run scancel --user=muster
 wait $pid
 is "$(verdicts) $(states)" 'n1 unknown n2 unknown n1 idle n2 idle n3 idle n4 idle' \
     'a job that is cancelled in the midst of it: nobody is certified, nobody is drained' || show
-like "$(cat "$work/words")" 'job [0-9]+ was cancelled, or ended by Slurm, before the tests were done' '... it is said why' || show
+like "$(cat "$work/words")" 'job [0-9]+ was cancelled, or ended by Slurm, before the tests finished' '... it is said why' || show
 ok '... and nothing is left' nothing_left
 
 certify --mpi none -w n1,n2
 is "$status $(verdicts)" '3 n1 unknown n2 unknown' 'MPI that does not start under this srun' || show
-like "$words" "check that srun's --mpi, or MpiDefault of slurm.conf, fits its MPI" '... is asked about' || show
+like "$words" "check that srun's --mpi, or MpiDefault of slurm.conf, matches its MPI" '... is asked about' || show
 configure DisableRootJobs=YES
 certify -w n1,n2
 is "$status" 3 "root's jobs are refused" || show
@@ -125,7 +125,7 @@ unlike "$(cat "$work/words")" $'\033' '... or any of it'
 certify -w n1,n9
 is "$status $words" '2 muster certify: there is no node n9 in this cluster' 'a node that is not there'
 certify -p none
-is "$status $words" '2 muster certify: there is no partition none in this cluster' 'nor a partition'
+is "$status $words" '2 muster certify: no partition none in this cluster' 'nor a partition'
 certify -w 'n[1'
 is "$status" 2 'a list that is none'
 certify --level fast
@@ -160,7 +160,7 @@ if [ -n "${MUSTER_LONG-}" ]; then
     without_munge launch 'n1 unknown n2 unknown n3 unknown n4 unknown' idle
     lab fault wrong-mtu n3 eth1 >/dev/null
     without_munge collectives 'n1 unknown n2 unknown n3 fail n4 unknown' '(idle|drained)' # that was before, or not
-    like "$(cat "$work/words")" '^certificates on nodes that were not reached are still valid' \
+    like "$(cat "$work/words")" '^certificates on unreachable nodes stay valid' \
         '... nor loses who failed its certificate at once, which is said'
     like "$(lab run scontrol show node n3)" 'Comment=.*certificates issued until .* are revoked' \
         '... and which is made up for'

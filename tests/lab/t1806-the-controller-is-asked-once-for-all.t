@@ -36,14 +36,14 @@ round() { # COUNT
     lab heal >/dev/null
     like "$(cat "$work/words")" "$((count - quarter)) of $count nodes certified" "of $count nodes half were drained, and a quarter fails again" ||
         sed 's/^/# /' "$work/words"
-    is "$(grep -c ' stays drained: muster: ' "$work/words") $(grep -c ' released, it was drained' "$work/words")" \
+    is "$(grep -c ' stays drained: muster: ' "$work/words") $(grep -c ' released; it was drained' "$work/words")" \
         "$quarter $((half - quarter))" '... drained again, or released' || sed 's/^/# /' "$work/words"
     is "$(lab run sinfo -h -N -t drained -o %N | wc -l)" "$quarter" '... as Slurm says'
     is "$(lab run scontrol -o show node | grep -c 'Comment=.*muster')" 0 '... with no mark left'
     lab run scontrol update "nodename=n[1-$quarter]" state=resume
 
     requests >/dev/null
-    is "$(lab run "$muster" revoke -w "n[1-$count]" 2>&1 | grep -c ': certificate revoked: \|: there was no certificate')" $count \
+    is "$(lab run "$muster" revoke -w "n[1-$count]" 2>&1 | grep -c ': certificate revoked: \|: no certificate found')" $count \
         'all certificates are revoked'
     requests >"$work/revoke.$count"
 }

@@ -60,7 +60,7 @@ like "$(suspect_reports n1)" '^n4: .*frozen' 'another node keeps a suspect repor
 suspects
 is "$status" 0 'suspect reports that nothing confirms' || show
 like "$words" '2 of 4 free nodes: n\[2,4\]' 'test both of them' || show
-like "$words" '^n3: [0-9]+ files beyond 16 a user and 256 in all removed, most of user 65534$' 'junk is told and removed' || show
+like "$words" '^n3: removed [0-9]+ files beyond the limit of 16 per user and 256 in total, most of user 65534$' 'junk is told and removed' || show
 like "$words" '^[0-9]+ suspect reports? ignored, the first of user 65534: Slurm knows no such job' 'a suspect report of no job is not believed' || show
 is "$(states)" idle 'drain nobody'
 is "$(suspect_reports n1) $(suspect_reports n2)" 'no suspect reports no suspect reports' 'and are consumed'

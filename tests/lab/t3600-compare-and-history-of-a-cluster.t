@@ -37,7 +37,7 @@ like "$words" '^fail +n3 +eth1 +mtu +1400 +[0-9]+ \(golden:[0-9]+\)' '... which 
 lab run scontrol update nodename=n4 state=drain reason=elsewhere
 compare -w 'n[1-4]' --json
 is "$status" 1 'what cannot be asked is no reason not to tell the rest'
-like "$words" 'n4: not asked, it is drain' '... a drained node is named'
+like "$words" 'n4: not queried, it is drain' '... a drained node is named'
 compare -w 'n[1-5]'
 is "$status" 2 'one that is not there is a usage error'
 like "$words" '^muster compare: there is no node n5 in this cluster' '... and named'
@@ -48,11 +48,11 @@ lab run sbatch -Q -w n2 --exclusive --wrap 'sleep 100' -o /dev/null
 within 10 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -n n2 -o %T | grep -q allocated"
 compare -w 'n[1-3]'
 is "$status" 3 'a node whose CPUs are all in use is left out' || diag "$words"
-like "$words" '^muster compare: n2: not asked, jobs have all CPUs$' '... and named'
+like "$words" '^muster compare: n2: not queried, jobs use all CPUs$' '... and named'
 like "$words" '^2 nodes, ' '... the others are compared'
 compare -w n2
 is "$status" 3 'no other node'
-like "$words" '^muster compare: no node can be asked: jobs have all CPUs of n2; ask when' '... one line says why'
+like "$words" '^muster compare: no node can be queried: jobs use all CPUs of n2; retry when' '... one line says why'
 compare -w n77
 is "$status" 2 'a node that is not there'
 lab run scancel -u root

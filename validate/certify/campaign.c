@@ -75,22 +75,22 @@ static int nodes_find(const struct campaigning *doing, const struct cluster *clu
         partition = plan_partition(cluster, options->partition, NULL, 0);
         if (!partition) {
             doing->base->is_misused = true;
-            return error_set(err, "there is no partition %s in this cluster", options->partition);
+            return error_set(err, "no partition %s in this cluster", options->partition);
         }
         for (size_t i = 0; i < partition->nodes.count; i++)
             if (hostlist_append(nodes, partition->nodes.names[i]) != 0)
-                return error_set(err, "no memory for %zu nodes", partition->nodes.count);
+                return error_set(err, "out of memory for %zu nodes", partition->nodes.count);
         return 0;
     }
     if (doing->campaign.runs > 0 && doing->campaign.nodes.count > 0) {
         for (size_t i = 0; i < doing->campaign.nodes.count; i++)
             if (hostlist_append(nodes, doing->campaign.nodes.names[i]) != 0)
-                return error_set(err, "no memory for %zu nodes", doing->campaign.nodes.count);
+                return error_set(err, "out of memory for %zu nodes", doing->campaign.nodes.count);
         return 0;
     }
     for (size_t i = 0; i < cluster->node_count; i++)
         if (hostlist_append(nodes, cluster->nodes[i].name) != 0)
-            return error_set(err, "no memory for %zu nodes", cluster->node_count);
+            return error_set(err, "out of memory for %zu nodes", cluster->node_count);
     return 0;
 }
 
@@ -193,11 +193,10 @@ static int end(struct campaigning *doing)
         return COMMAND_UNKNOWN;
     }
     if (counts[CAMPAIGN_LEFT] > 0)
-        text_put(
-            next, sizeof next,
-            "; the nodes left are drained by others, down or powered off; next: muster certify "
-            "--campaign %s once they are back",
-            doing->name);
+        text_put(next, sizeof next,
+                 "; the remaining nodes are drained by others, down or powered off; next: muster "
+                 "certify --campaign %s once they are back",
+                 doing->name);
     else
         text_put(next, sizeof next, "; complete");
     print_progress(doing, doing->base->json == stdout ? stderr : stdout, next);
@@ -259,7 +258,7 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
             return COMMAND_USAGE;
         if (!is_kept(doing, runs, tested)) {
             fprintf(stderr,
-                    "muster certify: campaign %s: %s does not have run %s, and without it the "
+                    "muster certify: campaign %s: %s does not contain run %s; without it the "
                     "campaign would test the same nodes again; correct HistoryFile, then: muster "
                     "certify --campaign %s\n",
                     doing->name, doing->base->conf.history_path, doing->run, doing->name);

@@ -61,7 +61,7 @@ static void jitter_wait(struct certify *certify)
     double delay_s = certify_delay_s(certify->options.jitter_s), begin = clock_s();
 
     if (delay_s >= 1)
-        progress_print(&certify->progress, "beginning in %.0f s (--jitter)", delay_s);
+        progress_print(&certify->progress, "starting in %.0f s (--jitter)", delay_s);
     while (!certify_stop && clock_s() - begin < delay_s)
         usleep(50000);
     certify->begin = clock_s();
@@ -318,7 +318,7 @@ int certify_run(struct certify *certify, int argc, char **argv)
         if (certify->count == 0)
             certify_note(certify, certify->options.is_suspects ? "no suspects"
                                   : certify->options.is_due    ? "no certificate is due"
-                                  : certify->options.is_idle   ? "no idle node is to be tested"
+                                  : certify->options.is_idle   ? "no idle node needs a test"
                                                                : "no node to certify");
         certify_facts(certify);
         certify_report(certify, certify->json == stdout ? stderr : stdout);
@@ -332,7 +332,7 @@ int certify_run(struct certify *certify, int argc, char **argv)
     live_close(&certify->live);
     if (*certify->idle_end)
         fprintf(stderr, "muster certify: interrupted: %s%s\n", certify->idle_end,
-                is_undone ? "; the nodes were given back" : "");
+                is_undone ? "; the nodes were released" : "");
     else if (certify_stop)
         fprintf(stderr, "muster certify: stopped by signal %d%s\n", (int)certify_stop,
                 is_undone ? "; all changes were undone" : "");

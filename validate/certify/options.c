@@ -17,7 +17,7 @@ static int take_report(const char *value, void *context, struct error *err)
     char name[16];
 
     if (options->report_count == CERTIFY_REPORTS)
-        return error_set(err, "expected %d reports at most", CERTIFY_REPORTS);
+        return error_set(err, "expected at most %d reports", CERTIFY_REPORTS);
     snprintf(name, sizeof name, "%.*s", colon ? (int)(colon - value) : 0, value);
     options->reports[options->report_count].format = format_find(name);
     if (!colon || !colon[1] || !options->reports[options->report_count].format)
@@ -44,32 +44,32 @@ static int take_campaign(const char *value, void *field, struct error *err)
 
 static const struct option_row rows[] = {
     OPTION('w', "nodes", "LIST",
-           "these nodes: n[1-4]; a single one is tested with free nodes as partners", TEXT,
-           FIELD(nodes)),
+           "test these nodes, such as n[1-4]; a single node is tested with free nodes as partners",
+           TEXT, FIELD(nodes)),
     OPTION('\0', "nodelist", "LIST", NULL, TEXT, FIELD(nodes)),
-    OPTION('p', "partition", "NAME", "the nodes of this partition", TEXT, FIELD(partition)),
-    OPTION('l', "level", "LEVEL", "how thorough", CHOICE, FIELD(level),
+    OPTION('p', "partition", "NAME", "test the nodes of this partition", TEXT, FIELD(partition)),
+    OPTION('l', "level", "LEVEL", "level of the tests", CHOICE, FIELD(level),
            .choices = "quick|standard|full", .initial = "quick"),
-    OPTION('s', "suspects", NULL,
-           "only nodes with a suspect report, a strike or quick failures of jobs, and two partners",
-           FLAG, FIELD(is_suspects)),
-    OPTION('\0', "due", NULL,
-           "only nodes whose certificate is missing or ends within a day, and partners", FLAG,
-           FIELD(is_due)),
     OPTION(
-        '\0', "idle", NULL,
-        "only a few idle nodes whose last test is long ago, or that have a history of faults, and "
-        "partners; gives them back as soon as a job wants them",
-        FLAG, FIELD(is_idle)),
+        's', "suspects", NULL,
+        "test only nodes with a suspect report, a strike or quick job failures, and two partners",
+        FLAG, FIELD(is_suspects)),
+    OPTION('\0', "due", NULL,
+           "test only nodes whose certificate is missing or expires within a day, and partners",
+           FLAG, FIELD(is_due)),
+    OPTION('\0', "idle", NULL,
+           "test only a few idle nodes, those tested longest ago or with a history of faults, and "
+           "partners; releases them when a job needs them",
+           FLAG, FIELD(is_idle)),
     OPTION('\0', "campaign", "NAME",
-           "test all nodes, or those of -w or -p, in several runs as they become free; the same "
-           "NAME continues the campaign",
+           "test all nodes, or those of -w or -p, in several runs as they become free; reuse NAME "
+           "to continue the campaign",
            CALL, FIELD(campaign), .take = take_campaign),
     OPTION('\0', "nodes-at-a-time", "N",
-           "campaign with runs of at most N nodes; certified nodes join as partners; without "
-           "--campaign its name is the current time",
+           "run a campaign with at most N nodes per run, and certified nodes as partners; named "
+           "after the current time without --campaign",
            LONG, FIELD(at_a_time), OPTION_RANGE(2, 1000000)),
-    OPTION('\0', "jitter", "SECONDS", "first wait for a random part of this time", SECONDS,
+    OPTION('\0', "jitter", "SECONDS", "first wait for a random time up to this one", SECONDS,
            FIELD(jitter_s), OPTION_RANGE(0, 86400)),
     OPTION('n', "dry-run", NULL, "test only: drain, release and certify no node", FLAG,
            FIELD(is_dry_run)),
@@ -87,7 +87,7 @@ static const struct option_row rows[] = {
     OPTION('\0', "mpi", "TYPE", "srun's --mpi for the MPI programs, if not the cluster's default",
            TEXT, FIELD(mpi)),
     OPTION('\0', "time-limit", "SECONDS",
-           "how long the tests may take, instead of QuickBudget, StandardBudget or FullBudget",
+           "time budget of the tests, instead of QuickBudget, StandardBudget or FullBudget",
            SECONDS, FIELD(budget_s), OPTION_RANGE(10, 86400)),
     OPTION('\0', "concurrency", "K", "pairs of nodes measured at once, instead of Concurrency", INT,
            FIELD(concurrency), OPTION_RANGE(1, 100000)),
@@ -96,9 +96,9 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster certify",
     .usage = "muster certify [OPTION...]",
-    .summary = "Tests nodes in an allocation of their own, certifies the good ones and drains the "
-               "bad ones; the reason names the part at fault. Without -w or -p: all idle nodes, "
-               "and those that muster drained. Nodes that others drained or use are left alone.",
+    .summary = "Tests nodes in an allocation, certifies good nodes and drains bad ones; the drain "
+               "reason names the part at fault. Without -w or -p: all idle nodes and those that "
+               "muster drained. Nodes that others drained or use are left alone.",
     .status = "0 all certified, 1 some failed, 2 usage, 3 cannot tell or interrupted.",
     .rows = rows,
     .words_hint = "name nodes with -w",
@@ -121,9 +121,8 @@ int certify_options_read(int argc, char **argv, struct certify_options *options)
         return command_misuse(
             set.name, "a campaign cannot be combined with --dry-run, --suspects, --due or --idle");
     if (options->is_campaign && (options->junit_path || options->report_count > 0))
-        return command_misuse(set.name,
-                              "a campaign cannot be combined with --junit or --report: it is "
-                              "several runs, and muster report makes a report of each");
+        return command_misuse(set.name, "a campaign cannot be combined with --junit or --report: "
+                                        "it has several runs; use muster report for each");
     if (options->is_due + options->is_suspects + options->is_idle > 1)
         return command_misuse(set.name, "--due, --suspects and --idle are mutually exclusive");
     if (options->nodes && (options->is_due || options->is_suspects || options->is_idle))

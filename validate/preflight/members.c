@@ -59,7 +59,7 @@ static int names_find(struct preflight *preflight, const struct cluster_componen
         for (size_t k = 0; k < components[i].nodes.count; k++)
             if (!hostlist_contains(&preflight->names, components[i].nodes.names[k]) &&
                 hostlist_append(&preflight->names, components[i].nodes.names[k]) != 0)
-                return error_set(err, "no memory for the nodes of job %u",
+                return error_set(err, "out of memory for the nodes of job %u",
                                  preflight->options.job_id);
     return 0;
 }
@@ -79,7 +79,7 @@ int preflight_members_find(struct preflight *preflight, struct error *err)
     if (names_find(preflight, components, count, err) == 0) {
         preflight->members = calloc(preflight->names.count + 1, sizeof *preflight->members);
         if (!preflight->members)
-            error_set(err, "no memory for %zu nodes", preflight->names.count);
+            error_set(err, "out of memory for %zu nodes", preflight->names.count);
     }
     for (int i = 0; i < count; i++)
         preflight->has_components |= count > 1 || components[i].steps > 1;

@@ -260,7 +260,7 @@ static int run(struct preflight *preflight)
         return COMMAND_UNKNOWN;
     }
     if ((size_t)preflight->options.keep > preflight->names.count) {
-        print_message(preflight, "--keep %ld: the job has only %zu node%s", preflight->options.keep,
+        print_message(preflight, "--keep=%ld: the job has only %zu node%s", preflight->options.keep,
                       preflight->names.count, text_plural(preflight->names.count));
         return COMMAND_FAIL;
     }
@@ -327,7 +327,7 @@ static int take_nodes(const char *value, void *field, struct error *err)
 #define FIELD(member) OPTION_FIELD(struct preflight_options, member)
 
 static const struct option_row rows[] = {
-    OPTION('b', "budget", "SECONDS", "how long it may take, instead of PreflightBudget", SECONDS,
+    OPTION('b', "budget", "SECONDS", "time budget, instead of PreflightBudget", SECONDS,
            FIELD(budget_s), OPTION_RANGE(5, 3600)),
     OPTION('c', "config", "FILE", "configuration, instead of $MUSTER_CONF or muster.conf", TEXT,
            FIELD(config_path)),
@@ -337,11 +337,11 @@ static const struct option_row rows[] = {
            "print the N best nodes, for srun -w; nodes with a fault and nodes that do not answer "
            "are left out",
            LONG, FIELD(keep), OPTION_RANGE(1, HOSTLIST_MAX)),
-    OPTION('l', "level", "LEVEL", "how thorough", CHOICE, FIELD(level), .choices = "quick|standard",
-           .initial = "quick"),
+    OPTION('l', "level", "LEVEL", "level of the tests", CHOICE, FIELD(level),
+           .choices = "quick|standard", .initial = "quick"),
     OPTION('\0', "mpi", "TYPE", "srun's --mpi, if not the cluster's default", TEXT, FIELD(mpi)),
-    OPTION('w', "nodes", "LIST", "these nodes of the job, n[1-4], instead of all", CALL,
-           FIELD(nodes), .take = take_nodes),
+    OPTION('w', "nodes", "LIST", "test these nodes of the job, such as n[1-4], instead of all",
+           CALL, FIELD(nodes), .take = take_nodes),
     OPTION('\0', "nodelist", "LIST", NULL, CALL, FIELD(nodes), .take = take_nodes),
     OPTION('\0', "step", "JOB.STEP", "the nodes of this step, for srun --preflight", CALL,
            .take = take_step),
@@ -350,10 +350,10 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster preflight",
     .usage = "muster preflight [OPTION...]",
-    .summary = "Inside a job: tests its nodes and the links between them before its own work. MPI "
-               "starts, messages arrive unharmed, every rail has its speed, an allreduce is exact. "
-               "Prints each node and part at fault. Runs as the job's user; drains and certifies "
-               "nobody.",
+    .summary = "Inside a job: tests its nodes and the links between them before the job's work. "
+               "Checks that MPI starts, messages arrive undamaged, every rail reaches its speed "
+               "and an allreduce is exact. Prints each node and part at fault. Runs as the job's "
+               "user; drains and certifies no node.",
     .status = "0 no fault (with --keep: N nodes are printed), 1 a fault (with --keep: fewer than N "
               "are good), 2 usage, 3 cannot tell or interrupted; with --step also 4, a fault of a "
               "heterogeneous step, and 128 and the signal that interrupted.",

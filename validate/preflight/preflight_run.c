@@ -87,7 +87,7 @@ static void silent_note(struct preflight *preflight)
     text_put(line, sizeof line, "%s", preflight->reason);
     text_put(
         preflight->reason, sizeof preflight->reason,
-        "MPI did not start (check that srun's --mpi, or MpiDefault of slurm.conf, fits it): %s",
+        "MPI did not start (check that srun's --mpi, or MpiDefault of slurm.conf, matches it): %s",
         *line ? line : "no error message was given");
 }
 

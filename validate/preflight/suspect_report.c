@@ -73,7 +73,7 @@ void preflight_report_suspects(struct preflight *preflight)
                           .stop = &preflight_stop},
         &result, &err);
     if (rv != 0 || result.end != PROCESS_EXITED || result.status != 0) {
-        snprintf(text, sizeof text, "no suspect report could be left for the administrator: %s",
+        snprintf(text, sizeof text, "cannot leave a suspect report for the administrator: %s",
                  rv != 0                  ? err.text
                  : *result.complaint.text ? result.complaint.text
                                           : "no answer within the time limit");

@@ -59,9 +59,8 @@ static bool is_alone(const struct program *program)
         return false;
     record = RECORD(.test = "mpi.launch", .metric = "complete", .verdict = VERDICT_UNKNOWN,
                     .code = FAULT_LAUNCH_FAILED);
-    record.message =
-        "MPI started each rank alone: srun's --mpi (MpiDefault of slurm.conf) does not "
-        "fit this MPI";
+    record.message = "MPI started each rank alone: srun's --mpi (MpiDefault of slurm.conf) does "
+                     "not match this MPI";
     output_record(&record);
     return true;
 }

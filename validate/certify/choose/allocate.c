@@ -105,11 +105,11 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
     free(certify->partition);
     certify->partition = partition ? strdup(partition->name) : NULL;
     if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
-        certify_note(certify, "no memory for the nodes of partition %s", partition->name);
+        certify_note(certify, "out of memory for the nodes of partition %s", partition->name);
     for (size_t i = 0; i < count; i++)
         hostlist_append(hostlist_set_contains(&members, list[i]) ? names : &elsewhere, list[i]);
     if (plan_elsewhere(&certify->cluster, &elsewhere, elsewhere_note, certify) != 0)
-        certify_note(certify, "no memory for the nodes of other partitions");
+        certify_note(certify, "out of memory for the nodes of other partitions");
     hostlist_clear(&elsewhere);
     hostlist_set_clear(&members);
     free(list);
@@ -410,7 +410,7 @@ bool certify_allocate_again(struct certify *certify)
         certify->operations->job_state(certify->job_id, certify->job_name);
     uint32_t before = certify->job_id;
     struct hostlist names;
-    struct error err = {"the job was lost"};
+    struct error err = {"the controller lost the job"};
 
     if (certify_stop || (state != CLUSTER_JOB_OVER && state != CLUSTER_JOB_LOST))
         return false;
@@ -430,7 +430,7 @@ bool certify_allocate_again(struct certify *certify)
         choose(certify, &names);
         allocation_try(certify, 0, &names, &err);
     } else if (state == CLUSTER_JOB_OVER) {
-        error_set(&err, "job %u was cancelled, or ended by Slurm, before the tests were done",
+        error_set(&err, "job %u was cancelled, or ended by Slurm, before the tests finished",
                   before);
     }
     allocation_note(certify, &names, &err);

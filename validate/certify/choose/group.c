@@ -152,7 +152,7 @@ int group_choose(const struct cluster *cluster, const struct campaign *campaign,
     if (rv == 0)
         return 0;
     group_clear(group);
-    return error_set(err, "no memory for %zu nodes", cluster->node_count);
+    return error_set(err, "out of memory for %zu nodes", cluster->node_count);
 }
 
 void group_clear(struct group *group)

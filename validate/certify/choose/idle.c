@@ -66,7 +66,7 @@ static int facts_read(const struct certify *certify, struct facts *facts, struct
     for (size_t i = 0; names && i < certify->count; i++)
         names[i] = certify->node_runs[i].name;
     if (!names || !facts->nodes || name_index_build(names, certify->count, &facts->index) != 0)
-        error_set(err, "no memory for %zu nodes", certify->count);
+        error_set(err, "out of memory for %zu nodes", certify->count);
     else if (node_status_tests(path, since, tests_take, facts, err) >= 0)
         rv = offenders_take(facts, path, since, err);
     free(names);
@@ -95,7 +95,9 @@ static int unwanted_find(struct certify *certify, struct hostlist *names, struct
     pending_jobs_free(jobs, count);
     if (rv == 0 && count >= 0 && names->count == 1) /* links needs two */
         hostlist_clear(names);
-    return rv != 0 ? error_set(err, "no memory for %zu nodes", certify->count) : count < 0 ? -1 : 0;
+    return rv != 0     ? error_set(err, "out of memory for %zu nodes", certify->count)
+           : count < 0 ? -1
+                       : 0;
 }
 
 static void chosen_note(struct certify *certify, const struct idle_node *node, const char *name)
@@ -123,7 +125,7 @@ int certify_idle(struct certify *certify, struct error *err)
         return -1;
     rv = unwanted_find(certify, &names, err);
     if (rv == 0 && hostlist_set_make(&names, &is_free) != 0)
-        rv = error_set(err, "no memory for %zu nodes", names.count);
+        rv = error_set(err, "out of memory for %zu nodes", names.count);
     for (size_t i = 0; rv == 0 && i < certify->count; i++)
         facts.nodes[i].is_free = hostlist_set_contains(&is_free, certify->node_runs[i].name);
     if (rv == 0)

@@ -51,7 +51,7 @@ static int node_runs_index(struct certify *certify, struct error *err)
     if (names)
         rv = name_index_build(names, certify->count, &certify->by_name);
     free(names);
-    return rv == 0 ? 0 : error_set(err, "no memory for %zu nodes", certify->count);
+    return rv == 0 ? 0 : error_set(err, "out of memory for %zu nodes", certify->count);
 }
 
 static int misuse(struct certify *certify, struct error *err, const char *format, const char *what)
@@ -73,7 +73,7 @@ static int select_named(struct certify *certify, struct error *err)
     }
     is_taken = calloc(certify->cluster.node_count + 1, sizeof *is_taken);
     if (rv == 0 && !is_taken)
-        rv = error_set(err, "no memory for %zu nodes", names.count);
+        rv = error_set(err, "out of memory for %zu nodes", names.count);
     for (size_t i = 0; rv == 0 && i < names.count; i++) {
         struct cluster_node *node = cluster_node(&certify->cluster, names.names[i]);
         bool *taken = &is_taken[node - certify->cluster.nodes];
@@ -141,8 +141,8 @@ static int partners_add(struct certify *certify, struct error *err)
         folded = hostlist_fold(&partners);
         if (partners.count == 0)
             rv = error_set(err,
-                           "%s cannot be tested alone: links needs two nodes, and no other node is "
-                           "free; certify again once one is",
+                           "cannot test %s alone: links needs two nodes, and no other node is "
+                           "free; certify again when one is free",
                            alone);
         else if (folded)
             certify_note(certify, "%s tested as partner%s of %s: links needs two nodes", folded,
@@ -161,7 +161,7 @@ static int select_all(struct certify *certify, const struct hostlist *only, stru
     struct hostlist_set wanted = {0};
 
     if (only && hostlist_set_make(only, &wanted) != 0)
-        return error_set(err, "no memory for %zu nodes", only->count);
+        return error_set(err, "out of memory for %zu nodes", only->count);
     for (size_t i = 0; i < certify->cluster.node_count; i++) {
         struct cluster_node *node = &certify->cluster.nodes[i];
         struct plan plan;
@@ -207,7 +207,7 @@ static int load_settled(struct certify *certify, struct error *err)
     if (certify->options.nodes)
         rv = hostlist_expand(certify->options.nodes, &names, err);
     if (rv == 0 && hostlist_set_make(&names, &wanted) != 0)
-        rv = error_set(err, "no memory for %zu nodes", names.count);
+        rv = error_set(err, "out of memory for %zu nodes", names.count);
     while (rv == 0) {
         rv = certify->operations->load(&certify->cluster, err);
         if (rv != 0 || !is_settling(&certify->cluster, &wanted) ||
@@ -249,7 +249,7 @@ static int select_group(struct certify *certify, struct error *err)
     if (!folded || group_choose(&certify->cluster, campaign, certify->options.partition,
                                 (size_t)certify->options.at_a_time, &group, err) != 0) {
         free(folded);
-        return folded ? -1 : error_set(err, "no memory for %zu nodes", campaign->nodes.count);
+        return folded ? -1 : error_set(err, "out of memory for %zu nodes", campaign->nodes.count);
     }
     nodes_add(certify, &group.wanted);
     nodes_add(certify, &group.partners);
@@ -286,11 +286,11 @@ int certify_select(struct certify *certify, struct error *err)
     }
     certify->node_runs = calloc(certify->cluster.node_count + 1, sizeof *certify->node_runs);
     if (!certify->node_runs)
-        return error_set(err, "no memory for %zu nodes", certify->cluster.node_count);
+        return error_set(err, "out of memory for %zu nodes", certify->cluster.node_count);
     if (wanted) {
         partition = plan_partition(&certify->cluster, wanted, NULL, 0);
         if (!partition)
-            return misuse(certify, err, "there is no partition %s in this cluster", wanted);
+            return misuse(certify, err, "no partition %s in this cluster", wanted);
     }
     if (certify->campaign) {
         if (select_group(certify, err) != 0) {

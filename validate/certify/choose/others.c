@@ -144,7 +144,7 @@ static enum standing standing_of(const struct certify *certify, const struct hos
     if (count < 0)
         return STANDING_UNSETTLED;
     if (hostlist_set_make(names, &ours) != 0) {
-        error_set(err, "no memory for %zu nodes", names->count);
+        error_set(err, "out of memory for %zu nodes", names->count);
         standing = STANDING_UNSETTLED;
     }
     for (int i = 0; i < count && standing == STANDING_FREE; i++)

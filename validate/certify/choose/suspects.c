@@ -133,7 +133,7 @@ static int reports_collect(struct certify *certify, const struct hostlist *names
 
     if (certify_task_nodes(certify, names, &collected->nodes) != 0 ||
         labels_make(&collected->nodes, &collected->labels) != 0)
-        return error_set(err, "no memory for the suspect reports of %zu nodes", names->count);
+        return error_set(err, "out of memory for the suspect reports of %zu nodes", names->count);
     step_muster(&program, "suspects", "--json", NULL);
     rv = certify->operations->step_run_on(names, partition ? partition->name : NULL,
                                           SUSPECTS_WAIT_S, true, program.argv,
@@ -145,7 +145,7 @@ static int reports_collect(struct certify *certify, const struct hostlist *names
                                           &result, err);
     arguments_clear(&program);
     if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0))
-        rv = error_set(err, "the suspect reports of %zu nodes could not be read: %s", names->count,
+        rv = error_set(err, "cannot read the suspect reports of %zu nodes: %s", names->count,
                        *result.complaint.text ? result.complaint.text
                                               : "no answer within the time limit");
     return rv;
@@ -271,7 +271,7 @@ static struct user_tally *tally_of(struct certify *certify, struct tally *tally,
     tested = node_status_tested(certify->conf.history_path, uid,
                                 (double)time(NULL) - SUSPECTS_DAY_S, &err);
     if (tested < 0)
-        certify_note(certify, "cannot read what was tested for user %u today: %s", uid, err.text);
+        certify_note(certify, "cannot read today's tests for user %u: %s", uid, err.text);
     tally->users[tally->user_count] = (struct user_tally){uid, tested < 0 ? 0 : tested};
     return &tally->users[tally->user_count++];
 }
@@ -332,8 +332,7 @@ static void reports_evaluate(struct certify *certify, struct collected *collecte
         for (size_t k = 0; k < certify->count; k++)
             is_in_run |= strcmp(certify->node_runs[k].name, node->name) == 0;
         if (!is_in_run) {
-            certify_note(certify, "%s: %s; not free, so it is tested by a later run", node->name,
-                         message);
+            certify_note(certify, "%s: %s; not free, a later run tests it", node->name, message);
         } else if (!tally_take(certify, &tally,
                                &(struct asked_for){node->name, message, (unsigned)asked->uid})) {
             beyond_uid = beyond++ == 0 ? (unsigned)asked->uid : beyond_uid;
@@ -425,7 +424,7 @@ static void reports_remove(struct certify *certify, const char *about,
                                               .nodes = answering,
                                               .deadline_s = SUSPECTS_REMOVE_S},
                        &program, &first, &err) != 0)
-        certify_note(certify, "the suspect reports were not removed: %s", err.text);
+        certify_note(certify, "cannot remove the suspect reports: %s", err.text);
 }
 
 void certify_consume(struct certify *certify)

@@ -44,7 +44,7 @@ static int ends_read(const struct certify *certify, struct ends *ends, struct er
     for (size_t i = 0; names && i < certify->count; i++)
         names[i] = certify->node_runs[i].name;
     if (!names || !ends->until || name_index_build(names, certify->count, &ends->index) != 0)
-        error_set(err, "no memory for %zu nodes", certify->count);
+        error_set(err, "out of memory for %zu nodes", certify->count);
     else
         rv = node_status_certified(certify->conf.history_path, end_take, ends, err) < 0 ? -1 : 0;
     free(names);
@@ -120,7 +120,7 @@ static void turns_take(struct certify *certify, const struct hostlist *busy,
         if (nodes[i].is_chosen) {
             hostlist_append(chosen, node_run.name);
         } else if (is_ours && hostlist_contains(busy, node_run.name)) {
-            leave(&node_run, "another run tests it now");
+            leave(&node_run, "another run is testing it");
             if (!certify->options.nodes)
                 certify_note(certify, "%s: %s", node_run.name, node_run.plan.message);
         } else if (is_ours) {
@@ -146,7 +146,7 @@ int certify_take_turns(struct certify *certify, struct error *err)
     int rv = -1, lock = -1;
 
     if (!nodes) {
-        error_set(err, "no memory for %zu nodes", certify->count);
+        error_set(err, "out of memory for %zu nodes", certify->count);
     } else if (geteuid() == 0 && (lock = testing_lock(certify->runs, err)) < 0) {
         /* a host without a place for journals has no other runs to heed */
         certify_note(certify, "cannot tell whether another run tests the same nodes: %s",

@@ -10,7 +10,7 @@ void certify_record(struct certify *certify, const struct record *record)
     complete.run = certify->run;
     complete.time = record_now_s();
     if (records_add(&certify->records, &complete) != 0)
-        certify_note(certify, "no memory for all records");
+        certify_note(certify, "out of memory for all records");
     if (certify->json)
         record_write(certify->json, &complete);
 }

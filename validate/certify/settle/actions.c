@@ -59,7 +59,7 @@ static void settled(const char *name, const char *comment, const struct error *e
     if (rv != 0)
         certify_note(certify, "%s", why.text);
     if (rv >= 0 && outcome_tested(&node_run->outcome) == VERDICT_PASS)
-        certify_note(certify, "%s released, it was drained: %s", name, node_run->slurm->reason);
+        certify_note(certify, "%s released; it was drained: %s", name, node_run->slurm->reason);
 }
 
 /* The node's drain, which we had lifted, is as it is to be. */
@@ -144,7 +144,7 @@ static void drain_add(struct actions *actions, const struct node_run *node_run)
         return;
     }
     if (batch_add(&actions->drains, node_run->name, reason) != 0)
-        certify_note(certify, "%s: no memory to drain it: %s", node_run->name, reason);
+        certify_note(certify, "%s: out of memory, cannot drain it: %s", node_run->name, reason);
 }
 
 static void drained(const char *name, const char *reason, const struct error *err, void *context)

@@ -131,7 +131,7 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
     folded = hostlist_fold(&names);
     text_put(text, sizeof text,
              "%zu of %zu nodes fail alike in %s: %s%s%s: %s; suspect the network, this host or the "
-             "configuration; no node is drained for it: %s",
+             "configuration; no node drained: %s",
              names.count, asked_in(certify, fault->stage), stage_name(fault->stage), fault->test,
              *fault->part ? " " : "", fault->part, fault->message, folded ? folded : "");
     hostlist_append(&certify->headlines, text);

@@ -120,7 +120,7 @@ static void not_certified(struct certify *certify, struct node_run *node_run, co
 {
     char text[256];
 
-    text_put(text, sizeof text, "its certificate was not written: %s", why);
+    text_put(text, sizeof text, "cannot write its certificate: %s", why);
     certify_verdict(certify, node_run, STAGE_CERTIFICATE, VERDICT_UNKNOWN, "certificate", "", text);
 }
 
@@ -265,7 +265,7 @@ static void certificates_revoke(struct certify *certify)
     if (node_status_failed(certify->conf.history_path, failed_add, &failed, &err) < 0)
         certify_note(certify, "cannot read which nodes failed before: %s", err.text);
     if (hostlist_set_make(&failed, &known) != 0)
-        certify_note(certify, "no memory for the nodes that failed before");
+        certify_note(certify, "out of memory for the nodes that failed before");
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
         bool was_failed = outcome_tested(&node_run->outcome) == VERDICT_UNKNOWN &&
@@ -297,8 +297,8 @@ static void revocation_written(const char *name, const char *comment, const stru
         (void)undo_note_revoked(&certify->undo, name, NULL);
     if (!err && revocation_read(comment) != 0)
         certify_note(certify,
-                     "%s was not reached; its certificate is revoked and still on the node until "
-                     "its health check removes it, or muster revoke on %s",
+                     "%s was not reached; its certificate is revoked, but stays on the node until "
+                     "its health check or muster revoke on %s removes it",
                      name, name);
 }
 
@@ -333,10 +333,10 @@ static void revocations_write(struct certify *certify)
         return;
     /* this run, and others, have changed Comments since they were read */
     if (certify->operations->load_nodes(&now, &err) != 0)
-        certify_note(certify,
-                     "certificates on nodes that were not reached are still valid, until the next "
-                     "run can revoke them: %s",
-                     err.text);
+        certify_note(
+            certify,
+            "certificates on unreachable nodes stay valid until the next run can revoke them: %s",
+            err.text);
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
         const struct cluster_node *node = cluster_node(&now, node_run->name);

@@ -106,7 +106,7 @@ void certify_duplicates(struct certify *certify, size_t first)
     if (found >= 0 && hosts_differ(identities, count, host_note, certify) < 0)
         found = -1;
     if (found < 0) {
-        certify_note(certify, "no memory to compare the nodes' addresses");
+        certify_note(certify, "out of memory, cannot compare the nodes' addresses");
         certify->has_fault = true;
     }
     /* what is said adds records, whose list may move; the facts' strings stay where they are */

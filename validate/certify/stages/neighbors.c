@@ -127,7 +127,7 @@ int certify_neighbors(struct certify *certify, struct subnet *subnet, struct err
 
     if (certify_stop || !has_lldpd(certify) || certify_good(certify, &names) == 0) {
         hostlist_clear(&names);
-        error_set(err, "no node has an lldpd");
+        error_set(err, "no node runs lldpd");
         return 1;
     }
     rv = neighbors_query(certify, &names, &first, err) < 0

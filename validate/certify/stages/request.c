@@ -92,7 +92,7 @@ int request_parts_make(const char *head, struct request_node *nodes, size_t coun
         free(block);
         if (rv != 0) {
             request_parts_clear(parts);
-            return error_set(err, "no memory for the certificates of %zu nodes", count);
+            return error_set(err, "out of memory for the certificates of %zu nodes", count);
         }
     }
     return 0;

@@ -145,8 +145,7 @@ static bool pair_run(struct certify *certify, struct node_run *suspect, struct n
         slurmd_query(certify, suspect, &names, stage);
         if (suspect->is_suspect)
             doubt(certify, suspect, stage,
-                  "recurred, but its slurmd answers, so the process was stopped or did not get to "
-                  "run");
+                  "recurred, but its slurmd answers: the process was stopped or not scheduled");
     } else if (death && !death_find(certify, partner->name, first)) {
         snprintf(suspect->suspect_part, sizeof suspect->suspect_part, "%s",
                  death->part ? death->part : "");
@@ -207,7 +206,7 @@ void certify_retest(struct certify *certify, enum stage stage, size_t asked, cer
         if (certify_stop)
             doubt(certify, node_run, stage, "not retested");
         else if (alike_is_common(0, count, asked) || tested++ >= CERTIFY_RETESTS)
-            doubt(certify, node_run, stage, "not retested, since many nodes did the same");
+            doubt(certify, node_run, stage, "not retested because many nodes did the same");
         else
             suspect_retest(certify, node_run, stage, run, context);
     }

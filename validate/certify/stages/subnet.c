@@ -202,7 +202,7 @@ static void run(struct certify *certify)
         if (rv == 0 && subnet.is_ethernet)
             conf_narrow(&conf, &subnet);
         if (rv != 0 || subnet_take(certify, &subnet, conf.count > 0 ? &conf : NULL) != 0)
-            certify_note(certify, "no memory for the subnet");
+            certify_note(certify, "out of memory for the subnet");
     }
     subnet_clear(&subnet);
     topology_conf_clear(&conf);

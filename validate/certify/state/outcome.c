@@ -194,7 +194,7 @@ enum verdict outcome_conclude(struct outcome *outcome)
     char text[64];
 
     if (outcome->verdict < VERDICT_UNKNOWN && missing < STAGE_COUNT) {
-        snprintf(text, sizeof text, "stage %s did not run to its end", stage_name(missing));
+        snprintf(text, sizeof text, "stage %s did not complete", stage_name(missing));
         outcome_note(outcome, missing, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, "certify", "", text);
     }
     return outcome->verdict >= VERDICT_UNKNOWN ? outcome->verdict : VERDICT_PASS;

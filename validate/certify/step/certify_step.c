@@ -168,7 +168,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
     }
     if (!step->is_mpi && step->tasks_per_node == 1 && labels_begin(&output) != 0) {
         labels_end(&output);
-        return error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
+        return error_set(err, "out of memory for a step on %zu nodes", step->nodes->count);
     }
     rv = certify->operations->step_run(
         &(struct step){.job_id = certify->job_id,
@@ -197,7 +197,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
         return -1;
     certify_drop_silent(certify);
     if (!output.has_memory)
-        return error_set(err, "no memory for the records of %s", step->program[0]);
+        return error_set(err, "out of memory for the records of %s", step->program[0]);
     if (result.end == PROCESS_TIMED_OUT) {
         error_set(err, "did not end within %.0f s", step->deadline_s);
         return 1;
@@ -220,8 +220,9 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
         error_set(err, "rank 0, which reports for all ranks, ended early (status %d): %s%s",
                   result.status,
                   *certify->complaint.text ? certify->complaint.text : "no error message was given",
-                  is_mute ? "; check that srun's --mpi, or MpiDefault of slurm.conf, fits its MPI"
-                          : "");
+                  is_mute
+                      ? "; check that srun's --mpi, or MpiDefault of slurm.conf, matches its MPI"
+                      : "");
         return 1;
     }
     return 0;

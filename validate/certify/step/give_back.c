@@ -24,7 +24,7 @@ int certify_pending_jobs(struct certify *certify, struct pending_job **jobs, boo
     pending_jobs_free(*jobs, count);
     *jobs = NULL;
     return error_set(err,
-                     "slurmctld took %.1f s to list its jobs: nodes could not be given back within "
+                     "slurmctld took %.1f s to list its jobs: nodes could not be released within "
                      "IdleGrace (%.0f s)",
                      took_s, certify->conf.idle_grace_s);
 }
@@ -32,7 +32,7 @@ int certify_pending_jobs(struct certify *certify, struct pending_job **jobs, boo
 static void give_back(struct certify *certify, const char *why)
 {
     text_put(certify->idle_end, sizeof certify->idle_end, "%s", why);
-    progress_print(&certify->progress, "giving the nodes back: %s", why);
+    progress_print(&certify->progress, "releasing the nodes: %s", why);
     certify_stop = CERTIFY_STOP_IDLE;
 }
 

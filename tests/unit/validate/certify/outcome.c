@@ -35,7 +35,7 @@ static void outcomes(void)
     outcome_note(&outcome, STAGE_CHECK, VERDICT_SKIP, FAULT_NONE, "a", "", "");
     is_int(outcome_conclude(&outcome), VERDICT_UNKNOWN,
            "a stage with skipped tests only is no pass");
-    has_str(outcome_worst(&outcome)->message, "stage check did not run", "... and is named");
+    has_str(outcome_worst(&outcome)->message, "stage check did not complete", "... and is named");
 
     outcome = (struct outcome){0};
     for (int stage = 0; stage < STAGE_TRAIN; stage++)
@@ -45,7 +45,7 @@ static void outcomes(void)
     before = outcome;
     is_int(outcome_conclude(&before), VERDICT_UNKNOWN,
            "without its certificate it is not certified");
-    has_str(outcome_worst(&before)->message, "stage certificate did not run",
+    has_str(outcome_worst(&before)->message, "stage certificate did not complete",
             "... and it is told why");
     outcome_note(&outcome, STAGE_CERTIFICATE, VERDICT_PASS, FAULT_NONE, NULL, "", "");
     is_int(outcome_conclude(&outcome), VERDICT_PASS,

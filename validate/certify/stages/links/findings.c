@@ -187,7 +187,7 @@ static void topology_take(struct certify *certify, const struct localization *lo
                     .verdict = links_show_leaves(links) ? VERDICT_PASS : VERDICT_SKIP);
     record.message = record.verdict == VERDICT_PASS
                          ? "the measured links agree with the leaf switches of topology.conf"
-                         : "uplinks are as fast as the links below: measurements cannot show the "
+                         : "uplinks are as fast as node links: measurements cannot identify the "
                            "leaf switch of a node";
     certify_record(certify, &record);
 }
@@ -238,7 +238,7 @@ static void figures_take(struct certify *certify, const struct localization *loc
 
         if (!rail_lines_add(certify, localization, i, node_run))
             certify_verdict(certify, node_run, STAGE_LINKS, VERDICT_UNKNOWN, "links", "",
-                            "no memory for its rails");
+                            "out of memory for its rails");
         if (isnan(node_run->rail_mbps))
             certify_verdict(certify, node_run, STAGE_LINKS, VERDICT_UNKNOWN, "links", "",
                             "none of its links was measured");

@@ -175,7 +175,7 @@ struct hints *hints_open(struct certify *certify, size_t first)
         rails_find(hints, first, hardware);
     }
     if (!hints || !hardware || hints->is_out_of_memory) {
-        certify_note(certify, "no memory for what earlier runs found");
+        certify_note(certify, "out of memory for results of earlier runs");
         hints_close(hints);
         hints = NULL;
     } else if (hints->count > 0) {

@@ -367,7 +367,7 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
         leaves[i] = certify_node_run(certify, names->names[i])->slurm->leaf;
     if (!leaves || localization_run(&localization) != 0) {
         certify_all(certify, names, STAGE_LINKS, VERDICT_UNKNOWN, "links",
-                    "no memory to judge the links");
+                    "out of memory, cannot evaluate the links");
     } else {
         localization_self_reports(&localization, self_report_take, certify);
         certify_losses(certify, &localization); /* first: what is lost makes a rail slow as well */

@@ -15,7 +15,7 @@ static const char *doubt_of(enum loss_retest retest)
 {
     static const char *const texts[] = {
         [LOSS_NOT_RETESTED] = "not retested",
-        [LOSS_UNSCHEDULED] = "an end was not scheduled in the retest",
+        [LOSS_UNSCHEDULED] = "an endpoint was not scheduled in the retest",
         [LOSS_NO_CONTROL] = "no control pair in the retest",
         [LOSS_CONTROL_TOO] = "the control pair loses too: network or busy machines",
         [LOSS_NOT_AGAIN] = "not lost again in the retest",
@@ -51,14 +51,14 @@ static void shared_write(const struct certify *certify, const struct losses *los
     const char *rail = losses->rails[finding->rail];
     const char *verb = finding->is_damage ? "corrupts" : "loses";
     double percent = 100 * finding->lost / finding->sent;
-    const char *doubt = finding->is_stalled ? "; ends were not scheduled: busy machines?" : "";
+    const char *doubt = finding->is_stalled ? "; endpoints were not scheduled: busy machines?" : "";
 
     switch (finding->kind) {
     case LOSS_PATH:
         path_part(losses->nodes[finding->node], losses->nodes[finding->peer], rail, part,
                   part_size);
         snprintf(message, size,
-                 "%s %s %.2g %% of the packets that %.63s sends; both ends are good with other "
+                 "%s %s %.2g %% of the packets that %.63s sends; both nodes are good with other "
                  "nodes: check the switches and cables between%s",
                  part, verb, percent, losses->nodes[finding->node], doubt);
         break;
@@ -66,21 +66,21 @@ static void shared_write(const struct certify *certify, const struct losses *los
         uplink_part(leaves[finding->block], leaves[finding->peer_block], rail, part, part_size);
         snprintf(message, size,
                  "%s %s %.2g %% of the packets of several nodes: check the cables and ports "
-                 "between these switches; no node is drained for it%s",
+                 "between these switches; no node drained%s",
                  part, verb, percent, doubt);
         break;
     case LOSS_LEAF:
         snprintf(part, part_size, "leaf %.63s %.63s", leaves[finding->block], rail);
         snprintf(message, size,
-                 "%s loses %.2g %% of the packets of most of its nodes alike: check the switch; "
-                 "no node is drained for it%s",
+                 "%s loses %.2g %% of the packets of most of its nodes: check the switch; no node "
+                 "drained%s",
                  part, percent, doubt);
         break;
     default:
         snprintf(part, part_size, "all %s", rail);
         snprintf(message, size,
-                 "all %s lose %.2g %% of the packets on most nodes alike: the network is congested "
-                 "or faulty; no node is drained for it%s",
+                 "all %s lose %.2g %% of the packets on most nodes: the network is congested or "
+                 "faulty; no node drained%s",
                  rail, percent, doubt);
         break;
     }
@@ -96,7 +96,7 @@ static void message_write(const struct losses *losses, const struct loss_finding
     snprintf(part, part_size, "%s", rail);
     if (finding->kind == LOSS_EITHER)
         snprintf(message, size,
-                 "%s or its path %s %.2g %% of the packets: either end, or what is between; "
+                 "%s or its path %s %.2g %% of the packets: either node, or the path between them; "
                  "certify it with more partners",
                  rail, verb, percent);
     else if (losses_verdict(finding) == VERDICT_FAIL)
@@ -205,7 +205,8 @@ void certify_losses(struct certify *certify, struct localization *localization)
         certify_all(certify,
                     &(struct hostlist){(char **)(size_t)localization->links.nodes,
                                        localization->links.node_count},
-                    STAGE_LINKS, VERDICT_UNKNOWN, "links", "no memory to judge what was lost");
+                    STAGE_LINKS, VERDICT_UNKNOWN, "links",
+                    "out of memory, cannot evaluate packet losses");
     for (size_t i = 0; i < losses.count; i++)
         finding_take(certify, localization, &losses, &losses.findings[i]);
     losses_clear(&losses);

@@ -43,7 +43,7 @@ void certify_sums(struct certify *certify, size_t first, const double *figures, 
     size_t known_count = 0;
 
     if (!sums || !verdicts || !places || !known) {
-        certify_note(certify, "no memory to judge the uplinks");
+        certify_note(certify, "out of memory, cannot evaluate the uplinks");
         end = first;
     }
     for (size_t i = first; i < end; i++) {
