@@ -75,10 +75,10 @@ like "$("$muster" --version)" '^muster [0-9]' '--version'
 
 text=$("$muster" inventry 2>&1)
 is "$?" 2 'an unknown command is a usage error'
-is "$text" "muster: no command 'inventry'; muster --help lists them" '... in one clear line'
+is "$text" "muster: unknown command 'inventry'; muster --help lists all commands" '... in one clear line'
 text=$("$muster" --frob 2>&1)
 is "$?" 2 'an unknown option is a usage error'
-is "$text" "muster: no option '--frob' before the command; muster --help lists what is" '... in one line'
+is "$text" "muster: unknown option '--frob' before the command; see muster --help" '... in one line'
 "$muster" >/dev/null 2>&1
 is "$?" 2 'no command is a usage error'
 "$muster" help frob >/dev/null 2>&1

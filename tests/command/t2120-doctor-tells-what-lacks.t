@@ -77,5 +77,5 @@ is "$(stat -c %a "$root/bundle.tar")" 600 '... that is its owner'"'"'s'
 doctor --bundle "$root/bundle.tar"
 like "$page" 'bundle.tar: File exists' '... and overwrites nothing'
 is "$("$muster" doctor --root "$root" 2>&1 | head -n 1)" \
-    'muster doctor: --root needs --here: a tree has no controller' 'a tree has no controller'
+    'muster doctor: --root requires --here: a recorded tree has no controller' 'a tree has no controller'
 done_testing

@@ -60,7 +60,7 @@ like "$(verdict)" '^1 n1: certificate expired: the certificate expired on ' 'it 
 
 is "$(muster revoke --node n1)" "n1: certificate revoked: $certificate" 'it is revoked'
 like "$(verdict)" '^1 .*missing' '... and missing'
-is "$(muster revoke --node n1)" "n1: there was no certificate at $certificate" '... only once'
+is "$(muster revoke --node n1)" "n1: no certificate found at $certificate" '... only once'
 ok '... which is no error' muster revoke
 like "$(muster revoke --node n1 --json)" '"test":"certificate","metric":"revoked","node":"n1","value":0' \
     '... and a record'

@@ -44,7 +44,7 @@ soon=$(($(date +%s) + 600))
 request n1 | muster certificate issue --node n1 >/dev/null
 before=$(cksum <"$certificate")
 is "$(quick $soon)/$(cksum <"$certificate")" \
-    "n1: certificate $certificate stays: it is of level standard/$before" 'a certificate of a higher level stays'
+    "n1: certificate $certificate kept: its level is standard/$before" 'a certificate of a higher level stays'
 is "$(request n1 | sed "s/^level: .*/level: quick/; s/^node: n1/&\nkeep: $soon/" | muster certificate issue --node n1 --json |
     jq -r '[.metric, .value // .message, .verdict] | join(" ")' | xargs)" \
     "level standard expires $(sed -n 's/^expires: \([0-9]*\).*/\1/p' "$certificate") pass" '... which the records say'

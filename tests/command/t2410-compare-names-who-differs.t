@@ -131,14 +131,14 @@ like "$text" "^muster compare: $dir/golden:1: found \"frob\", expected" '... wit
 text=$(compare "$dir/bad" 2>&1)
 is "$?" 3 'a line that is no record is status 3'
 lines=$(wc -l <"$dir/run")
-like "$text" "^muster compare: $dir/bad:$((lines + 1)): found what is no record, left out$" '... with file and line'
+like "$text" "^muster compare: $dir/bad:$((lines + 1)): ignored a line that is not a record$" '... with file and line'
 like "$text" 'no differences' '... and the rest is compared'
 text=$(compare "$dir/nowhere" 2>&1)
 is "$?" 2 'a file that is not there'
 like "$text" 'nowhere: No such file' '... is named'
 text=$(compare /dev/null 2>&1)
 is "$?" 3 'no facts'
-like "$text" 'no fact of host.config' '... is said'
+like "$text" 'no facts of host.config' '... is said'
 compare --by frob "$dir/run" 2>/dev/null
 is "$?" 2 '--by wants what it knows'
 compare -w n1 "$dir/run" 2>/dev/null

@@ -24,10 +24,10 @@ like "$(suspects --json)" '"suite":"suspects","test":"preflight.suspects","node"
 printf 'n1\t../../n3\t12\tlinks\teth1\tx\nno line of a suspect report\n' | suspects --leave >"$work/said"
 is "$?" 1 'a suspect report about no name of a node fails'
 is "$(cat "$work/said")" "muster suspects: n1: '../../n3' is no name of a node
-muster suspects: n1: standard input, line 2: found no suspect report" '... in one clear line, and so does what is none'
+muster suspects: n1: standard input, line 2: not a suspect report" '... in one clear line, and so does what is none'
 long=$(printf 'x%.0s' {1..64})
 printf 'n1\t%s\t%s\tlinks\teth1\tx\n' n5 0 n5 1x n5 4294967296 "$long" 12 | suspects --leave >"$work/said"
-is "$? $(grep -c 'found no suspect report' "$work/said")" '1 4' 'nor is one without a job, or with too long a name'
+is "$? $(grep -c 'not a suspect report' "$work/said")" '1 4' 'nor is one without a job, or with too long a name'
 (
     for ((i = 0; i < 300; i++)); do printf 'n2\tn1\t12\tlinks\teth1\tx\n'; done
     printf 'n1\tn6\t12\tlinks\teth1\t%s\n' "$(printf 'x%.0s' {1..2000})"

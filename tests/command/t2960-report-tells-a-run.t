@@ -69,7 +69,7 @@ is "$(grep -Eoc 'src=|href="[^#]|@import|url\(' "$work/run.html")" 0 '... that f
 # Several runs in the files: the newest, or the one that is asked for.
 run 2 --run 20261119-000000-0001 | sed 's/"time":1795/"time":1794/' >"$work/older"
 like "$(report "$work/older" "$work/run" | tail -1)" 'run 20261120-161200-1a2b, 2026-11-20' 'of two runs the newer one'
-like "$(cat "$work/said")" '^muster report: this is run 20261120-161200-1a2b; [0-9]+ records of other runs are left out$' \
+like "$(cat "$work/said")" '^muster report: run 20261120-161200-1a2b; [0-9]+ records of other runs left out$' \
     '... and it is said'
 like "$(report -r 20261119-000000-0001 "$work/older" "$work/run" | tail -1)" '^2 of 2 nodes passed.*20261119-000000-0001' \
     'or the one of that name'

@@ -65,20 +65,19 @@ int command_options(const struct option_set *set, int argc, char **argv, void *c
 
 /* Rows that several sub-commands have; type: the struct that has the field. */
 #define COMMAND_CONFIG(type)                                                                       \
-    OPTION('c', "config", "FILE", "configuration, instead of $MUSTER_CONF or muster.conf", TEXT,   \
-           OPTION_FIELD(type, config))
+    OPTION('c', "config", "FILE", "configuration file, instead of $MUSTER_CONF or muster.conf",    \
+           TEXT, OPTION_FIELD(type, config))
 #define COMMAND_JSON(type)                                                                         \
     OPTION('j', "json", NULL, "print records as JSON lines, nothing else", FLAG,                   \
            OPTION_FIELD(type, as_json))
 #define COMMAND_NODE(type)                                                                         \
     OPTION('n', "node", "NAME",                                                                    \
-           "Slurm's name of this node, instead of $SLURMD_NODENAME or the name that slurm.conf "   \
-           "has for this host",                                                                    \
-           TEXT, OPTION_FIELD(type, node))
+           "Slurm node name, instead of $SLURMD_NODENAME or this host's name in slurm.conf", TEXT, \
+           OPTION_FIELD(type, node))
 #define COMMAND_ROOT(type)                                                                         \
     OPTION('r', "root", "DIR",                                                                     \
-           "recorded tree instead of this machine; only a configuration named with --config is "   \
-           "read then",                                                                            \
+           "read a recorded tree instead of this machine; reads only a configuration given with "  \
+           "--config",                                                                             \
            TEXT, OPTION_FIELD(type, root))
 
 /* Prints where help is. Returns COMMAND_USAGE. */

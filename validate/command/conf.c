@@ -17,21 +17,22 @@ struct options {
 
 static const struct option_row rows[] = {
     COMMAND_CONFIG(struct options),
-    OPTION('a', "all", NULL, "also the tuned constants, which no key changes: value, unit, origin",
-           FLAG, OPTION_FIELD(struct options, is_all)),
+    OPTION('a', "all", NULL,
+           "also print tuned constants, which no key changes: value, unit, origin", FLAG,
+           OPTION_FIELD(struct options, is_all)),
     OPTION('j', "json", NULL,
            "print JSON lines: one for each line of the configuration, one for each constant", FLAG,
            OPTION_FIELD(struct options, as_json)),
-    OPTION('k', "check", NULL, "only print whether the configuration is good", FLAG,
+    OPTION('k', "check", NULL, "only report whether the configuration is valid", FLAG,
            OPTION_FIELD(struct options, is_check)),
     OPTION_END,
 };
 static const struct option_set set = {
     .name = "muster conf",
     .usage = "muster conf [OPTION...]",
-    .summary = "Prints the configuration in force: every key of muster.conf(5) with its value, "
-               "its meaning and what is allowed. The output is a valid muster.conf.",
-    .status = "0 good, 2 bad, with the line at fault.",
+    .summary = "Prints the configuration in effect: every key of muster.conf(5) with its value, "
+               "meaning and allowed values. The output is a valid muster.conf.",
+    .status = "0 valid, 2 invalid; the line at fault is named.",
     .rows = rows,
 };
 
@@ -92,7 +93,7 @@ int command_configuration(int argc, char **argv)
         if (!named || !named[0])
             named = conf_default_path();
         printf("%s: %s\n", named,
-               access(named, F_OK) == 0 ? "good" : "no such file, the defaults are in force");
+               access(named, F_OK) == 0 ? "good" : "no such file; using the defaults");
     } else if (status == COMMAND_PASS && print(&options, &conf) != 0) {
         if (!ferror(stdout)) /* else main says it */
             fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));

@@ -77,7 +77,7 @@ static void row_print(const struct constant *row, FILE *stream)
 void constants_print(bool as_json, FILE *stream)
 {
     if (!as_json)
-        fputs("\n# Tuned constants of this version. They are no keys: only a new version changes "
+        fputs("\n# Tuned constants of this version. They are not keys: only a new version changes "
               "them.\n",
               stream);
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {

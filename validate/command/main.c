@@ -16,27 +16,27 @@ struct command {
 static const struct command commands[] = {
     {"certificate", "show, verify, issue or renew this node's certificate", command_certificate},
     {"certify", "test nodes, certify the good ones, drain the bad ones", command_certify},
-    {"check", "check this node by itself, in under a second", command_check},
-    {"compare", "find nodes that differ from the others, and in what", command_compare},
+    {"check", "check this node alone, in under a second", command_check},
+    {"compare", "find nodes that differ from others, and how", command_compare},
     {"conf", "print or check the configuration", command_configuration},
-    {"doctor", "check everything that muster needs, and say what to do", command_doctor},
+    {"doctor", "check everything that muster needs, and print what to fix", command_doctor},
     {"explain", "show the environment that tasks get on this node, and why", command_explain},
     {"history", "show what earlier certifications found", command_history},
     {"interfaces", "show, make or undo the interface settings for jobs", command_interfaces},
-    {"inventory", "show the hardware of this node, and its fabric", command_inventory},
-    {"plan", "lay out a training job by what was measured of the cluster", command_plan},
+    {"inventory", "show the hardware of this node and its fabric", command_inventory},
+    {"plan", "plan a training job from measurements of the cluster", command_plan},
     {"policy", "find mistakes in how the cluster's scheduling is configured", command_policy},
     {"preflight", "inside a job: test its nodes before its work, keep the best", command_preflight},
-    {"reference", "show what others measure on hardware like this node's", command_reference},
-    {"report", "report a run as table, page, JUnit, metrics or CSV", command_report},
+    {"reference", "show reference values for hardware like this node's", command_reference},
+    {"report", "report a run as table, HTML page, JUnit, metrics or CSV", command_report},
     {"reserve", "keep nodes without a certificate in a reservation", command_reserve},
     {"revoke", "remove the certificates of this node or of others", command_revoke},
     {"run", "inside a job: run a command, restart it without a node at fault", command_run},
     {"setup", "propose changes to the site's files, make or undo them", command_setup},
     {"suspects", "list or remove suspect reports of users' preflights", command_suspects},
-    {"top", "show what the certifications of this host are at", command_top},
+    {"top", "show the progress of certifications on this host", command_top},
     {"topology", "show which rails serve which GPU, and check the network", command_topology},
-    {"watch", "look at a running job: who holds it up, rank, node or rail", command_watch},
+    {"watch", "find the rank, node or rail that holds up a running job", command_watch},
     /* end of commands */
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -65,7 +65,7 @@ static const struct command *find_command(const char *name)
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
             return &commands[i];
-    fprintf(stderr, "muster: no command '%s'; muster --help lists them\n", name);
+    fprintf(stderr, "muster: unknown command '%s'; muster --help lists all commands\n", name);
     return NULL;
 }
 
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
         return close_output(COMMAND_PASS);
     }
     if (name[0] == '-') {
-        fprintf(stderr, "muster: no option '%s' before the command; muster --help lists what is\n",
+        fprintf(stderr, "muster: unknown option '%s' before the command; see muster --help\n",
                 name);
         return COMMAND_USAGE;
     }

@@ -10,7 +10,7 @@
 #include "validate/report/table.h"
 
 static const struct option_row rows[] = {
-    OPTION('a', "all", NULL, "also the lines that do not apply, and why", FLAG,
+    OPTION('a', "all", NULL, "also print lines that do not apply, and why", FLAG,
            OPTION_FIELD(struct node_options, is_all)),
     COMMAND_CONFIG(struct node_options),
     COMMAND_JSON(struct node_options),
@@ -20,10 +20,10 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster reference",
     .usage = "muster reference [OPTION...]",
-    .summary = "Prints what others measure on hardware like this node's: the lines of the "
-               "reference table that apply here, why, and their source. They are hints: muster "
-               "certify warns of a rail below a threshold, and fails none.",
-    .status = "0 printed, 2 usage or a bad table, 3 the node could not be read.",
+    .summary = "Prints reference values for hardware like this node's: the lines of the reference "
+               "table that apply here, why, and their source. They are hints: muster certify warns "
+               "of a rail below a threshold, but never fails it.",
+    .status = "0 printed, 2 usage or an invalid table, 3 cannot read the node.",
     .rows = rows,
 };
 

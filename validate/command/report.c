@@ -34,23 +34,23 @@ static void print_formats(FILE *stream)
 
 static const struct option_row rows[] = {
     COMMAND_CONFIG(struct options),
-    OPTION('f', "format", "FORMAT", "what to write", CHOICE, OPTION_FIELD(struct options, format),
+    OPTION('f', "format", "FORMAT", "output format", CHOICE, OPTION_FIELD(struct options, format),
            .choices = REPORT_FORMATS, .initial = "table"),
     OPTION('o', "output", "FILE",
-           "write to this file instead of standard output; it is replaced only once the report is "
+           "write to this file instead of standard output; it is replaced only when the report is "
            "complete",
            TEXT, OPTION_FIELD(struct options, output)),
     OPTION('r', "run", "ID",
-           "this run instead of the newest; in the history the beginning of its ID is enough", TEXT,
-           OPTION_FIELD(struct options, run)),
+           "report this run instead of the newest; for the history, a prefix of its ID is enough",
+           TEXT, OPTION_FIELD(struct options, run)),
     OPTION_END,
 };
 static const struct option_set set = {
     .name = "muster report",
     .usage = "muster report [OPTION...] [FILE...]",
-    .summary = "Reports what a run found: from FILEs that muster certify --json and the programs "
-               "of the battery wrote (- is standard input), or without a FILE from the history.",
-    .status = "0 written, 2 usage, 3 not written, or lines of a file were left out.",
+    .summary = "Reports the results of a run: from FILEs written by muster certify --json and the "
+               "battery programs (-: standard input), or without FILE from the history.",
+    .status = "0 written, 2 usage, 3 not written, or lines of a file were skipped.",
     .rows = rows,
     .print_more = print_formats,
     .words = INT_MAX,
@@ -177,8 +177,8 @@ static int report(const struct options *options, const struct conf *conf)
         rv = -1;
     }
     if (rv == 0 && survey.other_runs > 0)
-        progress_print(&progress, "%s: this is run %s; %zu records of other runs are left out",
-                       name, survey.run, survey.other_runs);
+        progress_print(&progress, "%s: run %s; %zu records of other runs left out", name,
+                       survey.run, survey.other_runs);
     /* the past only adds to a report: where it cannot be read, that is said, and no more */
     if (rv == 0 && report_past(&survey, conf->history_path, &err) != 0)
         progress_print(&progress, "%s: history: %s; left out", name, err.text);

@@ -21,12 +21,12 @@ struct options {
 
 static const struct option_row rows[] = {
     COMMAND_CONFIG(struct options),
-    OPTION('l', "list", NULL, "only print which nodes wait", FLAG,
+    OPTION('l', "list", NULL, "only list the waiting nodes", FLAG,
            OPTION_FIELD(struct options, is_list)),
     OPTION('n', "dry-run", NULL, "only print what would be done", FLAG,
            OPTION_FIELD(struct options, is_dry_run)),
-    OPTION('r', "release", "LIST", "take these nodes out, certified or not", TEXT,
-           OPTION_FIELD(struct options, release)),
+    OPTION('r', "release", "LIST", "remove these nodes from the reservation, certified or not",
+           TEXT, OPTION_FIELD(struct options, release)),
     OPTION('w', "nodes", "LIST", "these nodes: n[1-4]", TEXT, OPTION_FIELD(struct options, nodes)),
     OPTION('\0', "nodelist", "LIST", NULL, TEXT, OPTION_FIELD(struct options, nodes)),
     OPTION_END,
@@ -35,9 +35,9 @@ static const struct option_set set = {
     .name = "muster reserve",
     .usage = "muster reserve [OPTION...]",
     .summary = "Puts nodes into the reservation \"" CLUSTER_WAITING
-               "\", where no job of a user starts. muster certify tests them there and takes out "
-               "those that it certifies. Jobs that run on a node go on. Without -w: all nodes that "
-               "have no valid certificate, by the history on this machine.",
+               "\", where no user job starts. muster certify tests them there and removes those "
+               "that it certifies. Running jobs continue. Without -w: all nodes without a valid "
+               "certificate in the history of this machine.",
     .status = "0 done, 2 usage, 3 not done.",
     .rows = rows,
 };

@@ -23,8 +23,8 @@ struct options {
 };
 
 static const struct option_row rows[] = {
-    OPTION('d', "directory", "DIR", "where the suspect reports are, instead of this node's", TEXT,
-           OPTION_FIELD(struct options, directory)),
+    OPTION('d', "directory", "DIR", "directory of the suspect reports, instead of this node's",
+           TEXT, OPTION_FIELD(struct options, directory)),
     COMMAND_JSON(struct options),
     OPTION(
         '\0', "leave", NULL,
@@ -42,9 +42,9 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster suspects",
     .usage = "muster suspects [OPTION...]",
-    .summary = "Lists the suspect reports that users' failed preflights left on this node. Needs "
-               "root. A suspect report drains nothing: muster certify --suspects tests the node "
-               "again and removes it.",
+    .summary = "Lists the suspect reports left on this node by users' failed preflights. Needs "
+               "root. A suspect report drains no node: muster certify --suspects tests the node "
+               "again and removes the report.",
     .status = "0 done, 1 not done, 2 usage.",
     .rows = rows,
 };
@@ -103,7 +103,8 @@ static int list(const struct options *options)
         char text[160];
 
         snprintf(
-            text, sizeof text, "%zu files beyond %d a user and %d in all removed, most of user %u",
+            text, sizeof text,
+            "removed %zu files beyond the limit of %d per user and %d in total, most of user %u",
             overflow.files, SUSPECT_REPORTS_OF_USER, SUSPECT_REPORTS_MAX, (unsigned)overflow.uid);
         print_result(options, options->node, NULL, "overflow", (double)overflow.files, text);
     }
@@ -176,7 +177,7 @@ static int leave(const struct options *options)
         int is_ours = line_read(options, line, &report);
 
         if (is_ours < 0) {
-            error_set(&err, "standard input, line %d: found no suspect report", number);
+            error_set(&err, "standard input, line %d: not a suspect report", number);
             status = failed(options, &err);
         } else if (is_ours && suspect_report_leave(options->directory, &report, &err) < 0) {
             status = failed(options, &err);

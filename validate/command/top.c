@@ -61,9 +61,9 @@ static void on_signal(int number)
 }
 
 static const struct option_row rows[] = {
-    OPTION('j', "json", NULL, "print events as JSON lines, as they are in the runs' files", FLAG,
+    OPTION('j', "json", NULL, "print the events of the runs' files as JSON lines", FLAG,
            OPTION_FIELD(struct options, as_json)),
-    OPTION('\0', "once", NULL, "print what the runs are at now, and end", FLAG,
+    OPTION('\0', "once", NULL, "print the current progress once and exit", FLAG,
            OPTION_FIELD(struct options, is_once)),
     COMMAND_ROOT(struct options),
     OPTION_END,
@@ -71,10 +71,10 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster top",
     .usage = "muster top [OPTION...]",
-    .summary = "Shows what the certifications of this host are at: their stages and the nodes that "
-               "have faults. On a terminal the view is drawn anew until q or Ctrl-C; elsewhere a "
-               "line for each event is printed until the runs are over.",
-    .status = "0 done, 2 usage, 3 the runs' files cannot be read.",
+    .summary = "Shows the progress of certifications on this host: their stages and the nodes with "
+               "faults. On a terminal the view is refreshed until q or Ctrl-C; otherwise a line "
+               "per event is printed until the runs end.",
+    .status = "0 done, 2 usage, 3 cannot read the runs' files.",
     .rows = rows,
 };
 

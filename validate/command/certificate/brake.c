@@ -50,7 +50,7 @@ int certificate_brake(const struct certificate_options *options)
              "by an administrator, until the certificate holds again or muster certificate "
              "--brake=on");
     if (geteuid() != 0)
-        rv = error_set(&err, "only root moves the brake; run as root");
+        rv = error_set(&err, "only root can change the brake; run as root");
     else
         rv = is_off ? brake_write(place.path, &brake, &err) : brake_remove(place.path, &err);
     if (rv != 0)
@@ -58,7 +58,7 @@ int certificate_brake(const struct certificate_options *options)
     else
         printf("%s: brake %s\n", place.node,
                is_off ? "lifted: this node refuses jobs as muster.conf says"
-                      : "on: this node refuses no job until muster check --health has looked");
+                      : "on: this node refuses no job until the next muster check --health");
     status = rv == 0 ? COMMAND_PASS : COMMAND_FAIL;
 out:
     certificate_place_clear(&place);

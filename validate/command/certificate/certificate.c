@@ -42,7 +42,7 @@ int certificate_place_read(const struct certificate_options *options,
         return status;
     seal_use_socket(place->conf.munge_socket);
     if (options->file && strlen(options->file) >= sizeof place->path) {
-        fprintf(stderr, "%s: the path of --file is too long\n", options->name);
+        fprintf(stderr, "%s: path of --file too long\n", options->name);
         return COMMAND_USAGE;
     }
     snprintf(place->path, sizeof place->path, "%s",
@@ -126,7 +126,7 @@ static void print_people(const struct certificate_place *place, enum certificate
         printf("%-13s%s%s\n", "boot", certificate->boot_id,
                strcmp(certificate->boot_id, place->inventory->boot_id) == 0
                    ? ""
-                   : " (the node has been started again since)");
+                   : " (the node was rebooted since)");
     printf("%-13s%s\n", "issued", date_text(certificate->issued, date));
     printf("%-13s%s\n", "expires", date_text(certificate->expires, date));
     print_rows("tests", certificate->tests);
@@ -243,13 +243,13 @@ static const struct option_row rows[] = {
            "many nodes refuse jobs; needs root",
            TEXT, OPTION_FIELD(struct certificate_options, brake), .choices = "on|off"),
     OPTION('C', "cluster", "NAME",
-           "the cluster that it must be for, instead of $SLURM_CLUSTER_NAME; without either, any",
-           TEXT, OPTION_FIELD(struct certificate_options, cluster)),
+           "expected cluster, instead of $SLURM_CLUSTER_NAME; without either, any cluster", TEXT,
+           OPTION_FIELD(struct certificate_options, cluster)),
     COMMAND_CONFIG(struct certificate_options),
-    OPTION('f', "file", "FILE", "certificate, instead of CertificateFile of muster.conf", TEXT,
+    OPTION('f', "file", "FILE", "certificate file, instead of CertificateFile of muster.conf", TEXT,
            OPTION_FIELD(struct certificate_options, file)),
-    OPTION('j', "json", NULL, "print one JSON object: of show the certificate, else a record", FLAG,
-           OPTION_FIELD(struct certificate_options, as_json)),
+    OPTION('j', "json", NULL, "print one JSON object: the certificate for show, otherwise a record",
+           FLAG, OPTION_FIELD(struct certificate_options, as_json)),
     COMMAND_NODE(struct certificate_options),
     OPTION('\0', "old-socket", "PATH",
            "socket of a munged with the old key: renew trusts it instead of the file's owner", TEXT,
@@ -262,20 +262,14 @@ static const struct option_set set = {
     .name = "muster certificate",
     .usage = "muster certificate show|verify|issue|renew [OPTION...]",
     .summary =
-        "The certificate of this node: what it says (show), whether it holds (verify: one line), "
-        "a new one (issue), and the same one under a new MUNGE key (renew).\n\n"
-        "renew needs root. After a change of the MUNGE key it seals the same text again, with the "
-        "same end, if all else still holds.\n\n"
-        "issue needs root; muster certify runs it on the nodes that pass. It reads a request on "
-        "standard input, with the last two lines again for each node, and does nothing on a node "
-        "that is not in it:\n"
-        "  run: ID\n"
-        "  cluster: NAME\n"
-        "  level: LEVEL\n"
-        "  expires: SECONDS since 1970\n"
-        "  node: NAME\n"
-        "  test: TEXT",
-    .status = "0 valid, issued or renewed, 1 not, 2 usage, 3 cannot tell.",
+        "Handles the certificate of this node: show prints it, verify checks it (one line), issue "
+        "writes a new one, renew seals it with a new MUNGE key.\n\nrenew needs root. After a "
+        "change of the MUNGE key it seals the same text again with the same expiry, if the "
+        "certificate is otherwise valid.\n\nissue needs root; muster certify runs it on the nodes "
+        "that pass. It reads a request from standard input, with the last two lines repeated for "
+        "each node, and does nothing on a node that is not listed:\n  run: ID\n  cluster: NAME\n  "
+        "level: LEVEL\n  expires: SECONDS since 1970\n  node: NAME\n  test: TEXT",
+    .status = "0 valid, issued or renewed, 1 otherwise, 2 usage, 3 cannot tell.",
     .rows = rows,
     .words = 1,
 };

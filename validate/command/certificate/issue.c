@@ -198,9 +198,8 @@ static int issue(const struct certificate_place *place, struct certificate *cert
     certificate->fingerprint = place->fingerprint; /* borrowed */
     text = certificate_format(certificate);
     if (!text)
-        error_set(err, errno == EINVAL ? "the request has a value that is not fit for a "
-                                         "certificate: a control character, a line too long, a "
-                                         "blank in a name"
+        error_set(err, errno == EINVAL ? "the request has a value not allowed in a certificate: a "
+                                         "control character, a line too long, a blank in a name"
                                        : "%m");
     else if (seal_make(text, strlen(text), &seal, err) == 0)
         result = certificate_install(place->path, text, seal, err);
@@ -244,7 +243,7 @@ static int report_kept(const struct certificate_options *options,
                .run = run[0] ? run : NULL, .node = place->node, .message = standing->level);
     char message[400];
 
-    text_put(message, sizeof message, "%s stays: it is of level %s", place->path, standing->level);
+    text_put(message, sizeof message, "%s kept: its level is %s", place->path, standing->level);
     if (!options->as_json) {
         printf("%s: certificate %s\n", place->node, message);
         return COMMAND_PASS;

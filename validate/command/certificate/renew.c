@@ -110,7 +110,7 @@ int certificate_renew(const struct certificate_options *options)
     int status;
 
     if (options->old_socket && seal_use_socket(options->old_socket) != 0) {
-        fprintf(stderr, "%s: the path of --old-socket is too long\n", options->name);
+        fprintf(stderr, "%s: path of --old-socket too long\n", options->name);
         return COMMAND_USAGE;
     }
     status = certificate_place_read(options, &place);

@@ -15,20 +15,20 @@ struct options {
 
 static const struct option_row rows[] = {
     COMMAND_CONFIG(struct options),
-    OPTION('f', "file", "FILE", "certificate, instead of CertificateFile of muster.conf", TEXT,
+    OPTION('f', "file", "FILE", "certificate file, instead of CertificateFile of muster.conf", TEXT,
            OPTION_FIELD(struct options, file)),
     COMMAND_JSON(struct options),
     COMMAND_NODE(struct options),
-    OPTION('w', "nodes", "LIST", "revoke the certificates of these nodes, by a small job on them",
+    OPTION('w', "nodes", "LIST", "revoke the certificates of these nodes with a small job on them",
            TEXT, OPTION_FIELD(struct options, nodes)),
     OPTION_END,
 };
 static const struct option_set set = {
     .name = "muster revoke",
     .usage = "muster revoke [OPTION...]",
-    .summary = "Removes the certificate of this node: the next job finds it missing. Needs root.",
-    .status = "0 no certificate any more, 1 it is still there, 2 usage, 3 Slurm did not answer, or "
-              "interrupted.",
+    .summary = "Removes the certificate of this node; the next job finds it missing. Needs root.",
+    .status =
+        "0 no certificate left, 1 still present, 2 usage, 3 no answer from Slurm, or interrupted.",
     .rows = rows,
 };
 
@@ -49,7 +49,7 @@ static int revoke_here(const struct options *options, const char *path)
         snprintf(message, sizeof message, "certificate not revoked: %s", err.text);
     else
         snprintf(message, sizeof message, "%s %s",
-                 result == 0 ? "certificate revoked:" : "there was no certificate at", path);
+                 result == 0 ? "certificate revoked:" : "no certificate found at", path);
     if (options->as_json) {
         record = RECORD(.suite = "certificate", .test = "certificate", .metric = "revoked",
                         .node = node, .value = result == 0, .unit = "count",

@@ -57,7 +57,7 @@ static void answer_print(struct revoking *revoking, struct target *target,
                          const struct record *record)
 {
     if (!record->message) {
-        failure_print(revoking, target, "its answer is not understood");
+        failure_print(revoking, target, "cannot parse its answer");
     } else if (record->verdict == VERDICT_FAIL) {
         failure_print(revoking, target, record->message);
     } else {
@@ -121,7 +121,7 @@ static void step_query(struct revoking *revoking, struct target **targets, size_
         snprintf(complaint, size, "interrupted; its certificate may still be there");
     else
         snprintf(complaint, size, "%s; run muster revoke on the node itself",
-                 *result.complaint.text ? result.complaint.text : "it did not answer in time");
+                 *result.complaint.text ? result.complaint.text : "no answer in time");
     arguments_clear(&program);
     hostlist_clear(&names);
     records_clear(&records);
@@ -176,7 +176,7 @@ static size_t partition_query(struct revoking *revoking, struct target **targets
     for (size_t i = 0; i < count; i++) {
         if (!partition)
             failure_print(revoking, targets[i],
-                          "it is in no partition that is up; run muster revoke on the node itself");
+                          "not in a partition that is up; run muster revoke on the node itself");
         else if (!hostlist_set_contains(&members, targets[i]->name))
             targets[left++] = targets[i];
         else if (cluster_node(&revoking->cluster, targets[i]->name)->is_full)
@@ -201,7 +201,7 @@ static void all_query(struct revoking *revoking)
     size_t count = 0;
 
     for (size_t i = 0; !targets && i < revoking->count; i++)
-        failure_print(revoking, &revoking->targets[i], "no memory to ask it");
+        failure_print(revoking, &revoking->targets[i], "out of memory");
     for (size_t i = 0; targets && i < revoking->count; i++) {
         const struct cluster_node *node =
             cluster_node(&revoking->cluster, revoking->targets[i].name);
@@ -209,7 +209,8 @@ static void all_query(struct revoking *revoking)
 
         if (node->is_down || node->is_drained || node->is_absent || node->is_invalid) {
             snprintf(why, sizeof why,
-                     "it is %s and runs no job; run muster revoke on the node itself", node->state);
+                     "node is %s and runs no job; run muster revoke on the node itself",
+                     node->state);
             revoking->targets[i].is_asked = true;
             failure_print(revoking, &revoking->targets[i], why);
         } else {

@@ -49,9 +49,9 @@ static void read_line(struct compare *compare, const char *path, unsigned number
     compare->is_incomplete = true;
     if (++*complaints <= COMPLAINTS)
         fprintf(stderr, "muster compare: %s:%u: %s\n", path, number,
-                result > 0 ? "found what is no record, left out" : "no memory for the record");
+                result > 0 ? "ignored a line that is not a record" : "no memory for the record");
     if (*complaints == COMPLAINTS + 1)
-        fprintf(stderr, "muster compare: %s: and more lines like that\n", path);
+        fprintf(stderr, "muster compare: %s: more such lines follow\n", path);
 }
 
 static int read_file(struct compare *compare, const char *path)
@@ -102,16 +102,15 @@ static int leave_full(struct compare *compare, const struct hostlist *full, bool
     char *folded = full->count > 0 ? hostlist_fold(full) : NULL;
 
     if (!folded)
-        return has_others ? 0 : error_set(err, "no node can be asked");
+        return has_others ? 0 : error_set(err, "no node can be queried");
     compare->is_incomplete = true;
     if (has_others)
-        fprintf(stderr, "muster compare: %s: not asked, jobs have all CPUs\n", folded);
+        fprintf(stderr, "muster compare: %s: not queried, jobs use all CPUs\n", folded);
     else
-        error_set(
-            err,
-            "no node can be asked: jobs have all CPUs of %s; ask when one is free on each, or "
-            "compare files that muster check --json wrote there",
-            folded);
+        error_set(err,
+                  "no node can be queried: jobs use all CPUs of %s; retry when each has a free "
+                  "CPU, or compare files written there by muster check --json",
+                  folded);
     free(folded);
     return has_others ? 0 : -1;
 }
@@ -139,7 +138,7 @@ static int choose(struct compare *compare, const struct cluster_partition *parti
             continue;
         }
         compare->is_incomplete = true;
-        fprintf(stderr, "muster compare: %s: %s%s\n", named.names[i], "not asked, it is ",
+        fprintf(stderr, "muster compare: %s: %s%s\n", named.names[i], "not queried, it is ",
                 hostlist_set_contains(&members, node->name) ? node->state
                                                             : "in another partition: -p");
     }
@@ -166,9 +165,10 @@ static const struct cluster_partition *find_partition(const struct compare *comp
                                (const char *const *)named.names, named.count);
     hostlist_clear(&named);
     if (!partition && compare->options.nodes && !compare->options.partition)
-        error_set(err, "no partition of this cluster that is up has %s", compare->options.nodes);
+        error_set(err, "no partition of this cluster that is up contains %s",
+                  compare->options.nodes);
     else if (!partition)
-        error_set(err, "there is no such partition in this cluster, or none is up");
+        error_set(err, "no such partition in this cluster, or it is not up");
     return partition;
 }
 
@@ -185,7 +185,7 @@ static int query_nodes(struct compare *compare, struct error *err)
     rv = choose(compare, partition, &chosen, err);
     step_muster(&program, "check", "--json", "--only=host.config,net.addresses", NULL);
     if (rv == 0 && isatty(2))
-        fprintf(stderr, "asking %zu node%s of partition %s\n", chosen.count,
+        fprintf(stderr, "querying %zu node%s of partition %s\n", chosen.count,
                 text_plural(chosen.count), partition->name);
     if (rv == 0)
         rv = step_run_on(&chosen, partition->name, STEP_WAIT_S, false, program.argv,
@@ -233,8 +233,7 @@ static int conclude(struct compare *compare, const struct comparison *comparison
             return COMMAND_UNKNOWN;
         }
         if (!compare->options.as_json)
-            printf("\n%s written: what most nodes of each group are; look it through\n",
-                   compare->options.save);
+            printf("\n%s written: the majority of each group; review it\n", compare->options.save);
     }
     if (worst == VERDICT_FAIL)
         return COMMAND_FAIL;
@@ -250,7 +249,7 @@ static int nodes_check(const struct compare *compare)
 
     if (compare->options.partition &&
         !plan_partition(&compare->cluster, compare->options.partition, NULL, 0))
-        return command_misuse("muster compare", "there is no partition %s in this cluster",
+        return command_misuse("muster compare", "no partition %s in this cluster",
                               compare->options.partition);
     if (compare->options.nodes && (hostlist_expand(compare->options.nodes, &named, &err) != 0 ||
                                    cluster_unknown_node(&compare->cluster, &named, &err)))
@@ -269,7 +268,7 @@ static int gather(struct compare *compare)
         step_clean_environment();
         if (cluster_open(&err) != 0 || cluster_load(&compare->cluster, &err) != 0) {
             fprintf(stderr, "muster compare: %s%s\n", err.text,
-                    options->file_count ? "; --by none does without Slurm" : "");
+                    options->file_count ? "; --by=none does not need Slurm" : "");
             return COMMAND_UNKNOWN;
         }
         compare->has_cluster = true;
@@ -293,7 +292,7 @@ static int run(struct compare *compare)
 
     if (options->by && conf_compare_parse(options->by, &compare->by) != 0)
         return command_misuse("muster compare",
-                              "--by is '%s', expected gres, features, partitions or none",
+                              "--by: found '%s', expected gres, features, partitions or none",
                               options->by);
     if (comparison_golden(&comparison,
                           options->golden ? options->golden : compare->conf.golden_path,
@@ -309,7 +308,7 @@ static int run(struct compare *compare)
         status = COMMAND_UNKNOWN;
     }
     if (status == COMMAND_PASS && comparison.fact_count == 0) {
-        fprintf(stderr, "muster compare: no fact of host.config is there to compare\n");
+        fprintf(stderr, "muster compare: no facts of host.config to compare\n");
         status = COMMAND_UNKNOWN;
     }
     if (status == COMMAND_PASS)
@@ -319,34 +318,36 @@ static int run(struct compare *compare)
 }
 
 static const struct option_row rows[] = {
-    OPTION('a', "all", NULL, "every value of every fact, and on which nodes", FLAG,
+    OPTION('a', "all", NULL, "print every value of every fact with its nodes", FLAG,
            OPTION_FIELD(struct options, shows_all)),
     OPTION('b', "by", "LIST",
-           "compare nodes of the same gres, features, partitions (several with commas), besides "
-           "their hardware; or none; instead of CompareBy (of FILEs: none)",
+           "group nodes by gres, features, partitions (comma-separated), in addition to their "
+           "hardware, or none; instead of CompareBy (default for FILEs: none)",
            TEXT, OPTION_FIELD(struct options, by)),
     COMMAND_CONFIG(struct options),
-    OPTION('g', "golden", "FILE", "what nodes should be, instead of Golden of muster.conf", TEXT,
+    OPTION('g', "golden", "FILE",
+           "golden file with the expected facts, instead of Golden of muster.conf", TEXT,
            OPTION_FIELD(struct options, golden)),
     COMMAND_JSON(struct options),
-    OPTION('w', "nodes", "LIST", "these nodes, n[1-4], instead of all of the partition", TEXT,
+    OPTION('w', "nodes", "LIST",
+           "compare these nodes, such as n[1-4], instead of the whole partition", TEXT,
            OPTION_FIELD(struct options, nodes)),
     OPTION('\0', "nodelist", "LIST", NULL, TEXT, OPTION_FIELD(struct options, nodes)),
     OPTION('p', "partition", "NAME", "this partition instead of the default one", TEXT,
            OPTION_FIELD(struct options, partition)),
-    OPTION('s', "save-golden", "FILE", "write such a file: what most nodes of each group are", TEXT,
+    OPTION('s', "save-golden", "FILE", "write a golden file with the majority of each group", TEXT,
            OPTION_FIELD(struct options, save)),
     OPTION_END,
 };
 static const struct option_set set = {
     .name = "muster compare",
     .usage = "muster compare [OPTION...] [FILE...]",
-    .summary = "Prints which nodes differ from the others of their kind, and in what: versions, "
-               "settings and topology, by majority or against a golden file. Runs a small job on "
-               "the nodes, or reads FILEs of JSON lines that muster certify --json or muster "
-               "check --json wrote; - is standard input.",
-    .status = "0 no difference that breaks jobs, 1 such a difference, 2 usage, 3 some nodes, lines "
-              "or facts could not be read.",
+    .summary =
+        "Prints nodes that differ from others of their kind in versions, settings or topology, by "
+        "majority or against a golden file. Runs a small job on the nodes, or reads FILEs of JSON "
+        "lines written by muster certify --json or muster check --json (-: standard input).",
+    .status = "0 no difference that breaks jobs, 1 a difference that breaks jobs, 2 usage, 3 "
+              "cannot read some nodes, lines or facts.",
     .rows = rows,
     .words = INT_MAX,
 };

@@ -59,14 +59,14 @@ static void nodes_query(const struct cluster_node *const *nodes, size_t count,
 
         for (size_t k = before; !has_answered && k < told; k++)
             has_answered = strcmp(findings->items[k].host, nodes[i]->name) == 0;
-        snprintf(found, sizeof found, "it is %.30s and was not asked", nodes[i]->state);
+        snprintf(found, sizeof found, "node is %.30s, not queried", nodes[i]->state);
         if (!has_answered && hostlist_contains(&names, nodes[i]->name))
-            snprintf(found, sizeof found, "a job on it told nothing: %.200s",
+            snprintf(found, sizeof found, "a job on it reported nothing: %.200s",
                      rv != 0                  ? err.text
                      : *result.complaint.text ? result.complaint.text
-                                              : "not in time");
+                                              : "no answer in time");
         if (has_answered)
-            snprintf(found, sizeof found, "a job ran and told what it found");
+            snprintf(found, sizeof found, "a job ran and reported its findings");
         doctor_add(findings, nodes[i]->name, "answer",
                    has_answered ? VERDICT_PASS : VERDICT_UNKNOWN, found);
     }

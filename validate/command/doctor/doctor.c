@@ -14,27 +14,26 @@ struct options {
 
 static const struct option_row rows[] = {
     OPTION('b', "bundle", "FILE",
-           "also write a tar for support: the page, its findings, the configuration; lines that "
-           "may hold a secret are left out",
+           "also write a tar for support with the output, findings and configuration; omits lines "
+           "that may contain a secret",
            TEXT, OPTION_FIELD(struct options, bundle)),
     COMMAND_CONFIG(struct options),
-    OPTION('\0', "here", NULL, "only this host, as a node", FLAG,
+    OPTION('\0', "here", NULL, "check only this host, as a node", FLAG,
            OPTION_FIELD(struct options, is_here)),
     OPTION('j', "json", NULL, "print a JSON object for each finding, nothing else", FLAG,
            OPTION_FIELD(struct options, as_json)),
-    OPTION('r', "root", "DIR", "recorded tree instead of this machine; only with --here", TEXT,
-           OPTION_FIELD(struct options, root)),
-    OPTION('w', "nodes", "LIST", "these nodes, instead of those of the default partition", TEXT,
-           OPTION_FIELD(struct options, nodes)),
+    OPTION('r', "root", "DIR", "read a recorded tree instead of this machine; only with --here",
+           TEXT, OPTION_FIELD(struct options, root)),
+    OPTION('w', "nodes", "LIST", "check these nodes, instead of those of the default partition",
+           TEXT, OPTION_FIELD(struct options, nodes)),
     OPTION_END,
 };
 static const struct option_set set = {
     .name = "muster doctor",
     .usage = "muster doctor [OPTION...]",
     .summary = "Checks everything that muster needs on this host, the controller and the nodes. "
-               "Prints what it finds, and what to do where something is wrong. Changes nothing.",
-    .status = "0 good or warnings only, 1 something is wrong, 2 usage, 3 something could not be "
-              "checked.",
+               "Prints findings and what to fix. Changes nothing.",
+    .status = "0 no fault or warnings only, 1 a fault, 2 usage, 3 cannot check something.",
     .rows = rows,
 };
 
@@ -45,7 +44,7 @@ static int options_read(int argc, char **argv, struct options *options)
     if (status >= 0)
         return status;
     if (options->root && !options->is_here)
-        return command_misuse(argv[0], "--root needs --here: a tree has no controller");
+        return command_misuse(argv[0], "--root requires --here: a recorded tree has no controller");
     if (options->nodes && options->is_here)
         return command_misuse(argv[0], "--here and --nodes are mutually exclusive");
     return -1;

@@ -75,8 +75,8 @@ int doctor_take(struct findings *findings, const char *line, double now_s)
         doctor_add(findings, host, precondition->name, (enum verdict)verdict, found);
         if (strcmp(name, "version") == 0) { /* once a node */
             snprintf(text, sizeof text,
-                     is_off ? "its clock is %.0f s from this host's"
-                            : "its clock is within a minute of this host's",
+                     is_off ? "its clock differs from this host's by %.0f s"
+                            : "its clock differs from this host's by less than a minute",
                      time_s - now_s);
             doctor_add(findings, host, "time", is_off ? VERDICT_FAIL : VERDICT_PASS, text);
         }

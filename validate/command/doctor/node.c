@@ -57,7 +57,7 @@ static enum verdict look_configuration(const struct doctor_site *site, char foun
     int rv = conf_load(path_below(site, path), &text, &err);
 
     if (rv == 1) {
-        SAY("no %s: the defaults are in force", path);
+        SAY("no %s: using the defaults", path);
         return VERDICT_PASS;
     }
     if (rv != 0) {
@@ -68,7 +68,7 @@ static enum verdict look_configuration(const struct doctor_site *site, char foun
     sha256_add(&sum, text, strlen(text));
     sha256_end(&sum, digest);
     free(text);
-    SAY("%s is good, sum %02x%02x%02x%02x", path, digest[0], digest[1], digest[2], digest[3]);
+    SAY("%s is valid, checksum %02x%02x%02x%02x", path, digest[0], digest[1], digest[2], digest[3]);
     return VERDICT_PASS;
 }
 
@@ -263,7 +263,7 @@ static enum verdict look_mpi(const struct doctor_site *site, char found[DOCTOR_F
 
     slurm_lines_value(&site->slurm, "MpiDefault", standard, sizeof standard);
     if (*site->root) {
-        SAY("srun is not asked about a recorded tree");
+        SAY("srun not queried for a recorded tree");
         return VERDICT_SKIP;
     }
     if (process_run(&(struct process){.argv = argv,
@@ -323,38 +323,39 @@ const struct precondition precondition_table[] = {
     {"slurm", look_slurm, "install Slurm's configuration, or name it in SLURM_CONF", MAY_DIFFER,
      true, true},
     {"configuration", look_configuration,
-     "mend the line (muster conf --check), and copy the file to head and nodes", SAME_ON_NODES,
+     "correct the line (muster conf --check), and copy the file to head and nodes", SAME_ON_NODES,
      true, true},
     {"plugin", look_plugin,
      "install libspank-muster for this Slurm, and make its line in plugstack.conf active",
      MAY_DIFFER, false, true},
     {"battery", look_battery, "install the package muster, or make install", MAY_DIFFER, false,
      true},
-    {"user", look_user, "make BatteryUser with one UID on head and nodes (operations.md, 1)", SAME,
-     true, true},
+    {"user", look_user, "create BatteryUser with the same UID on head and nodes (operations.md, 1)",
+     SAME, true, true},
     {"munge", look_munge, "start munged, and copy the same munge.key to head and nodes", MAY_DIFFER,
      true, true},
     {"clock", look_clock, "run chrony or another NTP client", MAY_DIFFER, true, true},
     {"limits", look_limits, "raise slurmd's limits (systemctl edit slurmd)", MAY_DIFFER, false,
      true},
-    {"state", look_state, "make the folder of CertificateFile, root's, or free space there",
-     MAY_DIFFER, true, true},
+    {"state", look_state,
+     "create the directory of CertificateFile, owned by root, or free space there", MAY_DIFFER,
+     true, true},
     {"spool", look_spool, "free space in SlurmdSpoolDir", MAY_DIFFER, false, true},
-    {"health", look_health, "HealthCheckProgram in slurm.conf (operations.md, 9)", MAY_DIFFER, true,
-     false},
+    {"health", look_health, "set HealthCheckProgram in slurm.conf (operations.md, 9)", MAY_DIFFER,
+     true, false},
     {"timer", look_timer, "systemctl enable --now muster-certify.timer, on one host", MAY_DIFFER,
      true, false},
-    {"mpi", look_mpi, "set MpiDefault in slurm.conf to what starts the MPI, or certify --mpi TYPE",
+    {"mpi", look_mpi,
+     "set MpiDefault in slurm.conf to a type that matches the MPI, or use certify --mpi TYPE",
      MAY_DIFFER, true, false},
     {"pmix", look_pmix, "PMIxDirectConn=false and PMIxCollFence=tree in mpi.conf", MAY_DIFFER, true,
      true},
     {"last-run", look_last_run, "muster certify", MAY_DIFFER, true, false},
     /* about the cluster, asked by doctor_cluster() */
-    {"controller", NULL, "start slurmctld, and see that this host reaches it", MAY_DIFFER, false,
+    {"controller", NULL, "start slurmctld, and check that this host reaches it", MAY_DIFFER, false,
      false},
     {"slurmd", NULL, "start slurmd, open its port to this host", MAY_DIFFER, false, false},
-    {"answer", NULL, "muster doctor --here on the node says what it finds", MAY_DIFFER, false,
-     false},
+    {"answer", NULL, "run muster doctor --here on the node", MAY_DIFFER, false, false},
     {"time", NULL, "run chrony or another NTP client on head and node", MAY_DIFFER, false, false},
 };
 const size_t precondition_count = sizeof precondition_table / sizeof *precondition_table;
