@@ -113,7 +113,7 @@ static int json_parse(const char *answer, struct ras *ras)
 /* A rank, or several at once, have launched the operations up to that one. */
 static void operation_take(struct ras_comm *comm, int count, double operation)
 {
-    if (comm->most == 0 || operation < comm->least) {
+    if (comm->behind_count == 0 || operation < comm->least) {
         comm->least = operation;
         comm->behind_count = 0;
     }
@@ -124,32 +124,45 @@ static void operation_take(struct ras_comm *comm, int count, double operation)
     comm->total += operation * count;
 }
 
-static void line_read(const char *line, struct ras_comm *comm, double *operation)
+/* What the ranks that follow in the text are: those up to an operation, or one of these. */
+enum { RANKS_OTHER = -1, RANKS_MISSING = -2 };
+
+/* "GPU 0 (NVML 3)" where the process does not see all of the node's. */
+#define BY_PROCESS " -- GPU %*[^m]managed by process %ld on node %63s"
+
+static void line_read(const char *line, struct ras_comm *comm, double *ranks)
 {
     struct ras_rank rank = {.rank = -1};
-    double at = -1;
-    int count;
+    double at = 0;
+    int count, end = 0;
 
     if (sscanf(line, " Process %ld on node %63s managing", &rank.pid, rank.host) == 2) {
         if (comm->missing_count++ == 0)
             comm->missing = rank;
-    } else if (sscanf(line, " The missing rank: %d", &rank.rank) == 1) {
+    } else if (sscanf(line, " The missing rank: %d", &rank.rank) == 1) { /* until 2.24 */
         comm->missing.rank = rank.rank;
-    } else if (sscanf(line, " %d ranks have launched up to operation %lf", &count, &at) == 2) {
+    } else if (sscanf(line, " Missing communicator data from %d rank%n", &count, &end) == 1 &&
+               end > 0) {
+        *ranks = RANKS_MISSING;
+    } else if (sscanf(line, " %d ranks have launched up to operation %lf", &count, &at) == 2 ||
+               (sscanf(line, " %d ranks have not launched any%n", &count, &end) == 1 && end > 0)) {
         operation_take(comm, count, at);
-        *operation = at;
-    } else if (sscanf(line,
-                      " Rank %d has launched up to operation %lf -- GPU %*s managed by "
-                      "process %ld on node %63s",
-                      &rank.rank, &at, &rank.pid, rank.host) == 4) {
+        *ranks = at;
+    } else if (sscanf(line, " Rank %d has launched up to operation %lf" BY_PROCESS, &rank.rank, &at,
+                      &rank.pid, rank.host) == 4 ||
+               sscanf(line, " Rank %d has not launched any operations" BY_PROCESS, &rank.rank,
+                      &rank.pid, rank.host) == 3) {
         operation_take(comm, 1, at);
         if (at == comm->least)
             comm->behind = rank;
-    } else if (sscanf(line, " Rank %d -- GPU %*s managed by process %ld on node %63s", &rank.rank,
-                      &rank.pid, rank.host) == 3) {
-        if (*operation == comm->least) /* the first of those that the last line counted */
+    } else if (sscanf(line, " Rank %d" BY_PROCESS, &rank.rank, &rank.pid, rank.host) == 3) {
+        if (*ranks == RANKS_MISSING && rank.pid == comm->missing.pid)
+            comm->missing.rank = rank.rank;
+        if (*ranks >= 0 &&
+            *ranks == comm->least) /* the first of those that the last line counted */
             comm->behind = rank;
-        *operation = -1;
+        if (*ranks >= 0)
+            *ranks = RANKS_OTHER;
     }
 }
 
@@ -159,12 +172,12 @@ static int text_parse(const char *answer, struct ras *ras)
 {
     char *text = strdup(answer), *rest = text, *line;
     struct ras_comm comm = {.missing.rank = -1, .behind.rank = -1};
-    double operation = -1;
+    double ranks = RANKS_OTHER;
     bool is_answer = false;
 
     while (rest && (line = strsep(&rest, "\n"))) {
         is_answer |= strncmp(line, "Job summary", 11) == 0;
-        line_read(line, &comm, &operation);
+        line_read(line, &comm, &ranks);
     }
     free(text);
     if (comm.least == comm.most || comm.behind.pid == 0)

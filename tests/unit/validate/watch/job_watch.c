@@ -418,6 +418,13 @@ static void answers(void)
     is_int(ras.comms[0].behind.pid, 483072, "... the first of them");
     is_int((long)ras.comms[0].most, 6650, "... how far others are");
     ras_clear(&ras);
+    ras = fixture_parse("visible.txt");
+    is_int(ras.comms[0].missing.rank, 13, "... of 2.28: the missing rank");
+    is_int(ras.comms[0].missing.pid, 483085, "... its process");
+    is_int(ras.comms[0].behind_count, 2, "... two have launched nothing");
+    is_int(ras.comms[0].behind.pid, 483075, "... the first of them, which sees one GPU");
+    is_int((long)ras.comms[0].most, 12, "... how far others are");
+    ras_clear(&ras);
     is_int(ras_parse("OK\nERROR: no\n{", &ras), -1, "anything else is no answer");
     ras_clear(&ras);
 }
