@@ -66,6 +66,19 @@ fi
 ok 'a page' report -f html -o "$work/run.html" "$work/run"
 is "$(grep -Eoc 'src=|href="[^#]|@import|url\(' "$work/run.html")" 0 '... that fetches nothing'
 
+# What muster watch --json found while a job ran.
+cat >"$work/watch" <<'END'
+{"time":1795190400.5,"suite":"watch","test":"watch","metric":"cpu_share","node":"n1","part":"rank 0","value":0.98,"unit":"1","job":4711}
+{"time":1795190400.5,"suite":"watch","test":"watch","metric":"traffic","node":"n1","part":"eth1","value":151.5,"unit":"Mb/s","job":4711}
+{"time":1795190400.5,"suite":"watch","test":"watch","node":"n2","part":"rank 1","verdict":"fail","code":"rank_hung","message":"rank 1 (pid 101) is stopped","remediation":"check_log","job":4711}
+END
+ok 'a job that was watched: records of the schema' \
+    "${top_builddir:-.}/tests/record-check" "$top_srcdir/doc/records.md" <"$work/watch"
+like "$(report "$work/watch")" '^n2 +fail .*rank 1 \(pid 101\) is stopped +Look at that process' \
+    '... who hangs, in the table'
+report -f html -o "$work/watch.html" "$work/watch"
+ok '... and on the page' grep -q '"rank 1","rank 1 (pid 101) is stopped","Look at that process' "$work/watch.html"
+
 # Several runs in the files: the newest, or the one that is asked for.
 run 2 --run 20261119-000000-0001 | sed 's/"time":1795/"time":1794/' >"$work/older"
 like "$(report "$work/older" "$work/run" | tail -1)" 'run 20261120-161200-1a2b, 2026-11-20' 'of two runs the newer one'
