@@ -24,7 +24,7 @@ fault 'misplaced n6 0 leaf3' 'fail +n6 mlx5_0:1 is on leaf3 \(0x00000000000a0003
 fault 'misplaced n6 0 spine2' 'fail +n6 mlx5_0:1 is on spine2 \(.*\) port 5, a switch that joins leaves, it belongs on leaf2 '
 fault 'swapped n6 n9 0' "fail +n6 mlx5_0:1 and n9 mlx5_0:1 are in each other's place, on leaf3 \(0x00000000000a0003\) port 1 and leaf2 \(0x00000000000a0002\) port 2 .*: swap the two cables"
 fault 'uplink leaf2 spine3' 'fail +leaf2 \(0x00000000000a0002\) has 3 uplinks, 3 of 3 switches like it have 4: check the cable of its port 7 to spine3 \(0x00000000000b0003\) port 2$'
-fault 'uplink-moved leaf2 spine3 spine1' 'fail +leaf2 \(0x00000000000a0002\) port 7 goes to spine1 \(0x00000000000b0001\) port 5, where one uplink more than usual is; one is missing to spine3 \(0x00000000000b0003\) port 2: move it there$'
+fault 'uplink-moved leaf2 spine3 spine1' 'fail +leaf2 \(0x00000000000a0002\) port 7 goes to spine1 \(0x00000000000b0001\) port 5, which has one uplink too many; one is missing to spine3 \(0x00000000000b0003\) port 2: move it there$'
 fault 'uplink-moved leaf2 spine3 leaf4' 'fail +leaf2 \(.*\) port 7 is cabled to leaf4 \(.*\) port 9, a switch of the same level: uplinks belong into the switches above, where leaf2 lacks 1 to spine3 '
 fault 'uplinks-swapped leaf2 leaf3 spine1 spine4' "fail +uplinks of leaf2 \(.*\) port 5 \(to spine4 \(.*\)\) and leaf3 \(.*\) port 8 are in each other's place: swap the two cables$"
 fault 'leaf leaf2' 'fail +leaf2: none of its 4 nodes \(n\[5-8\]\) is in the subnet: see whether the switch is powered and its uplinks are in'
@@ -101,7 +101,7 @@ refused '2s/1/300/' ':2: expected a number of ports from 1 to 254' 'a device wit
 refused '3s/\[1\]$/[9]/; 3s/"\[[0-9]*\]/"[41]/' ':3: no port 41 on S-00000000000a0001' 'a port that the other end has not'
 refused '3s/0a0001/0a0009/' ':3: "S-00000000000a0009" has no record' 'a cable to nowhere'
 refused '7s/"\[2\]/"[3]/' ':.*: .*cabled to .* and to ' 'a port with two cables'
-refused '$a nonsense' ":.*: expected what ibnetdiscover prints, found 'nonsense'" 'a line of something else'
+refused '$a nonsense' ":.*: expected output of ibnetdiscover, found 'nonsense'" 'a line of something else'
 refused '2,$d' ': no Switch or Ca in it' 'a file without devices'
 printf 'SwitchName=leaf1 Nodes=n[1-4\n' >"$dir/conf"
 cp "$dir/rated" "$dir/net"

@@ -137,11 +137,11 @@ conf() { # SED-SCRIPT SENTENCE NAME
     like "$findings" "^$2" '... is said' || diag "$text"
 }
 # shellcheck disable=SC2016
-conf '$aSwitchName=leaf2 Nodes=n[9-16]' 'fail +.*/conf line 6 has leaf2 a second time, line 2 has it too: slurmctld does not start with that' 'a name twice'
+conf '$aSwitchName=leaf2 Nodes=n[9-16]' 'fail +.*/conf line 6 has leaf2 a second time, first in line 2: slurmctld does not start with it' 'a name twice'
 conf 's/n\[9-16\]/n[8-16]/' 'warn +.*/conf line 2 has n8 under leaf2, line 1 has it under leaf1 too' 'a node in two leaves'
 conf 's/n\[25-32\]/n[25-30]/' 'warn +n\[31-32\] are cabled to the switches of leaf4 and are in no line of topology.conf: add them to .*/conf line 4$' 'nodes in no leaf'
 # shellcheck disable=SC2016
-conf '$aSwitchName=a Switches=b\nSwitchName=b Switches=a' 'fail +.*/conf line 6 has a above itself: slurmctld does not start with that' 'a loop'
+conf '$aSwitchName=a Switches=b\nSwitchName=b Switches=a' 'fail +.*/conf line 6 has a above itself: slurmctld does not start with it' 'a loop'
 conf 's/leaf\[1-4\]/leaf[1-3]/' 'warn +.*/conf line 4 has leaf4, which is under no other switch though cables join it to leaf1: .* add it to the Switches= of spine$' 'a leaf beside the tree'
 conf 's/leaf1 /x /; s/leaf2 /leaf1 /; s/^SwitchName=x /SwitchName=leaf2 /' 'warn +.*/conf line 1 calls the switch of its nodes leaf2, but that calls itself leaf1 \(.*\), and leaf2 is the switch of the nodes of line 2: correct the names$' 'two leaves with their names exchanged'
 sed 's/^SwitchName=spine /&Nodes=n[1-32] /' "$dir/good" >"$dir/conf"
@@ -171,7 +171,7 @@ if ! grep -q 'without libyaml' "$dir/err"; then
     yaml "${line}s/switch: leaf2/swich: leaf2/"
     is "$status $(<"$dir/err")" "2 muster topology: $dir/changed.yaml:$line: expected switch: NAME" 'a line that is none is named'
     yaml "$((line + 1))s/ nodes:/nodes/"
-    like "$status $(<"$dir/err")" "^2 muster topology: .*/changed.yaml:[0-9]+: no YAML: " 'what is no YAML too'
+    like "$status $(<"$dir/err")" "^2 muster topology: .*/changed.yaml:[0-9]+: not YAML: " 'what is no YAML too'
     printf '%s\n' '- topology: a' '  cluster_default: true' '  flat: true' '- topology: b' '  block:' \
         '    block_sizes: [8]' '    blocks:' '      - {block: leaf1, nodes: "n[1-8]"}' \
         '      - {block: leaf2, nodes: "n[9-16]"}' '      - {block: leaf3, nodes: "n[17-24]"}' \

@@ -52,11 +52,11 @@ static void check_enforcement(struct policy_findings *findings)
         users += is_user(&associations->records[i]);
     if (policy_enforces(site, "associations") && users == 0)
         policy_add(findings, POLICY_NO_ACCOUNTS, "AccountingStorageEnforce", "slurm.conf",
-                   "AccountingStorageEnforce is %s, and cluster %s has no user but root", enforce,
-                   site_config(site, "ClusterName"));
+                   "AccountingStorageEnforce is %s, but root is the only user of cluster %s",
+                   enforce, site_config(site, "ClusterName"));
     if (!policy_enforces(site, "qos") && restricted)
         policy_add(findings, POLICY_QOS_NOT_ENFORCED, "AccountingStorageEnforce", "slurm.conf",
-                   "AccountingStorageEnforce is %s, and %s, for one, has qos=%s",
+                   "AccountingStorageEnforce is %s, but %s, for example, has qos=%s",
                    *enforce ? enforce : "none",
                    policy_object(CLUSTER_ASSOCIATIONS, restricted, object, sizeof object),
                    site_value(restricted, "QOS"));
@@ -80,7 +80,7 @@ static void check_qos(struct policy_findings *findings)
         if (strcmp(name, "normal") != 0 && !is_used(site, name))
             policy_add(findings, POLICY_QOS_UNUSED, NULL,
                        policy_object(CLUSTER_QOS, qos, object, sizeof object),
-                       "no account and no user of this cluster has it, and it is no partition's");
+                       "no account, user or partition of this cluster has it");
     }
     for (size_t i = 0; i < site->tables[CLUSTER_ASSOCIATIONS].count; i++) {
         const struct site_record *one = &site->tables[CLUSTER_ASSOCIATIONS].records[i];
@@ -91,7 +91,7 @@ static void check_qos(struct policy_findings *findings)
               policy_is_inherited(site, one, "QOS")))
             policy_add(findings, POLICY_DEFAULT_QOS_REFUSED, NULL,
                        policy_object(CLUSTER_ASSOCIATIONS, one, object, sizeof object),
-                       "DefaultQOS=%s, and qos=%s", own, list);
+                       "DefaultQOS=%s, but qos=%s", own, list);
     }
 }
 
@@ -113,7 +113,7 @@ static void check_names(struct policy_findings *findings, const struct site_reco
         if (!is_known)
             policy_add(findings, kind, "PartitionName",
                        policy_object(CLUSTER_PARTITIONS, partition, object, sizeof object),
-                       "%s=%s, and there is no %s", key, site_value(partition, key), word);
+                       "%s=%s, but %s does not exist", key, site_value(partition, key), word);
     }
 }
 
@@ -174,12 +174,12 @@ static void check_partition(struct policy_findings *findings, const struct site_
     policy_partition_value(site, partition, "QOS", qos, sizeof qos);
     if (*qos && !site_find(site, CLUSTER_QOS, "Name", qos))
         policy_add(findings, POLICY_PARTITION_QOS_UNKNOWN, "PartitionName", object,
-                   "QOS=%s, and there is no such QOS", qos);
+                   "QOS=%s, but this QOS does not exist", qos);
     if (findings->count == before && policy_is_up(partition) &&
         strcasecmp(site_value(partition, "RootOnly"), "YES") != 0 &&
         policy_enforces(site, "associations") && !is_for_somebody(site, partition))
         policy_add(findings, POLICY_PARTITION_FOR_NOBODY, "PartitionName", object,
-                   "AllowAccounts=%s AllowQos=%s, and no user has both",
+                   "AllowAccounts=%s AllowQos=%s, but no user has both",
                    site_value(partition, "AllowAccounts"), site_value(partition, "AllowQos"));
 }
 

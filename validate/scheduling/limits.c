@@ -61,7 +61,7 @@ static void check_enforced(struct policy_findings *findings, enum cluster_text w
     if (!policy_enforces(findings->site, "limits") &&
         !policy_has(findings, POLICY_LIMITS_NOT_ENFORCED))
         policy_add(findings, POLICY_LIMITS_NOT_ENFORCED, "AccountingStorageEnforce", "slurm.conf",
-                   "AccountingStorageEnforce is %s, and %s, for one, has %s=%s",
+                   "AccountingStorageEnforce is %s, but %s, for example, has %s=%s",
                    *enforce ? enforce : "none", policy_object(what, record, object, sizeof object),
                    limit->key, value);
     if (strcmp(limit->key, "GrpTRESMins") == 0 && policy_enforces(findings->site, "limits") &&
@@ -69,7 +69,7 @@ static void check_enforced(struct policy_findings *findings, enum cluster_text w
         !site_list_has(enforce, "safe") && !site_list_has(enforce, "all") &&
         !policy_has(findings, POLICY_MINUTES_NOT_SAFE))
         policy_add(findings, POLICY_MINUTES_NOT_SAFE, "AccountingStorageEnforce", "slurm.conf",
-                   "AccountingStorageEnforce is %s, and %s has GrpTRESMins=%s", enforce,
+                   "AccountingStorageEnforce is %s, but %s has GrpTRESMins=%s", enforce,
                    policy_object(what, record, object, sizeof object), value);
 }
 
@@ -92,7 +92,8 @@ static void check_names(struct policy_findings *findings, enum cluster_text what
         *equal = '\0';
         if (!site_list_has(tracked, word)) {
             policy_add(findings, POLICY_GRES_NOT_TRACKED, "AccountingStorageTRES", object,
-                       "%s=%s, and AccountingStorageTRES is without %s", limit->key, value, word);
+                       "%s=%s, but AccountingStorageTRES does not contain %s", limit->key, value,
+                       word);
             continue;
         }
         colon = strchr(word, ':');
@@ -106,8 +107,7 @@ static void check_names(struct policy_findings *findings, enum cluster_text what
 
             policy_add(findings, POLICY_TYPED_GRES_HOLE, NULL, object, "%s=%s, and %s %s%s",
                        limit->key, value, isnan(untyped_limit) ? "no" : "more of", untyped,
-                       has_guard ? "; unless a plugin of JobSubmitPlugins has jobs name the type"
-                                 : "");
+                       has_guard ? "; unless a plugin of JobSubmitPlugins requires a type" : "");
             if (has_guard && findings->count > 0)
                 findings->items[findings->count - 1].verdict = VERDICT_WARN;
         } else if (typed_limit > untyped_limit) {
@@ -161,7 +161,7 @@ static void check_size(struct policy_findings *findings, enum cluster_text what,
         if (have > 0 && want > have)
             policy_add(findings, POLICY_LIMIT_ABOVE_CLUSTER, NULL,
                        policy_object(what, record, object, sizeof object),
-                       "%s=%s, and %s %.0f%s of %s", limit->key, value,
+                       "%s=%s, but %s %.0f%s of %s", limit->key, value,
                        limit->is_per_node ? "no node has more than" : "the cluster has", have,
                        strcasecmp(word, "mem") == 0 ? " MB" : "", word);
     }
@@ -289,11 +289,11 @@ static void check_walls(struct policy_findings *findings)
         }
         if (wall_s > longest_s && longest_s > 0 && !is_over)
             policy_add(findings, POLICY_WALL_ABOVE_PARTITIONS, NULL, object,
-                       "MaxWall=%s, and no partition for it has a MaxTime above %.0f minutes",
+                       "MaxWall=%s, but no partition for it has a MaxTime above %.0f minutes",
                        site_value(qos, "MaxWall"), longest_s / 60);
         if (policy_overrides_partitions(qos) && *enforce && strcasecmp(enforce, "NO") != 0)
             policy_add(findings, POLICY_OVERRIDE_REFUSED, "EnforcePartLimits", object,
-                       "Flags=%s, and EnforcePartLimits is %s", flags, enforce);
+                       "Flags=%s, but EnforcePartLimits is %s", flags, enforce);
     }
 }
 
@@ -310,7 +310,7 @@ static void check_tracked(struct policy_findings *findings)
         *colon = '\0';
         if (!site_list_has(tracked, word)) {
             policy_add(findings, POLICY_TYPED_GRES_ALONE, "AccountingStorageTRES", "slurm.conf",
-                       "AccountingStorageTRES has %s:%s and no %s", word, colon + 1, word);
+                       "AccountingStorageTRES has %s:%s but not %s", word, colon + 1, word);
             return;
         }
     }

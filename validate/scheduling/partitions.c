@@ -81,11 +81,11 @@ static void check_memory(struct policy_findings *findings, size_t index,
                 site_number(site_value(&site->tables[CLUSTER_NODES].records[k], "RealMemory")));
     if (largest_mb > 0 && default_mb > largest_mb)
         policy_add(findings, POLICY_MEMORY_ABOVE_NODES, "PartitionName", object,
-                   "a job has %.0f MB by default, and no node has more than %.0f", default_mb,
+                   "a job gets %.0f MB by default, but no node has more than %.0f", default_mb,
                    largest_mb);
     else if (default_mb > most_mb)
         policy_add(findings, POLICY_MEMORY_ABOVE_NODES, "PartitionName", object,
-                   "a job has %.0f MB by default, and MaxMemPerNode=%.0f", default_mb, most_mb);
+                   "a job gets %.0f MB by default, but MaxMemPerNode=%.0f", default_mb, most_mb);
 }
 
 static void check_times(struct policy_findings *findings, const struct site_record *partition,
@@ -152,6 +152,6 @@ void policy_check_partitions(struct policy_findings *findings)
         is_over = is_over || policy_overrides_partitions(&site->tables[CLUSTER_QOS].records[i]);
     if (has_limit && !is_over && strcasecmp(site_config(site, "EnforcePartLimits"), "NO") == 0)
         policy_add(findings, POLICY_PART_LIMITS_NOT_ENFORCED, "EnforcePartLimits", "slurm.conf",
-                   "EnforcePartLimits is NO, and partitions have MaxTime or MaxNodes");
+                   "EnforcePartLimits is NO, but partitions have MaxTime or MaxNodes");
     check_loose_nodes(findings);
 }

@@ -87,13 +87,13 @@ static void check_lists(struct policy_findings *findings, const struct preemptio
     }
     if (first && !preemption->is_qos)
         policy_add(findings, POLICY_PREEMPT_LISTS_IDLE, "PreemptType", "slurm.conf",
-                   "PreemptType is %s, and QOS %s has preempt=%s", *type ? type : "preempt/none",
+                   "PreemptType is %s, but QOS %s has preempt=%s", *type ? type : "preempt/none",
                    site_value(first, "Name"), site_value(first, "Preempt"));
     if (!preemption->is_qos || !site->has_accounting)
         return;
     if (!first && !is_within)
         policy_add(findings, POLICY_PREEMPT_NO_LISTS, "PreemptType", "slurm.conf",
-                   "PreemptType is preempt/qos, and no QOS has a preempt list");
+                   "PreemptType is preempt/qos, but no QOS has a preempt list");
     else if (first && !has_preemptible && !is_within)
         policy_add(findings, POLICY_PREEMPT_MODE_OFF, "PreemptMode", "slurm.conf",
                    "PreemptMode is %s, and the QOS in preempt=%s of QOS %s have no other",
@@ -153,7 +153,7 @@ static void check_tiers(struct policy_findings *findings, const struct preemptio
     }
     if (has_lower && !is_possible)
         policy_add(findings, POLICY_PREEMPT_MODE_OFF, "PreemptMode", "slurm.conf",
-                   "PreemptMode is OFF for every partition that has one of a higher tier over it");
+                   "PreemptMode is OFF for every partition below a higher tier");
     else if (!is_possible && !policy_has(findings, POLICY_TIERS_EQUAL))
         policy_add(findings, POLICY_TIERS_NEVER_PREEMPT, "PreemptType", "slurm.conf",
                    "no two partitions share nodes and differ in PriorityTier");
@@ -169,11 +169,11 @@ static void check_mode(struct policy_findings *findings, const struct preemption
     if (has_mode(mode, "REQUEUE") && strcmp(site_config(site, "JobRequeue"), "0") == 0 &&
         !policy_has(findings, POLICY_REQUEUE_OFF))
         policy_add(findings, POLICY_REQUEUE_OFF, "JobRequeue", object,
-                   "PreemptMode=%s, and JobRequeue is 0", mode);
+                   "PreemptMode=%s, but JobRequeue is 0", mode);
     if (is_suspend && !has_mode(preemption->mode, "GANG") &&
         !policy_has(findings, POLICY_SUSPEND_WITHOUT_GANG))
         policy_add(findings, POLICY_SUSPEND_WITHOUT_GANG, "PreemptMode", object,
-                   "PreemptMode=%s, and that of the cluster is %s", mode,
+                   "PreemptMode=%s, but the cluster's is %s", mode,
                    *preemption->mode ? preemption->mode : "OFF");
     if (is_suspend && !policy_has(findings, POLICY_SUSPEND_KEEPS_GRES))
         for (size_t i = 0; i < site->tables[CLUSTER_NODES].count; i++) {
@@ -181,7 +181,7 @@ static void check_mode(struct policy_findings *findings, const struct preemption
 
             if (*site_value(node, "Gres")) {
                 policy_add(findings, POLICY_SUSPEND_KEEPS_GRES, "PreemptMode", object,
-                           "PreemptMode=%s, and node %s, for one, has Gres=%s", mode,
+                           "PreemptMode=%s, but node %s, for example, has Gres=%s", mode,
                            site_value(node, "NodeName"), site_value(node, "Gres"));
                 break;
             }
@@ -213,10 +213,10 @@ static void check_times(struct policy_findings *findings, const char *object, co
         return;
     if (most_s > 0 && grace_s >= most_s)
         policy_add(findings, POLICY_GRACE_OUTLASTS_JOBS, key, object,
-                   "GraceTime=%s, and its jobs run %.0f minutes at most", grace, most_s / 60);
+                   "GraceTime=%s, but its jobs run at most %.0f minutes", grace, most_s / 60);
     if (most_s > 0 && exempt_s >= most_s)
         policy_add(findings, POLICY_EXEMPT_OUTLASTS_JOBS, "PreemptExemptTime", object,
-                   "PreemptExemptTime=%s, and its jobs run %.0f minutes at most", exempt,
+                   "PreemptExemptTime=%s, but its jobs run at most %.0f minutes", exempt,
                    most_s / 60);
 }
 

@@ -73,12 +73,12 @@ static void check_shares(struct policy_findings *findings, double shares, double
 
     if (shares == 0 && unequal)
         policy_add(findings, POLICY_SHARES_WEIGHT_ZERO, "PriorityWeightFairshare", "slurm.conf",
-                   "PriorityWeightFairshare is 0, and %s, for one, has fairshare=%s",
+                   "PriorityWeightFairshare is 0, but %s, for example, has fairshare=%s",
                    policy_object(CLUSTER_ASSOCIATIONS, unequal, object, sizeof object),
                    site_value(unequal, "Fairshare"));
     if (shares > 0 && qos_weight > 0 && span > 0 && shares > qos_weight * span)
         policy_add(findings, POLICY_SHARES_ABOVE_QOS, "PriorityWeightFairshare", "slurm.conf",
-                   "PriorityWeightFairshare is %.0f, and QOS %s and %s are %.0f apart", shares,
+                   "PriorityWeightFairshare is %.0f, but QOS %s and %s differ by only %.0f", shares,
                    site_value(qos->most_of, "Name"), site_value(qos->least_of, "Name"),
                    qos_weight * span);
     if (shares > 0 && site_seconds(site_config(site, "PriorityDecayHalfLife")) == 0 &&
@@ -104,27 +104,27 @@ static void check_weights(struct policy_findings *findings)
     if (is_flat) {
         if (qos.most > qos.least || partitions.most > partitions.least || unequal_shares(site))
             policy_add(findings, POLICY_WEIGHTS_ALL_ZERO, "PriorityType", "slurm.conf",
-                       "PriorityType is priority/multifactor, and every PriorityWeight is 0");
+                       "PriorityType is priority/multifactor, but every PriorityWeight is 0");
         return;
     }
     if (partition_weight == 0 && partitions.most > partitions.least)
         policy_add(findings, POLICY_PARTITION_WEIGHT_ZERO, "PriorityWeightPartition", "slurm.conf",
-                   "PriorityWeightPartition is 0, and partition %s has PriorityJobFactor=%.0f",
+                   "PriorityWeightPartition is 0, but partition %s has PriorityJobFactor=%.0f",
                    site_value(partitions.most_of, "PartitionName"), partitions.most);
     if (partition_weight > 0 && !(partitions.most > partitions.least))
-        policy_add(findings, POLICY_PARTITION_WEIGHT_IDLE, "PriorityWeightPartition", "slurm.conf",
-                   "PriorityWeightPartition is %.0f, and PriorityJobFactor is %.0f of each "
-                   "partition",
-                   partition_weight, partitions.most);
+        policy_add(
+            findings, POLICY_PARTITION_WEIGHT_IDLE, "PriorityWeightPartition", "slurm.conf",
+            "PriorityWeightPartition is %.0f, but PriorityJobFactor of each partition is %.0f",
+            partition_weight, partitions.most);
     if (!site->has_accounting)
         return;
     if (qos_weight == 0 && qos.most > qos.least)
         policy_add(findings, POLICY_QOS_WEIGHT_ZERO, "PriorityWeightQOS", "slurm.conf",
-                   "PriorityWeightQOS is 0, and QOS %s has priority=%.0f",
+                   "PriorityWeightQOS is 0, but QOS %s has priority=%.0f",
                    site_value(qos.most_of, "Name"), qos.most);
     if (qos_weight > 0 && !(qos.most > qos.least))
         policy_add(findings, POLICY_QOS_WEIGHT_IDLE, "PriorityWeightQOS", "slurm.conf",
-                   "PriorityWeightQOS is %.0f, and the priority of each QOS is %.0f", qos_weight,
+                   "PriorityWeightQOS is %.0f, but the priority of each QOS is %.0f", qos_weight,
                    fmax(qos.most, 0));
     check_shares(findings, shares, qos_weight, &qos);
 }
@@ -144,7 +144,7 @@ void policy_check_priority(struct policy_findings *findings)
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             if (weight(site, all[i]) > 0) {
                 policy_add(findings, POLICY_WEIGHTS_WITHOUT_PLUGIN, "PriorityType", "slurm.conf",
-                           "PriorityType is %s, and %s is %.0f", type, all[i],
+                           "PriorityType is %s, but %s is %.0f", type, all[i],
                            weight(site, all[i]));
                 return;
             }
@@ -154,7 +154,7 @@ void policy_check_priority(struct policy_findings *findings)
         if (weight(site, keys[i]) > 0 &&
             !strcasestr(site_config(site, "AccountingStorageType"), "slurmdbd")) {
             policy_add(findings, POLICY_WEIGHTS_WITHOUT_ACCOUNTING, keys[i], "slurm.conf",
-                       "%s is %.0f, and AccountingStorageType is %s", keys[i],
+                       "%s is %.0f, but AccountingStorageType is %s", keys[i],
                        weight(site, keys[i]), site_config(site, "AccountingStorageType"));
             break;
         }

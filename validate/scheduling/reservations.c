@@ -55,7 +55,7 @@ static void check_overlap(struct policy_findings *findings, size_t first)
             share_node(site_value(one, "Nodes"), site_value(other, "Nodes"), node, sizeof node))
             policy_add(findings, POLICY_RESERVATION_OVERLAPS, NULL,
                        policy_object(CLUSTER_RESERVATIONS, one, object, sizeof object),
-                       "reservation %s has %s, for one, at the same time",
+                       "reservation %s has %s, for example, at the same time",
                        site_value(other, "ReservationName"), node);
     }
 }
@@ -74,7 +74,7 @@ static void check_nodes(struct policy_findings *findings, const struct site_reco
     for (size_t i = 0; i < list.count; i++)
         if (!site_find(findings->site, CLUSTER_NODES, "NodeName", list.names[i])) {
             policy_add(findings, POLICY_RESERVATION_WITHOUT_NODES, NULL, object,
-                       "Nodes=%s, and there is no %s", nodes, list.names[i]);
+                       "Nodes=%s, but %s does not exist", nodes, list.names[i]);
             break;
         }
     hostlist_clear(&list);
@@ -97,7 +97,7 @@ static void check_names(struct policy_findings *findings, const struct site_reco
 
         if (word[0] != '-' && !is_known)
             policy_add(findings, POLICY_RESERVATION_FOR_NOBODY, NULL, object,
-                       "%s=%s, and there is no %s", key, site_value(one, key), word);
+                       "%s=%s, but %s does not exist", key, site_value(one, key), word);
     }
 }
 

@@ -163,7 +163,7 @@ static void check_parameters(struct policy_findings *findings, const char *list)
         }
         if (nearest && least > 0 && strlen(word) >= LENGTH_LEAST)
             policy_add(findings, POLICY_PARAMETER_UNKNOWN, "SchedulerParameters", "slurm.conf",
-                       "SchedulerParameters has %s, which is nearly %s", word, nearest);
+                       "SchedulerParameters has %s; did you mean %s", word, nearest);
     }
 }
 
@@ -186,7 +186,7 @@ static void check_window(struct policy_findings *findings, const char *list)
     }
     if (longest && fmin(longest_s, WINDOW_MOST_MINUTES * 60) > window * 60)
         policy_add(findings, POLICY_WINDOW_TOO_SHORT, "SchedulerParameters", "slurm.conf",
-                   "bf_window is %.0f minutes, and MaxTime of partition %s is %.0f", window,
+                   "bf_window is %.0f minutes, but MaxTime of partition %s is %.0f", window,
                    site_value(longest, "PartitionName"), longest_s / 60);
     if (resolution_s > 0 && window * 60 / resolution_s > STEPS_MOST)
         policy_add(findings, POLICY_RESOLUTION_TOO_FINE, "SchedulerParameters", "slurm.conf",
@@ -240,14 +240,14 @@ static void check_least_loaded(struct policy_findings *findings)
         return;
     if (is_everywhere)
         policy_add(findings, POLICY_LLN_SCATTERS, "SelectTypeParameters", "slurm.conf",
-                   "SelectTypeParameters has CR_LLN, and TopologyPlugin is %s", plugin);
+                   "SelectTypeParameters has CR_LLN, but TopologyPlugin is %s", plugin);
     for (size_t i = 0; !is_everywhere && i < site->tables[CLUSTER_PARTITIONS].count; i++) {
         const struct site_record *partition = &site->tables[CLUSTER_PARTITIONS].records[i];
 
         if (strcasecmp(site_value(partition, "LLN"), "YES") == 0)
             policy_add(findings, POLICY_LLN_SCATTERS, "PartitionName",
                        policy_object(CLUSTER_PARTITIONS, partition, object, sizeof object),
-                       "LLN=YES, and TopologyPlugin is %s", plugin);
+                       "LLN=YES, but TopologyPlugin is %s", plugin);
     }
 }
 
@@ -265,10 +265,10 @@ void policy_check_scheduler(struct policy_findings *findings)
         check_window(findings, list);
     else if (strncmp(list, "bf_", 3) == 0 || strstr(list, ",bf_"))
         policy_add(findings, POLICY_PARAMETERS_IDLE, "SchedulerParameters", "slurm.conf",
-                   "SchedulerType is %s, and SchedulerParameters is %s", type, list);
+                   "SchedulerType is %s, but SchedulerParameters is %s", type, list);
     check_nodes(findings);
     check_least_loaded(findings);
     if (array - 1 > jobs && tasks > jobs) /* it is one above the largest index */
         policy_add(findings, POLICY_ARRAY_ABOVE_JOBS, "MaxArraySize", "slurm.conf",
-                   "MaxArraySize is %.0f, and MaxJobCount %.0f", array, jobs);
+                   "MaxArraySize is %.0f, but MaxJobCount is %.0f", array, jobs);
 }

@@ -69,7 +69,7 @@ static int number_adapters(struct subnet *subnet, struct error *err)
     size_t *order = malloc((subnet->device_count + 1) * sizeof *order), count = 0;
 
     if (!order)
-        return error_set(err, "no memory for the subnet");
+        return error_set(err, "out of memory for the subnet");
     for (size_t i = 0; i < subnet->device_count; i++)
         if (subnet->devices[i].kind == SUBNET_ADAPTER && subnet->devices[i].name[0] &&
             !subnet->devices[i].adapter[0])
@@ -347,10 +347,10 @@ static int attach(struct subnet *subnet, struct error *err)
     struct subnet_rail *rails;
 
     if (find_names(subnet) != 0)
-        return error_set(err, "no memory for the subnet's nodes");
+        return error_set(err, "out of memory for the subnet's nodes");
     rails = calloc(subnet->port_count + 1, sizeof *rails);
     if (!rails)
-        return error_set(err, "no memory for the subnet's nodes");
+        return error_set(err, "out of memory for the subnet's nodes");
     for (size_t i = 0; i < subnet->port_count; i++) {
         const struct subnet_port *port = &subnet->ports[i];
 
@@ -384,7 +384,7 @@ int subnet_finish(struct subnet *subnet, struct error *err)
             name_adapter(device);
     }
     rv = hosts && scratch ? number_adapters(subnet, err)
-                          : error_set(err, "no memory for the subnet");
+                          : error_set(err, "out of memory for the subnet");
     for (size_t i = 0; rv == 0 && i < subnet->device_count; i++)
         if (subnet->devices[i].kind == SUBNET_SWITCH)
             hosts[i] = hosts_of(subnet, (int)i);

@@ -70,7 +70,7 @@ int subnet_add(struct subnet *subnet, enum subnet_kind kind, uint64_t guid, cons
     if (ports)
         subnet->ports = ports;
     if (!devices || !ports)
-        return error_set(err, "no memory for the subnet");
+        return error_set(err, "out of memory for the subnet");
     device = &devices[subnet->device_count];
     *device = (struct subnet_device){.kind = kind, .guid = guid, .level = -1, .plane = -1};
     if (id)
@@ -106,7 +106,7 @@ int subnet_link(struct subnet *subnet, struct subnet_port *one, struct subnet_po
     char text[160], first[160], second[160];
 
     if (a == b)
-        return error_set(err, "%s is said to be cabled to itself",
+        return error_set(err, "%s is listed as cabled to itself",
                          subnet_port_text(subnet, a, text, sizeof text));
     if ((one->peer < 0 || one->peer == b) && (other->peer < 0 || other->peer == a)) {
         one->peer = b;
@@ -120,7 +120,7 @@ int subnet_link(struct subnet *subnet, struct subnet_port *one, struct subnet_po
         b = keep;
         one = other;
     }
-    return error_set(err, "%s is said to be cabled to %s and to %s",
+    return error_set(err, "%s is listed as cabled to %s and to %s",
                      subnet_port_text(subnet, a, text, sizeof text),
                      subnet_port_text(subnet, one->peer, first, sizeof first),
                      subnet_port_text(subnet, b, second, sizeof second));

@@ -147,8 +147,8 @@ int topology_conf_read_yaml(const char *path, struct topology_conf *conf, struct
         rv = read_document(&document, path, conf, err);
         yaml_document_delete(&document);
     } else {
-        rv = error_set(err, "%s:%zu: no YAML: %s", path, parser.problem_mark.line + 1,
-                       parser.problem ? parser.problem : "it cannot be read");
+        rv = error_set(err, "%s:%zu: not YAML: %s", path, parser.problem_mark.line + 1,
+                       parser.problem ? parser.problem : "cannot read it");
     }
     yaml_parser_delete(&parser);
     fclose(file);

@@ -48,8 +48,8 @@ static void judge_doubles(const struct sense *sense)
             continue;
         snprintf(subnet_finding_add(
                      sense->findings, SUBNET_CONF, VERDICT_FAIL,
-                     "%s has %s a second time, line %d has it too: slurmctld does "
-                     "not start with that; remove or rename one",
+                     "%s has %s a second time, first in line %d: slurmctld does not start with it; "
+                     "remove or rename one",
                      place(sense, line > first_line ? line : first_line, where, sizeof where), name,
                      line > first_line ? first_line : line)
                      ->part,
@@ -84,7 +84,7 @@ static void judge_loops(const struct sense *sense)
         if (at != (int)i || !is_first)
             continue;
         snprintf(subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_FAIL,
-                                    "%s has %s above itself: slurmctld does not start with that; "
+                                    "%s has %s above itself: slurmctld does not start with it; "
                                     "correct its Switches= or those of the switches below it",
                                     place(sense, conf->switches[i].line, where, sizeof where),
                                     conf->switches[i].name)

@@ -236,7 +236,7 @@ static void judge_unequal(struct tier *tier, int a, int *peers)
         tier->is_told[b] = true;
     } else {
         snprintf(text, sizeof text,
-                 "%.120s goes to %.110s, where one uplink more than usual is; one is missing to "
+                 "%.120s goes to %.110s, which has one uplink too many; one is missing to "
                  "%.100s%s: move it there",
                  cable,
                  subnet_port_text(tier->subnet, tier->subnet->ports[mismatch.port].peer, end,

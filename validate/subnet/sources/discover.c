@@ -217,7 +217,7 @@ static int copy_fabric(struct subnet *subnet, ibnd_fabric_t *fabric, char *ca, i
         if (rv == 0)
             add_counters(subnet, &copy, ca, port);
     } else {
-        rv = error_set(err, "no memory for the subnet");
+        rv = error_set(err, "out of memory for the subnet");
     }
     free(copy.nodes);
     free(copy.places);
@@ -242,8 +242,7 @@ static int discover_port(struct subnet *subnet, char *ca, int port, struct error
 
     if (!fabric)
         return error_set(err,
-                         "%s:%d: the subnet cannot be discovered: it takes root, and "
-                         "/dev/infiniband/umad*",
+                         "%s:%d: cannot discover the subnet: needs root and /dev/infiniband/umad*",
                          ca, port);
     snprintf(subnet->source + length, sizeof subnet->source - length, "%s%s:%d", length ? ", " : "",
              ca, port);
@@ -298,9 +297,9 @@ int subnet_discover(const char *port, struct subnet *subnet, struct error *err)
         rv = discover_adapter(subnet, names[i], port, &tried, err);
     if (rv == 0 && tried == 0) {
         if (port)
-            error_set(err, "%s is no InfiniBand port of this host that has a link", port);
+            error_set(err, "%s is not an InfiniBand port of this host with a link", port);
         else
-            error_set(err, "this host has no InfiniBand port that has a link");
+            error_set(err, "this host has no InfiniBand port with a link");
         rv = 1;
     }
     umad_done();
@@ -314,7 +313,7 @@ int subnet_discover(const char *port, struct subnet *subnet, struct error *err)
     (void)port;
     (void)subnet;
     error_set(err, "this muster was built without libibnetdisc (Debian: libibnetdisc-dev), so it "
-                   "cannot ask a subnet; --from FILE reads what ibnetdiscover has printed");
+                   "cannot query a subnet; use --from=FILE with output of ibnetdiscover");
     return 1;
 }
 

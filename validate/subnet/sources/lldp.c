@@ -148,7 +148,7 @@ static int add_neighbor(struct subnet_neighbors *gathering, const char *interfac
     }
     id = json_string_value(json_object_get(json_object_get(chassis, "id"), "value"));
     if (!id || !label)
-        return error_set(err, "%s: no chassis id and port id of its neighbor", interface);
+        return error_set(err, "%s: neighbor without chassis id or port id", interface);
     if (!is_switch(chassis))
         return 0;
     copy(interface, neighbor.interface, sizeof neighbor.interface);
@@ -170,7 +170,7 @@ static int take_node(struct subnet_neighbors *gathering, const char *node, json_
     int rv = 0;
 
     if (!json_is_object(json_object_get(root, "lldp")))
-        rv = error_set(err, "not what lldpcli -f json show neighbors details prints");
+        rv = error_set(err, "not the output of lldpcli -f json show neighbors details");
     else
         rv = subnet_neighbors_node(gathering, node, err);
     interfaces = json_object_get(json_object_get(root, "lldp"), "interface");

@@ -100,13 +100,13 @@ static int remember(struct parser *parser, const char *id)
 
     if (!GROW(parser->ids, parser->id_count) || !entry.key) {
         free(entry.key);
-        return error_set(parser->err, "no memory for the subnet");
+        return error_set(parser->err, "out of memory for the subnet");
     }
     parser->ids[parser->id_count++] = entry.key;
     if (hsearch_r(entry, FIND, &found, &parser->table))
         return error_set(parser->err, "\"%s\" a second time", id);
     if (!hsearch_r(entry, ENTER, &found, &parser->table))
-        return error_set(parser->err, "no memory for so many devices");
+        return error_set(parser->err, "out of memory for so many devices");
     return 0;
 }
 
@@ -162,7 +162,7 @@ static int read_port(struct parser *parser, const char *text)
                          PORTS_MAX);
     link.active = find_rate(text);
     if (!GROW(parser->links, parser->link_count))
-        return error_set(parser->err, "no memory for the subnet");
+        return error_set(parser->err, "out of memory for the subnet");
     parser->links[parser->link_count++] = link;
     return 0;
 }
@@ -199,7 +199,7 @@ static int read_line(struct parser *parser, const char *text)
     if (!*text || *text == '#' || begins(&text, "vendid=") || begins(&text, "sysimgguid=") ||
         begins(&text, "Chassis ") || begins(&text, "Hostname:"))
         return 0;
-    return error_set(parser->err, "expected what ibnetdiscover prints, found '%.60s'", text);
+    return error_set(parser->err, "expected output of ibnetdiscover, found '%.60s'", text);
 }
 
 static int connect_line(struct parser *parser, const struct line_link *link)
@@ -261,7 +261,7 @@ int subnet_read_text(const char *path, struct subnet *subnet, struct error *err)
         return error_set(err, "%s: %m", path);
     if (!hcreate_r(DEVICES_MAX, &parser.table)) {
         fclose(file);
-        return error_set(err, "no memory for the subnet");
+        return error_set(err, "out of memory for the subnet");
     }
     length = strlen(subnet->source);
     snprintf(subnet->source + length, sizeof subnet->source - length, "%s%s", length ? ", " : "",
