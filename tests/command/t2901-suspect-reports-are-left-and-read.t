@@ -23,7 +23,7 @@ like "$(suspects --json)" '"suite":"suspects","test":"preflight.suspects","node"
     'and as records: whom it is about, and who keeps it'
 printf 'n1\t../../n3\t12\tlinks\teth1\tx\nno line of a suspect report\n' | suspects --leave >"$work/said"
 is "$?" 1 'a suspect report about no name of a node fails'
-is "$(cat "$work/said")" "muster suspects: n1: '../../n3' is no name of a node
+is "$(cat "$work/said")" "muster suspects: n1: '../../n3' is not a node name
 muster suspects: n1: standard input, line 2: not a suspect report" '... in one clear line, and so does what is none'
 long=$(printf 'x%.0s' {1..64})
 printf 'n1\t%s\t%s\tlinks\teth1\tx\n' n5 0 n5 1x n5 4294967296 "$long" 12 | suspects --leave >"$work/said"

@@ -31,10 +31,10 @@ like "$text" '^1 of 2 nodes passed, 1 failed' '... all of it'
 while read -r line what; do
     like "$(cat "$work/said")" "^muster report: $work/run:$line: $what.*; left out$" "line $line: $what"
 done <<'END'
-2 no JSON: 
+2 not JSON: 
 3 a line of [0-9]+ bytes, allowed 65536
-4 passes with 10 Mb/s, on the wrong side of its own limit, 160
-5 value is -3 Mb/s, which nothing can be
+4 passes with 10 Mb/s, on the wrong side of its limit 160
+5 value is -3 Mb/s, which is impossible
 7 cut off at the end of the file: 
 END
 is "$(wc -l <"$work/said")" 5 'one line each'
@@ -42,7 +42,7 @@ is "$(wc -l <"$work/said")" 5 'one line each'
 for ((i = 0; i < 5000; i++)); do echo "line $i"; done >>"$work/run"
 report "$work/run" >/dev/null
 is "$(wc -l <"$work/said")" 11 'of thousands of bad lines the first ones are named'
-is "$(tail -1 "$work/said")" "muster report: $work/run: 4994 lines more were left out; left out" '... and the others counted'
+is "$(tail -1 "$work/said")" "muster report: $work/run: 4994 more lines left out; left out" '... and the others counted'
 
 # Names and messages that want out of their place.
 cat >"$work/hostile" <<'END'

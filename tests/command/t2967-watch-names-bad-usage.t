@@ -15,10 +15,10 @@ refused() { # LINE OPTION...
     is "$? $(head -n 1 <<<"$text")" "2 muster watch: $1" "watch ${*:2}: a usage error in one clear line"
 }
 refused 'no job given'
-refused 'expected the number of a job, found "x"' x
-refused 'expected the number of a job, found "12.0"' 12.0
-refused 'expected the number of a job, found "0"' 0
-refused 'expected the number of a job, found "99999999999"' 99999999999
+refused 'expected a job ID, found "x"' x
+refused 'expected a job ID, found "12.0"' 12.0
+refused 'expected a job ID, found "0"' 0
+refused 'expected a job ID, found "99999999999"' 99999999999
 refused 'option --interval: expected seconds from 0.5 to 60, found "0"' --interval=0 1
 
 # a process of a rank is found among this machine's, and not after it

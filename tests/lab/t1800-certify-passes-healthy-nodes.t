@@ -129,7 +129,7 @@ is "$status $words" \
 lab run scontrol update nodename=n[1-2,4] state=resume
 text=$(lab run "$muster" certify --dry-run -w n1,n2 --json /dev/full 2>&1 >/dev/null)
 is "$?" 3 'records that cannot be written are no success'
-like "$text" '^muster certify: /dev/full: not all records could be written$' '... and that is said'
+like "$text" '^muster certify: /dev/full: could not write all records$' '... and that is said'
 begin=$(date +%s)
 watch_processes
 certify --level standard -p lab

@@ -18,7 +18,7 @@ like "$words" '^n2: certificate revoked: /var/lib/muster/certificate$' 'a line s
 lab run scontrol update nodename=n3 state=drain reason=test
 status=0
 words=$(lab run "$muster" revoke -w n3,n9 2>&1) || status=$?
-is "$status $words" '2 muster revoke: there is no node n9 in this cluster' \
+is "$status $words" '2 muster revoke: no node n9 in this cluster' \
     'a name that is none is told before anything starts'
 status=0
 words=$(lab run "$muster" revoke -w n1,n3 2>&1) || status=$?

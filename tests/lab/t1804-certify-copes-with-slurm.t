@@ -97,7 +97,7 @@ like "$words" "check that srun's --mpi, or MpiDefault of slurm.conf, matches its
 configure DisableRootJobs=YES
 certify -w n1,n2
 is "$status" 3 "root's jobs are refused" || show
-like "$words" 'Invalid user id; DisableRootJobs of slurm.conf has to be no' '... and by what is said' || show
+like "$words" 'Invalid user id; DisableRootJobs in slurm.conf must be no' '... and by what is said' || show
 configure DisableRootJobs=NO
 
 # n2 lies about n1, and about itself without end; somebody's reason would steer the terminal.
@@ -123,7 +123,7 @@ like "$words" '^n3: .*\?\[2Jgone' 'a reason is told without what steers a termin
 unlike "$(cat "$work/words")" $'\033' '... or any of it'
 
 certify -w n1,n9
-is "$status $words" '2 muster certify: there is no node n9 in this cluster' 'a node that is not there'
+is "$status $words" '2 muster certify: no node n9 in this cluster' 'a node that is not there'
 certify -p none
 is "$status $words" '2 muster certify: no partition none in this cluster' 'nor a partition'
 certify -w 'n[1'
@@ -150,7 +150,7 @@ without_munge() { # STAGE VERDICTS STATE-OF-N3: once that is over
     wait $pid
     lab heal >/dev/null
     is "$(verdicts)" "$2" "without MUNGE of the head after $1" || show
-    like "$(cat "$work/words")" 'MUNGE of this host has gone .*; next: systemctl start munge' '... it is said why' || show
+    like "$(cat "$work/words")" 'MUNGE is not running on this host .*; next: systemctl start munge' '... it is said why' || show
     ok '... nothing is left once it is back' within 120 nothing_left
     like "$(states)" "^n1 idle n2 idle n3 $3 n4 idle$" '... and no node that is well is drained'
 }

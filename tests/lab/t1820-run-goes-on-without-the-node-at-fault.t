@@ -84,7 +84,7 @@ id=$(submit again -N2 -w n[1-2] --no-kill --open-mode=append)
 ok 'a job without a spare runs' within 30 lab on n2 pgrep -f 'sleep 987'
 lab fault slurmd-killed n2 >/dev/null
 lab on n2 pkill -KILL -f 'sleep 987'
-ok 'a node goes: it is queued again' within 60 told again 'job [0-9]* is queued again without n2'
+ok 'a node goes: it is queued again' within 60 told again 'requeueing job [0-9]* without n2'
 excludes() { [[ $(lab run scontrol -o show job "$id") == *' ExcNodeList=n2 '* ]]; }
 ok '... and excludes the node' within 20 excludes
 unlike "$(cat "$work/again")" '^status' '... and the rest of the script is not run'
@@ -96,7 +96,7 @@ script wrong 'muster run --spares=1 -p off -- srun sh -c "exit 7"'
 id=$(submit wrong -N3 -w n[1,3-4])
 ok 'a program that fails everywhere ends' within 90 told wrong '^status 7$' || sed 's/^/# /' "$work/wrong"
 is "$(grep -c 'muster run: starts srun' "$work/wrong")" 2 '... with its own status, after one more start'
-like "$(cat "$work/wrong")" 'no node is blamed' '... and no node is blamed'
+like "$(cat "$work/wrong")" 'the program is at fault, not a node' '... and no node is blamed'
 unlike "$(for node in n1 n2 n3 n4; do lab on $node muster suspects; done)" "of job $id," \
     '... nor has a suspect report'
 like "$(cat "$work/wrong")" 'muster run: the job script has no "#SBATCH --no-kill"' \

@@ -106,7 +106,7 @@ lab run sh -c 'rm /var/lib/muster/runs/*'
 like "$(lab run scontrol -o show reservation)" 'muster-20.* Duration=365-' \
     'with its journal gone too the reservation stays, and does not end by itself'
 certify -p none
-like "$words" 'cleaning up after run 20.*, which has no job any more' 'a run on another head cleans up after it'
+like "$words" 'cleaning up after run 20.*, whose job is gone' 'a run on another head cleans up after it'
 is "$(states) $(reason n2)" "n1 idle n2 drained n3 idle n4 idle $ours" 'the drain is back as it was' || show
 like "$(lab run scontrol -o show node n2)" 'Comment=rack 7( |$)' "and the site's comment"
 ok 'nothing is left' nothing_left

@@ -19,7 +19,7 @@ is "$status $words" '0 would wait for muster certify in reservation muster: n[1-
     'without a certificate all would wait'
 is "$(reservations)" '' 'a dry run makes no reservation'
 muster_says reserve -w n9
-is "$status $words" '2 muster reserve: there is no node n9 in this cluster' 'a node that is not there'
+is "$status $words" '2 muster reserve: no node n9 in this cluster' 'a node that is not there'
 muster_says reserve -w 'n[1-3]'
 is "$status" 0 'three wait'
 muster_says reserve

@@ -40,7 +40,7 @@ is "$status" 1 'what cannot be asked is no reason not to tell the rest'
 like "$words" 'n4: not queried, it is drain' '... a drained node is named'
 compare -w 'n[1-5]'
 is "$status" 2 'one that is not there is a usage error'
-like "$words" '^muster compare: there is no node n5 in this cluster' '... and named'
+like "$words" '^muster compare: no node n5 in this cluster' '... and named'
 
 lab heal >/dev/null
 lab run scontrol update nodename=n4 state=resume

@@ -9,12 +9,12 @@
 #include "lib/base/atomic_file.h"
 
 const struct report_format report_formats[] = {
-    {"table", "a table for a person", overview_write},
-    {"html", "one page with everything in it; needs no network", html_write},
+    {"table", "a readable table", overview_write},
+    {"html", "one self-contained HTML page; needs no network", html_write},
     {"junit", "JUnit XML, for CI systems", junit_write},
     {"prometheus", "metrics for node_exporter's textfile collector", prometheus_write},
-    {"csv", "every record as a line, for spreadsheets", csv_write},
-    {"json", "the records themselves, as JSON lines", json_write},
+    {"csv", "one line per record, for spreadsheets", csv_write},
+    {"json", "the records as JSON lines", json_write},
     {0},
 };
 

@@ -121,7 +121,7 @@ static void nodes(FILE *stream, const struct survey *survey)
         if (survey->nodes[i].verdict != VERDICT_NONE)
             verdict_samples(stream, survey->nodes[i].name, survey->nodes[i].verdict);
     each_past_node(stream, survey, past_verdict);
-    head(stream, "muster_node_fault", "1 for what is wrong with the node: muster-codes(7).");
+    head(stream, "muster_node_fault", "1 for each fault code of the node: muster-codes(7).");
     for (size_t i = 0; i < survey->node_count; i++) {
         const struct catalog_fault *fault = catalog_fault(survey->nodes[i].code);
 

@@ -27,7 +27,7 @@ int recordfile_close(const char *path, FILE *stream, struct error *err)
         return 0;
     is_cut = ferror(stream) != 0;
     is_cut |= (stream == stdout ? fflush(stream) : fclose(stream)) != 0;
-    return is_cut ? error_set(err, "%s: not all records could be written",
+    return is_cut ? error_set(err, "%s: could not write all records",
                               stream == stdout ? "standard output" : path)
                   : 0;
 }
@@ -77,10 +77,10 @@ int recordfile_doubt(const struct record *record, struct error *err)
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].text && strlen(names[i].text) > RECORDFILE_NAME)
-            return error_set(err, "%s is of %zu bytes, allowed %d", names[i].key,
+            return error_set(err, "%s has %zu bytes, allowed %d", names[i].key,
                              strlen(names[i].text), RECORDFILE_NAME);
     if (record->message && strlen(record->message) > RECORDFILE_MESSAGE)
-        return error_set(err, "message is of %zu bytes, allowed %d", strlen(record->message),
+        return error_set(err, "message has %zu bytes, allowed %d", strlen(record->message),
                          RECORDFILE_MESSAGE);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (isnan(numbers[i].number))
@@ -89,7 +89,7 @@ int recordfile_doubt(const struct record *record, struct error *err)
             return error_set(err, "%s without a unit", numbers[i].key);
         if (fabs(numbers[i].number) > GREATEST ||
             (numbers[i].number < 0 && is_amount(record->unit)))
-            return error_set(err, "%s is %g %s, which nothing can be", numbers[i].key,
+            return error_set(err, "%s is %g %s, which is impossible", numbers[i].key,
                              numbers[i].number, record->unit);
     }
     if (record->low > record->high)
@@ -99,8 +99,8 @@ int recordfile_doubt(const struct record *record, struct error *err)
     if (record->verdict == VERDICT_PASS &&
         ((starts_with(metric, "bandwidth") && record->value < record->limit) ||
          (starts_with(metric, "latency") && record->value > record->limit)))
-        return error_set(err, "passes with %g %s, on the wrong side of its own limit, %g",
-                         record->value, record->unit, record->limit);
+        return error_set(err, "passes with %g %s, on the wrong side of its limit %g", record->value,
+                         record->unit, record->limit);
     return 0;
 }
 
@@ -173,7 +173,7 @@ long recordfile_read(const char *path, struct records *records,
     for (long number = 1; rv >= 0 && (length = line_read(file, line, &is_whole)) >= 0; number++) {
         rv = line_take(records, line, length, is_whole, &fault);
         if (rv < 0)
-            error_set(err, "%s:%ld: no memory for more records", name, number);
+            error_set(err, "%s:%ld: out of memory for more records", name, number);
         if (listener->at && number % RECORDFILE_STEP == 0)
             listener->at(name, number, share_read(file), listener->context);
         if (rv != 1)
@@ -188,7 +188,7 @@ long recordfile_read(const char *path, struct records *records,
         rv = -1;
     }
     if (out > TOLD) {
-        snprintf(text, sizeof text, ": %ld lines more were left out", out - TOLD);
+        snprintf(text, sizeof text, ": %ld more lines left out", out - TOLD);
         error_set(&fault, "%.400s%s", name, text);
         listener->report(fault.text, listener->context);
     }

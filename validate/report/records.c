@@ -224,7 +224,7 @@ int records_parse_bytes(struct records *records, const char *line, size_t length
     else if (length == 0)
         error_set(err, "an empty line");
     else
-        error_set(err, "no JSON: %.160s", fault.text);
+        error_set(err, "not JSON: %.160s", fault.text);
     if (rv == 0)
         rv = records_add(records, &record);
     json_decref(object);

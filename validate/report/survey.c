@@ -65,7 +65,7 @@ static int choose(const struct records *records, const char *run, struct survey 
     survey->run = text_of(run);
     survey->items = malloc((records->count + 1) * sizeof(*survey->items));
     if (!survey->items)
-        return error_set(err, "no memory for %zu records", records->count);
+        return error_set(err, "out of memory for %zu records", records->count);
     for (size_t i = 0; i < records->count; i++) {
         const struct record *record = &records->items[i];
 
@@ -224,7 +224,7 @@ int survey_build(const struct records *records, const char *run, struct survey *
     times(survey);
     survey->notes = malloc((survey->count + 1) * sizeof(*survey->notes));
     if (!survey->notes || nodes_find(survey) != 0 || leaves_find(survey) != 0)
-        return error_set(err, "no memory for %zu records", survey->count);
+        return error_set(err, "out of memory for %zu records", survey->count);
     for (size_t i = 0; i < survey->count; i++) {
         const struct record *record = survey->items[i];
         long node = survey_node(survey, record->node);
@@ -246,7 +246,7 @@ int survey_build(const struct records *records, const char *run, struct survey *
         if (survey->nodes[i].code == FAULT_NONE)
             survey->nodes[i].code = catalog_default_code(NULL, survey->nodes[i].verdict);
     if (survey_links(survey) != 0)
-        return error_set(err, "no memory for the figures of %zu nodes", survey->node_count);
+        return error_set(err, "out of memory for the figures of %zu nodes", survey->node_count);
     return 0;
 }
 

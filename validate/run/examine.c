@@ -95,7 +95,7 @@ int examine(const struct examination *examination, struct hostlist *passed, stru
              verdicts_take(&records, examination->nodes, passed, failed) == 0)
         rv = passed->count + failed->count > 0
                  ? 0
-                 : error_set(err, "the preflight tells of no node whether it is good");
+                 : error_set(err, "the preflight gives no verdict on any node");
     else if (!*err->text)
         error_set(err, "no memory");
     unlink(path);

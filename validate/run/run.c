@@ -151,8 +151,8 @@ static void check_no_kill(const struct run *run)
     if (variable || cluster_show_script(run->job_id, &script, &err) != 0)
         return;
     if (!script_has_no_kill(script))
-        print_message(run, "the job script has no \"#SBATCH --no-kill\": unless sbatch was given "
-                           "it, Slurm ends the whole job when a node fails");
+        print_message(run, "the job script has no \"#SBATCH --no-kill\": unless sbatch was run "
+                           "with it, Slurm ends the whole job when a node fails");
     free(script);
 }
 
@@ -231,7 +231,7 @@ static void nodes_examine(struct run *run, const struct hostlist *used, struct r
     if (!is_told && !launch_stop)
         print_message(run, "cannot tell which nodes are good: %s", err.text);
     for (size_t i = 0; i < lost.count; i++)
-        print_message(run, "%s: Slurm took it from the job, as it failed", lost.names[i]);
+        print_message(run, "%s: Slurm removed it from the job because it failed", lost.names[i]);
     seen->is_examined = true;
     seen->used = used->count;
     seen->lost = lost.count;
@@ -289,8 +289,8 @@ static void requeue(struct run *run)
         rv |= hostlist_append(&excluded, run->job.excluded.names[i]);
     for (size_t i = 0; i < run->at_fault.count; i++)
         rv |= hostlist_append(&excluded, run->at_fault.names[i]);
-    print_message(run, "too few good nodes are left; job %u is queued again without %s",
-                  run->job_id, folded ? folded : "");
+    print_message(run, "too few good nodes left; requeueing job %u without %s", run->job_id,
+                  folded ? folded : "");
     free(folded);
     signal(SIGTERM, SIG_IGN);
     rv = rv == 0 ? own_job_requeue(run->job_id, &excluded, &err) : error_set(&err, "no memory");
@@ -305,15 +305,14 @@ static void requeue(struct run *run)
 static void print_end(const struct run *run, const struct run_decision *decision, int status)
 {
     static const char *const texts[] = {
-        [RUN_NO_RESTART_LEFT] = "no restart is left of --max-restarts",
-        [RUN_NO_TIME_LEFT] = "the job's time limit is too near for a restart",
-        [RUN_NO_SPARE] = "too few good nodes are left, and the job cannot be queued again",
-        [RUN_NODES_PASSED] = "it failed again on nodes that pass the preflight, so no node is "
-                             "blamed: the program's own fault",
-        [RUN_NODES_UNKNOWN] = "it failed again, and it cannot be told which node is at fault; none "
-                              "is blamed",
-        [RUN_TOO_MANY_FAULTY] = "it failed again, and most nodes fail the preflight: the network's "
-                                "fault or the preflight's own; no node is blamed",
+        [RUN_NO_RESTART_LEFT] = "no restarts left (--max-restarts)",
+        [RUN_NO_TIME_LEFT] = "too little of the job's time limit left for a restart",
+        [RUN_NO_SPARE] = "too few good nodes left, and the job cannot be requeued",
+        [RUN_NODES_PASSED] =
+            "it failed again on nodes that pass the preflight: the program is at fault, not a node",
+        [RUN_NODES_UNKNOWN] = "it failed again, and the node at fault cannot be determined",
+        [RUN_TOO_MANY_FAULTY] = "it failed again, and most nodes fail the preflight: the network "
+                                "or the preflight is at fault, not a node",
         [RUN_STOPPED] = "stopped by a signal",
     };
     const char *text =
@@ -326,9 +325,9 @@ static void print_end(const struct run *run, const struct run_decision *decision
 static void print_restart(const struct run *run, const struct run_decision *decision)
 {
     static const char *const texts[] = {
-        [RUN_NODES_PASSED] = "no node is at fault by the preflight",
-        [RUN_NODES_UNKNOWN] = "it cannot be told which node is at fault",
-        [RUN_TOO_MANY_FAULTY] = "most nodes fail the preflight, so it is no node's fault",
+        [RUN_NODES_PASSED] = "the preflight found no node at fault",
+        [RUN_NODES_UNKNOWN] = "the node at fault cannot be determined",
+        [RUN_TOO_MANY_FAULTY] = "most nodes fail the preflight, so no single node is at fault",
     };
     char *folded = hostlist_fold(&run->at_fault);
 
@@ -437,7 +436,7 @@ static int first_look(struct run *run)
     decision = decide(run, &seen);
     if (decision.action == RUN_REQUEUE)
         requeue(run);
-    print_message(run, "too few good nodes: %zu of %zu wanted", seen.good, run->wanted);
+    print_message(run, "too few good nodes: found %zu, need %zu", seen.good, run->wanted);
     return COMMAND_FAIL;
 }
 

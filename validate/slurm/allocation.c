@@ -22,20 +22,19 @@ static const struct {
     int reason;
     const char *next;
 } refusals[] = {
-    {ESLURM_INVALID_ACCOUNT, "it needs an account, one that the partition lets in (AllowAccounts): "
+    {ESLURM_INVALID_ACCOUNT, "it needs an account that the partition allows (AllowAccounts): "
                              "sacctmgr add user %s account=NAME"},
-    {ESLURM_INVALID_QOS, "it needs a QOS that the partition lets in (AllowQos): sacctmgr modify "
+    {ESLURM_INVALID_QOS, "it needs a QOS that the partition allows (AllowQos): sacctmgr modify "
                          "user %s set qos+=NAME defaultqos=NAME"},
     {ESLURM_ACCOUNTING_POLICY, "a limit of its account or QOS does not allow such a job: sacctmgr "
                                "show assoc user=%s"},
     {ESLURM_JOB_MISSING_REQUIRED_PARTITION_GROUP,
-     "it has to be in a group of the partition's AllowGroups: usermod -aG GROUP %s"},
+     "it must be in a group of the partition's AllowGroups: usermod -aG GROUP %s"},
     {ESLURM_GROUP_ID_MISSING,
-     "it has to be in a group of the partition's AllowGroups: usermod -aG GROUP %s"},
-    {ESLURM_ACCESS_DENIED, "RootOnly and AllocNodes of the partition must let in jobs of %s"},
+     "it must be in a group of the partition's AllowGroups: usermod -aG GROUP %s"},
+    {ESLURM_ACCESS_DENIED, "RootOnly and AllocNodes of the partition must allow jobs of %s"},
     {ESLURM_USER_ID_MISSING,
-     "DisableRootJobs of slurm.conf has to be no, and slurmctld's host has to "
-     "know the user %s"},
+     "DisableRootJobs in slurm.conf must be no, and slurmctld's host must know the user %s"},
 };
 
 static const char *refusal_next(int reason)
@@ -128,7 +127,7 @@ static const char *reason_of(const struct job_status *job_status)
     if (*job_status->why)
         return job_status->why;
     return job_status->is_pending ? "the controller did not start the job"
-                                  : "the prolog did not end on all of them";
+                                  : "the prolog did not finish on all nodes";
 }
 
 /* Until it is time to ask again. */
@@ -165,7 +164,7 @@ static int wait_ready(const struct allocation_request *request, const char *node
         }
         if (ready == READY_JOB_FATAL ||
             (ready > 0 && !(ready & READY_JOB_STATE) && job_status_of(job_id).is_over))
-            return error_set(err, "job %u was taken away before it began", job_id);
+            return error_set(err, "job %u was removed before it started", job_id);
         if (request->stop && *request->stop) {
             error_set(err, "stopped by a signal");
             return 1;
@@ -246,7 +245,8 @@ static int wanted_make(const struct allocation_request *request, struct wanted *
     if (!wanted->nodes || !wanted->name || !wanted->cluster ||
         (request->partition && !wanted->partition) ||
         (request->reservation && !wanted->reservation))
-        return error_set(err, "no memory for an allocation of %zu nodes", request->nodes->count);
+        return error_set(err, "out of memory for an allocation of %zu nodes",
+                         request->nodes->count);
     slurm_init_job_desc_msg(&wanted->job);
     wanted->job.name = wanted->name;
     wanted->job.req_nodes = wanted->nodes;

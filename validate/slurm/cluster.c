@@ -68,7 +68,7 @@ int cluster_open(struct error *err)
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         text[strcspn(text, "\n")] = '\0';
         return error_set(err, "cannot read Slurm's configuration: %s",
-                         *text ? text : "libslurm ended without a word");
+                         *text ? text : "libslurm exited without an error message");
     }
     slurm_init(NULL);
     is_open = true;
@@ -104,7 +104,7 @@ static int nodes_load(struct cluster *cluster, const char *name, struct error *e
 
     if ((name ? slurm_load_node_single(&found, (char *)(size_t)name, SHOW_ALL)
               : slurm_load_node(0, &found, SHOW_ALL)) != SLURM_SUCCESS)
-        return slurm_failed(err, "cannot ask the controller for its nodes");
+        return slurm_failed(err, "cannot query the controller for its nodes");
     cluster->nodes = calloc(found->record_count + 1, sizeof *cluster->nodes);
     has_memory = cluster->nodes != NULL;
     for (uint32_t i = 0; has_memory && i < found->record_count; i++)
@@ -112,7 +112,7 @@ static int nodes_load(struct cluster *cluster, const char *name, struct error *e
             has_memory = node_take(&found->node_array[i], &cluster->nodes[cluster->node_count++]);
     slurm_free_node_info_msg(found);
     return has_memory ? cluster_index(cluster, err)
-                      : error_set(err, "no memory for the cluster's nodes");
+                      : error_set(err, "out of memory for the cluster's nodes");
 }
 
 int cluster_load_node(const char *name, struct cluster *cluster, struct error *err)
@@ -142,7 +142,7 @@ static int waiting_load(struct cluster *cluster, struct error *err)
     int rv = 0;
 
     if (slurm_load_reservations(0, &found) != SLURM_SUCCESS)
-        return slurm_failed(err, "cannot ask the controller for its reservations");
+        return slurm_failed(err, "cannot query the controller for its reservations");
     for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
         const reserve_info_t *info = &found->reservation_array[i];
         struct hostlist *names = strcmp(info->name, CLUSTER_WAITING) == 0 ? &waiting : &others,
@@ -153,13 +153,13 @@ static int waiting_load(struct cluster *cluster, struct error *err)
             continue;
         cluster->has_waiting |= names == &waiting;
         if ((run = cluster_run_name(info->name)) && hostlist_append(&cluster->runs, run) != 0)
-            rv = error_set(err, "no memory for the cluster's reservations");
+            rv = error_set(err, "out of memory for the cluster's reservations");
         if (rv != 0)
             break;
         rv = hostlist_expand(info->node_list ? info->node_list : "", &more, err);
         for (size_t k = 0; rv == 0 && k < more.count; k++)
             if (hostlist_append(names, more.names[k]) != 0)
-                rv = error_set(err, "no memory for the cluster's reservations");
+                rv = error_set(err, "out of memory for the cluster's reservations");
         hostlist_clear(&more);
     }
     slurm_free_reservation_info_msg(found);
@@ -176,10 +176,10 @@ static int partitions_load(struct cluster *cluster, struct error *err)
     int rv = 0;
 
     if (slurm_load_partitions(0, &found, SHOW_ALL) != SLURM_SUCCESS)
-        return slurm_failed(err, "cannot ask the controller for its partitions");
+        return slurm_failed(err, "cannot query the controller for its partitions");
     cluster->partitions = calloc(found->record_count + 1, sizeof *cluster->partitions);
     if (!cluster->partitions)
-        rv = error_set(err, "no memory for the cluster's partitions");
+        rv = error_set(err, "out of memory for the cluster's partitions");
     for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
         const partition_info_t *info = &found->partition_array[i];
         struct cluster_partition *partition = &cluster->partitions[cluster->partition_count++];
@@ -189,7 +189,7 @@ static int partitions_load(struct cluster *cluster, struct error *err)
         partition->is_up = info->state_up & PARTITION_SCHED;
         rv = hostlist_expand(info->nodes ? info->nodes : "", &partition->nodes, err);
         if (rv == 0 && !partition->name)
-            rv = error_set(err, "no memory for the cluster's partitions");
+            rv = error_set(err, "out of memory for the cluster's partitions");
     }
     slurm_free_partition_info_msg(found);
     return rv;
@@ -219,7 +219,7 @@ static int leaf_add(struct cluster *cluster, const char *line, struct error *err
     int rv = 0;
 
     if (!value)
-        return error_set(err, "no memory for the cluster's topology");
+        return error_set(err, "out of memory for the cluster's topology");
     if (!line_value(line, "Level=", value, size) || strcmp(value, "0") != 0 ||
         !line_value(line, "Nodes=", value, size) || !*value)
         goto done;
@@ -235,7 +235,7 @@ static int leaf_add(struct cluster *cluster, const char *line, struct error *err
     if (!GROW(cluster->leaves, cluster->leaf_count) ||
         !(cluster->leaves[cluster->leaf_count] =
               copy(line_value(line, "SwitchName=", value, size) ? value : NULL)))
-        rv = error_set(err, "no memory for the cluster's topology");
+        rv = error_set(err, "out of memory for the cluster's topology");
     else
         cluster->leaf_count++;
 done:
@@ -290,14 +290,14 @@ static int name_load(struct cluster *cluster, struct error *err)
     int rv;
 
     if (slurm_load_ctl_conf(0, &found) != SLURM_SUCCESS)
-        return slurm_failed(err, "cannot ask the controller for its configuration");
+        return slurm_failed(err, "cannot query the controller for its configuration");
     cluster->name = copy(found->cluster_name);
     munge_note(found->authtype, found->authinfo);
     cluster->has_extra = release_has_extra() && found->sched_params &&
                          strstr(found->sched_params, "extra_constraints");
     release_conf_free(found);
     if (!cluster->name)
-        return error_set(err, "no memory for the cluster's name");
+        return error_set(err, "out of memory for the cluster's name");
     rv = cluster_meant(getenv("SLURM_CLUSTERS"), cluster->name, err);
     unsetenv("SLURM_CLUSTERS"); /* srun would follow it */
     return rv;

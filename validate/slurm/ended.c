@@ -28,10 +28,11 @@ int ended_jobs_load(struct ended_job **jobs, size_t *count, struct error *err)
     *count = 0;
     *jobs = NULL;
     if (slurm_load_jobs(0, &found, SHOW_ALL) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for its jobs: %s", slurm_strerror(errno));
+        return error_set(err, "cannot query the controller for its jobs: %s",
+                         slurm_strerror(errno));
     *jobs = calloc(found->record_count + 1, sizeof **jobs);
     if (!*jobs)
-        rv = error_set(err, "no memory for the cluster's jobs");
+        rv = error_set(err, "out of memory for the cluster's jobs");
     for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
         const slurm_job_info_t *info = &found->job_array[i];
         struct ended_job *job = &(*jobs)[*count];

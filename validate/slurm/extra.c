@@ -35,7 +35,7 @@ char *extra_with(const char *extra, int level, long long expires, struct error *
     char *text = NULL;
 
     if (!json_is_object(object)) {
-        error_set(err, "Extra is '%.100s', no JSON object: left alone", extra ? extra : "");
+        error_set(err, "Extra is '%.100s', not a JSON object: left unchanged", extra ? extra : "");
     } else if (level > 0) {
         if (json_object_set_new(object, level_key, json_integer(level)) == 0 &&
             json_object_set_new(object, expires_key, json_integer(expires)) == 0)
@@ -46,7 +46,7 @@ char *extra_with(const char *extra, int level, long long expires, struct error *
         text = json_object_size(object) > 0 ? dump(object) : strdup("");
     }
     if (json_is_object(object) && !text)
-        error_set(err, "no memory for Extra");
+        error_set(err, "out of memory for Extra");
     json_decref(object);
     return text;
 }
@@ -68,7 +68,7 @@ char *extra_with_gate(const char *extra, const char *cause, struct error *err)
     char *text = NULL;
 
     if (!json_is_object(object)) {
-        error_set(err, "Extra is '%.100s', no JSON object: left alone", extra ? extra : "");
+        error_set(err, "Extra is '%.100s', not a JSON object: left unchanged", extra ? extra : "");
         json_decref(object);
         return NULL;
     }
@@ -77,7 +77,7 @@ char *extra_with_gate(const char *extra, const char *cause, struct error *err)
     if (!cause || json_object_set_new(object, gate_key, json_string(cause)) == 0)
         text = json_object_size(object) > 0 ? dump(object) : strdup("");
     if (!text)
-        error_set(err, "no memory for Extra");
+        error_set(err, "out of memory for Extra");
     json_decref(object);
     return text;
 }

@@ -66,7 +66,7 @@ int cluster_wait(const struct hostlist *names, bool is_there, struct error *err)
     wanted.node_list = folded;
     if (is_there) {
         if (slurm_update_reservation(&wanted) != SLURM_SUCCESS)
-            rv = error_set(err, "cannot have %s in reservation %s: %s", folded, title,
+            rv = error_set(err, "cannot put %s in reservation %s: %s", folded, title,
                            slurm_strerror(errno));
     } else {
         wanted.users = users;
@@ -102,7 +102,8 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
 
     *jobs = NULL;
     if (slurm_load_jobs(0, &found, SHOW_ALL) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for its jobs: %s", slurm_strerror(errno));
+        return error_set(err, "cannot query the controller for its jobs: %s",
+                         slurm_strerror(errno));
     *jobs = calloc(found->record_count + 1, sizeof **jobs);
     for (uint32_t i = 0; *jobs && i < found->record_count; i++) {
         const slurm_job_info_t *info = &found->job_array[i];
@@ -127,7 +128,7 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
         count++;
     }
     slurm_free_job_info_msg(found);
-    return *jobs ? count : error_set(err, "no memory for the cluster's jobs");
+    return *jobs ? count : error_set(err, "out of memory for the cluster's jobs");
 }
 
 enum cluster_job_state cluster_job_state(uint32_t id, const char *name)
@@ -163,7 +164,7 @@ int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err)
     int rv = 0;
 
     if (release_steps_load(id, &found) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for the steps of job %u: %s", id,
+        return error_set(err, "cannot query the controller for the steps of job %u: %s", id,
                          slurm_strerror(errno));
     for (uint32_t i = 0; i < found->job_step_count; i++) {
         uint32_t step = found->job_steps[i].step_id.step_id;
@@ -193,11 +194,11 @@ static int names_add(const char *text, struct hostlist *names, struct error *err
     if (hostlist_expand(text, &more, err) != 0)
         return -1;
     if (hostlist_set_make(names, &known) != 0)
-        rv = error_set(err, "no memory for %zu nodes", more.count);
+        rv = error_set(err, "out of memory for %zu nodes", more.count);
     for (size_t i = 0; rv == 0 && i < more.count; i++)
         if (!hostlist_set_contains(&known, more.names[i]) &&
             hostlist_append(names, more.names[i]) != 0)
-            rv = error_set(err, "no memory for %zu nodes", more.count);
+            rv = error_set(err, "out of memory for %zu nodes", more.count);
     hostlist_set_clear(&known);
     hostlist_clear(&more);
     return rv;
@@ -211,7 +212,7 @@ static int step_names(uint32_t id, uint32_t step, struct cluster_component *comp
     int rv = 0;
 
     if (release_steps_load(id, &steps) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for the steps of job %u: %s", id,
+        return error_set(err, "cannot query the controller for the steps of job %u: %s", id,
                          slurm_strerror(errno));
     for (uint32_t i = 0; rv == 0 && i < steps->job_step_count; i++)
         if (steps->job_steps[i].step_id.step_id == step) {
@@ -233,7 +234,7 @@ static job_info_msg_t *job_load(uint32_t id, struct error *err)
     job_info_msg_t *jobs = NULL;
 
     if (slurm_load_job(&jobs, id, SHOW_ALL) != SLURM_SUCCESS)
-        error_set(err, "cannot ask the controller for job %u: %s", id, slurm_strerror(errno));
+        error_set(err, "cannot query the controller for job %u: %s", id, slurm_strerror(errno));
     return jobs;
 }
 
@@ -271,7 +272,7 @@ int cluster_job_components(uint32_t id, const uint32_t *step, uint32_t *leader,
         return -1;
     *components = calloc(jobs->record_count + 1, sizeof **components);
     if (!*components)
-        rv = error_set(err, "no memory for the components of job %u", id);
+        rv = error_set(err, "out of memory for the components of job %u", id);
     for (uint32_t i = 0; rv == 0 && i < jobs->record_count; i++) {
         const slurm_job_info_t *info = &jobs->job_array[i];
         struct cluster_component *component = &(*components)[count];
@@ -285,8 +286,8 @@ int cluster_job_components(uint32_t id, const uint32_t *step, uint32_t *leader,
     }
     slurm_free_job_info_msg(jobs);
     if (rv == 0 && count == 0)
-        rv = error_set(err, "the controller tells no nodes of %s %u.%u", step ? "step" : "job", id,
-                       step ? *step : 0);
+        rv = error_set(err, "the controller reports no nodes of %s %u.%u", step ? "step" : "job",
+                       id, step ? *step : 0);
     if (rv != 0) {
         cluster_components_free(*components, count);
         *components = NULL;

@@ -69,10 +69,10 @@ int journal_check(const char *text, const char *cluster, struct error *err)
         if (end == line)
             continue;
         if (!entry_read(line, (size_t)(end - line), &entry) || !is_known(entry.verb))
-            return error_set(err, "'%.*s' is no line of a journal",
+            return error_set(err, "'%.*s' is not a journal line",
                              (int)(end - line < 60 ? end - line : 60), line);
         if (is_first != (strcmp(entry.verb, "cluster") == 0))
-            return error_set(err, is_first ? "it does not say of which cluster it is"
+            return error_set(err, is_first ? "it does not name its cluster"
                                            : "it names a cluster twice");
         if (is_first && strcmp(entry.name, cluster) != 0)
             return error_set(err, "it is of cluster %s, this is %s", entry.name, cluster);

@@ -42,7 +42,7 @@ int long_list_file(const struct hostlist *nodes, struct error *err)
 
     if (fd >= 0 && write_names(fd, nodes) == 0)
         return fd;
-    error_set(err, "no file for a list of %zu nodes: %m", nodes->count);
+    error_set(err, "cannot create a file for a list of %zu nodes: %m", nodes->count);
     if (fd >= 0)
         close(fd);
     return -1;

@@ -57,8 +57,8 @@ int munge_wait(struct error *err)
         if (is_gone || clock_s() - begin > MUNGE_WAIT_S) {
             is_gone = true;
             return error_set(err,
-                             "MUNGE of this host has gone (nothing listens at %s): Slurm cannot be "
-                             "asked; next: systemctl start munge",
+                             "MUNGE is not running on this host (nothing listens at %s): Slurm "
+                             "cannot be queried; next: systemctl start munge",
                              path);
         }
         usleep(100000);

@@ -20,7 +20,7 @@ int cluster_index(struct cluster *cluster, struct error *err)
 {
     cluster->by_name = calloc(cluster->node_count + 1, sizeof *cluster->by_name);
     if (!cluster->by_name)
-        return error_set(err, "no memory for the cluster's nodes");
+        return error_set(err, "out of memory for the cluster's nodes");
     for (size_t i = 0; i < cluster->node_count; i++)
         cluster->by_name[i] = &cluster->nodes[i];
     qsort(cluster->by_name, cluster->node_count, sizeof *cluster->by_name, compare_names);
@@ -47,7 +47,7 @@ const char *cluster_unknown_node(const struct cluster *cluster, const struct hos
 {
     for (size_t i = 0; i < names->count; i++)
         if (!cluster_node(cluster, names->names[i])) {
-            error_set(err, "there is no node %s in this cluster", names->names[i]);
+            error_set(err, "no node %s in this cluster", names->names[i]);
             return names->names[i];
         }
     return NULL;
@@ -61,7 +61,7 @@ int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting
     if (waiting->count == 0)
         return 0;
     if (hostlist_set_make(others, &reserved) != 0)
-        return error_set(err, "no memory for the cluster's reservations");
+        return error_set(err, "out of memory for the cluster's reservations");
     for (size_t i = 0; i < waiting->count; i++) {
         struct cluster_node *node = cluster_node(cluster, waiting->names[i]);
 
@@ -89,11 +89,10 @@ int cluster_meant(const char *clusters, const char *name, struct error *err)
     }
     if (!clusters || !*clusters)
         return 0;
-    return error_set(
-        err,
-        "SLURM_CLUSTERS is '%s', and the cluster of this host is %s; next: run this on "
-        "a host of that cluster, or unset SLURM_CLUSTERS",
-        clusters, name);
+    return error_set(err,
+                     "SLURM_CLUSTERS is '%s', but the cluster of this host is %s; next: run this "
+                     "on a host of that cluster, or unset SLURM_CLUSTERS",
+                     clusters, name);
 }
 
 int cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *run)

@@ -35,7 +35,7 @@ int own_job_load(uint32_t id, struct own_job *job, struct error *err)
 
     *job = (struct own_job){0};
     if (slurm_load_job(&jobs, id, SHOW_ALL) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for job %u: %s", id,
+        return error_set(err, "cannot query the controller for job %u: %s", id,
                          slurm_strerror(errno));
     for (uint32_t i = 0; rv == 1 && i < jobs->record_count; i++)
         if (release_job_id(&jobs->job_array[i]) == id)
@@ -98,7 +98,7 @@ int own_job_requeue(uint32_t id, const struct hostlist *excluded, struct error *
 
     snprintf(text, sizeof text, "%u", id);
     if (!folded)
-        return error_set(err, "no memory for %zu nodes", excluded->count);
+        return error_set(err, "out of memory for %zu nodes", excluded->count);
     if (requeue(text) != SLURM_SUCCESS) {
         rv = error_set(err, "cannot queue job %u again: %s", id, slurm_strerror(errno));
         goto done;
@@ -121,7 +121,7 @@ int own_job_last_step(uint32_t id, long *last, struct error *err)
 
     *last = -1;
     if (release_steps_load(id, &found) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for the steps of job %u: %s", id,
+        return error_set(err, "cannot query the controller for the steps of job %u: %s", id,
                          slurm_strerror(errno));
     for (uint32_t i = 0; i < found->job_step_count; i++) {
         uint32_t step = found->job_steps[i].step_id.step_id;

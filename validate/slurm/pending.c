@@ -43,7 +43,8 @@ int pending_jobs(uid_t battery_uid, struct pending_job **jobs, struct error *err
 
     *jobs = NULL;
     if (slurm_load_jobs(0, &found, SHOW_ALL) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for its jobs: %s", slurm_strerror(errno));
+        return error_set(err, "cannot query the controller for its jobs: %s",
+                         slurm_strerror(errno));
     *jobs = calloc(found->record_count + 1, sizeof **jobs);
     for (uint32_t i = 0; *jobs && rv == 0 && i < found->record_count; i++) {
         const slurm_job_info_t *info = &found->job_array[i];
@@ -60,7 +61,7 @@ int pending_jobs(uid_t battery_uid, struct pending_job **jobs, struct error *err
         return count;
     pending_jobs_free(*jobs, count);
     *jobs = NULL;
-    return error_set(err, "no memory for the cluster's jobs");
+    return error_set(err, "out of memory for the cluster's jobs");
 }
 
 void pending_jobs_free(struct pending_job *jobs, int count)

@@ -103,7 +103,8 @@ int ran_query(struct ran *asked, size_t count, struct error *err)
     if (count == 0)
         return 0;
     if (slurm_load_jobs(0, &found, SHOW_ALL) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for its jobs: %s", slurm_strerror(errno));
+        return error_set(err, "cannot query the controller for its jobs: %s",
+                         slurm_strerror(errno));
     for (uint32_t i = 0; i < found->record_count; i++)
         for (size_t k = 0; k < count; k++)
             if (!ran_is_true(&asked[k]) && is_of(&found->job_array[i], &asked[k]))

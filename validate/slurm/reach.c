@@ -173,7 +173,8 @@ static void answer_set(struct reach *answer, enum reach_state state, int reason,
                  "slurmd refuses our MUNGE credential: compare munge.key, munged and the clock");
         break;
     case REACH_FROZEN:
-        snprintf(text, size, "the host takes connections but slurmd is silent for %.0f s: frozen",
+        snprintf(text, size,
+                 "the host accepts connections, but slurmd has not answered for %.0f s: frozen",
                  seconds);
         break;
     case REACH_CUT_OFF:
@@ -182,10 +183,10 @@ static void answer_set(struct reach *answer, enum reach_state state, int reason,
         break;
     case REACH_NO_ADDRESS:
         snprintf(text, size,
-                 "its name does not resolve on this host: look at /etc/hosts and DNS here");
+                 "its name does not resolve on this host: check /etc/hosts and DNS here");
         break;
     case REACH_NO_ROUTE:
-        snprintf(text, size, "this host has no route to it (%s): look at the network here",
+        snprintf(text, size, "this host has no route to it (%s): check the network here",
                  strerror(reason));
         break;
     default:
@@ -214,7 +215,7 @@ static void child_end(struct asked *asked, struct reach *answer, double deadline
         answer_set(answer, asked->is_connected ? REACH_FROZEN : REACH_CUT_OFF, 0, seconds);
     } else {
         answer_set(answer, REACH_FAILED, 0, seconds);
-        snprintf(answer->message, sizeof answer->message, "cannot tell: the question was lost");
+        snprintf(answer->message, sizeof answer->message, "cannot tell: the request was lost");
     }
     asked->is_over = true;
 }
@@ -225,7 +226,7 @@ static int child_start(struct asked *asked, const struct cluster_node *node, str
     pid_t parent = getpid();
 
     if (pipe2(pair, O_CLOEXEC) != 0)
-        return error_set(err, "cannot ask %s: %m", node->name);
+        return error_set(err, "cannot query %s: %m", node->name);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     asked->begin = clock_s();
     asked->pid = fork();
@@ -234,7 +235,7 @@ static int child_start(struct asked *asked, const struct cluster_node *node, str
     close(pair[1]);
     if (asked->pid < 0) {
         close(pair[0]);
-        return error_set(err, "cannot ask %s: %m", node->name);
+        return error_set(err, "cannot query %s: %m", node->name);
     }
     asked->fd = pair[0];
     asked->is_connected = asked->is_over = false;
@@ -337,9 +338,9 @@ int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline
     int rv;
 
     if (!is_wanted)
-        return error_set(err, "no memory to ask %zu nodes", count);
+        return error_set(err, "out of memory, cannot query %zu nodes", count);
     for (size_t i = 0; i < count; i++) {
-        answers[i] = (struct reach){.state = REACH_NOT_ASKED, .message = "not asked"};
+        answers[i] = (struct reach){.state = REACH_NOT_ASKED, .message = "not queried"};
         is_wanted[i] = true;
     }
     rv = round_run(nodes, count, is_wanted, deadline_s, stop, answers, err);

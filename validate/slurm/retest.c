@@ -137,7 +137,7 @@ static int run_settle(const struct cluster_operations *operations, const struct 
     struct batch drains = {0}, comments = {0};
     int rv = 0;
 
-    snprintf(text, sizeof text, "cleaning up after run %.63s, which has no job any more", run);
+    snprintf(text, sizeof text, "cleaning up after run %.63s, whose job is gone", run);
     report(text);
     for (size_t i = 0; rv == 0 && i < cluster->node_count; i++) {
         const struct cluster_node *node = &cluster->nodes[i];

@@ -17,11 +17,11 @@ static int reservations_take(struct cluster_run **runs, int *count, struct error
     int rv = 0;
 
     if (slurm_load_reservations(0, &found) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for its reservations: %s",
+        return error_set(err, "cannot query the controller for its reservations: %s",
                          slurm_strerror(errno));
     *runs = calloc(found->record_count + 1, sizeof **runs);
     if (!*runs)
-        rv = error_set(err, "no memory for the cluster's runs");
+        rv = error_set(err, "out of memory for the cluster's runs");
     for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
         const reserve_info_t *info = &found->reservation_array[i];
         struct cluster_run *run = &(*runs)[*count];
@@ -81,7 +81,7 @@ int cluster_reservation(const char *name, struct hostlist *nodes, struct error *
 
     *nodes = (struct hostlist){0};
     if (slurm_load_reservations(0, &found) != SLURM_SUCCESS)
-        return error_set(err, "cannot ask the controller for its reservations: %s",
+        return error_set(err, "cannot query the controller for its reservations: %s",
                          slurm_strerror(errno));
     for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
         const reserve_info_t *info = &found->reservation_array[i];

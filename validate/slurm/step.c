@@ -39,11 +39,11 @@ static int nodelist_add(struct command *command, const struct hostlist *nodes, s
     int rv = 0;
 
     if (!folded)
-        return error_set(err, "no memory for a step on %zu nodes", nodes->count);
+        return error_set(err, "out of memory for a step on %zu nodes", nodes->count);
     if (!long_list_is(folded)) {
         arguments_add(&command->srun, "--nodelist=%s", folded);
     } else if (!GROW(command->files, command->file_count)) {
-        rv = error_set(err, "no memory for a step on %zu nodes", nodes->count);
+        rv = error_set(err, "out of memory for a step on %zu nodes", nodes->count);
     } else {
         rv = command->files[command->file_count] = long_list_file(nodes, err);
         if (rv >= 0)
@@ -60,7 +60,7 @@ static int input_add(struct command *command, const char *value, struct error *e
     char *longer = NULL;
 
     if (asprintf(&longer, "%s%s\n", command->input ? command->input : "", value) < 0)
-        return error_set(err, "no memory for the words of a step");
+        return error_set(err, "out of memory for the arguments of a step");
     free(command->input);
     command->input = longer;
     return 0;
@@ -85,7 +85,8 @@ static int program_add(struct command *command, char *const *program, bool is_he
         else
             return -1;
     }
-    return command->srun.out_of_memory ? error_set(err, "no memory for the words of a step") : 0;
+    return command->srun.out_of_memory ? error_set(err, "out of memory for the arguments of a step")
+                                       : 0;
 }
 
 /* The nodes as they are listed, each as often as it has tasks. */
@@ -97,7 +98,7 @@ static int order_add(const struct step *step, const struct hostlist *nodes, stru
     FILE *stream = open_memstream(&list, &size);
 
     if (!stream)
-        return error_set(err, "no memory for a step on %zu nodes", nodes->count);
+        return error_set(err, "out of memory for a step on %zu nodes", nodes->count);
     for (size_t i = 0; i < nodes->count; i++)
         for (int task = 0; task < step->tasks_per_node; task++)
             fprintf(stream, "%s%s", i + (size_t)task > 0 ? "," : "", nodes->names[i]);
@@ -173,7 +174,7 @@ static int command_make(const struct step *step, struct command *command, struct
 
         for (size_t i = 0; rv == 0 && i < step->nodes->count; i++)
             if (step->groups[i] == group && hostlist_append(&nodes, step->nodes->names[i]) != 0)
-                rv = error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
+                rv = error_set(err, "out of memory for a step on %zu nodes", step->nodes->count);
         if (rv == 0)
             rv = component_add(step, &nodes, group, command, err);
         hostlist_clear(&nodes);
@@ -182,7 +183,7 @@ static int command_make(const struct step *step, struct command *command, struct
             arguments_add(&command->srun, ":");
     }
     if (rv == 0 && command->srun.out_of_memory)
-        rv = error_set(err, "no memory for a step on %zu nodes", step->nodes->count);
+        rv = error_set(err, "out of memory for a step on %zu nodes", step->nodes->count);
     return rv;
 }
 
@@ -232,7 +233,7 @@ static int add_secret(const struct process *watching, char *text, size_t size,
     if (watching->environment && watching->environment[count])
         return error_set(err, "more than %d variables for a step", ENTRIES - 2);
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-        return error_set(err, "no random bytes for a step's secret: %m");
+        return error_set(err, "cannot get random bytes for a step's secret: %m");
     for (size_t i = 0; i < sizeof bytes; i++)
         length += (size_t)snprintf(text + length, size - length, "%02x", bytes[i]);
     entries[count] = text;

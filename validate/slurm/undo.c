@@ -62,7 +62,7 @@ static int line_write(const struct undo *undo, const char *line, struct error *e
         errno = ENOSPC;
     error_set(err, "cannot write the journal %s: %m", undo->path);
     if (end < 0 || ftruncate(undo->journal, end) != 0)
-        error_set(err, "cannot write the journal %s, of which the last line is broken", undo->path);
+        error_set(err, "cannot write the journal %s, its last line is broken", undo->path);
     return -1;
 }
 
@@ -221,7 +221,7 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
             if (is_seen || !undoing->is_late || clock_s() - begin > UNDO_LATE_S)
                 return 0;
         } else if (clock_s() - begin > UNDO_GONE_S) {
-            return count < 0 ? -1 : error_set(err, "job %s is still there", name);
+            return count < 0 ? -1 : error_set(err, "job %s still exists", name);
         }
         if (left > 0 && alive == 0) {
             cancelled = cancelled > 0 ? cancelled : clock_s();
@@ -256,7 +256,7 @@ static int reservation_find(const struct undoing *undoing, const struct journal_
     if (found == 0)
         undoing_report(
             undoing,
-            "reservation %s left as it is: it holds %.200s now, not what the run put in it",
+            "reservation %s left unchanged: it contains %.200s now, not the nodes of the run",
             entry->name, folded);
     if (found != 1)
         hostlist_clear(nodes);
@@ -344,7 +344,8 @@ static void node_undo(const struct undoing *undoing, const struct journal_entry 
         return;
     }
     if (!node->is_drained)
-        undoing_report(undoing, "%s left as it is: it was taken out of the run's reservation since",
+        undoing_report(undoing,
+                       "%s left unchanged: it was removed from the run's reservation meanwhile",
                        entry->name);
     unmark_add(restoring, node);
 }
@@ -550,8 +551,8 @@ static int journal_create(const char *directory, const char *run, char *hidden, 
 static void no_place(const char *directory, struct error *err)
 {
     error_set(err,
-              "no journal in %s (%m): should this run and its keeper both be killed, "
-              "nobody cleans up after them",
+              "no journal in %s (%m): if this run and its keeper are both killed, nothing cleans "
+              "up after them",
               directory);
 }
 
@@ -640,8 +641,8 @@ static int leftover_undo(const struct cluster_operations *operations, int journa
         rv = error_set(err, "cannot read %s: %m", path);
     } else if (journal_check(text, cluster, &why) != 0) {
         undoing_report(&undoing,
-                       "%s, of a run that was killed, left as it is: %.200s; next: undo "
-                       "what it says by hand, then remove it",
+                       "%s, of a killed run, left unchanged: %.200s; next: undo its entries by "
+                       "hand, then remove it",
                        path, why.text);
     } else {
         undoing_report(&undoing, "cleaning up after run %.200s, which was killed", run);

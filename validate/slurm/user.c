@@ -24,7 +24,7 @@ int user_find(const char *name, struct user *user, struct error *err)
         if (reason == 0)
             return error_set(err, "no such user");
         errno = reason;
-        return error_set(err, "cannot be looked up: %m");
+        return error_set(err, "lookup failed: %m");
     }
     if (found->pw_uid == 0)
         return error_set(err, "has UID 0, which is root's");
@@ -34,7 +34,7 @@ int user_find(const char *name, struct user *user, struct error *err)
         snprintf(user->home, sizeof user->home, "%s", found->pw_dir) >= (int)sizeof user->home)
         return error_set(err, "its name or home directory is too long");
     if (getgrouplist(name, user->gid, user->groups, &user->group_count) < 0)
-        return error_set(err, "is in %d groups, at most %d are possible", user->group_count,
+        return error_set(err, "is in %d groups, allowed at most %d", user->group_count,
                          USER_GROUPS);
     return 0;
 }

@@ -59,7 +59,7 @@ int suspect_report_leave(const char *directory, const struct suspect_report *rep
     int fd, length;
 
     if (!is_node_name(report->node))
-        return error_set(err, "'%.64s' is no name of a node", report->node);
+        return error_set(err, "'%.64s' is not a node name", report->node);
     to_line(line.test);
     to_line(line.part);
     to_line(line.message);

@@ -33,17 +33,18 @@ struct options {
 
 static const struct option_row rows[] = {
     COMMAND_CONFIG(struct options),
-    OPTION('i', "interval", "SECONDS", "look so often", SECONDS,
+    OPTION('i', "interval", "SECONDS", "interval between samples", SECONDS,
            OPTION_FIELD(struct options, interval_s), OPTION_RANGE(0.5, 60), .initial = "2"),
     COMMAND_JSON(struct options),
-    OPTION('\0', "once", NULL, "end as soon as there is a verdict", FLAG,
+    OPTION('\0', "once", NULL, "exit as soon as there is a verdict", FLAG,
            OPTION_FIELD(struct options, is_once)),
-    OPTION('p', "patience", "SECONDS", "a job without data on its rails for so long hangs", SECONDS,
+    OPTION('p', "patience", "SECONDS",
+           "time without data on the rails after which a job counts as hung", SECONDS,
            OPTION_FIELD(struct options, patience_s), OPTION_RANGE(10, 86400), .initial = "30"),
     OPTION('\0', "report", NULL,
-           "at the end leave a suspect report about the node that the verdict names", FLAG,
+           "at the end, leave a suspect report about the node named by the verdict", FLAG,
            OPTION_FIELD(struct options, reports)),
-    OPTION('\0', "until-hang", NULL, "say nothing until the job hangs, and end", FLAG,
+    OPTION('\0', "until-hang", NULL, "print nothing until the job hangs, then exit", FLAG,
            OPTION_FIELD(struct options, until_hang)),
     OPTION('\0', "samples", NULL,
            "print samples of this node until standard input ends; run by muster watch", FLAG,
@@ -53,13 +54,12 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster watch",
     .usage = "muster watch [OPTION...] JOB",
-    .summary =
-        "Looks at a running job, by a small step on each of its nodes beside the job's own, and "
-        "names the rank, node or rail that holds it up. Changes nothing. Runs as the job's user or "
-        "as root. On a terminal the view is drawn anew until Ctrl-C or the end of the job; "
-        "elsewhere it is printed whenever the verdict changes.",
-    .status = "0 the job goes on and nobody differs, 1 a rank, node or rail holds it up, 2 usage, "
-              "3 could not tell; by the last verdict.",
+    .summary = "Observes a running job with a small step on each of its nodes, and names the rank, "
+               "node or rail that holds it up. Changes nothing. Runs as the job's user or as root. "
+               "On a terminal the view is refreshed until Ctrl-C or the end of the job; otherwise "
+               "it is printed whenever the verdict changes.",
+    .status = "0 the job makes progress and nothing differs, 1 a rank, node or rail holds it up, 2 "
+              "usage, 3 cannot tell; taken from the last verdict.",
     .rows = rows,
     .words = 1,
 };
@@ -309,7 +309,7 @@ static int owner_find(const struct own_job *job, uint32_t id, struct user *user,
         return error_set(err, "job %u is %s's: only that user and root can start a step in it", id,
                          entry ? entry->pw_name : "another user");
     if (!entry)
-        return error_set(err, "user %u of job %u is not known here", (unsigned)job->uid, id);
+        return error_set(err, "unknown user %u of job %u", (unsigned)job->uid, id);
     if (user_find(entry->pw_name, user, err) != 0)
         return error_prefix(err, "%s", entry->pw_name);
     *owner = user;
@@ -328,15 +328,15 @@ static int job_watch(struct watching *watching, struct error *err)
     if (cluster_open(err) != 0 || own_job_load(options->job_id, &job, err) != 0)
         return -1;
     if (!job.is_running)
-        error_set(err, "job %u does not run", options->job_id);
+        error_set(err, "job %u is not running", options->job_id);
     else if (job.is_heterogeneous)
-        error_set(err, "job %u is heterogeneous: name one of its components", options->job_id);
+        error_set(err, "job %u is heterogeneous: give one of its components", options->job_id);
     else if (owner_find(&job, options->job_id, &user, &owner, err) == 0) {
         watching->nodes = &job.nodes;
         if (labels_make(&job.nodes, &watching->labels) != 0 ||
             watch_make(&watching->watch, &job.nodes, options->interval_s, options->patience_s,
                        clock_s()) != 0)
-            error_set(err, "no memory for %zu nodes", job.nodes.count);
+            error_set(err, "out of memory for %zu nodes", job.nodes.count);
         else if ((rv = watch_run(watching, owner, err)) == 0 && options->reports &&
                  (!options->until_hang || watching->verdict.verdict == VERDICT_FAIL))
             rv = report_suspects(watching, owner, err);
@@ -370,7 +370,7 @@ int command_watch(int argc, char **argv)
     errno = 0;
     id = strtoul(argv[optind], &end, 10);
     if (errno || *end || end == argv[optind] || id == 0 || id >= UINT32_MAX)
-        return command_misuse(set.name, "expected the number of a job, found \"%s\"", argv[optind]);
+        return command_misuse(set.name, "expected a job ID, found \"%s\"", argv[optind]);
     options.job_id = (uint32_t)id;
     if (options.is_sampler)
         return print_samples(&options);

@@ -331,10 +331,10 @@ static void doubts(void)
     fails("{\"suite\":\"a\",\"test\":\"b\",\"time\":1e12}", "time is 1000000000000");
     fails("{\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"value\":50,"
           "\"unit\":\"Mb/s\",\"limit\":160,\"verdict\":\"pass\"}",
-          "on the wrong side of its own limit");
+          "on the wrong side of its limit");
     fails("{\"suite\":\"links\",\"test\":\"links\",\"metric\":\"latency\",\"value\":50,"
           "\"unit\":\"us\",\"limit\":16,\"verdict\":\"pass\"}",
-          "on the wrong side of its own limit");
+          "on the wrong side of its limit");
 }
 
 static size_t told;

@@ -90,7 +90,7 @@ static void mean_clusters(void)
     is_int(cluster_meant("east", "west", &err), -1, "another cluster is refused");
     is_str(
         err.text,
-        "SLURM_CLUSTERS is 'east', and the cluster of this host is west; next: run this on a host "
+        "SLURM_CLUSTERS is 'east', but the cluster of this host is west; next: run this on a host "
         "of that cluster, or unset SLURM_CLUSTERS",
         "... in one line");
     is_int(cluster_meant("western,wes", "west", &err), -1, "names that are alike are others");

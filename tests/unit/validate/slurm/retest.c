@@ -162,7 +162,7 @@ int main(void)
            "one without a job is over");
     is_str(
         done,
-        "say cleaning up after run 20261120-1, which has no job any more;muster: one n1; n2;x n1;"
+        "say cleaning up after run 20261120-1, whose job is gone;muster: one n1; n2;x n1;"
         "unreserve muster-20261120-1;",
         "... its nodes are drained again, marks and reservation go");
     stop = 1;

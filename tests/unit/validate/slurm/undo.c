@@ -222,11 +222,11 @@ static void test_leftovers(void)
     remove_leftover();
     is_int(leftover(nameless, strlen(nameless)), 0, "one that names no cluster");
     is_str(done, "", "... is not executed");
-    has_str(said, "it does not say of which cluster it is", "... which is told");
+    has_str(said, "it does not name its cluster", "... which is told");
     remove_leftover();
     is_int(leftover(garbage, strlen(garbage)), 0, "one with a line that is none");
     is_str(done, "", "... is not executed");
-    has_str(said, "'rm -rf' is no line of a journal", "... which is told");
+    has_str(said, "'rm -rf' is not a journal line", "... which is told");
     remove_leftover();
     is_int(leftover(torn, strlen(torn)), 1, "one whose last line has no end");
     is_str(done, "muster: five n5;", "... is executed as far as it goes");
@@ -240,8 +240,8 @@ static void test_leftovers(void)
            "... are, where the run had not come so far");
     is_int(leftover(altered, strlen(altered)), 1, "where the reservation has other nodes by now");
     is_str(done, "", "... nothing is deleted nor drained");
-    has_str(said, "reservation r2 left as it is: it holds n[6-7] now", "... which is told");
-    has_str(said, "n6 left as it is", "... of the node, too");
+    has_str(said, "reservation r2 left unchanged: it contains n[6-7] now", "... which is told");
+    has_str(said, "n6 left unchanged", "... of the node, too");
 }
 
 static void test_jobs(int argc, char **argv)

@@ -84,7 +84,7 @@ static void left_and_read(void)
     has_str(text, ", 2025-11-21 12:30 UTC: links eth1: eth1?", "... when, what");
     snprintf(report.node, sizeof report.node, "../n3");
     is_int(suspect_report_leave(directory, &report, &err), -1, "a path is no name of a node");
-    is_str(err.text, "'../n3' is no name of a node", "... and refused");
+    is_str(err.text, "'../n3' is not a node name", "... and refused");
     empty();
     is_int(count(), 0, "suspect reports are removed");
 }
