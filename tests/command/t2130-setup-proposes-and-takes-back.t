@@ -40,7 +40,7 @@ unlike "$said" '^\+HealthCheckInterval' '... and not what the site has set'
 like "$said" 'Nothing was changed; next: muster setup --yes' 'the next step'
 
 like "$said" '^@@ -2,0 \+3,4 @@$' '... the block is at the end'
-like "$said" 'no node of slurm.conf' 'a head has no fabric to tell of'
+like "$said" 'not a node of slurm.conf' 'a head has no fabric to tell of'
 
 setup --yes
 is "$status" 0 'told yes: made'
@@ -77,7 +77,7 @@ setup --yes
 is "$status" 0 "a package's line, a health check of the site"
 ok '... the line is active where it stood' \
     sh -c "sed -n 4p '$slurm/plugstack.conf.d/muster.conf' | grep -qx 'optional spank_muster.so'"
-like "$said" '^HealthCheckProgram is /usr/sbin/nhc: have it call /' '... the site'"'"'s program is left, and told'
+like "$said" '^HealthCheckProgram is /usr/sbin/nhc: let it call /' '... the site'"'"'s program is left, and told'
 unlike "$(cat "$slurm/slurm.conf")" 'muster' '... slurm.conf is left alone'
 setup --undo --yes
 is "$(state)" "$first" '... all of it is as it was'

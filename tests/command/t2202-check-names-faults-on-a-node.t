@@ -81,7 +81,7 @@ for _ in 1 2 3; do
 done
 is "$status" 001 'a GPU that is missing fails the third health check in a row'
 like "$text" 'muster check: n1: gpu.health gpu3: NVIDIA is lost' '... which names it'
-bundle=$(sed -n 's/^muster check: n1: evidence is kept in //p' <<<"$text")
+bundle=$(sed -n 's/^muster check: n1: evidence stored in //p' <<<"$text")
 like "$bundle" '^/var/lib/muster/evidence/gpu_lost-gpu3-[0-9TZ]+\.tar$' '... and evidence of it'
 is "$(lab on n1 tar -tf "$bundle" | xargs)" \
     'records.jsonl kernel-log.txt inventory.json accelerators.json counters.txt' '... which is a bundle'
@@ -104,7 +104,7 @@ lab fault kernel-log n1 'NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the 
 lab fault kernel-log n1 'NVRM: Xid (PCI:0000:aa:00): 45, pid=7, name=python3, Ch 00000001' >/dev/null
 text=$(check n1 --health)
 status=$?
-text=$(grep -v ': evidence is kept in ' <<<"$text")
+text=$(grep -v ': evidence stored in ' <<<"$text")
 is "$status $text" '1 muster check: n1: host.log 0000:9b:00: xid 79 (GPU has fallen off the bus), '"$(
     grep -o '[0-9]* s ago' <<<"$text")"': NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.' \
     'the health check names an entry of the kernel log, and no fault of a program'

@@ -62,7 +62,7 @@ configuration names it" '... in a line with node, part and fault, and asks no co
 printf '%s\n' 'FabricInterfaces=nowhere[1-5]' "CertificateFile=$dir/none/certificate" >"$dir/conf"
 health_net
 is "$(sed -n '4p;$=' <<<"$text")" \
-    $'muster check: x7: and 2 more failed; muster check tells\n4' 'more than three are counted'
+    $'muster check: x7: and 2 more failed; run muster check\n4' 'more than three are counted'
 
 # Accelerators by a stand-in of NVML (tests/gpu)
 mkdir "$dir/nvml"

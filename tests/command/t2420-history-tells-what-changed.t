@@ -57,14 +57,14 @@ like "$text" '^2023-11-21 22:13 +eth1 firmware: 1.0 -> 2.0$' '... what changed o
 like "$text" '^2023-11-22 22:13 +kernel: 6.1.0 -> 6.1.2$' '... each time'
 like "$(history n1)" '^n1 +eth1 +bandwidth .* -$' 'noise is no change'
 cp "$dir/history.db" "$dir/kept.db"
-is "$(history --accept n2 eth1 -m 'new cable')" 'n2 eth1: what earlier runs found is no measure any more' \
+is "$(history --accept n2 eth1 -m 'new cable')" 'n2 eth1: results of earlier runs are ignored from now on' \
     'a repaired part is accepted as it is'
 text=$(history n2)
 like "$text" '^n2 +eth1 +bandwidth .* -$' '... it has become worse no more'
 like "$text" '^20[0-9-]+ [0-9:]+ +eth1 accepted as it is now: new cable$' '... and its history says why'
 "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <<<"$(history --json n2)" >/dev/null
 is $? 0 '... in records that the page knows'
-is "$(history --accept n9 2>&1; echo $?)" "muster history: no run of muster certify has n9 in $dir/history.db
+is "$(history --accept n9 2>&1; echo $?)" "muster history: no run of muster certify contains n9 in $dir/history.db
 2" 'a node that is not known'
 history --accept >/dev/null 2>&1
 is $? 2 '--accept wants a node'
@@ -94,10 +94,10 @@ like "$(history --diff 2026-r1 2026-r2)" 'nothing changed' 'nothing'
 unlike "$(history --diff 2026-r6 2026-r8 n1)" 'n2' 'one node only'
 text=$(history --diff 2026 last 2>&1)
 is "$?" 2 'a beginning of several runs is a usage error'
-like "$text" "several runs begin with '2026'" '... that says so'
+like "$text" "several runs start with '2026'" '... that says so'
 text=$(history --diff last frob 2>&1)
 is "$?" 2 'so is a run that is not there'
-like "$text" "no run 'frob' is known" '...'
+like "$text" "no run 'frob' in" '...'
 history --diff last 2>/dev/null
 is "$?" 2 '--diff wants two runs'
 like "$(history frob 2>&1)" 'no run of muster certify on frob is known' 'neither a node nor a part'
@@ -139,7 +139,7 @@ failing() { # RUN DAYS-AGO VERDICT-OF-n2 VERDICT-OF-n3
 }
 echo "HistoryFile=$dir/offenders.db" >"$dir/offenders"
 offenders() { "$muster" history --config "$dir/offenders" --offenders "$@"; }
-like "$(offenders 2>&1)" 'no run of the last 90 days failed a node' 'nobody failed'
+like "$(offenders 2>&1)" 'no run failed a node in the last 90 days' 'nobody failed'
 failing o1 200 fail pass
 failing o2 80 fail pass
 failing o3 70 pass fail
@@ -187,7 +187,7 @@ text=$(history --json --job 4711)
 like "$text" '"value":12,.*"job":4711,"user":1000' '... its records name job and user'
 "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <<<"$text" >/dev/null
 is $? 0 '... in records that the page knows'
-like "$(history --job 99 2>&1)" 'nothing is known of job 99 in ' 'a job that nobody told of'
+like "$(history --job 99 2>&1)" 'no records of job 99 in ' 'a job that nobody told of'
 history --job 99 n1 2>/dev/null
 is $? 2 'a job has no node'
 if [ "$(id -u)" = 0 ]; then
@@ -213,10 +213,10 @@ is "$?" 3 'what is no database'
 like "$text" "^muster history: $dir/history.db: file is not a database$" '... is told with its name'
 run 9 90 2.0 6.1.2 fail x | "$add" "$dir/history.db" 2026-r9 1800000000 2>"$dir/words"
 is "$?" 1 'a run does not get lost there'
-like "$(cat "$dir/words")" '2026-r9.waiting to be taken in next time' '... it is said where it waits'
+like "$(cat "$dir/words")" '2026-r9.waiting and will be added next time' '... it is said where it waits'
 rm "$dir/history.db" && mkdir "$dir/history.db"
 text=$(history n2 2>&1)
 is "$? $text" \
-    "3 muster history: $dir/history.db: found a directory, expected a database; name another HistoryFile" \
+    "3 muster history: $dir/history.db: found a directory, expected a database; set another HistoryFile" \
     'a directory'
 done_testing

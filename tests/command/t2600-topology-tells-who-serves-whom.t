@@ -101,17 +101,17 @@ hca mlx5_0 pci0000:00/0000:00:06.0 -1 '4: ACTIVE'
 text=$("$muster" topology --root "$dir/node")
 is "$?" 3 'a flat virtual bus: it cannot be told'
 like "$text" '^GPU0 +X +\? ' '... in the matrix'
-like "$text" '^GPU0 -> none: PCI paths and NUMA nodes do not tell$' '... and below'
+like "$text" '^GPU0 -> none: unknown from PCI paths and NUMA nodes$' '... and below'
 "$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/h100-ib.tree" "$dir/h100"
 text=$("$muster" topology --root "$dir/h100")
 is "$?" 0 'without PCI paths'
-like "$text" '^GPU7 -> mlx5_4:1 mlx5_5:1 mlx5_6:1 mlx5_7:1 \(NODE or nearer, which is nearest is not told\)$' \
+like "$text" '^GPU7 -> mlx5_4:1 mlx5_5:1 mlx5_6:1 mlx5_7:1 \(NODE or nearer, the nearest one is unknown\)$' \
     '... all rails of the NUMA node serve'
 
 new_node
 text=$("$muster" topology --root "$dir/node")
 is "$?" 0 'a node without GPUs and rails'
-like "$text" '^Neither GPUs nor rails\.$' '... says so'
+like "$text" '^No GPUs and no rails\.$' '... says so'
 
 text=$("$muster" topology --root "$dir" 2>&1)
 is "$?" 3 'a root that is no node: cannot tell'

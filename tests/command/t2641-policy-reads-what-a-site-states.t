@@ -87,7 +87,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     cp -L "$muster" "$dir/muster" && chmod -R a+rX "$dir"
     text=$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups env MUSTER_CONF="$MUSTER_CONF" \
         "$dir/muster" policy verify "$dir/policy.conf" 2>&1)
-    is "$? $text" '3 muster policy: needs root, who alone can submit jobs of the test users; --dry-run does not' \
+    is "$? $text" '3 muster policy: needs root to submit jobs of the test users; --dry-run does not' \
         'another user is told so in a line'
 fi
 

@@ -43,8 +43,8 @@ job=(--layers=32 --channels=4096 --batch=1024 --steps=1000 --rate=400)
 
 text=$(lay_out "${job[@]}")
 is "$?" 3 'without a history there are no nodes'
-is "$text" "muster plan: no node is in the history $dir/history.db; give --available" '... says one line'
-like "$(lay_out "${job[@]}" --available=4 --devices=8 --memory=80)" 'what a node of island all sends is not in the history; give --link' '... nor what a node sends'
+is "$text" "muster plan: no nodes in the history $dir/history.db; give --available" '... says one line'
+like "$(lay_out "${job[@]}" --available=4 --devices=8 --memory=80)" 'no bandwidth of a node of island all in the history; give --link' '... nor what a node sends'
 run 0 pass
 run 10 fail
 run 12 pass
@@ -53,15 +53,15 @@ run 30 fail
 
 text=$(lay_out "${job[@]}")
 is "$?" 0 'a plan'
-like "$text" 'devices of a node +8 +GPUs, by the history' 'GPUs'
-like "$text" 'a device trains at +400 TFLOP/s +given' '... what was given'
-like "$text" 'a node sends +400 Gb/s +all rails of the slowest node' '... links'
-like "$text" 'to another island +25 Gb/s +the slowest pair' '... links between islands'
-like "$text" 'memory of a device +80 GB' '... memory'
-like "$text" 'failures of 1000 node-days +6\.759 +2 failures in 180 node-days' '... failures'
+like "$text" 'devices per node +8 +GPUs, from the history' 'GPUs'
+like "$text" 'training speed +400 TFLOP/s +given' '... what was given'
+like "$text" 'node bandwidth +400 Gb/s +all rails of the slowest node' '... links'
+like "$text" 'between islands +25 Gb/s +the slowest pair' '... links between islands'
+like "$text" 'memory per device +80 GB' '... memory'
+like "$text" 'failures per 1000 node-days +6\.759 +2 failures in 180 node-days' '... failures'
 like "$text" 'a repair +48 h +from a failure to the next pass, mean of 1' '... repairs'
 like "$text" 'a restart +300 s +published' '... what others published'
-like "$text" 'a node saves +1 GB/s +assumed' '... what is assumed'
+like "$text" 'checkpoint rate +1 GB/s +assumed' '... what is assumed'
 like "$text" '^cluster +5 of 6 nodes' 'how many nodes may be used'
 like "$(lay_out "${job[@]}" --failures=0)" '^failures +none$' 'no failures at all'
 like "$text" '^#SBATCH --gres=gpu:8$' 'the request has the GPUs'
@@ -99,15 +99,15 @@ plan_fails() { # STATUS EXPECTED ARGUMENT...
     like "$(head -n1 <<<"$text")" "^muster plan: $expected" '... and why'
 }
 plan_fails 2 '--batch is missing' --model=124M
-plan_fails 2 'the model is missing' --batch=8
+plan_fails 2 'model missing' --batch=8
 plan_fails 2 '--model and --parameters' --model=124M --parameters=1e9 --batch=8
 plan_fails 2 '--steps and --tokens' --model=124M --batch=8 --steps=1 --tokens=1
 plan_fails 2 '.*--within.*expected a time' --model=124M --batch=8 --within=soon
-plan_fails 3 'how fast a device trains is not in the history; give --rate or --measured' --model=124M --batch=8
-plan_fails 1 'no layout of the job fits 4 nodes' --model=124M --batch=8 --rate=1 --nodes=4
-plan_fails 1 '9 nodes are asked for, 5 may be used' --model=124M --batch=900 --rate=1 --nodes=9
+plan_fails 3 'training speed: not in the history; give --rate or --measured' --model=124M --batch=8
+plan_fails 1 'no layout of the job fits on 4 nodes' --model=124M --batch=8 --rate=1 --nodes=4
+plan_fails 1 'requested 9 nodes, only 5 available' --model=124M --batch=900 --rate=1 --nodes=9
 plan_fails 3 "$dir/none: No such file" --model=124M --batch=8 --measured="$dir/none"
-plan_fails 3 "$dir/conf: no rate of a layer" --model=124M --batch=8 --measured="$dir/conf"
+plan_fails 3 "$dir/conf: found no layer rate" --model=124M --batch=8 --measured="$dir/conf"
 now=1
 {
     line train train.one n1 'stage 0' '"metric":"layer_rate","value":50,"unit":"GFLOP/s"'
@@ -115,6 +115,6 @@ now=1
     line train train.one n1 'stage 0' '"metric":"update_rate","value":1e9,"unit":"1/s"'
 } >"$dir/measured"
 text=$(lay_out "${job[@]:0:4}" --measured="$dir/measured")
-like "$text" "a device trains at +0.04 TFLOP/s +a layer on the slowest rank, by $dir/measured" 'what muster-train measured'
-like "$text" 'read and written at +40 GB/s +AdamW' '... of updates, too'
+like "$text" "training speed +0.04 TFLOP/s +a layer on the slowest rank, from $dir/measured" 'what muster-train measured'
+like "$text" 'bandwidth +40 GB/s +AdamW' '... of updates, too'
 done_testing

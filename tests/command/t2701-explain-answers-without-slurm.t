@@ -75,20 +75,20 @@ refused() { # PATTERN ARGUMENT...
     is "$?" 2 "$*: status 2"
     like "$output" "^muster explain: .*$pattern" '... and why'
 }
-refused 'node a100-2 is not among n\[1-2\]; --node' --nodes 'n[1-2]'
+refused 'node a100-2 is not among n\[1-2\]; set this node with --node' --nodes 'n[1-2]'
 refused 'rank 8 is not on a100-2, which has 0 to 7' --procid 8
 refused '--gpus 8: the node has 8 GPUs' --gpus 8
 refused '--gpus 1,,2: expected numbers' --gpus 1,,2
-refused '--gpus each: 8 GPUs do not divide among 3 tasks' --gpus each --ntasks-per-node 3
-refused '3 tasks on 4 nodes: that is no step' --ntasks 3 --nodes 'a100-[1-4]'
-refused '9 tasks on 1 nodes, so many on each' --ntasks 9 --ntasks-per-node 8
+refused '--gpus=each: cannot divide 8 GPUs evenly among 3 tasks' --gpus each --ntasks-per-node 3
+refused '3 tasks on 4 nodes: not a valid step' --ntasks 3 --nodes 'a100-[1-4]'
+refused '9 tasks on 1 nodes, this many on each' --ntasks 9 --ntasks-per-node 8
 refused 'option --ntasks: expected a number from 1 to 2147483647, found "none"' --ntasks none
 output=$(explain --program "$(printf 'a%.0s ' {1..4097})" 2>&1)
 is "$?" 2 'a program of 4097 words: status 2'
-like "$output" '^muster explain: option --program: expected 4096 words at most$' '... and why'
+like "$output" '^muster explain: option --program: expected at most 4096 words$' '... and why'
 refused 'option --job: expected a number of at least 1, found "0"' --job 0
 refused 'option --env: expected NAME=VALUE, found "=x"' --env =x
-refused 'unexpected argument "hostname"; --program names the program' hostname
+refused 'unexpected argument "hostname"; name the program with --program' hostname
 refused 'has a \[ without a \]' --nodes 'n['
 "$muster" explain --root "$dir/none" 2>/dev/null
 is "$?" 3 'a root that is no node: cannot tell'

@@ -43,9 +43,9 @@ rail2      up         yes          no     made for jobs, line 2
 rail1      rp_filter  2            0      made for jobs, line 3
 rail1      address    10.1.0.0/16  yes    is so, line 3" 'what is asked for and found'
 is "$(state)" "$before" '... and nothing is touched'
-is "$("$muster" interfaces --apply)" '5 settings made, 0 put back, 0 failed' '--apply'
+is "$("$muster" interfaces --apply)" '5 settings applied, 0 restored, 0 failed' '--apply'
 like "$(ip -o link show rail1)" ',UP.* mtu 4000 ' '... makes it'
-is "$("$muster" interfaces --apply)" '0 settings made, 0 put back, 0 failed' '... once'
+is "$("$muster" interfaces --apply)" '0 settings applied, 0 restored, 0 failed' '... once'
 like "$("$muster" interfaces)" '^rail1 +mtu +4000 +4000 +is so, line 2$' '... and shows it'
 like "$("$muster" interfaces)" '^rail1 +mtu +4000 +1500 +held by job 0 \(--apply\)$' '... with what was before'
 is "$(stat -c '%a %u' "$dir/journal")" '600 0' 'the journal is for root alone'
@@ -57,9 +57,9 @@ else
 fi
 like "$(grep '"rail1: mtu: made ' "$dir/records")" '"rail1: mtu: made 4000, before 1500; held by job 0 \(--apply\)"' \
     '... the journal with what was made and what was before'
-is "$("$muster" interfaces --restore --job 12)" '0 settings made, 0 put back, 0 failed' \
+is "$("$muster" interfaces --restore --job 12)" '0 settings applied, 0 restored, 0 failed' \
     '--restore of another job puts nothing back'
-is "$("$muster" interfaces --restore)" '0 settings made, 5 put back, 0 failed' '--restore'
+is "$("$muster" interfaces --restore)" '0 settings applied, 5 restored, 0 failed' '--restore'
 is "$(state)" "$before" '... puts everything back'
 not_ok '... and the journal goes' test -e "$dir/journal"
 

@@ -91,9 +91,9 @@ is "$? $(cat "$work/said")" "3 muster report: $work/run: no record of run none, 
 
 # Without a file the history: as muster certify keeps it.
 report
-is "$? $(cat "$work/said")" "3 muster report: no run is known in $work/history.db; name a run of muster history, or a file of records" 'no history, no report'
+is "$? $(cat "$work/said")" "3 muster report: no run in $work/history.db; name a run of muster history, or a file of records" 'no history, no report'
 report -r x
-like "$(cat "$work/said")" "no run is known in $work/history.db" '... nor a run of it'
+like "$(cat "$work/said")" "no run in $work/history.db" '... nor a run of it'
 
 # Of thousands of nodes as well, who could not be judged keeps the certificate of a run before.
 certified() { # RUN VERDICT-OF-N7 TIME

@@ -44,7 +44,7 @@ within_s 8 '... srun returns'
 ok '... no process is left' within 5 nobody_left muster-
 
 battery 1 muster-collectives --inject freeze:0
-like "$noise" 'rank 1 on n2: rank 0 on n1 does not answer any more; leaving' \
+like "$noise" 'rank 1 on n2: rank 0 on n1 stopped answering; leaving' \
     'rank 0 freezes: the others say so'
 within_s 12 '... srun returns'
 ok '... no process is left' within 5 nobody_left muster-

@@ -58,7 +58,7 @@ muster=$made_up_muster
 lab run scontrol update nodename=n2 state=drain reason='replace PSU'
 certify
 is "$status $(verdicts)" '0 n1 pass n3 pass n4 pass' 'what others drained is not tested' || show
-like "$words" 'n2: left alone: drained by somebody else: replace PSU' 'and is named'
+like "$words" 'n2: left alone: drained by someone else: replace PSU' 'and is named'
 certify -w 'n[1-4]'
 is "$status $(verdicts)" '3 n1 pass n2 unknown n3 pass n4 pass' 'asked for by name it is unknown' || show
 is "$(states | cut -d' ' -f4) $(reason n2)" 'drained replace PSU' 'and as it was'

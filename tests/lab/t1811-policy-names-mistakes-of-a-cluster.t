@@ -29,7 +29,7 @@ found() { # CODE UNDO-COMMAND -- COMMAND...
 
 text=$(lab run "$muster" policy check)
 is "$?" 0 'the lab is well configured'
-like "$text" '^cluster .*: 1 partitions, 3 QOS, 9 associations, 0 reservations; no mistake of' '... without a finding'
+like "$text" '^cluster .*: 1 partitions, 3 QOS, 9 associations, 0 reservations; no mistakes found, of' '... without a finding'
 before=$(lab run sh -c 'sacctmgr -nP show qos; sacctmgr -nP show assoc; scontrol show config | grep -v " as of "; scontrol show partition')
 is "$(run_as alice "$muster" policy check)" "$text" 'an ordinary user sees the same'
 is "$(lab run sh -c 'sacctmgr -nP show qos; sacctmgr -nP show assoc; scontrol show config | grep -v " as of "; scontrol show partition')" \

@@ -41,7 +41,7 @@ try() { # LAST-STAGE FAULT NODE PART
         local why='the node was drained after its issue: muster: (node_unreachable|node_frozen) '
         if [ "$3" = n1 ]; then
             resume "$3"
-            why='it was revoked while the node could not be reached'
+            why='revoked while the node was unreachable'
         fi
         lab on "$3" muster check --health >"$work/health" 2>&1 || :
         like "$(cat "$work/health")" "certificate removed, $why" 'at the next contact it loses its certificate'

@@ -32,7 +32,7 @@ ok 'then it drains its node' within 60 sh -c \
 like "$(reason n1)" '^muster: gres_mismatch gpu3 ' 'with a reason that a technician can act on'
 lab fault missing-gpu n2 >/dev/null
 ok 'a second one is beyond DrainCap, and says so' within 60 logged n2 \
-    'muster check: n2 not drained: muster has drained 1 node, as many as DrainCap allows'
+    'muster check: n2 not drained: muster has drained 1 node, the maximum of DrainCap'
 is "$(states | cut -d' ' -f3-6)" 'n2 idle n3 idle' 'and stays in service'
 ok 'the one of others saw its fault too' logged n4 'slurm.gres gpu3'
 is "$(reason n4)" 'replace PSU' 'and keeps its reason'

@@ -55,13 +55,13 @@ before=$(section before)
 is "$before" 'eth0 RX:256 TX:256 mtu 1500
 eth1 RX:256 TX:256 mtu 1500
 eth2 RX:256 TX:256 mtu 1500' 'what they were'
-is "$(section apply)" '6 settings made, 0 put back, 0 failed' '--apply'
+is "$(section apply)" '6 settings applied, 0 restored, 0 failed' '--apply'
 is "$(section after)" 'eth0 RX:2048 TX:256 mtu 1500
 eth1 RX:1024 TX:512 mtu 4200
 eth2 RX:256 TX:256 mtu 1500
 rxe1/ports/1/default_roce_tos:106
 rxe1/ports/1/default_roce_mode:RoCE v2' '... makes rings, MTU, type of service'
-is "$(section restore)" '0 settings made, 6 put back, 0 failed' '--restore'
+is "$(section restore)" '0 settings applied, 6 restored, 0 failed' '--restore'
 is "$(section restored)" "$before" '... puts them back, and the directory in configfs'
 is "$(section 'after kills')" "$before" 'killed at any point, they are put back'
 

@@ -74,17 +74,17 @@ dcb0 pfc 3+5 2
 dcb0 dscp10 7 none
 dcb0 dscp26 3 1+4
 dcb0 dscp48 none 0' 'muster interfaces shows it'
-is "$(section apply)" '4 settings made, 0 put back, 0 failed
+is "$(section apply)" '4 settings applied, 0 restored, 0 failed
 pfc-cap 8 macsec-bypass off delay 7
 prio-pfc 0:off 1:off 2:off 3:on 4:off 5:on 6:off 7:off
 ethtype-prio 8915:5 dscp-prio 10:7 26:3
-0 settings made, 0 put back, 0 failed' '... makes what is wanted, once, and touches nothing else'
-is "$(section restore)" "0 settings made, 4 put back, 0 failed
+0 settings applied, 0 restored, 0 failed' '... makes what is wanted, once, and touches nothing else'
+is "$(section restore)" "0 settings applied, 4 restored, 0 failed
 $(section before)" '... and puts it back'
 is "$(section 'after kills')" "$(section before)" 'killed at any point, it is put back'
 is "$(section refused | sed 's/; Interface line .*//')" 'dcb0: pfc 3+4+5 cannot be set: Invalid argument
-1 settings made, 0 put back, 1 failed
-0 settings made, 1 put back, 0 failed' 'what the card cannot do is said'
+1 settings applied, 0 restored, 1 failed
+0 settings applied, 1 restored, 0 failed' 'what the card cannot do is said'
 pauses() { section pauses | jq -Rr "fromjson? | select(.metric == \"pauses_received\") | $1"; }
 is "$(pauses '.node + " " + .part' | sort -u)" 'n2 rxe2:1' \
     'muster-links tells which port of the two was held back by its switch during a test'

@@ -169,7 +169,7 @@ static void start_watch(struct program *program)
         if (socket >= 0)
             result = watch_start_monitor(&config, socket, &endpoint, &err);
         if (socket < 0 || result != 0) {
-            fprintf(stderr, "%s: no watch over the ranks: %s\n", program->spec->name, err.text);
+            fprintf(stderr, "%s: cannot monitor the ranks: %s\n", program->spec->name, err.text);
             endpoint.address_count = 0;
         }
     }

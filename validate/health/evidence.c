@@ -143,7 +143,7 @@ int evidence_make_room(const char *directory, struct error *err)
     if (lstat(directory, &status) != 0)
         return error_set(err, "%s: %m", directory);
     if (!S_ISDIR(status.st_mode))
-        return error_set(err, "%s: is no directory", directory);
+        return error_set(err, "%s: is not a directory", directory);
     remove_unfinished(directory);
     bundles = list(directory, &count);
     for (size_t i = 0; bundles && i + EVIDENCE_BUNDLES <= count; i++)

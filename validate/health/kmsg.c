@@ -149,7 +149,7 @@ int kmsg_read(const char *path, uint64_t from,
         return errno == ENOENT || errno == EACCES ? 1 : -1;
     }
     if (!is_log(&status)) {
-        error_set(err, "%s is not the kernel's log", path);
+        error_set(err, "%s is not the kernel log", path);
         return 1;
     }
     fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);

@@ -65,7 +65,7 @@ int history_accept(const char *path, const char *node, const char *part, const c
                                  node, NULL);
     sqlite3_close(database);
     if (known <= 0) {
-        error_set(err, "no run of muster certify has %s%s%s in %s", node, part ? " " : "",
+        error_set(err, "no run of muster certify contains %s%s%s in %s", node, part ? " " : "",
                   part ? part : "", path);
         return 1;
     }
@@ -74,7 +74,7 @@ int history_accept(const char *path, const char *node, const char *part, const c
         return -1;
     known = mark_add(database, path, node, part, why, now > 0 ? now : (double)time(NULL), err);
     if (known == 0 && copy_write(database, path, &failed) != 0)
-        fprintf(stderr, "%s; other users read the history as it was before\n", failed.text);
+        fprintf(stderr, "%s; other users see the earlier history\n", failed.text);
     sqlite3_close(database);
     return known;
 }

@@ -382,7 +382,7 @@ int history_add(const char *path, const struct history_run *run, const struct hi
         }
     }
     if (is_done && copy_write(database, path, &why) != 0)
-        fprintf(stderr, "%s; other users read the history as it was before this run\n", why.text);
+        fprintf(stderr, "%s; other users see the history before this run\n", why.text);
     sqlite3_close(database); /* rolls back what was not committed */
     if (is_done)
         return 0;

@@ -76,7 +76,7 @@ static int read_runs(const char *path, const struct hostlist *nodes, struct read
     if (count >= 0 && nodes) {
         for (size_t i = 0; i < nodes->count && count >= 0; i++)
             if (hostlist_append(&campaign->nodes, nodes->names[i]) != 0)
-                count = error_set(err, "no memory for %zu nodes", nodes->count);
+                count = error_set(err, "out of memory for %zu nodes", nodes->count);
         campaign->wanted = nodes->count;
     } else if (count > 0 && told && *told) {
         if (hostlist_expand(told, &campaign->nodes, err) != 0)
@@ -137,7 +137,7 @@ static int read_states(const char *path, struct reading *reading, struct error *
     reading->tries = calloc(nodes->count + 1, sizeof *reading->tries);
     if (!campaign->states || !reading->tries ||
         name_index_build((const char *const *)nodes->names, nodes->count, &reading->index) != 0)
-        return error_set(err, "no memory for %zu nodes", nodes->count);
+        return error_set(err, "out of memory for %zu nodes", nodes->count);
     if (*campaign->level)
         rv = database_query(
             path,

@@ -26,11 +26,11 @@ sqlite3 *copy_read(const char *path, struct error *err)
 
     if (!copy_path(path, "", copy, sizeof copy) ||
         !database_uri(copy, "immutable=1", uri, sizeof uri)) {
-        error_set(err, "%s: the path is too long", path);
+        error_set(err, "%s: path too long", path);
         return NULL;
     }
     if (access(copy, F_OK) != 0) {
-        error_set(err, "%s: %s; the next run of muster certify makes it", copy, strerror(errno));
+        error_set(err, "%s: %s; the next run of muster certify creates it", copy, strerror(errno));
         return NULL;
     }
     if (sqlite3_open_v2(uri, &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) == SQLITE_OK)
@@ -93,7 +93,7 @@ int copy_write(sqlite3 *database, const char *path, struct error *err)
     int result;
 
     if (!copy_path(path, "", copy, sizeof copy) || !copy_path(path, ".new", aside, sizeof aside))
-        return error_set(err, "%s: the path is too long", path);
+        return error_set(err, "%s: path too long", path);
     if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
         return database_failed(database, path, err);
     result = copy_make(path, aside, copy, err);

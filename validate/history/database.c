@@ -41,9 +41,7 @@ int database_failed(sqlite3 *database, const char *path, struct error *err)
     struct stat status;
 
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return error_set(err,
-                         "%s: found a directory, expected a database; name another "
-                         "HistoryFile",
+        return error_set(err, "%s: found a directory, expected a database; set another HistoryFile",
                          path);
     return error_set(err, "%s: %s", path, database ? sqlite3_errmsg(database) : "no memory");
 }
@@ -114,17 +112,16 @@ static int has_tables(sqlite3 *database, const char *path, struct error *err)
         return -1;
     if (found.id == HISTORY_ID && found.version > HISTORY_SCHEMA)
         return error_set(err,
-                         "%s: found schema %d of a newer muster, this one knows up to %d; install "
-                         "that muster here, or name another HistoryFile",
+                         "%s: found schema %d of a newer muster, expected at most %d; install that "
+                         "muster here, or set another HistoryFile",
                          path, found.version, HISTORY_SCHEMA);
     if (found.id == HISTORY_ID && found.version == HISTORY_SCHEMA)
         return 1;
     if (found.tables == 0 && found.id == 0)
         return 0;
-    return error_set(err,
-                     "%s: found a database that is not muster's; name another HistoryFile, or "
-                     "move it away",
-                     path);
+    return error_set(
+        err, "%s: found a database that is not muster's; set another HistoryFile, or move it away",
+        path);
 }
 
 /* Under a lock, as two may begin at once. */

@@ -179,7 +179,7 @@ int history_run_find(const char *path, const char *wanted, struct history_run *r
     if (rv < 0)
         return -1;
     if (rv == 0) {
-        error_set(err, "no run is known in %s", path);
+        error_set(err, "no run in %s", path);
         return 0;
     }
     if (!is_last && !is_previous)
@@ -204,9 +204,9 @@ int history_run_find(const char *path, const char *wanted, struct history_run *r
     }
     count = end(&reading, rv, count, err);
     if (count == 0)
-        error_set(err, "no run '%s' is known in %s", wanted, path);
+        error_set(err, "no run '%s' in %s", wanted, path);
     else if (count > 1)
-        error_set(err, "several runs begin with '%s'", wanted);
+        error_set(err, "several runs start with '%s'", wanted);
     return count > 1 ? 0 : count;
 }
 

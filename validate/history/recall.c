@@ -120,7 +120,7 @@ int recall_run(const char *path, const char *wanted, struct records *records, st
         return found < 0 ? -1 : 1;
     database = database_read(path, &is_there, err);
     if (!database)
-        return is_there ? -1 : error_set(err, "%s: it is gone", path);
+        return is_there ? -1 : error_set(err, "%s: no longer exists", path);
     if (add_run(&run, records) != 0 ||
         rows(database, records_of_run, run.run, records, take_record) != 0 ||
         rows(database,

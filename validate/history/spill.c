@@ -56,16 +56,16 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
     char text[PATH];
 
     if (strchr(run->run, '/'))
-        return error_set(err, "%s; the run is lost: '%s' is no name of a file", why, run->run);
+        return error_set(err, "%s; the run is lost: '%s' is not a valid file name", why, run->run);
     for (int i = 0; place(path, i, run->run, text, sizeof text); i++) {
         if (i == 1)
             mkdir(second_place, 0755);
         if (access(text, F_OK) != 0 && write_at(text, run, nodes, count, records)) {
-            error_set(err, "%s; the run waits in %s to be taken in next time", why, text);
+            error_set(err, "%s; the run is stored in %s and will be added next time", why, text);
             return 1;
         }
     }
-    return error_set(err, "%s; the run is lost: it cannot be kept beside it nor in %s", why,
+    return error_set(err, "%s; the run is lost: it cannot be stored beside it or in %s", why,
                      second_place);
 }
 
@@ -119,7 +119,7 @@ static int take_in(sqlite3 *database, const char *path, const char *waiting, str
     int result = 0;
 
     if (!database_uri(waiting, "mode=ro", uri, sizeof uri))
-        return error_set(err, "%s: the path is too long", waiting);
+        return error_set(err, "%s: path too long", waiting);
     if (!database_run(database, "ATTACH ? AS waiting", uri, NAN))
         return access(waiting, F_OK) == 0 ? database_failed(database, waiting, err) : 0;
     if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
@@ -149,7 +149,7 @@ static int take_in_file(sqlite3 *database, const char *path, const char *waiting
     if (access(waiting, F_OK) != 0)
         return 0;
     snprintf(broken, sizeof broken, "%s.broken", waiting);
-    fprintf(stderr, "%s: found no whole run, %s %s\n", waiting,
+    fprintf(stderr, "%s: found no complete run, %s %s\n", waiting,
             rename(waiting, broken) == 0 ? "renamed to" : "cannot be renamed to", broken);
     return 0;
 }

@@ -193,12 +193,12 @@ static int take_records(const char *path, struct plan_figures *figures, struct e
     records_clear(&records);
     if (isnan(rate))
         return error_set(err,
-                         "%s: no rate of a layer in it; expected what muster-train --dry-run "
-                         "--split=measured --json prints",
+                         "%s: found no layer rate, expected the output of muster-train --dry-run "
+                         "--split=measured --json",
                          path);
-    set(figures, FIGURE_RATE, rate / 1e3, "a layer on the slowest rank, by %s", path);
+    set(figures, FIGURE_RATE, rate / 1e3, "a layer on the slowest rank, from %s", path);
     set(figures, FIGURE_BANDWIDTH, update * PLAN_UPDATE_BYTES / 1e9,
-        "AdamW on the slowest rank, by %s", path);
+        "AdamW on the slowest rank, from %s", path);
     return 0;
 }
 
@@ -223,25 +223,25 @@ static void take_history(struct plan_figures *figures)
     figures->is_on_hosts = !(gpus > 0) && !are_given;
     if (figures->count > 0)
         set(figures, FIGURE_DEVICES, devices,
-            gpus > 0 ? "GPUs, by the history"
-                     : "no GPU in the history: the processors are one device");
+            gpus > 0 ? "GPUs, from the history"
+                     : "no GPU in the history: the processors count as one device");
     devices = figures->figures[FIGURE_DEVICES].value;
     if (gpus > 0)
         set(figures, FIGURE_MEMORY, LEAST(figures, gpu_mb) > 0 ? LEAST(figures, gpu_mb) / 1e3 : NAN,
-            "the smallest GPU, by the history");
+            "the smallest GPU, from the history");
     else
         set(figures, FIGURE_MEMORY,
             LEAST(figures, host_mb) > 0 ? LEAST(figures, host_mb) / 1e3 / devices : NAN,
-            "the smallest node, by the history");
+            "the smallest node, from the history");
     if (figures->is_on_hosts)
         set(figures, FIGURE_BANDWIDTH, LEAST(figures, memory_GBps) / devices,
-            "triad of the slowest node, by the history");
+            "triad of the slowest node, from the history");
     set(figures, FIGURE_CHECKPOINT, LEAST(figures, disk_MBps) / 1e3,
-        "the slowest local disk, by the history");
+        "the slowest local disk, from the history");
     set(figures, FIGURE_CHECKPOINT, PLAN_CHECKPOINT_BPS / 1e9,
         "assumed: no disk was measured (--checkpoint-rate)");
     set(figures, FIGURE_FAILURES, 1000 * (figures->failed + 1) / (days + weight_days),
-        "%.0f failure%s in %.0f node-days of the history, and one in %.0f as of Llama 3",
+        "%.0f failure%s in %.0f node-days of the history, plus one in %.0f (Llama 3)",
         figures->failed, text_plural((size_t)figures->failed), days, weight_days);
     if (figures->repaired > 0)
         set(figures, FIGURE_REPAIR, figures->repair_s / figures->repaired / 3600,
@@ -324,15 +324,14 @@ static int make_islands(const struct plan_sources *sources, struct plan_figures 
         if (!isnan(given_Bps))
             island->node_Bps = given_Bps;
         if (isnan(island->node_Bps) && island->nodes > 1)
-            return error_set(err,
-                             "what a node of island %s sends is not in the history; give --link",
+            return error_set(err, "no bandwidth of a node of island %s in the history; give --link",
                              island->name);
         if (isnan(island->node_Bps)) /* one node sends to nobody */
             island->node_Bps = INFINITY;
     }
     set(figures, FIGURE_LINK,
         isinf(cluster->islands[0].node_Bps) ? NAN : cluster->islands[0].node_Bps * 8 / 1e9,
-        "all rails of the slowest node, by the history");
+        "all rails of the slowest node, from the history");
     return 0;
 }
 
@@ -360,20 +359,20 @@ static int need(const struct plan_figures *figures, enum plan_figure_id id, cons
 {
     if (!isnan(figures->figures[id].value))
         return 0;
-    return error_set(err, "%s is not in the history; give %s", what, option);
+    return error_set(err, "%s: not in the history; give %s", what, option);
 }
 
 static const struct plan_figure no_figures[FIGURE_COUNT] = {
-    [FIGURE_DEVICES] = {"devices of a node", "1", NAN, ""},
-    [FIGURE_RATE] = {"a device trains at", "TFLOP/s", NAN, ""},
-    [FIGURE_LINK] = {"a node sends", "Gb/s", NAN, ""},
-    [FIGURE_ACROSS] = {"... to another island", "Gb/s", NAN, ""},
-    [FIGURE_MEMORY] = {"memory of a device", "GB", NAN, ""},
-    [FIGURE_BANDWIDTH] = {"... read and written at", "GB/s", NAN, ""},
-    [FIGURE_FAILURES] = {"failures of 1000 node-days", "1", NAN, ""},
+    [FIGURE_DEVICES] = {"devices per node", "1", NAN, ""},
+    [FIGURE_RATE] = {"training speed", "TFLOP/s", NAN, ""},
+    [FIGURE_LINK] = {"node bandwidth", "Gb/s", NAN, ""},
+    [FIGURE_ACROSS] = {"... between islands", "Gb/s", NAN, ""},
+    [FIGURE_MEMORY] = {"memory per device", "GB", NAN, ""},
+    [FIGURE_BANDWIDTH] = {"... bandwidth", "GB/s", NAN, ""},
+    [FIGURE_FAILURES] = {"failures per 1000 node-days", "1", NAN, ""},
     [FIGURE_REPAIR] = {"a repair", "h", NAN, ""},
     [FIGURE_RESTART] = {"a restart", "s", NAN, ""},
-    [FIGURE_CHECKPOINT] = {"a node saves", "GB/s", NAN, ""},
+    [FIGURE_CHECKPOINT] = {"checkpoint rate", "GB/s", NAN, ""},
 };
 
 int plan_figures_read(const struct plan_sources *sources, struct plan_figures *figures,
@@ -399,13 +398,13 @@ int plan_figures_read(const struct plan_sources *sources, struct plan_figures *f
             err) < 0)
         return -1;
     if (figures->count == 0 && sources->available == 0)
-        return error_set(err, "no node is in the history %s; give --available", sources->history);
+        return error_set(err, "no nodes in the history %s; give --available", sources->history);
     if (sources->records && take_records(sources->records, figures, err) != 0)
         return -1;
     take_history(figures);
-    if (need(figures, FIGURE_DEVICES, "the number of devices of a node", "--devices", err) != 0 ||
-        need(figures, FIGURE_RATE, "how fast a device trains", "--rate or --measured", err) != 0 ||
-        need(figures, FIGURE_MEMORY, "the memory of a device", "--memory", err) != 0 ||
+    if (need(figures, FIGURE_DEVICES, "number of devices per node", "--devices", err) != 0 ||
+        need(figures, FIGURE_RATE, "training speed", "--rate or --measured", err) != 0 ||
+        need(figures, FIGURE_MEMORY, "memory of a device", "--memory", err) != 0 ||
         make_islands(sources, figures, err) != 0 ||
         database_query(
             sources->history,
@@ -414,7 +413,7 @@ int plan_figures_read(const struct plan_sources *sources, struct plan_figures *f
         return -1;
     if (cluster->island_count > 1)
         set(figures, FIGURE_ACROSS, figures->across_mbps / 1e3,
-            "the slowest pair of two islands, by the history");
+            "the slowest pair between two islands, from the history");
     cluster->devices = (int)all[FIGURE_DEVICES].value;
     cluster->memory_bytes = all[FIGURE_MEMORY].value * 1e9;
     cluster->memory_Bps =

@@ -23,13 +23,13 @@ int plan_job_make(const struct plan_wish *wish, struct plan_job *job, struct err
     struct shape shape = {0, 1, 0, 2048, 50257};
 
     if (wish->model && !shape_named(wish->model, &shape))
-        return error_set(err, "--model: there is none named \"%s\"", wish->model);
+        return error_set(err, "--model: unknown model \"%s\"", wish->model);
     if (wish->model && wish->parameters > 0)
         return error_set(err, "--model and --parameters are mutually exclusive");
     if (wish->steps > 0 && wish->tokens > 0)
         return error_set(err, "--steps and --tokens are mutually exclusive");
     if (wish->batch < 1)
-        return error_set(err, "--batch is missing: the sequences of a step");
+        return error_set(err, "--batch is missing: number of sequences per step");
     if (wish->parameters > 0) {
         shape_of(wish->parameters, wish, job);
     } else {
@@ -38,8 +38,8 @@ int plan_job_make(const struct plan_wish *wish, struct plan_job *job, struct err
         job->context = wish->context > 0 ? wish->context : shape.context;
         job->vocabulary = wish->vocabulary > 0 ? wish->vocabulary : shape.vocabulary;
         if (job->layers < 1 || job->width < 1)
-            return error_set(err, "the model is missing: give --model, --parameters, or --layers "
-                                  "and --channels");
+            return error_set(
+                err, "model missing: give --model, --parameters, or --layers and --channels");
         job->parameters = plan_parameters(job);
     }
     job->batch = wish->batch;

@@ -427,11 +427,11 @@ int plan_choose(const struct plan_cluster *cluster, const struct plan_job *job,
         try_pipeline(&search, nodes, PLAN_STAGES_MOST);
     }
     if (job->nodes > all)
-        return error_set(err, "%zu nodes are asked for, %zu may be used", job->nodes, all);
+        return error_set(err, "requested %zu nodes, only %zu available", job->nodes, all);
     if (!search.has_best)
         return error_set(err,
-                         "no layout of the job fits %zu node%s of %d device%s with %.3g GB: each "
-                         "needs a sequence of the batch and its share of the model",
+                         "no layout of the job fits on %zu node%s of %d device%s with %.3g GB: "
+                         "each device needs a sequence of the batch and its share of the model",
                          job->nodes > 0 ? job->nodes : all,
                          text_plural(job->nodes > 0 ? job->nodes : all), cluster->devices,
                          text_plural((size_t)cluster->devices), cluster->memory_bytes / 1e9);

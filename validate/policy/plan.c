@@ -39,14 +39,14 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
             plan_set(plan, ROLE_LEAVE, "", "%s by Slurm, and a dry run does not lift it: %s",
                      node->state, node->reason);
     } else if (is_away && node->is_cloud && strncmp(node->reason, "ResumeTimeout", 13) == 0)
-        plan_set(plan, ROLE_LEAVE, "", "left alone: %s, its cloud did not give it in time: %s",
+        plan_set(plan, ROLE_LEAVE, "", "left alone: %s, its cloud did not start it in time: %s",
                  node->state, node->reason);
     else if (is_away && part)
         plan_set(plan, ROLE_FAULTY, part, "%s by Slurm: %s", node->state, node->reason);
     else if (node->is_down && !*node->reason)
         plan_set(plan, ROLE_FAULTY, "slurmd", "%s by Slurm%s", node->state, "");
     else if (is_away)
-        plan_set(plan, ROLE_LEAVE, "", "left alone: %s by somebody else: %s", node->state,
+        plan_set(plan, ROLE_LEAVE, "", "left alone: %s by someone else: %s", node->state,
                  *node->reason ? node->reason : "no reason given");
     else if (node->is_waiting && is_dry_run)
         plan_set(plan, ROLE_LEAVE, "",

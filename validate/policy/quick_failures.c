@@ -81,8 +81,8 @@ static bool evaluate(const struct user_jobs *users, size_t user_count, const str
         failed += failed_of_user;
     }
     snprintf(text, size,
-             "%zu of %zu jobs there failed within %d s, of %zu users; %.1f were expected by what "
-             "these users' jobs do on other nodes",
+             "%zu of %zu jobs there failed within %d s, of %zu users; expected %.1f, from these "
+             "users' jobs on other nodes",
              failed, entry_count, SUSPECTS_QUICK_S, users_failed, expected);
     return failed >= SUSPECTS_QUICK_JOBS && users_failed >= 2 &&
            statistics_poisson_tail(failed, expected) < 1 / SUSPECTS_QUICK_ODDS;

@@ -263,12 +263,18 @@ static const struct option_set set = {
     .usage = "muster certificate show|verify|issue|renew [OPTION...]",
     .summary =
         "Handles the certificate of this node: show prints it, verify checks it (one line), issue "
-        "writes a new one, renew seals it with a new MUNGE key.\n\nrenew needs root. After a "
-        "change of the MUNGE key it seals the same text again with the same expiry, if the "
-        "certificate is otherwise valid.\n\nissue needs root; muster certify runs it on the nodes "
-        "that pass. It reads a request from standard input, with the last two lines repeated for "
-        "each node, and does nothing on a node that is not listed:\n  run: ID\n  cluster: NAME\n  "
-        "level: LEVEL\n  expires: SECONDS since 1970\n  node: NAME\n  test: TEXT",
+        "writes a new one, renew seals it with a new MUNGE key.\n\n"
+        "renew needs root. After a change of the MUNGE key it seals the same text again with the "
+        "same expiry, if the certificate is otherwise valid.\n\n"
+        "issue needs root; muster certify runs it on the nodes that pass. It reads a request from "
+        "standard input, with the last two lines repeated for each node, and does nothing on a "
+        "node that is not listed:\n"
+        "  run: ID\n"
+        "  cluster: NAME\n"
+        "  level: LEVEL\n"
+        "  expires: SECONDS since 1970\n"
+        "  node: NAME\n"
+        "  test: TEXT",
     .status = "0 valid, issued or renewed, 1 otherwise, 2 usage, 3 cannot tell.",
     .rows = rows,
     .words = 1,

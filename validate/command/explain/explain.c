@@ -76,7 +76,7 @@ static void print_task(const struct explain_task *task)
     printf("rank %ld of %ld, local %ld of %ld", task->place.rank, step->ntasks, task->local_rank,
            step->local_size);
     if (!task->visible.is_known)
-        printf(", GPUs not known (%s)", task->visible.fact);
+        printf(", GPUs unknown (%s)", task->visible.fact);
     else if (task->visible.count == 0)
         fputs(", no GPU", stdout);
     else
@@ -284,7 +284,7 @@ static int take_variable(const char *value, void *context, struct error *err)
     if (value[0] == '=' || !strchr(value, '='))
         return error_set(err, "expected NAME=VALUE, found \"%.64s\"", value);
     if (step->variable_count == EXPLAIN_VARIABLES)
-        return error_set(err, "expected %d variables at most", EXPLAIN_VARIABLES);
+        return error_set(err, "expected at most %d variables", EXPLAIN_VARIABLES);
     step->variables[step->variable_count++] = value;
     return 0;
 }
@@ -300,7 +300,7 @@ static int take_program(const char *value, void *context, struct error *err)
         if (!word[0])
             continue;
         if (step->word_count == EXPLAIN_WORDS)
-            return error_set(err, "expected %d words at most", EXPLAIN_WORDS);
+            return error_set(err, "expected at most %d words", EXPLAIN_WORDS);
         step->words[step->word_count++] = word;
     }
     step->words[step->word_count] = NULL;
@@ -310,55 +310,55 @@ static int take_program(const char *value, void *context, struct error *err)
 #define FIELD(member) OPTION_FIELD(struct view, member)
 
 static const struct option_row rows[] = {
-    OPTION('A', "account", "NAME", "the job's account, which lines of muster.conf may name", TEXT,
+    OPTION('A', "account", "NAME", "account of the job, for matching lines of muster.conf", TEXT,
            FIELD(step.account)),
-    OPTION('a', "all", NULL, "also the variables that are left alone, and why", FLAG,
+    OPTION('a', "all", NULL, "also print variables that are left unchanged, and why", FLAG,
            FIELD(is_all)),
     OPTION('c', "config", "FILE", "configuration file, instead of $MUSTER_CONF or muster.conf",
            TEXT, FIELD(step.config)),
-    OPTION('e', "env", "NAME=VALUE", "a variable that the user has set; may be repeated", CALL,
+    OPTION('e', "env", "NAME=VALUE", "a variable set by the user; may be repeated", CALL,
            .take = take_variable),
     OPTION('\0', "export", NULL,
-           "print shell commands, for a program that is started by hand outside of Slurm; the "
-           "ranks' own variables only with --procid",
+           "print shell commands, for a program started by hand outside Slurm; rank-specific "
+           "variables only with --procid",
            FLAG, FIELD(is_export)),
     OPTION('\0', "gpus", "LIST",
-           "GPUs that the tasks can open: numbers as muster topology has them, none, or each (an "
-           "equal share for each task)",
+           "GPUs that the tasks can open: indexes as printed by muster topology, none, or each (an "
+           "equal share per task)",
            TEXT, FIELD(step.gpus), .initial = "all"),
     OPTION('\0', "job", "ID[.STEP]", "the job and its step, for MASTER_PORT", CALL,
            .take = take_job, .initial = "1.0"),
     OPTION('j', "json", NULL, "print one JSON object for each task", FLAG, FIELD(is_json)),
-    OPTION('\0', "node", "NAME", "which of the step's nodes this is", TEXT, FIELD(step.node),
-           .initial = "its host name"),
+    OPTION('\0', "node", "NAME", "name of this node in the step", TEXT, FIELD(step.node),
+           .initial = "host name of this node"),
     OPTION('n', "nodes", "LIST", "the step's nodes, in Slurm's notation", TEXT, FIELD(step.nodes),
            .initial = "this node"),
     OPTION('\0', "ntasks", "N", "the step's tasks", LONG, FIELD(step.ntasks),
            OPTION_RANGE(1, INT_MAX)),
-    OPTION('\0', "ntasks-per-node", "N", "tasks of each node", LONG, FIELD(step.ntasks_per_node),
+    OPTION('\0', "ntasks-per-node", "N", "tasks per node", LONG, FIELD(step.ntasks_per_node),
            OPTION_RANGE(1, INT_MAX), .initial = "one for each GPU"),
-    OPTION('\0', "off", NULL, "the variables with srun --muster=off", FLAG, FIELD(step.is_off)),
-    OPTION('p', "partition", "NAME", "the job's partition, which lines of muster.conf may name",
+    OPTION('\0', "off", NULL, "print the variables with srun --muster=off", FLAG,
+           FIELD(step.is_off)),
+    OPTION('p', "partition", "NAME", "partition of the job, for matching lines of muster.conf",
            TEXT, FIELD(step.partition)),
-    OPTION('\0', "procid", "RANK", "only this rank instead of all ranks of the node", LONG,
+    OPTION('\0', "procid", "RANK", "print only this rank instead of all ranks of the node", LONG,
            FIELD(step.rank), OPTION_RANGE(0, INT_MAX)),
-    OPTION('\0', "program", "COMMAND", "the step's program, which may be a launcher", CALL,
+    OPTION('\0', "program", "COMMAND", "program of the step, possibly a launcher", CALL,
            .take = take_program),
     OPTION('r', "root", "DIR",
-           "recorded tree instead of this machine and this environment; only a configuration "
-           "named with --config is read then",
+           "read a recorded tree instead of this machine and environment; reads only a "
+           "configuration given with --config",
            TEXT, FIELD(step.root)),
     OPTION_END,
 };
 static const struct option_set set = {
     .name = "muster explain",
     .usage = "muster explain [OPTION...]",
-    .summary = "Prints the environment that the plugin would give to the tasks of a step on this "
-               "node, each variable with the rule that chose it and the fact behind it. Needs no "
-               "Slurm.",
-    .status = "0 printed, 2 usage, 3 the node could not be read.",
+    .summary = "Prints the environment that the plugin would set for the tasks of a step on this "
+               "node, and for each variable the rule and the reason. Does not need Slurm.",
+    .status = "0 printed, 2 usage, 3 cannot read the node.",
     .rows = rows,
-    .words_hint = "--program names the program",
+    .words_hint = "name the program with --program",
 };
 
 int command_explain(int argc, char **argv)

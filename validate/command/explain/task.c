@@ -14,7 +14,7 @@ static int check_nodes(struct explain_step *step, struct error *err)
             step->node_place = (long)i;
             return 0;
         }
-    return error_set(err, "node %s is not among %s; --node says which one this is", step->node,
+    return error_set(err, "node %s is not among %s; set this node with --node", step->node,
                      step->nodes ? step->nodes : "the nodes");
 }
 
@@ -31,8 +31,8 @@ static int place_tasks(struct explain_step *step, const struct inventory *invent
         step->ntasks = nodes * step->ntasks_per_node;
     if (step->ntasks < nodes ||
         (step->ntasks_per_node >= 0 && step->ntasks > nodes * step->ntasks_per_node))
-        return error_set(err, "%ld tasks on %ld nodes%s: that is no step", step->ntasks, nodes,
-                         step->ntasks < nodes ? "" : ", so many on each");
+        return error_set(err, "%ld tasks on %ld nodes%s: not a valid step", step->ntasks, nodes,
+                         step->ntasks < nodes ? "" : ", this many on each");
     if (step->ntasks_per_node >= 0 && step->ntasks == nodes * step->ntasks_per_node) {
         step->local_size = step->ntasks_per_node;
         step->first_rank = step->node_place * step->local_size;
@@ -53,7 +53,7 @@ static int check_gpus(const struct explain_step *step, const struct inventory *i
     if (strcmp(step->gpus, "each") == 0)
         return inventory->gpu_count > 0 && inventory->gpu_count % (size_t)step->local_size == 0
                    ? 0
-                   : error_set(err, "--gpus each: %zu GPUs do not divide among %ld tasks",
+                   : error_set(err, "--gpus=each: cannot divide %zu GPUs evenly among %ld tasks",
                                inventory->gpu_count, step->local_size);
     for (const char *at = step->gpus;; at++) {
         char *end;
@@ -77,7 +77,7 @@ int explain_step_prepare(struct explain_step *step, const struct inventory *inve
     if (!step->node)
         step->node = inventory->hostname;
     if (!step->node[0])
-        return error_set(err, "the node does not tell its name; --node does");
+        return error_set(err, "cannot determine the name of this node; set it with --node");
     if (check_nodes(step, err) < 0 || place_tasks(step, inventory, err) < 0)
         return -1;
     if (step->rank >= 0 &&

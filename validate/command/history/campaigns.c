@@ -102,7 +102,7 @@ int history_campaigns(const char *path, const char *name, bool as_json)
     if (rv < 0)
         fprintf(stderr, "muster history: %s\n", err.text);
     else if (found == 0)
-        fprintf(stderr, "muster history: no campaign%s%s is known in %s\n", name ? " " : "",
+        fprintf(stderr, "muster history: no campaign%s%s in %s\n", name ? " " : "",
                 name ? name : "", path);
     if (found > 0 && !as_json)
         table_print(&table, stdout, table_has_colour(stdout));

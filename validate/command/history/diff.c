@@ -217,8 +217,8 @@ static void report_fact(struct diff *diff)
 static void take_change(const struct history_change *change, void *context)
 {
     struct diff *diff = context;
-    const char *before = change->before ? change->before : "not told";
-    const char *after = change->after ? change->after : "not told";
+    const char *before = change->before ? change->before : "unknown";
+    const char *after = change->after ? change->after : "unknown";
 
     bool is_another = !diff->fact || strcmp(diff->fact, change->fact) != 0 ||
                       strcmp(diff->before, before) != 0 || strcmp(diff->after, after) != 0;

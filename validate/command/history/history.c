@@ -82,36 +82,35 @@ struct options {
 
 static const struct option_row rows[] = {
     OPTION('\0', "accept", NULL,
-           "NODE, or a PART of it, was repaired or replaced, or may stay as it is: earlier figures "
-           "and strikes count no more",
+           "NODE, or a PART of it, was repaired or replaced, or is accepted as it is: ignore its "
+           "earlier figures and strikes",
            FLAG, OPTION_FIELD(struct options, is_accept)),
     OPTION('\0', "campaigns", NULL,
-           "progress of the campaigns of muster certify; with a NAME also of their nodes", FLAG,
+           "print the progress of muster certify campaigns; with a NAME also of their nodes", FLAG,
            OPTION_FIELD(struct options, is_campaigns)),
     COMMAND_CONFIG(struct options),
     OPTION('\0', "days", "N", "with --offenders or --value: look back this number of days", INT,
            OPTION_FIELD(struct options, days), OPTION_RANGE(1, 36500), .initial = "90"),
     OPTION('d', "diff", NULL,
-           "what changed between two runs: verdicts, figures beyond noise, facts; a run is its "
-           "name or the beginning of it, last, or previous",
+           "print what changed between two runs: verdicts, figures beyond noise, facts; a run is "
+           "an ID, a prefix of one, last, or previous",
            FLAG, OPTION_FIELD(struct options, is_diff)),
     OPTION('\0', "job", "ID",
-           "what counters and the kernel log had while this job ran, by what nodes have told runs "
-           "of muster certify; on a node, root also reads its own log",
+           "print error counters and kernel log entries recorded while this job ran, as collected "
+           "by muster certify; on a node, root also reads its own log",
            INT, OPTION_FIELD(struct options, job), OPTION_RANGE(1, 2147483647)),
     COMMAND_JSON(struct options),
-    OPTION('m', "message", "TEXT", "with --accept: why; history shows it", TEXT,
+    OPTION('m', "message", "TEXT", "with --accept: the reason; history shows it", TEXT,
            OPTION_FIELD(struct options, message)),
     OPTION('\0', "offenders", NULL,
-           "nodes and parts that failed, by a score: how often they did, and how often they were "
-           "repaired",
-           FLAG, OPTION_FIELD(struct options, is_offenders)),
+           "print nodes and parts that failed, ranked by the number of failures and repairs", FLAG,
+           OPTION_FIELD(struct options, is_offenders)),
     OPTION('n', "runs", "N", "show this many runs", INT, OPTION_FIELD(struct options, runs),
            OPTION_RANGE(1, 1000000), .initial = "20"),
-    OPTION('\0', "value", NULL,
-           "what each stage of muster certify took and found: its chance to fail a node, by the "
-           "hour that the node spends in it",
-           FLAG, OPTION_FIELD(struct options, is_value)),
+    OPTION(
+        '\0', "value", NULL,
+        "print time and results of each stage of muster certify: nodes failed per node-hour in it",
+        FLAG, OPTION_FIELD(struct options, is_value)),
     OPTION_END,
 };
 static const struct option_set set = {
@@ -123,11 +122,12 @@ static const struct option_set set = {
              "muster history [OPTION...] --job ID\n"
              "muster history [OPTION...] --offenders\n"
              "muster history [OPTION...] --value",
-    .summary = "Prints what the runs of muster certify on this host found. Without arguments: of "
-               "each node the newest verdict, and since when it stands. Of one node: its newest "
-               "runs, its figures over them and what changed on it. Of a part (eth1, mlx5_0:1): "
-               "its figures on all nodes, or on one.",
-    .status = "0 done, 2 usage, 3 the history could not be read or written.",
+    .summary =
+        "Prints the results of muster certify runs on this host. Without arguments: the newest "
+        "verdict of each node, and since when. For a node: its newest runs, its figures in them "
+        "and "
+        "its changes. For a part (eth1, mlx5_0:1): its figures on all nodes, or on one.",
+    .status = "0 done, 2 usage, 3 cannot read or write the history.",
     .rows = rows,
     .words = 3,
 };
@@ -147,7 +147,7 @@ static int options_read(int argc, char **argv, struct options *options)
         return command_misuse(set.name, "--campaigns, --diff, --accept, --job, --offenders and "
                                         "--value are mutually exclusive");
     if (options->is_accept && options->count < 1)
-        return command_misuse(set.name, "--accept needs a node, and its part unless all are meant");
+        return command_misuse(set.name, "--accept requires a node, and optionally a part");
     if (options->message && !options->is_accept)
         return command_misuse(set.name, "--message needs --accept");
     if (options->is_diff && options->count < 2)
@@ -195,7 +195,7 @@ static int list(const struct options *options, const char *path)
         return COMMAND_UNKNOWN;
     }
     if (count + more == 0)
-        fprintf(stderr, "muster history: no run of muster certify%s%s%s%s is known in %s\n",
+        fprintf(stderr, "muster history: no run of muster certify%s%s%s%s in %s\n",
                 word ? " on " : "", word ? word : "", part ? " " : "", part ? part : "", path);
     return COMMAND_PASS;
 }
@@ -210,7 +210,7 @@ static int accept_now(const struct options *options, const char *path)
         fprintf(stderr, "muster history: %s\n", err.text);
         return rv > 0 ? COMMAND_USAGE : COMMAND_UNKNOWN;
     }
-    printf("%s%s%s: what earlier runs found is no measure any more\n", options->words[0],
+    printf("%s%s%s: results of earlier runs are ignored from now on\n", options->words[0],
            part ? " " : "", part ? part : "");
     return COMMAND_PASS;
 }

@@ -81,7 +81,7 @@ int history_print_job(const struct conf *conf, const char *node, uint32_t job, b
     if (status != COMMAND_PASS)
         fprintf(stderr, "muster history: %s\n", err.text);
     else if (listing.count == 0)
-        fprintf(stderr, "muster history: nothing is known of job %u in %s%s\n", (unsigned)job,
+        fprintf(stderr, "muster history: no records of job %u in %s%s\n", (unsigned)job,
                 conf->history_path,
                 geteuid() == 0 ? " and on this node" : "; root also reads the node's own log");
     return status;

@@ -99,7 +99,8 @@ int history_print_offenders(const char *path, int days, bool as_json)
     if (count > 0 && !as_json)
         table_print(&table, stdout, table_has_colour(stdout));
     else if (count == 0)
-        fprintf(stderr, "muster history: no run of the last %d days failed a node, by %s\n", days,
+        fprintf(stderr,
+                "muster history: no run failed a node in the last %d days, according to %s\n", days,
                 path);
     table_clear(&table);
     free(groups);

@@ -170,8 +170,8 @@ static void add_change(const struct history_change *change, void *context)
 
     steps->lines++;
     snprintf(message, sizeof message, "%s: %s -> %s", change->fact,
-             change->before ? change->before : "not told",
-             change->after ? change->after : "not told");
+             change->before ? change->before : "unknown",
+             change->after ? change->after : "unknown");
     if (steps->as_json) {
         record = RECORD(.suite = "history", .test = "host.config", .node = change->node,
                         .time = change->time, .message = message);

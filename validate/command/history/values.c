@@ -93,7 +93,7 @@ int history_print_values(const char *path, int days, bool as_json)
         table_print(&table, stdout, table_has_colour(stdout));
     else if (listing.count == 0)
         fprintf(stderr,
-                "muster history: no run of the last %d days says what its stages took, by %s\n",
+                "muster history: no run of the last %d days has stage times, according to %s\n",
                 days, path);
     for (size_t i = 0; i < listing.count; i++)
         free((char *)listing.items[i].stage);

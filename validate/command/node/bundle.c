@@ -185,5 +185,5 @@ int bundle_keep(const struct checks *checks, enum fault_code code, const char *p
         return 1;
     if (end.outcome == BOUNDED_LATE)
         return error_set(err, "no end within %d s", BUNDLE_LIMIT_S);
-    return error_set(err, "%s", end.outcome == BOUNDED_RETURNED ? work.err.text : "it crashed");
+    return error_set(err, "%s", end.outcome == BOUNDED_RETURNED ? work.err.text : "crashed");
 }

@@ -61,9 +61,9 @@ static void faults_end(struct faults *faults, const struct checks *checks, char 
                          &err);
     free(faults->text);
     if (rv > 0)
-        snprintf(text, size, "evidence is kept in %s", evidence.path);
+        snprintf(text, size, "evidence stored in %s", evidence.path);
     else if (rv < 0)
-        snprintf(text, size, "evidence is not kept: %s", err.text);
+        snprintf(text, size, "evidence not stored: %s", err.text);
 }
 
 #define ABSENCES_FILE "/run/muster/absences"
@@ -132,19 +132,18 @@ static void print_tests(FILE *stream)
 
 static const struct option_row rows[] = {
     COMMAND_CONFIG(struct options),
-    OPTION(
-        '\0', "health", NULL,
-        "for Slurm's HealthCheckProgram: print only what failed; with HealthDrain=yes drain this "
-        "node when a part of it is missing or dead; remove the certificate of a node that "
-        "muster drained after its issue",
-        FLAG, OPTION_FIELD(struct options, as_health)),
+    OPTION('\0', "health", NULL,
+           "for Slurm's HealthCheckProgram: print only failures; with HealthDrain=yes drain this "
+           "node if a part is missing or dead; remove the certificate if muster drained the node "
+           "after issuing it",
+           FLAG, OPTION_FIELD(struct options, as_health)),
     COMMAND_JSON(struct options),
     OPTION('\0', "nagios", NULL,
            "print one line and exit as a Nagios plugin: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN",
            FLAG, OPTION_FIELD(struct options, as_nagios)),
     COMMAND_NODE(struct options),
     OPTION('o', "only", "TESTS",
-           "only these tests: names, or beginnings such as net, with commas between", TEXT,
+           "run only these tests: names or prefixes such as net, separated by commas", TEXT,
            OPTION_FIELD(struct options, only)),
     COMMAND_ROOT(struct options),
     OPTION_END,
@@ -152,8 +151,8 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster check",
     .usage = "muster check [OPTION...]",
-    .summary = "Checks what this node can know about itself, in under a second.",
-    .status = "0 nothing failed, 1 something failed, 2 usage, 3 something could not be checked.",
+    .summary = "Checks everything that this node can determine alone, in under a second.",
+    .status = "0 no failure, 1 a check failed, 2 usage, 3 cannot check something.",
     .rows = rows,
     .print_more = print_tests,
 };
@@ -257,7 +256,7 @@ static int run_checks(const struct options *options, const struct node_view *nod
         if (output.absences &&
             state_file_write(ABSENCES_FILE, absences_write, &absences, &err) != 0 &&
             absences.count > 0)
-            printf("muster check: %s: which parts are missing cannot be kept: %s\n", checks.node,
+            printf("muster check: %s: cannot save the list of missing parts: %s\n", checks.node,
                    err.text);
         health_gate("muster check", checks.node, node_view->inventory, &node_view->conf);
         status = health_run("muster check", &summary, checks.node, &node_view->conf);
@@ -266,7 +265,7 @@ static int run_checks(const struct options *options, const struct node_view *nod
         return status;
     }
     if (output.facts > 0 && !output.shows_facts && !output.as_json)
-        printf("%zu facts to compare with other nodes: muster check --only host.config\n",
+        printf("%zu facts for comparison with other nodes: muster check --only=host.config\n",
                output.facts);
     return exit_status(output.worst);
 }
@@ -280,8 +279,7 @@ static int check(const char *name, const struct options *options)
     if (status == COMMAND_PASS)
         status = run_checks(options, &node_view, begin_s);
     if (options->as_nagios && !node_view.inventory) {
-        printf("MUSTER UNKNOWN - the check did not run; %s --nagios says why on standard error\n",
-               name);
+        printf("MUSTER UNKNOWN - the check did not run; run %s --nagios to see the error\n", name);
         status = 3;
     }
     command_node_close(&node_view);
@@ -300,7 +298,7 @@ int command_check(int argc, char **argv)
     if (options.as_json + options.as_nagios + options.as_health > 1)
         return command_misuse(argv[0], "--json, --nagios and --health are mutually exclusive");
     if (options.as_health && options.root)
-        return command_misuse(argv[0], "--root cannot be combined with --health, which is about "
-                                       "this machine");
+        return command_misuse(argv[0],
+                              "--root cannot be combined with --health, which checks this machine");
     return check(argv[0], &options);
 }

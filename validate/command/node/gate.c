@@ -89,8 +89,8 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
     brake->leave =
         refusals_allow(&refusals, (size_t)conf->gate_brake, cap) ? BRAKE_LEAVE : BRAKE_ON;
     snprintf(brake->message, sizeof brake->message,
-             "%zu of %zu nodes are \"%s\", and %zu others are drained; at most %d refuse jobs for "
-             "one cause (GateBrake), and %zu in all (DrainCap)",
+             "%zu of %zu nodes are \"%s\", and %zu others are drained; at most %d may refuse jobs "
+             "for one cause (GateBrake), and %zu in total (DrainCap)",
              refusals.alike + 1, cluster->node_count, brake->cause, refusals.taken,
              conf->gate_brake, cap);
     return 0;

@@ -105,7 +105,7 @@ static bool node_drain(const char *node, const char *reason, const struct conf *
             cluster_resume(node, &err) == 0) {
             is_drained = false;
             snprintf(text, size,
-                     "not drained: muster has drained %zu node%s, as many as DrainCap allows", cap,
+                     "not drained: muster has drained %zu node%s, the maximum of DrainCap", cap,
                      text_plural(cap));
         }
         break;
@@ -113,13 +113,12 @@ static bool node_drain(const char *node, const char *reason, const struct conf *
         is_drained = true;
         break;
     case HEALTH_CAP:
-        snprintf(text, size,
-                 "not drained: muster has drained %zu node%s, as many as DrainCap allows", cap,
-                 text_plural(cap));
+        snprintf(text, size, "not drained: muster has drained %zu node%s, the maximum of DrainCap",
+                 cap, text_plural(cap));
         break;
     case HEALTH_ALIKE:
         snprintf(text, size,
-                 "not drained: muster has drained others for the same, so one cause outside the "
+                 "not drained: muster drained others for the same fault, so a cause outside the "
                  "nodes is likely");
         break;
     case HEALTH_NO_NODE:
@@ -140,7 +139,7 @@ static bool is_void(const struct cluster_node *node, time_t issued, char *why, s
         node->reason_time > issued)
         text_put(why, size, "the node was drained after its issue: %s", node->reason);
     else if (revocation_read(node->comment) >= issued)
-        text_put(why, size, "it was revoked while the node could not be reached");
+        text_put(why, size, "revoked while the node was unreachable");
     else
         return false;
     return true;
@@ -187,7 +186,7 @@ int health_run(const char *command, const struct health_summary *summary, const 
             told++;
         }
     if (failed > told)
-        printf("%s: %s: and %zu more failed; muster check tells\n", command, node, failed - told);
+        printf("%s: %s: and %zu more failed; run muster check\n", command, node, failed - told);
     if (*summary->drain && conf->health_drain) {
         if (node_drain(node, summary->drain, conf, text, sizeof text))
             log_file_drained(conf);

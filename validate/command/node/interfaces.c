@@ -20,10 +20,10 @@ struct options {
 };
 
 static const struct option_row rows[] = {
-    OPTION('a', "apply", NULL, "make the settings as a job's prolog does, until --restore", FLAG,
+    OPTION('a', "apply", NULL, "apply the settings as a job's prolog does, until --restore", FLAG,
            OPTION_FIELD(struct options, is_apply)),
     COMMAND_CONFIG(struct options),
-    OPTION('J', "job", "ID", "with --restore: only settings that no other job holds", LONG,
+    OPTION('J', "job", "ID", "with --restore: only settings not held by another job", LONG,
            OPTION_FIELD(struct options, job), OPTION_RANGE(0, UINT32_MAX)),
     COMMAND_JSON(struct options),
     OPTION('p', "plan", NULL, "show the settings, change nothing; the default", FLAG,
@@ -35,9 +35,10 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster interfaces",
     .usage = "muster interfaces [OPTION...]",
-    .summary = "Prints what the Interface lines of muster.conf(5) ask for on this node, what is in "
-               "force, and what is to be put back when the jobs that hold it have ended.",
-    .status = "0 good, 1 a setting could not be made or put back, 2 usage, 3 cannot tell.",
+    .summary =
+        "Prints the settings that the Interface lines of muster.conf(5) require on this node, the "
+        "current settings, and those to restore after the jobs that hold them end.",
+    .status = "0 good, 1 a setting could not be applied or restored, 2 usage, 3 cannot tell.",
     .rows = rows,
 };
 
@@ -111,7 +112,8 @@ static void show_setting(struct show *show, const struct netif_machine *machine,
         netif_value_format(setting, found, found_text, sizeof found_text);
         if (machine->effective(machine->context, setting, wanted) != wanted) {
             verdict = VERDICT_FAIL;
-            snprintf(state, sizeof state, "would not hold: net.ipv4.conf.all.%s is %ld, line %u",
+            snprintf(state, sizeof state,
+                     "would have no effect: net.ipv4.conf.all.%s is %ld, line %u",
                      netif_setting_name(setting),
                      machine->effective(machine->context, setting, wanted), line->line);
         } else {
@@ -171,9 +173,9 @@ static void show_entry(struct show *show, const struct netif_entry *entry, bool 
     netif_value_format(entry->setting, entry->was, was, sizeof was);
     netif_value_format(entry->setting, entry->set[entry->set_count - 1], made, sizeof made);
     if (!is_this_boot)
-        snprintf(state, sizeof state, "of an earlier boot: nothing to put back");
+        snprintf(state, sizeof state, "from an earlier boot: nothing to restore");
     else if (entry->job_count == 0)
-        snprintf(state, sizeof state, "to be put back with the next job");
+        snprintf(state, sizeof state, "will be restored with the next job");
     else
         holders_text(entry, state, sizeof state);
     report(show, entry->interface, netif_setting_name(entry->setting), made, was, VERDICT_NONE,
@@ -204,7 +206,7 @@ static int plan(const struct options *options, const struct conf *conf,
     status = journal_load(conf->interface_journal, &journal, &err);
     if (status < 0 && geteuid() != 0) {
         status = 0;
-        fputs("\nWhat is to be put back is shown to root only.\n", show.table);
+        fputs("\nOnly root sees the settings to restore.\n", show.table);
     } else if (status == 0) {
         fputs("\nINTERFACE\tSETTING\tMADE\tBEFORE\tSTATE\n", show.table);
         show.is_journal = true;
@@ -262,7 +264,7 @@ static int act(const struct options *options, const struct conf *conf,
         snprintf(message, sizeof message, "%u more lines", report->left_out);
         print_message(options, VERDICT_NONE, message);
     }
-    snprintf(message, sizeof message, "%u settings made, %u put back, %u failed", report->made,
+    snprintf(message, sizeof message, "%u settings applied, %u restored, %u failed", report->made,
              report->put_back, report->failed + report->left);
     print_message(options, is_bad ? VERDICT_FAIL : VERDICT_PASS, message);
     free(report);
@@ -276,7 +278,7 @@ static int run(const struct options *options, const struct conf *conf)
     int status;
 
     if (options->act != ACT_PLAN && geteuid() != 0) {
-        fprintf(stderr, "%s: only root can set interfaces\n", options->name);
+        fprintf(stderr, "%s: only root can change interfaces\n", options->name);
         return COMMAND_UNKNOWN;
     }
     if (netif_machine_open(&machine, "", &err) != 0) {

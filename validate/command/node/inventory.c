@@ -446,7 +446,7 @@ int inventory_write_json(const struct inventory *inventory, const struct fabric 
 
 static const struct option_row rows[] = {
     COMMAND_CONFIG(struct node_options),
-    OPTION('j', "json", NULL, "print one JSON object; what is unknown is absent", FLAG,
+    OPTION('j', "json", NULL, "print one JSON object; unknown values are absent", FLAG,
            OPTION_FIELD(struct node_options, as_json)),
     COMMAND_ROOT(struct node_options),
     OPTION_END,
@@ -454,9 +454,9 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster inventory",
     .usage = "muster inventory [OPTION...]",
-    .summary = "Prints the hardware of this node: interfaces, RDMA ports, GPUs; and which of them "
-               "are its fabric, and why. Reads only /sys and /proc.",
-    .status = "0 printed, 2 usage, 3 the node could not be read.",
+    .summary = "Prints the hardware of this node: interfaces, RDMA ports and GPUs, and which of "
+               "them belong to the fabric, and why. Reads only /sys and /proc.",
+    .status = "0 printed, 2 usage, 3 cannot read the node.",
     .rows = rows,
 };
 

@@ -13,20 +13,19 @@
 
 static const struct option_row rows[] = {
     COMMAND_CONFIG(struct policy_options),
-    OPTION('f', "from", "DIR", "read what --save wrote to DIR, instead of asking Slurm", TEXT,
-           OPTION_FIELD(struct policy_options, from)),
+    OPTION('f', "from", "DIR", "read the files that --save wrote to DIR, instead of querying Slurm",
+           TEXT, OPTION_FIELD(struct policy_options, from)),
     OPTION('j', "json", NULL, "print a JSON object for each finding, nothing else", FLAG,
            OPTION_FIELD(struct policy_options, as_json)),
     OPTION('k', "kinds", NULL, "only list the kinds of findings", FLAG,
            OPTION_FIELD(struct policy_options, is_kinds)),
     OPTION('n', "dry-run", NULL,
-           "of verify: only print what would be tried, and how long that takes at most", FLAG,
+           "with verify: only print what would be tried, and the maximum time", FLAG,
            OPTION_FIELD(struct policy_options, is_dry_run)),
-    OPTION('s', "save", "DIR", "also write what Slurm's commands print to files in DIR", TEXT,
+    OPTION('s', "save", "DIR", "also write the output of Slurm's commands to files in DIR", TEXT,
            OPTION_FIELD(struct policy_options, save)),
-    OPTION('w', "nodes", "LIST",
-           "of verify: try it on these nodes, which must be idle, instead of some that are", TEXT,
-           OPTION_FIELD(struct policy_options, nodes)),
+    OPTION('w', "nodes", "LIST", "with verify: use these idle nodes, instead of any idle nodes",
+           TEXT, OPTION_FIELD(struct policy_options, nodes)),
     OPTION('\0', "nodelist", "LIST", NULL, TEXT, OPTION_FIELD(struct policy_options, nodes)),
     OPTION_END,
 };
@@ -141,7 +140,7 @@ static void print_summary(const struct site *site, const struct policy_findings 
     if (findings->count)
         printf("%d fail, %zu warn\n", failed, findings->count - (size_t)failed);
     else
-        printf("no mistake of %d kinds found\n", POLICY_KINDS);
+        printf("no mistakes found, of %d kinds\n", POLICY_KINDS);
 }
 
 static int check(const char *name, const struct policy_options *options)

@@ -134,8 +134,7 @@ static int verify(const struct policy_options *options, const struct conf *conf,
         (options->nodes && hostlist_expand(options->nodes, &setting.nodes, err) != 0))
         status = COMMAND_USAGE;
     else if (!options->is_dry_run && geteuid() != 0)
-        error_set(err, "needs root, who alone can submit jobs of the test users; --dry-run does "
-                       "not");
+        error_set(err, "needs root to submit jobs of the test users; --dry-run does not");
     else if (policy_load(options, site, err, &accounting) == 0 &&
              (options->is_dry_run ||
               node_status_valid(conf->history_path, &setting.certified, err) >= 0))

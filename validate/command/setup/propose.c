@@ -131,8 +131,8 @@ static int node_propose(const struct node_view *node_view, const struct slurm_li
     own_name(node_view->root, host, sizeof host);
     if (!slurm_node_of_host(slurm, host, name, sizeof name)) {
         free(rails);
-        return hostlist_append(notes, "This host is no node of slurm.conf: muster setup on a node "
-                                      "proposes muster.conf's lines about interfaces and GPUs");
+        return hostlist_append(notes, "This host is not a node of slurm.conf: run muster setup on "
+                                      "a node for muster.conf lines about interfaces and GPUs");
     }
     stream = open_memstream(&lines, &size);
     if (!stream) {
@@ -168,13 +168,14 @@ static int health_propose(const struct node_view *node_view, const char *directo
         if (strcmp(program, health_check) == 0)
             return 0;
         snprintf(note, sizeof note,
-                 "HealthCheckProgram is %s: have it call %s, which is a second's work at most",
-                 program, health_check);
+                 "HealthCheckProgram is %s: let it call %s, which takes at most a second", program,
+                 health_check);
         return hostlist_append(notes, note);
     }
     if (strncmp(directory, "/run/", 5) == 0)
-        return hostlist_append(notes, "slurm.conf comes from slurmctld: muster setup on its host "
-                                      "proposes the health check");
+        return hostlist_append(
+            notes,
+            "slurm.conf comes from slurmctld: run muster setup on its host for the health check");
     length = snprintf(lines, sizeof lines, "HealthCheckProgram=%s\n", health_check);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!slurm_lines_value(slurm, others[i][0], value, sizeof value))

@@ -17,9 +17,9 @@ struct options {
 };
 
 static const struct option_row rows[] = {
-    OPTION('r', "root", "DIR", "the files below DIR, instead of this host's", TEXT,
+    OPTION('r', "root", "DIR", "use the files below DIR, instead of this host's", TEXT,
            OPTION_FIELD(struct options, root)),
-    OPTION('u', "undo", NULL, "take out what muster setup put in, nothing else", FLAG,
+    OPTION('u', "undo", NULL, "remove the changes of muster setup, nothing else", FLAG,
            OPTION_FIELD(struct options, is_undo)),
     OPTION('y', "yes", NULL, "make the changes without asking", FLAG,
            OPTION_FIELD(struct options, is_yes)),

@@ -29,7 +29,7 @@ static int take_from(const char *value, void *context, struct error *err)
     struct options *options = context;
 
     if (options->from_count == FILES)
-        return error_set(err, "expected %d files at most", FILES);
+        return error_set(err, "expected at most %d files", FILES);
     options->from[options->from_count++] = value;
     return 0;
 }
@@ -37,26 +37,26 @@ static int take_from(const char *value, void *context, struct error *err)
 static const struct option_row rows[] = {
     OPTION('\0', "fabric", NULL, NULL, FLAG, OPTION_FIELD(struct options, is_fabric)),
     OPTION('f', "from", "FILE",
-           "output of ibnetdiscover, instead of the subnet; once for each of several subnets", CALL,
-           .take = take_from),
+           "read output of ibnetdiscover instead of the subnet; may be repeated, once per subnet",
+           CALL, .take = take_from),
     COMMAND_JSON(struct options),
     OPTION('l', "lldp", "DIR",
            "Ethernet: files NODE.json in DIR, the output of lldpcli -f json show neighbors details "
            "on each node",
            TEXT, OPTION_FIELD(struct options, lldp)),
     OPTION('n', "names", "FILE",
-           "names of adapters and switches, lines of 0xGUID \"NAME\", where their descriptions do "
-           "not begin with the node's name",
+           "names of adapters and switches, lines of 0xGUID \"NAME\", if their descriptions do not "
+           "start with the node's name",
            TEXT, OPTION_FIELD(struct options, names)),
-    OPTION('p', "port", "CA:PORT", "discover through this port only: mlx5_0:1", TEXT,
+    OPTION('p', "port", "CA:PORT", "discover only through this port, such as mlx5_0:1", TEXT,
            OPTION_FIELD(struct options, port)),
     OPTION('t', "topology", "FILE",
-           "Slurm's topology.conf or topology.yaml, which says where nodes belong; without it "
-           "Slurm's own is read, but not with --from or --lldp",
+           "topology.conf or topology.yaml with the expected places of nodes; default: Slurm's "
+           "own, but none with --from or --lldp",
            TEXT, OPTION_FIELD(struct options, topology)),
     OPTION('w', "write-topology", "FILE",
-           "write a topology.conf of what was found, or a topology.yaml where FILE ends in .yaml; "
-           "- is standard output, with nothing else on it",
+           "write the topology found as topology.conf, or as topology.yaml if FILE ends in .yaml; "
+           "-: standard output, with nothing else on it",
            TEXT, OPTION_FIELD(struct options, written)),
     OPTION_END,
 };
@@ -67,7 +67,7 @@ static const struct option_set set = {
                "cables in the wrong place, nodes and rails that are missing or crossed, links that "
                "are narrow or slow, uplinks that are missing or unequal, error counters. Needs "
                "root.",
-    .status = "0 nothing is wrong or warnings only, 1 something is wrong, 2 usage, 3 cannot tell.",
+    .status = "0 no fault or warnings only, 1 a fault, 2 usage, 3 cannot tell.",
     .rows = rows,
 };
 
@@ -85,7 +85,8 @@ static int read_options(int argc, char **argv, struct options *options)
         return command_misuse(argv[0], "--from (InfiniBand) and --lldp (Ethernet) are mutually "
                                        "exclusive");
     if (options->as_json && options->written && strcmp(options->written, "-") == 0)
-        return command_misuse(argv[0], "--json and --write-topology - both want standard output");
+        return command_misuse(argv[0],
+                              "--json and --write-topology=- cannot both use standard output");
     return -1;
 }
 
@@ -95,7 +96,7 @@ static int load_subnet(const struct options *options, struct subnet *subnet)
     int rv;
 
     if (options->from_count == 0 && !options->lldp && isatty(STDERR_FILENO))
-        fprintf(stderr, "%s: asking the subnet ...\n", set.name);
+        fprintf(stderr, "%s: querying the subnet ...\n", set.name);
     rv = options->from_count > 0 ? 0
          : options->lldp         ? subnet_read_lldp(options->lldp, subnet, &err)
                                  : subnet_discover(options->port, subnet, &err);
@@ -276,7 +277,7 @@ static void print_people(const struct subnet *subnet, const struct topology_conf
     printf("subnet    %s\nswitches  %d on %d level%s\nnodes     %zu, rails %s\nplaces    %s\n\n",
            subnet->source, switch_count(subnet), subnet->level_count,
            text_plural(subnet->level_count), subnet->nodes.count, rails && *rails ? rails : "-",
-           conf ? conf->path : "no topology.conf: only what the cables themselves make plain");
+           conf ? conf->path : "no topology.conf: using only the cabling");
     free(rails);
     print_switches(subnet);
     for (size_t i = 0; i < findings->count; i++) {
@@ -284,15 +285,15 @@ static void print_people(const struct subnet *subnet, const struct topology_conf
         printf("  %s\n", findings->items[i].text);
     }
     if (nameless > 0)
-        printf("%d adapter%s no node's name in %s: set the node description (rdma-ndd "
-               "does), or name %s with --names\n",
+        printf("%d adapter%s no node name in %s: set the node description (rdma-ndd does), or name "
+               "%s with --names\n",
                nameless, nameless == 1 ? " has" : "s have",
                nameless == 1 ? "its description" : "their descriptions",
                nameless == 1 ? "it" : "them");
     if (subnet->device_count > 0 && switch_count(subnet) == 0)
         puts("no switch found: nothing to examine");
     else if (findings->count == 0)
-        puts("nothing is wrong");
+        puts("no fault found");
     else
         printf("%zu finding%s\n", findings->count, text_plural(findings->count));
 }
@@ -356,8 +357,7 @@ static int write_topology(const struct options *options, const struct subnet *su
         rv = error_set(&err, "no memory for the topology");
     else if (outline.count == 0)
         rv = error_set(&err,
-                       "%s: none of the subnet's nodes is known, so there is no topology.conf "
-                       "to write",
+                       "%s: no node of the subnet is known, so no topology.conf can be written",
                        options->written);
     else
         rv = write_outline(options->written, subnet, &outline, &err);

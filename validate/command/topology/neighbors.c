@@ -142,9 +142,9 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster topology",
     .usage = "muster topology --neighbors [OPTION...]",
-    .summary = "Prints which switch ports this node's interfaces are cabled to, as lldpd on this "
-               "node has learned.",
-    .status = "0 lldpd answered, 2 usage, 3 it did not.",
+    .summary = "Prints the switch ports to which this node's interfaces are cabled, as learned by "
+               "lldpd on this node.",
+    .status = "0 lldpd answered, 2 usage, 3 no answer.",
     .rows = rows,
 };
 

@@ -176,7 +176,7 @@ static const char *why_none(const struct view *view)
 {
     if (view->node_view.fabric.rail_count == 0)
         return "the node has no rail";
-    return has_usable_rail(view) ? "PCI paths and NUMA nodes do not tell" : "no rail is up";
+    return has_usable_rail(view) ? "unknown from PCI paths and NUMA nodes" : "no rail is up";
 }
 
 enum { LIST = 4096 };
@@ -192,8 +192,7 @@ static void describe_gpu(const struct view *view, size_t gpu, char text[LIST])
     else
         snprintf(text, LIST, "%s (%s%s%s)", rails, affinity_level_name(level),
                  view->affinity.is_coarse[gpu] ? " or nearer" : "",
-                 view->affinity.is_coarse[gpu] && count > 1 ? ", which is nearest is not told"
-                                                            : "");
+                 view->affinity.is_coarse[gpu] && count > 1 ? ", the nearest one is unknown" : "");
 }
 
 static void describe_rail(const struct view *view, size_t rail, char text[LIST])
@@ -239,7 +238,7 @@ static void print_people(const struct view *view)
            view->node_view.inventory->is_virtual_machine ? ", a virtual machine" : "",
            fabric_class_name(view->node_view.fabric.class), view->node_view.fabric.reason);
     if (device_count(view) == 0) {
-        puts("Neither GPUs nor rails.");
+        puts("No GPUs and no rails.");
         return;
     }
     print_section(print_matrix, view);
@@ -250,7 +249,7 @@ static void print_people(const struct view *view)
          "PHB   one host bridge\n"
          "NODE  several host bridges of one NUMA node\n"
          "SYS   across NUMA nodes\n"
-         "?     it cannot be told\n");
+         "?     unknown\n");
     print_section(print_devices, view);
     print_service(view);
 }
@@ -317,13 +316,13 @@ static int show(const struct view *view, bool as_json)
 static const struct option_row rows[] = {
     COMMAND_CONFIG(struct node_options),
     OPTION('\0', "fabric", NULL,
-           "the network's switches instead of this node: see muster topology --fabric --help", FLAG,
-           OPTION_FIELD(struct node_options, is_named)),
+           "show the network's switches instead of this node: see muster topology --fabric --help",
+           FLAG, OPTION_FIELD(struct node_options, is_named)),
     COMMAND_JSON(struct node_options),
     OPTION('\0', "neighbors", NULL,
-           "the switch ports that this node's interfaces are cabled to, by LLDP", FLAG,
+           "show the switch ports to which this node's interfaces are cabled, from LLDP", FLAG,
            OPTION_FIELD(struct node_options, is_named)),
-    OPTION('\0', "node", NULL, "the topology of this node, which is the default", FLAG,
+    OPTION('\0', "node", NULL, "show the topology of this node (the default)", FLAG,
            OPTION_FIELD(struct node_options, is_named)),
     COMMAND_ROOT(struct node_options),
     OPTION_END,
@@ -331,7 +330,7 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster topology",
     .usage = "muster topology [OPTION...]",
-    .summary = "Prints how near this node's GPUs and rails are to each other, with the levels of "
+    .summary = "Prints the distance between this node's GPUs and rails, with the levels of "
                "nvidia-smi topo -m, and which rails serve which GPU. Reads only /sys and /proc.",
     .status = "0 every GPU has its rails, 1 the fabric has a fault, 2 usage, 3 cannot tell.",
     .rows = rows,

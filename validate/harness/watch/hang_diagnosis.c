@@ -95,7 +95,7 @@ static bool is_tolerated(const struct monitor *monitor)
 static void report_unfinished(const struct monitor *monitor, const char *why)
 {
     report(monitor, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, "complete", -1,
-           "%s: what comes after %s was not measured", why,
+           "%s: nothing after %s was measured", why,
            monitor->members[0].phase[0] ? monitor->members[0].phase : "the start");
 }
 
@@ -150,7 +150,8 @@ static void report_late(const struct monitor *monitor)
                monitor->late_s);
     else
         report(monitor, VERDICT_FAIL, FAULT_NODE_FROZEN, "frozen", 0,
-               "rank 0 on %s itself stood still for %.1f s", node_of(monitor, 0), monitor->late_s);
+               "rank 0 on %s itself was stopped or not scheduled for %.1f s", node_of(monitor, 0),
+               monitor->late_s);
 }
 
 void diagnosis_dead(struct monitor *monitor)
@@ -179,7 +180,8 @@ void diagnosis_dead(struct monitor *monitor)
         report_common(monitor, FAULT_PROCESS_DIED, "died", count, "ended");
     for (int i = 0; i < count && !is_everywhere && !has_stood_still(monitor); i++)
         report_died(monitor, monitor->faulty_ranks[i]);
-    report_unfinished(monitor, has_stood_still(monitor) ? "rank 0 stood still" : "a rank died");
+    report_unfinished(monitor, has_stood_still(monitor) ? "rank 0 was stopped or not scheduled"
+                                                        : "a rank died");
     end_job(monitor, true);
 }
 
@@ -203,7 +205,7 @@ void diagnosis_frozen(struct monitor *monitor)
         return;
     if (is_common(monitor, monitor->faulty_ranks, count)) {
         output_take_over();
-        report_common(monitor, FAULT_NODE_FROZEN, "frozen", count, "fell silent");
+        report_common(monitor, FAULT_NODE_FROZEN, "frozen", count, "stopped responding");
         report_unfinished(monitor, "many ranks are silent");
         end_job(monitor, false);
     }
@@ -213,7 +215,7 @@ void diagnosis_frozen(struct monitor *monitor)
         int rank = monitor->faulty_ranks[i];
 
         report(monitor, VERDICT_FAIL, FAULT_NODE_FROZEN, "frozen", rank,
-               "rank %d on %s is silent for %.1f s in phase %s: frozen or cut off", rank,
+               "rank %d on %s has been silent for %.1f s in phase %s: frozen or cut off", rank,
                node_of(monitor, rank), monitor->now_s - monitor->members[rank].received_s,
                monitor->members[rank].phase);
         if (is_tolerated(monitor))
@@ -305,11 +307,10 @@ static void report_slow(const struct monitor *monitor, const struct stall_rank *
         if (ranks[rank].queued_s > ranks[slowest].queued_s)
             slowest = rank;
     if (isnan(ranks[slowest].queued_s))
-        report(
-            monitor, VERDICT_UNKNOWN, FAULT_PROCESS_SLOW, "slow", -1,
-            "no progress for %.0f s in phase %s; the kernel does not tell whether the ranks were "
-            "scheduled (CONFIG_SCHED_INFO)",
-            still_s, monitor->members[0].phase);
+        report(monitor, VERDICT_UNKNOWN, FAULT_PROCESS_SLOW, "slow", -1,
+               "no progress for %.0f s in phase %s; the kernel does not report whether the ranks "
+               "were scheduled (CONFIG_SCHED_INFO)",
+               still_s, monitor->members[0].phase);
     else
         report(
             monitor, VERDICT_UNKNOWN, FAULT_PROCESS_SLOW, "slow", -1,
@@ -358,7 +359,7 @@ static void report_stall(struct monitor *monitor, double still_s, double allowed
     if (goes_on)
         return;
     output_take_over();
-    report_unfinished(monitor, is_over ? "the time limit is over" : "the job hangs");
+    report_unfinished(monitor, is_over ? "time limit reached" : "the job hangs");
     end_job(monitor, true);
 }
 
@@ -395,7 +396,7 @@ void diagnosis_fault(struct monitor *monitor, int rank, const char *text)
     report(monitor, VERDICT_FAIL, FAULT_PROCESS_FAULT, "fault", rank,
            "rank %d on %s in phase %s: %s", rank, node_of(monitor, rank),
            monitor->members[rank].phase, text);
-    report_unfinished(monitor, "a rank cannot go on");
+    report_unfinished(monitor, "a rank cannot continue");
     end_job(monitor, true);
 }
 
@@ -428,7 +429,7 @@ void diagnosis_unwatched(struct monitor *monitor)
             continue;
         member->state = MEMBER_UNWATCHED;
         report(monitor, VERDICT_WARN, FAULT_PROCESS_UNWATCHED, "watch", rank,
-               "rank %d on %s reaches rank 0 on %s by MPI but not by TCP: it is not watched", rank,
-               node_of(monitor, rank), node_of(monitor, 0));
+               "rank %d on %s reaches rank 0 on %s by MPI but not by TCP: it is not monitored",
+               rank, node_of(monitor, rank), node_of(monitor, 0));
     }
 }

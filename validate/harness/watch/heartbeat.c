@@ -130,7 +130,7 @@ int heartbeat_listen(const char *interface, bool is_only, struct heartbeat_endpo
 
     memset(endpoint, 0, sizeof *endpoint);
     if (getrandom(endpoint->token, HEARTBEAT_TOKEN_BYTES, 0) != HEARTBEAT_TOKEN_BYTES)
-        return error_set(err, "no random number: %m");
+        return error_set(err, "cannot get a random number: %m");
     is_only = is_only && interface && *interface;
     if (list_addresses(interface, is_only, endpoint, err) != 0)
         return -1;

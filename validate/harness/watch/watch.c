@@ -217,7 +217,7 @@ static void *member_run(void *argument)
         if (got < 0 || (signalled > 0 && now - signalled > 2))
             watch_leave(&watch, false, 3);
         if (now - received > stall_silence_s(interval_s, gap_s))
-            lose_rank_0("does not answer any more", !bye_sent);
+            lose_rank_0("stopped answering", !bye_sent);
         if (atomic_load(&watch.signal) && signalled == 0) {
             watch_heartbeat(&watch, HEARTBEAT_SIGNAL, &heartbeat);
             heartbeat_send(connection, &heartbeat);
@@ -275,7 +275,7 @@ static int start(const struct watch_config *config, void *run(void *), struct er
         return 0;
     error = pthread_create(&thread, NULL, run, NULL);
     if (error != 0)
-        return error_set(err, "cannot start the watching thread: %s", strerror(error));
+        return error_set(err, "cannot start the monitor thread: %s", strerror(error));
     has_thread = true;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

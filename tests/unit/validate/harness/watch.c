@@ -374,7 +374,7 @@ int main(void)
     nodes = four_nodes;
     is_int(stage("most freeze", 0), 3, "most nodes freeze at once: status 3");
     ok(strstr(said, "\"fail\"") == NULL, "... nobody is named");
-    has_str(said, "2 of 4 ranks fell silent at once", "... and it is told");
+    has_str(said, "2 of 4 ranks stopped responding at once", "... and it is told");
     nodes = two_nodes;
 
     is_int(stage("rank 3 stops a while", 0), 0, "a rank that stands still for a while: status 0");

@@ -626,7 +626,7 @@ static void reading(void)
     is_int(mkfifo(path, 0600), 0, "a pipe in its place");
     is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 1, "... is not opened");
     is_int(kmsg_read("/dev/null", 0, count_entry, &count, &found, &err), 1, "nor is /dev/null");
-    has_str(err.text, "/dev/null is not the kernel's log", "... as containers have it");
+    has_str(err.text, "/dev/null is not the kernel log", "... as containers have it");
     tree_remove(root);
 }
 

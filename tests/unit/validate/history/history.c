@@ -117,9 +117,9 @@ static void test_find(void)
     is_int(history_run_find(path, "r1", &run, text, &err), 1, "a run by its name");
     is_near(run.time, 100, 0, "... with its time");
     is_int(history_run_find(path, "r", &run, text, &err), 0, "a beginning of several");
-    is_str(err.text, "several runs begin with 'r'", "... is told so");
+    is_str(err.text, "several runs start with 'r'", "... is told so");
     is_int(history_run_find(path, "x", &run, text, &err), 0, "one of none");
-    has_str(err.text, "no run 'x' is known in", "... too");
+    has_str(err.text, "no run 'x' in", "... too");
 }
 
 /* ---------------------------------------------------------------- figures and facts */
@@ -236,8 +236,8 @@ static void test_figures(void)
     is_near(history_figure_floor(&figure), 193.5 * 0.9, 1e-9, "... never nearer than the margin");
     is_int(history_accept(path, "n9", NULL, NULL, 0, &err), 1, "a node that no run knows");
     is_int(history_accept(path, "n1", "eth7", NULL, 0, &err), 1, "... nor such a part");
-    ok(strstr(err.text, "no run of muster certify has n1 eth7") != NULL, "... which is said (%s)",
-       err.text);
+    ok(strstr(err.text, "no run of muster certify contains n1 eth7") != NULL,
+       "... which is said (%s)", err.text);
     is_int(history_accept(path, "n1", "eth1", "new cable", 1003.5, &err), 0, "a repaired rail (%s)",
            err.text);
     figure = query(path, "sends", "1.0");

@@ -257,7 +257,7 @@ static void islands_get_stages(void)
        layout.layers[layout.stages - 1]);
     cluster.across_Bps = 0;
     is_int(plan_choose(&cluster, &job, &layout, &err), -1, "islands that do not reach each other");
-    has_str(err.text, "no layout of the job fits 8 nodes of 8 devices", "... are named");
+    has_str(err.text, "no layout of the job fits on 8 nodes of 8 devices", "... are named");
 }
 
 static void memory_decides_on_sharding(void)

@@ -222,7 +222,7 @@ static void clouds(void)
     node.is_down = true;
     node.reason = late;
     strcpy(node.state, "down");
-    is_role(&node, false, ROLE_LEAVE, "", "its cloud did not give it in time",
+    is_role(&node, false, ROLE_LEAVE, "", "its cloud did not start it in time",
             "a cloud's node that did not come");
     node.is_cloud = false;
     is_role(&node, false, ROLE_FAULTY, "node", "ResumeTimeout",

@@ -45,8 +45,8 @@ int main(void)
     add(1, "n2", 3, true);
     add(2, "n2", 3, true);
     is_str(find(),
-           "n2: 6 of 6 jobs there failed within 60 s, of 2 users; 0.8 were expected by what these "
-           "users' jobs do on other nodes;",
+           "n2: 6 of 6 jobs there failed within 60 s, of 2 users; expected 0.8, from these users' "
+           "jobs on other nodes;",
            "jobs of two users fail on one node at once");
     add(1, "n1", 6, false);
     add(2, "n1", 6, false);
