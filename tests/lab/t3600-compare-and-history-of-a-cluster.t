@@ -74,7 +74,7 @@ certify --no-drain --level quick -w 'n[1-3]'
 is "$(verdicts)" 'n1 pass n2 fail n3 pass' 'a slow rail fails its node, a hint fails nobody' || diag "$words"
 like "$words" 'n1: eth1 runs at [0-9]+ Mb/s, in its last [56] good runs at [0-9]+: what changed\?' \
     'certify warns of a rail that is slower than it was' || diag "$words"
-like "$words" 'n1: eth2 runs at [0-9]+ Mb/s, others take 900 for the least \(reference:1, a.test\)' \
+like "$words" 'n1: eth2 runs at [0-9]+ Mb/s, the reference minimum is 900 \(reference:1, a.test\)' \
     '... and than others are'
 is "$(jq -r 'select(.verdict == "warn" and .limit_source) | .limit_source' "$work/records" | sort | uniq -c | xargs)" \
     '5 history 5 reference' '... each good rail once, with where the limit comes from'

@@ -221,7 +221,7 @@ static void report_doubt(const char *node, const struct record *record, enum mes
         [NOT_RETESTED] = "not measured again",
         [NO_CONTROL] = "no control pair in the retest",
         [CONTROL_TOO] = "in the retest the control pair fails too: the network?",
-        [NOT_AGAIN] = "not again in the retest",
+        [NOT_AGAIN] = "did not recur in the retest",
         [ACROSS_ONLY] = "or the uplinks of its leaf switch",
     };
     struct record copy = *record;

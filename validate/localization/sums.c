@@ -62,8 +62,7 @@ static void judge(const struct link_sum *sum, double peers, double alone_mbps, d
     if (isnan(peers)) {
         verdict->verdict = VERDICT_UNKNOWN;
         snprintf(verdict->message, sizeof verdict->message,
-                 "%.80s: %.0f Mb/s in %d flows%s: slow, or as it was built; there is nothing to "
-                 "hold it against",
+                 "%.80s: %.0f Mb/s in %d flows%s: slow, or as built; no peers to compare with",
                  sum->part, sum->mbps, sum->flows, share);
         return;
     }

@@ -185,18 +185,17 @@ bool evidence_bears_out(const struct findings_builder *builder, const struct sus
 
     *is_cleared = retested.part_low == 0 && retested.part >= RETEST_CLEARED_LEAST;
     if (retested.part == 0)
-        snprintf(why, size, "never alone while both ends were scheduled: is the machine busy?");
+        snprintf(why, size, "never measured alone with both ends scheduled: busy machine?");
     else if (retested.control == 0)
         snprintf(why, size, "no control pair was scheduled in the retest; certify again");
     else if (low_share(retested.control_low, retested.control) >
              RETEST_CONTROL_LOW_SHARE * low_share(retested.part_low, retested.part))
         snprintf(why, size, "the control pair is slow as well: busy machines or network");
     else if (is_low && may_be_unseen(&retested))
-        snprintf(
-            why, size,
-            "%zu of %zu retest samples were slow, and in %zu more an end was not scheduled: is "
-            "the machine busy?",
-            retested.part_low, retested.part, retested.part_stalled);
+        snprintf(why, size,
+                 "%zu of %zu retest samples were slow, and in %zu more an end was not scheduled: "
+                 "busy machine?",
+                 retested.part_low, retested.part, retested.part_stalled);
     else if (!is_low)
         snprintf(why, size, "%zu of %zu retest samples were slow; certify again", retested.part_low,
                  retested.part);

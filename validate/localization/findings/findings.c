@@ -159,10 +159,10 @@ static void fold_uplinks(struct findings_builder *builder, int rail)
     all->reference = first.reference;
     snprintf(all->part, sizeof all->part, "all uplinks%s%.80s", rail >= 0 ? " " : "",
              rail >= 0 ? builder->evidence->links->rails[rail] : "");
-    snprintf(all->message, sizeof all->message,
-             "a pair across any uplink has %.0f of %.0f Mb/s, on all leaves alike: the spine, its "
-             "routing, or as it was built",
-             all->value, all->reference);
+    snprintf(
+        all->message, sizeof all->message,
+        "every uplink carries %.0f of %.0f Mb/s per pair: the spine, its routing, or the design",
+        all->value, all->reference);
 }
 
 static void take_inconsistent(struct findings_builder *builder,
@@ -173,8 +173,7 @@ static void take_inconsistent(struct findings_builder *builder,
     finding->node = inconsistent->node;
     snprintf(finding->part, sizeof finding->part, "records");
     snprintf(finding->message, sizeof finding->message,
-             "its figures contradict those of its partners in %d of %d transfers; the partners are "
-             "believed",
+             "its figures contradict its partners' in %d of %d transfers; trusting the partners",
              inconsistent->contradicted, inconsistent->told);
 }
 
@@ -191,7 +190,7 @@ static void take_misplaced(struct findings_builder *builder, const struct mispla
     finding->confidence = misplaced->probability;
     snprintf(finding->part, sizeof finding->part, "%.90s", message_leaf(builder, finding->leaf));
     snprintf(finding->message, sizeof finding->message,
-             "topology.conf has it on %.60s; by what was measured it is on %.60s",
+             "topology.conf has it on %.60s, but measurements place it on %.60s",
              message_leaf(builder, finding->leaf), message_leaf(builder, finding->peer_leaf));
 }
 

@@ -57,15 +57,15 @@ void message_rival(const struct findings_builder *builder, const struct suspicio
     char name[160];
 
     if (!part) {
-        snprintf(text, size, "or busy machines: cannot be told apart");
+        snprintf(text, size, "or busy machines: cannot be distinguished");
         return;
     }
     message_part(builder, part, name, sizeof name);
     if (part_is_of_node(part))
-        snprintf(text, size, "or %.100s of %.60s: cannot be told apart", name,
+        snprintf(text, size, "or %.100s of %.60s: cannot be distinguished", name,
                  builder->evidence->links->nodes[part->place]);
     else
-        snprintf(text, size, "or %s: cannot be told apart", name);
+        snprintf(text, size, "or %s: cannot be distinguished", name);
 }
 
 const char *message_direction(const struct part *part)
@@ -143,7 +143,7 @@ static void describe_shared(const struct findings_builder *builder, const struct
     switch (item->part.type) {
     case DIAGNOSE_PATH:
         snprintf(finding->message, sizeof finding->message,
-                 "%s carries %.0f of %.0f Mb/s%s%s; with other partners both ends do well",
+                 "%s carries %.0f of %.0f Mb/s%s%s; both nodes are good with other partners",
                  finding->part, finding->value, finding->reference,
                  item->part.ways == DIAGNOSE_BOTH    ? ""
                  : item->part.ways == DIAGNOSE_SENDS ? " from the first to the second"
@@ -152,26 +152,26 @@ static void describe_shared(const struct findings_builder *builder, const struct
         break;
     case DIAGNOSE_LEAF:
         snprintf(finding->message, sizeof finding->message,
-                 "%s carries %.0f of %.0f Mb/s a pair, inside and out; all of its nodes alike: "
+                 "%s carries %.0f of %.0f Mb/s per pair, inside and out, on all of its nodes: "
                  "check the switch%s",
                  finding->part, finding->value, finding->reference, found);
         break;
     case DIAGNOSE_UPLINK:
         if (item->part.duty > 0)
             snprintf(finding->message, sizeof finding->message,
-                     "%s carries %.0f of %.0f Mb/s on %.0f %% of its paths, the others are well: "
-                     "one of several cables, or it comes and goes%s",
+                     "%s carries %.0f of %.0f Mb/s on %.0f %% of its paths, the others are good: "
+                     "one of several cables, or an intermittent fault%s",
                      finding->part, finding->value, finding->reference,
                      100.0 * item->low / (item->all > 0 ? item->all : 1), found);
         else
             snprintf(finding->message, sizeof finding->message,
-                     "%s carries %.0f of %.0f Mb/s a pair %s; inside the leaves all is well%s",
+                     "%s carries %.0f of %.0f Mb/s per pair %s; paths inside the leaves are good%s",
                      finding->part, finding->value, finding->reference, finding->direction, found);
         break;
     default:
         snprintf(finding->message, sizeof finding->message,
-                 "%s runs at %.0f of %.0f Mb/s (%s) on most nodes alike: the fabric, or the "
-                 "NominalSpeed of the configuration",
+                 "%s runs at %.0f of %.0f Mb/s (%s) on most nodes: the fabric is slow, or "
+                 "NominalSpeed is wrong",
                  item->part.rail < 0 ? "each rail"
                                      : builder->evidence->links->rails[item->part.rail],
                  finding->value, finding->reference, finding->limit_source);

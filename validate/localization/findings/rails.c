@@ -90,8 +90,8 @@ static void add_unproved(struct findings_builder *builder, size_t end, const str
     finding->limit = best->expected_mbps * least;
     finding->limit_source = "nominal";
     snprintf(finding->message, sizeof finding->message,
-             "%s reached %.0f of %.0f Mb/s at best: what is wrong elsewhere explains it, but "
-             "nobody vouches for it; certify it again",
+             "%s reached %.0f of %.0f Mb/s at best: faults elsewhere explain it, but no "
+             "measurement clears it; certify it again",
              finding->part, finding->value, finding->reference);
 }
 
@@ -217,7 +217,7 @@ static void add_hints(struct findings_builder *builder, size_t end)
     if (mbps < reference.mbps) {
         finding = hint(builder, end, reference.mbps, "reference");
         snprintf(finding->message, sizeof finding->message,
-                 "%.40s runs at %.0f Mb/s, others take %.0f for the least (%.140s)", finding->part,
+                 "%.40s runs at %.0f Mb/s, the reference minimum is %.0f (%.140s)", finding->part,
                  mbps, reference.mbps, reference.source);
     }
 }
