@@ -41,7 +41,7 @@ told 'run: no test of a cluster is called t99' "$top/tests/run" t18 t99
 told "run: --release takes trixie or unstable, not 'sid'" "$top/tests/run" --release sid
 told "run: --fast takes no tests of clusters, not 't18'" "$top/tests/run" --fast t18
 told "quickstart: unknown option '--tset'" "$top/quickstart" --tset
-told "quickstart: what is 'lab'" "$top/quickstart" --down lab
+told "quickstart: unexpected argument 'lab'" "$top/quickstart" --down lab
 
 for command in '' up run on fault heal status down; do
     # shellcheck disable=SC2086 # no command is no word

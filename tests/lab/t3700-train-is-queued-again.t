@@ -22,7 +22,7 @@ like "$(grep ^stage "$work/out")" 'stage 0: 1 layer on rank 0 on n1, island east
 like "$(grep ^stage "$work/out")" 'stage 1: 1 layer on rank 1 on n2, island west' '... and so is the other'
 # shellcheck disable=SC2016 # for the node's shell
 lab on n2 sh -c 'kill -KILL $(pgrep -x muster-train)'
-ok 'killed on one node, it is queued again' within 15 told 'queued again, to go on from .*/run/step-'
+ok 'killed on one node, it is queued again' within 15 told 'requeueing, to resume from .*/run/step-'
 like "$(cat "$work/out")" 'rank 1 on n2 died' '... with rank and node named'
 # Slurm has it wait two minutes, so that nothing of its first life can end steps of the second, which
 # have the same numbers. The test waits until none of its step daemons is there, and a while.
