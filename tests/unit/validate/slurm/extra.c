@@ -42,12 +42,15 @@ int main(void)
     gives("{\"muster_level\":\"x\"}", 1, 2, "{\"muster_level\":1,\"muster_expires\":2}",
           "a level that is no number");
 
-    gives("rack7", 2, 9, "Extra is 'rack7', not a JSON object: left unchanged", "a site's own text");
+    gives("rack7", 2, 9, "Extra is 'rack7', not a JSON object: left unchanged",
+          "a site's own text");
     gives("rack7", 0, 0, "Extra is 'rack7', not a JSON object: left unchanged", "... to take out");
     gives("[1]", 2, 9, "Extra is '[1]', not a JSON object: left unchanged", "a list");
     gives("7", 2, 9, "Extra is '7', not a JSON object: left unchanged", "a number");
-    gives("{\"a\":1", 2, 9, "Extra is '{\"a\":1', not a JSON object: left unchanged", "half an object");
-    gives("{\"a\":1,\"a\":2}", 2, 9, "Extra is '{\"a\":1,\"a\":2}', not a JSON object: left unchanged",
+    gives("{\"a\":1", 2, 9, "Extra is '{\"a\":1', not a JSON object: left unchanged",
+          "half an object");
+    gives("{\"a\":1,\"a\":2}", 2, 9,
+          "Extra is '{\"a\":1,\"a\":2}', not a JSON object: left unchanged",
           "a key twice: which to keep is not ours to say");
     return tap_done();
 }

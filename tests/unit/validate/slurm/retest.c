@@ -160,11 +160,10 @@ int main(void)
     done[0] = job_name[0] = '\0';
     is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 1,
            "one without a job is over");
-    is_str(
-        done,
-        "say cleaning up after run 20261120-1, whose job is gone;muster: one n1; n2;x n1;"
-        "unreserve muster-20261120-1;",
-        "... its nodes are drained again, marks and reservation go");
+    is_str(done,
+           "say cleaning up after run 20261120-1, whose job is gone;muster: one n1; n2;x n1;"
+           "unreserve muster-20261120-1;",
+           "... its nodes are drained again, marks and reservation go");
     stop = 1;
     done[0] = '\0';
     is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 0,
