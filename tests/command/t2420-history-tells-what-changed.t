@@ -100,7 +100,7 @@ is "$?" 2 'so is a run that is not there'
 like "$text" "no run 'frob' in" '...'
 history --diff last 2>/dev/null
 is "$?" 2 '--diff wants two runs'
-like "$(history frob 2>&1)" 'no run of muster certify on frob is known' 'neither a node nor a part'
+like "$(history frob 2>&1)" 'no run of muster certify on frob in' 'neither a node nor a part'
 
 if [ -x "$top_builddir/tests/record-check" ]; then
     for words in '' n2 eth1 '--diff 2026-r6 2026-r8'; do

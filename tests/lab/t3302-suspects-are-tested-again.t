@@ -21,7 +21,7 @@ suspects
 is "$status" 0 'no suspect report: nothing to do' || show
 like "$words" '^no suspects$' '... and that is said'
 is "$(lab run "$muster" history 2>&1)" \
-    'muster history: no run of muster certify is known in /var/lib/muster/history.db' \
+    'muster history: no run of muster certify in /var/lib/muster/history.db' \
     '... is no run to look back at'
 is "$(lab run ls /var/lib/muster | grep -c jsonl)" 0 '... and leaves no records of its own'
 is "$(lab on n3 stat -c '%a %U' /run/muster/suspects)" '1733 root' "anybody leaves suspect reports, only root reads them"
