@@ -132,5 +132,5 @@ is "$? $(cat "$work/said")" "3 muster report: $work/absent: No such file or dire
 : >"$work/empty"
 report "$work/empty"
 is "$? $(cat "$work/said")" "3 muster report: $work/empty: no records" 'an empty file'
-like "$(report --help)" '^ +html +one page' '--help lists the formats'
+like "$(report --help)" '^ +html +one self-contained' '--help lists the formats'
 done_testing
