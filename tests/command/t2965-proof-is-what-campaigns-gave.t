@@ -40,6 +40,27 @@ like "$output" '\| all \| 4 \| 3 \| [0-9]+ to 95 % \|' '... and in all'
 # shellcheck disable=SC2016 # Markdown's own
 ok '... those that survived, and why' grep -qF '| a.c:7 | `a \|\| b` | `a && b` | the same |' <<<"$output"
 
+fault() { # FAULT SIGHT OUTCOME CHECKS
+    echo "{\"fault\": \"$1\", \"sight\": \"$2\", \"outcome\": \"$3\", \"checks\": $4, \"drained\": true}"
+}
+hour() { # HOUR WRONG DESCRIPTORS FAULT...
+    local IFS=,
+    echo "{\"commit\": \"c0ffee\", \"processors\": 2, \"load\": 3.5, \"nodes\": 4, \"piece\": \"today\", \"hour\": $1," \
+        "\"checks\": 240, \"jobs\": 30, \"certifications\": 2, \"seconds\": 150, \"wrong\": [${2:+\"$2\"}]," \
+        "\"sizes\": {\"slurmd_descriptors\": $3}, \"faults\": [${*:4}]}"
+}
+{
+    hour 1 '' 28 "$(fault 'gpu off' fail right 3)" "$(fault 'slow rail' blind right 0)"
+    hour 2 '7: n2 is drained: x' 29 "$(fault 'gpu off' fail missed 0)"
+} >"$work/soak"
+output=$(cat "$work/soak" "$work/both" >"$work/all" && "$summary" "$work/all")
+like "$output" '\| gpu off \| fail \| 2 \| 1 \| [0-9]+ to [0-9]+ % \| 0 \| 1 \| 3 \| 2 \|' 'a soak: what breaks, and what is found'
+like "$output" '\| slow rail \| cannot see it \| 1 \| - \| - \| - \| - \| - \| - \|' '... what nobody can see is a row, too'
+like "$output" 'not released, jobs left: 1\.' '... and who is innocent'
+# shellcheck disable=SC2016 # Markdown's own
+ok '... with the minute' grep -qxF -- '- `today hour 2 minute 7: n2 is drained: x`' <<<"$output"
+like "$output" '\| slurmd descriptors \| 28 \| 29 \|' '... and what there was at first and last'
+
 result healthy perhaps 0 >>"$work/results"
 is "$("$summary" "$work/results" 2>&1)" \
     "summary: $work/results:23: no result: outcome 'perhaps', not one of right, partly, unknown, missed, wrong" \

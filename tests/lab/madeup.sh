@@ -30,6 +30,8 @@ scontrol show hostnames "$SLURM_JOB_NODELIST" | awk -v program="${0##*muster-}" 
             record("mpi.messages", "messages", "count", NR, "")
         if (program == "collectives")
             record("collectives.correct", "mismatches", "count", 0, "")
+        for (i = 0; program == "gpu" && i < NR; i++)
+            record("gpu.compute", "rate_fp32", "GFLOP/s", 1, ",\"node\":\"" node[i] "\",\"part\":\"gpu0\"")
         if (program != "links")
             exit
         for (i = 0; i < NR; i++)
@@ -41,7 +43,7 @@ scontrol show hostnames "$SLURM_JOB_NODELIST" | awk -v program="${0##*muster-}" 
         record("links", "rounds", "count", 2, ",\"part\":\"together\"")
     }'
 BATTERY
-    for program in launch collectives; do
+    for program in launch collectives gpu; do
         cp "$bin/muster-links" "$bin/muster-$program"
     done
     chmod 755 "$bin"/muster-*

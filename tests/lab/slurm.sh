@@ -212,7 +212,9 @@ slurmd_start() { # NODE
 }
 
 slurmd_restart() { # NODE
-    host_do "$1" sh -c 'pkill -x slurmd; while pgrep -x slurmd >/dev/null; do sleep 0.02; done'
+    # One whose node is refused (gres count) never ends while an epilog of SPANK waits for what the controller sends.
+    host_do "$1" sh -c 'pkill -x slurmd; i=0; while pgrep -x slurmd >/dev/null; do
+        sleep 0.02; i=$((i + 1)); [ $i -ne 500 ] || pkill -KILL -x slurmd; done'
     slurmd_start "$1"
 }
 
