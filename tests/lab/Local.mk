@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	tests/tap.sh \
 	tests/lab/README.md \
 	tests/lab/accounting.sh \
+	tests/lab/site.sh \
 	tests/lab/build \
 	tests/lab/change-root.sh \
 	tests/lab/delay.c \

@@ -20,6 +20,12 @@ accounting_conf() { # what slurm.conf has besides
 
 AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=head
+END
+    if [ -n "$site" ]; then
+        site_conf
+        return
+    fi
+    cat <<END
 AccountingStorageEnforce=associations,limits,qos,safe
 AccountingStorageTRES=gres/gpu
 EnforcePartLimits=ALL
@@ -36,7 +42,7 @@ END
 # What node-init puts into /etc/passwd and /etc/group of each host.
 accounting_files() {
     local user id=7721
-    for user in $accounting_users; do
+    for user in $(if [ -n "$site" ]; then site_users; else echo "$accounting_users"; fi); do
         user=${user%%:*}
         echo "$user:x:$id:$id::/:/bin/sh" >>"$state/passwd"
         echo "$user:x:$id:" >>"$state/group"
@@ -71,26 +77,32 @@ slurmdbd_start() {
 # urgent goes before normal and has batch requeued; batch has two jobs of a user at a time; a job of
 # visitors has four CPUs.
 accounts_add() {
+    echo "add cluster $name" | accounts_manage
+    if [ -n "$site" ]; then site_qos; else accounts_own; fi | accounts_manage
+}
+
+accounts_manage() { # commands of sacctmgr
+    host_do head sh -c 'while read -r line; do sacctmgr -iQ $line </dev/null || exit; done' \
+        >>"$state/accounts.log" 2>&1 || die "sacctmgr: $(tail -n 2 "$state/accounts.log")"
+}
+
+accounts_own() {
     local user account shares
-    {
-        echo "add cluster $name"
-        echo 'add qos urgent priority=100'
-        echo 'add qos batch priority=1'
-        echo 'modify qos normal set priority=10'
-        echo 'modify qos urgent set preempt=batch'
-        echo 'modify qos batch set maxjobsperuser=2'
-        for account in physics chemistry visitors; do
-            echo "add account $account"
-        done
-        for user in $accounting_users; do
-            IFS=: read -r user account shares <<<"$user"
-            echo "add user $user account=$account fairshare=$shares"
-        done
-        echo 'modify account physics chemistry set qos=normal,urgent,batch defaultqos=normal'
-        echo 'modify account visitors set qos=batch defaultqos=batch maxtres=cpu=4'
-        echo 'modify user root set qos=normal,urgent,batch defaultqos=normal'
-    } | host_do head sh -c 'while read -r line; do sacctmgr -iQ $line </dev/null || exit; done' \
-        >"$state/accounts.log" 2>&1 || die "sacctmgr: $(tail -n 2 "$state/accounts.log")"
+    echo 'add qos urgent priority=100'
+    echo 'add qos batch priority=1'
+    echo 'modify qos normal set priority=10'
+    echo 'modify qos urgent set preempt=batch'
+    echo 'modify qos batch set maxjobsperuser=2'
+    for account in physics chemistry visitors; do
+        echo "add account $account"
+    done
+    for user in $accounting_users; do
+        IFS=: read -r user account shares <<<"$user"
+        echo "add user $user account=$account fairshare=$shares"
+    done
+    echo 'modify account physics chemistry set qos=normal,urgent,batch defaultqos=normal'
+    echo 'modify account visitors set qos=batch defaultqos=batch maxtres=cpu=4'
+    echo 'modify user root set qos=normal,urgent,batch defaultqos=normal'
 }
 
 # Slurm's own database makes root's account.

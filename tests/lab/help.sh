@@ -13,7 +13,7 @@ namespaces, each with a management NIC and two shaped rails on two leaf switches
 
   up [-n NODES] [--names LIST] [--rail-mbps N] [--release R] [--plugin FILE]
      [--plugin-required] [--backup-controller] [--accounting] [--gpus]
-                              start the lab: n1 ... and head
+     [--site DIR [--speed N]] start the lab: n1 ... and head
   run COMMAND [ARG...]        run a command on the head
   on NODE COMMAND [ARG...]    run a command on a node
   fault KIND [NODE] [ARG...]  plant a fault
@@ -31,7 +31,7 @@ END
     up) cat <<END ;;
 usage: $me [-L NAME] up [-n NODES] [--names LIST] [--rail-mbps N] [--release R]
               [--plugin FILE] [--plugin-required] [--backup-controller] [--accounting]
-              [--gpus]
+              [--gpus] [--site DIR [--speed N]]
 
 Starts the lab and returns when every node is idle. When it is up already, says so.
 
@@ -53,6 +53,10 @@ Starts the lab and returns when every node is idle. When it is up already, says 
   --accounting        MariaDB and slurmdbd on the head: associations, limits and QOS are enforced;
                       users alice and bob (account physics), carol (chemistry) and guest (visitors);
                       QOS urgent, which goes first and has batch requeued, normal and batch
+  --site DIR          the scheduling of a site in place of the lab's own: partitions, QOS, accounts, users,
+                      priority and preemption, from what muster policy check --save DIR wrote there;
+                      as many nodes as the site, 16 at most, or -n; of fewer nodes limits of TRES are
+                      the share, times are divided by --speed, and what is left out is said
   --gpus              the GPU devices compute: GpuLibraryPath of each node's muster.conf has the
                       stand-ins of NVIDIA's libraries (tests/gpu)
 END

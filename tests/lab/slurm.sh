@@ -96,8 +96,6 @@ KillWait=5
 UnkillableStepTimeout=50
 ReturnToService=2
 
-SchedulerType=sched/backfill
-SchedulerParameters=bf_interval=5,batch_sched_delay=0$(scheduler_extra)
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
@@ -106,8 +104,15 @@ END
         echo 'TopologyPlugin=topology/tree'
     fi
     [ $accounting = no ] || accounting_conf
+    if [ -n "$site" ]; then
+        site_nodes
+        site_partitions
+        return
+    fi
     cat <<END
 
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=5,batch_sched_delay=0$(scheduler_extra)
 $(nodes_conf)
 PartitionName=lab Nodes=ALL Default=YES $(times) State=UP OverSubscribe=NO
 END
@@ -124,7 +129,7 @@ gres_conf() {
     cat <<END
 # Written by lab up.
 AutoDetect=off
-NodeName=$(node_list) Name=gpu File=/dev/gpu[0-$((gpus - 1))]
+$(if [ -n "$site" ]; then cat "$state/site.gres"; else echo "NodeName=$(node_list) Name=gpu File=/dev/gpu[0-$((gpus - 1))]"; fi)
 END
 }
 
