@@ -37,7 +37,13 @@ ROW(integer, VERIFY_RESERVED_MOST_MIN, 24 * 60, "min", "chosen 2026-11", "the re
 ROW(integer, VERIFY_SETTLE_S, 90, "s", "chosen 2026-11", "a job may take until the scheduler has decided about it: a busy one looks at all jobs once a minute (sched_interval)") \
 ROW(integer, VERIFY_END_S, 60, "s", "chosen 2026-11", "a canceled job may take until it has ended") \
 ROW(integer, VERIFY_SOON_S, 60, "s", "chosen 2026-11", "a job starts that soon, or does not") \
-ROW(integer, VERIFY_NEVER_S, 30 * 24 * 3600, "s", "chosen 2026-11", "a start so far away is none")
+ROW(integer, VERIFY_NEVER_S, 30 * 24 * 3600, "s", "chosen 2026-11", "a start so far away is none") \
+/* muster policy simulate */ \
+ROW(real, SIMULATE_LOOK_S, 1, "s", "chosen 2026-11", "between looks at the jobs: Slurm's times are whole seconds") \
+ROW(integer, SIMULATE_LATENCY_S, 12, "s", "chosen 2026-11", "that Slurm itself may take for a start: it ends a preempted job and plans again, each of which it does every few seconds; a wait is not told from less") \
+ROW(integer, SIMULATE_STILL_S, 90, "s", "chosen 2026-11", "without a running job or a start, after which those that wait are not waited for") \
+ROW(integer, SIMULATE_NODES_MOST, 100000, "nodes", "chosen 2026-11", "of a job in a day's file, at most") \
+ROW(integer, SIMULATE_RUN_MOST_S, 366 * 86400, "s", "chosen 2026-11", "time of a job in a day's file, at most")
 /* clang-format on */
 POLICY_CONSTANTS(CONSTANT_DEFINE)
 

@@ -52,6 +52,7 @@ dist_check_SCRIPTS += \
 # the site's policy
 dist_check_SCRIPTS += tests/command/t2640-policy-names-each-mistake.t
 dist_check_SCRIPTS += tests/command/t2641-policy-reads-what-a-site-states.t
+dist_check_SCRIPTS += tests/command/t2642-policy-reads-a-day.t
 dist_check_SCRIPTS += tests/command/t2660-plan-follows-the-history.t
 EXTRA_DIST += \
 	tests/fixtures/policy/qos/associations \

@@ -24,5 +24,8 @@ validate_scheduling_libscheduling_la_SOURCES = \
 	validate/scheduling/verify/preempt.c \
 	validate/scheduling/verify/reserved.c \
 	validate/scheduling/verify/certified.c \
+	validate/scheduling/simulate/day.c validate/scheduling/simulate/day.h \
+	validate/scheduling/simulate/replay.c \
+	validate/scheduling/simulate/outcome.c \
 	# end of validate_scheduling_libscheduling_la_SOURCES
 validate_scheduling_libscheduling_la_LIBADD = -lm

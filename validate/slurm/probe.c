@@ -76,8 +76,10 @@ static enum probe_answer request_send(const struct probe_request *request, as_us
     job_desc_msg_t job;
     int reason;
 
-    snprintf(script, sizeof script, "#!/bin/sh\nexec sleep %d\n",
-             60 * (request->minutes < PROBE_MOST_MIN ? request->minutes : PROBE_MOST_MIN));
+    snprintf(script, sizeof script, "#!/bin/sh\nexec sleep %.2f\n",
+             request->run_s > 0                  ? request->run_s
+             : request->minutes < PROBE_MOST_MIN ? 60.0 * request->minutes
+                                                 : 60.0 * PROBE_MOST_MIN);
     slurm_init_job_desc_msg(&job);
     job.name = text_or_null(request->name);
     job.clusters = text_or_null(request->cluster);
@@ -94,9 +96,11 @@ static enum probe_answer request_send(const struct probe_request *request, as_us
         job.shared = JOB_SHARED_NONE;
     if (request->is_later)
         job.begin_time = time(NULL) + PROBE_LATER_S;
-    job.time_limit = (uint32_t)request->minutes;
+    if (request->minutes > 0)
+        job.time_limit = (uint32_t)request->minutes;
     /* what cannot start soon goes by itself, where nobody is left to cancel it */
-    job.deadline = time(NULL) + PROBE_LATER_S + 60 * ((time_t)request->minutes + PROBE_MOST_MIN);
+    job.deadline = time(NULL) + PROBE_LATER_S + request->wait_s +
+                   60 * ((time_t)request->minutes + PROBE_MOST_MIN);
     job.work_dir = directory;
     job.std_out = job.std_err = job.std_in = nowhere;
     job.script = script;

@@ -10,7 +10,7 @@
 #include "lib/base/error.h"
 #include "validate/slurm/user.h"
 
-/* Probe jobs of muster policy verify: batch jobs that sleep, in the name of a user. */
+/* Probe jobs of muster policy: batch jobs that sleep, in the name of a user. */
 
 struct probe_request {
     const char *name, *cluster; /* its name: no other of a federation is asked */
@@ -21,7 +21,9 @@ struct probe_request {
     int nodes, cpus;                                     /* cpus: in all */
     bool is_exclusive;
     bool is_later; /* not before an hour from now: it is accepted, and does not run */
-    int minutes;
+    int minutes;   /* its time limit; 0: the partition's */
+    double run_s;  /* it sleeps for so long; 0: to its time limit, PROBE_MOST_MIN at most */
+    int wait_s;    /* it may wait for so much longer than other probes */
 };
 
 enum probe_answer {

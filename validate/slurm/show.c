@@ -95,7 +95,8 @@ int cluster_show_job(uint32_t id, char **text, struct error *err)
     char number[16];
 
     snprintf(number, sizeof number, "%u", id);
-    return show((const char *const[]){"scontrol", "-o", "show", "job", NULL}, number, text, err);
+    return show((const char *const[]){"scontrol", "-o", "show", "job", NULL}, id ? number : NULL,
+                text, err);
 }
 
 int cluster_show_priority(uint32_t id, char **text, struct error *err)

@@ -35,7 +35,7 @@ const char *cluster_text_name(enum cluster_text what);
  * *text, or -1 with err: what the command said. */
 int cluster_show(enum cluster_text what, const char *cluster, char **text, struct error *err);
 
-/* One job by "scontrol -o show job"; as cluster_show(). */
+/* One job by "scontrol -o show job"; id 0: all, a line each. As cluster_show(). */
 int cluster_show_job(uint32_t id, char **text, struct error *err);
 
 /* The script of a batch job by "scontrol write batch_script", as its user or root; likewise. */

@@ -3,7 +3,6 @@
 
 #include "validate/command/policy/policy.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,11 +18,18 @@ static const struct option_row rows[] = {
            OPTION_FIELD(struct policy_options, as_json)),
     OPTION('k', "kinds", NULL, "only list the kinds of findings", FLAG,
            OPTION_FIELD(struct policy_options, is_kinds)),
+    OPTION('\0', "copy", "CLUSTER",
+           "with simulate: this cluster is a copy of the site's and may be filled with jobs", TEXT,
+           OPTION_FIELD(struct policy_options, copy)),
+    OPTION('\0', "day", "FILE", "with simulate: the jobs to submit, a line each", TEXT,
+           OPTION_FIELD(struct policy_options, day)),
     OPTION('n', "dry-run", NULL,
-           "with verify: only print what would be tried, and the maximum time", FLAG,
+           "with verify, simulate: only print what would be tried, and the maximum time", FLAG,
            OPTION_FIELD(struct policy_options, is_dry_run)),
     OPTION('s', "save", "DIR", "also write the output of Slurm's commands to files in DIR", TEXT,
            OPTION_FIELD(struct policy_options, save)),
+    OPTION('\0', "speed", "N", "with simulate: so many times faster than the day was [60]", INT,
+           OPTION_FIELD(struct policy_options, speed), OPTION_RANGE(1, 1000)),
     OPTION('w', "nodes", "LIST", "with verify: use these idle nodes, instead of any idle nodes",
            TEXT, OPTION_FIELD(struct policy_options, nodes)),
     OPTION('\0', "nodelist", "LIST", NULL, TEXT, OPTION_FIELD(struct policy_options, nodes)),
@@ -32,17 +38,20 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster policy",
     .usage = "muster policy check [OPTION...]\n"
-             "muster policy verify [OPTION...] [FILE]",
+             "muster policy verify [OPTION...] [FILE]\n"
+             "muster policy simulate --day FILE --copy CLUSTER [OPTION...] [FILE]",
     .summary =
         "check compares the scheduling configuration of the cluster with itself: slurm.conf of "
         "the controller, partitions, QOS, accounts and reservations. It names each limit, "
         "weight, preemption or access that was set and does not hold, and changes nothing.\n"
         "verify proves what the site states in FILE, policy.conf beside muster.conf without: who "
         "has how much, who goes before whom, who is preempted, what is reserved. It submits tiny "
-        "jobs in the names of test users, in a reservation of its own, and needs root.",
+        "jobs in the names of test users, in a reservation of its own, and needs root.\n"
+        "simulate replays a day of submissions on a copy of the cluster, a lab, and says what FILE "
+        "states against what happened.",
     .status = "0 no finding, or warnings only, 1 something that was set or stated does not hold, 2 "
               "usage, 3 it could not be told: Slurm or its accounting did not answer, or a "
-              "statement could not be tried.",
+              "statement could not be tried or a replay did not show it.",
     .rows = rows,
     .words = 2,
 };
@@ -55,12 +64,21 @@ static int options_read(int argc, char **argv, struct policy_options *options)
     if (status >= 0)
         return status;
     if (!action)
-        return command_misuse(set.name, "no action given, expected 'check' or 'verify'");
-    options->is_verify = strcmp(action, "verify") == 0;
+        return command_misuse(set.name,
+                              "no action given, expected 'check', 'verify' or 'simulate'");
+    options->is_simulate = strcmp(action, "simulate") == 0;
+    options->is_verify = options->is_simulate || strcmp(action, "verify") == 0;
     if (!options->is_verify && strcmp(action, "check") != 0)
-        return command_misuse(set.name, "unknown action '%s', expected 'check' or 'verify'",
-                              action);
+        return command_misuse(
+            set.name, "unknown action '%s', expected 'check', 'verify' or 'simulate'", action);
     options->file = optind + 1 < argc ? argv[optind + 1] : NULL;
+    if (!options->is_simulate && (options->day || options->copy || options->speed))
+        return command_misuse(set.name, "--day, --copy and --speed are for simulate");
+    if (options->is_simulate && (options->from || options->save || options->nodes))
+        return command_misuse(set.name, "--from, --save and --nodes are not for simulate");
+    if (options->is_simulate && !options->is_kinds &&
+        (!options->day || (!options->copy && !options->is_dry_run)))
+        return command_misuse(set.name, "simulate needs --day and --copy");
     if (!options->is_verify && options->file)
         return command_misuse(set.name, "check takes no file, found '%s'", options->file);
     if (!options->is_verify && (options->is_dry_run || options->nodes))
@@ -72,7 +90,7 @@ static int options_read(int argc, char **argv, struct policy_options *options)
     return -1;
 }
 
-static void print_json(json_t *object)
+void policy_print_json(json_t *object)
 {
     char *text = object ? json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
 
@@ -104,7 +122,7 @@ void policy_print(const struct policy_line *line, bool as_json)
             json_object_set_new(object, "source", json_string(kind->source));
             json_object_set_new(object, "cure", json_string(kind->cure));
         }
-        print_json(object);
+        policy_print_json(object);
         return;
     }
     command_print_verdict(stdout, line->verdict, table_has_colour(stdout));
@@ -122,9 +140,9 @@ static void print_kinds(const struct policy_kind_row *kinds, size_t count, bool 
         const struct policy_kind_row *kind = &kinds[i];
 
         if (as_json)
-            print_json(json_pack("{ss ss ss ss ss ss}", "code", kind->code, "verdict",
-                                 verdict_name(kind->verdict), "what", kind->what, "why", kind->why,
-                                 "source", kind->source, "cure", kind->cure));
+            policy_print_json(json_pack("{ss ss ss ss ss ss}", "code", kind->code, "verdict",
+                                        verdict_name(kind->verdict), "what", kind->what, "why",
+                                        kind->why, "source", kind->source, "cure", kind->cure));
         else
             printf("%-26s  %-4s  %s\n", kind->code, verdict_name(kind->verdict), kind->what);
     }

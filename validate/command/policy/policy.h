@@ -2,13 +2,17 @@
 #ifndef MUSTER_COMMAND_POLICY_H
 #define MUSTER_COMMAND_POLICY_H
 
+#include <jansson.h>
+
 #include "validate/command/command.h"
 #include "validate/scheduling/check.h"
 
 struct policy_options {
     const char *config, *from, *save, *nodes;
-    const char *file; /* of verify; NULL: policy.conf beside muster.conf */
-    bool as_json, is_kinds, is_dry_run, is_verify;
+    const char *file;       /* of verify; NULL: policy.conf beside muster.conf */
+    const char *day, *copy; /* of simulate */
+    int speed;
+    bool as_json, is_kinds, is_dry_run, is_verify, is_simulate;
     int argc; /* of main() */
     char **argv;
 };
@@ -29,7 +33,10 @@ struct policy_line {
 /* Prints it, as a JSON object or for a person. */
 void policy_print(const struct policy_line *line, bool as_json);
 
-/* muster policy verify. Returns the exit status. */
+/* Prints the object as a line, and releases it. */
+void policy_print_json(json_t *object);
+
+/* muster policy verify and simulate. Returns the exit status. */
 int policy_verify(const char *name, const struct policy_options *options);
 
 #endif

@@ -3,15 +3,18 @@
 
 #include "validate/command/policy/policy.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "lib/base/signals.h"
 #include "lib/base/text.h"
 #include "validate/history/node_status.h"
 #include "validate/report/progress.h"
-#include "validate/scheduling/verify/run.h"
+#include "validate/report/table.h"
+#include "validate/scheduling/simulate/day.h"
 
 /* What the calls of a run have no context for: there is one run. */
 static volatile sig_atomic_t stop_signal;
@@ -37,8 +40,8 @@ static void show_leftover(const char *text)
     progress_print(&progress, "%s", text);
 }
 
-static void show_result(const struct intent_statement *statement,
-                        const struct verify_result *result)
+static void print_result(const struct intent_statement *statement,
+                         const struct verify_result *result)
 {
     char where[320];
 
@@ -46,7 +49,6 @@ static void show_result(const struct intent_statement *statement,
     counts.passed += result->verdict == VERDICT_PASS;
     counts.failed += result->verdict == VERDICT_FAIL;
     counts.unknown += result->verdict == VERDICT_UNKNOWN;
-    progress_drop(&progress);
     policy_print(&(struct policy_line){.kind = result->verdict == VERDICT_FAIL
                                                    ? &verify_codes[result->code]
                                                    : NULL,
@@ -57,6 +59,13 @@ static void show_result(const struct intent_statement *statement,
                                        .found = result->found},
                  as_json);
     fflush(stdout);
+}
+
+static void show_result(const struct intent_statement *statement,
+                        const struct verify_result *result)
+{
+    progress_drop(&progress);
+    print_result(statement, result);
     progress_begin(&progress, "verify");
 }
 
@@ -84,25 +93,160 @@ static int print_plan(const struct verify_setting *setting, struct error *err)
     return COMMAND_PASS;
 }
 
-static int verify_here(const struct verify_setting *setting, struct error *err)
+static void begin(const char *stage)
 {
-    int rv;
-
     progress_init(&progress, stderr);
     signals_catch(stop, 0);
     signal(SIGPIPE, SIG_IGN);
-    progress_begin(&progress, "verify");
-    rv = verify_all(setting, err);
+    progress_begin(&progress, stage);
+}
+
+/* Returns rv, or -1: it was stopped. */
+static int end(int rv, struct error *err)
+{
     progress_drop(&progress);
     if (stop_signal && rv == 0)
-        error_set(err, "stopped by signal %d, all undone", (int)stop_signal);
+        return error_set(err, "stopped by signal %d, all undone", (int)stop_signal);
+    return rv;
+}
+
+static int status_of(int rv)
+{
     if (rv == 0 && !as_json)
         printf("statements: %d hold, %d do not, %d not shown\n", counts.passed, counts.failed,
                counts.unknown);
-    return rv != 0 || stop_signal ? COMMAND_UNKNOWN
-           : counts.failed        ? COMMAND_FAIL
-           : counts.unknown       ? COMMAND_UNKNOWN
-                                  : COMMAND_PASS;
+    return rv != 0          ? COMMAND_UNKNOWN
+           : counts.failed  ? COMMAND_FAIL
+           : counts.unknown ? COMMAND_UNKNOWN
+                            : COMMAND_PASS;
+}
+
+static int verify_here(const struct verify_setting *setting, struct error *err)
+{
+    begin("verify");
+    return status_of(end(verify_all(setting, err), err));
+}
+
+/* -------------------------------------------------------------------------- simulate */
+
+/* What the replay is, and what it does not show. site NULL: not known. */
+static int print_day(const struct intent *intent, const struct day *day, const struct site *site)
+{
+    static const char *const keys[] = {"PriorityDecayHalfLife", "PriorityMaxAge",
+                                       "PriorityCalcPeriod"};
+    double length_s = day->jobs[day->count - 1].submit_s;
+    size_t coarse = 0;
+    char time[2][24];
+
+    for (size_t i = 0; i < day->count; i++)
+        coarse += day_minutes(day, &day->jobs[i]) * 60 * day->speed > 1.5 * day->jobs[i].limit_s;
+    printf("%zu jobs in %s; at speed %.0f they are submitted in %s\n", day->count,
+           day_duration(length_s, time[0], sizeof time[0]), day->speed,
+           day_duration(length_s / day->speed, time[1], sizeof time[1]));
+    for (size_t i = 0; site && i < sizeof keys / sizeof *keys; i++)
+        if (site_seconds(site_config(site, keys[i])) > 0)
+            printf("%s=%s here is %s of the day\n", keys[i], site_config(site, keys[i]),
+                   day_duration(site_seconds(site_config(site, keys[i])) * day->speed, time[0],
+                                sizeof time[0]));
+    printf("a start, for which Slurm itself may take %d s, is known to %s of the day\n",
+           SIMULATE_LATENCY_S,
+           day_duration(SIMULATE_LATENCY_S * day->speed, time[0], sizeof time[0]));
+    printf("%zu jobs have a much longer time limit than in the day: a minute here is %s\n", coarse,
+           day_duration(60 * day->speed, time[0], sizeof time[0]));
+    for (size_t i = 0; i < intent->count; i++)
+        if (!outcome_is_shown(&intent->statements[i]))
+            printf("%s:%d: %s: not looked at; muster policy verify proves it\n",
+                   intent->statements[i].line->file, intent->statements[i].line->number,
+                   intent->statements[i].line->text);
+    return COMMAND_PASS;
+}
+
+static void add_row(const struct day_job *job, const struct outcome *outcome, struct table *table)
+{
+    const size_t numbers[] = {outcome->jobs, outcome->refused, outcome->never, outcome->finished,
+                              outcome->preempted};
+    char waited[24];
+
+    if (as_json)
+        policy_print_json(json_pack(
+            "{ss ss si si si si si sf sf sf sf so}", "account", job->account, "qos", job->qos,
+            "jobs", (int)outcome->jobs, "refused", (int)outcome->refused, "never_started",
+            (int)outcome->never, "finished", (int)outcome->finished, "preempted",
+            (int)outcome->preempted, "waited_median_s", outcome->waited_s[0], "waited_90_s",
+            outcome->waited_s[1], "waited_most_s", outcome->waited_s[2], "share", outcome->share,
+            "entitled_share",
+            isnan(outcome->entitled_share) ? json_null() : json_real(outcome->entitled_share)));
+    table_cell(table, VERDICT_NONE, "%s", job->account);
+    table_cell(table, VERDICT_NONE, "%s", job->qos);
+    for (int i = 0; i < 5; i++)
+        table_cell(table, VERDICT_NONE, "%zu", numbers[i]);
+    for (int i = 0; i < 3; i++)
+        table_cell(table, VERDICT_NONE, "%s",
+                   day_duration(outcome->waited_s[i], waited, sizeof waited));
+    table_cell(table, VERDICT_NONE, "%.0f %%", 100 * outcome->share);
+    if (isnan(outcome->entitled_share))
+        table_cell(table, VERDICT_NONE, "-");
+    else
+        table_cell(table, VERDICT_NONE, "%.0f %%", 100 * outcome->entitled_share);
+}
+
+static int print_outcomes(const struct day *day, const struct site *site)
+{
+    static const char *const names[] = {"ACCOUNT",       "QOS",      "JOBS",         "REFUSED",
+                                        "NEVER STARTED", "FINISHED", "PREEMPTED",    "WAITED",
+                                        "90 %",          "MOST",     "ACCOUNT USED", "ENTITLED"};
+    struct table table = {0};
+    struct outcome outcome;
+    int rv = 0;
+
+    table_heading(&table, names, sizeof names / sizeof *names);
+    for (size_t i = 0; rv == 0 && i < day->count; i++) {
+        const struct day_job *job = &day->jobs[i];
+        bool is_new = true;
+
+        for (size_t k = 0; k < i && is_new; k++)
+            is_new = strcmp(day->jobs[k].account, job->account) != 0 ||
+                     strcmp(day->jobs[k].qos, job->qos) != 0;
+        if (is_new && (rv = outcome_sum(day, site, job->account, job->qos, &outcome)) == 0)
+            add_row(job, &outcome, &table);
+    }
+    if (rv == 0 && !as_json)
+        table_print(&table, stdout, false);
+    table_clear(&table);
+    return rv;
+}
+
+static int simulate_here(const struct verify_setting *setting, struct day *day, struct error *err)
+{
+    int rv;
+
+    begin("simulate");
+    rv = end(day_replay(setting, day, err), err);
+    if (rv == 0 && !as_json)
+        print_day(setting->intent, day, setting->site);
+    if (rv == 0 && print_outcomes(day, setting->site) != 0)
+        rv = error_set(err, "no memory");
+    for (size_t i = 0; rv == 0 && i < setting->intent->count; i++) {
+        const struct intent_statement *statement = &setting->intent->statements[i];
+        struct verify_result result;
+
+        if (outcome_is_shown(statement)) {
+            outcome_judge(day, setting->site, statement, &result);
+            print_result(statement, &result);
+        }
+    }
+    return status_of(rv);
+}
+
+/* Once the configuration of the cluster is there. */
+static int simulate(const struct policy_options *options, const struct verify_setting *setting,
+                    struct day *day, struct error *err)
+{
+    if (strcasecmp(site_config(setting->site, "ClusterName"), options->copy) == 0)
+        return simulate_here(setting, day, err);
+    error_set(err, "this cluster is %s, not %s, the copy that may be filled with jobs",
+              site_config(setting->site, "ClusterName"), options->copy);
+    return COMMAND_UNKNOWN;
 }
 
 /* The file beside muster.conf that the name has. */
@@ -128,17 +272,25 @@ static int verify(const struct policy_options *options, const struct conf *conf,
                                      .on_result = show_result,
                                      .on_leftover = show_leftover};
     struct error accounting = {""};
+    struct day day = {.count = 0};
     int status = COMMAND_UNKNOWN;
 
+    day.speed = options->speed ? options->speed : 60;
     if (intent_read(path, intent, err) != 0 ||
+        (options->day && day_read(options->day, &day, err) != 0) ||
         (options->nodes && hostlist_expand(options->nodes, &setting.nodes, err) != 0))
         status = COMMAND_USAGE;
     else if (!options->is_dry_run && geteuid() != 0)
         error_set(err, "needs root to submit jobs of the test users; --dry-run does not");
+    else if (options->day && options->is_dry_run)
+        status = print_day(intent, &day, NULL);
     else if (policy_load(options, site, err, &accounting) == 0 &&
              (options->is_dry_run ||
               node_status_valid(conf->history_path, &setting.certified, err) >= 0))
-        status = options->is_dry_run ? print_plan(&setting, err) : verify_here(&setting, err);
+        status = options->day          ? simulate(options, &setting, &day, err)
+                 : options->is_dry_run ? print_plan(&setting, err)
+                                       : verify_here(&setting, err);
+    day_clear(&day);
     hostlist_clear(&setting.nodes);
     hostlist_clear(&setting.certified);
     return status;

@@ -26,7 +26,7 @@ static int take_name(const char *value, char *name, size_t size)
     return 0;
 }
 
-static int take_count(const char *value, long most, long *count)
+int intent_count(const char *value, long most, long *count)
 {
     char *end;
 
@@ -51,7 +51,7 @@ int intent_take_jobs(const struct intent *intent, const char *value,
 {
     (void)intent;
     statement->limit = INTENT_JOBS;
-    return take_count(value, INTENT_AMOUNT_MOST, &statement->amount);
+    return intent_count(value, INTENT_AMOUNT_MOST, &statement->amount);
 }
 
 int intent_take_submit(const struct intent *intent, const char *value,
@@ -59,7 +59,7 @@ int intent_take_submit(const struct intent *intent, const char *value,
 {
     (void)intent;
     statement->limit = INTENT_SUBMIT;
-    return take_count(value, INTENT_AMOUNT_MOST, &statement->amount);
+    return intent_count(value, INTENT_AMOUNT_MOST, &statement->amount);
 }
 
 int intent_take_wall(const struct intent *intent, const char *value,
@@ -86,7 +86,7 @@ static int take_tres(const char *value, struct intent_statement *statement)
     if (strcmp(statement->tres, "cpu") != 0 && strcmp(statement->tres, "node") != 0 &&
         (strncmp(statement->tres, "gres/", 5) != 0 || !statement->tres[5]))
         return -1;
-    return take_count(equal + 1, INTENT_AMOUNT_MOST, &statement->amount);
+    return intent_count(equal + 1, INTENT_AMOUNT_MOST, &statement->amount);
 }
 
 int intent_take_total(const struct intent *intent, const char *value,
@@ -309,18 +309,25 @@ static int take_line(struct intent *intent, const struct slurm_line *line, bool 
     return rv;
 }
 
-int intent_read(const char *path, struct intent *intent, struct error *err)
+int intent_lines(const char *path, struct slurm_lines *lines, struct error *err)
 {
-    char *whole = realpath(path, NULL), *slash = whole ? strrchr(whole, '/') : NULL, allowed[200];
+    char *whole = realpath(path, NULL), *slash = whole ? strrchr(whole, '/') : NULL;
     int rv;
 
-    *intent = (struct intent){.count = 0};
     if (!whole)
         return error_set(err, "%s: %m", path);
     *slash = '\0';
-    rv = slurm_lines_read("", whole, slash + 1, &intent->lines, err);
+    rv = slurm_lines_read("", whole, slash + 1, lines, err);
     free(whole);
-    if (rv != 0)
+    return rv == 0 ? 0 : -1;
+}
+
+int intent_read(const char *path, struct intent *intent, struct error *err)
+{
+    char allowed[200];
+
+    *intent = (struct intent){.count = 0};
+    if (intent_lines(path, &intent->lines, err) != 0)
         return -1;
     for (int pass = 0; pass < 2; pass++) /* statements name whom a later line may define */
         for (size_t i = 0; i < intent->lines.count; i++)

@@ -89,4 +89,10 @@ enum { INTENT_AMOUNT_MOST = 64 };
 int intent_read(const char *path, struct intent *intent, struct error *err);
 void intent_clear(struct intent *intent);
 
+/* For files of that kind. Reads the lines of the file at path; lines is empty before, and to be
+ * cleared in any case. Returns 0, or -1 with err. */
+int intent_lines(const char *path, struct slurm_lines *lines, struct error *err);
+/* Returns 0, or -1: the value is no number from 1 to most. */
+int intent_count(const char *value, long most, long *count);
+
 #endif

@@ -38,6 +38,7 @@ static const char *const limits[] = {
     "PartitionNodeLimit",
 };
 
+static const char *const later[] = {"BeginTime"};
 static const char *const groups[] = {"AssocGrp", "QOSGrp"};
 
 /* What a job waits for that nobody has looked at, or that is behind another. */
@@ -117,6 +118,11 @@ bool seen_is_limited(const struct seen_job *job)
 bool seen_is_of_group(const struct seen_job *job)
 {
     return waits_for(job, groups, sizeof groups / sizeof *groups);
+}
+
+bool seen_is_later(const struct seen_job *job)
+{
+    return waits_for(job, later, sizeof later / sizeof *later);
 }
 
 /* Whether it waits for one of the first turns. */

@@ -67,6 +67,8 @@ bool seen_is_pending(const struct seen_job *job);
 bool seen_is_limited(const struct seen_job *job);
 /* ... of a group, to which jobs of others count. */
 bool seen_is_of_group(const struct seen_job *job);
+/* It is not to start yet: one that was requeued waits a moment. */
+bool seen_is_later(const struct seen_job *job);
 /* It waits, and the scheduler has looked at it. */
 bool seen_is_considered(const struct seen_job *job);
 /* Whether the scheduler has decided about it: it runs, is over, was refused, or waits for another

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/unit/tap.h"
-#include "validate/scheduling/verify/run.h"
+#include "validate/scheduling/simulate/day.h"
 
 /* Judges on what scontrol and sprio of Slurm 22.05 printed. Nothing is probed here. */
 
@@ -227,6 +227,145 @@ static void test_certified(void)
     is_str(judge(&verify_certified), "unknown", "... unless the prolog refuses");
 }
 
+/* -------------------------------------------------------------------------- a replay */
+
+#define SHOWN(state, rest)                                                                         \
+    "JobId=20 JobName=x UserId=alice(7721) Priority=11000 Account=physics QOS=batch "              \
+    "JobState=" state " Reason=None Requeue=1 " rest " Partition=cpu"
+
+static void test_look(void)
+{
+    struct day_job job = {.submitted_s = NAN, .started_s = NAN, .ended_s = NAN};
+
+    day_look(&job, SHOWN("PENDING", "Restarts=0 SubmitTime=2026-11-25T17:16:01 StartTime=Unknown"),
+             1);
+    is_str(job.partition, "cpu", "a job's partition is what Slurm took");
+    ok(isnan(job.started_s) && !job.is_over, "... it waits");
+    day_look(
+        &job,
+        SHOWN("RUNNING", "Restarts=0 SubmitTime=2026-11-25T17:16:01 StartTime=2026-11-25T17:16:11"),
+        4);
+    is_near(job.started_s - job.submitted_s, 10, 0, "... starts after ten seconds");
+    day_look(
+        &job,
+        SHOWN("PENDING", "Restarts=1 SubmitTime=2026-11-25T17:16:15 StartTime=2026-11-25T17:17:00"),
+        1);
+    day_look(&job,
+             SHOWN("COMPLETED", "Restarts=1 SubmitTime=2026-11-25T17:16:15 "
+                                "StartTime=2026-11-25T17:17:00 EndTime=2026-11-25T17:17:30"),
+             1);
+    is_near(job.started_s - job.submitted_s, 10, 0, "requeued: it has waited for its first start");
+    ok(job.is_over && job.seen.restarts == 1, "... and ended after a restart");
+    is_near(job.ended_s - job.submitted_s, 89, 0, "... at that time");
+    is_near(job.used_s, 4, 0, "... and used what it was seen to run");
+
+    job = (struct day_job){.submitted_s = NAN, .started_s = NAN, .ended_s = NAN};
+    day_look(&job,
+             SHOWN("CANCELLED", "Restarts=0 SubmitTime=2026-11-25T17:16:01 "
+                                "StartTime=2026-11-25T17:18:01 EndTime=2026-11-25T17:18:01"),
+             1);
+    ok(isnan(job.started_s), "what is cancelled while it waits has not started");
+    job = (struct day_job){.submitted_s = NAN, .started_s = NAN, .ended_s = NAN};
+    day_look(&job,
+             SHOWN("COMPLETED", "Restarts=0 SubmitTime=2026-11-25T17:16:01 "
+                                "StartTime=2026-11-25T17:16:02 EndTime=2026-11-25T17:16:05"),
+             1);
+    is_near(job.used_s, 3, 0, "one that nobody saw run has used its time");
+}
+
+/* Of four nodes, in seconds of the replay: the user's QOS, submission, start, end. */
+static struct day_job replayed(const char *qos, long nodes, double submitted_s, double started_s,
+                               double ended_s)
+{
+    static const struct slurm_line line = {.number = 7};
+    struct day_job job = {.line = &line,
+                          .nodes = nodes,
+                          .seen.answer = PROBE_ACCEPTED,
+                          .submitted_s = submitted_s,
+                          .started_s = started_s,
+                          .ended_s = ended_s,
+                          .used_s = isnan(started_s) ? 0 : ended_s - started_s};
+
+    strcpy(job.user, "bob");
+    strcpy(job.account, "physics");
+    strcpy(job.qos, qos);
+    strcpy(job.partition, "cpu");
+    strcpy(job.seen.state, "COMPLETED");
+    return job;
+}
+
+static struct day_job jobs[3];
+static struct site site;
+
+static const char *outcome_of(const struct verify_kind *kind)
+{
+    const struct day day = {.jobs = jobs, .count = 3, .speed = 60, .end_s = 1000};
+
+    statement =
+        (struct intent_statement){.kind = kind, .who = &customer, .other = &burst, .within_s = 600};
+    outcome_judge(&day, &site, &statement, &result);
+    return result.verdict == VERDICT_FAIL ? verify_codes[result.code].code
+                                          : verdict_name(result.verdict);
+}
+
+static void test_outcome(void)
+{
+    const struct day day = {.jobs = jobs, .count = 3, .speed = 60, .end_s = 1000};
+    struct outcome outcome;
+    struct error err;
+
+    site_parse(&site, CLUSTER_CONFIG, strdup("ClusterName = c\n"), &err);
+    site_parse(&site, CLUSTER_PARTITIONS, strdup("PartitionName=cpu TotalNodes=4\n"), &err);
+    site_parse(&site, CLUSTER_NODES, strdup("NodeName=n1 Partitions=cpu\n"), &err);
+    site_parse(&site, CLUSTER_ASSOCIATIONS,
+               strdup("Account|User|...\n"
+                      "root||||1||||||||||||\nroot|root|||1||||||||||||\n"
+                      "physics|||root|2||||||||||||\nchemistry|||root|1||||||||||||\n"),
+               &err);
+    site_finish(&site, &err);
+
+    jobs[0] = replayed("batch", 4, 0, 0, 500);
+    jobs[1] = replayed("urgent", 4, 100, 105, 200);
+    jobs[2] = replayed("normal", 1, 100, 500, 600);
+    is_str(outcome_of(&verify_preempt), "pass", "in the stated ten minutes of the day");
+    jobs[1].started_s = 120;
+    is_str(outcome_of(&verify_preempt), "unknown", "later by what Slurm itself may take");
+    jobs[1].started_s = 300;
+    is_str(outcome_of(&verify_preempt), "not-preempted", "twenty minutes late");
+    has_str(result.found, "line 7 of the day (bob), waited 3:20:00", "... the worst one is told");
+    is_str(outcome_of(&verify_dedicated), "wait-too-long", "... which a customer does not wait");
+    jobs[1].was_limited = true;
+    is_str(outcome_of(&verify_dedicated), "unknown", "... unless a limit held it");
+    jobs[1].was_limited = false;
+    strcpy(jobs[0].qos, "normal");
+    is_str(outcome_of(&verify_dedicated), "pass", "... or others than stated had the nodes");
+    jobs[1].started_s = NAN;
+    strcpy(jobs[0].qos, "batch");
+    is_str(outcome_of(&verify_dedicated), "wait-too-long", "it never starts");
+
+    jobs[2] = replayed("batch", 4, 90, 150, 600);
+    jobs[1].started_s = 300;
+    is_str(outcome_of(&verify_priority), "order-reversed", "one of the others starts before");
+    has_str(result.found, "waited 2:30:00 more", "... and how long it is ahead");
+    jobs[2].nodes = 3;
+    is_str(outcome_of(&verify_priority), "pass", "... where the job would not have had the room");
+    jobs[2].nodes = 4;
+    jobs[2].limit_s = 3600;
+    jobs[1].limit_s = 2 * 3600;
+    is_str(outcome_of(&verify_priority), "pass", "... nor the time");
+    jobs[2].started_s = 110;
+    jobs[2].limit_s = jobs[1].limit_s;
+    is_str(outcome_of(&verify_priority), "pass", "both were submitted a moment ago");
+
+    is_int(outcome_sum(&day, &site, "physics", "batch", &outcome), 0, "a row");
+    is_int((long)outcome.jobs, 2, "... of two jobs");
+    is_near(outcome.waited_s[0], 0, 0, "... the median of what they waited in the day");
+    is_near(outcome.waited_s[2], 20 * 60, 0, "... and the most");
+    is_near(outcome.share, 1, 1e-9, "... what the account used");
+    is_near(outcome.entitled_share, 0.5, 1e-9, "... beside its share among its siblings");
+    site_clear(&site);
+}
+
 int main(void)
 {
     struct seen_job job = {0};
@@ -241,5 +380,7 @@ int main(void)
     test_preemption();
     test_reservation();
     test_certified();
+    test_look();
+    test_outcome();
     return tap_done();
 }

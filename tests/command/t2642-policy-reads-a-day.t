@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# muster policy simulate: a line of a day's file that is not understood is named with what is expected;
+# --dry-run says how long the day takes and what is not looked at; only a cluster that is named is filled.
+# The lab's copy of a site has its scheduling: fewer nodes, limits in proportion, times divided.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+top_builddir=${top_builddir:-.}
+. "$top_srcdir/tests/tap.sh"
+
+muster=$top_builddir/muster
+[ -x "$muster" ] || skip_all 'muster is not built'
+dir=$(mktemp -d)
+tap_cleanup() { rm -rf "$dir"; }
+export MUSTER_CONF=$dir/muster.conf
+echo >"$MUSTER_CONF"
+printf '%s\n' 'Who=team User=bob QOS=urgent' 'Who=burst User=alice QOS=batch' 'Limit=burst Jobs=2' \
+    'Preempt=team Victim=burst Within=10:00' >"$dir/policy.conf"
+simulate() { "$muster" policy simulate --day "$dir/day" "$@" 2>&1; }
+
+good='Submit=2026-11-26T08:00:00 User=alice Nodes=2 Run=30:00 Limit=1:00:00'
+# SED what is said of it
+faults='
+s/Submit=[^ ]*//|found no Submit=, expected a time as 2026-11-26T08:00:00
+s/T08/ 08/|found Submit=2026-11-26, expected a time as 2026-11-26T08:00:00
+s/User=alice//|found no User=, expected the name of a user
+s/Nodes=2/Nodes=0/|found Nodes=0, expected a number of nodes
+s/Run=30:00/Run=0:00/|found Run=0:00, expected a time as 0:30, 90 for minutes, 8:00:00, 1-0
+s/Limit=.*/Limit=0:00.1/|
+s/Limit=.*/Limit=500-0/|found Limit=500-0, expected a time as 0:30, 90 for minutes, 8:00:00, 1-0
+'
+while IFS='|' read -r edit fault; do
+    [ -n "$fault" ] || continue
+    sed "$edit" <<<"$good" >"$dir/day"
+    is "$(simulate --dry-run)" "muster policy: $dir/day:1: $fault" "$fault"
+done <<<"$faults"
+simulate --dry-run >/dev/null
+is "$?" 2 '... a usage error'
+
+printf '%s\n' '# a day' "$good" 'submit=2026-11-26T09:30:00 user=bob qos=urgent nodes=1 run=0:30 limit=UNLIMITED' >"$dir/day"
+text=$(simulate --dry-run --speed 120)
+is "$?" 0 'a day'
+like "$text" '^2 jobs in 1:30:00; at speed 120 they are submitted in 0:00:45$' '... how long it takes'
+like "$text" '^1 jobs have a much longer time limit than in the day: a minute here is 2:00:00$' '... what is distorted'
+like "$text" 'policy.conf:3: Limit=burst Jobs=2: not looked at; muster policy verify proves it$' '... what is not looked at'
+unlike "$text" 'Preempt=' '... and only that'
+like "$(simulate)" '^muster policy: simulate needs --day and --copy$' 'a cluster is filled where it is named only'
+like "$(simulate --copy lab --from "$dir")" '^muster policy: --from, --save and --nodes are not for simulate$' \
+    'recorded text starts no job'
+like "$("$muster" policy verify --day "$dir/day" 2>&1)" '^muster policy: --day, --copy and --speed are for simulate$' \
+    'verify has no day'
+
+# the lab's copy
+state=$dir nodes=2 speed=60 gpus=8 site=$top_srcdir/tests/fixtures/policy/qos
+scheduler_extra() { :; }
+. "$top_srcdir/tests/lab/site.sh"
+text=$(site_conf)
+like "$text" '^PriorityDecayHalfLife=168$' 'a week is 168 minutes at speed 60'
+like "$text" '^SchedulerParameters=bf_window=168,bf_resolution=10,bf_continue,bf_interval=1,sched_interval=1,batch_sched_delay=0$' \
+    '... and backfill looks as far'
+like "$text" '^AccountingStorageTRES=gres/gpu,gres/gpu:a100$' '... TRES are as they were'
+is "$(site_nodes)" 'NodeName=n1 CPUs=16 RealMemory=16000 Gres=gpu:a100:8 State=UNKNOWN
+NodeName=n2 CPUs=16 RealMemory=16000 State=UNKNOWN' 'of four nodes two'
+text=$(site_partitions)
+like "$text" '^PartitionName=cpu Nodes=n2 Default=YES .* MaxTime=168 ' '... each partition has its part'
+like "$text" '^PartitionName=gpu Nodes=n1 AllowQos=normal,urgent,batch .*QoS=gpu .* MaxTime=48 ' '... with what it allows'
+text=$(site_accounts)
+like "$text" '^modify qos urgent set priority=100 preempt=batch gracetime=0 maxwall=24 maxtresperuser=gres/gpu=4$' \
+    'limits are in proportion'
+like "$text" '^add account physics parent=root fairshare=3 qos=batch,normal,urgent defaultqos=normal grptres=cpu=24,gres/gpu=6$' \
+    '... those of accounts, too'
+like "$(site_users)" 'alice:physics:3 bob:physics:1 ' 'users of accounts are users'
+done_testing
