@@ -156,53 +156,40 @@ static size_t at_once(const struct types_buffer *layout)
     return layout->bytes == 0 ? INT_MAX : layout->bytes < most ? most / layout->bytes : 1;
 }
 
-static char *element_at(const void *start, size_t number, const struct types_buffer *layout)
+/* packs: elements are packed, else unpacked. */
+static int convert(void *elements, size_t count, MPI_Datatype type,
+                   const struct types_buffer *layout, char *packed, bool packs)
 {
-    return (char *)(intptr_t)start + (MPI_Aint)number * layout->extent;
+    int code = MPI_SUCCESS;
+
+    if (layout->is_plain) {
+        if (count > 0)
+            memcpy(packs ? packed : elements, packs ? elements : packed, count * layout->bytes);
+        return code;
+    }
+    if (layout->bytes > INT_MAX)
+        return MPI_ERR_COUNT;
+    for (size_t done = 0; done < count && code == MPI_SUCCESS;) {
+        size_t some = count - done < at_once(layout) ? count - done : at_once(layout);
+        char *first = (char *)elements + (MPI_Aint)done * layout->extent;
+        char *bytes = packed + done * layout->bytes;
+        int size = (int)(some * layout->bytes), position = 0;
+
+        code = packs ? PMPI_Pack(first, (int)some, type, bytes, size, &position, MPI_COMM_SELF)
+                     : PMPI_Unpack(bytes, size, &position, first, (int)some, type, MPI_COMM_SELF);
+        done += some;
+    }
+    return code;
 }
 
 int types_pack(const void *from, size_t count, MPI_Datatype type, const struct types_buffer *layout,
                char *to)
 {
-    int code = MPI_SUCCESS;
-
-    if (layout->is_plain) {
-        if (count > 0)
-            memcpy(to, from, count * layout->bytes);
-        return code;
-    }
-    if (layout->bytes > INT_MAX)
-        return MPI_ERR_COUNT;
-    for (size_t done = 0; done < count && code == MPI_SUCCESS;) {
-        size_t some = count - done < at_once(layout) ? count - done : at_once(layout);
-        int position = 0;
-
-        code = PMPI_Pack(element_at(from, done, layout), (int)some, type, to + done * layout->bytes,
-                         (int)(some * layout->bytes), &position, MPI_COMM_SELF);
-        done += some;
-    }
-    return code;
+    return convert((void *)(uintptr_t)from, count, type, layout, to, true);
 }
 
 int types_unpack(const char *from, size_t count, MPI_Datatype type,
                  const struct types_buffer *layout, void *to)
 {
-    int code = MPI_SUCCESS;
-
-    if (layout->is_plain) {
-        if (count > 0)
-            memcpy(to, from, count * layout->bytes);
-        return code;
-    }
-    if (layout->bytes > INT_MAX)
-        return MPI_ERR_COUNT;
-    for (size_t done = 0; done < count && code == MPI_SUCCESS;) {
-        size_t some = count - done < at_once(layout) ? count - done : at_once(layout);
-        int position = 0;
-
-        code = PMPI_Unpack(from + done * layout->bytes, (int)(some * layout->bytes), &position,
-                           element_at(to, done, layout), (int)some, type, MPI_COMM_SELF);
-        done += some;
-    }
-    return code;
+    return convert(to, count, type, layout, (char *)(uintptr_t)from, false);
 }
