@@ -42,30 +42,6 @@ static void receive_line(const char *line, bool is_error, void *context)
     }
 }
 
-/* MPI as the job has it; or where the rails are in doubt, on the management network. */
-static void environment_make(const struct preflight *preflight, bool is_on_management,
-                             char text[2][128], const char *entries[10])
-{
-    const char *interface = preflight->conf.management_interface;
-    size_t count = 0;
-
-    entries[count++] = "MUSTER_IN_PREFLIGHT=1";
-    for (const char *const *entry = release_pmix_environment(); *entry; entry++)
-        entries[count++] = *entry;
-    if (is_on_management) {
-        entries[count++] = "OMPI_MCA_pml=ob1";
-        entries[count++] = "OMPI_MCA_btl=^openib,uct,ofi,usnic";
-        entries[count++] = "MUSTER_ENVIRONMENT=off";
-    }
-    if (is_on_management && *interface) {
-        snprintf(text[0], sizeof text[0], "OMPI_MCA_btl_tcp_if_include=%s", interface);
-        snprintf(text[1], sizeof text[1], "OMPI_MCA_oob_tcp_if_include=%s", interface);
-        entries[count++] = text[0];
-        entries[count++] = text[1];
-    }
-    entries[count] = NULL;
-}
-
 /* Whether a step has run to its end with all its nodes: nothing that could not be told, nobody
  * missing. */
 static bool is_complete(const struct records *records, size_t first)
@@ -109,14 +85,19 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
     struct receiver receiver = {preflight, -1, true};
     long *groups = preflight_groups(preflight, names);
     struct process_result result;
-    const char *entries[10];
+    const char *entries[10] = {"MUSTER_IN_PREFLIGHT=1"};
     char text[2][128];
+    size_t count = 1;
     const char *unknown;
     struct error err;
     int rv;
 
     *first = preflight->records.count;
-    environment_make(preflight, is_on_management, text, entries);
+    /* MPI as the job has it; or where the rails are in doubt, on the management network. */
+    count += release_mpi_environment(is_on_management ? preflight->conf.management_interface : NULL,
+                                     text, entries + 1);
+    if (is_on_management)
+        entries[count] = "MUSTER_ENVIRONMENT=off";
     rv = step_run(&(struct step){.job_id = preflight->options.job_id,
                                  .nodes = names,
                                  .groups = groups,

@@ -118,7 +118,7 @@ bool release_pmix_refuses(void)
     return SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0);
 }
 
-const char *const *release_pmix_environment(void)
+static const char *const *pmix_environment(void)
 {
     /* By default mpi/pmix (seen with 22.05) mixes two ways of fencing and then lets some ranks out
      * of MPI_Init while others are in its first fence still: with three nodes a launch in twenty
@@ -133,4 +133,22 @@ const char *const *release_pmix_environment(void)
                              *const direct[] = {"SLURM_PMIX_FENCE=ring", NULL};
 
     return release_pmix_refuses() ? by_slurmd : direct;
+}
+
+size_t release_mpi_environment(const char *interface, char text[2][128], const char **entries)
+{
+    size_t count = 0;
+
+    for (const char *const *entry = pmix_environment(); *entry; entry++)
+        entries[count++] = *entry;
+    if (interface) {
+        entries[count++] = "OMPI_MCA_pml=ob1";
+        entries[count++] = "OMPI_MCA_btl=^openib,uct,ofi,usnic";
+    }
+    for (int i = 0; i < 2 && interface && *interface; i++) {
+        snprintf(text[i], sizeof text[i], "OMPI_MCA_%s_tcp_if_include=%s", i ? "oob" : "btl",
+                 interface);
+        entries[count++] = text[i];
+    }
+    return count;
 }

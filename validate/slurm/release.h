@@ -33,9 +33,10 @@ const char *release_node_extra(const node_info_t *node);
 /* extra stays the caller's and must live as long as update. */
 void release_node_set_extra(update_node_msg_t *update, char *extra);
 
-/* What a step of MPI programs has in its environment against faults of this release's mpi/pmix,
- * ends with NULL. */
-const char *const *release_pmix_environment(void);
+/* What a step of MPI programs has in its environment: against faults of this release's mpi/pmix
+ * and, unless interface is NULL, to keep control traffic on it ("": on TCP). Appends up to 6 to
+ * entries, with text for those that name the interface. Returns how many. */
+size_t release_mpi_environment(const char *interface, char text[2][128], const char **entries);
 /* Whether its slurmstepd refuses connections of mpi/pmix at times: before 23.02. */
 bool release_pmix_refuses(void);
 

@@ -13,33 +13,18 @@
 void certify_environment(const struct certify *certify, bool is_fabric,
                          struct certify_environment *environment)
 {
-    const struct conf *conf = &certify->conf;
-    size_t count = 0;
+    const char **entries = environment->entries;
 
     *environment = (struct certify_environment){0};
     snprintf(environment->run, sizeof environment->run, "MUSTER_RUN=%s", certify->run);
-    environment->entries[count++] = environment->run;
-    for (const char *const *entry = release_pmix_environment(); *entry; entry++)
-        environment->entries[count++] = *entry;
-    if (is_fabric) {
-        char *text = environment->management;
-
-        if (certify_rails_setting(certify, text, sizeof environment->management) == 0)
-            environment->entries[count++] = text;
-        return;
-    }
+    *entries++ = environment->run;
     /* A bad rail must not stop the control traffic of the tests that look for it. */
-    environment->entries[count++] = "MUSTER_MPI=control";
-    environment->entries[count++] = "OMPI_MCA_pml=ob1";
-    environment->entries[count++] = "OMPI_MCA_btl=^openib,uct,ofi,usnic";
-    if (*conf->management_interface) {
-        snprintf(environment->management, sizeof environment->management,
-                 "OMPI_MCA_btl_tcp_if_include=%s", conf->management_interface);
-        snprintf(environment->oob, sizeof environment->oob, "OMPI_MCA_oob_tcp_if_include=%s",
-                 conf->management_interface);
-        environment->entries[count++] = environment->management;
-        environment->entries[count++] = environment->oob;
-    }
+    entries += release_mpi_environment(is_fabric ? NULL : certify->conf.management_interface,
+                                       environment->management, entries);
+    if (!is_fabric)
+        *entries = "MUSTER_MPI=control";
+    else if (certify_rails_setting(certify, environment->rails, sizeof environment->rails) == 0)
+        *entries = environment->rails;
 }
 
 double certify_deadline_s(double seconds, size_t nodes)

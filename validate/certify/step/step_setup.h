@@ -17,7 +17,7 @@ double certify_deadline_s(double seconds, size_t nodes);
  * data on the rails. Points into itself: not to be copied. */
 struct certify_environment {
     const char *entries[10];
-    char management[1024], oob[128], run[96];
+    char rails[1024], management[2][128], run[96];
 };
 void certify_environment(const struct certify *certify, bool is_fabric,
                          struct certify_environment *environment);
