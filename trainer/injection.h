@@ -4,7 +4,7 @@
 
 #include "trainer/training.h"
 
-/* Faults planted on purpose (--inject), for tests of what finds them. In a pipeline layer 0 below
+/* Faults injected on purpose (--inject), for tests of what finds them. In a pipeline layer 0 below
  * is the first layer of the rank's stage. */
 
 enum injection_kind {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154 # $muster, $make and $dir are the test's
 #
-# judging.sh - for tests that hold muster topology --fabric against planted faults. Source after
+# judging.sh - for tests that hold muster topology --fabric against injected faults. Source after
 # tap.sh; $muster, $make (make-subnet) and $dir, a folder, are the test's.
 #
 #   subnet OPTION...      of make-subnet: $dir/net, its links with rates as ibnetdiscover prints

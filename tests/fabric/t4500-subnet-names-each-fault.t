@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # On simulated InfiniBand subnets of 2, 64 and 648 nodes under a real subnet manager muster finds what
-# ibnetdiscover and iblinkinfo find, nothing wrong where nothing is, and of each planted fault one
+# ibnetdiscover and iblinkinfo find, nothing wrong where nothing is, and of each injected fault one
 # finding that names it; when the fault is gone so is the finding.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/live.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Under a real subnet manager: adapters with two ports, of which each is named by device and port;
 # three levels with cores of their own; a dragonfly; a torus. muster finds what ibnetdiscover and
-# iblinkinfo find, and of each planted fault, switches that are off among them, one thing.
+# iblinkinfo find, and of each injected fault, switches that are off among them, one thing.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/live.sh"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# fault.sh - planting faults and undoing them. Each line of the lab's file `faults` is a planted
-# one: KIND [NODE [ARGUMENT]]. A fault is written down before it is planted, and undoing it twice
+# fault.sh - injecting faults and undoing them. Each line of the lab's file `faults` is a injected
+# one: KIND [NODE [ARGUMENT]]. A fault is written down before it is injected, and undoing it twice
 # does no harm.
 
 # Reasons Slurm itself gives a node it drains or downs because of such faults.
@@ -275,7 +275,7 @@ nodes_recover() {
     done
 }
 
-# Planted faults in the order of undoing: processes, links, keys, devices, and last what needs
+# Injected faults in the order of undoing: processes, links, keys, devices, and last what needs
 # slurmd to start again.
 faults_planted() {
     sort -u "$state/faults" | awk '

@@ -16,9 +16,9 @@ namespaces, each with a management NIC and two shaped rails on two leaf switches
      [--site DIR [--speed N]] start the lab: n1 ... and head
   run COMMAND [ARG...]        run a command on the head
   on NODE COMMAND [ARG...]    run a command on a node
-  fault KIND [NODE] [ARG...]  plant a fault
+  fault KIND [NODE] [ARG...]  inject a fault
   heal                        undo all faults, wait for healthy nodes
-  status                      nodes, their Slurm state, planted faults
+  status                      nodes, their Slurm state, injected faults
   down                        stop the lab, leave nothing behind
 
   -L NAME   which lab (or \$MUSTER_LAB; default lab): several run side by side
@@ -81,7 +81,7 @@ END
     fault) cat <<END ;;
 usage: $me [-L NAME] fault KIND [NODE] [ARG...]
 
-Plants a fault, beside those that are there already; $me heal undoes all of them.
+Injects a fault, beside those that are there already; $me heal undoes all of them.
 
   slow-rail NODE IFACE [MBPS]   eth1 or eth2 slower, both ways (default a quarter)
   slow-sends NODE IFACE [MBPS]  only what the node sends there is slower
@@ -152,7 +152,7 @@ END
 usage: $me [-L NAME] status
 
 Shows the nodes with their leaf switch, management address, Slurm state and reason, and the
-planted faults. Exit status 1 when the lab is down.
+injected faults. Exit status 1 when the lab is down.
 END
     down) cat <<END ;;
 usage: $me [-L NAME] down

@@ -70,7 +70,7 @@ fault_slow_path() { # NODE PEER IFACE [MBPS]
     say "$1 and $2: $3 has $mbps Mb/s between them instead of $rail_mbps"
 }
 
-# A process of the lab's that goes on for as long as a fault is planted: its file has its number.
+# A process of the lab's that goes on for as long as a fault is injected: its file has its number.
 keeper_file() { # NAME
     echo "$state/keeper-$1"
 }

@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Each fault is there when planted, only where it was planted, and gone after lab heal.
+# Each fault is there when injected, only where it was injected, and gone after lab heal.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 # rails that need little of a processor, so that a busy machine does not slow them
 lab_up -n 4 --rail-mbps 80
 
-plant() { # KIND ARG...
-    ok "plant $*" lab fault "$@"
+inject() { # KIND ARG...
+    ok "inject $*" lab fault "$@"
     like "$(lab status)" "^  $*" 'status shows it'
 }
 
 healed() {
     ok 'heal' lab heal
-    like "$(lab status)" 'planted faults: none' 'no fault is left'
+    like "$(lab status)" 'injected faults: none' 'no fault is left'
     is "$(lab run srun -N4 hostname | sort | xargs)" 'n1 n2 n3 n4' 'jobs run on all nodes'
 }
 
@@ -25,7 +25,7 @@ mtu() { lab on "$1" cat "/sys/class/net/$2/mtu"; }
 gpu_numbers() { lab on "$1" sh -c 'stat -c %t:%T /dev/gpu?' | xargs; }
 good_gpus='4:14 4:15 4:16 4:17 4:18 4:19 4:1a 4:1b'
 
-plant slow-rail n2 eth1
+inject slow-rail n2 eth1
 got=$(rate n1 n2 1)
 ok "to it $got of 20 Mb/s" between "$got" 17 22
 got=$(rate n2 n1 1)
@@ -36,57 +36,57 @@ healed
 got=$(rate n1 n2 1)
 ok "healed $got of 80 Mb/s" between "$got" 60 84
 
-plant slow-uplink
+inject slow-uplink
 got=$(rate n1 n3 1)
 ok "between leaves $got of 40 Mb/s" between "$got" 34 43
 got=$(rate n1 n2 1)
 ok "within a leaf $got of 80 Mb/s" between "$got" 60 84
 healed
 
-plant rail-down n3 eth2
+inject rail-down n3 eth2
 is "$(carrier n3 eth2) $(carrier n3 eth1) $(carrier n1 eth2)" '0 1 1' 'only n3 eth2 has no carrier'
 healed
 is "$(carrier n3 eth2)" 1 'the carrier is back'
 
-plant wrong-mtu n1 eth1
+inject wrong-mtu n1 eth1
 is "$(mtu n1 eth1) $(mtu n1 eth2) $(mtu n2 eth1)" '1500 9000 9000' 'only n1 eth1 has MTU 1500'
 healed
 is "$(mtu n1 eth1)" 9000 'MTU 9000 again'
 
-plant missing-gpu n2 5
+inject missing-gpu n2 5
 not_ok '/dev/gpu5 has gone' lab on n2 test -e /dev/gpu5
 is "$(gpu_numbers n1)" "$good_gpus" 'and on no other node'
 healed
 is "$(gpu_numbers n2)" "$good_gpus" 'all eight are there again'
 
-plant gres-lies n2
+inject gres-lies n2
 is "$(lab on n2 stat -c %t:%T /dev/gpu7)" 1:7 '/dev/gpu7 is no GPU'
 ok 'slurmd runs with it' within 10 is_in n2 idle
 healed
 is "$(gpu_numbers n2)" "$good_gpus" 'eight GPUs again'
 
-plant gres-lies n2 twice
+inject gres-lies n2 twice
 is "$(lab on n2 stat -c %t:%T /dev/gpu6 /dev/gpu7 | xargs)" '4:1a 4:1a' 'one GPU has two names'
 healed
 
-plant gres-lies n2 count
+inject gres-lies n2 count
 ok 'Slurm takes the node away' within 10 is_in n2 'inval.*'
 healed
 is "$(state_of n2)" idle 'Slurm has it back'
 
-plant munge-key n4
+inject munge-key n4
 not_ok 'its credentials are not valid elsewhere' \
     sh -c "'$lab_dir/lab' -L $name on n4 munge -n | '$lab_dir/lab' -L $name run unmunge"
 healed
 ok 'its credentials are valid again' \
     sh -c "'$lab_dir/lab' -L $name on n4 munge -n | '$lab_dir/lab' -L $name run unmunge"
 
-plant slurmd-killed n1
+inject slurmd-killed n1
 not_ok 'no slurmd runs' lab on n1 pgrep -x slurmd
 ok 'munged does' lab on n1 pgrep -x munged
 healed
 
-plant cut-off n3
+inject cut-off n3
 not_ok 'no ping from the head' lab run ping -c 1 -W 1 n3
 is "$(lab on n3 hostname)" n3 'lab on works'
 is "$(carrier n3 eth0)$(carrier n3 eth1)$(carrier n3 eth2)" 000 'no carrier on any link'
@@ -94,7 +94,7 @@ healed
 
 lab on n2 sh -c "while :; do date +%N >$work/beat; sleep 0.05; done" &
 within 5 test -s "$work/beat"
-plant frozen n2
+inject frozen n2
 sleep 0.2
 first=$(cat "$work/beat")
 sleep 0.3
@@ -118,5 +118,5 @@ is "$(for node in n1 n2 n3 n4; do state_of $node; done | xargs)" 'idle idle idle
 lab run scontrol update nodename=n4 state=resume
 not_ok 'a fault on a node that is not there' lab fault cut-off n9
 not_ok 'a slow management NIC is not offered' lab fault slow-rail n1 eth0
-like "$(lab status)" 'planted faults: none' 'and neither is written down'
+like "$(lab status)" 'injected faults: none' 'and neither is written down'
 done_testing

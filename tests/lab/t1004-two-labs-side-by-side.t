@@ -28,7 +28,7 @@ not_ok 'a credential of the first is not valid in the second' \
 
 one fault slurmd-killed n1 >/dev/null
 one fault rail-down n2 eth1 >/dev/null
-like "$(two status)" 'planted faults: none' 'a fault in the first is none in the second'
+like "$(two status)" 'injected faults: none' 'a fault in the first is none in the second'
 is "$(two on n2 cat /sys/class/net/eth1/carrier)" 1 'the second keeps its rail'
 is "$(two run srun -N2 hostname | sort | xargs)" 'n1 n2' 'and runs jobs'
 ok 'the first goes down' one down

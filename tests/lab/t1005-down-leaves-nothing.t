@@ -38,7 +38,7 @@ within 10 lab run sh -c 'squeue -h -t R | grep -q .'
 lab on n1 sh -c 'setsid sleep 1000 &'
 lab fault frozen n2 >/dev/null
 lab fault cut-off n3 >/dev/null
-ok 'down with a running job, a stray process and planted faults' lab down
+ok 'down with a running job, a stray process and injected faults' lab down
 is "$(remains)" '' 'nothing is left'
 is "$(machine_files)" "$before" 'the files of the machine are as before'
 ok 'down again' lab down

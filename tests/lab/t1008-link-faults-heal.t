@@ -28,7 +28,7 @@ runs_at() { # NAME LOW HIGH FROM TO RAIL
     ok "$1: $got Mb/s" between "$got" "$2" "$3"
 }
 
-ok 'plant slow-sends n2 eth1' lab fault slow-sends n2 eth1
+ok 'inject slow-sends n2 eth1' lab fault slow-sends n2 eth1
 ok '... and slow-receives n3 eth2 beside it' lab fault slow-receives n3 eth2 40
 runs_at 'n2 sends on eth1' 17 22 n2 n1 1
 runs_at 'n2 receives on eth1' 60 84 n1 n2 1
@@ -36,7 +36,7 @@ runs_at 'n3 receives on eth2' 34 43 n4 n3 2
 runs_at 'n3 sends on eth2' 60 84 n3 n4 2
 ok 'heal' lab heal
 
-ok 'plant slow-host n3' lab fault slow-host n3
+ok 'inject slow-host n3' lab fault slow-host n3
 runs_at 'n3 eth1 alone' 60 84 n3 n1 1
 rate_once n3 n4 2 2 >"$work/second" &
 sleep 0.7
@@ -44,14 +44,14 @@ runs_at '... and while eth2 runs' 36 66 n3 n1 1
 wait
 ok 'heal' lab heal
 runs_at 'n3 eth1, healed' 60 84 n3 n1 1
-is "$(lab status | grep -c 'planted faults: none')" 1 'none is left'
+is "$(lab status | grep -c 'injected faults: none')" 1 'none is left'
 
-ok 'plant slow-leaf leaf2' lab fault slow-leaf leaf2
+ok 'inject slow-leaf leaf2' lab fault slow-leaf leaf2
 runs_at 'inside leaf2' 34 43 n3 n4 1
 runs_at 'inside leaf1' 60 84 n1 n2 1
 ok 'heal' lab heal
 
-ok 'plant flaky-rail n1 eth1' lab fault flaky-rail n1 eth1 20 1 1
+ok 'inject flaky-rail n1 eth1' lab fault flaky-rail n1 eth1 20 1 1
 for _ in {1..40}; do
     lab on n1 tc qdisc show dev eth1 | grep -o 'rate [0-9]*Mbit'
     sleep 0.1
@@ -66,7 +66,7 @@ round_trip() { # FROM TO RAIL
     lab on "$1" ping -q -c 10 -i 0.02 "$(address "$2" "$3")" | awk -F'[ /]' '/^rtt/ { printf "%d", $7 * 1000 }'
 }
 
-ok 'plant long-rail n2 eth1' lab fault long-rail n2 eth1
+ok 'inject long-rail n2 eth1' lab fault long-rail n2 eth1
 ok '... and slow-rail beside it' lab fault slow-rail n2 eth1 40
 trip=$(round_trip n2 n1 1)
 ok "it is 1 ms longer each way: $trip us" between "$trip" 2000 9000
@@ -81,35 +81,35 @@ answers() { # FROM TO RAIL
     lab on "$1" ping -q -c 200 -i 0.002 -W 1 "$(address "$2" "$3")" | sed -n 's/.*, \([0-9]*\) received.*/\1/p'
 }
 
-ok 'plant lossy-rail n2 eth1 20' lab fault lossy-rail n2 eth1 20
+ok 'inject lossy-rail n2 eth1 20' lab fault lossy-rail n2 eth1 20
 count=$(answers n2 n1 1)
 ok "a fifth is lost each way: $count of 200 come back" between "$count" 90 165
 is "$(answers n2 n1 2)" 200 '... of the other rail nothing'
-ok 'plant corrupt-rail n2 eth1 20 instead' lab fault corrupt-rail n2 eth1 20
+ok 'inject corrupt-rail n2 eth1 20 instead' lab fault corrupt-rail n2 eth1 20
 count=$(answers n2 n1 1)
 ok "what is damaged is thrown away: $count of 200 come back" between "$count" 90 165
 ok 'heal' lab heal
 is "$(answers n2 n1 1)" 200 'nothing is lost any more'
 is "$(lab fault lossy-rail n2 eth1 two 2>&1 | grep -c PERCENT)" 1 'what is no share is refused'
 
-ok 'plant lossy-path n1 n3 eth1 20' lab fault lossy-path n1 n3 eth1 20
+ok 'inject lossy-path n1 n3 eth1 20' lab fault lossy-path n1 n3 eth1 20
 count=$(answers n3 n1 1)
 ok "a fifth is lost between the two each way: $count of 200 come back" between "$count" 90 165
 is "$(answers n1 n2 1) $(answers n3 n4 1)" '200 200' '... and nothing of what they send others'
 ok 'heal' lab heal
-ok 'plant lossy-uplink 20' lab fault lossy-uplink 20
+ok 'inject lossy-uplink 20' lab fault lossy-uplink 20
 count=$(answers n2 n4 2)
 ok "a fifth is lost between the leaves each way: $count of 200 come back" between "$count" 90 165
 is "$(answers n1 n2 2)" 200 '... and nothing within one'
 ok 'heal' lab heal
 is "$(answers n1 n3 1) $(answers n2 n4 2)" '200 200' 'nothing is lost any more'
 
-ok 'plant path-mtu n4 eth1' lab fault path-mtu n4 eth1
+ok 'inject path-mtu n4 eth1' lab fault path-mtu n4 eth1
 not_ok 'long frames vanish' lab on n3 ping -c 1 -W 1 -M 'do' -s 8000 "$(address n4 1)"
 ok '... short ones do not' lab on n3 ping -c 1 -W 1 -M 'do' -s 1400 "$(address n4 1)"
 ok 'heal' lab heal
 ok 'long ones arrive' lab on n3 ping -c 1 -W 1 -M 'do' -s 8000 "$(address n4 1)"
-ok 'plant flaky-rail again' lab fault flaky-rail n1 eth1
+ok 'inject flaky-rail again' lab fault flaky-rail n1 eth1
 ok 'down' lab down
 is "$(pgrep -f "lab -L $name fault" | xargs)" '' '... leaves nothing that goes on'
 done_testing

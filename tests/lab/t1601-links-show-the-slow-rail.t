@@ -7,19 +7,19 @@
 
 touching_n3_eth1='.part == "eth1" and "n3" in (.node, .peer)'
 
-ok 'plant slow-rail n3 eth1' lab fault slow-rail n3 eth1
+ok 'inject slow-rail n3 eth1' lab fault slow-rail n3 eth1
 battery 1 muster-links --floor 80
 is "$status" 1 'a slow rail fails'
 valid 'slow rail'
 is "$(of ".metric == 'bandwidth' and $touching_n3_eth1 and not 44 <= .value <= 51" \
-    .node .part .peer .value)" '' 'its six directions have the 50 Mb/s that were planted'
+    .node .part .peer .value)" '' 'its six directions have the 50 Mb/s that were injected'
 is "$(of ".metric == 'bandwidth' and $touching_n3_eth1 and .verdict == 'fail'" .node | wc -l)" 6 \
     '... and fail'
 is "$(of ".metric == 'bandwidth' and not ($touching_n3_eth1) and not 150 <= .value <= 201" \
     .node .part .peer .value)" '' 'all others are not'
 ok 'heal' lab heal
 
-ok 'plant rail-down n3 eth2' lab fault rail-down n3 eth2
+ok 'inject rail-down n3 eth2' lab fault rail-down n3 eth2
 battery 1 muster-links --quick
 is "$status" 1 'a rail that is down fails'
 valid 'rail down'

@@ -18,7 +18,7 @@ is "$(of '.metric == "bandwidth" and .stopped not in ("interval", "budget")' .no
 is "$(of '.metric == "bandwidth" and .stopped == "interval" and not 0.9 * .high <= .low' .low .value .high)" '' \
     '... and where that is certainty, its interval is narrow'
 
-ok 'plant wrong-mtu n2 eth2' lab fault wrong-mtu n2 eth2
+ok 'inject wrong-mtu n2 eth2' lab fault wrong-mtu n2 eth2
 battery 1 muster-links --quick --rounds 1
 is "$status" 1 'a rail with another MTU than its peers fails'
 valid '...'
@@ -26,7 +26,7 @@ is "$(of '.verdict == "fail"' .metric .node .part .value .limit .limit_source)" 
     'mtu n2 eth2 1500 9000 majority' '... it is named, and nothing else'
 ok 'heal' lab heal
 
-ok 'plant path-mtu n1 eth1' lab fault path-mtu n1 eth1
+ok 'inject path-mtu n1 eth1' lab fault path-mtu n1 eth1
 battery 1 muster-links --quick --rails eth1 --pairs n2:n1,n1:n3,n3:n4
 is "$status" 1 'a switch that swallows long packets fails'
 valid '...'

@@ -105,7 +105,7 @@ muster=$made_up_muster
 cp "$muster" "$work/muster"
 {
     echo '#!/bin/sh'
-    echo 'printf '"'"'{"suite":"check","test":"net.link","node":"n1","part":"eth1","verdict":"fail","message":"planted"}\n'"'"
+    echo 'printf '"'"'{"suite":"check","test":"net.link","node":"n1","part":"eth1","verdict":"fail","message":"injected"}\n'"'"
     echo "[ \"\$1\" != check ] || yes '{\"suite\":\"check\",\"test\":\"x\",\"node\":\"n2\"}' | head -n 20000"
     echo "exec '$work/muster' \"\$@\""
 } >"$work/liar"

@@ -51,7 +51,7 @@ ok 'MariaDB is killed' lab fault mariadb-killed
 not_ok 'slurmdbd has no answer' lab run timeout 5 sacctmgr -nQ show assoc
 ok 'heal' lab heal
 ok '... and it has all that it had' within 20 recorded "$meanwhile"
-like "$(lab status)" 'planted faults: none' 'no fault is left'
+like "$(lab status)" 'injected faults: none' 'no fault is left'
 ok 'down' lab down
 is "$(grep -l "MUSTER_LAB=$name" /proc/[0-9]*/environ 2>/dev/null; ls -d "$top/.lab/$name" 2>/dev/null)" '' \
     'nothing is left'

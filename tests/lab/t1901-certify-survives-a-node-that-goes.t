@@ -9,7 +9,7 @@
 level=quick
 [ -z "${MUSTER_LONG-}" ] || level=standard
 
-# Plants the fault when the run has come to that stage.
+# Injects the fault when the run has come to that stage.
 certify_with() { # STAGE FAULT NODE
     rm -f "$work/words"
     "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" --level "$level" \

@@ -26,7 +26,7 @@ column() {
         "$work/words" | xargs
 }
 
-plant() { lab fault "$@" >/dev/null; }
+inject() { lab fault "$@" >/dev/null; }
 
 run
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'healthy accelerators are certified' || show
@@ -37,9 +37,9 @@ like "$(jq -r 'select(.metric == "all_reduce_nodes") | .message' "$work/records"
     '... and all of them in one collective'
 valid '... by records as doc/records.md says'
 
-plant gpu-slow n1
-plant gpu-collectives-slow n1 6
-plant gpu-hang n2 5
+inject gpu-slow n1
+inject gpu-collectives-slow n1 6
+inject gpu-hang n2 5
 run --no-drain
 is "$status $(verdicts)" '1 n1 fail n2 fail n3 pass n4 pass' \
     'a slow device and one that hangs fail their nodes, and no other' || show
@@ -48,38 +48,38 @@ is "$(faults)" 'n1 gpu3 gpu_slow n1 gpu6 gpu_collective_slow n2 gpu5 gpu_hung' \
 like "$(grep '^n1 ' "$work/words")" '^n1 +FAILED .* gpu3: ' '... and stand in the table' || show
 lab heal >/dev/null
 
-plant gpu-memory n3 6
-plant gpu-collectives-wrong n3 1
-plant gpu-link n4 2
+inject gpu-memory n3 6
+inject gpu-collectives-wrong n3 1
+inject gpu-link n4 2
 run --no-drain
 is "$status $(verdicts)" '1 n1 pass n2 pass n3 fail n4 fail' 'wrong memory and a slow path between two: the same' || show
 is "$(faults)" 'n3 gpu1 gpu_collective_wrong n3 gpu6 gpu_memory_wrong n4 gpu2 gpu3 gpu_peer_slow n4 gpu3 gpu2 gpu_peer_slow' \
     '... by device and code, and one that sends wrong data in collectives' || show
 lab heal >/dev/null
 
-plant gpu-wrong n1 0
-plant gpu-lost n2 7
+inject gpu-wrong n1 0
+inject gpu-lost n2 7
 run --no-drain
 is "$status $(verdicts)" '1 n1 fail n2 fail n3 pass n4 pass' \
     'wrong results, and a device that falls off the bus meanwhile: the same' || show
 is "$(faults)" 'n1 gpu0 gpu_result_wrong n2 gpu7 gpu_failed' '... by device and code' || show
 lab heal >/dev/null
 
-plant gpu-old-library n1
+inject gpu-old-library n1
 run
 is "$status $(verdicts)" '3 n1 unknown n2 pass n3 pass n4 pass' \
     'a library too old on one node: that node cannot be told' || show
 like "$words" 'n1 .*libcuda.so.1 is too old' '... and why'
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained'
 for node in n2 n3 n4; do
-    plant gpu-old-library $node
+    inject gpu-old-library $node
 done
 run
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'the same on all nodes: skipped' || show
 like "$words" 'gpu: n\[1-4\]: not tested: libcuda.so.1 is too old' '... with its reason, once'
 lab heal >/dev/null
 
-plant gpu-slow-memory n4
+inject gpu-slow-memory n4
 run
 is "$status $(states)" '1 n1 idle n2 idle n3 idle n4 drained' 'a node with slow memory is drained' || show
 like "$(reason n4)" '^muster: gpu_memory_slow gpu3 ' '... with code and device'

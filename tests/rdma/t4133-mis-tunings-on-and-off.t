@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Mis-tunings of real sites, one after another between the same two ports, each injected, named by its
 # sentence and taken away: a wrong GID index, an MTU that the path does not have, RoCE without locked
-# memory, a port that is down with its interface up, MPI over TCP where there is RDMA. What was planted
+# memory, a port that is down with its interface up, MPI over TCP where there is RDMA. What was injected
 # before leaves no trace in the next, and at the end nothing is wrong, as in the beginning. In
 # repeatable time. (Slow and lossy rails: t4131.) Five to ten minutes.
 . "$(dirname "$0")/../tap.sh"

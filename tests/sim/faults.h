@@ -41,8 +41,8 @@ struct fault {
 
 extern const char *const fault_names[FAULT_KINDS];
 
-/* Plants a fault of the kind somewhere where none is yet, and where no other hides it: a fault of a
- * node not on a leaf that is slow as a whole. stated: blocks as topology.conf has them, which
+/* Injects a fault of the kind somewhere where none is yet, and where no other hides it: a fault of
+ * a node not on a leaf that is slow as a whole. stated: blocks as topology.conf has them, which
  * MISPLACED makes wrong. Returns false when there is no place. */
 bool fault_inject(struct fabric *fabric, int *stated, enum fault_kind kind, struct fault *faults,
                   int *count, uint64_t *random);

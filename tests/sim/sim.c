@@ -73,7 +73,7 @@ static void print_false(const struct finding *finding)
                finding->part, finding->message, finding->confidence);
 }
 
-/* Plants, certifies and counts. kinds: of which each is injected `each` times, or at random until
+/* Injects, certifies and counts. kinds: of which each is injected `each` times, or at random until
  * bad_share of the nodes is bad. */
 static void run(const struct setting *setting, const enum fault_kind *kinds, int kind_count,
                 int injected, uint64_t seed, struct tally *tally)

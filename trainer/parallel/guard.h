@@ -7,7 +7,7 @@
 /* Stands between the model and what holds its gradients, and looks at those of this rank before
  * they are summed with the others': afterwards nobody could tell whose were no numbers. Where no
  * others' are added the gradient's norm, which each step takes anyway, tells as much, and nothing
- * is read a second time. It also plants faults, for tests of what finds them. */
+ * is read a second time. It also injects faults, for tests of what finds them. */
 
 struct guard;
 

@@ -296,7 +296,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     start_inject(program);
 }
 
-/* Whether the planted fault strikes at this step: at the third one, or in the phase that it
+/* Whether the injected fault strikes at this step: at the third one, or in the phase that it
  * names, or after its time. */
 static bool inject_strikes(const struct program *program, const char *phase)
 {

@@ -12,7 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* A tree is unpacked, faults are planted in it, a check is run, and what it says is one text of
+/* A tree is unpacked, faults are injected in it, a check is run, and what it says is one text of
  * lines "VERDICT PART MESSAGE". */
 static char *root, said[32768];
 static struct conf conf;
