@@ -19,17 +19,17 @@ FAULT(MANY_ALIKE, "many_alike", UNKNOWN, NEVER, FIX_CONFIG, \
     "many nodes have the same fault at the same time") \
 FAULT(NODE_AWAY, "node_away", UNKNOWN, NEVER, CHECK_LOG, \
     "Run sinfo -R to see who took the node away, and why.", \
-    "the node is not available: another user's or administrator's, or drained by Slurm") \
+    "the node is not available: used by others, or drained by an administrator or Slurm") \
 FAULT(TEST_FAILED, "test_failed", FAIL, CERTIFY, CHECK_LOG, \
     "Read the message of the failed test.", \
-    "a test failed and has no more exact code") \
+    "a test failed without a more specific code") \
 /* network interfaces */ \
 FAULT(INTERFACE_MISSING, "interface_missing", FAIL, HEALTH, RESEAT, \
     "Find the NIC with lspci and in the kernel log; reseat it, or correct the name in muster.conf.", \
     "an interface that muster.conf names is not on the node") \
 FAULT(INTERFACE_LEFT_CHANGED, "interface_left_changed", WARN, NEVER, FIX_CONFIG, \
     "Run muster interfaces --restore on the node.", \
-    "a setting made for a job that is over is still in force") \
+    "a setting made for a job that has ended is still in effect") \
 FAULT(LINK_DOWN, "link_down", FAIL, HEALTH, RESEAT, \
     "Reseat the cable; check the transceiver and the switch port.", \
     "a rail has no link, so it carries nothing") \
@@ -46,20 +46,20 @@ FAULT(LINK_SPEED_LOW, "link_speed_low", FAIL, CERTIFY, REPLACE_CABLE, \
     "Reseat or replace the cable; check the speed that is set at the switch port.", \
     "a link runs at a lower speed than configured or than its peers") \
 FAULT(LINK_NARROW, "link_narrow", WARN, NEVER, REPLACE_CABLE, \
-    "Check the plugs at both ends of the cable, then replace the cable.", \
+    "Check the connectors at both ends of the cable, then replace the cable.", \
     "an InfiniBand link runs on one lane") \
 FAULT(LINK_ERRORS, "link_errors", WARN, NEVER, REPLACE_CABLE, \
     "Clean or replace the cable and transceiver.", \
     "a NIC counts errors of its link") \
 FAULT(LINK_FLAPS, "link_flaps", WARN, NEVER, RESEAT, \
     "Read the log of the switch port for the times; reseat the cable and transceiver when nobody took the link down.", \
-    "a link is lost and comes back again and again") \
+    "a link is lost and restored repeatedly") \
 FAULT(LINK_LOST, "link_lost", UNKNOWN, NEVER, RESEAT, \
     "Read the log of the switch port for the reason; reseat the cable and transceiver, and certify again.", \
     "a link went down or came up while it was measured") \
 FAULT(NIC_OVERRUN, "nic_overrun", WARN, NEVER, FIX_CONFIG, \
     "Raise the receive ring of the NIC; check flow control (PFC), its PCIe link and its interrupts.", \
-    "a NIC discarded packets for want of room: congestion, or a host that is too slow") \
+    "a NIC discarded packets for lack of buffers: congestion, or a host that is too slow") \
 FAULT(MTU_WRONG, "mtu_wrong", FAIL, CERTIFY, FIX_CONFIG, \
     "Set the MTU of the other rails, on the node and on the switch.", \
     "a rail has another MTU than configured or than its peers") \
@@ -71,7 +71,7 @@ FAULT(FIRMWARE_DIFFERS, "firmware_differs", WARN, NEVER, UPDATE_SOFTWARE, \
     "a port has another firmware than the node's other ports on the same board") \
 FAULT(PCIE_DEGRADED, "pcie_degraded", WARN, NEVER, RESEAT, \
     "Reseat the device; check the riser and the slot's setting in the BIOS.", \
-    "a device has fewer PCIe lanes or a lower PCIe speed than it can use") \
+    "a device has fewer PCIe lanes or a lower PCIe speed than it supports") \
 FAULT(INTERFACE_FAULT, "interface_fault", FAIL, CERTIFY, FIX_CONFIG, \
     "Compare the interface with the same interface of a node that passed.", \
     "an interface is not as it should be") \
@@ -92,7 +92,7 @@ FAULT(GPU_MEMORY_ERRORS, "gpu_memory_errors", FAIL, HEALTH, RESET_GPU, \
     "Reset the GPU; replace it when the errors come back.", \
     "a GPU has counted uncorrected memory errors") \
 FAULT(GPU_MEMORY_CORRECTED, "gpu_memory_corrected", WARN, NEVER, CALL_VENDOR, \
-    "Ask the vendor whether the GPU is to be replaced when it goes on.", \
+    "If it continues, ask the vendor whether to replace the GPU.", \
     "a GPU corrects memory errors at a high rate") \
 FAULT(GPU_NOT_OPERATIONAL, "gpu_not_operational", FAIL, HEALTH, RESET_GPU, \
     "Reset the GPU; replace it when the state comes back.", \
@@ -102,7 +102,7 @@ FAULT(GPU_WAS_RESET, "gpu_was_reset", WARN, NEVER, CHECK_LOG, \
     "a GPU was reset since the driver was loaded") \
 FAULT(GPU_LOST, "gpu_lost", FAIL, HEALTH, REBOOT, \
     "Reboot the node; reseat or replace the GPU when it is lost again.", \
-    "a GPU does not answer its driver any more") \
+    "a GPU stopped answering its driver") \
 FAULT(GPU_RESET_REQUIRED, "gpu_reset_required", FAIL, HEALTH, RESET_GPU, \
     "End all processes on the GPU and reset it (nvidia-smi --gpu-reset).", \
     "the driver asks for a reset of a GPU") \
@@ -119,7 +119,7 @@ FAULT(GPU_ROW_REMAP_PENDING, "gpu_row_remap_pending", WARN, NEVER, RESET_GPU, \
     "Reset the GPU when no job uses it.", \
     "a bad memory row of a GPU waits to be remapped at the next reset") \
 FAULT(GPU_ROWS_WORN, "gpu_rows_worn", WARN, NEVER, CALL_VENDOR, \
-    "Ask the vendor whether the GPU is to be replaced.", \
+    "Ask the vendor whether to replace the GPU.", \
     "a GPU has remapped very many memory rows") \
 FAULT(GPU_THROTTLED, "gpu_throttled", WARN, NEVER, CHECK_LOG, \
     "Check fans, airflow, power supplies and their cables.", \
@@ -201,7 +201,7 @@ FAULT(GPU_PEER_SLOW, "gpu_peer_slow", FAIL, CERTIFY, CALL_VENDOR, \
     "the path from one GPU to another is slower than its peers") \
 FAULT(GPU_PEER_DAMAGED, "gpu_peer_damaged", FAIL, CERTIFY, CALL_VENDOR, \
     "Check IOMMU and ACS settings; reset all GPUs of the node, have the baseboard replaced when it stays.", \
-    "data were damaged on the way between two GPUs") \
+    "data was corrupted between two GPUs") \
 FAULT(GPU_NO_PEER_ACCESS, "gpu_no_peer_access", WARN, NEVER, FIX_CONFIG, \
     "Compare nvidia-smi topo -p2p with that of another node; check IOMMU and ACS settings.", \
     "two GPUs cannot reach each other's memory, though others of the node can") \
@@ -209,7 +209,7 @@ FAULT(GPU_HOST_PATH_SLOW, "gpu_host_path_slow", WARN, NEVER, RESEAT, \
     "Compare PCIe speed and width of the GPU with its peers; reseat it or its riser.", \
     "copies between a GPU and host memory are slower than those of its peers") \
 FAULT(GPU_COLLECTIVE_WRONG, "gpu_collective_wrong", FAIL, CERTIFY, CALL_VENDOR, \
-    "Run muster-gpu --tests=collectives,paths,memory again; reset all GPUs of the node, have the part that stays wrong replaced.", \
+    "Run muster-gpu --tests=collectives,paths,memory again; reset all GPUs of the node, and replace the part that stays wrong.", \
     "a collective of GPUs gave a wrong result") \
 FAULT(GPU_COLLECTIVE_HUNG, "gpu_collective_hung", FAIL, CERTIFY, RESET_GPU, \
     "Read the kernel log and that of the fabric manager; run it again with NCCL_DEBUG=INFO.", \
@@ -238,7 +238,7 @@ FAULT(NODE_REPORTED, "node_reported", WARN, NEVER, MEASURE_AGAIN, \
 /* the host */ \
 FAULT(NIC_FAILED, "nic_failed", FAIL, HEALTH, REBOOT, \
     "Power-cycle the node; update the NIC's firmware, or replace the NIC, when the fault comes back.", \
-    "firmware of a NIC does not work any more") \
+    "firmware of a NIC stopped working") \
 FAULT(NIC_ERRORS, "nic_errors", WARN, NEVER, CHECK_LOG, \
     "Read the kernel log; update the NIC's firmware and driver.", \
     "the driver of a NIC reported an error") \
@@ -246,7 +246,7 @@ FAULT(MEMORY_ERRORS, "memory_errors", FAIL, HEALTH, CALL_VENDOR, \
     "Find the DIMM in the kernel log and have it replaced.", \
     "host memory had an error that could not be corrected") \
 FAULT(MEMORY_CORRECTED, "memory_corrected", WARN, NEVER, CALL_VENDOR, \
-    "Find the DIMM in the kernel log; reseat it, and have it replaced when it goes on.", \
+    "Find the DIMM in the kernel log; reseat it, and have it replaced if errors continue.", \
     "host memory corrects errors at a high rate") \
 FAULT(MACHINE_CHECK, "machine_check", WARN, NEVER, CALL_VENDOR, \
     "Read the kernel log and the event log of the BMC.", \
@@ -256,7 +256,7 @@ FAULT(PCIE_ERRORS, "pcie_errors", WARN, NEVER, RESEAT, \
     "errors on the PCI bus") \
 FAULT(DISK_FAILED, "disk_failed", FAIL, HEALTH, CALL_VENDOR, \
     "Power-cycle the node; replace the drive when it fails again.", \
-    "a drive does not work any more") \
+    "a drive failed") \
 FAULT(DISK_ERRORS, "disk_errors", WARN, NEVER, CALL_VENDOR, \
     "Read the drive's own log (smartctl, nvme smart-log); replace it when the errors come back.", \
     "a drive could not read or write, or did not answer") \
@@ -289,10 +289,10 @@ FAULT(CORE_SLOW, "core_slow", FAIL, CERTIFY, CHECK_LOG, \
     "a core computes slower than those of its peers") \
 FAULT(CORE_WRONG, "core_wrong", FAIL, CERTIFY, CALL_VENDOR, \
     "Repeat with muster-host --tests=compute --times=100; have the processor replaced.", \
-    "a core computes other results than its peers, again and again: silent data corruption") \
+    "a core repeatedly computes other results than its peers: silent data corruption") \
 FAULT(CPU_LIMITED, "cpu_limited", WARN, NEVER, FIX_CONFIG, \
     "Find the cgroup whose cpu.max is not max, from the job's up to that of slurmd (CPUQuota of a unit).", \
-    "a CPU quota holds the node's jobs back") \
+    "a CPU quota throttles the node's jobs") \
 FAULT(MEMORY_SLOW, "memory_slow", FAIL, CERTIFY, RESEAT, \
     "Compare the number and speed of DIMMs with a peer (dmidecode -t memory); reseat or replace the one that is missing or slow.", \
     "memory of a NUMA node has a lower bandwidth than that of its peers") \
@@ -324,11 +324,11 @@ FAULT(OPEN_FILES_LOW, "open_files_low", WARN, NEVER, FIX_CONFIG, \
     "Set LimitNOFILE in slurmd's unit.", \
     "fewer open files than large jobs over sockets need") \
 FAULT(SHARED_MEMORY_LOW, "shared_memory_low", FAIL, CERTIFY, FIX_CONFIG, \
-    "Mount /dev/shm larger.", \
+    "Increase the size of /dev/shm.", \
     "/dev/shm is missing or too small") \
 FAULT(RDMA_DEVICE_MISSING, "rdma_device_missing", FAIL, CERTIFY, FIX_CONFIG, \
     "Load the kernel module ib_uverbs.", \
-    "there are RDMA ports and no device files for them") \
+    "RDMA ports have no device files") \
 FAULT(LIMIT_LOW, "limit_low", FAIL, CERTIFY, FIX_CONFIG, \
     "Raise the limit where slurmd gets it: slurmd's unit or limits.conf.", \
     "a limit of processes is too low") \
@@ -340,7 +340,7 @@ FAULT(CLOCK_OFF, "clock_off", FAIL, CERTIFY, RESTART_SERVICE, \
     "the clock is off by more than ClockOffset") \
 FAULT(CONFIG_DIFFERS, "config_differs", WARN, NEVER, FIX_CONFIG, \
     "Give the node the setting or version of the other nodes.", \
-    "a setting or version is not that of the other nodes") \
+    "a setting or version differs from the other nodes") \
 FAULT(HOSTS_DIFFER, "hosts_differ", WARN, NEVER, FIX_CONFIG, \
     "Give all nodes the same /etc/hosts.", \
     "nodes resolve the same name to different addresses") \
@@ -350,7 +350,7 @@ FAULT(NODE_UNREACHABLE, "node_unreachable", FAIL, CERTIFY, REBOOT, \
     "the node or its slurmd does not answer") \
 FAULT(NODE_FROZEN, "node_frozen", FAIL, CERTIFY, REBOOT, \
     "Check the node's console: its processes do not run; reboot it.", \
-    "a process fell silent: the node is frozen or cut off") \
+    "a process stopped responding: the node is frozen or cut off") \
 FAULT(RANKS_MISSING, "ranks_missing", FAIL, CERTIFY, CHECK_LOG, \
     "Read slurmd's log on the node.", \
     "a node takes part with another number of ranks than expected, or not at all") \
@@ -365,16 +365,16 @@ FAULT(PROCESS_SLOW, "process_slow", UNKNOWN, NEVER, MEASURE_AGAIN, \
     "processes of a test were not scheduled often enough") \
 FAULT(PROCESS_FAULT, "process_fault", FAIL, CERTIFY, CHECK_LOG, \
     "Read the message and slurmd's log on the node.", \
-    "a process of a test could not go on") \
+    "a process of a test could not continue") \
 FAULT(JOB_HUNG, "job_hung", FAIL, NEVER, CHECK_LOG, \
     "Look at the rank or node that the message names; else take the stacks of all ranks, by py-spy or gdb.", \
-    "a running job makes no progress any more") \
+    "a running job stopped making progress") \
 FAULT(RANK_HUNG, "rank_hung", FAIL, NEVER, CHECK_LOG, \
     "Look at that process and at the node's kernel log; find out who stopped it, if somebody did.", \
-    "a rank of a running job does not go on while the others wait for it") \
+    "a rank of a running job does not continue while the others wait for it") \
 FAULT(RANK_STRAGGLES, "rank_straggles", WARN, NEVER, MEASURE_AGAIN, \
-    "Look what that rank does; muster preflight tests its node when the job is over.", \
-    "a rank or node of a running job does something else than all others") \
+    "Check what that rank does; muster preflight tests its node when the job is over.", \
+    "a rank or node of a running job behaves differently from all others") \
 FAULT(RAIL_STRAGGLES, "rail_straggles", WARN, NEVER, MEASURE_AGAIN, \
     "Read the counters of the rail and of its switch port; muster preflight measures it when the job is over.", \
     "a rail carries much less of a running job's data than its peers") \
@@ -386,19 +386,19 @@ FAULT(LAUNCH_FAILED, "launch_failed", FAIL, CERTIFY, CHECK_LOG, \
     "an MPI job did not start") \
 FAULT(DATA_DAMAGED, "data_damaged", FAIL, CERTIFY, CALL_VENDOR, \
     "Test the node's memory and NIC, and replace the cable: data was altered on the way.", \
-    "data arrived other than it was sent") \
+    "data was corrupted in transit") \
 FAULT(TRANSPORT_FALLBACK, "transport_fallback", WARN, NEVER, FIX_CONFIG, \
     "Check UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and the like, and how MPI was built.", \
-    "MPI used TCP although there is RDMA") \
+    "MPI used TCP although RDMA is available") \
 FAULT(RESULT_WRONG, "result_wrong", FAIL, CERTIFY, CALL_VENDOR, \
     "Test the node's memory, GPU and NIC: its part of a collective was wrong.", \
     "a collective had a wrong result") \
 FAULT(TRAINING_WRONG, "training_wrong", FAIL, CERTIFY, CALL_VENDOR, \
     "Test the node's memory, processor and GPU: it computed wrongly.", \
-    "training did not come to the expected loss or state") \
+    "training did not reach the expected loss or state") \
 FAULT(TRAINING_DIFFERS, "training_differs", WARN, NEVER, CALL_VENDOR, \
-    "Compare the processors of the nodes; where they are alike one computes wrongly.", \
-    "parameters of ranks are not equal to the bit") \
+    "Compare the processors of the nodes; if they are the same model, one computes wrongly.", \
+    "parameters of ranks are not bitwise equal") \
 FAULT(TRAINING_SLOW, "training_slow", WARN, NEVER, CHECK_LOG, \
     "Look for a busy or throttled processor or GPU.", \
     "a rank trains more slowly than the others") \
@@ -417,16 +417,16 @@ FAULT(LATENCY_HIGH, "latency_high", WARN, NEVER, FIX_CONFIG, \
     "the latency of a rail is higher than that of its peers") \
 FAULT(RAIL_NOT_MEASURED, "rail_not_measured", UNKNOWN, NEVER, MEASURE_AGAIN, \
     "Check the rail's link and address, and measure again.", \
-    "nothing was measured of a rail, or of one of its directions") \
+    "a rail, or one of its directions, was not measured") \
 FAULT(RAIL_FAULT, "rail_fault", FAIL, CERTIFY, REPLACE_CABLE, \
     "Check the NIC's link, address and driver.", \
     "a rail could not be used") \
 FAULT(RAIL_WRONG_PATH, "rail_wrong_path", FAIL, CERTIFY, FIX_CONFIG, \
     "Check the NIC's link, address, routes and driver.", \
-    "data of a rail went another way than by its NIC") \
+    "traffic of a rail bypassed its NIC") \
 FAULT(RAIL_WRONG_KIND, "rail_wrong_kind", FAIL, CERTIFY, FIX_CONFIG, \
     "Give the rail the transport of the other nodes.", \
-    "a rail is of another kind than on the other nodes") \
+    "a rail has a different transport than on the other nodes") \
 FAULT(RAIL_UNEVEN, "rail_uneven", WARN, NEVER, FIX_CONFIG, \
     "Repair the slow rail, or leave it out of FabricInterfaces.", \
     "a rail is so slow that sharing messages over all rails costs bandwidth") \
@@ -443,11 +443,11 @@ FAULT(UPLINK_SLOW, "uplink_slow", FAIL, NEVER, CHECK_SWITCH, \
     "Check the cables and ports between these two leaf switches. The nodes behind them are not at fault.", \
     "the path between two leaf switches is slow") \
 FAULT(LEAF_SLOW, "leaf_slow", FAIL, NEVER, CHECK_SWITCH, \
-    "Check the leaf switch: its nodes are all slow alike.", \
+    "Check the leaf switch: all of its nodes are slow.", \
     "all nodes of a leaf switch are slow") \
 FAULT(NETWORK_SLOW, "network_slow", FAIL, NEVER, CHECK_SWITCH, \
     "Check the rail's switches, the MTU and the negotiated speed before any node.", \
-    "a rail is slow on most nodes alike") \
+    "a rail is slow on most nodes") \
 FAULT(PACKET_LOSS, "packet_loss", FAIL, CERTIFY, REPLACE_CABLE, \
     "Clean and reseat the cable, change the transceiver, check the error counters of the switch port.", \
     "a rail loses or damages packets") \
@@ -458,11 +458,11 @@ FAULT(UPLINK_LOSS, "uplink_loss", FAIL, NEVER, CHECK_SWITCH, \
     "Check the cables and ports between these two leaf switches. The nodes behind them are not at fault.", \
     "the path between two leaf switches loses packets") \
 FAULT(LEAF_LOSS, "leaf_loss", FAIL, NEVER, CHECK_SWITCH, \
-    "Check the leaf switch: its nodes lose packets alike.", \
+    "Check the leaf switch: all of its nodes lose packets.", \
     "all nodes of a leaf switch lose packets") \
 FAULT(NETWORK_LOSS, "network_loss", FAIL, NEVER, CHECK_SWITCH, \
     "Look for congestion and flow control (PFC) of the rail's switches.", \
-    "a rail loses packets on most nodes alike") \
+    "a rail loses packets on most nodes") \
 FAULT(PATH_MTU_LOW, "path_mtu_low", FAIL, CERTIFY, FIX_CONFIG, \
     "Check the MTU of the other end and of the switches between.", \
     "packets as long as the MTU do not arrive") \
@@ -472,25 +472,25 @@ FAULT(NODE_MISPLACED, "node_misplaced", FAIL, CERTIFY, FIX_CONFIG, \
     "a cable or node is under another switch than topology.conf says") \
 FAULT(RAILS_CROSSED, "rails_crossed", FAIL, CERTIFY, REPLACE_CABLE, \
     "Exchange the two cables.", \
-    "two rails of a node are in each other's place") \
+    "two rails of a node are swapped") \
 FAULT(NOT_IN_NETWORK, "not_in_network", FAIL, CERTIFY, RESEAT, \
     "Reseat the cable; check the transceiver and the switch port.", \
     "a node or rail that is expected is not in the network") \
 FAULT(UPLINKS_MISSING, "uplinks_missing", FAIL, NEVER, CHECK_SWITCH, \
-    "Compare the switch's uplinks with those of its like.", \
-    "a switch has fewer or other uplinks than its like") \
+    "Compare the switch's uplinks with those of its peers.", \
+    "a switch has fewer or other uplinks than its peers") \
 FAULT(LINK_DEGRADED, "link_degraded", FAIL, CERTIFY, RESEAT, \
     "Reseat the cable; check the transceiver and the switch port.", \
-    "a link of the network is narrower or slower than its like") \
+    "a link of the network is narrower or slower than its peers") \
 FAULT(TOPOLOGY_CONF_WRONG, "topology_conf_wrong", FAIL, NEVER, FIX_CONFIG, \
     "Correct topology.conf.", \
-    "topology.conf says what cannot be, or is not") \
+    "topology.conf is inconsistent, or does not match the network") \
 FAULT(NAMES_ALIKE, "names_alike", WARN, NEVER, FIX_CONFIG, \
     "Give each adapter the name of its node.", \
-    "adapters have the name of others") \
+    "adapters have the names of other adapters") \
 /* muster's own */ \
 FAULT(CERTIFICATE_FAILED, "certificate_failed", UNKNOWN, NEVER, CHECK_LOG, \
-    "Check MUNGE and the free space below /var on the node.", \
+    "Check MUNGE and the free space under /var on the node.", \
     "a certificate is missing or not valid, or could not be written")
 /* clang-format on */
 
