@@ -28,6 +28,7 @@ ROW(integer, CONTROL_ANSWER_MS, 2000, "ms", "chosen 2026-11", "for its answer th
 ROW(integer, CONTROL_MEET_S, 5, "s", "chosen 2026-11", "two partners meet, or give up") \
 ROW(integer, CONTROL_REST_MS, 50, "ms", "chosen 2026-11", "between tries to meet") \
 ROW(integer, CONTROL_LOST_MS, 250, "ms", "chosen 2026-11", "a wait looks so often whether the other end was given up: all else wakes it") \
+ROW(integer, PROBE_TIMES, 3, "times", "chosen 2026-11", "frames of the MTU are sent before they count as lost") \
 ROW(real, PROBE_WAIT_S, 0.5, "s", "chosen 2026-11", "for messages that should have come: after a failure nothing took any time") \
 ROW(real, PATH_WARMUP_MOST_S, 0.25, "s", "chosen 2026-11", "of a stream before it is measured, at most") \
 ROW(real, PATH_READING_S, 2e-3, "s", "chosen 2026-11", "a reading of a counter that took longer tells of no moment: others were let run") \

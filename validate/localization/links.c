@@ -130,6 +130,21 @@ static const struct record *received_of(const struct records *records, size_t i)
     return NULL;
 }
 
+/* The largest packet that arrived, where longer ones were lost: the record before. NULL: none is
+ * known to be lost. */
+static const struct record *path_mtu_of(const struct records *records, size_t i)
+{
+    const struct record *record = &records->items[i];
+    const struct record *other = i > 0 ? &records->items[i - 1] : NULL;
+    bool is_told = other && record->code == FAULT_PATH_MTU_LOW &&
+                   is_metric(other, METRIC_PATH_MTU) && other->node && other->peer && other->part;
+
+    return is_told && strcmp(other->node, record->node) == 0 &&
+                   strcmp(other->peer, record->peer) == 0 && strcmp(other->part, record->part) == 0
+               ? other
+               : NULL;
+}
+
 static bool is_kept_waiting(const struct record *record)
 {
     return record->stalled > model_value(MODEL_SEEN);
@@ -166,6 +181,7 @@ static bool take(const struct links_source *source, size_t i, size_t retests,
     long to = name_index_find(&links->by_node, record->peer);
     bool is_together = is_metric(record, METRIC_BANDWIDTH_TOGETHER);
     const struct record *received = is_together ? NULL : received_of(source->records, i);
+    const struct record *path_mtu = path_mtu_of(source->records, i);
     double mbps = is_together ? record->value : shown_by(record, received);
 
     if (from < 0 || to < 0 || from == to)
@@ -184,6 +200,8 @@ static bool take(const struct links_source *source, size_t i, size_t retests,
         .mbps = mbps,
         .record = i,
         .is_isolated = i >= retests,
+        .lost_bytes = path_mtu ? (int)path_mtu->limit : 0,
+        .path_mtu_bytes = path_mtu ? (int)path_mtu->value : 0,
     };
     return true;
 }

@@ -29,6 +29,8 @@ struct link_sample {
     double expected_mbps;          /* what the rail should have */
     size_t record;                 /* its index */
     bool is_isolated;              /* of a retest: alone on the network */
+    /* of one that is dead, as long packets are lost: their size, and one that arrives; else 0 */
+    int lost_bytes, path_mtu_bytes;
 };
 
 struct links {

@@ -198,7 +198,7 @@ void localization_short_message(const struct finding *finding, char *text, size_
                  finding->latency_peers_us);
     if ((finding->kind != FINDING_RAIL && finding->kind != FINDING_NODE &&
          finding->kind != FINDING_HOST) ||
-        finding->verdict != VERDICT_FAIL || isnan(finding->value))
+        finding->verdict != VERDICT_FAIL || isnan(finding->value) || finding->lost_bytes > 0)
         snprintf(text, size, "%s", finding->message);
     else if (is_speed)
         snprintf(text, size, "%.60s %s%s%.0f of %.0f Mb/s%s", finding->part,

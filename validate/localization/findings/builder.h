@@ -24,7 +24,8 @@ struct finding *builder_add(struct findings_builder *builder, enum finding_kind 
                             enum verdict verdict);
 
 /* Sets the finding's value: what the part has in Mb/s, of both directions that of the slower one,
- * of what comes and goes that of the low samples. */
+ * of what comes and goes that of the low samples; and, where it is dead for that, which packets are
+ * lost. */
 void evidence_value(struct findings_builder *builder, const struct suspicion *item,
                     struct finding *finding);
 

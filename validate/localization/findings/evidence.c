@@ -61,6 +61,28 @@ static double value_of(const struct findings_builder *builder, const struct susp
     return NAN;
 }
 
+/* Where most of what is dead is so as long packets are lost. */
+static void find_lost(const struct evidence *evidence, const struct part *part,
+                      struct finding *finding)
+{
+    size_t dead = 0, lost = 0;
+
+    for (size_t i = 0; i < evidence->links->sample_count; i++) {
+        const struct link_sample *one = &evidence->links->samples[i];
+
+        if (one->mbps > 0 || !passes(evidence, part, part->ways, one))
+            continue;
+        dead++;
+        lost += one->lost_bytes > 0;
+        if (one->lost_bytes > 0) {
+            finding->lost_bytes = one->lost_bytes;
+            finding->path_mtu_bytes = one->path_mtu_bytes;
+        }
+    }
+    if (2 * lost <= dead)
+        finding->lost_bytes = finding->path_mtu_bytes = 0;
+}
+
 /* Of both directions that of the slower one. */
 void evidence_value(struct findings_builder *builder, const struct suspicion *item,
                     struct finding *finding)
@@ -71,6 +93,8 @@ void evidence_value(struct findings_builder *builder, const struct suspicion *it
     for (int way = DIAGNOSE_SENDS; way <= DIAGNOSE_RECEIVES && values; way++)
         if (item->part.ways & way)
             finding->value = fmin(finding->value, value_of(builder, item, way, values));
+    if (finding->value <= 0 && item->part.type != DIAGNOSE_HOST)
+        find_lost(builder->evidence, &item->part, finding);
     builder->is_out_of_memory |= !values;
     free(values);
 }

@@ -46,6 +46,7 @@ struct finding {
     double latency_us, latency_peers_us; /* RAIL that fails by its bandwidth: its latency and the
                                             peers' median, where that is high as well; else 0 */
     bool is_intermittent;                /* some of its samples are low, others well */
+    int lost_bytes, path_mtu_bytes;      /* as of a link_sample: it is dead for that */
     char part[160];    /* "eth1", "path n1-n3 eth1", "uplink leaf1-leaf2", "all eth1" */
     char message[320]; /* "eth1 sends 49 of 200 Mb/s (nominal), peers 196" */
 };

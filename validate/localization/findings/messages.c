@@ -181,7 +181,13 @@ static void describe_shared(const struct findings_builder *builder, const struct
 void message_write(const struct findings_builder *builder, const struct suspicion *item,
                    double peers, struct finding *finding)
 {
-    if (item->part.type == DIAGNOSE_HOST)
+    if (finding->lost_bytes > 0)
+        snprintf(
+            finding->message, sizeof finding->message,
+            "%s loses packets of %d bytes, those of %d arrive: check the MTU of the switches%s",
+            finding->part, finding->lost_bytes, finding->path_mtu_bytes,
+            part_is_of_node(&item->part) ? ", first of its own port" : "");
+    else if (item->part.type == DIAGNOSE_HOST)
         describe_host(builder, item, finding);
     else if (part_is_of_node(&item->part))
         describe_end(item, peers, finding);

@@ -18,7 +18,8 @@ static struct conf conf;
 static struct hostlist nodes = {names, 0};
 static int rail_count, retests;
 static way_mbps *way;
-static double stalled; /* of the way that was asked for last */
+static double stalled;  /* of the way that was asked for last */
+static bool loses_long; /* what is dead is so for long packets alone */
 
 static void add(const char *metric, int from, int to, int rail, double value)
 {
@@ -40,12 +41,18 @@ static void add_pair(int low, int high)
 
             double mbps = way(from, to, rail);
 
+            if (mbps > 0 && mbps <= DEAD && loses_long) {
+                add("path_mtu", from, to, rail, 1500);
+                records.items[records.count - 1].limit = 9000;
+            }
             if (mbps > 0) {
                 add("bandwidth", from, to, rail, mbps > DEAD ? mbps * scatter : 0);
                 records.items[records.count - 1].stalled = stalled;
             }
             if (mbps <= DEAD && mbps > 0)
                 records.items[records.count - 1].stalled = NAN;
+            if (mbps <= DEAD && mbps > 0 && loses_long)
+                records.items[records.count - 1].code = FAULT_PATH_MTU_LOW;
         }
 }
 
@@ -240,6 +247,14 @@ int main(void)
     hold(6, 2, 0, 200, dead_n2);
     is_str(found(), "fail n2 eth1", "a rail without connection");
     has_str(message(), "no connection with any partner", "... in words");
+    loses_long = true;
+    hold(6, 2, 0, 200, dead_n2);
+    loses_long = false;
+    is_str(found(), "fail n2 eth1", "a rail that loses long packets");
+    is_str(message(),
+           "eth1 loses packets of 9000 bytes, those of 1500 arrive: check the MTU of the switches, "
+           "first of its own port",
+           "... in words");
 
     hold(6, 2, 0, 200, slow_pair);
     is_str(found(), "fail n2 path n2-n3 eth1", "a slow path is neither end's");

@@ -30,7 +30,8 @@ struct lane {
     struct path_result path;
     struct link_result result;
     struct report mine, other;
-    bool drives, has_come, has_thread;
+    int own_index, path_mtu_bytes;
+    bool drives, has_come, has_thread, is_hopeless;
     pthread_t thread;
 };
 
@@ -103,7 +104,7 @@ static void run(struct lane *lanes, int count, bool drives, const struct overlap
         lane->drives = drives;
         lane->has_come = !drives;
         lane->mine.errors = (struct errors){0};
-        if (lane->mine.failed || lane->other.failed) {
+        if (lane->mine.failed || lane->other.failed || lane->is_hopeless) {
             come(lane);
             continue;
         }
@@ -175,12 +176,32 @@ static void take_result(const struct pair_run *pair_run, struct lane *lane, bool
     snprintf(result->peer_rail, sizeof result->peer_rail, "%s", lane->theirs->name);
     result->nominal_mbps = fmin(lane->own->nominal_mbps, lane->theirs->nominal_mbps);
     result->peer_errors = lane->other.errors;
-    result->path_mtu_bytes = -1;
+    result->mtu_bytes = lane->own->probe.mtu_bytes;
+    result->path_mtu_bytes = lane->path_mtu_bytes;
     if (lane->mine.failed || lane->other.failed || has_gone)
         snprintf(result->failure, sizeof result->failure, "%s",
                  lane->mine.failed ? lane->mine.text
                  : has_gone        ? "the partner ended"
                                    : lane->other.text);
+    else if (lane->is_hopeless)
+        snprintf(result->failure, sizeof result->failure, "not measured");
+}
+
+/* Which lanes are not to be tried in this direction. */
+static int probe(struct pair_run *pair_run, struct lane *lanes, int count, bool drives,
+                 const struct control_idle *idle)
+{
+    for (int i = 0; i < count; i++) {
+        struct lane *lane = &lanes[i];
+
+        if (pair_run_probe(pair_run, lane->own_index, lane->theirs, lane->plan.session, drives,
+                           idle, &lane->path_mtu_bytes) != 0)
+            return -1;
+        lane->is_hopeless =
+            pair_run_is_hopeless(drives ? lane->own : lane->theirs,
+                                 drives ? lane->theirs : lane->own, lane->path_mtu_bytes);
+    }
+    return 0;
 }
 
 /* One direction; returns -1 when the partner has gone. indexes: of the rails, for the session. */
@@ -194,6 +215,9 @@ static int hold_direction(struct pair_run *pair_run, struct lane *lanes, const i
     program_step(pair_run->program);
     for (int i = 0; i < count; i++)
         prepare(pair_run, &lanes[i], indexes[i], direction);
+    rv = probe(pair_run, lanes, count, drives, &idle);
+    for (int i = 0; i < count && rv != 0; i++)
+        lanes[i].is_hopeless = true;
     run(lanes, count, drives, start, direction);
     for (int i = 0; i < count && rv == 0; i++)
         rv = control_exchange(pair_run->control, &lanes[i].mine, &lanes[i].other,
@@ -220,6 +244,7 @@ static int open_lanes(struct pair_run *pair_run, const struct rail_infos *theirs
         indexes[count++] = i;
         lane->channel = pair_run->rails->channels[own];
         lane->rail = pair_run->rails->rails[own];
+        lane->own_index = own;
         lane->own = &pair_run->rails->own.rails[own];
         lane->theirs = &theirs->rails[other];
         if (channel_connect(lane->channel, lane->theirs->address, &err) != 0) {

@@ -114,6 +114,35 @@ uint64_t pair_run_session(const struct pair_run *pair_run, int rail, int directi
            1;
 }
 
+int pair_run_probe(struct pair_run *pair_run, int own, const struct rail_info *theirs,
+                   uint64_t session, bool drives, const struct control_idle *idle,
+                   int *path_mtu_bytes)
+{
+    const struct probe *probe = pair_run->rails->probes[own];
+    const struct probe_address *address = &pair_run->rails->own.rails[own].probe;
+
+    for (int i = 0; i < PROBE_TIMES; i++) {
+        int mine = -1, other = -1;
+
+        if (drives)
+            probe_send(probe, &theirs->probe, session);
+        else
+            mine = probe_receive(probe, &theirs->probe, session);
+        if (control_exchange(pair_run->control, &mine, &other, sizeof mine, idle) != 0)
+            return -1;
+        *path_mtu_bytes = drives ? other : mine;
+        if (!probe_is_cut(address, &theirs->probe, *path_mtu_bytes))
+            break;
+    }
+    return 0;
+}
+
+bool pair_run_is_hopeless(const struct rail_info *from, const struct rail_info *to,
+                          int path_mtu_bytes)
+{
+    return from->probe.is_hopeless && probe_is_cut(&from->probe, &to->probe, path_mtu_bytes);
+}
+
 void pair_run_summarize(const struct path_result *path, struct link_result *result)
 {
     double least = INFINITY, greatest = -INFINITY;
@@ -140,7 +169,6 @@ void pair_run_summarize(const struct path_result *path, struct link_result *resu
     result->damaged = path->damaged;
     result->pings = path->pings;
     result->stream = path->stream;
-    result->path_mtu_bytes = -1;
     memcpy(result->marks_s, path->marks_s, sizeof result->marks_s);
     result->mark_bytes = path->mark_bytes;
     result->mark_count = path->mark_count;
@@ -261,7 +289,9 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
     if (channel_connect(channel, theirs->address, &err) != 0)
         fill_report(1, &err, &(struct counters){0}, &(struct counters){0}, &mine);
     for (int direction = 0; direction < 2 && rv == 0; direction++) {
-        bool drives = pair_run->is_first == (direction == 0);
+        const struct rail_info *mine_info = &rails->own.rails[own];
+        bool drives = pair_run->is_first == (direction == 0), is_hopeless = false;
+        int path_mtu_bytes = -1;
         struct link_result *result = NULL;
 
         program_step(pair_run->program);
@@ -270,18 +300,20 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
             result = results_add(pair_run->results, pair_run->program->node, pair_run->partner,
                                  rails->own.rails[own].name);
             snprintf(result->peer_rail, sizeof result->peer_rail, "%s", theirs->name);
-            result->nominal_mbps = fmin(rails->own.rails[own].nominal_mbps, theirs->nominal_mbps);
+            result->nominal_mbps = fmin(mine_info->nominal_mbps, theirs->nominal_mbps);
+            result->mtu_bytes = mine_info->probe.mtu_bytes;
         }
-        if (drives)
-            probe_send(rails->probes[own], &theirs->probe, plan.session);
+        is_hopeless = pair_run_probe(pair_run, own, theirs, plan.session, drives, &idle,
+                                     &path_mtu_bytes) != 0 ||
+                      pair_run_is_hopeless(drives ? mine_info : theirs, drives ? theirs : mine_info,
+                                           path_mtu_bytes);
         mine.errors = (struct errors){0};
-        if (!mine.failed && !other.failed) {
+        if (!mine.failed && !other.failed && !is_hopeless) {
             if (drives)
                 pair_run_drive(channel, rails->rails[own], &plan, result, &path, &mine);
             else
                 pair_run_serve(channel, rails->rails[own], &plan, &mine);
         }
-        mine.path_mtu_bytes = drives ? -1 : probe_receive(rails->probes[own], plan.session);
         rv = control_exchange(pair_run->control, &mine, &other, sizeof mine, &idle);
         if (rv != 0)
             snprintf(other.text, sizeof other.text, "the partner ended");
@@ -290,12 +322,14 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
             result->received_mbps = other.received.mbps;
             result->arrived_mbps = other.received.best_mbps;
             result->stalled = fmin(result->stalled + other.received.stalled, 1);
-            result->mtu_bytes = rails->own.rails[own].probe.mtu_bytes;
-            result->path_mtu_bytes = other.path_mtu_bytes;
         }
+        if (result)
+            result->path_mtu_bytes = path_mtu_bytes;
         if (result && (mine.failed || other.failed || rv != 0))
             snprintf(result->failure, sizeof result->failure, "%s",
                      mine.failed ? mine.text : other.text);
+        else if (result && is_hopeless)
+            snprintf(result->failure, sizeof result->failure, "not measured");
         if (result && program_lies(pair_run->program))
             lie(result);
     }

@@ -107,7 +107,6 @@ struct report {
     char text[200];
     struct errors errors;
     struct path_received received; /* the server's */
-    int path_mtu_bytes;            /* the server's */
 };
 
 /* Opens the line and learns the partner's rail infos, malloc'd; NULL: it does not come, which is
@@ -121,6 +120,17 @@ bool pair_run_rails(const struct pair_run *pair_run, const struct rail_infos *th
 
 /* A number for the direction of one rail that no other one of the run has. */
 uint64_t pair_run_session(const struct pair_run *pair_run, int rail, int direction);
+
+/* Whether frames of the MTU arrive on that rail in the direction: what does not is sent again
+ * several times, as a busy switch may drop some. Both ends call it and have the same
+ * *path_mtu_bytes, as of a link_result. Returns 0, or -1 when the partner has gone. */
+int pair_run_probe(struct pair_run *pair_run, int own, const struct rail_info *theirs,
+                   uint64_t session, bool drives, const struct control_idle *idle,
+                   int *path_mtu_bytes);
+
+/* Whether no stream in that direction would come to an end: what is not to be tried. */
+bool pair_run_is_hopeless(const struct rail_info *from, const struct rail_info *to,
+                          int path_mtu_bytes);
 
 /* The figures of a path. */
 void pair_run_summarize(const struct path_result *path, struct link_result *result);

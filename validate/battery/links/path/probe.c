@@ -7,6 +7,7 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -42,6 +43,18 @@ static int address_of(const char *interface, struct sockaddr_in *address)
     return rv;
 }
 
+/* Whether this node's TCP looks for a smaller MTU when long segments are lost. */
+static bool can_shrink(void)
+{
+    FILE *file = fopen("/proc/sys/net/ipv4/tcp_mtu_probing", "re");
+    int mode = 0;
+    bool is_read = file && fscanf(file, "%d", &mode) == 1;
+
+    if (file)
+        fclose(file);
+    return !is_read || mode > 0;
+}
+
 static int open_socket(const char *interface, struct sockaddr_in *address)
 {
     int discover = IP_PMTUDISC_PROBE, fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -69,7 +82,9 @@ struct probe *probe_open(const struct inventory *inventory, const struct rail *r
     struct probe *probe;
     int fd;
 
-    *address = (struct probe_address){.mtu_bytes = nic ? nic->mtu_bytes : -1};
+    *address = (struct probe_address){
+        .mtu_bytes = nic ? nic->mtu_bytes : -1,
+        .is_hopeless = !(rail->port && fabric_class_is_rdma(rail->class)) && !can_shrink()};
     if (!nic || nic->mtu_bytes <= HEADER_BYTES || nic->mtu_bytes > LONGEST ||
         address_of(nic->name, &own) != 0 || (fd = open_socket(nic->name, &own)) < 0)
         return NULL;
@@ -115,14 +130,20 @@ void probe_send(const struct probe *probe, const struct probe_address *to, uint6
             send_one(probe, to, session, sizes[i]);
 }
 
-int probe_receive(const struct probe *probe, uint64_t session)
+bool probe_is_cut(const struct probe_address *from, const struct probe_address *to,
+                  int path_mtu_bytes)
+{
+    return path_mtu_bytes > 0 && path_mtu_bytes < from->mtu_bytes && path_mtu_bytes < to->mtu_bytes;
+}
+
+int probe_receive(const struct probe *probe, const struct probe_address *from, uint64_t session)
 {
     char data[LONGEST];
     double end_s = clock_s() + PROBE_WAIT_S, left_s;
     int longest = 0;
     ssize_t got;
 
-    if (!probe)
+    if (!probe || from->address.sin_port == 0)
         return -1;
     /* the long ones are sent first */
     while (longest == 0 && (left_s = end_s - clock_s()) > 0) {

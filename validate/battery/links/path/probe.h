@@ -3,6 +3,7 @@
 #define MUSTER_PROBE_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/fabric/fabric.h"
@@ -17,6 +18,8 @@ struct probe;
 struct probe_address {
     struct sockaddr_in address; /* sin_port 0: no probes here */
     int32_t mtu_bytes;          /* of the interface */
+    int32_t is_hopeless;        /* what it sends hangs where long frames are lost: TCP that does not
+                                   look for a smaller MTU by itself (net.ipv4.tcp_mtu_probing) */
 };
 
 /* NULL: not possible on this rail; address says so too, with the MTU where that is known. */
@@ -27,8 +30,12 @@ void probe_close(struct probe *probe);
 /* Sends to the partner: two of each size, up to the own MTU. */
 void probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session);
 
-/* Reads what has come: the longest packet of that session in bytes, as the MTU counts them; 0: none
- * came, -1: not possible here. */
-int probe_receive(const struct probe *probe, uint64_t session);
+/* Reads what has come from that partner: the longest packet of that session in bytes, as the MTU
+ * counts them; 0: none came, -1: not possible at one of the ends. */
+int probe_receive(const struct probe *probe, const struct probe_address *from, uint64_t session);
+
+/* Whether long frames are lost between these: path_mtu_bytes is what arrived of the longest. */
+bool probe_is_cut(const struct probe_address *from, const struct probe_address *to,
+                  int path_mtu_bytes);
 
 #endif

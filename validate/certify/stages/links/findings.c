@@ -32,7 +32,9 @@ static enum fault_code code_of(const struct finding *finding)
     };
     bool is_latency = catalog_is_metric(finding->metric, METRIC_LATENCY);
 
-    return is_latency ? FAULT_LATENCY_HIGH : codes[finding->kind];
+    return is_latency                ? FAULT_LATENCY_HIGH
+           : finding->lost_bytes > 0 ? FAULT_PATH_MTU_LOW
+                                     : codes[finding->kind];
 }
 
 /* What that rail failed by; FAULT_NONE: it did not. */
