@@ -177,6 +177,35 @@ static void ending_go_on(const struct process *process, struct process_result *r
     }
 }
 
+/* A program that is watched, and the one whose on_tick() has started it, which is read meanwhile: a
+ * program that cannot write stands still. */
+struct watched {
+    const struct process *process;
+    struct process_result *result;
+    struct stream *streams; /* 2 */
+    struct watched *outer;
+};
+enum { WATCHED_MOST = 3 };
+static _Thread_local struct watched *innermost;
+
+/* Waits for output of these programs, or for room for the innermost one's input. Returns whether
+ * there is room. */
+static bool read_all_outputs(const struct watched *watched, int in, int timeout_ms)
+{
+    struct pollfd polled[1 + 2 * WATCHED_MOST] = {{.fd = in, .events = POLLOUT}};
+    int count = 1;
+
+    for (const struct watched *one = watched; one && count < 2 * WATCHED_MOST; one = one->outer)
+        for (int i = 0; i < 2; i++)
+            polled[count++] = (struct pollfd){.fd = one->streams[i].fd, .events = POLLIN};
+    if (poll(polled, (nfds_t)count, timeout_ms) <= 0)
+        return false;
+    for (int i = 1; i < count; i++, watched = i % 2 ? watched->outer : watched)
+        if (polled[i].revents)
+            stream_read(watched->process, watched->result, &watched->streams[(i - 1) % 2]);
+    return polled[0].revents;
+}
+
 /* Feeds the input, reads both outputs, and returns with the program reaped in *status. */
 static void watch(const struct process *process, struct process_result *result, pid_t pid, int in,
                   struct stream streams[2], int *status)
@@ -184,12 +213,10 @@ static void watch(const struct process *process, struct process_result *result, 
     struct ending ending = {.pid = pid};
     size_t written = 0, length = process->input ? strlen(process->input) : 0;
     double begin = clock_s(), ended_at = 0, ticked = 0;
+    struct watched watched = {process, result, streams, innermost};
 
+    innermost = &watched;
     for (;;) {
-        struct pollfd polled[3] = {{.fd = streams[0].fd, .events = POLLIN},
-                                   {.fd = streams[1].fd, .events = POLLIN},
-                                   {.fd = process->input ? in : -1, .events = POLLOUT}};
-
         bool is_silent = streams[0].fd < 0 && streams[1].fd < 0;
         siginfo_t info = {0};
 
@@ -200,11 +227,8 @@ static void watch(const struct process *process, struct process_result *result, 
         /* A child of the program may hold the pipes open: the program's end is the end. */
         if (ended_at > 0 && (is_silent || clock_s() - ended_at > 1))
             break;
-        poll(polled, 3, ended_at > 0 || is_silent ? 5 : PROCESS_TICK_MS);
-        for (int i = 0; i < 2; i++)
-            if (streams[i].fd >= 0 && polled[i].revents)
-                stream_read(process, result, &streams[i]);
-        if (polled[2].revents) {
+        if (read_all_outputs(&watched, process->input ? in : -1,
+                             ended_at > 0 || is_silent ? 5 : PROCESS_TICK_MS)) {
             ssize_t sent = write(in, process->input + written, length - written);
 
             if (sent > 0)
@@ -221,6 +245,7 @@ static void watch(const struct process *process, struct process_result *result, 
         if (ended_at == 0)
             ending_go_on(process, result, &ending, begin);
     }
+    innermost = watched.outer;
     kill(-pid, SIGKILL); /* what the program left behind */
     waitpid(pid, status, 0);
     if (in >= 0)

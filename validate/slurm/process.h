@@ -26,8 +26,10 @@ struct process {
                         */
     double deadline_s; /* from the start; then SIGTERM to the group, SIGKILL grace_s later */
     double grace_s;
-    process_line_fn *on_line;       /* may be NULL */
-    void (*on_tick)(void *context); /* called about ten times a second; may be NULL */
+    process_line_fn *on_line; /* may be NULL */
+    /* Called about ten times a second; may be NULL. It may run a program itself: this one's lines
+     * are taken meanwhile. */
+    void (*on_tick)(void *context);
     void *context;
     const volatile sig_atomic_t *stop; /* ended as by the deadline once not 0; may be NULL */
     /* The exit status of what was run, by its own output: not negative once on_line has it. It

@@ -70,6 +70,7 @@ static bool probe_run(const struct hostlist *names, struct probe *probe)
         is_run =
             certify->operations->step_run(
                 &(struct step){.job_id = certify->job_id,
+                               .name = "muster-probe", /* it alone is canceled if it is late */
                                .nodes = names,
                                .tasks_per_node = 1,
                                .mpi = "none",

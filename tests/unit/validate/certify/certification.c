@@ -75,6 +75,7 @@ static int lies;                  /* records of n1 that the faulty node prints *
 static const char *rebooted = ""; /* the node that boots while the run has its jobs */
 static bool is_waiting;           /* ... and the others wait in MPI_Init, until the step is ended */
 static double waited_s;           /* ... so long, the longest of all steps */
+static bool probe_is_named;       /* the step that asks whether the battery starts */
 static int without_program;   /* so many nodes, from n2 on, on which the battery does not start */
 static const char *full = ""; /* the node whose slurmd has no space left, from launch on */
 /* the node whose process ends by itself in the links, and how often it does so yet */
@@ -694,6 +695,7 @@ static int step(const struct step *wanted, const struct process *process,
             return 0;
         }
     if (strcmp(name, "env") == 0) {
+        probe_is_named = wanted->name != NULL;
         versions(wanted->nodes, process);
         return 0;
     }
@@ -1206,6 +1208,7 @@ static void missing_program(void)
     run(&certify, false);
     is_int(outcome_of(&certify, "n2")->verdict, VERDICT_UNKNOWN,
            "a node on which the battery does not start is unknown");
+    ok(probe_is_named, "... the step that asks has a name: it alone is canceled if it is late");
     has_str(outcome_of(&certify, "n2")->faults[0].message,
             "muster-launch does not start here: muster-launch: libucp.so.0: cannot open it",
             "... with what its loader says");

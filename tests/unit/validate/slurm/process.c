@@ -158,6 +158,45 @@ static void dies_with_us(void)
     ok(pid > 0 && is_gone(pid), "a program of another user dies with us");
 }
 
+static bool was_read; /* of the outer program, when the inner one had ended */
+
+static void note_last(const char *line, bool is_error, void *context)
+{
+    (void)is_error;
+    *(bool *)context |= strcmp(line, "last") == 0;
+}
+
+static void run_another(void *context)
+{
+    char *const sleeping[] = {(char *)"sleep", (char *)"1", NULL};
+    struct process_result result;
+    struct error err;
+
+    if (ticks++ == 0 &&
+        process_run(&(struct process){.argv = sleeping, .deadline_s = 20}, &result, &err) == 0)
+        was_read = *(bool *)context;
+}
+
+/* A program is read while another one runs, which its tick began. */
+static void is_read_meanwhile(void)
+{
+    char *const talking[] = {(char *)"sh", (char *)"-c",
+                             (char *)"sleep 0.3; seq 1 50000; echo last; sleep 0.3", NULL};
+    struct process_result result;
+    struct error err = {""};
+    bool has_ended = false;
+
+    ticks = 0;
+    is_int(process_run(&(struct process){.argv = talking,
+                                         .deadline_s = 20,
+                                         .on_line = note_last,
+                                         .on_tick = run_another,
+                                         .context = &has_ended},
+                       &result, &err),
+           0, "a program whose tick runs another one");
+    ok(was_read, "... is read meanwhile: more than a pipe holds");
+}
+
 int main(void)
 {
     struct process_result result;
@@ -241,6 +280,7 @@ int main(void)
            "a program that is not there is an error");
     has_str(err.text, "cannot start /no/such/program: No such file", "... which is told");
     is_the_users();
+    is_read_meanwhile();
     dies_with_us();
     return tap_done();
 }
