@@ -20,4 +20,4 @@ tests_rdma_completions_LDADD = validate/battery/verbs/libverbs.la validate/batte
 endif HAVE_IBVERBS
 
 EXTRA_DIST += tests/tap.sh tests/run tests/commit-subject tests/campaign/summary tests/campaign/results.jsonl \
-	tests/campaign/mutants tests/campaign/mutants.jsonl tests/campaign/soak tests/campaign/soak.jsonl
+	tests/campaign/mutants tests/campaign/mutants.jsonl tests/campaign/soak tests/campaign/soak.jsonl tests/campaign/restarts.jsonl

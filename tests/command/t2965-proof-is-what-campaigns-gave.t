@@ -61,6 +61,15 @@ like "$output" 'not released, jobs left: 1\.' '... and who is innocent'
 ok '... with the minute' grep -qxF -- '- `today hour 2 minute 7: n2 is drained: x`' <<<"$output"
 like "$output" '\| slurmd descriptors \| 28 \| 29 \|' '... and what there was at first and last'
 
+restart() { # WAY SECONDS
+    echo "{\"commit\": \"c0ffee\", \"processors\": 2, \"load\": 3, \"round\": 1, \"killed\": \"node\", \"way\": \"$1\"," \
+        "\"seconds\": $2, \"undisturbed\": 10.0}"
+}
+{ cat "$work/healthy"; restart run 30; restart run 50; restart requeue null; } >"$work/both"
+output=$("$summary" "$work/both")
+like "$output" '\| node \| `muster run --spares=1` \| 3 \| 2 \| 2 \| 30 s \| 40 s \|' 'jobs that were killed: what they lost'
+like "$output" 'requeue` \| 3 \| 1 \| 0 \| - \| - \|' '... and those that did not end well'
+
 result healthy perhaps 0 >>"$work/results"
 is "$("$summary" "$work/results" 2>&1)" \
     "summary: $work/results:23: no result: outcome 'perhaps', not one of right, partly, unknown, missed, wrong" \

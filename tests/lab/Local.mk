@@ -57,6 +57,7 @@ EXTRA_DIST += \
 	tests/lab/t1702-algorithms-are-exact.t \
 	tests/lab/t1703-chains-pass-on-what-comes.t \
 	tests/lab/campaign-faults \
+	tests/lab/campaign-restarts \
 	tests/lab/campaign.sh \
 	tests/lab/certify.sh \
 	tests/lab/madeup.sh \
