@@ -19,6 +19,14 @@ innocent=0
 # shellcheck disable=SC2154 # lab_dir, muster, kept, name and limit are set in campaign-faults
 lab_of() { "$lab_dir/lab" -L "$1" "${@:2}"; }
 
+# What counts as a commit's was measured by what that commit builds.
+# shellcheck disable=SC2154 # top is set in campaign-faults
+campaign_is_current() {
+    [ -x "$muster" ] && [ "$(stat -c %Y "$muster")" -ge "$(git -C "$top" log -1 --format=%ct)" ] && return
+    echo "campaign: $muster was installed before the last commit: build and install it" >&2
+    return 1
+}
+
 # Verdicts of nodes and parts that are not pass, a line each, of the run's conclusions and reasons.
 not_passed() { # RECORDS
     jq -r 'select(.suite == "certify" and .test != "certify" and .verdict and .verdict != "pass" and
