@@ -56,7 +56,7 @@ hour() { # HOUR WRONG DESCRIPTORS FAULT...
 output=$(cat "$work/soak" "$work/both" >"$work/all" && "$summary" "$work/all")
 like "$output" '\| gpu off \| fail \| 2 \| 1 \| [0-9]+ to [0-9]+ % \| 0 \| 1 \| 3 \| 2 \|' 'a soak: what breaks, and what is found'
 like "$output" '\| slow rail \| cannot see it \| 1 \| - \| - \| - \| - \| - \| - \|' '... what nobody can see is a row, too'
-like "$output" 'not released, jobs left: 1\.' '... and who is innocent'
+like "$output" '^time: 1\.' '... and who is innocent'
 # shellcheck disable=SC2016 # Markdown's own
 ok '... with the minute' grep -qxF -- '- `today hour 2 minute 7: n2 is drained: x`' <<<"$output"
 like "$output" '\| slurmd descriptors \| 28 \| 29 \|' '... and what there was at first and last'

@@ -237,7 +237,7 @@ node_answers() { # NODE
 # Lets the nodes the controller has lost register again, and resumes those that Slurm itself
 # took away. A node that muster or a person drained stays so.
 nodes_recover() {
-    local node status reason restarted=' ' taken deadline=$((SECONDS + 60))
+    local node status reason restarted=' ' taken deadline=$((SECONDS + 150)) # Slurm asks again for a job's end after 90
     while :; do
         taken=
         while IFS='|' read -r node status reason; do
