@@ -51,7 +51,7 @@ is "$(complete_bash 'muster certify -w n')" 'n1 n2' 'nodes'
 is "$(complete_bash 'muster compare --partition ')" 'batch debug' 'partitions'
 is "$(complete_bash 'muster check --root cert')" 'certificates' 'files'
 is "$(complete_bash 'muster certificate v')" 'verify' 'actions'
-is "$(complete_bash 'muster policy ')" 'check verify' '... of a usage each'
+is "$(complete_bash 'muster policy ')" 'check simulate verify' '... of a usage each'
 is "$(complete_bash 'muster report cert')" 'certificates' '... or files'
 is "$(complete_bash 'muster topology --fabric --wr')" '--write-topology' 'options of --fabric'
 like "$(bash --norc -c '. "$1"; complete -p muster muster-links' bash "$top_srcdir/etc/completion/muster")" \

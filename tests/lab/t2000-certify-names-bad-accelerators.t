@@ -9,6 +9,7 @@ lab_options=(--gpus)
 . "$(dirname "$0")/madeup.sh"
 made_up_battery # of launch, links and collectives; muster-gpu is the real one
 [ -x "${own_muster%/*}/muster-gpu" ] || skip_all "muster-gpu is not beside $own_muster"
+rm "$work/bin/muster-gpu"
 
 run() { # OPTION...
     certify --level quick "$@"
