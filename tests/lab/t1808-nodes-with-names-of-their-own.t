@@ -25,7 +25,7 @@ like "$(lab run "$muster" history)" 'n2\.example\.org' 'history has the names'
 like "$(lab on n1 "$muster" certificate verify)" 'n1\.example\.org' 'the host n1 knows that it is n1.example.org'
 is "$(lab on n3 "$muster" check --json --only slurm | jq -r .node | sort -u)" alpha '... and n3 that it is alpha'
 like "$(as_user srun -N4 sh -c 'echo $SLURMD_NODENAME' | sort | xargs)" "^$names\$" 'the gate lets a job start on all'
-lab run sh -c "srun -N2 -w 'n1.example.org,n2.example.org' '$muster' check --health" >"$work/words" 2>&1
+lab run sh -c "srun -Q -N2 -w 'n1.example.org,n2.example.org' '$muster' check --health" >"$work/words" 2>&1
 is "$?:$(cat "$work/words")" 0: 'the health check has nothing to say'
 
 # shellcheck disable=SC2016 # for the script
