@@ -74,6 +74,9 @@ text=$(lay_out "${job[@]}" --nodes=2 --spares=1)
 like "$text" '^#SBATCH --nodes=3$' 'spares come on top'
 like "$text" '^#SBATCH --no-kill$' '... and the job outlasts a node'
 like "$text" '^muster run --spares=1 -- srun COMMAND$' '... by muster run'
+text=$(lay_out "${job[@]}" --nodes=2 --spares=2)
+like "$text" '^#SBATCH --nodes=4$' '... of another island where the own one has too few'
+like "$text" '^#SBATCH --exclude=n\[4,6\]$' '... which is then not left out'
 text=$(lay_out "${job[@]}" --nodes=4)
 like "$text" 'layout +a pipeline of [24] stages' 'islands are the stages of a pipeline'
 like "$text" 'stage 0 +(2[0-9]|1[0-9]) layers on [12] nodes? of island InfiniBand' '... the faster one first'
@@ -89,6 +92,15 @@ is "$(wc -l <<<"$text")" 1 'JSON is one line'
 for member in nodes:2 zero: step_s: goodput: 'sbatch:\["--nodes=2'; do
     like "$text" "\"${member%%:*}\":${member#*:}" "... with ${member%%:*}"
 done
+
+now=$((1700000000 + 86400 * 40))
+line certify links '' 'uplink leaf1-leaf2' '"metric":"bandwidth","verdict":"fail","code":"uplink_slow","value":20,"unit":"Mb/s","message":"uplink leaf1-leaf2 carries 20 of 400 Mb/s per pair"' |
+    "$add" "$dir/history.db" r40 "$now"
+uplink='^muster plan: this plan does not count that uplink leaf1-leaf2 carries 20 of 400 Mb/s per pair; with an Island='
+unlike "$(lay_out "${job[@]}")" "$uplink" 'a slow uplink is between islands'
+echo 'Island=all nodes=n[1-6] fabric=InfiniBand' >>"$dir/conf"
+like "$(lay_out "${job[@]}")" "$uplink" '... or is said not to count'
+sed -i '$d' "$dir/conf"
 
 plan_fails() { # STATUS EXPECTED ARGUMENT...
     local status=$1 expected=$2 text

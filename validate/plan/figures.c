@@ -352,6 +352,20 @@ static int take_pair(sqlite3_stmt *statement, void *context)
     return 0;
 }
 
+/* An island is planned as one network. */
+static const char uplinks_query[] =
+    "SELECT message FROM records WHERE suite = 'certify' AND code = 'uplink_slow' AND verdict ="
+    " 'fail' AND run = (SELECT run FROM records WHERE suite = 'certify' ORDER BY time DESC LIMIT 1)"
+    " ORDER BY value LIMIT 1";
+
+static int take_uplink(sqlite3_stmt *statement, void *context)
+{
+    struct plan_figures *figures = context;
+
+    text_put(figures->slow_uplink, sizeof figures->slow_uplink, "%s", database_text(statement, 0));
+    return 0;
+}
+
 /* ---------------------------------------------------------------- the whole */
 
 static int need(const struct plan_figures *figures, enum plan_figure_id id, const char *what,
@@ -409,7 +423,11 @@ int plan_figures_read(const struct plan_sources *sources, struct plan_figures *f
         database_query(
             sources->history,
             &(struct database_query){.query = pairs_query, .row = take_pair, .context = figures},
-            err) < 0)
+            err) < 0 ||
+        database_query(sources->history,
+                       &(struct database_query){
+                           .query = uplinks_query, .row = take_uplink, .context = figures},
+                       err) < 0)
         return -1;
     if (cluster->island_count > 1)
         set(figures, FIGURE_ACROSS, figures->across_mbps / 1e3,

@@ -50,6 +50,7 @@ struct plan_figures {
     double failed, repaired, repair_s, node_s; /* sums over all nodes */
     bool is_on_hosts;                          /* the devices are the processors */
     double across_mbps;                        /* NAN: not measured */
+    char slow_uplink[160];                     /* that the newest certification found; "": none */
 };
 
 struct plan_sources {

@@ -22,12 +22,23 @@ static size_t wanted_of(const struct plan_figures *figures, const struct plan_la
     return nodes;
 }
 
-/* A pipeline's spares come from the islands that have nodes left, so each keeps what it has. */
+/* Spares beside the nodes of wanted_of(): all of a pipeline, from its islands that have nodes left;
+ * else those that the island itself has no node for, from any other. */
+static long spares_elsewhere(const struct plan_figures *figures, const struct plan_layout *layout)
+{
+    long own = (long)figures->cluster.islands[layout->islands[0]].nodes;
+
+    if (layout->stages > 1 || layout->is_across)
+        return layout->failures.spares;
+    return (long)layout->nodes + layout->failures.spares - own;
+}
+
 static int exclude(const struct plan_figures *figures, const struct plan_layout *layout,
                    struct hostlist *names)
 {
     size_t taken[PLAN_ISLANDS_MOST] = {0};
-    int spares = layout->failures.spares;
+    long spares = spares_elsewhere(figures, layout);
+    bool is_pipeline = layout->stages > 1;
 
     for (size_t i = 0; i < figures->count; i++) {
         const struct plan_node *node = &figures->nodes[i];
@@ -37,7 +48,7 @@ static int exclude(const struct plan_figures *figures, const struct plan_layout 
 
             if (taken[node->island]++ < wanted)
                 continue;
-            if (wanted > 0 && spares-- > 0)
+            if ((wanted > 0 || !is_pipeline) && spares-- > 0)
                 continue;
         }
         if (hostlist_append(names, node->name) != 0)

@@ -172,6 +172,13 @@ int command_plan(int argc, char **argv)
     }
     if (status == COMMAND_PASS)
         status = make(&options, &plan);
+    if (status == COMMAND_PASS && *plan.figures.slow_uplink &&
+        plan.figures.cluster.island_count < 2)
+        fprintf(
+            stderr,
+            "muster plan: this plan does not count that %s; with an Island= line of each side in "
+            "muster.conf it does\n",
+            plan.figures.slow_uplink);
     if (status == COMMAND_PASS)
         (options.as_json ? plan_print_json : plan_print)(&plan);
     free(plan.sbatch);
