@@ -370,7 +370,7 @@ FAULT(JOB_HUNG, "job_hung", FAIL, NEVER, CHECK_LOG, \
     "Look at the rank or node that the message names; else take the stacks of all ranks, by py-spy or gdb.", \
     "a running job stopped making progress") \
 FAULT(RANK_HUNG, "rank_hung", FAIL, NEVER, CHECK_LOG, \
-    "Look at that process and at the node's kernel log; find out who stopped it, if somebody did.", \
+    "Look at that process and at the node's kernel log; find out whether a user or a tool stopped it.", \
     "a rank of a running job does not continue while the others wait for it") \
 FAULT(RANK_STRAGGLES, "rank_straggles", WARN, NEVER, MEASURE_AGAIN, \
     "Check what that rank does; muster preflight tests its node when the job is over.", \

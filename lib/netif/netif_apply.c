@@ -93,7 +93,7 @@ static bool put_back(const struct netif_machine *machine, const struct netif_ent
             return true;
         case PLAN_FOREIGN:
             netif_report_add(report, LINE_LEFT,
-                             "%s: %s was set by somebody else; left as it is, not restored to %s",
+                             "%s: %s was changed by another program and is not restored to %s",
                              name, in_words(entry->setting, found, is), was);
             report->left++;
             return true;
@@ -248,7 +248,7 @@ static void plan_setting(struct work *work, const char *interface, int index,
     }
     if (is_foreign)
         netif_report_add(work->report, LINE_INFO,
-                         "%s: somebody else has set %s; that value will be restored later",
+                         "%s: another program has set %s; that value will be restored later",
                          interface, in_words(setting, found, words));
     if (plan == PLAN_NOTHING)
         return;

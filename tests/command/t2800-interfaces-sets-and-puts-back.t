@@ -78,7 +78,7 @@ conf 'Interface=rail1 mtu=4000'
 ip link set rail1 mtu 9000
 "$muster" interfaces --apply >/dev/null
 ip link set rail1 mtu 2000
-like "$("$muster" interfaces --restore)" '^rail1: mtu 2000 was set by somebody else; .* not restored to mtu 9000$' \
+like "$("$muster" interfaces --restore)" '^rail1: mtu 2000 was changed by another program .*not restored to mtu 9000$' \
     "somebody else's value stays"
 
 echo x >"$dir/journal"

@@ -191,7 +191,8 @@ static void policies(const char *before)
     prolog(12);
     machine.set(machine.context, "lo", 1, NETIF_MTU, 3000, NULL);
     is_int(epilog(12), 0, "an epilog after somebody else's change");
-    has_str(host_log, "error: muster: n2: lo: mtu 3000 was set by somebody else", "... says so");
+    has_str(host_log, "error: muster: n2: lo: mtu 3000 was changed by another program",
+            "... says so");
     has_str(state(), "mtu 3000 arp_ignore 0", "... and leaves that, and that alone");
     machine.set(machine.context, "lo", 1, NETIF_MTU, 65536, NULL);
     is_str(state(), before, "... all else is back");

@@ -163,7 +163,7 @@ static void conclude(struct judging *judging)
                  worst->node ? ": " : "", worst->message);
     else
         text_put(verdict->line, sizeof verdict->line,
-                 "%zu ranks on %zu nodes; data moves on %zu nodes; nobody differs", judging->ranks,
+                 "%zu ranks on %zu nodes; data moves on %zu nodes; no rank differs", judging->ranks,
                  watch->node_count, judging->moving);
 }
 

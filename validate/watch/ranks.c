@@ -140,7 +140,7 @@ void watch_judge_ras(struct judging *judging)
         if (comm->behind_count > 0 && behind && same_s >= judging->patience_s) {
             snprintf(part, sizeof part, "rank %d", other);
             FINDING(judging, VERDICT_FAIL, FAULT_RANK_HUNG, behind->name, part,
-                    "rank %d has launched %.0f operations of NCCL, others %.0f, and nobody has "
+                    "rank %d has launched %.0f operations of NCCL, others %.0f, and no rank has "
                     "launched one for %.0f s",
                     other, comm->least, comm->most, same_s);
             return;

@@ -427,7 +427,7 @@ static void failures(void)
     let_go(12, &report);
     is_int(fake_value("eth1", NETIF_MTU), 3000, "what somebody else made stays");
     is_str(report.lines[0].text,
-           "eth1: mtu 3000 was set by somebody else; left as it is, not restored to mtu 1500",
+           "eth1: mtu 3000 was changed by another program and is not restored to mtu 1500",
            "... and is told");
     fake_reset();
 
