@@ -57,21 +57,21 @@ void channel_prepare(void)
     setenv("UCX_TCP_CONN_NB", "y", 0);
 }
 
-static bool is_rdma(const struct rail *rail)
+bool channel_is_rdma(const struct rail *rail)
 {
     return rail->port && fabric_class_is_rdma(rail->class);
 }
 
 const char *channel_device(const struct rail *rail)
 {
-    return is_rdma(rail) ? rail->name : rail->nic->name;
+    return channel_is_rdma(rail) ? rail->name : rail->nic->name;
 }
 
 static int configure(const struct rail *rail, ucp_config_t *config, struct error *err)
 {
     const char *const settings[][2] = {
         {"NET_DEVICES", channel_device(rail)},
-        {"TLS", is_rdma(rail) ? "rc,ud,dc" : "tcp"},
+        {"TLS", channel_is_rdma(rail) ? "rc,ud,dc" : "tcp"},
     };
 
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
@@ -92,7 +92,7 @@ static void set_gid_index(const struct rail *rail, bool is_users)
     if (is_users)
         return;
     unsetenv("UCX_IB_GID_INDEX");
-    if (is_rdma(rail) && rail_ucx_gid_index(rail) >= 0) {
+    if (channel_is_rdma(rail) && rail_ucx_gid_index(rail) >= 0) {
         snprintf(gid_index, sizeof gid_index, "%d", rail_ucx_gid_index(rail));
         setenv("UCX_IB_GID_INDEX", gid_index, 1);
     }
@@ -172,14 +172,14 @@ int channel_open(const struct rail *rail, struct channel **channel, struct error
 {
     struct channel *opened;
 
-    if (!is_rdma(rail) && !rail->nic)
+    if (!channel_is_rdma(rail) && !rail->nic)
         return error_set(err, "%s (%s): UCX has no transport for it", rail->name,
                          fabric_class_name(rail->class));
     opened = calloc(1, sizeof *opened);
     if (!opened)
         return error_set(err, "out of memory");
     opened->event_fd = -1;
-    opened->is_rdma = is_rdma(rail);
+    opened->is_rdma = channel_is_rdma(rail);
     channel_set_wait(opened, CHANNEL_IDLE);
     snprintf(opened->name, sizeof opened->name, "%s", rail->name);
     opened->out = malloc(CHANNEL_MESSAGE_BYTES);
@@ -187,7 +187,7 @@ int channel_open(const struct rail *rail, struct channel **channel, struct error
     if (!opened->out || !opened->in)
         error_set(err, "out of memory");
     if (!opened->out || !opened->in ||
-        (is_rdma(rail) && check_locked_memory(opened, rail, err) != 0) ||
+        (channel_is_rdma(rail) && check_locked_memory(opened, rail, err) != 0) ||
         open_worker(opened, rail, err) != 0) {
         channel_close(opened);
         return -1;

@@ -2,6 +2,7 @@
 #ifndef MUSTER_CHANNEL_H
 #define MUSTER_CHANNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,9 @@ void channel_prepare(void);
 /* TCP on the rail's interface, or verbs (rc, ud, dc) on its RDMA port. */
 int channel_open(const struct rail *rail, struct channel **channel, struct error *err);
 void channel_close(struct channel *channel);
+
+/* Whether the rail's channel is over verbs, not TCP. */
+bool channel_is_rdma(const struct rail *rail);
 
 /* The device that the rail's channel drives, as channel_transport() names it: "eth1", "mlx5_0:1".
  */

@@ -15,6 +15,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/constants/battery_constants.h"
+#include "validate/battery/links/path/channel.h"
 #include "validate/harness/watch/monitor.h"
 
 enum { HEADER_BYTES = 28 /* IPv4 and UDP */, LONGEST = 65535, COPIES = 2 };
@@ -82,9 +83,8 @@ struct probe *probe_open(const struct inventory *inventory, const struct rail *r
     struct probe *probe;
     int fd;
 
-    *address = (struct probe_address){
-        .mtu_bytes = nic ? nic->mtu_bytes : -1,
-        .is_hopeless = !(rail->port && fabric_class_is_rdma(rail->class)) && !can_shrink()};
+    *address = (struct probe_address){.mtu_bytes = nic ? nic->mtu_bytes : -1,
+                                      .is_hopeless = !channel_is_rdma(rail) && !can_shrink()};
     if (!nic || nic->mtu_bytes <= HEADER_BYTES || nic->mtu_bytes > LONGEST ||
         address_of(nic->name, &own) != 0 || (fd = open_socket(nic->name, &own)) < 0)
         return NULL;
