@@ -193,13 +193,12 @@ static int probe(struct pair_run *pair_run, struct lane *lanes, int count, bool 
 {
     for (int i = 0; i < count; i++) {
         struct lane *lane = &lanes[i];
+        int found = pair_run_probe(pair_run, lane->own_index, lane->theirs, lane->plan.session,
+                                   drives, idle, &lane->path_mtu_bytes);
 
-        if (pair_run_probe(pair_run, lane->own_index, lane->theirs, lane->plan.session, drives,
-                           idle, &lane->path_mtu_bytes) != 0)
+        if (found < 0)
             return -1;
-        lane->is_hopeless =
-            pair_run_is_hopeless(drives ? lane->own : lane->theirs,
-                                 drives ? lane->theirs : lane->own, lane->path_mtu_bytes);
+        lane->is_hopeless = found > 0;
     }
     return 0;
 }

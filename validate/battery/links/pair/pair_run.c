@@ -120,27 +120,24 @@ int pair_run_probe(struct pair_run *pair_run, int own, const struct rail_info *t
 {
     const struct probe *probe = pair_run->rails->probes[own];
     const struct probe_address *address = &pair_run->rails->own.rails[own].probe;
+    bool is_cut = true;
 
-    for (int i = 0; i < PROBE_TIMES; i++) {
+    *path_mtu_bytes = -1;
+    for (int i = 0; i < PROBE_TIMES && is_cut; i++) {
         int mine = -1, other = -1;
+        uint64_t own_session = session | (uint64_t)i << 60; /* late ones of before do not count */
 
         if (drives)
-            probe_send(probe, &theirs->probe, session);
+            probe_send(probe, &theirs->probe, own_session);
         else
-            mine = probe_receive(probe, &theirs->probe, session);
+            mine = probe_receive(probe, &theirs->probe, own_session);
         if (control_exchange(pair_run->control, &mine, &other, sizeof mine, idle) != 0)
             return -1;
-        *path_mtu_bytes = drives ? other : mine;
-        if (!probe_is_cut(address, &theirs->probe, *path_mtu_bytes))
-            break;
+        mine = drives ? other : mine;
+        *path_mtu_bytes = mine > *path_mtu_bytes ? mine : *path_mtu_bytes;
+        is_cut = probe_is_cut(address, &theirs->probe, *path_mtu_bytes);
     }
-    return 0;
-}
-
-bool pair_run_is_hopeless(const struct rail_info *from, const struct rail_info *to,
-                          int path_mtu_bytes)
-{
-    return from->probe.is_hopeless && probe_is_cut(&from->probe, &to->probe, path_mtu_bytes);
+    return is_cut && (drives ? address : &theirs->probe)->is_hopeless;
 }
 
 void pair_run_summarize(const struct path_result *path, struct link_result *result)
@@ -290,7 +287,7 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
         fill_report(1, &err, &(struct counters){0}, &(struct counters){0}, &mine);
     for (int direction = 0; direction < 2 && rv == 0; direction++) {
         const struct rail_info *mine_info = &rails->own.rails[own];
-        bool drives = pair_run->is_first == (direction == 0), is_hopeless = false;
+        bool drives = pair_run->is_first == (direction == 0), is_hopeless;
         int path_mtu_bytes = -1;
         struct link_result *result = NULL;
 
@@ -304,9 +301,7 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
             result->mtu_bytes = mine_info->probe.mtu_bytes;
         }
         is_hopeless = pair_run_probe(pair_run, own, theirs, plan.session, drives, &idle,
-                                     &path_mtu_bytes) != 0 ||
-                      pair_run_is_hopeless(drives ? mine_info : theirs, drives ? theirs : mine_info,
-                                           path_mtu_bytes);
+                                     &path_mtu_bytes) != 0;
         mine.errors = (struct errors){0};
         if (!mine.failed && !other.failed && !is_hopeless) {
             if (drives)

@@ -123,14 +123,11 @@ uint64_t pair_run_session(const struct pair_run *pair_run, int rail, int directi
 
 /* Whether frames of the MTU arrive on that rail in the direction: what does not is sent again
  * several times, as a busy switch may drop some. Both ends call it and have the same
- * *path_mtu_bytes, as of a link_result. Returns 0, or -1 when the partner has gone. */
+ * *path_mtu_bytes, as of a link_result. Returns 0, 1 when no stream in that direction would come to
+ * an end and none is to be tried, or -1 when the partner has gone. */
 int pair_run_probe(struct pair_run *pair_run, int own, const struct rail_info *theirs,
                    uint64_t session, bool drives, const struct control_idle *idle,
                    int *path_mtu_bytes);
-
-/* Whether no stream in that direction would come to an end: what is not to be tried. */
-bool pair_run_is_hopeless(const struct rail_info *from, const struct rail_info *to,
-                          int path_mtu_bytes);
 
 /* The figures of a path. */
 void pair_run_summarize(const struct path_result *path, struct link_result *result);
