@@ -82,7 +82,8 @@ static bool is_peer(const struct host_node *node, enum host_figure figure, int i
 {
     const struct host_value *value = value_of(node, figure, index);
 
-    return is_measured(node, figure, index) && value->stalled <= HOST_STALLED_MOST_SHARE;
+    return is_measured(node, figure, index) &&
+           (figure >= HOST_READ || value->stalled <= HOST_STALLED_MOST_SHARE);
 }
 
 double host_reference(const struct host_node *nodes, size_t count, size_t node,
@@ -225,13 +226,16 @@ static bool is_low(const struct reporter *reporter, enum host_figure figure, int
                        reporter->references[figure]);
 }
 
-/* The code of a low figure: none of a thread that was kept from running. */
+/* The code of a low figure: none of a thread that was kept from running. What would be a warning
+ * is then no reason to do without a certificate. */
 static enum fault_code code_of_low(enum host_figure figure, const struct host_value *value,
                                    struct record *record)
 {
     if (value->stalled <= HOST_STALLED_MOST_SHARE)
         return spec_of(figure).code;
-    record->verdict = VERDICT_UNKNOWN;
+    record->verdict = catalog_fault(spec_of(figure).code)->severity == VERDICT_WARN
+                          ? VERDICT_SKIP
+                          : VERDICT_UNKNOWN;
     return FAULT_NOT_STEADY;
 }
 
@@ -244,9 +248,8 @@ static void value_report(struct reporter *reporter, enum host_figure figure, int
 
     if (value->best <= 0)
         return;
-    record = RECORD(.low = value->lowest, .high = value->best, .samples = (unsigned)value->samples);
-    if (figure == HOST_TRIAD)
-        record.stalled = value->stalled;
+    record = RECORD(.low = value->lowest, .high = value->best, .samples = (unsigned)value->samples,
+                    .stalled = value->stalled);
     limit_set(reporter, figure, &record);
     if (figure == HOST_TRIAD && own_node(reporter)->array_share < 1) {
         record.verdict = VERDICT_SKIP;

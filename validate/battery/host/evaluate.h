@@ -56,7 +56,8 @@ int host_part_count(const struct host_node *node, enum host_figure figure);
 
 /* What that figure should be: the median over all nodes of the kind, of two values the better one,
  * NAN of one alone. The same model of processor, as many cores and NUMA nodes, and memory of one
- * size make a kind. Values that were kept from running are not counted. */
+ * size make a kind. Values that were kept from running are not counted, but those of disks, which
+ * reach that at least. */
 double host_reference(const struct host_node *nodes, size_t count, size_t node,
                       enum host_figure figure);
 

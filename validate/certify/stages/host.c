@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/constants/battery_constants.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/stages/battery.h"
 #include "validate/history/history.h"
@@ -30,11 +31,12 @@ static void run(struct certify *certify)
         &(struct battery){.stage = STAGE_HOST, .tasks_per_node = 1, .build = host_arguments});
 }
 
-/* A figure that passed. */
+/* A figure that passed, of threads that were not kept from running. */
 static bool is_figure(const struct record *record)
 {
     return record->node && record->part && record->metric && isfinite(record->value) &&
-           record->verdict == VERDICT_PASS && catalog_is_suite(record->suite, SUITE_HOST);
+           record->verdict == VERDICT_PASS && !(record->stalled > HOST_STALLED_MOST_SHARE) &&
+           catalog_is_suite(record->suite, SUITE_HOST);
 }
 
 static void decline_record(struct certify *certify, size_t index, const struct history_query *query)

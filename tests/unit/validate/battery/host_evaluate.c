@@ -129,6 +129,13 @@ static void kinds(void)
     healthy();
     nodes[2].disks[HOST_WRITE].best = 500;
     is_str(evaluated(NODES), "warn disk_slow n3 /scratch disk_write\n", "a slow disk is a warning");
+    nodes[2].disks[HOST_WRITE].stalled = 0.3F;
+    is_str(evaluated(NODES), "skip not_steady n3 /scratch disk_write\n",
+           "... of a busy node not even that");
+    for (int i = 0; i < NODES; i++)
+        nodes[i].disks[HOST_WRITE].stalled = i == 2 ? 0 : 0.3F;
+    is_str(evaluated(NODES), "warn disk_slow n3 /scratch disk_write\n",
+           "... nor do busy peers hide it: their disks reach that at least");
     snprintf(nodes[2].disk_text, sizeof nodes[2].disk_text, "a read: error");
     nodes[2].disks[HOST_WRITE].best = 2000;
     is_str(evaluated(NODES), "unknown not_measured n3 /scratch disk\n", "... a broken one unknown");

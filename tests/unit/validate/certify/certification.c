@@ -69,7 +69,7 @@ static long gpus_asked; /* of the last step of muster-gpu, for each node */
 static int gpu_tasks;
 /* What muster-host of the fake cluster finds on n1, and how often it was started. */
 static enum { HOST_IS_GOOD, CORE_IS_SLOW, CORE_IS_NEAR, CORE_IS_WRONG, DISK_IS_SLOW } host_kind;
-static double host_triad = 200;
+static double host_triad = 200, host_stalled;
 static int host_steps;
 static int lies;                  /* records of n1 that the faulty node prints */
 static const char *rebooted = ""; /* the node that boots while the run has its jobs */
@@ -484,8 +484,8 @@ static void host(const struct hostlist *names, const struct process *process)
 
         line(process,
              RECORD_BEGIN ",\"metric\":\"triad\",\"unit\":\"GB/s\",\"value\":%g,\"part\":\"numa0\","
-                          "\"node\":\"%s\"}",
-             "host", "host.memory", is_first ? host_triad : 200, name);
+                          "\"node\":\"%s\",\"stalled\":%g}",
+             "host", "host.memory", is_first ? host_triad : 200, name, host_stalled);
         if (is_first && (host_kind == CORE_IS_SLOW || host_kind == CORE_IS_NEAR))
             line(
                 process,
@@ -1102,6 +1102,12 @@ static void hosts(void)
         keeps_history = true;
     }
     host_triad = 170;
+    host_stalled = 0.3;
+    run(&certify, false);
+    is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_PASS,
+           "a figure of threads that others kept from running is none of the node's history");
+    certify_clear(&certify);
+    host_stalled = 0;
     run(&certify, false);
     is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_WARN,
            "a figure below the node's own history is a warning");
