@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	tests/lab/help.sh \
 	tests/lab/lab \
 	tests/lab/linkfault.sh \
+	tests/lab/hostfault.sh \
 	tests/lab/network.sh \
 	tests/lab/node-init \
 	tests/lab/node.sh \

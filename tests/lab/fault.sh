@@ -223,7 +223,7 @@ fault_undo() { # KIND NODE ARGUMENT...
     cut-off | powered-off) node_links "$2" up ;;
     frozen) node_thaw "$2" ;;
     slurmd-killed | rebooted | slurmdbd-killed | mariadb-killed) ;;
-    *) devicefault_undo "$@" || linkfault_undo "$@" || die "unknown fault '$*' in $state/faults" ;;
+    *) devicefault_undo "$@" || linkfault_undo "$@" || hostfault_undo "$@" || die "unknown fault '$*' in $state/faults" ;;
     esac
 }
 
@@ -281,7 +281,7 @@ faults_planted() {
     sort -u "$state/faults" | awk '
         BEGIN { split("frozen cut-off powered-off rebooted rail-down flaky-rail long-rail lossy-rail corrupt-rail " \
                       "lossy-path lossy-uplink " \
-                      "slow-host slow-leaf slow-path slow-rail slow-sends " \
+                      "slow-cores slow-disk slow-host slow-leaf slow-path slow-rail slow-sends " \
                       "slow-receives wrong-mtu path-mtu slow-uplink munge-key " \
                       "missing-gpu gres-lies slurmd-killed mariadb-killed slurmdbd-killed kernel-log", kind, " ")
                 for (i in kind) rank[kind[i]] = i }

@@ -106,6 +106,10 @@ Injects a fault, beside those that are there already; $me heal undoes all of the
   wrong-mtu NODE IFACE [MTU]    the node's end has another MTU (default 1500)
   path-mtu NODE IFACE [MTU]     the switch's end has another MTU: longer frames vanish
   slow-uplink [MBPS]            the link between the leaves slower (default a quarter)
+  slow-cores NODE [PERCENT]     all its processes have so much of the processors' time (default 35), by a
+                                quota of cgroup v1
+  slow-disk NODE [MBPS]         all nodes have DiskTestPath=/var/scratch, and its is on a loop device with
+                                so many MB/s (default 5)
   missing-gpu NODE [INDEX]      /dev/gpuINDEX vanishes while slurmd runs (default 3)
   gres-lies NODE [LIE]          gres.conf is not what is there, slurmd restarted with it:
                                 device (default) /dev/gpu7 is no GPU; twice, it is /dev/gpu6
