@@ -8,6 +8,7 @@ muster_SOURCES += \
 	validate/run/decide.c validate/run/decide.h \
 	validate/run/examine.c validate/run/examine.h \
 	validate/run/hang.c validate/run/hang.h \
+	validate/run/keeper.c validate/run/keeper.h \
 	validate/run/launch.c validate/run/launch.h \
 	validate/run/layout.c validate/run/layout.h \
 	validate/run/script.c validate/run/script.h \

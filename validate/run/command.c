@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "validate/command/command.h"
+#include "validate/run/keeper.h"
 
 static const struct option_row rows[] = {
     OPTION('c', "config", "FILE", "configuration, instead of $MUSTER_CONF or muster.conf", TEXT,
@@ -16,6 +17,9 @@ static const struct option_row rows[] = {
            OPTION_FIELD(struct run_options, json_path)),
     OPTION('H', "hang", "SECONDS", "restart the command after it hangs for this time", SECONDS,
            OPTION_FIELD(struct run_options, hang_s), OPTION_RANGE(10, 86400)),
+    OPTION('\0', "keeper", "NODE",
+           "requeue the job if NODE, that of its script, fails; run by muster run", TEXT,
+           OPTION_FIELD(struct run_options, keeper)),
     OPTION('r', "max-restarts", "K", "maximum number of restarts", LONG,
            OPTION_FIELD(struct run_options, max_restarts), OPTION_RANGE(0, 1000), .initial = "3"),
     OPTION('p', "preflight", "LEVEL", "test the nodes before the first start", CHOICE,
@@ -49,6 +53,9 @@ int command_run(int argc, char **argv)
     if (status >= 0)
         return status;
     options.command = argv + optind;
+    if (options.keeper)
+        return keeper_run(set.name, options.keeper, (int)options.max_restarts,
+                          *options.command ? *options.command : "");
     status = command_conf(set.name, options.config_path, &conf);
     options.budget_s = conf.preflight_budget_s;
     if (status == COMMAND_PASS && !*options.command)

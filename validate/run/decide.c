@@ -3,6 +3,8 @@
 
 #include "validate/run/decide.h"
 
+#include <string.h>
+
 #include "lib/constants/run_constants.h"
 
 static struct run_decision decision(enum run_action action, enum run_reason reason)
@@ -81,4 +83,32 @@ const char *run_reason_name(enum run_reason reason)
     };
 
     return names[reason];
+}
+
+/* ---------------------------------------------------------------- the keeper */
+
+const char *keeper_node(const struct own_job *job, const char *script, long most_restarts)
+{
+    const char *node = NULL;
+
+    if (!job->can_requeue || job->requeues >= most_restarts || !script ||
+        !hostlist_contains(&job->nodes, script))
+        return NULL;
+    for (size_t i = 0; i < job->nodes.count; i++)
+        if (strcmp(job->nodes.names[i], script) != 0)
+            node = job->nodes.names[i];
+    return node;
+}
+
+enum keeper_action keeper_decide(const struct keeper_seen *seen)
+{
+    if (!seen->is_closed && seen->silent < KEEPER_SILENT)
+        return KEEPER_WAIT;
+    if (!seen->is_told || !seen->is_running)
+        return seen->is_closed ? KEEPER_END : KEEPER_WAIT;
+    if (!seen->is_same)
+        return KEEPER_END;
+    if (!seen->has_script)
+        return KEEPER_REQUEUE;
+    return seen->is_closed || seen->silent >= KEEPER_ORPHAN ? KEEPER_END : KEEPER_WAIT;
 }

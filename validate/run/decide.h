@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "validate/slurm/own_job.h"
+
 /* What `muster run` does once its command has ended, from what was seen. Pure. */
 
 struct run_seen {
@@ -66,5 +68,31 @@ bool run_is_many(const struct run_seen *seen);
 /* "replace", "nodes-at-fault": for programs. */
 const char *run_action_name(enum run_action action);
 const char *run_reason_name(enum run_reason reason);
+
+/* ---------------------------------------------------------------- the keeper, keeper.h */
+
+/* Whether a keeper is of use, with the node for it: the last one of the job that is not `script`'s,
+ * which is where spares are. NULL: a job that cannot be queued again, at the end of its restarts,
+ * on one node, or whose script runs on none of its nodes (NULL: not known). Pure. */
+const char *keeper_node(const struct own_job *job, const char *script, long most_restarts);
+
+struct keeper_seen {
+    bool is_closed; /* muster run was killed, or its node is about to be lost */
+    int silent;     /* times KEEPER_LOOK_S without a byte, running */
+    bool is_told;   /* the controller has answered, and so: */
+    bool is_running;
+    bool is_same; /* the job was not queued again meanwhile, and the keeper's node is the job's */
+    bool has_script; /* so is the job script's */
+};
+
+enum keeper_action {
+    KEEPER_WAIT,
+    KEEPER_END,
+    KEEPER_REQUEUE,
+};
+
+/* A job is queued again only where Slurm itself has taken the script's node from it and muster run
+ * is silent: one whose node merely has lost its slurmd goes on. Pure. */
+enum keeper_action keeper_decide(const struct keeper_seen *seen);
 
 #endif

@@ -88,6 +88,8 @@ int examine(const struct examination *examination, struct hostlist *passed, stru
                                    .deadline_s = examination->budget_s + RUN_PREFLIGHT_GRACE_S,
                                    .grace_s = RUN_PREFLIGHT_GRACE_S,
                                    .on_line = pass_line_on,
+                                   .on_tick = examination->on_tick,
+                                   .context = examination->context,
                                    .stop = examination->stop},
                  &result, err) == 0 &&
              recordfile_read(path, &records, &(struct recordfile_listener){.report = ignore_line},

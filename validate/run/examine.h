@@ -13,6 +13,8 @@ struct examination {
     const char *level;            /* "quick", "standard" */
     const char *config_path;      /* NULL: the usual one */
     double budget_s;
+    void (*on_tick)(void *context); /* called some ten times a second */
+    void *context;
     const volatile sig_atomic_t *stop; /* ends it */
 };
 

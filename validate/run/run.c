@@ -19,6 +19,7 @@
 #include "validate/run/decide.h"
 #include "validate/run/examine.h"
 #include "validate/run/hang.h"
+#include "validate/run/keeper.h"
 #include "validate/run/launch.h"
 #include "validate/run/layout.h"
 #include "validate/run/script.h"
@@ -42,6 +43,7 @@ struct run {
     double looked_at, lost_at; /* clock_s(); lost_at 0: Slurm has taken none of the chosen */
     struct hang hang;
     struct hang_note hung; /* of the last start */
+    struct keeper keeper;
 };
 
 /* ---------------------------------------------------------------- output */
@@ -121,6 +123,32 @@ static void print_hang(const struct run *run)
         json_pack("{ss* ss}", "node", *note->node ? note->node : NULL, "message", note->text));
 }
 
+/* One line where the node of the job script may not fail any more. */
+static void print_keeper(const struct run *run, const char *why)
+{
+    print_message(run, "the job will not be requeued if the node of its script fails: %s", why);
+}
+
+/* A keeper beside the command, where one is of use; the one of an earlier start may be there. */
+static void keeper_start(struct run *run)
+{
+    const char *script = getenv("SLURMD_NODENAME");
+    const char *node = keeper_node(&run->job, script, run->options->max_restarts);
+    struct error err;
+
+    if (run->keeper.pid == 0 && node &&
+        keeper_begin(&run->keeper, run->job_id, &run->job, node, script, &err) != 0)
+        print_keeper(run, err.text);
+}
+
+static void keeper_look(void *context)
+{
+    struct run *run = context;
+
+    if (run->keeper.pid > 0 && !keeper_beat(&run->keeper))
+        print_keeper(run, "the keeper step has ended");
+}
+
 /* Of struct launch: Slurm ends a step that loses a node, but not each launcher ends with it; and
  * what hangs does not end. */
 static bool look(void *context)
@@ -130,6 +158,7 @@ static bool look(void *context)
     struct hostlist lost = {0};
     struct error err;
 
+    keeper_look(run);
     if (!run->hung.is_hung && !launch_stop && hang_take(&run->hang, &run->hung))
         print_hang(run);
     if (now - run->looked_at > RUN_LOOK_S && run->lost_at == 0) {
@@ -226,6 +255,8 @@ static void nodes_examine(struct run *run, const struct hostlist *used, struct r
                                                         : PREFLIGHT_QUICK),
                                                 .config_path = run->options->config_path,
                                                 .budget_s = run->options->budget_s,
+                                                .on_tick = keeper_look,
+                                                .context = run,
                                                 .stop = &launch_stop},
                           &passed, &failed, &err) == 0;
     if (!is_told && !launch_stop)
@@ -281,23 +312,16 @@ static struct run_decision decide(struct run *run, const struct run_seen *seen)
 static void requeue(struct run *run)
 {
     char *folded = hostlist_fold(&run->at_fault);
-    struct hostlist excluded = {0};
-    struct error err = {""};
-    int rv = 0;
+    struct error err;
+    int rv;
 
-    for (size_t i = 0; i < run->job.excluded.count; i++)
-        rv |= hostlist_append(&excluded, run->job.excluded.names[i]);
-    for (size_t i = 0; i < run->at_fault.count; i++)
-        rv |= hostlist_append(&excluded, run->at_fault.names[i]);
     print_message(run, "too few good nodes left; requeueing job %u without %s", run->job_id,
                   folded ? folded : "");
     free(folded);
-    signal(SIGTERM, SIG_IGN);
-    rv = rv == 0 ? own_job_requeue(run->job_id, &excluded, &err) : error_set(&err, "no memory");
-    hostlist_clear(&excluded);
+    signal(SIGTERM, SIG_DFL);
+    rv = own_job_requeue(run->job_id, &run->job, &run->at_fault, &err);
     if (rv != 0)
         print_message(run, "%s", err.text);
-    signal(SIGTERM, SIG_DFL);
     while (rv >= 0)
         pause();
 }
@@ -390,6 +414,7 @@ static int command_run_once(struct run *run, int *status)
     if (layout_environment(&run->all, &chosen, &variables, &err) != 0 ||
         layout_command(run->options->command, &run->job.nodes, &chosen, &command, &err) != 0)
         goto done;
+    keeper_start(run);
     run->starts++;
     print_message(run, "starts %s on %s", run->options->command[0], folded ? folded : "");
     print_event(run, "start", json_pack("{so}", "nodes", names_json(&chosen)));
@@ -487,6 +512,7 @@ int run_job(const char *name, const struct run_options *options)
         status = first_look(&run);
     if (status == 0)
         status = run_until_end(&run);
+    keeper_end(&run.keeper);
     if (recordfile_close(options->json_path, run.json, &err) != 0)
         print_message(&run, "%s", err.text);
     own_job_clear(&run.job);

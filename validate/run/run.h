@@ -13,6 +13,7 @@ struct run_options {
     const char *config_path, *json_path; /* NULL: not given */
     double budget_s;                     /* of a preflight */
     double hang_s;        /* without progress until the command is ended and restarted; 0: never */
+    const char *keeper;   /* the node of the job script: run as keeper, keeper.h; NULL: not */
     char *const *command; /* ends with NULL */
 };
 

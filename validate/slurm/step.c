@@ -264,6 +264,19 @@ int step_run(const struct step *step, const struct process *watching, struct pro
     return rv;
 }
 
+int step_command(const struct step *step, struct arguments *srun, struct error *err)
+{
+    struct command command = {0};
+    int rv = command_make(step, &command, err);
+
+    if (rv == 0) {
+        *srun = command.srun;
+        command.srun = (struct arguments){0};
+    }
+    command_clear(&command);
+    return rv;
+}
+
 int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s, bool has_labels,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err)

@@ -33,6 +33,10 @@ struct step {
 int step_run(const struct step *step, const struct process *watching, struct process_result *result,
              struct error *err);
 
+/* The command line of srun that starts such a step, of few nodes and short arguments, for a caller
+ * that runs it itself. Returns 0, or -1 with err. */
+int step_command(const struct step *step, struct arguments *srun, struct error *err);
+
 /* Runs the program as one task on each of the nodes in a small allocation of its own beside
  * whatever runs there; gives up when it does not start within wait_s. partition NULL: the default
  * one. has_labels: as of a step. */

@@ -14,6 +14,7 @@
 #include "lib/base/grow.h"
 #include "lib/base/sysfs.h"
 #include "lib/node/counters.h"
+#include "validate/slurm/own_job.h"
 
 enum { ENVIRONMENT_MOST = 1 << 20, STAT_MOST = 4096 };
 
@@ -71,7 +72,7 @@ static bool process_identify(const struct watch_job *job, const char *environmen
     long rank = -1, step = number(variable(environment, length, "SLURM_STEP_ID"), -1);
 
     if (number(variable(environment, length, "SLURM_JOB_ID"), 0) != (long)job->id ||
-        step == job->own_step)
+        step == job->own_step || variable(environment, length, OWN_JOB_KEEPER))
         return false;
     for (size_t i = 0; rank < 0 && i < sizeof names / sizeof *names; i++)
         rank = number(variable(environment, length, names[i]), -1);

@@ -121,6 +121,51 @@ static void nobody(void)
     is_str(decided(&seen), "end too-many-faulty", "... and no second time");
 }
 
+/* ---------------------------------------------------------------- the keeper */
+
+static void keeping(void)
+{
+    struct own_job job = {.can_requeue = true, .requeues = 1};
+    struct keeper_seen seen = {.is_told = true, .is_running = true, .is_same = true};
+
+    hostlist_expand("n[1-3]", &job.nodes, NULL);
+    is_str(keeper_node(&job, "n1", 3), "n3", "the keeper is where spares are");
+    is_str(keeper_node(&job, "n3", 3), "n2", "... not where the job script is");
+    ok(!keeper_node(&job, "n4", 3) && !keeper_node(&job, NULL, 3), "no script on a node: none");
+    ok(!keeper_node(&job, "n1", 1), "no restart left: none");
+    job.can_requeue = false;
+    ok(!keeper_node(&job, "n1", 3), "a job that cannot be queued again: none");
+    job.can_requeue = true;
+    job.nodes.count = 1;
+    ok(!keeper_node(&job, "n1", 3), "one node: none");
+    job.nodes.count = 3;
+    hostlist_clear(&job.nodes);
+
+    is_int(keeper_decide(&seen), KEEPER_WAIT, "muster run tells that it lives: nothing is done");
+    seen.silent = KEEPER_SILENT;
+    is_int(keeper_decide(&seen), KEEPER_REQUEUE, "it is silent and its node lost: queued again");
+    seen.is_told = false;
+    is_int(keeper_decide(&seen), KEEPER_WAIT, "... not while the controller is silent, too");
+    seen.is_told = true;
+    seen.is_running = false;
+    is_int(keeper_decide(&seen), KEEPER_WAIT, "... nor a job that does not run");
+    seen.is_running = true;
+    seen.is_same = false;
+    is_int(keeper_decide(&seen), KEEPER_END, "... nor one that is not the keeper's any more");
+    seen.is_same = true;
+    seen.has_script = true;
+    is_int(keeper_decide(&seen), KEEPER_WAIT, "its node is the job's: nothing is done");
+    seen.silent = KEEPER_ORPHAN;
+    is_int(keeper_decide(&seen), KEEPER_END, "... for ever: the keeper ends");
+    seen.silent = 0;
+    seen.is_closed = true;
+    is_int(keeper_decide(&seen), KEEPER_END, "it was killed: the keeper ends");
+    seen.has_script = false;
+    is_int(keeper_decide(&seen), KEEPER_REQUEUE, "... because its node was lost: queued again");
+    seen.is_told = false;
+    is_int(keeper_decide(&seen), KEEPER_END, "... which cannot be told: the keeper ends");
+}
+
 /* ---------------------------------------------------------------- nodes */
 
 static char *chosen_text(const char *nodes, const char *keep, const char *excluded, size_t wanted)
@@ -261,6 +306,7 @@ int main(void)
     at_fault();
     hung();
     nobody();
+    keeping();
 
     is_chosen("n[1-5]", "", "", 4, "n[1-4]", "the last node is the spare");
     is_chosen("n[1-5]", "n[1-4]", "n2", 4, "n[1,3-5]", "a spare for the node at fault");

@@ -566,10 +566,12 @@ static void reading(void)
     process(44, "SLURM_JOB_ID=12 SLURM_PROCID=0 ", 'S', 0);
     process(45, "HOME=/ ", 'R', 0);
     process(46, "SLURM_JOB_ID=12 SLURM_STEP_ID=2 SLURM_PROCID=1 ", 'S', 0);
+    process(48, "SLURM_JOB_ID=12 SLURM_STEP_ID=4 SLURM_PROCID=0 MUSTER_KEEPER=1 ", 'S', 0);
     process(47, "SLURM_JOB_ID=12 SLURM_STEP_ID=2 SLURM_PROCID=1 OMPI_COMM_WORLD_RANK=9 ", 'T', 0);
     is_int(watch_read_ranks(root, &job, &sample, address, sizeof address), 0, "a node is read");
     is_int(sample.rank_count, 2,
-           "ranks are the job's: not of other jobs, of the batch script, of launchers or our own");
+           "ranks are the job's: not of other jobs, of the batch script, of launchers or our own "
+           "steps");
     is_int(sample.ranks[0].rank, 5, "srun's number");
     is_int(sample.ranks[0].pid, 41, "... the process that works");
     is_int(sample.ranks[0].state, 'R', "... with its state");
