@@ -54,8 +54,7 @@ int command_run(int argc, char **argv)
         return status;
     options.command = argv + optind;
     if (options.keeper)
-        return keeper_run(set.name, options.keeper, (int)options.max_restarts,
-                          *options.command ? *options.command : "");
+        return keeper_run(set.name, options.keeper, *options.command);
     status = command_conf(set.name, options.config_path, &conf);
     options.budget_s = conf.preflight_budget_s;
     if (status == COMMAND_PASS && !*options.command)

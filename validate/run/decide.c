@@ -85,11 +85,9 @@ const char *run_reason_name(enum run_reason reason)
     return names[reason];
 }
 
-/* ---------------------------------------------------------------- the keeper */
-
-const char *keeper_node(const struct own_job *job, const char *script, long most_restarts)
+char *keeper_node(const struct own_job *job, const char *script, long most_restarts)
 {
-    const char *node = NULL;
+    char *node = NULL;
 
     if (!job->can_requeue || job->requeues >= most_restarts || !script ||
         !hostlist_contains(&job->nodes, script))
@@ -100,15 +98,10 @@ const char *keeper_node(const struct own_job *job, const char *script, long most
     return node;
 }
 
-enum keeper_action keeper_decide(const struct keeper_seen *seen)
+enum keeper_action keeper_decide(const struct own_job *job, const char *here, const char *script)
 {
-    if (!seen->is_closed && seen->silent < KEEPER_SILENT)
-        return KEEPER_WAIT;
-    if (!seen->is_told || !seen->is_running)
-        return seen->is_closed ? KEEPER_END : KEEPER_WAIT;
-    if (!seen->is_same)
+    if (job->is_running && !hostlist_contains(&job->nodes, here))
         return KEEPER_END;
-    if (!seen->has_script)
-        return KEEPER_REQUEUE;
-    return seen->is_closed || seen->silent >= KEEPER_ORPHAN ? KEEPER_END : KEEPER_WAIT;
+    return job->is_running && !hostlist_contains(&job->nodes, script) ? KEEPER_REQUEUE
+                                                                      : KEEPER_WAIT;
 }

@@ -71,28 +71,14 @@ const char *run_reason_name(enum run_reason reason);
 
 /* ---------------------------------------------------------------- the keeper, keeper.h */
 
-/* Whether a keeper is of use, with the node for it: the last one of the job that is not `script`'s,
- * which is where spares are. NULL: a job that cannot be queued again, at the end of its restarts,
- * on one node, or whose script runs on none of its nodes (NULL: not known). Pure. */
-const char *keeper_node(const struct own_job *job, const char *script, long most_restarts);
+/* The node for it: the last of the job that is not the script's, where spares are. NULL: the job
+ * cannot be queued again (any more), has no such node, or the script (may be NULL) runs on none. */
+char *keeper_node(const struct own_job *job, const char *script, long most_restarts);
 
-struct keeper_seen {
-    bool is_closed; /* muster run was killed, or its node is about to be lost */
-    int silent;     /* times KEEPER_LOOK_S without a byte, running */
-    bool is_told;   /* the controller has answered, and so: */
-    bool is_running;
-    bool is_same; /* the job was not queued again meanwhile, and the keeper's node is the job's */
-    bool has_script; /* so is the job script's */
-};
+enum keeper_action { KEEPER_WAIT, KEEPER_END, KEEPER_REQUEUE };
 
-enum keeper_action {
-    KEEPER_WAIT,
-    KEEPER_END,
-    KEEPER_REQUEUE,
-};
-
-/* A job is queued again only where Slurm itself has taken the script's node from it and muster run
- * is silent: one whose node merely has lost its slurmd goes on. Pure. */
-enum keeper_action keeper_decide(const struct keeper_seen *seen);
+/* When muster run is silent. here: the keeper's node. A job is queued again only where Slurm itself
+ * has taken the script's node from it. */
+enum keeper_action keeper_decide(const struct own_job *job, const char *here, const char *script);
 
 #endif

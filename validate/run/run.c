@@ -123,22 +123,15 @@ static void print_hang(const struct run *run)
         json_pack("{ss* ss}", "node", *note->node ? note->node : NULL, "message", note->text));
 }
 
-/* One line where the node of the job script may not fail any more. */
-static void print_keeper(const struct run *run, const char *why)
-{
-    print_message(run, "the job will not be requeued if the node of its script fails: %s", why);
-}
-
-/* A keeper beside the command, where one is of use; the one of an earlier start may be there. */
 static void keeper_start(struct run *run)
 {
     const char *script = getenv("SLURMD_NODENAME");
-    const char *node = keeper_node(&run->job, script, run->options->max_restarts);
+    char *node = keeper_node(&run->job, script, run->options->max_restarts);
     struct error err;
 
     if (run->keeper.pid == 0 && node &&
-        keeper_begin(&run->keeper, run->job_id, &run->job, node, script, &err) != 0)
-        print_keeper(run, err.text);
+        keeper_begin(&run->keeper, run->job_id, node, script, &err) != 0)
+        print_message(run, "%s", err.text);
 }
 
 static void keeper_look(void *context)
@@ -146,7 +139,8 @@ static void keeper_look(void *context)
     struct run *run = context;
 
     if (run->keeper.pid > 0 && !keeper_beat(&run->keeper))
-        print_keeper(run, "the keeper step has ended");
+        print_message(run,
+                      "the keeper step ended: the job will not be requeued if this node fails");
 }
 
 /* Of struct launch: Slurm ends a step that loses a node, but not each launcher ends with it; and
@@ -312,16 +306,20 @@ static struct run_decision decide(struct run *run, const struct run_seen *seen)
 static void requeue(struct run *run)
 {
     char *folded = hostlist_fold(&run->at_fault);
-    struct error err;
-    int rv;
+    struct error err = {""};
+    int rv = 0;
 
+    for (size_t i = 0; i < run->at_fault.count; i++)
+        rv |= hostlist_append(&run->job.excluded, run->at_fault.names[i]);
     print_message(run, "too few good nodes left; requeueing job %u without %s", run->job_id,
                   folded ? folded : "");
     free(folded);
-    signal(SIGTERM, SIG_DFL);
-    rv = own_job_requeue(run->job_id, &run->job, &run->at_fault, &err);
+    signal(SIGTERM, SIG_IGN);
+    rv = rv == 0 ? own_job_requeue(run->job_id, &run->job.excluded, &err)
+                 : error_set(&err, "no memory");
     if (rv != 0)
         print_message(run, "%s", err.text);
+    signal(SIGTERM, SIG_DFL);
     while (rv >= 0)
         pause();
 }
@@ -512,7 +510,6 @@ int run_job(const char *name, const struct run_options *options)
         status = first_look(&run);
     if (status == 0)
         status = run_until_end(&run);
-    keeper_end(&run.keeper);
     if (recordfile_close(options->json_path, run.json, &err) != 0)
         print_message(&run, "%s", err.text);
     own_job_clear(&run.job);

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,25 +91,14 @@ static int exclude(char *id, char *nodes)
     return answer_take(answer, rv);
 }
 
-int own_job_requeue(uint32_t id, const struct own_job *job, const struct hostlist *without,
-                    struct error *err)
+int own_job_requeue(uint32_t id, const struct hostlist *excluded, struct error *err)
 {
-    const struct hostlist *const lists[] = {&job->excluded, without};
-    struct hostlist excluded = {0};
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, saved;
-    char *folded = NULL, text[16];
+    char *folded = hostlist_fold_for_slurm(excluded), text[16];
     int rv = 0;
 
-    for (int i = 0; i < 2; i++)
-        for (size_t j = 0; j < lists[i]->count; j++)
-            rv |= hostlist_append(&excluded, lists[i]->names[j]);
-    if (rv == 0)
-        folded = hostlist_fold_for_slurm(&excluded);
-    hostlist_clear(&excluded);
     snprintf(text, sizeof text, "%u", id);
     if (!folded)
-        return error_set(err, "out of memory for the nodes that job %u excludes", id);
-    sigaction(SIGTERM, &ignore, &saved);
+        return error_set(err, "out of memory for %zu nodes", excluded->count);
     if (requeue(text) != SLURM_SUCCESS) {
         rv = error_set(err, "cannot queue job %u again: %s", id, slurm_strerror(errno));
         goto done;
@@ -123,7 +111,6 @@ int own_job_requeue(uint32_t id, const struct own_job *job, const struct hostlis
         rv = 1;
     }
 done:
-    sigaction(SIGTERM, &saved, NULL);
     free(folded);
     return rv;
 }
@@ -138,11 +125,9 @@ int own_job_last_step(uint32_t id, long *last, struct error *err)
                          slurm_strerror(errno));
     for (uint32_t i = 0; i < found->job_step_count; i++) {
         uint32_t step = found->job_steps[i].step_id.step_id;
-        const char *name = found->job_steps[i].name;
 
-        if (name && strcmp(name, OWN_JOB_KEEPER) == 0)
-            continue;
-        if (step < SLURM_MAX_NORMAL_STEP_ID && (long)step > *last)
+        if (step < SLURM_MAX_NORMAL_STEP_ID && (long)step > *last &&
+            !(found->job_steps[i].name && strcmp(found->job_steps[i].name, OWN_JOB_KEEPER) == 0))
             *last = (long)step;
     }
     slurm_free_job_step_info_response_msg(found);

@@ -26,14 +26,12 @@ struct own_job {
 int own_job_load(uint32_t id, struct own_job *job, struct error *err);
 void own_job_clear(struct own_job *job);
 
-/* Queues the job again and adds those nodes to its ExcNodeList. Slurm ends our process meanwhile:
- * SIGTERM is ignored. Returns 0; 1 with err when it is queued and the list could not be set; -1
+/* Queues the job again and sets its ExcNodeList. Slurm ends the batch script meanwhile: the caller
+ * lets no signal end it. Returns 0; 1 with err when it is queued and the list could not be set; -1
  * with err when it is not queued. */
-int own_job_requeue(uint32_t id, const struct own_job *job, const struct hostlist *without,
-                    struct error *err);
+int own_job_requeue(uint32_t id, const struct hostlist *excluded, struct error *err);
 
-/* The name of the step that keeps a job (run/keeper.h), and a variable in its environment: it is no
- * step of the user's. */
+/* Name of the keeper's step (run/keeper.h), which is not the user's, and a variable in it. */
 #define OWN_JOB_KEEPER "MUSTER_KEEPER"
 
 /* The greatest number of the user's steps by srun that the controller has of the job; -1: none.

@@ -126,7 +126,6 @@ static void nobody(void)
 static void keeping(void)
 {
     struct own_job job = {.can_requeue = true, .requeues = 1};
-    struct keeper_seen seen = {.is_told = true, .is_running = true, .is_same = true};
 
     hostlist_expand("n[1-3]", &job.nodes, NULL);
     is_str(keeper_node(&job, "n1", 3), "n3", "the keeper is where spares are");
@@ -139,31 +138,13 @@ static void keeping(void)
     job.nodes.count = 1;
     ok(!keeper_node(&job, "n1", 3), "one node: none");
     job.nodes.count = 3;
+    job.is_running = true;
+    is_int(keeper_decide(&job, "n3", "n1"), KEEPER_WAIT, "the script's node is the job's: nothing");
+    is_int(keeper_decide(&job, "n3", "n4"), KEEPER_REQUEUE, "it was taken away: queued again");
+    is_int(keeper_decide(&job, "n4", "n5"), KEEPER_END, "... not by a keeper whose node was, too");
+    job.is_running = false;
+    is_int(keeper_decide(&job, "n3", "n4"), KEEPER_WAIT, "... nor where the job does not run");
     hostlist_clear(&job.nodes);
-
-    is_int(keeper_decide(&seen), KEEPER_WAIT, "muster run tells that it lives: nothing is done");
-    seen.silent = KEEPER_SILENT;
-    is_int(keeper_decide(&seen), KEEPER_REQUEUE, "it is silent and its node lost: queued again");
-    seen.is_told = false;
-    is_int(keeper_decide(&seen), KEEPER_WAIT, "... not while the controller is silent, too");
-    seen.is_told = true;
-    seen.is_running = false;
-    is_int(keeper_decide(&seen), KEEPER_WAIT, "... nor a job that does not run");
-    seen.is_running = true;
-    seen.is_same = false;
-    is_int(keeper_decide(&seen), KEEPER_END, "... nor one that is not the keeper's any more");
-    seen.is_same = true;
-    seen.has_script = true;
-    is_int(keeper_decide(&seen), KEEPER_WAIT, "its node is the job's: nothing is done");
-    seen.silent = KEEPER_ORPHAN;
-    is_int(keeper_decide(&seen), KEEPER_END, "... for ever: the keeper ends");
-    seen.silent = 0;
-    seen.is_closed = true;
-    is_int(keeper_decide(&seen), KEEPER_END, "it was killed: the keeper ends");
-    seen.has_script = false;
-    is_int(keeper_decide(&seen), KEEPER_REQUEUE, "... because its node was lost: queued again");
-    seen.is_told = false;
-    is_int(keeper_decide(&seen), KEEPER_END, "... which cannot be told: the keeper ends");
 }
 
 /* ---------------------------------------------------------------- nodes */
