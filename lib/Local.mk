@@ -26,6 +26,7 @@ lib_libmuster_la_SOURCES += \
 	lib/constants/command_constants.h \
 	lib/constants/harness_constants.h \
 	lib/constants/links_constants.h \
+	lib/constants/model_constants.h \
 	lib/constants/node_constants.h \
 	lib/constants/plan_constants.h \
 	lib/constants/policy_constants.h \

@@ -11,6 +11,7 @@
 #include "lib/constants/command_constants.h"
 #include "lib/constants/harness_constants.h"
 #include "lib/constants/links_constants.h"
+#include "lib/constants/model_constants.h"
 #include "lib/constants/node_constants.h"
 #include "lib/constants/plan_constants.h"
 #include "lib/constants/policy_constants.h"
@@ -37,14 +38,23 @@ static const struct {
     const struct constant *rows;
     size_t count;
 } rooms[] = {
-    ROOM("node", NODE_CONSTANTS),           ROOM("checks", CHECKS_CONSTANTS),
-    ROOM("policy", POLICY_CONSTANTS),       ROOM("slurm", SLURM_CONSTANTS),
-    ROOM("command", COMMAND_CONSTANTS),     ROOM("certify", CERTIFY_CONSTANTS),
-    ROOM("preflight", PREFLIGHT_CONSTANTS), ROOM("schedule", SCHEDULE_CONSTANTS),
-    ROOM("links", LINKS_CONSTANTS),         ROOM("harness", HARNESS_CONSTANTS),
-    ROOM("battery", BATTERY_CONSTANTS),     ROOM("collectives", COLLECTIVES_CONSTANTS),
-    ROOM("trainer", TRAINER_CONSTANTS),     ROOM("run", RUN_CONSTANTS),
-    ROOM("plan", PLAN_CONSTANTS),           ROOM("watch", WATCH_CONSTANTS),
+    ROOM("node", NODE_CONSTANTS),
+    ROOM("checks", CHECKS_CONSTANTS),
+    ROOM("policy", POLICY_CONSTANTS),
+    ROOM("slurm", SLURM_CONSTANTS),
+    ROOM("command", COMMAND_CONSTANTS),
+    ROOM("certify", CERTIFY_CONSTANTS),
+    ROOM("preflight", PREFLIGHT_CONSTANTS),
+    ROOM("schedule", SCHEDULE_CONSTANTS),
+    ROOM("links", LINKS_CONSTANTS),
+    ROOM("model", MODEL_CONSTANTS),
+    ROOM("harness", HARNESS_CONSTANTS),
+    ROOM("battery", BATTERY_CONSTANTS),
+    ROOM("collectives", COLLECTIVES_CONSTANTS),
+    ROOM("trainer", TRAINER_CONSTANTS),
+    ROOM("run", RUN_CONSTANTS),
+    ROOM("plan", PLAN_CONSTANTS),
+    ROOM("watch", WATCH_CONSTANTS),
 };
 
 static void json_member(const char *name, const char *value, FILE *stream)

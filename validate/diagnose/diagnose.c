@@ -78,7 +78,7 @@ static bool find_likeliest(struct explanation *explanation, struct candidate *pa
         } else if (parts->stamp == (long)explanation->count) {
             return true;
         } else {
-            double known = least > 0 ? least : fmin(least, log(model_value(MODEL_ASKED)));
+            double known = least > 0 ? least : fmin(least, log(MODEL_ASKED));
 
             known -= parts->part.type == DIAGNOSE_FABRIC ? fabric_known : 0;
             parts->value = explanation_weigh(explanation, &parts->part, known);
@@ -422,8 +422,7 @@ static int add_likely(struct search *search)
     struct candidate *left = search->left;
 
     heap_make(left, search->left_count);
-    while (find_likeliest(&search->explanation, left, &search->left_count,
-                          log(model_value(MODEL_ASKED)))) {
+    while (find_likeliest(&search->explanation, left, &search->left_count, log(MODEL_ASKED))) {
         struct suspicion item = {.part = left->part, .rival_count = 1};
 
         item.probability = 1 / (1 + exp(-left->value));
@@ -452,7 +451,7 @@ double suspicion_probability(const struct suspicion *item)
 
 bool suspicion_is_sure(const struct suspicion *item)
 {
-    return suspicion_probability(item) >= model_value(MODEL_SURE);
+    return suspicion_probability(item) >= MODEL_SURE;
 }
 
 /* Whether a sample of the pairs that is too low passes the part, and none that is at fault for
@@ -549,10 +548,9 @@ static void find_noise(const struct explanation *explanation, struct noise *nois
                 count_dips(observations, pair, run, &parts, counts, &all);
         }
     }
-    noise->hiccup_share =
-        fmin(fmax(hiccups / fmax(observations->run_count, 1), model_value(MODEL_HICCUPS_LEAST)),
-             model_value(MODEL_HICCUPS_MOST));
-    model_fit_dips(counts, all, model_value(MODEL_DIPS_MOST), &noise->dips);
+    noise->hiccup_share = fmin(
+        fmax(hiccups / fmax(observations->run_count, 1), MODEL_HICCUPS_LEAST), MODEL_HICCUPS_MOST);
+    model_fit_dips(counts, all, MODEL_DIPS_MOST, &noise->dips);
 }
 
 static void search_clear(struct search *search)
@@ -586,7 +584,7 @@ static int screen_others(const struct diagnose_network *network,
     int status = -1;
 
     for (size_t i = 0; i < diagnosis->count && known; i++)
-        if (diagnosis->items[i].probability >= model_value(MODEL_SURE))
+        if (diagnosis->items[i].probability >= MODEL_SURE)
             known[known_count++] = diagnosis->items[i].part;
     if (known)
         status = screen_make(network, samples, count, known, known_count, &diagnosis->screen);
@@ -598,7 +596,7 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
              size_t count, struct diagnosis *diagnosis)
 {
     struct search search = {.diagnosis = diagnosis};
-    struct noise noise = {.hiccup_share = model_value(MODEL_HICCUPS_LEAST)};
+    struct noise noise = {.hiccup_share = MODEL_HICCUPS_LEAST};
     unsigned none[MODEL_BINS] = {0};
     size_t kept = 0;
     int status;
@@ -631,8 +629,7 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
         const struct suspicion *item = &diagnosis->items[i];
         double most = item->part.duty > 0 ? network->fault_share_at_times : network->fault_share;
 
-        if (item->probability > model_value(MODEL_ASKED) &&
-            exp(model_depth(item->part.depth)) < most)
+        if (item->probability > MODEL_ASKED && exp(model_depth(item->part.depth)) < most)
             diagnosis->items[kept++] = *item;
     }
     diagnosis->count = kept;

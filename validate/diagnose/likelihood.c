@@ -147,8 +147,7 @@ static void find_ratios(const struct diagnose_network *network, const struct obs
     const float *healthy = sample->table->healthy[load][sample->is_seen];
     float unit = bin == sample->bin ? 1 : expf(healthy[bin] - healthy[sample->bin]);
     /* what is there all the time does not let a sample change, unless machines do */
-    float steady =
-        sample->is_changed && load == MODEL_QUIET ? (float)model_value(MODEL_CHANGES_ALWAYS) : 1;
+    float steady = sample->is_changed && load == MODEL_QUIET ? (float)MODEL_CHANGES_ALWAYS : 1;
 
     ratios->always = row;
     ratios->at_times = is_uplink ? row : sample->table->at_times[load][sample->is_seen][bin];
@@ -277,7 +276,7 @@ static void run_weigh(const struct observations *observations, const struct run 
                       struct passing *others, const struct looked_at *other,
                       struct weighed_run *sum)
 {
-    double kept = model_value(MODEL_TOGETHER_RUN);
+    double kept = MODEL_TOGETHER_RUN;
     int lasting = others->lasting;
     float lasting_duty = lasting >= 0 ? others->duties[lasting] : 1;
 

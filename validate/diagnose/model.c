@@ -4,39 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct model_row rows[MODEL_CONSTANTS] = {
-    [MODEL_HEALTHY_SCALE] = {0.012, "of ln rate", "least scale of healthy samples; chosen"},
-    [MODEL_FAULTY_SCALE] = {0.04, "of ln rate", "scale of faulty samples; chosen"},
-    [MODEL_DIP_SHARE] = {0.01, "of samples", "are anything between least and most; chosen"},
-    [MODEL_DIPS_MOST] = {0.1, "of samples", "are so at most; chosen"},
-    [MODEL_DIP_LEAST] = {0.2, "of the rate", "chosen"},
-    [MODEL_DIP_POWER] = {6, "", "of half of these, density ~ rate^power; chosen"},
-    [MODEL_LOW] = {-0.06, "ln rate", "a sample below is low; chosen"},
-    [MODEL_SLOWED_SHARE] = {0.7, "of preempted samples", "are slowed; chosen"},
-    [MODEL_SLOWED_LEAST] = {0.3, "of the rate", "of slowed samples, evenly; chosen"},
-    [MODEL_MOST] = {1.02, "of the rate", "of slowed samples and dips; chosen"},
-    [MODEL_PREEMPTED_QUIET] = {0.004, "of samples", "of quiet machines; chosen"},
-    [MODEL_PREEMPTED_BUSY] = {0.6, "of samples", "of busy machines; chosen"},
-    [MODEL_SEEN_PREEMPTED] = {0.75, "of preempted samples", "their ends see it; chosen"},
-    [MODEL_SEEN_OTHERS] = {0.015, "of other samples", "their ends think so; chosen"},
-    [MODEL_SEEN] = {0.05, "of the time", "an end that misses more sees it; chosen"},
-    [MODEL_TOGETHER_RUN] = {0.5, "", "what comes and goes keeps for a pair run; chosen"},
-    [MODEL_CHANGED] = {1.3, "high over low end", "what has more changed meanwhile; chosen"},
-    [MODEL_CHANGES] = {0.1, "of samples that it slows", "what comes and goes changes in; chosen"},
-    [MODEL_CHANGES_ALWAYS] = {0.1, "",
-                              "as likely that what is always there lets a sample change; chosen"},
-    [MODEL_HICCUPS_LEAST] = {0.001, "of pair runs", "have one; chosen"},
-    [MODEL_HICCUPS_MOST] = {0.1, "of pair runs", "have one at most; chosen"},
-    [MODEL_PRIOR_LARGE] = {1e-3, "", "rail, leaf, uplink, fabric; chosen"},
-    [MODEL_PRIOR_ONE_WAY] = {5e-4, "", "rail one way; chosen"},
-    [MODEL_PRIOR_NODE] = {5e-4, "", "all rails, host; chosen"},
-    [MODEL_PRIOR_PATH] = {8e-4, "over nodes - 1", "chosen"},
-    [MODEL_PRIOR_PATH_ONE_WAY] = {6e-4, "over nodes - 1", "chosen"},
-    [MODEL_PRIOR_PATH_RAILS] = {3e-4, "over nodes - 1", "chosen"},
-    [MODEL_SURE] = {0.999, "probability", "of a part that fails; one of 1000 wrong"},
-    [MODEL_ASKED] = {1e-4, "probability", "a part below is not measured once more; chosen"},
-    [MODEL_CLEARED] = {0.01, "probability", "a part below is not in doubt; chosen"},
-};
 static const double rates[MODEL_RATES] = {0.003, 0.05, 0.2, 0.5, 0.9};
 static const double rate_priors[MODEL_RATES] = {0.5, 0.25, 0.15, 0.07, 0.03};
 const float model_duties[MODEL_SHARINGS][MODEL_DUTIES] = {
@@ -59,16 +26,6 @@ static const double scale_step = 1.25;
 const double model_impossible = 1e-6;
 /* No sample says more than that for a part. */
 static const double certain = 1e6;
-
-const struct model_row *model_row(enum model_constant constant)
-{
-    return &rows[constant];
-}
-
-double model_value(enum model_constant constant)
-{
-    return rows[constant].value;
-}
 
 double model_rate(int rate)
 {
@@ -143,7 +100,7 @@ double model_density(double y, double scale)
 /* Rates that are anything between `least` and the most of what they should be: in y, exp(y). */
 static double density_even(double y, double least)
 {
-    double most = rows[MODEL_MOST].value, share = exp(y);
+    double most = MODEL_MOST, share = exp(y);
 
     return share > least && share < most ? share / (most - least) : 1e-3;
 }
@@ -151,8 +108,8 @@ static double density_even(double y, double least)
 /* Samples that are anything: half of them evenly, half of them the more the less is missing. */
 static double density_dip(double y)
 {
-    double least = rows[MODEL_DIP_LEAST].value, most = rows[MODEL_MOST].value;
-    double power = rows[MODEL_DIP_POWER].value, share = exp(y);
+    double least = MODEL_DIP_LEAST, most = MODEL_MOST;
+    double power = MODEL_DIP_POWER, share = exp(y);
 
     if (share <= least || share >= most)
         return 1e-3;
@@ -162,7 +119,7 @@ static double density_dip(double y)
 
 void model_fit_dips(const unsigned *counts, double all, double most, struct model_dips *dips)
 {
-    double scale = rows[MODEL_FAULTY_SCALE].value, low = 0;
+    double scale = MODEL_FAULTY_SCALE, low = 0;
 
     for (int bin = 0; bin < MODEL_BINS; bin++) {
         dips->density[bin] = prior_dips * density_dip(model_bin_y(bin));
@@ -174,7 +131,7 @@ void model_fit_dips(const unsigned *counts, double all, double most, struct mode
                 counts[from] * model_density(model_bin_y(bin) - model_bin_y(from), scale);
     for (int bin = 0; bin < MODEL_BINS; bin++)
         dips->density[bin] /= prior_dips + low;
-    dips->share = fmin(fmax(low / fmax(all, 1), rows[MODEL_DIP_SHARE].value), most);
+    dips->share = fmin(fmax(low / fmax(all, 1), MODEL_DIP_SHARE), most);
 }
 
 /* Densities of samples of machines under each load whose ends are seen to wait, or not. */
@@ -185,16 +142,14 @@ struct densities {
 /* Of a sample whose way, if it lets it be, scatters by scale about depth and has such dips. */
 static struct densities density(double y, double depth, double scale, double share, double dip)
 {
-    double slowed = rows[MODEL_SLOWED_SHARE].value;
-    double seen = rows[MODEL_SEEN_PREEMPTED].value, seen_others = rows[MODEL_SEEN_OTHERS].value;
+    double slowed = MODEL_SLOWED_SHARE;
+    double seen = MODEL_SEEN_PREEMPTED, seen_others = MODEL_SEEN_OTHERS;
     double scheduled = (1 - share) * model_density(y - depth, scale) + share * dip;
-    double waited =
-        slowed * density_even(y - depth, rows[MODEL_SLOWED_LEAST].value) + (1 - slowed) * scheduled;
+    double waited = slowed * density_even(y - depth, MODEL_SLOWED_LEAST) + (1 - slowed) * scheduled;
     struct densities densities;
 
     for (int load = 0; load < MODEL_LOADS; load++) {
-        double preempted =
-            rows[load == MODEL_BUSY ? MODEL_PREEMPTED_BUSY : MODEL_PREEMPTED_QUIET].value;
+        double preempted = load == MODEL_BUSY ? MODEL_PREEMPTED_BUSY : MODEL_PREEMPTED_QUIET;
 
         densities.of[load][0] =
             (1 - preempted) * (1 - seen_others) * scheduled + preempted * (1 - seen) * waited;
@@ -206,7 +161,7 @@ static struct densities density(double y, double depth, double scale, double sha
 
 void model_blend(const float ratios[MODEL_DEPTHS], float at_times[MODEL_DEPTHS])
 {
-    float changes = (float)rows[MODEL_CHANGES].value, sum = 0;
+    float changes = (float)MODEL_CHANGES, sum = 0;
 
     for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
         sum += ratios[depth];
@@ -217,7 +172,7 @@ void model_blend(const float ratios[MODEL_DEPTHS], float at_times[MODEL_DEPTHS])
 static void fill(struct model_table *table, double healthy_scale, const struct model_dips *dips,
                  int bin)
 {
-    double y = model_bin_y(bin), scale = fmax(rows[MODEL_FAULTY_SCALE].value, healthy_scale);
+    double y = model_bin_y(bin), scale = fmax(MODEL_FAULTY_SCALE, healthy_scale);
     struct densities healthy = density(y, 0, healthy_scale, dips->share, dips->density[bin]);
     double most[2] = {0, 0};
 
@@ -245,7 +200,7 @@ static void fill(struct model_table *table, double healthy_scale, const struct m
 
 int model_scale(double scale)
 {
-    double least = rows[MODEL_HEALTHY_SCALE].value;
+    double least = MODEL_HEALTHY_SCALE;
     int number = scale > least ? (int)ceil(log(scale / least) / log(scale_step)) : 0;
 
     return number < MODEL_SCALES ? number : MODEL_SCALES - 1;
@@ -253,7 +208,7 @@ int model_scale(double scale)
 
 void model_table(int scale, const struct model_dips *dips, struct model_table *table)
 {
-    double healthy_scale = rows[MODEL_HEALTHY_SCALE].value * pow(scale_step, scale);
+    double healthy_scale = MODEL_HEALTHY_SCALE * pow(scale_step, scale);
 
     for (int bin = 0; bin < MODEL_BINS; bin++)
         fill(table, healthy_scale, dips, bin);

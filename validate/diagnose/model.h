@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/constants/model_constants.h"
+
 /* What one sample is likely to be: y = ln(rate / what it should be), and whether an end was seen
  * not to be scheduled meanwhile. doc/attribution.md has the formulas.
  *
@@ -16,47 +18,6 @@
 enum { MODEL_QUIET, MODEL_BUSY, MODEL_LOADS };
 enum { MODEL_DEPTHS = 48, MODEL_DUTIES = 5, MODEL_CELLS = MODEL_DEPTHS * MODEL_DUTIES };
 enum { MODEL_BINS = 208 };
-
-/* Each constant of the model, with unit and origin: model.c. */
-enum model_constant {
-    MODEL_HEALTHY_SCALE,
-    MODEL_FAULTY_SCALE,
-    MODEL_DIP_SHARE,
-    MODEL_DIPS_MOST,
-    MODEL_DIP_LEAST,
-    MODEL_DIP_POWER,
-    MODEL_LOW,
-    MODEL_SLOWED_SHARE,
-    MODEL_SLOWED_LEAST,
-    MODEL_MOST,
-    MODEL_PREEMPTED_QUIET,
-    MODEL_PREEMPTED_BUSY,
-    MODEL_SEEN_PREEMPTED,
-    MODEL_SEEN_OTHERS,
-    MODEL_SEEN,
-    MODEL_TOGETHER_RUN,
-    MODEL_CHANGES,
-    MODEL_CHANGES_ALWAYS,
-    MODEL_CHANGED,
-    MODEL_HICCUPS_LEAST,
-    MODEL_HICCUPS_MOST,
-    MODEL_PRIOR_LARGE,
-    MODEL_PRIOR_ONE_WAY,
-    MODEL_PRIOR_NODE,
-    MODEL_PRIOR_PATH,
-    MODEL_PRIOR_PATH_ONE_WAY,
-    MODEL_PRIOR_PATH_RAILS,
-    MODEL_SURE,
-    MODEL_CLEARED,
-    MODEL_ASKED,
-    MODEL_CONSTANTS,
-};
-struct model_row {
-    double value;
-    const char *unit, *origin;
-};
-const struct model_row *model_row(enum model_constant constant);
-double model_value(enum model_constant constant);
 
 /* Shares of pair runs in which machines may be busy, and their priors' logarithms. */
 enum { MODEL_RATES = 5 };

@@ -162,7 +162,7 @@ static bool is_suspected(const struct diagnose_network *network, const struct di
                          const struct node_pair *pair)
 {
     for (size_t i = 0; i < diagnosis->count; i++)
-        if (diagnosis->items[i].probability > model_value(MODEL_CLEARED) &&
+        if (diagnosis->items[i].probability > MODEL_CLEARED &&
             part_touches(network, &diagnosis->items[i].part, pair->low, pair->high))
             return true;
     return false;
@@ -196,9 +196,8 @@ size_t diagnose_next(const struct diagnose_network *network, const struct diagno
     for (size_t i = 0; i < diagnosis->count && dirty && items < items_most; i++) {
         const struct suspicion *item = &diagnosis->items[i];
 
-        if (before &&
-            (item->probability >= model_value(MODEL_SURE) ||
-             item->probability <= 1 - model_value(MODEL_SURE) || is_as_before(before, item)))
+        if (before && (item->probability >= MODEL_SURE || item->probability <= 1 - MODEL_SURE ||
+                       is_as_before(before, item)))
             continue;
         count = choose(network, item, dirty, pairs, count, most);
         items++;

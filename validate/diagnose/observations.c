@@ -35,8 +35,8 @@ static int class_of(const struct diagnose_network *network, const struct diagnos
  * it: how slow that was tells more than the mean, which has whatever share of it was met. */
 static bool is_changed(const struct diagnose_sample *sample)
 {
-    return sample->low > 0 && sample->high > model_value(MODEL_CHANGED) * sample->low &&
-           sample->stalled <= model_value(MODEL_SEEN);
+    return sample->low > 0 && sample->high > MODEL_CHANGED * sample->low &&
+           sample->stalled <= MODEL_SEEN;
 }
 
 float sample_y(const struct diagnose_sample *sample)
@@ -216,15 +216,15 @@ static void take(struct observations *observations, const struct diagnose_sample
 {
     struct pair *pair = &observations->pairs[observations->pair_count - 1];
 
-    observations->items[observations->count++] = (struct observation){
-        .table = class->table,
-        .bin = (unsigned short)model_bin(y),
-        .rail = (unsigned short)sample->rail,
-        .is_up = sample->from == pair->low,
-        .is_together = sample->is_together,
-        .is_changed = is_changed(sample),
-        .is_low = y<model_value(MODEL_LOW), .is_seen = sample->stalled> model_value(MODEL_SEEN)};
-    pair->is_low |= y < model_value(MODEL_LOW);
+    observations->items[observations->count++] =
+        (struct observation){.table = class->table,
+                             .bin = (unsigned short)model_bin(y),
+                             .rail = (unsigned short)sample->rail,
+                             .is_up = sample->from == pair->low,
+                             .is_together = sample->is_together,
+                             .is_changed = is_changed(sample),
+                             .is_low = y<MODEL_LOW, .is_seen = sample->stalled> MODEL_SEEN};
+    pair->is_low |= y < MODEL_LOW;
     pair->most += observation_most(&observations->items[observations->count - 1]);
     pair->end = observations->runs[observations->run_count - 1].end = observations->count;
 }
@@ -304,7 +304,7 @@ static void find_apart(struct observations *observations)
             if (!one->is_together || !one->is_low)
                 continue;
             alone = median_of_stream(observations, pair, one, false);
-            if (alone < model_value(MODEL_LOW))
+            if (alone < MODEL_LOW)
                 met = lround(exp(alone - median_of_stream(observations, pair, one, true)));
             if (met > 1)
                 one->apart_bin = (unsigned short)model_bin(

@@ -126,19 +126,16 @@ float part_duty(const struct part *part)
 
 double part_log_prior(const struct diagnose_network *network, const struct part *part)
 {
-    enum model_constant constant = MODEL_PRIOR_LARGE;
     double paths = fmax((double)network->node_count - 1, 1);
 
     if (part->type == DIAGNOSE_PATH)
-        return log(model_value(part->rail < 0                ? MODEL_PRIOR_PATH_RAILS
-                               : part->ways != DIAGNOSE_BOTH ? MODEL_PRIOR_PATH_ONE_WAY
-                                                             : MODEL_PRIOR_PATH) /
+        return log((part->rail < 0                ? MODEL_PRIOR_PATH_RAILS
+                    : part->ways != DIAGNOSE_BOTH ? MODEL_PRIOR_PATH_ONE_WAY
+                                                  : MODEL_PRIOR_PATH) /
                    paths);
-    if (part->type == DIAGNOSE_NODE || part->type == DIAGNOSE_HOST)
-        constant = MODEL_PRIOR_NODE;
-    else if (part->ways != DIAGNOSE_BOTH)
-        constant = MODEL_PRIOR_ONE_WAY;
-    return log(model_value(constant));
+    return log(part->type == DIAGNOSE_NODE || part->type == DIAGNOSE_HOST ? MODEL_PRIOR_NODE
+               : part->ways != DIAGNOSE_BOTH                              ? MODEL_PRIOR_ONE_WAY
+                                                                          : MODEL_PRIOR_LARGE);
 }
 
 /* Candidates are found by a hash of what they are. */
@@ -286,7 +283,7 @@ long part_candidates(const struct observations *observations, const unsigned *am
 
         one.value += part_log_prior(observations->network, &one.part);
         one.stamp = -1;
-        if (one.part.ways && one.value > log(model_value(MODEL_ASKED)))
+        if (one.part.ways && one.value > log(MODEL_ASKED))
             slots.items[found++] = one;
     }
     *candidates = slots.items;

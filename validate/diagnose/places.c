@@ -112,7 +112,7 @@ static long find_misplaced(const struct diagnose_network *network, const double 
         if (best < 0 || -row[best] < each_least || (!is_certain && others - row[best] <= 0))
             continue;
         odds = fmax(row[own], 0) - row[best] + log(prior_misplaced / (double)leaves);
-        if (1 / (1 + exp(-odds)) > model_value(MODEL_CLEARED))
+        if (1 / (1 + exp(-odds)) > MODEL_CLEARED)
             misplaced[found++] = (struct misplaced){node, best, 1 / (1 + exp(-odds)), is_certain};
     }
     return found;

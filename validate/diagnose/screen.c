@@ -98,10 +98,10 @@ static void fit_class(const unsigned *counts, struct class *class)
         all += counts[bin];
     for (; top > 0 && above + counts[top] <= (1 - SCREEN_UPPER_SHARE) * all; top--)
         above += counts[top];
-    least = model_bin_y(top) + model_value(MODEL_LOW);
+    least = model_bin_y(top) + MODEL_LOW;
     for (int bin = 0; bin < MODEL_BINS; bin++) {
         bool is_low = model_bin_y(bin) < least;
-        double width = is_low ? model_bin_y(bin + 1) - model_bin_y(bin) : -model_value(MODEL_LOW);
+        double width = is_low ? model_bin_y(bin + 1) - model_bin_y(bin) : -MODEL_LOW;
         double own = is_low ? counts[bin] + generic * SCREEN_DIP_SHARE * width / folds
                             : all + generic - below;
         double share = own / (all + generic);
@@ -467,7 +467,7 @@ int screen_make(const struct diagnose_network *network, const struct diagnose_sa
     for (size_t i = 0; i < count && state.is_told; i++) {
         bool is_shared = sample_is_shared(network, &samples[i]);
 
-        state.is_told[i] = is_shared && samples[i].stalled <= model_value(MODEL_SEEN);
+        state.is_told[i] = is_shared && samples[i].stalled <= MODEL_SEEN;
         shared += is_shared;
     }
     if (state.is_told && shared == 0) {

@@ -147,7 +147,7 @@ static const struct record *path_mtu_of(const struct records *records, size_t i)
 
 static bool is_kept_waiting(const struct record *record)
 {
-    return record->stalled > model_value(MODEL_SEEN);
+    return record->stalled > MODEL_SEEN;
 }
 
 /* The share of its time that an end was not let run; 1: not known, unless nothing arrived. */

@@ -17,7 +17,7 @@ enum trust { TRUST_ISOLATED, TRUST_OWN_UPLINK, TRUST_ANY, TRUSTS };
 
 static enum trust trust_of(const struct evidence *evidence, const struct link_sample *one)
 {
-    if (one->sample.stalled > model_value(MODEL_SEEN))
+    if (one->sample.stalled > MODEL_SEEN)
         return TRUST_ANY;
     return one->is_isolated                                     ? TRUST_ISOLATED
            : sample_is_shared(&evidence->network, &one->sample) ? TRUST_ANY
@@ -167,7 +167,7 @@ static struct retested retested_of(const struct findings_builder *builder, const
         /* an end that was not scheduled is no evidence that a way is slow, only that it is fast */
         if (!one->is_isolated)
             continue;
-        if (is_low && one->sample.stalled > model_value(MODEL_SEEN)) {
+        if (is_low && one->sample.stalled > MODEL_SEEN) {
             retested.part_stalled += passes(evidence, part, part->ways, one);
         } else if (passes(evidence, part, part->ways, one)) {
             retested.part++;
@@ -189,8 +189,8 @@ static double low_share(size_t low, size_t all)
  * ends notice a share only, so the rest has some as well, at most as the model's busy machine. */
 static bool may_be_unseen(const struct retested *retested)
 {
-    double noticed = model_value(MODEL_SEEN_PREEMPTED), busy = model_value(MODEL_PREEMPTED_BUSY);
-    double most = busy * (1 - noticed) * model_value(MODEL_SLOWED_SHARE) / (1 - busy * noticed);
+    double noticed = MODEL_SEEN_PREEMPTED, busy = MODEL_PREEMPTED_BUSY;
+    double most = busy * (1 - noticed) * MODEL_SLOWED_SHARE / (1 - busy * noticed);
     double unseen = (double)retested->part_stalled * (1 / noticed - 1) / (double)retested->part;
 
     return statistics_binomial_tail(retested->part_low, retested->part, fmin(unseen, most)) >

@@ -69,7 +69,7 @@ static void mark_suspects(struct findings_builder *builder)
 
         if (!part_is_of_node(&item->part) && suspicion_is_sure(item))
             builder->shared[builder->shared_count++] = &item->part;
-        else if (part_is_of_node(&item->part) && item->probability > model_value(MODEL_CLEARED))
+        else if (part_is_of_node(&item->part) && item->probability > MODEL_CLEARED)
             builder->is_suspect[item->part.place] = true;
     }
 }
@@ -100,8 +100,8 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
     struct finding *finding;
     char why[256] = "it could not be measured again";
 
-    if (item->probability <= model_value(is_retested || !is_node ? MODEL_CLEARED : MODEL_ASKED) ||
-        (is_node && item->probability < model_value(MODEL_SURE) &&
+    if (item->probability <= (is_retested || !is_node ? MODEL_CLEARED : MODEL_ASKED) ||
+        (is_node && item->probability < MODEL_SURE &&
          is_reported(builder, part->place, part->rail)))
         return;
     /* of an uplink's cables those that were met may be the good ones */
@@ -180,7 +180,7 @@ static void take_inconsistent(struct findings_builder *builder,
 static void take_misplaced(struct findings_builder *builder, const struct misplaced *misplaced)
 {
     const struct links *links = builder->evidence->links;
-    bool is_sure = misplaced->is_certain && misplaced->probability >= model_value(MODEL_SURE);
+    bool is_sure = misplaced->is_certain && misplaced->probability >= MODEL_SURE;
     struct finding *finding =
         builder_add(builder, FINDING_MISPLACED, is_sure ? VERDICT_FAIL : VERDICT_WARN);
 

@@ -72,8 +72,7 @@ static void sample_add(struct reading *reading, size_t i, const struct record *b
 {
     const struct record *record = &reading->localization->source.records->items[i];
     struct loss_sample sample = {.rail = links_rail(&reading->localization->links, record->part),
-                                 .is_stalled =
-                                     !bandwidth || !(bandwidth->stalled < model_value(MODEL_SEEN)),
+                                 .is_stalled = !bandwidth || !(bandwidth->stalled < MODEL_SEEN),
                                  .is_isolated = i >= reading->localization->retests};
     bool is_damage = is_metric(record, "checksum_errors") || is_metric(record, "crc_errors") ||
                      is_metric(record, "port_rcv_errors");

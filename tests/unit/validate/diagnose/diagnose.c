@@ -166,7 +166,7 @@ static void expect(const char *what, enum part_type type, int place, int peer, i
     for (size_t i = 0; i < diagnosis.count; i++) {
         const struct suspicion *item = &diagnosis.items[i];
 
-        if (item->probability < model_value(MODEL_SURE))
+        if (item->probability < MODEL_SURE)
             continue;
         found++;
         is_there = is_there ||
@@ -241,7 +241,7 @@ static void check_two_nodes(void)
     ok(diagnose(&network, samples, count, &diagnosis) == 0 && diagnosis.count >= 2,
        "two nodes: several explanations");
     for (size_t i = 0; i < diagnosis.count; i++)
-        ok(diagnosis.items[i].probability < model_value(MODEL_SURE), "... none of them sure");
+        ok(diagnosis.items[i].probability < MODEL_SURE, "... none of them sure");
     is_int(diagnose_next(&network, &diagnosis, NULL, pairs, 8, 8), 1, "... the one pair is asked");
     diagnosis_clear(&diagnosis);
 }
@@ -389,9 +389,9 @@ static void check_changed(void)
            "what changes meanwhile is diagnosed");
         part = &diagnosis.items[0].part;
         ok(part->type == DIAGNOSE_RAIL && part->place == 3 && part->rail == 0 && part->duty > 0 &&
-               diagnosis.items[0].probability >= model_value(MODEL_SURE),
+               diagnosis.items[0].probability >= MODEL_SURE,
            "... a rail that comes and goes, %s", is_known ? "by its slow part" : "by its mean");
-        ok(diagnosis.count < 2 || diagnosis.items[1].probability < model_value(MODEL_SURE),
+        ok(diagnosis.count < 2 || diagnosis.items[1].probability < MODEL_SURE,
            "... and nothing else");
         ok(!is_known || fabs(exp(model_depth(part->depth)) - 0.25) < 0.03,
            "... as slow as it was then");
@@ -440,7 +440,7 @@ static void check_screen(void)
     }
     ok(diagnose(&network, samples, count, &diagnosis) == 0 && diagnosis.count == 1 &&
            diagnosis.items[0].part.type == DIAGNOSE_PATH &&
-           diagnosis.items[0].probability >= model_value(MODEL_SURE),
+           diagnosis.items[0].probability >= MODEL_SURE,
        "... measured alone it is at fault, and nothing else");
     diagnosis_clear(&diagnosis);
 }
@@ -469,7 +469,7 @@ static void check_places(void)
 
     meet_oversubscribed(5, 2, 1);
     ok(diagnose_places(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
-           misplaced[0].leaf == 2 && misplaced[0].probability > model_value(MODEL_SURE),
+           misplaced[0].leaf == 2 && misplaced[0].probability > MODEL_SURE,
        "a node of another leaf than is said, and which one");
     ok(misplaced[0].is_certain, "... for sure");
     free(misplaced);
@@ -498,21 +498,19 @@ static void check_places(void)
     free(misplaced);
 }
 
-/* One place for each constant, with where it is from. */
-static void check_constants(void)
+static void check_bins(void)
 {
-    for (int i = 0; i < MODEL_CONSTANTS; i++)
-        ok(model_row((enum model_constant)i)->value != 0 &&
-               model_row((enum model_constant)i)->origin,
-           "constant %d has a value and an origin", i);
     for (int bin = 0; bin < MODEL_BINS; bin++)
         if (model_bin(model_bin_y(bin)) != bin)
             ok(false, "the middle of bin %d is in it", bin);
 }
 
+#define ROW(kind, name, value, unit, origin, meaning) {#name, &(name), 1, unit, origin, meaning},
+
 /* The page has the constants as they are. */
 static void check_page(void)
 {
+    static const struct constant constants[] = {MODEL_CONSTANTS(ROW)};
     const char *top = getenv("top_srcdir");
     static char page[65536];
     char path[4096], row[256];
@@ -523,17 +521,18 @@ static void check_page(void)
     if (!ok(file && fread(page, 1, sizeof page - 1, file) > 0, "%s is there", path))
         return;
     fclose(file);
-    for (int i = 0; i < MODEL_CONSTANTS; i++) {
-        const struct model_row *one = model_row((enum model_constant)i);
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
+        const struct constant *one = &constants[i];
 
-        snprintf(row, sizeof row, "| %g | %s | %s |", one->value, one->unit, one->origin);
+        snprintf(row, sizeof row, "| %s | %g | %s | %s |", one->name + strlen("MODEL_"),
+                 *one->values, one->unit, one->meaning);
         ok(strstr(page, row) != NULL, "the page has %s", row);
     }
 }
 
 int main(void)
 {
-    check_constants();
+    check_bins();
     check_page();
     check_nothing();
     check_parts();
