@@ -21,10 +21,8 @@ validate_localization_liblocalization_la_SOURCES += \
 
 # packets that were lost
 validate_localization_liblocalization_la_SOURCES += \
-	validate/localization/losses/confirm.c \
 	validate/localization/losses/losses.c validate/localization/losses/losses.h \
-	validate/localization/losses/pairs.c validate/localization/losses/pairs.h \
-	validate/localization/losses/retest.c validate/localization/losses/retest.h \
+	validate/localization/losses/retest.c \
 	# end of losses
 validate_localization_liblocalization_la_LIBADD = validate/diagnose/libdiagnose.la \
 	validate/schedule/libschedule.la lib/libstatistics.la -lm

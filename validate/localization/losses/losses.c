@@ -1,92 +1,206 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/localization/losses/losses.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-#include "validate/localization/losses/pairs.h"
+#include "lib/base/statistics.h"
+#include "lib/constants/links_constants.h"
 
 enum { PARTNERS_LEAST = 2 };
+static const double chance = 0.01; /* that a pair loses as little which is no better */
 
-static struct loss_way *way_of(struct loss_end *ends, int nodes, const struct loss_pair *pair,
-                               int way)
+/* One way of a node's rail, or one direction of a pair. lost: without what the receiver dropped
+ * itself; stalled: of that, while an end was not scheduled. */
+struct loss_way {
+    double sent, lost, damaged, stalled; /* of a node: of the partners that lose */
+    int losing, clean;                   /* partners */
+};
+
+/* All samples of one direction of a pair on a rail. */
+struct loss_pair {
+    int from, to, rail;
+    struct loss_way way;
+    bool is_told; /* uplinks explain it */
+};
+
+/* A node's rail. */
+struct loss_end {
+    struct loss_way ways[2]; /* what it sends; what it receives */
+    bool is_measured;
+    bool is_told; /* its losses are explained */
+};
+
+static void add_way(struct loss_way *way, const struct loss_way *other)
 {
-    return &ends[(size_t)pair->rail * (size_t)nodes + (size_t)(way ? pair->to : pair->from)]
-                .ways[way];
+    way->sent += other->sent;
+    way->lost += other->lost;
+    way->damaged += other->damaged;
+    way->stalled += other->stalled;
+}
+
+static bool is_losing(const struct loss_way *way)
+{
+    return way->lost >= LOSS_PAIR_LEAST && way->lost > LOSS_SHARE * way->sent;
+}
+
+/* Whether so few are hardly chance where as large a share would have been lost as of `like`. */
+static bool is_clean(const struct loss_way *like, const struct loss_way *way)
+{
+    double expected = way->sent * like->lost / like->sent;
+
+    return 1 - statistics_poisson_tail((size_t)way->lost + 1, expected) < chance;
+}
+
+static bool is_each(const struct loss_way *way)
+{
+    return way->clean * LOSS_LOSING_FOR_ONE <= way->losing;
+}
+
+static int by_pair(const void *left, const void *right)
+{
+    const struct loss_pair *a = left, *b = right;
+
+    return a->rail != b->rail   ? (a->rail > b->rail) - (a->rail < b->rail)
+           : a->from != b->from ? (a->from > b->from) - (a->from < b->from)
+                                : (a->to > b->to) - (a->to < b->to);
+}
+
+/* The pairs by rail, each once. is_retest: of the isolated samples during which both ends were
+ * scheduled; else of all. malloc'd; NULL: memory is out. */
+static struct loss_pair *pool(const struct loss_data *data, bool is_retest, size_t *count)
+{
+    struct loss_pair *pairs = calloc(data->count + 1, sizeof *pairs);
+    size_t all = 0;
+
+    *count = 0;
+    for (size_t i = 0; i < data->count && pairs; i++) {
+        const struct loss_sample *sample = &data->samples[i];
+
+        if (is_retest && (!sample->is_isolated || sample->is_stalled))
+            continue;
+        pairs[all++] =
+            (struct loss_pair){.from = sample->from,
+                               .to = sample->to,
+                               .rail = sample->rail,
+                               .way = {.sent = sample->sent,
+                                       .lost = sample->lost - sample->dropped,
+                                       .damaged = sample->damaged,
+                                       .stalled = sample->is_stalled ? sample->lost : 0}};
+    }
+    if (all > 1)
+        qsort(pairs, all, sizeof *pairs, by_pair);
+    for (size_t i = 0; i < all; i++) {
+        if (*count > 0 && by_pair(&pairs[*count - 1], &pairs[i]) == 0)
+            add_way(&pairs[*count - 1].way, &pairs[i].way);
+        else
+            pairs[(*count)++] = pairs[i];
+    }
+    for (size_t i = 0; i < *count; i++) {
+        struct loss_way *way = &pairs[i].way;
+
+        way->lost = fmax(way->lost, 0);
+        way->stalled = fmin(way->stalled, way->lost);
+    }
+    return pairs;
+}
+
+/* ---------------------------------------------------------------- what is at fault */
+
+struct judging {
+    const struct diagnose_network *network;
+    struct loss_pair *pairs;
+    size_t count;
+    struct loss_end *ends; /* rails x nodes */
+    struct loss_finding *findings;
+    size_t found;
+};
+
+static struct loss_end *end_of(const struct judging *judging, int rail, int node)
+{
+    return &judging->ends[(size_t)rail * judging->network->node_count + (size_t)node];
+}
+
+static int leaf_of(const struct judging *judging, int node)
+{
+    return judging->network->leaves ? judging->network->leaves[node] : -1;
 }
 
 /* Sums of what loses first: by them it is known how much a good pair would have lost. */
-static void ends_fill(struct loss_end *ends, int nodes, const struct loss_pair *pairs, size_t count)
+static void fill_ends(struct judging *judging)
 {
-    for (size_t i = 0; i < count; i++)
-        for (int way = 0; way < 2 && loss_is_losing(&pairs[i].way); way++) {
-            struct loss_way *of = way_of(ends, nodes, &pairs[i], way);
+    for (int is_clean_turn = 0; is_clean_turn < 2; is_clean_turn++)
+        for (size_t i = 0; i < judging->count; i++) {
+            const struct loss_pair *pair = &judging->pairs[i];
 
-            loss_way_add(of, &pairs[i].way);
-            of->losing++;
-        }
-    for (size_t i = 0; i < count; i++)
-        for (int way = 0; way < 2 && !loss_is_losing(&pairs[i].way); way++) {
-            struct loss_way *of = way_of(ends, nodes, &pairs[i], way);
+            end_of(judging, pair->rail, pair->from)->is_measured = true;
+            for (int way = 0; way < 2 && is_losing(&pair->way) != is_clean_turn; way++) {
+                struct loss_way *of =
+                    &end_of(judging, pair->rail, way ? pair->to : pair->from)->ways[way];
 
-            of->clean += of->losing > 0 && loss_is_clean(of, &pairs[i].way);
+                if (is_clean_turn) {
+                    of->clean += of->losing > 0 && is_clean(of, &pair->way);
+                } else {
+                    add_way(of, &pair->way);
+                    of->losing++;
+                }
+            }
         }
 }
 
 static bool is_way_suspect(const struct loss_way *way, int losing)
 {
-    return way->losing >= losing && loss_is_each(way->losing, way->clean);
+    return way->losing >= losing && is_each(way);
 }
 
-static bool is_suspect(const struct loss_end *end)
+static bool is_end_suspect(const struct loss_end *end)
 {
     return is_way_suspect(&end->ways[0], PARTNERS_LEAST) ||
            is_way_suspect(&end->ways[1], PARTNERS_LEAST);
 }
 
-static void take(struct loss_finding *finding, enum loss_kind kind, int rail, int node,
-                 const struct loss_end *end, int losing)
+static struct loss_finding *add(struct judging *judging, struct part part,
+                                const struct loss_way *way)
 {
+    struct loss_finding *finding = &judging->findings[judging->found++];
+
+    *finding = (struct loss_finding){.part = part,
+                                     .is_damage = way->damaged >= way->lost / 2,
+                                     .is_stalled = way->stalled > way->lost / 2,
+                                     .sent = way->sent,
+                                     .lost = way->lost};
+    return finding;
+}
+
+/* A node's rail that loses with so many partners. */
+static void add_end(struct judging *judging, int rail, int node, int losing, bool is_either)
+{
+    struct loss_end *end = end_of(judging, rail, node);
+    struct part part = {.type = DIAGNOSE_RAIL, .place = node, .peer = -1, .rail = rail};
     struct loss_way sum = {0};
-    bool is_low[2];
 
-    for (int way = 0; way < 2; way++) {
-        is_low[way] = is_way_suspect(&end->ways[way], losing);
-        if (is_low[way])
-            loss_way_add(&sum, &end->ways[way]);
-    }
-    *finding = loss_way_finding(&sum, kind, rail);
-    finding->node = node;
-    finding->sends = is_low[0];
-    finding->receives = is_low[1];
+    for (int way = 0; way < 2; way++)
+        if (is_way_suspect(&end->ways[way], losing)) {
+            part.ways |= way ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS;
+            add_way(&sum, &end->ways[way]);
+        }
+    add(judging, part, &sum)->is_either = is_either;
+    end->is_told = true;
 }
 
-/* One rail of all nodes. */
-struct rail_ends {
-    const struct loss_end *ends; /* nodes */
-    const bool *is_measured;
-    bool *is_told; /* their losses are explained */
-    int nodes, rail;
-    const int *blocks;
-};
-
-static int block_of(const struct rail_ends *rail, int node)
-{
-    return rail->blocks ? rail->blocks[node] : -1;
-}
-
-/* The nodes of a block, -1: of all. */
+/* The nodes of a leaf, -1: of all. */
 struct group {
     int measured, suspects;
 };
 
-static struct group group_of(const struct rail_ends *rail, int block)
+static struct group group_of(const struct judging *judging, int rail, int leaf)
 {
     struct group group = {0, 0};
 
-    for (int node = 0; node < rail->nodes; node++)
-        if (block < 0 || block_of(rail, node) == block) {
-            group.measured += rail->is_measured[node];
-            group.suspects += is_suspect(&rail->ends[node]);
+    for (int node = 0; node < (int)judging->network->node_count; node++)
+        if (leaf < 0 || leaf_of(judging, node) == leaf) {
+            group.measured += end_of(judging, rail, node)->is_measured;
+            group.suspects += is_end_suspect(end_of(judging, rail, node));
         }
     return group;
 }
@@ -96,223 +210,251 @@ static bool are_alike(const struct group *group)
     return group->suspects > 1 && 2 * group->suspects > group->measured;
 }
 
-/* What most nodes of the block, or of all, have alike. */
-static void take_group(const struct rail_ends *rail, enum loss_kind kind, int block,
-                       struct loss_finding *finding)
+/* What most nodes of the leaf, or of all, have alike. */
+static void add_group(struct judging *judging, int rail, int leaf)
 {
+    struct part part = {.type = leaf < 0 ? DIAGNOSE_FABRIC : DIAGNOSE_LEAF,
+                        .place = leaf,
+                        .peer = -1,
+                        .rail = rail,
+                        .ways = DIAGNOSE_BOTH};
     struct loss_way sum = {0};
 
-    for (int node = 0; node < rail->nodes; node++) {
-        if (block >= 0 && block_of(rail, node) != block)
+    for (int node = 0; node < (int)judging->network->node_count; node++) {
+        if (leaf >= 0 && leaf_of(judging, node) != leaf)
             continue;
-        loss_way_add(&sum, &rail->ends[node].ways[0]);
-        rail->is_told[node] = true;
+        add_way(&sum, &end_of(judging, rail, node)->ways[0]);
+        end_of(judging, rail, node)->is_told = true;
     }
-    *finding = loss_way_finding(&sum, kind, rail->rail);
-    finding->block = block;
-    finding->is_damage = false; /* one of them may be to blame */
+    add(judging, part, &sum)->is_damage = false; /* one of them may be to blame */
 }
 
-/* The suspects of one rail; returns how many findings. */
-static size_t rail_judge(const struct rail_ends *rail, struct loss_finding *findings)
+/* The suspects of one rail. */
+static void judge_rail(struct judging *judging, int rail)
 {
-    struct group all = group_of(rail, -1);
-    size_t count = 0;
+    struct group all = group_of(judging, rail, -1);
 
     if (are_alike(&all)) {
-        take_group(rail, LOSS_MANY, -1, &findings[0]);
-        return 1;
+        add_group(judging, rail, -1);
+        return;
     }
-    for (int node = 0; node < rail->nodes && all.suspects > 0; node++) {
-        struct group block = {0, 0};
+    for (int node = 0; node < (int)judging->network->node_count && all.suspects > 0; node++) {
+        const struct loss_end *end = end_of(judging, rail, node);
+        int leaf = leaf_of(judging, node);
+        struct group own = {0, 0};
 
-        if (rail->is_told[node] || !is_suspect(&rail->ends[node]))
+        if (end->is_told || !is_end_suspect(end))
             continue;
-        if (block_of(rail, node) >= 0)
-            block = group_of(rail, block_of(rail, node));
-        if (are_alike(&block)) {
-            take_group(rail, LOSS_LEAF, block_of(rail, node), &findings[count++]);
-            continue;
-        }
-        /* the only one on its leaf switch: all its paths are the switch's too */
-        take(&findings[count++], block.measured == 1 && all.measured > 1 ? LOSS_EITHER : LOSS_RAIL,
-             rail->rail, node, &rail->ends[node], PARTNERS_LEAST);
-        rail->is_told[node] = true;
+        if (leaf >= 0)
+            own = group_of(judging, rail, leaf);
+        if (are_alike(&own))
+            add_group(judging, rail, leaf);
+        else /* the only one on its leaf switch: all its paths are the switch's too */
+            add_end(judging, rail, node, PARTNERS_LEAST, own.measured == 1 && all.measured > 1);
     }
-    return count;
+}
+
+/* Whether nothing explains what the pair has lost. */
+static bool is_open(const struct judging *judging, const struct loss_pair *pair)
+{
+    return !pair->is_told && !end_of(judging, pair->rail, pair->from)->is_told &&
+           !end_of(judging, pair->rail, pair->to)->is_told;
+}
+
+/* The uplinks of a pair, where pairs of several nodes lose and hardly any shows that it does
+ * not. */
+static void judge_uplink(struct judging *judging, const struct loss_pair *first)
+{
+    int from = leaf_of(judging, first->from), to = leaf_of(judging, first->to);
+    struct part part = {.type = DIAGNOSE_UPLINK,
+                        .place = from < to ? from : to,
+                        .peer = from < to ? to : from,
+                        .rail = first->rail,
+                        .ways = DIAGNOSE_BOTH};
+    struct node_pair nodes = node_pair_of(first->from, first->to);
+    struct loss_way way = {0};
+    bool is_of_several = false;
+
+    if (from < 0 || to < 0 || from == to || !is_losing(&first->way) || !is_open(judging, first))
+        return;
+    for (int turn = 0; turn < 3; turn++)
+        for (size_t i = 0; i < judging->count; i++) {
+            struct loss_pair *pair = &judging->pairs[i];
+            struct node_pair own = node_pair_of(pair->from, pair->to);
+            bool loses = is_losing(&pair->way);
+
+            if (!is_open(judging, pair) ||
+                !part_carries(judging->network, &part, pair->from, pair->to, pair->rail))
+                continue;
+            if (turn == 0 && loses) {
+                is_of_several |= own.low != nodes.low || own.high != nodes.high;
+                add_way(&way, &pair->way);
+                way.losing++;
+            }
+            if (turn == 1)
+                way.clean += !loses && is_clean(&way, &pair->way);
+            if (turn == 2)
+                pair->is_told = is_of_several && is_each(&way);
+        }
+    if (first->is_told)
+        add(judging, part, &way);
 }
 
 /* A pair that neither end explains. */
-static size_t pair_judge(const struct loss_end *ends, const struct loss_pair *pair, bool *is_told,
-                         struct loss_finding *findings)
+static void judge_path(struct judging *judging, const struct loss_pair *pair)
 {
-    const struct loss_end *from = &ends[pair->from], *to = &ends[pair->to];
-    size_t count = 0;
+    const struct loss_way *sends = &end_of(judging, pair->rail, pair->from)->ways[0];
+    const struct loss_way *receives = &end_of(judging, pair->rail, pair->to)->ways[1];
+    struct part part = {.type = DIAGNOSE_PATH,
+                        .place = pair->from,
+                        .peer = pair->to,
+                        .rail = pair->rail,
+                        .ways = DIAGNOSE_SENDS};
 
-    if (!loss_is_losing(&pair->way) || pair->way.lost < LOSS_PATH_LEAST)
-        return 0;
+    if (!is_losing(&pair->way) || pair->way.lost < LOSS_PATH_LEAST || !is_open(judging, pair))
+        return;
     /* with no other partner it could be either end */
-    if (from->ways[0].clean == 0 && from->ways[0].losing == 1 && to->ways[1].clean == 0 &&
-        to->ways[1].losing == 1) {
-        if (!is_told[pair->from])
-            take(&findings[count++], LOSS_EITHER, pair->rail, pair->from, from, 1);
-        if (!is_told[pair->to])
-            take(&findings[count++], LOSS_EITHER, pair->rail, pair->to, to, 1);
-        is_told[pair->from] = is_told[pair->to] = true;
-        return count;
+    if (sends->clean == 0 && sends->losing == 1 && receives->clean == 0 && receives->losing == 1) {
+        add_end(judging, pair->rail, pair->from, 1, true);
+        add_end(judging, pair->rail, pair->to, 1, true);
+    } else {
+        add(judging, part, &pair->way);
     }
-    findings[0] = loss_way_finding(&pair->way, LOSS_PATH, pair->rail);
-    findings[0].node = pair->from;
-    findings[0].peer = pair->to;
-    return 1;
-}
-
-/* Room for what is found of those pairs, and for what is noted on the way. */
-struct judging {
-    struct loss_pair *pairs;
-    struct loss_end *ends; /* rails x nodes, as the next two */
-    bool *is_told, *is_measured;
-    bool *is_explained; /* of the pairs: by an uplink */
-};
-
-/* A pair between two leaf switches, the lower first. */
-struct crossing {
-    int rail, block, peer_block;
-    size_t pair;
-};
-
-static int by_uplink(const void *left, const void *right)
-{
-    const struct crossing *a = left, *b = right;
-    int order = (a->rail > b->rail) - (a->rail < b->rail);
-
-    order = order ? order : (a->block > b->block) - (a->block < b->block);
-    return order ? order : (a->peer_block > b->peer_block) - (a->peer_block < b->peer_block);
-}
-
-/* Whether pairs of several nodes lose, and hardly any shows that it does not. */
-static bool uplink_judge(const struct loss_pair *pairs, const struct crossing *crossings,
-                         size_t count, struct loss_finding *finding)
-{
-    struct loss_way way = {0};
-    const struct loss_pair *first = NULL;
-    bool is_of_several = false;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct loss_pair *pair = &pairs[crossings[i].pair];
-
-        if (!loss_is_losing(&pair->way))
-            continue;
-        first = first ? first : pair;
-        is_of_several |= (pair->from != first->from || pair->to != first->to) &&
-                         (pair->from != first->to || pair->to != first->from);
-        loss_way_add(&way, &pair->way);
-        way.losing++;
-    }
-    for (size_t i = 0; i < count && way.losing > 0; i++) {
-        const struct loss_way *own = &pairs[crossings[i].pair].way;
-
-        way.clean += !loss_is_losing(own) && loss_is_clean(&way, own);
-    }
-    *finding = loss_way_finding(&way, LOSS_UPLINK, crossings->rail);
-    finding->block = crossings->block;
-    finding->peer_block = crossings->peer_block;
-    return is_of_several && loss_is_each(way.losing, way.clean);
-}
-
-/* What pairs between leaf switches have in common, of those whose ends are not told: adds findings,
- * and marks the pairs. Returns how many, or -1 when memory is out. */
-static int uplinks_judge(const struct loss_data *data, const struct judging *judging, size_t count,
-                         struct loss_finding *findings)
-{
-    const struct loss_pair *pairs = judging->pairs;
-    struct crossing *crossings = calloc(count + 1, sizeof *crossings);
-    size_t total = 0;
-    int found = 0;
-
-    if (!crossings)
-        return -1;
-    for (size_t i = 0; i < count && data->blocks; i++) {
-        size_t rail = (size_t)pairs[i].rail * (size_t)data->nodes;
-        int from = data->blocks[pairs[i].from], to = data->blocks[pairs[i].to];
-
-        if (from >= 0 && to >= 0 && from != to && !judging->is_told[rail + (size_t)pairs[i].from] &&
-            !judging->is_told[rail + (size_t)pairs[i].to])
-            crossings[total++] =
-                (struct crossing){pairs[i].rail, from < to ? from : to, from < to ? to : from, i};
-    }
-    if (total > 1)
-        qsort(crossings, total, sizeof *crossings, by_uplink);
-    for (size_t i = 0, next; i < total; i = next) {
-        for (next = i; next < total && by_uplink(&crossings[i], &crossings[next]) == 0; next++)
-            ;
-        if (!uplink_judge(pairs, &crossings[i], next - i, &findings[found]))
-            continue;
-        found++;
-        for (size_t k = i; k < next; k++)
-            judging->is_explained[crossings[k].pair] = true;
-    }
-    free(crossings);
-    return found;
-}
-
-static int judge(const struct loss_data *data, const struct judging *judging, size_t count,
-                 struct loss_finding *findings, size_t *found)
-{
-    const struct loss_pair *pairs = judging->pairs;
-    size_t each = (size_t)data->nodes;
-    int uplinks;
-
-    ends_fill(judging->ends, data->nodes, pairs, count);
-    for (size_t i = 0; i < count; i++)
-        judging->is_measured[(size_t)pairs[i].rail * each + (size_t)pairs[i].from] = true;
-    for (int rail = 0; rail < data->rails; rail++) {
-        size_t first = (size_t)rail * each;
-
-        *found += rail_judge(
-            &(struct rail_ends){judging->ends + first, judging->is_measured + first,
-                                judging->is_told + first, data->nodes, rail, data->blocks},
-            findings + *found);
-    }
-    uplinks = uplinks_judge(data, judging, count, findings + *found);
-    if (uplinks < 0)
-        return -1;
-    *found += (size_t)uplinks;
-    for (size_t i = 0; i < count; i++) {
-        size_t first = (size_t)pairs[i].rail * each;
-        bool *told = judging->is_told + first;
-
-        if (!told[pairs[i].from] && !told[pairs[i].to] && !judging->is_explained[i])
-            *found += pair_judge(judging->ends + first, &pairs[i], told, findings + *found);
-    }
-    return 0;
 }
 
 int losses_judge(const struct loss_data *data, struct loss_finding **findings, size_t *found)
 {
-    size_t ends = (size_t)data->nodes * (size_t)data->rails, count;
-    struct loss_pair *pairs = loss_pairs_pool(data, false, &count);
-    struct judging judging = {.pairs = pairs,
-                              .ends = calloc(ends + 1, sizeof *judging.ends),
-                              .is_told = calloc(ends + 1, sizeof *judging.is_told),
-                              .is_measured = calloc(ends + 1, sizeof *judging.is_measured),
-                              .is_explained = calloc(count + 1, sizeof *judging.is_explained)};
-    int rv = -1;
+    size_t ends = data->network.node_count * data->network.rail_count;
+    struct judging judging = {.network = &data->network};
+    bool is_done;
 
-    *found = 0;
-    *findings = calloc(ends + 3 * count + 1, sizeof **findings);
-    if (judging.pairs && judging.ends && judging.is_told && judging.is_measured &&
-        judging.is_explained && *findings)
-        rv = judge(data, &judging, count, *findings, found);
-    if (rv != 0) {
-        free(*findings);
-        *findings = NULL;
-        *found = 0;
+    judging.pairs = pool(data, false, &judging.count);
+    judging.ends = calloc(ends + 1, sizeof *judging.ends);
+    judging.findings = calloc(ends + 3 * judging.count + 1, sizeof *judging.findings);
+    is_done = judging.pairs && judging.ends && judging.findings;
+    if (is_done) {
+        fill_ends(&judging);
+        for (int rail = 0; rail < (int)data->network.rail_count; rail++)
+            judge_rail(&judging, rail);
+        for (size_t i = 0; i < judging.count; i++)
+            judge_uplink(&judging, &judging.pairs[i]);
+        for (size_t i = 0; i < judging.count; i++)
+            judge_path(&judging, &judging.pairs[i]);
+    } else {
+        free(judging.findings);
+        judging.findings = NULL;
     }
+    *findings = judging.findings;
+    *found = judging.found;
     free(judging.pairs);
     free(judging.ends);
-    free(judging.is_told);
-    free(judging.is_measured);
-    free(judging.is_explained);
-    return rv;
+    return is_done ? 0 : -1;
+}
+
+/* ---------------------------------------------------------------- whether a retest agrees */
+
+/* What the retest has of one finding. */
+struct retest {
+    struct loss_way ways[2]; /* with good partners: all that was sent; losing and clean: partners */
+    struct loss_way control;
+    bool is_unscheduled; /* there are samples besides, during which an end was not scheduled */
+};
+
+/* Whether any finding is about that node's rail. */
+static bool is_suspect(const struct loss_data *data, const struct loss_finding *findings,
+                       size_t found, int rail, int node)
+{
+    for (size_t i = 0; i < found; i++) {
+        const struct part *part = &findings[i].part;
+
+        if (part->rail == rail &&
+            ((part->type == DIAGNOSE_RAIL && part->place == node) ||
+             (part->type == DIAGNOSE_LEAF && data->network.leaves[node] == part->place)))
+            return true;
+    }
+    return false;
+}
+
+static void read_retest(const struct loss_data *data, const struct loss_pair *pairs, size_t count,
+                        const struct loss_finding *findings, size_t found,
+                        const struct loss_finding *finding, struct retest *retest)
+{
+    const struct part *part = &finding->part;
+    struct loss_way like = {.sent = finding->sent, .lost = finding->lost};
+
+    for (size_t i = 0; i < count; i++) {
+        const struct loss_pair *pair = &pairs[i];
+        bool is_passing = part_carries(&data->network, part, pair->from, pair->to, pair->rail);
+        bool is_from = is_suspect(data, findings, found, pair->rail, pair->from);
+        bool is_to = is_suspect(data, findings, found, pair->rail, pair->to), is_back;
+
+        if (is_passing) {
+            struct loss_way *of;
+
+            is_back = pair->to == part->place;
+            of = &retest->ways[is_back];
+            /* an end that could be either has no partner that is above suspicion */
+            if (!finding->is_either && (is_back ? is_from : is_to))
+                continue;
+            add_way(of, &pair->way);
+            of->losing += is_losing(&pair->way);
+            of->clean += !is_losing(&pair->way) && is_clean(&like, &pair->way);
+        } else if (pair->rail == part->rail && !is_from && !is_to) {
+            add_way(&retest->control, &pair->way);
+        }
+    }
+    for (size_t i = 0; i < data->count && !retest->is_unscheduled; i++) {
+        const struct loss_sample *sample = &data->samples[i];
+
+        retest->is_unscheduled =
+            sample->is_isolated && sample->is_stalled &&
+            part_carries(&data->network, part, sample->from, sample->to, sample->rail);
+    }
+}
+
+static enum loss_retest judge_retest(const struct retest *retest, struct loss_finding *finding)
+{
+    struct loss_way again = {0};
+    int ways = 0, clean = 0;
+
+    /* that way lost again with each good partner of whom enough was measured */
+    for (int way = 0; way < 2; way++) {
+        clean += retest->ways[way].clean;
+        if (is_way_suspect(&retest->ways[way], 1)) {
+            ways |= way ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS;
+            add_way(&again, &retest->ways[way]);
+        }
+    }
+    if (ways == 0)
+        return clean > 0                ? LOSS_NOT_AGAIN
+               : retest->is_unscheduled ? LOSS_UNSCHEDULED
+                                        : LOSS_NOT_RETESTED;
+    finding->part.ways = ways;
+    if (is_losing(&retest->control))
+        return LOSS_CONTROL_TOO;
+    return is_clean(&again, &retest->control) ? LOSS_CONFIRMED : LOSS_NO_CONTROL;
+}
+
+int losses_confirm(const struct loss_data *data, struct loss_finding *findings, size_t *found)
+{
+    size_t count, left = 0;
+    struct loss_pair *pairs = pool(data, true, &count);
+    struct retest *retests = calloc(*found + 1, sizeof *retests);
+    bool is_there = pairs && retests;
+
+    /* all of them first: each is held against the others as they are */
+    for (size_t i = 0; i < *found && is_there; i++)
+        if (findings[i].part.type == DIAGNOSE_RAIL)
+            read_retest(data, pairs, count, findings, *found, &findings[i], &retests[i]);
+    for (size_t i = 0; i < *found && is_there; i++) {
+        if (findings[i].part.type == DIAGNOSE_RAIL)
+            findings[i].retest = judge_retest(&retests[i], &findings[i]);
+        if (findings[i].retest != LOSS_NOT_AGAIN || !findings[i].is_stalled)
+            findings[left++] = findings[i];
+    }
+    if (is_there)
+        *found = left;
+    free(pairs);
+    free(retests);
+    return is_there ? 0 : -1;
 }

@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Which part loses packets, by what TCP had to send again between each two nodes. Pure.
+#include "validate/diagnose/parts.h"
+#include "validate/localization/localization.h"
+
+/* Which part loses packets, by what TCP had to send again between each two nodes.
  *
  * A fault of a rail shows with each of its partners; one between two nodes, or two leaf switches,
  * does not. So a rail is at fault only if it loses more than the limit with two partners or more,
@@ -13,7 +16,7 @@
  * one leaf switch, is no node's. What a busy receiver dropped itself had not been lost on the way.
  * A node is failed for it only where a retest agrees: losses_confirm(). */
 
-/* One measurement, or several added up: what `from` sent to `to` on a rail. */
+/* One measurement: what `from` sent to `to` on a rail. */
 struct loss_sample {
     int from, to, rail; /* indices */
     double sent, lost;  /* segments */
@@ -26,17 +29,8 @@ struct loss_sample {
 struct loss_data {
     const struct loss_sample *samples;
     size_t count;
-    int nodes, rails;
-    const int *blocks; /* leaf switch of each node, -1: not known; NULL: no topology */
-};
-
-enum loss_kind {
-    LOSS_RAIL,   /* node's rail */
-    LOSS_EITHER, /* node's rail, or the path to its only partner or out of its leaf switch */
-    LOSS_PATH,   /* from node to peer, both good otherwise */
-    LOSS_UPLINK, /* between block and peer_block: rail */
-    LOSS_LEAF,   /* most nodes of block alike: rail */
-    LOSS_MANY,   /* most nodes alike: rail */
+    /* leaves: -1 of a node whose leaf is not known; NULL: no topology */
+    struct diagnose_network network;
 };
 
 /* What the isolated samples say of a rail: those during which both ends were scheduled. */
@@ -50,23 +44,41 @@ enum loss_retest {
 };
 
 struct loss_finding {
-    enum loss_kind kind;
-    int node, peer, rail; /* -1: none */
-    int block, peer_block;
-    bool sends, receives;    /* of the rail: which way */
+    /* a rail, what a node sends its peer, what most nodes of a leaf or of all have alike, or what
+     * pairs between two leaves have: of one rail */
+    struct part part;
+    bool is_either;          /* or the path to its only partner, or out of its leaf switch */
     bool is_damage;          /* most of what was lost had arrived with a wrong checksum */
     bool is_stalled;         /* most was lost while an end was not scheduled: hardly evidence */
     double sent, lost;       /* segments in all, of those ways */
-    enum loss_retest retest; /* of RAIL and EITHER: set by losses_confirm() */
+    enum loss_retest retest; /* of a rail: set by losses_confirm() */
 };
 
-/* *findings is malloc'd, *found of them: rails first. Returns 0, or -1 when memory is out. */
+/* *findings is malloc'd, *found of them: rails first. Pure. Returns 0, or -1 when memory is out. */
 int losses_judge(const struct loss_data *data, struct loss_finding **findings, size_t *found);
 
 /* Sets retest of the findings about a node's rail, and leaves of its ways those that lost again. A
  * partner or a control pair is of nodes that no finding is about on that rail. Drops what was lost
- * only while an end was not scheduled and was not lost again. *found may become less. Returns 0, or
- * -1 when memory is out: then none is confirmed. */
+ * only while an end was not scheduled and was not lost again. *found may become less. Pure. Returns
+ * 0, or -1 when memory is out: then none is confirmed. */
 int losses_confirm(const struct loss_data *data, struct loss_finding *findings, size_t *found);
+
+/* What was lost by the records of a localization that is over. */
+struct losses {
+    struct loss_finding *findings;
+    size_t count;
+    const char *const *nodes, *const *rails; /* what the findings' indices are of */
+};
+
+/* Judges what was lost, and measures the rails that it is suspected of once more, with the
+ * localization's measure(): each alone, by turns with a control pair, unless the localization's own
+ * retests have shown enough of them. Sets localization.retests where it was the first to measure.
+ * Returns 0, or -1 when memory is out; to be cleared in either case. */
+int losses_hold(struct localization *localization, struct losses *losses);
+void losses_clear(struct losses *losses);
+
+/* FAIL, or UNKNOWN where a rail's loss was not confirmed or nothing but busy machines may have made
+ * it. */
+enum verdict losses_verdict(const struct loss_finding *finding);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validate/localization/losses/retest.h"
+#include "validate/localization/losses/losses.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/constants/links_constants.h"
 #include "validate/diagnose/model.h"
 
 enum { RETESTS = 2 };
@@ -127,16 +128,18 @@ static int samples_read(struct reading *reading)
 static int judge(const struct localization *localization, struct losses *losses)
 {
     struct reading reading = {.localization = localization};
-    struct loss_data data;
     int rv = -1;
 
     free(losses->findings);
     losses->findings = NULL;
     losses->count = 0;
     if (samples_read(&reading) == 0) {
-        data =
-            (struct loss_data){reading.samples, reading.count, (int)localization->links.node_count,
-                               (int)localization->links.rail_count, localization->source.leaves};
+        struct loss_data data = {.samples = reading.samples,
+                                 .count = reading.count,
+                                 .network = {.node_count = localization->links.node_count,
+                                             .rail_count = localization->links.rail_count,
+                                             .leaves = localization->source.leaves}};
+
         rv = losses_judge(&data, &losses->findings, &losses->count);
         if (rv == 0)
             rv = losses_confirm(&data, losses->findings, &losses->count);
@@ -149,7 +152,7 @@ static int judge(const struct localization *localization, struct losses *losses)
 /* Whether another retest may say more of it. */
 static bool is_open(const struct loss_finding *finding)
 {
-    return (finding->kind == LOSS_RAIL || (finding->kind == LOSS_EITHER && finding->is_stalled)) &&
+    return finding->part.type == DIAGNOSE_RAIL && (!finding->is_either || finding->is_stalled) &&
            finding->retest <= LOSS_NO_CONTROL;
 }
 
@@ -163,7 +166,7 @@ static int rails_measure(struct localization *localization, const struct losses 
 
     for (size_t i = 0; i < losses->count && is_suspect; i++)
         if (is_open(&losses->findings[i]))
-            is_suspect[losses->findings[i].node] = true;
+            is_suspect[losses->findings[i].part.place] = true;
     *is_measured =
         is_suspect && localization_measure_nodes(localization, is_suspect, PASSES_PAIRS, &first);
     if (*is_measured && localization->retests == SIZE_MAX)
@@ -196,12 +199,9 @@ void losses_clear(struct losses *losses)
 
 enum verdict losses_verdict(const struct loss_finding *finding)
 {
-    switch (finding->kind) {
-    case LOSS_RAIL:
-        return finding->retest == LOSS_CONFIRMED ? VERDICT_FAIL : VERDICT_UNKNOWN;
-    case LOSS_EITHER:
-        return VERDICT_UNKNOWN;
-    default:
-        return finding->is_stalled ? VERDICT_UNKNOWN : VERDICT_FAIL;
-    }
+    bool is_sure = finding->part.type == DIAGNOSE_RAIL
+                       ? finding->retest == LOSS_CONFIRMED && !finding->is_either
+                       : !finding->is_stalled;
+
+    return is_sure ? VERDICT_FAIL : VERDICT_UNKNOWN;
 }

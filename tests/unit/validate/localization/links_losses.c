@@ -62,7 +62,10 @@ static void add_retest(struct loss_sample *samples, size_t *count)
 static const char *found(int nodes, int leaf)
 {
     static char text[4096];
-    static const char *const names[] = {"rail", "either", "path", "uplink", "leaf", "many"};
+    static const char *const names[] = {
+        [DIAGNOSE_RAIL] = "rail",     [DIAGNOSE_PATH] = "path",   [DIAGNOSE_LEAF] = "leaf",
+        [DIAGNOSE_UPLINK] = "uplink", [DIAGNOSE_FABRIC] = "many",
+    };
     static const char *const retests[] = {" not retested", " unscheduled", " no control",
                                           " control too",  " not again",   " confirmed"};
     struct loss_sample samples[NODES * NODES * RAILS + 6];
@@ -92,23 +95,29 @@ static const char *found(int nodes, int leaf)
     if (retest)
         add_retest(samples, &count);
     *text = '\0';
-    data = (struct loss_data){samples, count, nodes, RAILS, knows_leaves ? leaves : NULL};
+    data = (struct loss_data){
+        samples,
+        count,
+        {.node_count = (size_t)nodes, .rail_count = RAILS, .leaves = knows_leaves ? leaves : NULL}};
     if (losses_judge(&data, &findings, &total) != 0 || losses_confirm(&data, findings, &total) != 0)
         return "no memory";
     for (size_t i = 0; i < total && used + 64 < sizeof text; i++) {
         const struct loss_finding *finding = &findings[i];
+        const struct part *part = &finding->part;
+        bool is_rail = part->type == DIAGNOSE_RAIL;
 
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ";" : "",
-                                 names[finding->kind]);
-        if (finding->node >= 0)
-            used += (size_t)snprintf(text + used, sizeof text - used, " %d", finding->node);
-        if (finding->peer >= 0)
-            used += (size_t)snprintf(text + used, sizeof text - used, "-%d", finding->peer);
-        used += (size_t)snprintf(
-            text + used, sizeof text - used, ".%d%s%s%s%s%s", finding->rail,
-            finding->sends ? " sends" : "", finding->receives ? " receives" : "",
-            finding->is_damage ? " damage" : "", retest ? retests[finding->retest] : "",
-            finding->is_stalled ? " stalled" : "");
+                                 finding->is_either ? "either" : names[part->type]);
+        if (!part_is_large(part))
+            used += (size_t)snprintf(text + used, sizeof text - used, " %d", part->place);
+        if (part->type == DIAGNOSE_PATH)
+            used += (size_t)snprintf(text + used, sizeof text - used, "-%d", part->peer);
+        used += (size_t)snprintf(text + used, sizeof text - used, ".%d%s%s%s%s%s", part->rail,
+                                 is_rail && part->ways & DIAGNOSE_SENDS ? " sends" : "",
+                                 is_rail && part->ways & DIAGNOSE_RECEIVES ? " receives" : "",
+                                 finding->is_damage ? " damage" : "",
+                                 retest ? retests[finding->retest] : "",
+                                 finding->is_stalled ? " stalled" : "");
     }
     free(findings);
     return text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/localization/losses/retest.h"
+#include "validate/localization/losses/losses.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,7 +83,10 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
 /* "fail n2 eth1 sends": what is found. */
 static const char *found(const struct network *once, const struct network *then)
 {
-    static const char *const kinds[] = {"", "either ", "path ", "uplink ", "leaf ", "all "};
+    static const char *const kinds[] = {
+        [DIAGNOSE_RAIL] = "",          [DIAGNOSE_PATH] = "path ",  [DIAGNOSE_LEAF] = "leaf ",
+        [DIAGNOSE_UPLINK] = "uplink ", [DIAGNOSE_FABRIC] = "all ",
+    };
     static char text[512];
     struct losses losses;
     size_t used = 0;
@@ -102,13 +105,16 @@ static const char *found(const struct network *once, const struct network *then)
         return "no memory";
     for (size_t i = 0; i < losses.count && used + 64 < sizeof text; i++) {
         const struct loss_finding *finding = &losses.findings[i];
+        const struct part *part = &finding->part;
+        bool is_rail = part->type == DIAGNOSE_RAIL;
 
-        used +=
-            (size_t)snprintf(text + used, sizeof text - used, "%s%s %s%s%s%s%s%s", used ? ";" : "",
-                             verdict_name(losses_verdict(finding)), kinds[finding->kind],
-                             finding->node >= 0 ? losses.nodes[finding->node] : "",
-                             finding->node >= 0 ? " " : "", losses.rails[finding->rail],
-                             finding->sends ? " sends" : "", finding->receives ? " receives" : "");
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s%s%s%s%s%s",
+                                 used ? ";" : "", verdict_name(losses_verdict(finding)),
+                                 finding->is_either ? "either " : kinds[part->type],
+                                 part_is_large(part) ? "" : losses.nodes[part->place],
+                                 part_is_large(part) ? "" : " ", losses.rails[part->rail],
+                                 is_rail && part->ways & DIAGNOSE_SENDS ? " sends" : "",
+                                 is_rail && part->ways & DIAGNOSE_RECEIVES ? " receives" : "");
     }
     losses_clear(&losses);
     return text;

@@ -6,7 +6,7 @@
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/stages/links/links_stage.h"
 #include "validate/certify/state/rails.h"
-#include "validate/localization/losses/retest.h"
+#include "validate/localization/losses/losses.h"
 
 /* What TCP had to send again, judged: verdicts and notes. */
 
@@ -27,9 +27,9 @@ static const char *doubt_of(enum loss_retest retest)
 
 static const char *way_of(const struct loss_finding *finding)
 {
-    return finding->sends && finding->receives ? "sends and receives"
-           : finding->sends                    ? "sends"
-                                               : "receives";
+    return finding->part.ways == DIAGNOSE_BOTH    ? "sends and receives"
+           : finding->part.ways == DIAGNOSE_SENDS ? "sends"
+                                                  : "receives";
 }
 
 static void path_part(const char *a, const char *b, const char *rail, char *part, size_t size)
@@ -48,29 +48,29 @@ static void shared_write(const struct certify *certify, const struct losses *los
                          char *message, size_t size)
 {
     const char *const *leaves = (const char *const *)certify->cluster.leaves;
-    const char *rail = losses->rails[finding->rail];
+    const char *rail = losses->rails[finding->part.rail];
     const char *verb = finding->is_damage ? "corrupts" : "loses";
     double percent = 100 * finding->lost / finding->sent;
     const char *doubt = finding->is_stalled ? "; endpoints were not scheduled: busy machines?" : "";
 
-    switch (finding->kind) {
-    case LOSS_PATH:
-        path_part(losses->nodes[finding->node], losses->nodes[finding->peer], rail, part,
+    switch (finding->part.type) {
+    case DIAGNOSE_PATH:
+        path_part(losses->nodes[finding->part.place], losses->nodes[finding->part.peer], rail, part,
                   part_size);
         snprintf(message, size,
                  "%s %s %.2g %% of the packets that %.63s sends; both nodes are good with other "
                  "nodes: check the switches and cables between%s",
-                 part, verb, percent, losses->nodes[finding->node], doubt);
+                 part, verb, percent, losses->nodes[finding->part.place], doubt);
         break;
-    case LOSS_UPLINK:
-        uplink_part(leaves[finding->block], leaves[finding->peer_block], rail, part, part_size);
+    case DIAGNOSE_UPLINK:
+        uplink_part(leaves[finding->part.place], leaves[finding->part.peer], rail, part, part_size);
         snprintf(message, size,
                  "%s %s %.2g %% of the packets of several nodes: check the cables and ports "
                  "between these switches; no node drained%s",
                  part, verb, percent, doubt);
         break;
-    case LOSS_LEAF:
-        snprintf(part, part_size, "leaf %.63s %.63s", leaves[finding->block], rail);
+    case DIAGNOSE_LEAF:
+        snprintf(part, part_size, "leaf %.63s %.63s", leaves[finding->part.place], rail);
         snprintf(message, size,
                  "%s loses %.2g %% of the packets of most of its nodes: check the switch; no node "
                  "drained%s",
@@ -89,12 +89,12 @@ static void shared_write(const struct certify *certify, const struct losses *los
 static void message_write(const struct losses *losses, const struct loss_finding *finding,
                           char *part, size_t part_size, char *message, size_t size)
 {
-    const char *rail = losses->rails[finding->rail];
+    const char *rail = losses->rails[finding->part.rail];
     const char *verb = finding->is_damage ? "corrupts" : "loses";
     double percent = 100 * finding->lost / finding->sent;
 
     snprintf(part, part_size, "%s", rail);
-    if (finding->kind == LOSS_EITHER)
+    if (finding->is_either)
         snprintf(message, size,
                  "%s or its path %s %.2g %% of the packets: either node, or the path between them; "
                  "certify it with more partners",
@@ -149,7 +149,7 @@ static void leaf_doubt(struct certify *certify, const struct localization *local
     for (size_t i = 0; i < localization->links.node_count; i++) {
         struct node_run *node_run = certify_node_run(certify, localization->links.nodes[i]);
 
-        if (localization->source.leaves[i] == finding->block)
+        if (localization->source.leaves[i] == finding->part.place)
             outcome_note(&node_run->outcome, STAGE_LINKS, VERDICT_UNKNOWN, record->code, "links",
                          record->part, record->message);
     }
@@ -158,11 +158,12 @@ static void leaf_doubt(struct certify *certify, const struct localization *local
 static void finding_take(struct certify *certify, const struct localization *localization,
                          const struct losses *losses, const struct loss_finding *finding)
 {
-    static const enum fault_code codes[] = {
-        [LOSS_RAIL] = FAULT_PACKET_LOSS, [LOSS_EITHER] = FAULT_PACKET_LOSS,
-        [LOSS_PATH] = FAULT_PATH_LOSS,   [LOSS_UPLINK] = FAULT_UPLINK_LOSS,
-        [LOSS_LEAF] = FAULT_LEAF_LOSS,   [LOSS_MANY] = FAULT_NETWORK_LOSS};
-    bool is_nodes = finding->kind == LOSS_RAIL || finding->kind == LOSS_EITHER;
+    static const enum fault_code codes[] = {[DIAGNOSE_RAIL] = FAULT_PACKET_LOSS,
+                                            [DIAGNOSE_PATH] = FAULT_PATH_LOSS,
+                                            [DIAGNOSE_UPLINK] = FAULT_UPLINK_LOSS,
+                                            [DIAGNOSE_LEAF] = FAULT_LEAF_LOSS,
+                                            [DIAGNOSE_FABRIC] = FAULT_NETWORK_LOSS};
+    bool is_nodes = finding->part.type == DIAGNOSE_RAIL;
     struct record record;
     char part[224], message[512];
 
@@ -171,11 +172,11 @@ static void finding_take(struct certify *certify, const struct localization *loc
     else
         shared_write(certify, losses, finding, part, sizeof part, message, sizeof message);
     record = RECORD(.suite = "certify", .test = "links", .metric = "lost_share",
-                    .node = is_nodes ? losses->nodes[finding->node] : NULL, .part = part,
+                    .node = is_nodes ? losses->nodes[finding->part.place] : NULL, .part = part,
                     .value = finding->lost / finding->sent, .unit = "1",
                     .samples = (unsigned)finding->sent, .limit = LOSS_SHARE,
                     .limit_source = "expected", .verdict = losses_verdict(finding),
-                    .code = codes[finding->kind], .message = message);
+                    .code = codes[finding->part.type], .message = message);
     certify_record(certify, &record);
     if (is_nodes) {
         struct node_run *node_run = certify_node_run(certify, record.node);
@@ -193,7 +194,7 @@ static void finding_take(struct certify *certify, const struct localization *loc
     certify->has_fault |= record.verdict == VERDICT_FAIL;
     if (record.verdict == VERDICT_FAIL)
         hostlist_append(&certify->lossy, part);
-    if (finding->kind == LOSS_LEAF)
+    if (finding->part.type == DIAGNOSE_LEAF)
         leaf_doubt(certify, localization, finding, &record);
 }
 
