@@ -542,7 +542,7 @@ static void find_noise(const struct explanation *explanation, struct noise *nois
 
             if (run->hiccup > 0 &&
                 run_is_hiccup(observations, pair, run, &parts, explanation->hiccup_share,
-                              model_rate(explanation->rate)))
+                              model_rates[explanation->rate]))
                 hiccups++;
             else
                 count_dips(observations, pair, run, &parts, counts, &all);

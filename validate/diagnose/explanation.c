@@ -33,8 +33,8 @@ static void compute(struct explanation *explanation, unsigned pair)
 static void find_rate(struct explanation *explanation)
 {
     for (int i = 0; i < MODEL_RATES; i++)
-        if (explanation->totals[i] + model_log_rate_prior(i) >
-            explanation->totals[explanation->rate] + model_log_rate_prior(explanation->rate))
+        if (explanation->totals[i] + log(model_rate_priors[i]) >
+            explanation->totals[explanation->rate] + log(model_rate_priors[explanation->rate]))
             explanation->rate = i;
 }
 
@@ -172,7 +172,7 @@ double explanation_weigh(struct explanation *explanation, struct part *part, dou
         }
         rest -= i >= telling ? observations->pairs[pair].most : 0;
         pair_gains(observations, &observations->pairs[pair], &parts, explanation->hiccup_share,
-                   model_rate(explanation->rate), part, factors);
+                   model_rates[explanation->rate], part, factors);
         gains_multiply(&gains, factors);
     }
     sum = gains_sum(&gains, part_sharing(part), &best);
@@ -206,9 +206,9 @@ void explanation_take(struct explanation *explanation, size_t place)
 
 double explanation_score(const struct explanation *explanation)
 {
-    double sum = explanation->totals[0] + model_log_rate_prior(0);
+    double sum = explanation->totals[0] + log(model_rate_priors[0]);
 
     for (int rate = 1; rate < MODEL_RATES; rate++)
-        sum = model_add(sum, explanation->totals[rate] + model_log_rate_prior(rate));
+        sum = model_add(sum, explanation->totals[rate] + log(model_rate_priors[rate]));
     return sum + explanation->prior;
 }

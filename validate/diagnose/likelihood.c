@@ -342,7 +342,7 @@ void pair_values(const struct observations *observations, const struct pair *pai
 
         run_weigh(observations, run, &passing, &nothing, &weighed);
         for (int rate = 0; rate < MODEL_RATES; rate++)
-            values[rate] += log(likelihood_of(run, hiccups, model_rate(rate), weighed.without[0],
+            values[rate] += log(likelihood_of(run, hiccups, model_rates[rate], weighed.without[0],
                                               weighed.without[1]));
     }
 }

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double rates[MODEL_RATES] = {0.003, 0.05, 0.2, 0.5, 0.9};
-static const double rate_priors[MODEL_RATES] = {0.5, 0.25, 0.15, 0.07, 0.03};
+const double model_rates[MODEL_RATES] = {0.003, 0.05, 0.2, 0.5, 0.9};
+const double model_rate_priors[MODEL_RATES] = {0.5, 0.25, 0.15, 0.07, 0.03};
 const float model_duties[MODEL_SHARINGS][MODEL_DUTIES] = {
     [MODEL_ALONE] = {1, 0.75F, 0.5F, 0.3F, 0.15F},
     [MODEL_SHARED] = {1, 0.75F, 0.5F, 0.3F, 0.15F},
@@ -26,16 +26,6 @@ static const double scale_step = 1.25;
 const double model_impossible = 1e-6;
 /* No sample says more than that for a part. */
 static const double certain = 1e6;
-
-double model_rate(int rate)
-{
-    return rates[rate];
-}
-
-double model_log_rate_prior(int rate)
-{
-    return log(rate_priors[rate]);
-}
 
 float model_depth(int depth)
 {

@@ -19,10 +19,9 @@ enum { MODEL_QUIET, MODEL_BUSY, MODEL_LOADS };
 enum { MODEL_DEPTHS = 48, MODEL_DUTIES = 5, MODEL_CELLS = MODEL_DEPTHS * MODEL_DUTIES };
 enum { MODEL_BINS = 208 };
 
-/* Shares of pair runs in which machines may be busy, and their priors' logarithms. */
+/* Shares of pair runs in which machines may be busy, and their priors. */
 enum { MODEL_RATES = 5 };
-double model_rate(int rate);
-double model_log_rate_prior(int rate);
+extern const double model_rates[MODEL_RATES], model_rate_priors[MODEL_RATES];
 
 float model_depth(int depth);  /* y of a faulty way, from the shallowest */
 int model_steps(double times); /* of depth from a rate to that over `times` */

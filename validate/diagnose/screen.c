@@ -65,27 +65,12 @@ static bool passes(const struct state *state, const struct part *part,
     return part_carries(state->network, part, sample->from, sample->to, sample->rail);
 }
 
-/* What passes the parts is explained. Returns 0, or -1 when memory is out. */
-static int explain(struct state *state, const struct part *parts, size_t count)
+/* What passes the parts is explained. */
+static void explain(struct state *state, const struct part *parts, size_t count)
 {
-    const struct diagnose_network *network = state->network;
-    bool *is_near = calloc(network->node_count + 1, sizeof *is_near);
-
-    for (size_t i = 0; i < count && is_near; i++)
-        for (size_t node = 0; node < network->node_count && part_is_large(&parts[i]); node++)
-            is_near[node] |=
-                parts[i].type == DIAGNOSE_FABRIC || network->leaves[node] == parts[i].place;
-    for (size_t i = 0; i < count && is_near; i++)
-        if (!part_is_large(&parts[i]))
-            is_near[parts[i].place] = true;
-    for (size_t i = 0; i < state->count && is_near; i++) {
-        const struct diagnose_sample *sample = &state->samples[i];
-
-        for (size_t k = 0; k < count && (is_near[sample->from] || is_near[sample->to]); k++)
-            state->is_told[i] = state->is_told[i] && !passes(state, &parts[k], sample);
-    }
-    free(is_near);
-    return is_near ? 0 : -1;
+    for (size_t i = 0; i < state->count; i++)
+        for (size_t k = 0; k < count && state->is_told[i]; k++)
+            state->is_told[i] = !passes(state, &parts[k], &state->samples[i]);
 }
 
 /* From how many samples of the class there are in each bin. What is not low is all alike. */
@@ -425,8 +410,7 @@ static bool pick(struct state *state, struct screen *screen)
     /* cleared by what was measured alone, it explains nothing */
     if (state->ranked_count == 0 || alone >= (part_is_large(part) ? ENOUGH_LARGE : ENOUGH))
         return true;
-    if (explain(state, part, 1) != 0)
-        return false;
+    explain(state, part, 1);
     add_pairs(state, part, LOWEST, false, first, screen);
     if (part_is_large(part))
         add_pairs(state, part, BEST, true, first, screen);
@@ -481,8 +465,10 @@ int screen_make(const struct diagnose_network *network, const struct diagnose_sa
     state.ranked = malloc((pairs + 1) * sizeof *state.ranked);
     screen->pairs = malloc((PICKS * (LOWEST + BEST) + PATHS) * sizeof *screen->pairs);
     if (state.is_told && state.class && state.of_rail && state.of_leaves && state.is_worse &&
-        state.ranked && screen->pairs)
-        status = explain(&state, known, known_count) != 0 ? -1 : find(&state, screen);
+        state.ranked && screen->pairs) {
+        explain(&state, known, known_count);
+        status = find(&state, screen);
+    }
     free(state.is_told);
     free(state.class);
     free(state.of_rail);

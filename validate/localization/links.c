@@ -283,10 +283,13 @@ static int find_figures(struct links *links)
         rise(&links->figures_mbps[(size_t)sample->from * links->rail_count + rail], mbps);
         rise(&receives[(size_t)sample->to * links->rail_count + rail], mbps);
     }
-    for (size_t end = 0; end < ends && receives; end++)
-        links->figures_mbps[end] = isnan(links->figures_mbps[end]) || isnan(receives[end])
-                                       ? fmax(links->figures_mbps[end], receives[end])
-                                       : fmin(links->figures_mbps[end], receives[end]);
+    for (size_t end = 0; end < ends && receives; end++) {
+        double *figure = &links->figures_mbps[end];
+
+        links->bests_mbps[end] = fmax(*figure, receives[end]);
+        *figure = isnan(*figure) || isnan(receives[end]) ? links->bests_mbps[end]
+                                                         : fmin(*figure, receives[end]);
+    }
     free(receives);
     return receives ? 0 : -1;
 }
@@ -435,9 +438,11 @@ static int allocate(const struct links_source *source, size_t first, struct link
     links->samples = malloc((links->sample_count + 1) * sizeof *links->samples);
     links->nominal_mbps = malloc((ends + 1) * sizeof *links->nominal_mbps);
     links->figures_mbps = malloc((ends + 1) * sizeof *links->figures_mbps);
+    links->bests_mbps = malloc((ends + 1) * sizeof *links->bests_mbps);
     links->latencies_us = malloc((ends + 1) * sizeof *links->latencies_us);
     links->sample_count = 0;
-    if (!links->samples || !links->nominal_mbps || !links->figures_mbps || !links->latencies_us)
+    if (!links->samples || !links->nominal_mbps || !links->figures_mbps || !links->bests_mbps ||
+        !links->latencies_us)
         return -1;
     for (size_t end = 0; end < ends; end++)
         links->latencies_us[end] = NAN;
@@ -480,6 +485,7 @@ void links_clear(struct links *links)
     free(links->leaves);
     free(links->nominal_mbps);
     free(links->figures_mbps);
+    free(links->bests_mbps);
     free(links->latencies_us);
     free(links->samples);
     name_index_clear(&links->by_node);

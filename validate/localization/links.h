@@ -45,6 +45,7 @@ struct links {
     bool has_found_leaves; /* from the samples: groups that reach each other well */
     /* node_count x rail_count; NAN: not measured */
     double *figures_mbps; /* the best that the rail showed, of both directions' the worse one */
+    double *bests_mbps;   /* and of the better one */
     double *latencies_us; /* least half round trip */
     /* By pair, lower node first, then by pair run, then as they were measured. */
     struct link_sample *samples;

@@ -128,11 +128,13 @@ static bool read_ends(const struct self_reports *self_reports, size_t i, long en
            is_same(record->suite, "links") && find_ends(self_reports, record, ends);
 }
 
-/* The suspect with its good partners. */
+/* The suspect with its good partners, and pairs of others. */
 static enum message_retest judge_suspect(const struct self_reports *self_reports, long suspect)
 {
     const struct links *links = &self_reports->localization->links;
+    const bool *is_suspect = self_reports->is_suspect;
     bool is_any = false, is_own = false, is_each = true;
+    enum message_retest control = NO_CONTROL;
     long ends[2];
 
     memset(self_reports->partners, 0, links->node_count * sizeof *self_reports->partners);
@@ -141,13 +143,16 @@ static enum message_retest judge_suspect(const struct self_reports *self_reports
         const struct record *record = record_of(self_reports, i);
         long partner;
 
-        if (!read_ends(self_reports, i, ends) || (ends[0] != suspect && ends[1] != suspect))
+        if (!read_ends(self_reports, i, ends))
+            continue;
+        if (!is_suspect[ends[0]] && !is_suspect[ends[1]])
+            control = is_failure(record) || control == CONTROL_TOO ? CONTROL_TOO : CONFIRMED;
+        if (ends[0] != suspect && ends[1] != suspect)
             continue;
         partner = ends[ends[0] == suspect];
-        if (self_reports->is_suspect[partner] || self_reports->partners[partner] == FAILS)
-            continue;
-        self_reports->partners[partner] =
-            is_failure(record) && !has_arrived(self_reports, record) ? FAILS : MET;
+        if (!is_suspect[partner] && self_reports->partners[partner] != FAILS)
+            self_reports->partners[partner] =
+                is_failure(record) && !has_arrived(self_reports, record) ? FAILS : MET;
     }
     for (size_t node = 0; node < links->node_count; node++) {
         bool fails = self_reports->partners[node] == FAILS;
@@ -156,25 +161,7 @@ static enum message_retest judge_suspect(const struct self_reports *self_reports
         is_each &= self_reports->partners[node] != MET;
         is_own |= fails && (!links->leaves || links->leaves[suspect] == links->leaves[node]);
     }
-    return !is_any ? NOT_RETESTED : !is_each ? NOT_AGAIN : !is_own ? ACROSS_ONLY : CONFIRMED;
-}
-
-/* What the pairs of others say of the retest. */
-static enum message_retest judge_control(const struct self_reports *self_reports)
-{
-    enum message_retest control = NO_CONTROL;
-    long ends[2];
-
-    for (size_t i = self_reports->first; i < self_reports->localization->source.records->count;
-         i++) {
-        if (!read_ends(self_reports, i, ends) || self_reports->is_suspect[ends[0]] ||
-            self_reports->is_suspect[ends[1]])
-            continue;
-        if (is_failure(record_of(self_reports, i)))
-            return CONTROL_TOO;
-        control = CONFIRMED;
-    }
-    return control;
+    return !is_any ? NOT_RETESTED : !is_each ? NOT_AGAIN : !is_own ? ACROSS_ONLY : control;
 }
 
 /* Measures those again of which messages did not arrive, each alone with partners that nobody
@@ -183,7 +170,6 @@ static void measure_suspects(struct self_reports *self_reports)
 {
     const struct localization *localization = self_reports->localization;
     bool is_any = false;
-    enum message_retest control;
 
     for (size_t i = localization->first; i < self_reports->count; i++) {
         const struct record *record = record_of(self_reports, i);
@@ -200,15 +186,9 @@ static void measure_suspects(struct self_reports *self_reports)
     if (!is_any || !localization_measure_nodes(localization, self_reports->is_suspect, PASSES_VERBS,
                                                &self_reports->first))
         return;
-    control = judge_control(self_reports);
-    for (size_t node = 0; node < localization->links.node_count; node++) {
-        enum message_retest *retest = &self_reports->retests[node];
-
+    for (size_t node = 0; node < localization->links.node_count; node++)
         if (self_reports->is_suspect[node])
-            *retest = judge_suspect(self_reports, (long)node);
-        if (*retest == CONFIRMED)
-            *retest = control;
-    }
+            self_reports->retests[node] = judge_suspect(self_reports, (long)node);
 }
 
 /* A message that did not arrive, and why it is not the node's failure. */

@@ -46,33 +46,26 @@ static void judge(const struct link_sum *sum, double peers, double alone_mbps, d
                   struct sum_verdict *verdict)
 {
     double full = sum->flows * alone_mbps;
-    char share[64] = "";
+    bool is_full = full > 0 && sum->mbps >= full * percent / 100;
+    char share[64] = "", beside[64] = "";
 
+    *verdict = (struct sum_verdict){VERDICT_PASS, NAN, NULL, ""};
+    if (is_full || !isnan(peers)) {
+        verdict->limit = (is_full ? full : peers) * percent / 100;
+        verdict->limit_source = "peers";
+    }
+    if (!is_full && !(sum->mbps >= verdict->limit))
+        verdict->verdict = isnan(peers) ? VERDICT_UNKNOWN : VERDICT_WARN;
     if (full > 0)
         snprintf(share, sizeof share, ", %.0f %% of what their rails have alone",
                  100 * sum->mbps / full);
-    *verdict = (struct sum_verdict){VERDICT_PASS, NAN, NULL, ""};
-    if (full > 0 && sum->mbps >= full * percent / 100) {
-        verdict->limit = full * percent / 100;
-        verdict->limit_source = "peers";
-        snprintf(verdict->message, sizeof verdict->message, "%.100s: %.0f Mb/s in %d flows%s",
-                 sum->part, sum->mbps, sum->flows, share);
-        return;
-    }
-    if (isnan(peers)) {
-        verdict->verdict = VERDICT_UNKNOWN;
-        snprintf(verdict->message, sizeof verdict->message,
-                 "%.80s: %.0f Mb/s in %d flows%s: slow, or as built; no peers to compare with",
-                 sum->part, sum->mbps, sum->flows, share);
-        return;
-    }
-    verdict->limit = peers * percent / 100;
-    verdict->limit_source = "peers";
-    if (!(sum->mbps >= verdict->limit))
-        verdict->verdict = VERDICT_WARN;
-    snprintf(verdict->message, sizeof verdict->message,
-             "%.80s: %.0f Mb/s in %d flows%s, its peers %.0f%s", sum->part, sum->mbps, sum->flows,
-             share, peers, verdict->verdict == VERDICT_WARN ? "; check its cables" : "");
+    if (!is_full && !isnan(peers))
+        snprintf(beside, sizeof beside, ", its peers %.0f%s", peers,
+                 verdict->verdict == VERDICT_WARN ? "; check its cables" : "");
+    snprintf(verdict->message, sizeof verdict->message, "%.80s: %.0f Mb/s in %d flows%s%s",
+             sum->part, sum->mbps, sum->flows, share,
+             verdict->verdict == VERDICT_UNKNOWN ? ": slow, or as built; no peers to compare with"
+                                                 : beside);
 }
 
 void sums_judge(const struct link_sum *sums, size_t count, double alone_mbps, double peers_percent,

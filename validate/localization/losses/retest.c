@@ -16,7 +16,6 @@ enum { RETESTS = 2 };
 /* The losses among the records of a localization. */
 struct reading {
     const struct localization *localization;
-    double *best_mbps; /* the localization's rails x nodes */
     struct loss_sample *samples;
     size_t count;
 };
@@ -31,25 +30,6 @@ static bool is_of_pair(const struct record *record)
     return strcmp(record->suite, "links") == 0 && record->node && record->peer && record->part;
 }
 
-/* What each end has carried at best, with whichever partner. */
-static int bests_find(struct reading *reading)
-{
-    const struct links *links = &reading->localization->links;
-
-    reading->best_mbps =
-        calloc(links->rail_count * links->node_count + 1, sizeof *reading->best_mbps);
-    for (size_t i = 0; i < links->sample_count && reading->best_mbps; i++) {
-        const struct diagnose_sample *sample = &links->samples[i].sample;
-        double *best = reading->best_mbps + (size_t)sample->rail * links->node_count;
-
-        if (sample->is_together)
-            continue;
-        best[sample->from] = fmax(best[sample->from], links->samples[i].mbps);
-        best[sample->to] = fmax(best[sample->to], links->samples[i].mbps);
-    }
-    return reading->best_mbps ? 0 : -1;
-}
-
 static int node_of(const struct reading *reading, const char *name)
 {
     return (int)name_index_find(&reading->localization->links.by_node, name);
@@ -60,11 +40,13 @@ static int node_of(const struct reading *reading, const char *name)
 static bool is_congested(const struct reading *reading, const struct loss_sample *sample,
                          const struct record *bandwidth)
 {
-    const double *best =
-        reading->best_mbps + (size_t)sample->rail * reading->localization->links.node_count;
+    const struct links *links = &reading->localization->links;
+    size_t rails = links->rail_count, rail = (size_t)sample->rail;
 
     return !bandwidth ||
-           !(bandwidth->value >= LOSS_FAST_SHARE * fmax(best[sample->from], best[sample->to]));
+           !(bandwidth->value >=
+             LOSS_FAST_SHARE * fmax(links->bests_mbps[(size_t)sample->from * rails + rail],
+                                    links->bests_mbps[(size_t)sample->to * rails + rail]));
 }
 
 /* muster-links tells of one measurement in one go: what the NICs counted, its bandwidth (NULL: it
@@ -107,7 +89,7 @@ static int samples_read(struct reading *reading)
     const struct record *bandwidth = NULL;
 
     reading->samples = calloc(records->count - first + 1, sizeof *reading->samples);
-    if (!reading->samples || bests_find(reading) != 0)
+    if (!reading->samples)
         return -1;
     for (size_t i = first; i < records->count; i++) {
         const struct record *record = &records->items[i];
@@ -145,7 +127,6 @@ static int judge(const struct localization *localization, struct losses *losses)
             rv = losses_confirm(&data, losses->findings, &losses->count);
     }
     free(reading.samples);
-    free(reading.best_mbps);
     return rv;
 }
 
