@@ -31,14 +31,23 @@ hears() { # NODE INTERFACE SWITCH
     lab on "$1" "$muster" topology --neighbors 2>/dev/null | grep -q "^$2  *$3 "
 }
 
+logs() {
+    diag "$(tail -n 3 "$work"/leaf*/log "$work"/n*.log)" "$(lab on n2 "$muster" topology --neighbors 2>&1)"
+}
+
 chmod 711 "$work"
-# Until both leaves speak, and often, and these cables are heard of, at most half a minute: $heard, of six.
+speaks() { # SWITCH WORD...: tells that lldpd
+    lldpcli -u "$work/$1/socket" configure "${@:2}" >/dev/null 2>&1
+}
+
+# Until both leaves speak, and often, and these cables are heard of: $heard, of six. lldpd looks for ports
+# again after its interval, 30 s at the start; what it said is forgotten after tx-hold intervals.
 hear() { # CABLE...
-    local i switch cable
-    for ((i = 0; i < 100; i++)); do
+    local end=$((SECONDS + 100)) switch cable
+    while [ $SECONDS -lt $end ]; do
         heard=0
         for switch in leaf1 leaf2; do
-            lldpcli -u "$work/$switch/socket" configure lldp tx-interval 1 >/dev/null 2>&1 && heard=$((heard + 1))
+            speaks $switch lldp tx-hold 20 && speaks $switch lldp tx-interval 1 && heard=$((heard + 1))
         done
         for cable in "$@"; do
             # shellcheck disable=SC2086
@@ -50,11 +59,9 @@ hear() { # CABLE...
 }
 leaf leaf1 'n1-eth*,n2-eth2'
 leaf leaf2 'n2-eth1,n3-eth*,n4-eth*'
-leaves=("${pids[@]}")
 for i in 1 2 3; do node n$i; done
 hear 'n1 eth1 leaf1' 'n2 eth1 leaf2' 'n2 eth2 leaf1' 'n3 eth2 leaf2'
-is "$heard" 6 'muster topology --neighbors tells what lldpd has heard' ||
-    diag "$(tail -n 3 "$work"/leaf*/log "$work"/n*.log)" "$(lab on n2 "$muster" topology --neighbors 2>&1)"
+is "$heard" 6 'muster topology --neighbors tells what lldpd has heard' || logs
 is "$(lab on n4 "$muster" topology --neighbors 2>&1 >/dev/null | grep -c 'is lldpd running?$')" 1 '... and where none runs'
 
 certify --dry-run --level quick
@@ -73,12 +80,10 @@ like "$(jq -r 'select(.suite == "certify" and .test == "host.config") | "\(.node
 is "$(verdicts)" 'n1 pass n2 pass n3 pass n4 pass' '... and all are certified'
 valid 'all records are as doc/records.md says'
 
-kill "${leaves[@]}"
-wait "${leaves[@]}"
-leaf leaf1 'n1-eth*,n2-eth*'
-leaf leaf2 'n3-eth*,n4-eth*'
+speaks leaf1 system interface pattern 'n1-eth*,n2-eth*'
+speaks leaf2 system interface pattern 'n3-eth*,n4-eth*'
 hear 'n1 eth1 leaf1' 'n2 eth1 leaf1' 'n2 eth2 leaf1' 'n3 eth2 leaf2'
-is "$heard" 6 'the cable is where it belongs'
+is "$heard" 6 'the cable is where it belongs' || logs
 certify --dry-run --level quick
 is "$status" 0 '... and all is well' || diag "$words"
 is "$(record '.verdict == "warn" or .verdict == "fail"')" '' '... of which nothing is said'
