@@ -9,11 +9,9 @@
 during() { # COMMAND...: once the first round has begun
     within 20 grep -q 'of [0-9]* rounds' "$work/noise" && sleep 1 && "$@"
 }
+for rail in 0 1 2; do routes+="route add blackhole $(address n3 $rail)/32"$'\n'; done
 cut() { # n2 from n3, on all networks
-    local rail
-    for rail in 0 1 2; do
-        lab on n2 ip route add blackhole "$(address n3 $rail)/32"
-    done
+    lab on n2 ip -batch - <<<"$routes"
 }
 export MUSTER_PROGRESS=1
 
@@ -43,15 +41,18 @@ unset MUSTER_PROGRESS
 # Unknown clients at every port that the programs listen at: an ordinary user on n4, which takes no part, and
 # one on n2, whose address is one of the run's.
 cat >"$work/ports.py" <<'END'
-# PROGRAM [ADDRESS...]: prints each TCP port that its processes listen at, until they are gone. Not those
-# that they have inherited from slurmstepd, which nobody accepts at after MPI_Init: slurmstepd is looked
-# at after them, as it is there before each of them and as long. On standard error: ports at which they
-# have accepted a connection from ADDRESS and keep it for five seconds.
+# PROGRAM [NOISE ADDRESS...]: prints each TCP port that its processes listen at, until they are gone. Not
+# those that they have inherited from slurmstepd, which nobody accepts at after MPI_Init: slurmstepd is
+# looked at after them, as it is there before each of them and as long. On standard error: "looks", then
+# the ports at which they have accepted a connection from ADDRESS and keep it for five seconds. Before
+# MPI_Init is over, which file NOISE tells by its first progress, MPI holds what it has accepted.
 import os, socket, struct, sys, time
 program, told, was_there, is_there = sys.argv[1].encode(), set(), False, True
-outside = {"%08X" % struct.unpack("<I", socket.inet_aton(address)) for address in sys.argv[2:]}
+outside = {"%08X" % struct.unpack("<I", socket.inet_aton(address)) for address in sys.argv[3:]}
 accepted = {} # since when
+is_past_init = False
 begin = time.monotonic()
+print("looks", file=sys.stderr, flush=True)
 def sockets(pid):
     found = set()
     for fd in os.listdir(f"/proc/{pid}/fd"):
@@ -69,6 +70,8 @@ def processes(file, begin):
             pass
 while is_there or (not was_there and time.monotonic() < begin + 60):
     is_there, listening, inherited = False, {}, set()
+    if outside and not is_past_init:
+        is_past_init = "muster-progress" in open(sys.argv[2]).read()
     for pid in processes("cmdline", program + b"\0"):
         is_there = was_there = True
         try:
@@ -82,7 +85,7 @@ while is_there or (not was_there and time.monotonic() < begin + 60):
                     port = int(field[1].split(":")[1], 16)
                     if field[3] == "0A":
                         listening[port] = name
-                    elif field[3] == "01" and field[2].split(":")[0][-8:] in outside:
+                    elif is_past_init and field[3] == "01" and field[2].split(":")[0][-8:] in outside:
                         since = accepted.setdefault(name, time.monotonic())
                         if since and time.monotonic() > since + 5:
                             print("port", port, file=sys.stderr)
@@ -104,11 +107,13 @@ cat >"$work/client.py" <<'END'
 # COUNT GARBAGE ADDRESS...: COUNT connections to each port on standard input at each address, every
 # other one sends GARBAGE bytes. Prints how many were made, had no answer, and were closed before the
 # program ended. Others may wait in the queue of a port: a rank that measures another rail, or waits for
-# its turn, does not accept meanwhile, nor does MPI while nobody calls it.
+# its turn, does not accept meanwhile, nor does MPI while nobody calls it. On standard error: "waits",
+# when it does.
 import os, select, socket, sys, time
 count, garbage, addresses = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 poll, ends, text, made, closed = select.epoll(), {}, b"", 0, []
 poll.register(0)
+print("waits", file=sys.stderr, flush=True)
 over = None # when the program was gone; what is under way then is still answered
 while over is None or (time.monotonic() < over + 5 and any(end[1] is not None for end in ends.values())):
     for fd, _ in poll.poll(1):
@@ -140,6 +145,7 @@ while over is None or (time.monotonic() < over + 5 and any(end[1] is not None fo
 print("made", made, "unanswered", len(ends) - made, "closed", sum(when < over - 0.2 for when in closed))
 END
 addresses=$(for node in n1 n2 n3; do for rail in 0 1 2; do address $node $rail; done; done)
+outside=$(for rail in 0 1 2; do address n4 $rail; done | xargs)
 three() { # PROGRAM OPTION...: on n1, n2 and n3
     local program=$1 begin=$EPOCHREALTIME
     shift
@@ -148,20 +154,24 @@ three() { # PROGRAM OPTION...: on n1, n2 and n3
         "$work/$program" --json "$@" >"$work/records" 2>"$work/noise" </dev/null || status=$?
     seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
 }
-unknown_client() { # NODE COUNT GARBAGE PROGRAM COMMAND...: begins after the command
-    local outside=''
-    [ "$1" != n4 ] || outside="$(address n4 0) $(address n4 1) $(address n4 2)"
-    # shellcheck disable=SC2086
-    python3 "$work/ports.py" "$work/$4" $outside 2>"$work/kept.$1" | { "${@:5}" && cat; } |
+unknown_client() { # NODE COUNT GARBAGE PROGRAM COMMAND...: of a program that starts next; begins after the command
+    local watched=()
+    # shellcheck disable=SC2206
+    [ "$1" != n4 ] || watched=("$work/noise" $outside)
+    : >"$work/kept.$1"
+    : >"$work/waits.$1"
+    python3 "$work/ports.py" "$work/$4" "${watched[@]}" 2>"$work/kept.$1" | { "${@:5}" && cat; } |
         lab on "$1" setpriv --reuid=65534 --regid=65534 --clear-groups \
-            python3 -c "$(cat "$work/client.py")" "$2" "$3" $addresses >"$work/client.$1"
+            python3 -c "$(cat "$work/client.py")" "$2" "$3" $addresses >"$work/client.$1" 2>"$work/waits.$1" &
+    within 30 grep -q waits "$work/waits.$1"
+    within 30 grep -q looks "$work/kept.$1"
 }
 past_init() { within 20 grep -q muster-progress "$work/noise"; }
 are_closed() { # PROGRAM
     like "$(cat "$work/client.n4")" '^made [1-9][0-9]+ unanswered 0 closed [1-9][0-9]*$' \
         'unknown clients on another node: their connections are closed'
-    is "$(cat "$work/kept.n4")" '' '... and none is kept at any port'
-    like "$(cat "$work/noise")" "$1: n[123]: [0-9]+ connections from outside this run's nodes closed \\(first: ($(address n4 0)|$(address n4 1)|$(address n4 2))\\)" \
+    is "$(cat "$work/kept.n4")" looks '... and none is kept at any port'
+    like "$(cat "$work/noise")" "$1: n[123]: [0-9]+ connections from outside this run's nodes closed \\(first: (${outside// /|})\\)" \
         '... which is told'
 }
 unknown_clients_change_nothing() { # GARBAGE PROGRAM OPTION...
@@ -171,8 +181,8 @@ unknown_clients_change_nothing() { # GARBAGE PROGRAM OPTION...
     is "$status" 0 "$1: passes on three nodes"
     quiet_s=$seconds
     : >"$work/noise"
-    unknown_client n4 10 "$garbage" "$1" true & # within MPI_Init as well
-    unknown_client n2 100 0 "$1" past_init &
+    unknown_client n4 10 "$garbage" "$1" true # within MPI_Init as well
+    unknown_client n2 100 0 "$1" past_init
     three "$@"
     wait
     is "$status" 0 '... with unknown clients at every port, too'
@@ -187,55 +197,11 @@ unknown_clients_change_nothing 1000 muster-links --quick
 unknown_clients_change_nothing 0 muster-collectives --quick
 
 : >"$work/noise"
-unknown_client n4 10 1000 muster-launch true & # within MPI_Init as well: it takes a second in all
+unknown_client n4 10 1000 muster-launch true # within MPI_Init as well: it takes a second in all
 SLURM_NTASKS_PER_NODE=6 three muster-launch # a single rank a node is done within a second
 wait
 is "$status" 0 'muster-launch: passes with unknown clients at every port from its begin'
 are_closed muster-launch
-
-# Within MPI_Init, which lasts until n3's program is let go, whoever was told where the nodes connect
-# from closes what comes from elsewhere. Silent connections: MPI itself would hold these.
-held=$work/muster-held
-ln -sf "$prefix/bin/muster-launch" "$held"
-cat >"$work/late-launch" <<END
-#!/bin/sh
-while [ "\$(hostname)" = n3 ] && [ ! -e "$work/let-go" ]; do sleep 0.1; done
-exec "$held" "\$@"
-END
-chmod +x "$work/late-launch"
-cat >"$work/silent.py" <<'END'
-# ADDRESS...: connects to the first port on standard input that is one's, says nothing, and prints
-# whether the other end closes it within 10 s.
-import socket, sys
-for port in sys.stdin:
-    for address in sys.argv[1:]:
-        try:
-            end = socket.create_connection((address, int(port)), 10)
-        except ConnectionRefusedError:
-            continue
-        try:
-            print("closed" if end.recv(1) == b"" else "heard")
-        except ConnectionResetError:
-            print("closed")
-        except TimeoutError:
-            print("open")
-        sys.exit()
-END
-early() { # MUSTER_PEERS: what becomes of a silent connection of n4 to the first port of a rank
-    rm -f "$work/let-go"
-    MUSTER_PEERS=$1 three late-launch &
-    python3 "$work/ports.py" "$held" | lab on n4 \
-        python3 -c "$(cat "$work/silent.py")" "$(address n1 0)" "$(address n2 0)" >"$work/early" &
-    within 5 test -s "$work/early"
-    seen=$(cat "$work/early")
-    touch "$work/let-go"
-    wait
-}
-sources=$(for node in n1 n2 n3; do
-    lab on $node "$prefix/bin/muster" check --json --only net.addresses | jq -r 'select(.metric == "sources") | .message'
-done | xargs)
-early "$sources"
-is "$seen" closed 'within MPI_Init a connection from elsewhere is closed, silent or not'
 
 # As a driver does that asks its NIC once a second.
 late=$work/tx_bytes
