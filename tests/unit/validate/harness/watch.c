@@ -249,6 +249,18 @@ static int stage(const char *plot, int signalled)
     return WIFEXITED(statuses[0]) ? WEXITSTATUS(statuses[0]) : -1;
 }
 
+static int connect_to(const struct heartbeat_endpoint *endpoint)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                  .sin_port = endpoint->addresses[0].sin6_port};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
+        perror("connect");
+    return fd;
+}
+
 /* How many of the ranks that have all called before the monitor looks up are taken in.
  * is_second: each has called before, on a connection that it has given up. */
 static int crowd(int size, bool is_second)
@@ -266,13 +278,7 @@ static int crowd(int size, bool is_second)
         names[rank] = "n1";
     for (int turn = is_second ? 0 : 1; turn < 2; turn++)
         for (int rank = 1; rank < size; rank++) {
-            struct sockaddr_in address = {.sin_family = AF_INET,
-                                          .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                                          .sin_port = endpoint.addresses[0].sin6_port};
-
-            fds[rank] = socket(AF_INET, SOCK_STREAM, 0);
-            if (connect(fds[rank], (struct sockaddr *)&address, sizeof address) != 0)
-                break;
+            fds[rank] = connect_to(&endpoint);
             if (turn == 0)
                 close(fds[rank]);
         }
@@ -287,8 +293,15 @@ static int crowd(int size, bool is_second)
     }
     close(listener);
     heartbeat_key(&endpoint, key);
-    for (int rank = 1; rank < size; rank++)
-        greeted += admission_call(fds[rank], key, rank, 4000) == 0;
+    for (int rank = 1; rank < size; rank++) {
+        double end = now() + 10;
+
+        while (admission_call(fds[rank], key, rank, 4000) != 0 && now() < end) {
+            close(fds[rank]); /* its turn came late: as a rank does, it calls again */
+            fds[rank] = connect_to(&endpoint);
+        }
+        greeted += now() < end;
+    }
     for (int rank = 1; rank < size; rank++)
         close(fds[rank]);
     kill(monitor, SIGKILL);
