@@ -222,8 +222,7 @@ int pair_run_drive(struct channel *channel, const struct rail *rail, const struc
     read_late(rail, &before, failed || !could_count ? 0 : path->sent_bytes, &after, &can_count);
     pair_run_summarize(path, result);
     result->is_astray =
-        !transport_is_on(path->transport, channel_device(rail),
-                         rail->port && strcmp(channel_device(rail), rail->name) == 0);
+        !transport_is_on(path->transport, channel_device(rail), channel_is_rdma(rail));
     if (could_count && can_count)
         result->counted_bytes = counted_bytes(&before, &after);
     fill_report(failed, &err, &before, &after, report);
