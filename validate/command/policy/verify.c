@@ -151,8 +151,8 @@ static int print_day(const struct intent *intent, const struct day *day, const s
     printf("a start, for which Slurm itself may take %d s, is known to %s of the day\n",
            SIMULATE_LATENCY_S,
            day_duration(SIMULATE_LATENCY_S * day->speed, time[0], sizeof time[0]));
-    printf("%zu jobs have a much longer time limit than in the day: a minute here is %s\n", coarse,
-           day_duration(60 * day->speed, time[0], sizeof time[0]));
+    printf("jobs with a much longer time limit than in the day: %zu (a minute here is %s)\n",
+           coarse, day_duration(60 * day->speed, time[0], sizeof time[0]));
     for (size_t i = 0; i < intent->count; i++)
         if (!outcome_is_shown(&intent->statements[i]))
             printf("%s:%d: %s: not looked at; muster policy verify proves it\n",
