@@ -4,11 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Densities of ln rate, as they are found: of samples within leaves, and of those that share an
- * uplink; a rail's alone and with the others. */
-struct densities {
-    double log_ratio[MODEL_BINS]; /* of the one across leaves over the one within */
-};
+/* Of samples of a rail, alone or with the others: ln of the density of each rate across leaves, of
+ * those that share an uplink, over that within; NAN where there are too few samples. */
+typedef double ratios[MODEL_BINS];
 enum { SAMPLES_LEAST = 20 };
 static const double prior_count = 0.5; /* of each bin, spread */
 static const double prior_misplaced = 1e-4;
@@ -35,10 +33,9 @@ static void smooth(double *counts)
         counts[bin] = held[bin];
 }
 
-/* Returns whether there are enough samples of both. */
-static bool make_densities(const struct diagnose_network *network,
-                           const struct diagnose_sample *samples, size_t count, int class,
-                           struct densities *densities)
+static void make_ratios(const struct diagnose_network *network,
+                        const struct diagnose_sample *samples, size_t count, int class,
+                        double *log_ratio)
 {
     double counts[2][MODEL_BINS] = {{0}}, all[2] = {0};
 
@@ -56,16 +53,15 @@ static bool make_densities(const struct diagnose_network *network,
             all[side] += counts[side][bin];
     }
     for (int bin = 0; bin < MODEL_BINS; bin++)
-        densities->log_ratio[bin] = log(counts[1][bin] / all[1]) - log(counts[0][bin] / all[0]);
-    return all[0] > SAMPLES_LEAST + prior_count * MODEL_BINS &&
-           all[1] > SAMPLES_LEAST + prior_count * MODEL_BINS;
+        log_ratio[bin] = fmin(all[0], all[1]) > SAMPLES_LEAST + prior_count * MODEL_BINS
+                             ? log(counts[1][bin] / all[1]) - log(counts[0][bin] / all[0])
+                             : NAN;
 }
 
 /* What pair runs of each node with those of each leaf say for being across: [nodes][leaves].
  * Samples of a run are not independent: it says the mean of what they do. */
 static void add_runs(const struct diagnose_network *network, const struct diagnose_sample *samples,
-                     size_t count, const struct densities *densities, const bool *is_known,
-                     double *said)
+                     size_t count, const ratios *log_ratios, double *said)
 {
     size_t leaves = network->leaf_count;
 
@@ -74,12 +70,11 @@ static void add_runs(const struct diagnose_network *network, const struct diagno
         int used = 0;
 
         for (end = begin; end < count && samples[end].pair_run == samples[begin].pair_run; end++) {
-            int class = samples[end].rail * 2 + samples[end].is_together;
+            double ratio =
+                log_ratios[samples[end].rail * 2 + samples[end].is_together][bin_of(&samples[end])];
 
-            if (!is_known[class])
-                continue;
-            sum += densities[class].log_ratio[bin_of(&samples[end])];
-            used++;
+            sum += isnan(ratio) ? 0 : ratio;
+            used += !isnan(ratio);
         }
         for (int k = 0; k < 2 && used > 0; k++) {
             int node = k ? samples[begin].to : samples[begin].from;
@@ -123,22 +118,19 @@ long diagnose_places(const struct diagnose_network *network, const struct diagno
 {
     size_t classes = 2 * network->rail_count;
     double *said = calloc(network->node_count * network->leaf_count + 1, sizeof *said);
-    struct densities *densities = calloc(classes, sizeof *densities);
-    bool *is_known = calloc(classes, sizeof *is_known);
+    ratios *log_ratios = malloc(classes * sizeof *log_ratios);
     long found = -1;
 
     *misplaced = malloc((network->node_count + 1) * sizeof **misplaced);
-    if (said && densities && is_known && *misplaced && network->leaf_count < 2) {
+    if (said && log_ratios && *misplaced && network->leaf_count < 2) {
         found = 0;
-    } else if (said && densities && is_known && *misplaced) {
+    } else if (said && log_ratios && *misplaced) {
         for (size_t class = 0; class < classes; class ++)
-            is_known[class] =
-                make_densities(network, samples, count, (int)class, &densities[class]);
-        add_runs(network, samples, count, densities, is_known, said);
+            make_ratios(network, samples, count, (int)class, log_ratios[class]);
+        add_runs(network, samples, count, log_ratios, said);
         found = find_misplaced(network, said, *misplaced);
     }
     free(said);
-    free(densities);
-    free(is_known);
+    free(log_ratios);
     return found;
 }

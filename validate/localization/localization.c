@@ -48,7 +48,7 @@ static int look_take(struct localization *localization, struct evidence *look)
     struct diagnose_sample *samples;
     int status = -1;
 
-    *look = (struct evidence){.links = links, .conf = conf};
+    *look = (struct evidence){.links = links, .conf = conf, .localization = localization};
     links_clear(links);
     if (links_read(&localization->source, localization->first, localization->retests, peers_share,
                    links) != 0)
@@ -148,9 +148,6 @@ int localization_run(struct localization *localization)
         status = look_take(localization, &look);
     }
     look.is_retested = localization->retests != SIZE_MAX;
-    look.recall = localization->recall;
-    look.refer = localization->refer;
-    look.context = localization->context;
     if (status == 0)
         status = findings_make(&look, &localization->findings);
     look_clear(&look);

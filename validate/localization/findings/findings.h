@@ -56,6 +56,8 @@ struct findings {
     size_t count;
 };
 
+struct localization;
+
 /* What findings are made of: what was measured so far, and what is diagnosed of it. */
 struct evidence {
     const struct links *links;
@@ -67,12 +69,7 @@ struct evidence {
     struct misplaced *misplaced;
     long inconsistent_count, misplaced_count;
     bool is_retested; /* else no part fails */
-    /* The localization's, of that name. */
-    void (*recall)(void *context, const char *node, const char *rail,
-                   struct history_figure *history);
-    void (*refer)(void *context, const char *node, const char *rail,
-                  struct reference_figure *reference);
-    void *context;
+    const struct localization *localization;
 };
 
 /* findings->items is malloc'd, to be freed by the caller. Returns 0, or -1 when memory is out. */

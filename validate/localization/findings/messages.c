@@ -48,7 +48,6 @@ void message_part(const struct findings_builder *builder, const struct part *par
     }
 }
 
-/* What else it may be. */
 void message_rival(const struct findings_builder *builder, const struct suspicion *item, char *text,
                    size_t size)
 {
@@ -77,6 +76,9 @@ const char *message_direction(const struct part *part)
                                                                         : of_node[part->ways];
 }
 
+/* of part.ways */
+static const char *const verbs[] = {"", "sends", "receives", "sends and receives"};
+
 /* " at times, in 45 % of 20 samples" for what comes and goes. */
 static void how_often(const struct suspicion *item, char *text, size_t size)
 {
@@ -86,33 +88,26 @@ static void how_often(const struct suspicion *item, char *text, size_t size)
                  100.0 * item->low / (item->all > 0 ? item->all : 1), item->all);
 }
 
-static const char *verb_of(const struct part *part)
-{
-    static const char *const verbs[] = {"", "sends", "receives", "sends and receives"};
-
-    return verbs[part->ways];
-}
-
 static void describe_end(const struct suspicion *item, double peers, struct finding *finding)
 {
-    const char *verb = verb_of(&item->part);
+    const char *verb = verbs[item->part.ways];
     const char *what =
         finding->kind == FINDING_NODE ? "the node: PCIe, memory, load" : "cable or switch port";
-    char often[64];
+    bool is_nominal = catalog_is_limit(finding->limit_source, LIMIT_NOMINAL);
+    char often[64], of[32] = "";
 
     how_often(item, often, sizeof often);
+    if (is_nominal)
+        snprintf(of, sizeof of, " of %.0f", finding->reference);
     if (finding->value <= 0)
         snprintf(finding->message, sizeof finding->message,
                  "%s has no connection with any partner%s; check cable, switch port and address",
                  finding->part, often);
-    else if (catalog_is_limit(finding->limit_source, LIMIT_NOMINAL))
-        snprintf(finding->message, sizeof finding->message,
-                 "%s %s %.0f of %.0f Mb/s (nominal)%s, its peers %.0f; check %s", finding->part,
-                 verb, finding->value, finding->reference, often, peers, what);
     else
         snprintf(finding->message, sizeof finding->message,
-                 "%s %s %.0f Mb/s%s, its peers %.0f; check %s", finding->part, verb, finding->value,
-                 often, finding->reference, what);
+                 "%s %s %.0f%s Mb/s%s%s, its peers %.0f; check %s", finding->part, verb,
+                 finding->value, of, is_nominal ? " (nominal)" : "", often,
+                 is_nominal ? peers : finding->reference, what);
 }
 
 static void describe_host(const struct findings_builder *builder, const struct suspicion *item,
@@ -131,7 +126,7 @@ static void describe_host(const struct findings_builder *builder, const struct s
     snprintf(finding->message, sizeof finding->message,
              "a rail %s %.0f Mb/s when all rails run, alone %.0f: check PCIe width, slot and NUMA "
              "placement of the NICs",
-             verb_of(&item->part), finding->value, alone_mbps);
+             verbs[item->part.ways], finding->value, alone_mbps);
 }
 
 static void describe_shared(const struct findings_builder *builder, const struct suspicion *item,

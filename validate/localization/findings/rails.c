@@ -9,6 +9,7 @@
 #include "lib/base/statistics.h"
 #include "lib/constants/links_constants.h"
 #include "validate/localization/findings/builder.h"
+#include "validate/localization/localization.h"
 
 static struct finding *add(struct findings_builder *builder, size_t end, enum finding_kind kind,
                            enum verdict verdict)
@@ -194,8 +195,8 @@ static struct finding *hint(struct findings_builder *builder, size_t end, double
 
 static void add_hints(struct findings_builder *builder, size_t end)
 {
-    const struct evidence *evidence = builder->evidence;
-    const struct links *links = evidence->links;
+    const struct localization *localization = builder->evidence->localization;
+    const struct links *links = &localization->links;
     const char *node = links->nodes[end / links->rail_count];
     const char *rail = links->rails[end % links->rail_count];
     struct history_figure history = {0};
@@ -203,10 +204,10 @@ static void add_hints(struct findings_builder *builder, size_t end)
     double mbps = links->figures_mbps[end];
     struct finding *finding;
 
-    if (evidence->recall)
-        evidence->recall(evidence->context, node, rail, &history);
-    if (evidence->refer)
-        evidence->refer(evidence->context, node, rail, &reference);
+    if (localization->recall)
+        localization->recall(localization->context, node, rail, &history);
+    if (localization->refer)
+        localization->refer(localization->context, node, rail, &reference);
     if (mbps < history_figure_floor(&history)) {
         finding = hint(builder, end, history_figure_floor(&history), "history");
         finding->reference = history.median;
