@@ -107,6 +107,24 @@ healed
 isnt "$(cat "$work/beat")" "$first" 'its processes go on'
 kill %1
 
+processors() { lab on "$1" sh -c 'sed -nE "s/^[0-9]+:cpu(,cpuacct)?://p" "/proc/$(pgrep -xo slurmd)/cgroup"'; } # cgroup
+if [ -e /sys/fs/cgroup/cpu/cpu.shares ] && [ -e /sys/fs/cgroup/blkio/cgroup.procs ] && losetup -f >/dev/null 2>&1; then
+    inject slow-cores n1 25
+    like "$(processors n1)" "/muster-$name-.*/n1" 'its slurmd is in a cgroup'
+    is "$(lab on n1 cat "/sys/fs/cgroup/cpu$(processors n1)/cpu.cfs_quota_us")" $((25 * 100 * $(nproc))) '... with a quota'
+    inject slow-disk n2
+    is "$(lab on n2 findmnt -n -o FSTYPE,SOURCE /var/scratch | tail -n 1 | xargs)" 'ext4 /dev/scratch' 'its disk is another'
+    unlike "$(lab on n1 findmnt -n -o SOURCE /var/scratch)" '/dev/scratch' '... its alone'
+    begin=$EPOCHREALTIME
+    lab run srun -w n2 dd if=/dev/zero of=/var/scratch/file bs=1M count=4 oflag=direct 2>/dev/null
+    ok 'and slow' test $(((${EPOCHREALTIME/./} - ${begin/./}) / 1000)) -ge 600
+    healed
+    unlike "$(processors n1)" "/muster-" 'no quota is left'
+    is "$(lab on n2 findmnt -n /var/scratch; grep -l "/[.]lab/$name/" /sys/block/loop*/loop/backing_file 2>/dev/null)" '' 'nor a disk'
+else
+    skip 1 'no cgroup v1 of processors and disks, or no loop devices'
+fi
+
 lab fault slurmd-killed n1 >/dev/null
 lab fault frozen n2 >/dev/null
 lab fault munge-key n3 >/dev/null
