@@ -1,11 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Where Slurm's accounting or the partition keeps the battery's user out, certify says so in one line
-# with what the site has to do, drains nobody, and leaves nothing. On MariaDB and slurmdbd.
+# with what the site has to do, drains nobody, and leaves nothing. Of a federation, whose commands show
+# the nodes of all clusters, it certifies its own. On MariaDB and slurmdbd.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
+. "$(dirname "$0")/madeup.sh"
 
 muster_find
+command -v jq >/dev/null || skip_all 'no jq here'
 lab_up -n 2 --accounting
 
 account() { lab run sacctmgr -iQ "$@" >/dev/null; }
@@ -39,8 +42,35 @@ if [ -n "${MUSTER_LONG-}" ]; then
     account modify user muster set maxnodes=1
     refused 'for muster: .*limit of its account or QOS' 'a limit of fewer nodes'
     account modify user muster set maxnodes=-1
-    status=0
-    lab run "$muster" certify --level quick >"$work/words" 2>&1 </dev/null || status=$?
-    is "$status" 0 'let in, it certifies' || diag "$(cat "$work/words")"
 fi
+partition allowgroups=ALL rootonly=no allowaccounts=ALL allowqos=ALL
+
+# A second controller on the head, of nodes that are not there; each cluster knows the other.
+lab run bash -e >"$work/federation" 2>&1 <<END || bail "no federation: $(tail -n 2 "$work/federation")"
+    cp -r /etc/slurm /tmp/other
+    mkdir /var/spool/slurmctld/other
+    sed -i 's/^ClusterName=.*/ClusterName=other/; s/^NodeName=n\[1-2\]/NodeName=o[1-2] NodeAddr=127.0.0.[1-2]/
+        s/^PartitionName=lab/PartitionName=far/; s/^StateSaveLocation=.*/&\/other/; /^TopologyPlugin=/d
+        s/slurmctld\.\(pid\|log\)/other.\1/' /tmp/other/slurm.conf
+    echo SlurmctldPort=6917 >>/tmp/other/slurm.conf
+    echo FederationParameters=fed_display | tee -a /etc/slurm/slurm.conf >>/tmp/other/slurm.conf
+    sacctmgr -iQ add cluster other
+    slurmctld -f /tmp/other/slurm.conf
+    sacctmgr -iQ add federation both clusters=$name,other
+    scontrol reconfigure
+END
+ok "the second cluster's nodes are shown" within 30 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -N | grep -q '^o2 '"
+made_up_battery
+status=0
+lab run "$muster" certify --level quick --json "$work/records" >"$work/words" 2>&1 </dev/null || status=$?
+is "$status" 0 'let in, it certifies' || diag "$(cat "$work/words")"
+is "$(jq -r '.node // empty' "$work/records" | sort -u | xargs)" 'n1 n2' '... the nodes of its own cluster'
+is "$(lab run squeue -h -M other)$(lab run sinfo -h -N -M other -o '%N %E' | grep muster:)" '' '... and leaves the other alone'
+for option in '-w n1,o1' '-p far'; do
+    status=0
+    # shellcheck disable=SC2086 # words
+    lab run "$muster" certify $option >"$work/words" 2>&1 </dev/null || status=$?
+    is "$status $(<"$work/words")" "2 muster certify: no $([ "$option" = '-p far' ] && echo partition far || echo node o1) in this cluster" \
+        "$option of the other is refused in one line"
+done
 done_testing
