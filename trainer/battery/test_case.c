@@ -9,7 +9,10 @@
 
 #include "collectives/codec/crc32c.h"
 #include "lib/base/clock.h"
+#include "lib/constants/battery_constants.h"
+#include "lib/constants/trainer_constants.h"
 #include "trainer/checkpoint/saver.h"
+#include "validate/harness/watch/cpu_time.h"
 
 /* losses before each update, and after the last */
 static const double reference[CASE_STEPS + 1] = {5.556740297, 5.221874668, 5.033396350, 4.899984272,
@@ -156,7 +159,7 @@ int case_speed(struct comm *comm, const struct injection *injection, double seco
     int ranks = comm_rank_info(comm).ranks;
     struct train_options options =
         options_of((struct shape){4, 4, 256, 128, 4096}, 2 * ranks, &strategy_ddp);
-    double start_s = 0, waited_s = 0;
+    double start_s = 0, waited_s = 0, queued_s;
     struct step_result result;
     struct training training;
     bool goes_on = true;
@@ -169,6 +172,7 @@ int case_speed(struct comm *comm, const struct injection *injection, double seco
     if (rv == 0)
         rv = training_step(&training, &no_signal, 1, &result, err);
     start_s = clock_s(); /* the first step has taken its memory */
+    queued_s = cpu_time_queued_s();
     while (goes_on && rv == 0) {
         rv = training_step(&training, &no_signal, 1, &result, err);
         waited_s += result.waited_s;
@@ -179,6 +183,14 @@ int case_speed(struct comm *comm, const struct injection *injection, double seco
     seconds = clock_s() - start_s;
     speed->tokens_per_s = (double)steps * options.batch * options.shape.context / seconds;
     speed->waited_share = waited_s / seconds;
+    speed->stalled_share = (cpu_time_queued_s() - queued_s) / seconds;
     training_clear(&training);
     return rv;
+}
+
+enum verdict case_speed_judge(const struct case_speed *speed, double median, int ranks)
+{
+    if (ranks <= 2 || !(speed->tokens_per_s < TRAIN_SPEED_LEAST_SHARE * median))
+        return VERDICT_NONE;
+    return speed->stalled_share > HOST_STALLED_MOST_SHARE ? VERDICT_SKIP : VERDICT_WARN;
 }

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "lib/catalog/catalog.h"
 #include "trainer/training.h"
 
 /* Short trainings whose end is known, for the battery. Every rank of the communicator gets an
@@ -35,12 +36,17 @@ struct case_outcome {
  * communicator. */
 void case_run(const struct test_case *test_case, struct comm *comm, struct case_outcome *outcome);
 
-/* A larger model for so long: tokens per second of the communicator, and the share of the time that
- * this rank waited for others. Collective. Returns 0, or -1 with err on all ranks. */
+/* A larger model for so long: tokens per second of the communicator, and the shares of the time
+ * that this rank waited for others, and was kept from running. Collective. Returns 0, or -1 with
+ * err on all ranks. */
 struct case_speed {
-    double tokens_per_s, waited_share;
+    double tokens_per_s, waited_share, stalled_share;
 };
 int case_speed(struct comm *comm, const struct injection *injection, double seconds,
                struct case_speed *speed, struct error *err);
+
+/* Whether a rank is slow by the median of all: a warning; skip: others kept it from running; NONE:
+ * it is not. */
+enum verdict case_speed_judge(const struct case_speed *speed, double median, int ranks);
 
 #endif

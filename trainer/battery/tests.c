@@ -22,9 +22,6 @@
 #include "validate/harness/output.h"
 #include "validate/harness/watch/watch.h"
 
-/* A rank slower than this share of the median of all is said to be slow. */
-#define SLOW 0.75
-
 #define CHECKPOINT_PREFIX "muster-train-"
 
 static void write_record(const struct battery *battery, struct record *record, int rank,
@@ -203,18 +200,20 @@ static void run_one_speed(struct battery *battery, double seconds)
 {
     int ranks = battery->world.ranks;
     double *rates = comm_gather_buffer(battery->all, sizeof *rates), median;
+    struct case_speed *speeds = comm_gather_buffer(battery->all, sizeof *speeds);
     struct error *why = comm_gather_buffer(battery->all, sizeof *why), err = {""};
-    struct case_speed speed;
+    struct case_speed speed = {0};
 
     phase(battery, "train.one speed");
     if (case_speed(battery->alone, &battery->injection, seconds, &speed, &err) != 0)
         speed.tokens_per_s = NAN;
     comm_all_gather(battery->all, &speed.tokens_per_s, sizeof *rates, rates);
+    comm_all_gather(battery->all, &speed, sizeof speed, speeds);
     comm_all_gather(battery->all, &err, sizeof *why, why);
     median = statistics_median(rates, (size_t)ranks);
     for (int rank = 0; rank < ranks; rank++) {
         struct record record;
-        bool is_slow = ranks > 2 && rates[rank] < SLOW * median;
+        const double stalled = speeds[rank].stalled_share;
 
         battery->speed_alone += rates[rank];
         if (battery->world.rank != 0)
@@ -227,10 +226,14 @@ static void run_one_speed(struct battery *battery, double seconds)
         }
         record.value = rates[rank];
         record.unit = "tokens/s";
-        if (is_slow) {
-            record.limit = SLOW * median;
+        record.stalled = stalled;
+        record.verdict = case_speed_judge(&speeds[rank], median, ranks);
+        if (record.verdict == VERDICT_SKIP) {
+            write_record(battery, &record, rank,
+                         "not judged: it was not scheduled for %.0f %% of the time", 100 * stalled);
+        } else if (record.verdict == VERDICT_WARN) {
+            record.limit = TRAIN_SPEED_LEAST_SHARE * median;
             record.limit_source = "peers";
-            record.verdict = VERDICT_WARN;
             record.code = FAULT_TRAINING_SLOW;
             write_record(battery, &record, rank, "straggler: %.0f %% of the median of %d ranks",
                          100 * rates[rank] / median, ranks);
@@ -239,6 +242,7 @@ static void run_one_speed(struct battery *battery, double seconds)
         }
     }
     free(rates);
+    free(speeds);
     free(why);
 }
 

@@ -8,6 +8,7 @@
 
 #include "tests/unit/tap.h"
 #include "lib/base/splitmix.h"
+#include "trainer/battery/test_case.h"
 #include "trainer/model/parameters.h"
 #include "trainer/parallel/guard.h"
 #include "trainer/training.h"
@@ -319,8 +320,23 @@ static void rates_are_as_scheduled(void)
     is_near(rate_at(&rate, 14), 2, 1e-12, "constant stays");
 }
 
+static void a_busy_machine_makes_no_straggler(void)
+{
+    struct case_speed speed = {.tokens_per_s = 60};
+
+    is_int(case_speed_judge(&speed, 100, 8), VERDICT_WARN,
+           "a rank slower than the others: warned of");
+    is_int(case_speed_judge(&speed, 100, 2), VERDICT_NONE, "... of two nobody knows which");
+    is_int(case_speed_judge(&speed, 70, 8), VERDICT_NONE, "... as fast as they are: not");
+    speed.stalled_share = 0.3;
+    is_int(case_speed_judge(&speed, 100, 8), VERDICT_SKIP,
+           "others kept it from running: not judged");
+    is_int(case_speed_judge(&speed, 70, 8), VERDICT_NONE, "... and none the slower");
+}
+
 int main(void)
 {
+    a_busy_machine_makes_no_straggler();
     for (size_t i = 0; i < sizeof references / sizeof *references; i++)
         follows_reference(&references[i]);
     any_part_can_be_drawn();

@@ -68,20 +68,11 @@ static ssize_t transfer(struct disk *disk, enum host_figure figure, long index)
                  (off_t)(splitmix_at(13, (uint64_t)index) % blocks) * SMALL_BYTES);
 }
 
-/* How long this thread was ready and others ran; 0: the kernel does not tell. */
-static double queued_s(void)
-{
-    struct cpu_time_memory memory = {0};
-    struct cpu_time time;
-
-    return cpu_time_read("", getpid(), clock_s(), &memory, &time) == 0 ? time.queued_s : 0;
-}
-
 /* One transfer after the other, so many at most, until its time is over. */
 static int transfers(struct disk *disk, enum host_figure figure, long most)
 {
     struct host_value *value = &disk->measure->node->disks[figure];
-    double waited_s = queued_s(), begin_s = clock_s(), ticked_s = begin_s, now_s = begin_s;
+    double waited_s = cpu_time_queued_s(), begin_s = clock_s(), ticked_s = begin_s, now_s = begin_s;
     float rate;
     long count = 0;
 
@@ -103,7 +94,7 @@ static int transfers(struct disk *disk, enum host_figure figure, long most)
     rate = (float)((double)count * (figure == HOST_IOPS ? 1 : 1e-6 * MIB) / (now_s - begin_s));
     if (rate > value->best) {
         value->best = rate;
-        value->stalled = (float)((queued_s() - waited_s) / (now_s - begin_s));
+        value->stalled = (float)((cpu_time_queued_s() - waited_s) / (now_s - begin_s));
     }
     value->lowest = value->samples++ == 0 ? rate : fminf(value->lowest, rate);
     return 0;

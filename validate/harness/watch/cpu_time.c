@@ -4,7 +4,9 @@
 #include "validate/harness/watch/cpu_time.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/sysfs.h"
 
 int cpu_time_read(const char *root, pid_t thread, double now_s, struct cpu_time_memory *memory,
@@ -30,4 +32,12 @@ int cpu_time_read(const char *root, pid_t thread, double now_s, struct cpu_time_
     if (memory->is_waiting)
         time->queued_s += now_s - memory->since_s;
     return 0;
+}
+
+double cpu_time_queued_s(void)
+{
+    struct cpu_time_memory memory = {0};
+    struct cpu_time time;
+
+    return cpu_time_read("", gettid(), clock_s(), &memory, &time) == 0 ? time.queued_s : 0;
 }

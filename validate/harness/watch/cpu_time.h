@@ -25,4 +25,7 @@ struct cpu_time_memory {
 int cpu_time_read(const char *root, pid_t thread, double now_s, struct cpu_time_memory *memory,
                   struct cpu_time *time);
 
+/* How long this thread was in a run queue since its start; 0 where the kernel does not tell. */
+double cpu_time_queued_s(void);
+
 #endif
