@@ -261,43 +261,52 @@ static bool is_open(const struct judging *judging, const struct loss_pair *pair)
            !end_of(judging, pair->rail, pair->to)->is_told;
 }
 
-/* The uplinks of a pair, where pairs of several nodes lose and hardly any shows that it does
- * not. */
-static void judge_uplink(struct judging *judging, const struct loss_pair *first)
-{
-    int from = leaf_of(judging, first->from), to = leaf_of(judging, first->to);
-    struct part part = {.type = DIAGNOSE_UPLINK,
-                        .place = from < to ? from : to,
-                        .peer = from < to ? to : from,
-                        .rail = first->rail,
-                        .ways = DIAGNOSE_BOTH};
-    struct node_pair nodes = node_pair_of(first->from, first->to);
-    struct loss_way way = {0};
-    bool is_of_several = false;
+/* What pairs between two leaves have lost. */
+struct loss_uplink {
+    struct loss_way way;
+    const struct loss_pair *first; /* that loses */
+    bool is_of_several, is_told;
+};
 
-    if (from < 0 || to < 0 || from == to || !is_losing(&first->way) || !is_open(judging, first))
-        return;
-    for (int turn = 0; turn < 3; turn++)
+/* Uplinks of one rail: pairs of several nodes lose, and hardly any shows that it does not. Returns
+ * 0, or -1 when memory is out. */
+static int judge_uplinks(struct judging *judging, int rail)
+{
+    struct part part = {.type = DIAGNOSE_UPLINK, .rail = rail, .ways = DIAGNOSE_BOTH};
+    struct loss_uplink *uplinks;
+    int leaves = 0;
+
+    for (int node = 0; node < (int)judging->network->node_count; node++)
+        leaves = leaf_of(judging, node) >= leaves ? leaf_of(judging, node) + 1 : leaves;
+    uplinks = calloc((size_t)leaves * (size_t)leaves + 1, sizeof *uplinks);
+    for (int turn = 0; turn < 3 && uplinks; turn++)
         for (size_t i = 0; i < judging->count; i++) {
             struct loss_pair *pair = &judging->pairs[i];
-            struct node_pair own = node_pair_of(pair->from, pair->to);
-            bool loses = is_losing(&pair->way);
+            int from = leaf_of(judging, pair->from), to = leaf_of(judging, pair->to);
+            struct loss_uplink *uplink;
 
-            if (!is_open(judging, pair) ||
-                !part_carries(judging->network, &part, pair->from, pair->to, pair->rail))
+            if (pair->rail != rail || from < 0 || to < 0 || from == to || !is_open(judging, pair))
                 continue;
-            if (turn == 0 && loses) {
-                is_of_several |= own.low != nodes.low || own.high != nodes.high;
-                add_way(&way, &pair->way);
-                way.losing++;
+            part.place = from < to ? from : to;
+            part.peer = from < to ? to : from;
+            uplink = &uplinks[part.place * leaves + part.peer];
+            if (turn == 0 && is_losing(&pair->way)) {
+                uplink->first = uplink->first ? uplink->first : pair;
+                uplink->is_of_several |=
+                    pair->from + pair->to != uplink->first->from + uplink->first->to ||
+                    (pair->from != uplink->first->from && pair->from != uplink->first->to);
+                add_way(&uplink->way, &pair->way);
+                uplink->way.losing++;
+            } else if (turn == 1 && uplink->first && !is_losing(&pair->way)) {
+                uplink->way.clean += is_clean(&uplink->way, &pair->way);
+            } else if (turn == 2 && uplink->is_of_several && is_each(&uplink->way)) {
+                if (!uplink->is_told)
+                    add(judging, part, &uplink->way);
+                uplink->is_told = pair->is_told = true;
             }
-            if (turn == 1)
-                way.clean += !loses && is_clean(&way, &pair->way);
-            if (turn == 2)
-                pair->is_told = is_of_several && is_each(&way);
         }
-    if (first->is_told)
-        add(judging, part, &way);
+    free(uplinks);
+    return uplinks ? 0 : -1;
 }
 
 /* A pair that neither end explains. */
@@ -336,16 +345,15 @@ int losses_judge(const struct loss_data *data, struct loss_finding **findings, s
         fill_ends(&judging);
         for (int rail = 0; rail < (int)data->network.rail_count; rail++)
             judge_rail(&judging, rail);
-        for (size_t i = 0; i < judging.count; i++)
-            judge_uplink(&judging, &judging.pairs[i]);
+        for (int rail = 0; rail < (int)data->network.rail_count && data->network.leaves; rail++)
+            is_done = is_done && judge_uplinks(&judging, rail) == 0;
         for (size_t i = 0; i < judging.count; i++)
             judge_path(&judging, &judging.pairs[i]);
-    } else {
-        free(judging.findings);
-        judging.findings = NULL;
     }
-    *findings = judging.findings;
-    *found = judging.found;
+    if (!is_done)
+        free(judging.findings);
+    *findings = is_done ? judging.findings : NULL;
+    *found = is_done ? judging.found : 0;
     free(judging.pairs);
     free(judging.ends);
     return is_done ? 0 : -1;
