@@ -25,7 +25,6 @@ validate/certify/stages/links/links.c the parts of metric rounds are names of pa
 validate/health/kernel_log.c a file of its own, with "-" for no part
 validate/localization/losses/retest.c names of suites, to be of the catalog
 validate/localization/self_reports.c names of metrics, to be of the catalog
-validate/localization/localization.c directions of the findings of this room
 '
 
 sources() {

@@ -69,9 +69,9 @@ static void add(struct tally *tally, const struct finding *finding, struct fault
     for (int i = 0; i < count; i++)
         item.is_exact = item.is_exact || faults[i].is_right;
     if (tally->plan->is_verbose)
-        printf("# %d %s %d n%d %s %s %.9g %.9g %.3f %s %s: %s\n", run,
+        printf("# %d %s %d n%d %s, ways %d: %.9g %.9g %.3f %s %s: %s\n", run,
                verdict_name(finding->verdict), (int)finding->kind, finding->node + 1, finding->part,
-               finding->direction, finding->value, finding->limit, log_odds(finding->confidence),
+               finding->ways, finding->value, finding->limit, log_odds(finding->confidence),
                item.is_right ? "right" : "wrong", item.is_exact ? "exactly" : "roughly",
                finding->message);
     if (isnan(finding->confidence))

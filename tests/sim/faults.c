@@ -219,11 +219,11 @@ static bool names(const struct finding *finding, const struct fault *fault)
     case FAULT_RAIL:
     case FAULT_DEAD:
         return is_rail(finding, fault) && !finding->is_intermittent &&
-               strcmp(finding->direction, "both ways") == 0;
+               finding->ways == DIAGNOSE_BOTH;
     case FAULT_SENDS:
-        return is_rail(finding, fault) && strcmp(finding->direction, "sends") == 0;
+        return is_rail(finding, fault) && finding->ways == DIAGNOSE_SENDS;
     case FAULT_RECEIVES:
-        return is_rail(finding, fault) && strcmp(finding->direction, "receives") == 0;
+        return is_rail(finding, fault) && finding->ways == DIAGNOSE_RECEIVES;
     case FAULT_INTERMITTENT:
         return is_rail(finding, fault) && finding->is_intermittent;
     case FAULT_NODE:

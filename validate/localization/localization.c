@@ -186,8 +186,7 @@ struct record localization_record(const struct localization *localization,
 void localization_short_message(const struct finding *finding, char *text, size_t size)
 {
     bool is_speed = !catalog_is_metric(finding->metric, METRIC_LATENCY);
-    bool is_one_way =
-        strcmp(finding->direction, "sends") == 0 || strcmp(finding->direction, "receives") == 0;
+    static const char *const verbs[] = {"", "sends ", "receives ", ""}; /* of finding.ways */
     char latency[64] = "";
 
     if (finding->latency_us > 0)
@@ -198,9 +197,8 @@ void localization_short_message(const struct finding *finding, char *text, size_
         finding->verdict != VERDICT_FAIL || isnan(finding->value) || finding->lost_bytes > 0)
         snprintf(text, size, "%s", finding->message);
     else if (is_speed)
-        snprintf(text, size, "%.60s %s%s%.0f of %.0f Mb/s%s", finding->part,
-                 is_one_way ? finding->direction : "", is_one_way ? " " : "", finding->value,
-                 finding->reference, latency);
+        snprintf(text, size, "%.60s %s%.0f of %.0f Mb/s%s", finding->part, verbs[finding->ways],
+                 finding->value, finding->reference, latency);
     else
         snprintf(text, size, "%.60s latency %.1f us, peers %.1f us", finding->part, finding->value,
                  finding->reference);

@@ -49,7 +49,6 @@ const char *message_leaf(const struct findings_builder *builder, int leaf);
 /* "or eth1 of n2: cannot be told apart": the likeliest rival. */
 void message_rival(const struct findings_builder *builder, const struct suspicion *item, char *text,
                    size_t size);
-const char *message_direction(const struct part *part);
 /* Sets the message, and of a host what it is held against. */
 void message_write(const struct findings_builder *builder, const struct suspicion *item,
                    double peers, struct finding *finding);

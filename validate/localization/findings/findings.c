@@ -26,7 +26,6 @@ struct finding *builder_add(struct findings_builder *builder, enum finding_kind 
                                 .leaf = -1,
                                 .peer_leaf = -1,
                                 .metric = "bandwidth",
-                                .direction = "",
                                 .value = NAN,
                                 .limit = NAN,
                                 .reference = NAN,
@@ -120,7 +119,7 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
     finding->leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK ? part->place : -1;
     finding->peer_leaf = part->type == DIAGNOSE_UPLINK ? part->peer : -1;
     finding->confidence = suspicion_probability(item);
-    finding->direction = message_direction(part);
+    finding->ways = part->ways;
     finding->is_intermittent = part->duty > 0;
     message_part(builder, part, finding->part, sizeof finding->part);
     evidence_value(builder, item, finding);
@@ -154,7 +153,7 @@ static void fold_uplinks(struct findings_builder *builder, int rail)
     findings->count = left;
     all = builder_add(builder, FINDING_FABRIC, VERDICT_WARN);
     all->rail = rail;
-    all->direction = "both ways";
+    all->ways = DIAGNOSE_BOTH;
     all->value = first.value;
     all->reference = first.reference;
     snprintf(all->part, sizeof all->part, "all uplinks%s%.80s", rail >= 0 ? " " : "",

@@ -37,8 +37,8 @@ struct finding {
     enum verdict verdict; /* FAIL, WARN (latency, history, reference), UNKNOWN */
     int node, peer, rail; /* indices, -1: does not apply */
     int leaf, peer_leaf;
-    const char *metric;                  /* "bandwidth", "latency" */
-    const char *direction;               /* "sends", "receives", "both ways", "forth", "back" */
+    const char *metric; /* "bandwidth", "latency" */
+    int ways; /* of a node's part, or from node to peer and back: DIAGNOSE_SENDS, ...; 0: none */
     double value, limit;                 /* Mb/s or us */
     double reference;                    /* what 100 % is: nominal or the peers' median */
     const char *limit_source;            /* "nominal", "peers", "history", "reference" */

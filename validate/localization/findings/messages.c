@@ -67,17 +67,9 @@ void message_rival(const struct findings_builder *builder, const struct suspicio
         snprintf(text, size, "or %s: cannot be distinguished", name);
 }
 
-const char *message_direction(const struct part *part)
-{
-    static const char *const of_node[] = {"", "sends", "receives", "both ways"};
-    static const char *const of_path[] = {"", "forth", "back", "both ways"};
-
-    return part->type == DIAGNOSE_PATH || part->type == DIAGNOSE_UPLINK ? of_path[part->ways]
-                                                                        : of_node[part->ways];
-}
-
 /* of part.ways */
 static const char *const verbs[] = {"", "sends", "receives", "sends and receives"};
+static const char *const ways_between[] = {"", "forth", "back", "both ways"};
 
 /* " at times, in 45 % of 20 samples" for what comes and goes. */
 static void how_often(const struct suspicion *item, char *text, size_t size)
@@ -161,7 +153,8 @@ static void describe_shared(const struct findings_builder *builder, const struct
         else
             snprintf(finding->message, sizeof finding->message,
                      "%s carries %.0f of %.0f Mb/s per pair %s; paths inside the leaves are good%s",
-                     finding->part, finding->value, finding->reference, finding->direction, found);
+                     finding->part, finding->value, finding->reference,
+                     ways_between[item->part.ways], found);
         break;
     default:
         snprintf(finding->message, sizeof finding->message,

@@ -19,7 +19,7 @@ static struct finding *add(struct findings_builder *builder, size_t end, enum fi
 
     finding->node = (int)(end / links->rail_count);
     finding->rail = (int)(end % links->rail_count);
-    finding->direction = "both ways";
+    finding->ways = DIAGNOSE_BOTH;
     snprintf(finding->part, sizeof finding->part, "%.90s", links->rails[finding->rail]);
     return finding;
 }
