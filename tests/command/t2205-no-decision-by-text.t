@@ -23,8 +23,7 @@ validate/report/recordfile.c the reader of records, of whole families of metrics
 validate/report/html_training.c the number in a part "step 7"
 validate/certify/stages/links/links.c the parts of metric rounds are names of passes
 validate/health/kernel_log.c a file of its own, with "-" for no part
-validate/localization/losses/retest.c names of suites, to be of the catalog
-validate/localization/self_reports.c names of metrics, to be of the catalog
+validate/localization/self_reports.c the family of metrics bandwidth_
 '
 
 sources() {

@@ -22,13 +22,13 @@ static bool is_failure(const struct record *record)
 
 static bool is_damage(const struct record *record)
 {
-    return record->peer && record->metric && strcmp(record->metric, "damaged") == 0;
+    return record->peer && catalog_is_metric(record->metric, METRIC_DAMAGED);
 }
 
 /* Whose fault it is, the record alone does not tell. */
 static bool is_of_both(const struct record *record)
 {
-    return record->node && strcmp(record->suite, "links") == 0 &&
+    return record->node && catalog_is_suite(record->suite, SUITE_LINKS) &&
            (is_damage(record) || is_failure(record));
 }
 
@@ -125,7 +125,7 @@ static bool read_ends(const struct self_reports *self_reports, size_t i, long en
     const struct record *record = record_of(self_reports, i);
 
     return (is_of_messages(record) || is_failure(record)) && record->node && record->peer &&
-           is_same(record->suite, "links") && find_ends(self_reports, record, ends);
+           catalog_is_suite(record->suite, SUITE_LINKS) && find_ends(self_reports, record, ends);
 }
 
 /* The suspect with its good partners, and pairs of others. */
@@ -240,7 +240,7 @@ void localization_self_reports(const struct localization *localization,
         long ends[2];
 
         if (!record->node || record->verdict < VERDICT_WARN ||
-            strcmp(record->suite, "links") != 0 || links_is_measurement(record) ||
+            !catalog_is_suite(record->suite, SUITE_LINKS) || links_is_measurement(record) ||
             (strncmp(record->metric ? record->metric : "", "bandwidth_", 10) == 0 &&
              !is_failure(record)))
             continue;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/catalog/catalog.h"
 #include "lib/constants/links_constants.h"
 #include "validate/diagnose/model.h"
 
@@ -20,14 +21,15 @@ struct reading {
     size_t count;
 };
 
-static bool is_metric(const struct record *record, const char *metric)
+static bool is_metric(const struct record *record, enum metric_id metric)
 {
-    return record->metric && strcmp(record->metric, metric) == 0;
+    return catalog_is_metric(record->metric, metric);
 }
 
 static bool is_of_pair(const struct record *record)
 {
-    return strcmp(record->suite, "links") == 0 && record->node && record->peer && record->part;
+    return catalog_is_suite(record->suite, SUITE_LINKS) && record->node && record->peer &&
+           record->part;
 }
 
 static int node_of(const struct reading *reading, const char *name)
@@ -57,13 +59,14 @@ static void sample_add(struct reading *reading, size_t i, const struct record *b
     struct loss_sample sample = {.rail = links_rail(&reading->localization->links, record->part),
                                  .is_stalled = !bandwidth || !(bandwidth->stalled < MODEL_SEEN),
                                  .is_isolated = i >= reading->localization->retests};
-    bool is_damage = is_metric(record, "checksum_errors") || is_metric(record, "crc_errors") ||
-                     is_metric(record, "port_rcv_errors");
-    bool is_drop = is_metric(record, "rx_dropped") || is_metric(record, "rx_missed") ||
-                   is_metric(record, "socket_drops");
-    bool is_stream = is_metric(record, "lost_segments"), is_at_receiver = is_damage || is_drop;
+    bool is_damage = is_metric(record, METRIC_CHECKSUM_ERRORS) ||
+                     is_metric(record, METRIC_CRC_ERRORS) ||
+                     is_metric(record, METRIC_PORT_RCV_ERRORS);
+    bool is_drop = is_metric(record, METRIC_RX_DROPPED) || is_metric(record, METRIC_RX_MISSED) ||
+                   is_metric(record, METRIC_SOCKET_DROPS);
+    bool is_stream = is_metric(record, METRIC_LOST_SEGMENTS), is_at_receiver = is_damage || is_drop;
 
-    if (!is_at_receiver && !is_stream && !is_metric(record, "lost_pings"))
+    if (!is_at_receiver && !is_stream && !is_metric(record, METRIC_LOST_PINGS))
         return;
     sample.from = node_of(reading, is_at_receiver ? record->peer : record->node);
     sample.to = node_of(reading, is_at_receiver ? record->node : record->peer);
@@ -97,7 +100,7 @@ static int samples_read(struct reading *reading)
 
         if (!is_of_pair(record))
             continue;
-        if (is_metric(record, "bandwidth"))
+        if (is_metric(record, METRIC_BANDWIDTH))
             bandwidth = record;
         is_same = bandwidth && strcmp(bandwidth->node, record->node) == 0 &&
                   strcmp(bandwidth->peer, record->peer) == 0 &&
