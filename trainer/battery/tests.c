@@ -207,9 +207,10 @@ static void run_one_speed(struct battery *battery, double seconds)
     phase(battery, "train.one speed");
     if (case_speed(battery->alone, &battery->injection, seconds, &speed, &err) != 0)
         speed.tokens_per_s = NAN;
-    comm_all_gather(battery->all, &speed.tokens_per_s, sizeof *rates, rates);
     comm_all_gather(battery->all, &speed, sizeof speed, speeds);
     comm_all_gather(battery->all, &err, sizeof *why, why);
+    for (int rank = 0; rank < ranks; rank++)
+        rates[rank] = speeds[rank].tokens_per_s;
     median = statistics_median(rates, (size_t)ranks);
     for (int rank = 0; rank < ranks; rank++) {
         struct record record;
