@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const part_verbs[] = {"", "sends", "receives", "sends and receives"};
+
 bool part_carries(const struct diagnose_network *network, const struct part *part, int from, int to,
                   int rail)
 {

@@ -68,7 +68,6 @@ void message_rival(const struct findings_builder *builder, const struct suspicio
 }
 
 /* of part.ways */
-static const char *const verbs[] = {"", "sends", "receives", "sends and receives"};
 static const char *const ways_between[] = {"", "forth", "back", "both ways"};
 
 /* " at times, in 45 % of 20 samples" for what comes and goes. */
@@ -82,7 +81,7 @@ static void how_often(const struct suspicion *item, char *text, size_t size)
 
 static void describe_end(const struct suspicion *item, double peers, struct finding *finding)
 {
-    const char *verb = verbs[item->part.ways];
+    const char *verb = part_verbs[item->part.ways];
     const char *what =
         finding->kind == FINDING_NODE ? "the node: PCIe, memory, load" : "cable or switch port";
     bool is_nominal = catalog_is_limit(finding->limit_source, LIMIT_NOMINAL);
@@ -118,7 +117,7 @@ static void describe_host(const struct findings_builder *builder, const struct s
     snprintf(finding->message, sizeof finding->message,
              "a rail %s %.0f Mb/s when all rails run, alone %.0f: check PCIe width, slot and NUMA "
              "placement of the NICs",
-             verbs[item->part.ways], finding->value, alone_mbps);
+             part_verbs[item->part.ways], finding->value, alone_mbps);
 }
 
 static void describe_shared(const struct findings_builder *builder, const struct suspicion *item,

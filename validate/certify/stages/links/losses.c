@@ -25,13 +25,6 @@ static const char *doubt_of(enum loss_retest retest)
     return texts[retest];
 }
 
-static const char *way_of(const struct loss_finding *finding)
-{
-    return finding->part.ways == DIAGNOSE_BOTH    ? "sends and receives"
-           : finding->part.ways == DIAGNOSE_SENDS ? "sends"
-                                                  : "receives";
-}
-
 static void path_part(const char *a, const char *b, const char *rail, char *part, size_t size)
 {
     snprintf(part, size, "path %.63s-%.63s %.63s", a, b, rail);
@@ -101,10 +94,10 @@ static void message_write(const struct losses *losses, const struct loss_finding
                  rail, verb, percent);
     else if (losses_verdict(finding) == VERDICT_FAIL)
         snprintf(message, size, "%s %s %.2g %% of what it %s", rail, verb, percent,
-                 way_of(finding));
+                 part_verbs[finding->part.ways]);
     else
         snprintf(message, size, "%s %s %.2g %% of what it %s; %s; certify again", rail, verb,
-                 percent, way_of(finding), doubt_of(finding->retest));
+                 percent, part_verbs[finding->part.ways], doubt_of(finding->retest));
 }
 
 static void lossy_text(const char *node, const char *rail, char *text, size_t size)
