@@ -130,6 +130,17 @@ mpi_environment() {
     export HWLOC_COMPONENTS=-pci
 }
 
+# Runs a command until it succeeds, at most SECONDS: a limit for what never comes, far above what a busy
+# machine takes.
+within() { # SECONDS COMMAND...
+    local deadline=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ $SECONDS -lt $deadline ] || return 1
+        sleep 0.1
+    done
+}
+
 skip_all() {
     tap_planned=0
     echo "1..0 # SKIP $1"

@@ -38,11 +38,7 @@ munged_start() {
         --key-file "$dir/munge/key" --pid-file "$dir/munge/pid" --log-file "$dir/munge/log" \
         --seed-file "$dir/munge/seed" >/dev/null 2>&1 &
     pid=$!
-    for _ in {1..500}; do
-        [ -S "$dir/munge/socket" ] && munge -n --socket "$dir/munge/socket" >/dev/null 2>&1 && return
-        sleep 0.01
-    done
-    bail 'munged does not start'
+    within 60 munge -n --socket "$dir/munge/socket" || bail 'munged does not start'
 }
 
 munged_stop() {

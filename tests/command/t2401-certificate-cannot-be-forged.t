@@ -105,10 +105,7 @@ mv "$munged_old/key.old" "$munged_old/key"
 setsid /usr/sbin/munged --foreground --force --key-file="$munged_old/key" \
     --socket="$munged_old/socket" --pid-file="$munged_old/pid" --log-file="$munged_old/log" \
     --seed-file="$munged_old/seed" >/dev/null 2>&1 &
-for _ in {1..100}; do
-    munge -n --socket "$munged_old/socket" >/dev/null 2>&1 && break
-    sleep 0.1
-done
+within 60 munge -n --socket "$munged_old/socket"
 sed -i 's/196/197/' "$certificate"
 like "$(renew --old-socket "$munged_old/socket")" '^1 .*not renewed: certificate invalid: .*the seal belongs to' \
     'a text that the old seal is not over is not sealed again'

@@ -38,7 +38,7 @@ while True:
     held.append(listener.accept())
 END
 server=$!
-for ((i = 0; i < 100; i++)); do grep -q port ready && break || sleep 0.1; done
+within 60 grep -q port ready
 cat >slurm.conf <<END
 ClusterName=silent
 SlurmctldHost=localhost(127.0.0.1)
@@ -70,15 +70,11 @@ while IFS=: read -r expected under_way command; do
     fi
     "$top_builddir/$program" "${words[@]:1}" >out 2>&1 <empty &
     pid=$!
-    for ((i = 0; i < 200; i++)); do
-        if [ "$under_way" = - ]; then
-            # asleep in a read, or at work for so long
-            [ "$i" -ge 5 ] && break
-        else
-            grep -q "$under_way" out && break
-        fi
-        sleep 0.1
-    done
+    if [ "$under_way" = - ]; then
+        sleep 0.5 # asleep in a read, or at work for so long
+    else
+        within 300 grep -q "$under_way" out
+    fi
     begin=${EPOCHREALTIME/./}
     kill -TERM "$pid" 2>/dev/null
     while kill -0 "$pid" 2>/dev/null && (((${EPOCHREALTIME/./} - begin) / 1000 < 8000)); do

@@ -18,10 +18,7 @@ disk=$(mktemp -d /var/tmp/muster-t2540-XXXXXX)
 quota=
 tap_cleanup() {
     rm -rf "$work" "$disk"
-    for ((i = 0; i < 50; i++)); do # a process of MPI's may be on its way out
-        [ -d "$quota" ] || break
-        rmdir "$quota" 2>/dev/null || sleep 0.1
-    done
+    [ ! -d "$quota" ] || within 60 rmdir "$quota" # a process of MPI's may be on its way out
 }
 export MUSTER_CONF=$work/conf
 

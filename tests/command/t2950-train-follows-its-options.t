@@ -137,24 +137,17 @@ text=$("$train" --batch=65536 --model=1558M 2>&1)
 is "$?" 1 'memory that cannot be had: status 1'
 like "$text" '^muster-train: cannot allocate .* GB.*: ' '... in one line'
 
-under_way() { # waits until it has made a step
-    local i
-    for ((i = 0; i < 100; i++)); do
-        grep -q 'step 1 ' out && break
-        sleep 0.1
-    done
-}
 # what a script starts beside itself ignores SIGINT
 env --default-signal=INT "$train" "${small[@]}" --steps=1000000 >out 2>err &
 pid=$!
-under_way
+within 300 grep -q 'step 1 ' out
 kill -INT $pid
 wait $pid
 is "$?" 130 'SIGINT ends it'
 like "$(cat err)" '^muster-train: ended by signal 2 after step [0-9]+ of 1000000$' '... and is said'
 (trap '' HUP && exec "$train" "${small[@]}" --steps=1000000 >out 2>err) &
 pid=$!
-under_way
+within 300 grep -q 'step 1 ' out
 kill -HUP $pid
 sleep 0.5
 kill -TERM $pid

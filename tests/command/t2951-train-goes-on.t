@@ -51,10 +51,7 @@ train --steps=60 --checkpoint=killed >out 2>>err
 is "$(ls killed)" $'step-000000057\nstep-000000060' 'what a kill left is taken away by the next run'
 
 train_aside --steps=1000000 --checkpoint=told >out 2>err
-for ((i = 0; i < 100; i++)); do
-    grep -q 'step 4 ' out && break
-    sleep 0.1
-done
+within 300 grep -q 'step 4 ' out
 text=$(train --steps=4 --checkpoint=told 2>&1)
 is "$?" 1 'a directory that another run writes to is refused'
 is "$text" 'muster-train: told: in use by another muster-train' '... in one line'

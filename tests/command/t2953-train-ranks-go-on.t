@@ -19,11 +19,7 @@ train() { # RANKS OPTION...
         "$top_builddir/muster-train" "${small[@]}" "$@"
 }
 until_steps() { # the job that writes to the file out is in its steps, or over
-    for ((i = 0; i < 200; i++)); do
-        grep -q '^step' out && return
-        kill -0 $! 2>/dev/null || return
-        sleep 0.05
-    done
+    within 300 eval 'grep -q ^step out || ! kill -0 $!'
 }
 final() { sed -n 's/^final *loss //p' "$1"; }
 same_bits() { # DIRECTORY DIRECTORY: the last checkpoints

@@ -48,10 +48,7 @@ is "$("$muster" top -r "$work" --once | sed 's/ *[0-9.]* s  / /')" 'certifying 4
 "$muster" top -r "$work" >"$work/said" 2>&1 3>&- &
 looking=$!
 holders+=("$looking")
-for ((i = 0; i < 600; i++)); do
-    grep -q 'n3  fail' "$work/said" && break
-    sleep 0.1
-done
+within 60 grep -q 'n3  fail' "$work/said"
 printf 'xt":"written in two parts"}\n' >>"$live/r1"
 exec 3>&-
 wait "$looking"

@@ -28,10 +28,8 @@ SLURM_JOB_ID=987654 SLURM_STEP_ID=5 SLURM_PROCID=8 sleep 600 >/dev/null 2>&1 3>&
 own=$!
 tap_cleanup() { kill "$rank" "$own" 2>/dev/null; }
 sample() { SLURM_STEP_ID=5 SLURMD_NODENAME=n7 "$muster" watch --samples 987654 </dev/null 2>&1; }
-for ((i = 0; i < 600; i++)); do # until both are what they will be
-    grep -qz '^SLURM_PROCID=7$' "/proc/$rank/environ" && grep -qz '^SLURM_PROCID=8$' "/proc/$own/environ" && break
-    sleep 0.1
-done
+within 60 grep -qz '^SLURM_PROCID=7$' "/proc/$rank/environ" # what it will be
+within 60 grep -qz '^SLURM_PROCID=8$' "/proc/$own/environ"
 line=$(sample)
 is "$? ${line%% [0-9]*}" '0 muster-watch n7' 'a sample is printed, until standard input ends'
 like "$line" " r,4,7,$rank,[A-Z]," '... with the rank'

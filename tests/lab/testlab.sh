@@ -57,16 +57,6 @@ lab_up() {
 
 tap_cleanup() { lab down >/dev/null; }
 
-# Runs a command until it succeeds, at most SECONDS.
-within() { # SECONDS COMMAND...
-    local deadline=$((SECONDS + $1))
-    shift
-    until "$@" >/dev/null 2>&1; do
-        [ $SECONDS -lt $deadline ] || return 1
-        sleep 0.1
-    done
-}
-
 address() { # NODE RAIL: of eth0, eth1, eth2
     lab on "$1" ip -4 -o address show dev "eth$2" | awk '{ sub("/.*", "", $4); print $4 }'
 }
