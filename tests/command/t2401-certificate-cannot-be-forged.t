@@ -15,7 +15,7 @@ altered() { # WHAT SED-SCRIPT
     like "$(verdict)" '^1 n1: certificate invalid: ' "altered: $1"
 }
 altered 'the level' 's/^level: standard/level: full/'
-altered 'a figure' 's/196/197/'
+altered 'a figure' 's/ 196 / 197 /'
 altered 'the end' 's/^expires: 1/expires: 2/'
 altered 'a line more' '/^test/p'
 altered 'a line less' '/^test/d'
@@ -72,7 +72,7 @@ cp "$dir/munge/key" "$dir/munge/key.old"
 munged_key
 munged_start
 like "$(verdict)" "^3 .*unverifiable: this node's MUNGE key does not decode the seal" 'another key'
-sed -i 's/196/197/' "$certificate"
+sed -i 's/ 196 / 197 /' "$certificate"
 like "$(verdict)" '^3 .*unverifiable' '... nor whether it is altered'
 restore
 
@@ -106,7 +106,7 @@ setsid /usr/sbin/munged --foreground --force --key-file="$munged_old/key" \
     --socket="$munged_old/socket" --pid-file="$munged_old/pid" --log-file="$munged_old/log" \
     --seed-file="$munged_old/seed" >/dev/null 2>&1 &
 within 60 munge -n --socket "$munged_old/socket"
-sed -i 's/196/197/' "$certificate"
+sed -i 's/ 196 / 197 /' "$certificate"
 like "$(renew --old-socket "$munged_old/socket")" '^1 .*not renewed: certificate invalid: .*the seal belongs to' \
     'a text that the old seal is not over is not sealed again'
 restore

@@ -22,8 +22,8 @@ refused 'an end that is none' 's/^expires: .*/expires: soon/' \
     'standard input, line 4: expires: found "soon", expected seconds'
 refused 'two levels' '/^level/p' 'standard input, line 4: level: found it a second time'
 refused 'a level in two words' 's/^level: .*/level: very good/' 'the request has a value'
-refused 'an escape in a test' 's/196/\x1b[31m/' 'the request has a value'
-refused 'a NUL byte' 's/196/\x00/' 'standard input, line 6: found a NUL byte'
+refused 'an escape in a test' 's/ 196/ \x1b[31m/' 'the request has a value'
+refused 'a NUL byte' 's/ 196/ \x00/' 'standard input, line 6: found a NUL byte'
 refused 'an unknown key' 's/^run/colour/' 'standard input, line 1: found "colour", expected run'
 refused 'a key of the head behind a node' '$a level: full' 'standard input, line 9: found "level", expected node, keep or test'
 refused 'a node twice' 's/n2/n1/' 'standard input, line 7: node: found n1 a second time'
@@ -52,9 +52,9 @@ quick $((soon + 86400)) >/dev/null
 is "$(level)" quick '... unless it ends soon'
 request n1 | muster certificate issue --node n1 >/dev/null
 is "$(level)" standard 'a certificate of a lower level does not stay'
-quick $soon 's/196 .*/49 Mb\/s rail_slow/' >/dev/null
+quick $soon 's/ 196 .*/ 49 Mb\/s rail_slow/' >/dev/null
 is "$(level)" quick '... nor any where a rail failed now'
-request n1 | sed 's/196 .*/49 Mb\/s rail_slow/' | muster certificate issue --node n1 >/dev/null
+request n1 | sed 's/ 196 .*/ 49 Mb\/s rail_slow/' | muster certificate issue --node n1 >/dev/null
 quick $soon >/dev/null
 is "$(level)" quick '... or then'
 request n1 | muster certificate issue --node n1 >/dev/null
