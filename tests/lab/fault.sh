@@ -189,6 +189,8 @@ fault_rebooted() { # NODE [SECONDS]
     plain_number "$seconds" SECONDS 0 3600
     fault_record rebooted "$1" "$seconds"
     node_power_off "$1"
+    # what is in memory goes with the boot
+    host_do "$1" sh -c ': >/dev/kmsg; ipcrm --all; find /dev/shm /run/muster -type f -delete 2>/dev/null' || true
     sleep "$seconds"
     node_links "$1" up
     munged_restart "$1"

@@ -85,7 +85,9 @@ try launch cut-off n4 'frozen or cut off|network'
 try links slurmd-killed n1 'slurmd'
 certify
 is "$status $(states)" '0 n1 idle n2 idle n3 idle n4 idle' 'healed, all four pass' || show
+lab on n2 sh -c 'echo 0 >/dev/shm/left; ipcmk -M 4096' >/dev/null
 certify_with launch rebooted n2
+is "$(lab on n2 sh -c 'ls /dev/shm; grep -c . /proc/sysvipc/shm')" 1 'shared memory goes with a boot'
 like "$status $(verdicts)" '^3 .*n2 unknown' 'a node that reboots in mid-run is unknown' || show
 like "$(cat "$work/words")" 'n2 rebooted during this run' '... which is said'
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained' || show
