@@ -14,6 +14,7 @@
 
 #include "lib/constants/certify_constants.h"
 #include "tests/unit/tap.h"
+#include "validate/certify/state/estimate.h"
 #include "validate/command/command.h"
 #include "validate/command/report.h"
 #include "validate/history/history.h"
@@ -1395,6 +1396,47 @@ static void refusals(bool all)
        all ? " with all that follow" : "");
 }
 
+/* What is known of the nodes before their stages. */
+static void estimates(void)
+{
+    static const char *const speeds[] = {"n1", "n2", "n2", "n2", "n3"};
+    static struct certify certify;
+    static struct node_run runs[3] = {{.name = "n1", .gpus = 8, .has_accelerator = true},
+                                      {.name = "n2", .gpus = 4},
+                                      {.name = "n3"}};
+    struct record record = {.test = catalog_tests[TEST_HOST_CONFIG].name,
+                            .metric = catalog_metrics[METRIC_SPEED].name};
+    struct budget_work work;
+
+    certify = (struct certify){.node_runs = runs, .count = 3};
+    name_index_build((const char *const[]){"n1", "n2", "n3"}, 3, &certify.by_name);
+    is_int(certify_work(&certify, 3).rails, BUDGET_RAILS_GUESSED, "rails that nobody told of");
+    for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++) {
+        record.node = speeds[i];
+        records_add(&certify.records, &record);
+    }
+    for (int i = 0; i < 3; i++) {
+        record = (struct record){.test = catalog_tests[TEST_NET_ADDRESSES].name,
+                                 .metric = catalog_metrics[METRIC_BOOT].name,
+                                 .node = runs[i].name,
+                                 .message = "one machine"};
+        records_add(&certify.records, &record);
+        record = (struct record){.test = catalog_tests[TEST_HOST_CONFIG].name,
+                                 .metric = catalog_metrics[METRIC_CPU_COUNT].name,
+                                 .node = runs[i].name,
+                                 .value = 2};
+        records_add(&certify.records, &record);
+    }
+    work = certify_work(&certify, 3);
+    is_int(work.rails, 3, "... the most that a node told of");
+    is_int(work.gpus, 8, "... GPUs of nodes with an accelerator");
+    is_near(work.crowd, 1.5, 1e-9, "... nodes that share a machine");
+    runs[0].outcome.verdict = VERDICT_FAIL;
+    is_near(certify_work(&certify, 2).crowd, 1, 1e-9, "... but for those that are not good");
+    name_index_clear(&certify.by_name);
+    records_clear(&certify.records);
+}
+
 int main(void)
 {
     char command[64];
@@ -1402,6 +1444,7 @@ int main(void)
     own = getpid();
     if (!mkdtemp(directory))
         tap_skip_all("no directory: %m");
+    estimates();
     one_run();
     slow_rails();
     looked_at();

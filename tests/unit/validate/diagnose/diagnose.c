@@ -445,6 +445,28 @@ static void check_screen(void)
     diagnosis_clear(&diagnosis);
 }
 
+/* Samples that share uplinks are low when they are well below most of their class, not whenever
+ * they are below others: a node that has a fiftieth less than all is none to ask for. */
+static void check_screen_is_not_petty(void)
+{
+    struct diagnosis diagnosis;
+
+    for (int node = 5; node >= -1; node -= 6) {
+        make(12);
+        for (int a = 0; a < 12; a++)
+            for (int b = a + 1; b < 12; b++)
+                meet(a, b, healthy, 0);
+        for (size_t i = 0; i < count; i++) {
+            samples[i].shared = 4;
+            samples[i].rate *= samples[i].from == node || samples[i].to == node ? 0.98 : 1;
+        }
+        ok(diagnose(&network, samples, count, &diagnosis) == 0 && diagnosis.screen.pair_count == 0,
+           "%s is asked for nothing",
+           node < 0 ? "nobody slow" : "a node a little below all others");
+        diagnosis_clear(&diagnosis);
+    }
+}
+
 /* Uplinks carry a quarter. slow: share of what those of node 5 have. */
 static void meet_oversubscribed(int node, int leaf_of_node, double slow)
 {
@@ -543,6 +565,7 @@ int main(void)
     check_next_unlikely();
     check_changed();
     check_screen();
+    check_screen_is_not_petty();
     check_believe();
     check_places();
     return tap_done();
