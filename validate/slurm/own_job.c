@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/constants/run_constants.h"
 #include "validate/slurm/release.h"
 
@@ -104,7 +105,8 @@ int own_job_requeue(uint32_t id, const struct hostlist *excluded, struct error *
         goto done;
     }
     /* Only a job that waits may exclude nodes. */
-    for (int i = 0; (rv = exclude(text, folded)) != SLURM_SUCCESS && i < RUN_REQUEUE_TRIES; i++)
+    for (double end = clock_s() + RUN_EXCLUDE_S;
+         (rv = exclude(text, folded)) != SLURM_SUCCESS && clock_s() < end;)
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     if (rv != SLURM_SUCCESS) {
         error_set(err, "cannot exclude %s from job %u: %s", folded, id, slurm_strerror(errno));

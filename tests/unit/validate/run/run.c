@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/constants/run_constants.h"
 #include "tests/unit/tap.h"
 #include "validate/run/decide.h"
+#include "validate/run/keeper.h"
 #include "validate/run/launch.h"
 #include "validate/run/layout.h"
 #include "validate/run/script.h"
+#include "validate/slurm/cluster.h"
 
 static char text[64];
 
@@ -145,6 +149,80 @@ static void keeping(void)
     job.is_running = false;
     is_int(keeper_decide(&job, "n3", "n4"), KEEPER_WAIT, "... nor where the job does not run");
     hostlist_clear(&job.nodes);
+}
+
+/* A keeper on n3 of a job of n[1-3] that nobody gives a sign of life to: Slurm takes n1 away, where
+ * the script is, and then n3. Its requeue has this outcome. */
+static int requeued, looks;
+
+int __wrap_poll(struct pollfd *polled, nfds_t count, int wait_ms);
+int __wrap_poll(struct pollfd *polled, nfds_t count, int wait_ms)
+{
+    (void)polled, (void)count, (void)wait_ms;
+    return 0;
+}
+
+int cluster_open(struct error *err)
+{
+    (void)err;
+    return 0;
+}
+
+int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err)
+{
+    (void)id, (void)name, (void)err;
+    return 0;
+}
+
+int own_job_load(uint32_t id, struct own_job *job, struct error *err)
+{
+    static const char *const nodes[] = {"n[1-3]", "n[2-3]", "n2"};
+
+    (void)id;
+    *job = (struct own_job){.is_running = true};
+    return hostlist_expand(nodes[looks++], &job->nodes, err);
+}
+
+void own_job_clear(struct own_job *job)
+{
+    hostlist_clear(&job->nodes);
+    hostlist_clear(&job->excluded);
+}
+
+int own_job_requeue(uint32_t id, const struct hostlist *excluded, struct error *err)
+{
+    ok(id == 7 && hostlist_contains(excluded, "n1"), "queued again without the script's node");
+    if (requeued != 0)
+        error_set(err, "refused");
+    return requeued;
+}
+
+/* What is told when the requeue has that outcome. */
+static const char *told(int outcome)
+{
+    static char words[256];
+    char path[] = "/tmp/muster-keeper-XXXXXX";
+    int fd = mkstemp(path);
+    ssize_t length;
+
+    requeued = outcome;
+    looks = 0;
+    is_int(keeper_run("muster run", "n1", path), 0, "the keeper ends");
+    length = read(fd, words, sizeof words - 1);
+    words[length > 0 ? length : 0] = '\0';
+    close(fd);
+    unlink(path);
+    return words;
+}
+
+static void telling(void)
+{
+#define FAILED "muster run: n1, where the job script ran, failed; requeueing job 7\n"
+    setenv("SLURM_JOB_ID", "7", 1);
+    setenv("SLURMD_NODENAME", "n3", 1);
+    is_str(told(0), FAILED "muster run: job 7 excludes n1\n", "... and tells what it excludes");
+    is_str(told(1), FAILED "muster run: refused\n", "... or that the list could not be set");
+    is_str(told(-1), FAILED "muster run: refused\n", "... or that it is not queued");
 }
 
 /* ---------------------------------------------------------------- nodes */
@@ -288,6 +366,7 @@ int main(void)
     hung();
     nobody();
     keeping();
+    telling();
 
     is_chosen("n[1-5]", "", "", 4, "n[1-4]", "the last node is the spare");
     is_chosen("n[1-5]", "n[1-4]", "n2", 4, "n[1,3-5]", "a spare for the node at fault");
