@@ -3,10 +3,8 @@
 
 #include "validate/battery/links/pair/overlap.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/clock.h"
 #include "validate/battery/links/path/samples.h"
@@ -159,32 +157,19 @@ static void prepare(const struct pair_run *pair_run, struct lane *lane, int inde
     lane->plan.session = pair_run_session(pair_run, index, direction);
     lane->plan.begin = wait_at_gate;
     lane->plan.context = lane;
-    memset(&lane->result, 0, sizeof lane->result);
-    lane->result.counted_bytes = -1;
+    lane->result = (struct link_result){
+        .from = pair_run->program->node, .to = pair_run->partner, .counted_bytes = -1};
+    snprintf(lane->result.rail, sizeof lane->result.rail, "%s", lane->own->name);
 }
 
 static void take_result(const struct pair_run *pair_run, struct lane *lane, bool has_gone)
 {
-    struct link_result *result =
-        results_add(pair_run->results, pair_run->program->node, pair_run->partner, lane->own->name);
-    struct link_result blank = *result;
+    struct link_result *result = &lane->result;
 
-    *result = lane->result;
-    result->from = blank.from;
-    result->to = blank.to;
-    memcpy(result->rail, blank.rail, sizeof result->rail);
-    snprintf(result->peer_rail, sizeof result->peer_rail, "%s", lane->theirs->name);
-    result->nominal_mbps = fmin(lane->own->nominal_mbps, lane->theirs->nominal_mbps);
-    result->peer_errors = lane->other.errors;
-    result->mtu_bytes = lane->own->probe.mtu_bytes;
     result->path_mtu_bytes = lane->path_mtu_bytes;
-    if (lane->mine.failed || lane->other.failed || has_gone)
-        snprintf(result->failure, sizeof result->failure, "%s",
-                 lane->mine.failed ? lane->mine.text
-                 : has_gone        ? "the partner ended"
-                                   : lane->other.text);
-    else if (lane->is_hopeless)
-        snprintf(result->failure, sizeof result->failure, "not measured");
+    pair_run_conclude(lane->own, lane->theirs, &lane->mine, has_gone ? NULL : &lane->other,
+                      lane->is_hopeless, result);
+    *results_add(pair_run->results, result->from, result->to, "") = *result;
 }
 
 /* Which lanes are not to be tried in this direction. */

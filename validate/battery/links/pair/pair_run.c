@@ -268,6 +268,24 @@ static void lie(struct link_result *result)
     result->bandwidth_lowest_mbps *= 1.5;
 }
 
+void pair_run_conclude(const struct rail_info *own, const struct rail_info *theirs,
+                       const struct report *mine, const struct report *other, bool is_hopeless,
+                       struct link_result *result)
+{
+    const char *failure = mine->failed    ? mine->text
+                          : !other        ? "the partner ended"
+                          : other->failed ? other->text
+                          : is_hopeless   ? "not measured"
+                                          : "";
+
+    snprintf(result->peer_rail, sizeof result->peer_rail, "%s", theirs->name);
+    snprintf(result->failure, sizeof result->failure, "%s", failure);
+    result->nominal_mbps = fmin(own->nominal_mbps, theirs->nominal_mbps);
+    result->mtu_bytes = own->probe.mtu_bytes;
+    if (other)
+        result->peer_errors = other->errors;
+}
+
 /* One rail. A connection that cannot be made one way is not tried the other way. Returns -1 when
  * the partner has gone. */
 static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_info *theirs,
@@ -285,20 +303,15 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
     if (channel_connect(channel, theirs->address, &err) != 0)
         fill_report(1, &err, &(struct counters){0}, &(struct counters){0}, &mine);
     for (int direction = 0; direction < 2 && rv == 0; direction++) {
-        const struct rail_info *mine_info = &rails->own.rails[own];
         bool drives = pair_run->is_first == (direction == 0), is_hopeless;
         int path_mtu_bytes = -1;
         struct link_result *result = NULL;
 
         program_step(pair_run->program);
         plan.session = pair_run_session(pair_run, index, direction);
-        if (drives) {
+        if (drives)
             result = results_add(pair_run->results, pair_run->program->node, pair_run->partner,
                                  rails->own.rails[own].name);
-            snprintf(result->peer_rail, sizeof result->peer_rail, "%s", theirs->name);
-            result->nominal_mbps = fmin(mine_info->nominal_mbps, theirs->nominal_mbps);
-            result->mtu_bytes = mine_info->probe.mtu_bytes;
-        }
         is_hopeless = pair_run_probe(pair_run, own, theirs, plan.session, drives, &idle,
                                      &path_mtu_bytes) != 0;
         mine.errors = (struct errors){0};
@@ -309,21 +322,16 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
                 pair_run_serve(channel, rails->rails[own], &plan, &mine);
         }
         rv = control_exchange(pair_run->control, &mine, &other, sizeof mine, &idle);
-        if (rv != 0)
-            snprintf(other.text, sizeof other.text, "the partner ended");
         if (result && rv == 0) {
-            result->peer_errors = other.errors;
             result->received_mbps = other.received.mbps;
             result->arrived_mbps = other.received.best_mbps;
             result->stalled = fmin(result->stalled + other.received.stalled, 1);
         }
-        if (result)
+        if (result) {
             result->path_mtu_bytes = path_mtu_bytes;
-        if (result && (mine.failed || other.failed || rv != 0))
-            snprintf(result->failure, sizeof result->failure, "%s",
-                     mine.failed ? mine.text : other.text);
-        else if (result && is_hopeless)
-            snprintf(result->failure, sizeof result->failure, "not measured");
+            pair_run_conclude(&rails->own.rails[own], theirs, &mine, rv == 0 ? &other : NULL,
+                              is_hopeless, result);
+        }
         if (result && program_lies(pair_run->program))
             lie(result);
     }

@@ -142,6 +142,12 @@ int pair_run_drive(struct channel *channel, const struct rail *rail, const struc
 int pair_run_serve(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
                    struct report *report);
 
+/* What a direction ends with besides its figures: the sender's result. other: NULL when the partner
+ * has gone; is_hopeless: as pair_run_probe() has it. */
+void pair_run_conclude(const struct rail_info *own, const struct rail_info *theirs,
+                       const struct report *mine, const struct report *other, bool is_hopeless,
+                       struct link_result *result);
+
 /* Rail after rail. Both ends call it. Returns 0, or -1 when the partner did not come, or went. */
 int pair_run_execute(struct pair_run *pair_run);
 
