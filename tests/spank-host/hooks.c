@@ -153,6 +153,13 @@ static void in_step(void)
     is_str(value("MASTER_ADDR"), "elsewhere", "... as any other");
     is_str(value("WORLD_SIZE"), "4", "... and the rest is set");
     host_unload();
+
+    ok(1, "a step that has less than it needs");
+    start_step("ShmMB=1000000000\n");
+    host_call("init");
+    run_step();
+    has_str(host_log, "tell: muster: n2: step 12.3 task 2: /dev/shm has ", "... is told so");
+    host_unload();
 }
 
 static void step_on_a_recorded_machine(void)

@@ -785,6 +785,8 @@ static void speak(const int *kept)
 
 static enum certify_level level; /* of the next runs */
 static bool keeps_history;
+static int failed_rails; /* AllowFailedRails */
+static const char *golden = "";
 
 /* Returns the exit status; certify is to be cleared. */
 static int run(struct certify *certify, bool is_dry_run)
@@ -814,6 +816,8 @@ static int run(struct certify *certify, bool is_dry_run)
                          .undo = {.journal = -1, .keeper_pipe = -1}};
     conf_defaults(&certify->conf);
     certify->conf.drain_cap_percent = 50;
+    certify->conf.allow_failed_rails = failed_rails;
+    snprintf(certify->conf.golden_path, sizeof certify->conf.golden_path, "%s", golden);
     snprintf(path, sizeof path, "%s/history.db", directory);
     if (!keeps_history)
         unlink(path);
@@ -945,6 +949,34 @@ static void slow_rails(void)
     certify_clear(&certify);
     slow_rail = "";
     hung_starts = 0;
+}
+
+/* A rail that is left out is in the certificate as what it is. */
+static void failed_rail(void)
+{
+    static struct certify certify;
+    const struct node_run *node_run;
+
+    failed_rails = 1;
+    run(&certify, false);
+    failed_rails = 0;
+    node_run = certify_node_run(&certify, "n3");
+    ok(node_run && hostlist_contains(&node_run->rails, "links eth1: unusable rail_fault"),
+       "a dead rail that the site allows is told as unusable");
+    certify_clear(&certify);
+}
+
+/* What the site compares with and cannot be read is the run's fault. */
+static void no_golden(void)
+{
+    static struct certify certify;
+
+    golden = "/nowhere/golden";
+    run(&certify, false);
+    golden = "";
+    ok(certify.has_fault, "golden values that cannot be read are a fault");
+    ok(world.nodes[0].is_issued, "... and no node's");
+    certify_clear(&certify);
 }
 
 static void looked_at(void)
@@ -1447,6 +1479,8 @@ int main(void)
     estimates();
     one_run();
     slow_rails();
+    failed_rail();
+    no_golden();
     looked_at();
     dry_run();
     no_accelerators();
