@@ -71,6 +71,29 @@ static bool reap_until(pid_t child, double end_s, int *status)
     }
 }
 
+/* Whether the process of that directory in /proc waits where no signal reaches it. */
+static bool waits_in_kernel(const char *pid)
+{
+    char line[512];
+    const char *state = sysfs_stat("", line, sizeof line, "proc/%s/stat", pid);
+
+    return state && *state == 'D';
+}
+
+/* Returns whether it is gone. One that waits in the kernel is left, any other has yet to be let
+ * run. */
+static bool kill_and_reap(pid_t child, int *status)
+{
+    double begin_s = clock_s();
+    char pid[16];
+
+    kill(child, SIGKILL);
+    if (reap_until(child, begin_s + BOUNDED_KILL_WAIT_S, status))
+        return true;
+    snprintf(pid, sizeof pid, "%d", (int)child);
+    return !waits_in_kernel(pid) && reap_until(child, begin_s + BOUNDED_DYING_WAIT_S, status);
+}
+
 static int run_child(const char *name, double limit_s, void (*work)(void *state), void *state,
                      struct bounded_end *end, struct error *err)
 {
@@ -98,10 +121,8 @@ static int run_child(const char *name, double limit_s, void (*work)(void *state)
     /* what closes its files and goes on is late as well */
     is_reaped = reap_until(child, end_s, &status);
     is_late = returned < 0 || (returned == 0 && !is_reaped);
-    if (!is_reaped) {
-        kill(child, SIGKILL);
-        is_reaped = reap_until(child, clock_s() + BOUNDED_KILL_WAIT_S, &status);
-    }
+    if (!is_reaped)
+        is_reaped = kill_and_reap(child, &status);
     *end = (struct bounded_end){.outcome = is_late               ? BOUNDED_LATE
                                            : returned > 0        ? BOUNDED_RETURNED
                                            : WIFSIGNALED(status) ? BOUNDED_SIGNALED
@@ -133,13 +154,11 @@ static bool is_stuck(const char *pid, const char *name)
 {
     char path[300], line[512];
     struct stat status;
-    const char *state;
 
     if (sysfs_line("", line, sizeof line, "proc/%s/comm", pid) < 0 || strcmp(line, name) != 0)
         return false;
-    state = sysfs_stat("", line, sizeof line, "proc/%s/stat", pid);
     snprintf(path, sizeof path, "/proc/%s", pid);
-    return state && *state == 'D' && stat(path, &status) == 0 && status.st_uid == geteuid();
+    return waits_in_kernel(pid) && stat(path, &status) == 0 && status.st_uid == geteuid();
 }
 
 pid_t bounded_stuck(const char *name)

@@ -27,7 +27,8 @@ ROW(integer, BRAKE_FRESH_S, 3600, "s", "chosen 2026-11", "GateBrake lets a node 
 ROW(integer, LIVE_WAIT_MS, 1000, "ms", "chosen 2026-11", "for addresses and routes") \
 ROW(integer, LIVE_TRIES, 3, "tries", "chosen 2026-11", "of that, while addresses and routes change") \
 ROW(integer, NETLINK_WAIT_MS, 5000, "ms", "chosen 2026-11", "for a setting of an interface") \
-ROW(real, BOUNDED_KILL_WAIT_S, 0.2, "s", "chosen 2026-11", "for a killed process to end, unless it is stuck in the kernel")
+ROW(real, BOUNDED_KILL_WAIT_S, 0.2, "s", "chosen 2026-11", "for a killed process to end, unless it is stuck in the kernel") \
+ROW(real, BOUNDED_DYING_WAIT_S, 10, "s", "chosen 2026-11", "for one that is not: a busy machine lets it run late, or it has much memory to give back")
 /* clang-format on */
 NODE_CONSTANTS(CONSTANT_DEFINE)
 

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "lib/base/bounded_child.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "tests/unit/tap.h"
+
+enum { ENDS_S = 60 /* for what ends by itself */ };
 
 static void set_number(void *context)
 {
@@ -40,12 +45,35 @@ static void close_all_and_hang(void *context)
     hang(context);
 }
 
-static enum bounded_outcome outcome_of(void (*work)(void *state), int *state,
+/* On one processor with others that are always ready, and the least of it: killed, it is let run
+ * late. */
+static void hang_without_processor(void *context)
+{
+    cpu_set_t one;
+    pid_t parent = getpid();
+
+    (void)context;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    for (int i = 0; i < 4; i++)
+        if (fork() == 0)
+            while (getppid() == parent)
+                ;
+    if (getpid() != parent)
+        _exit(0);
+    if (nice(19) == -1)
+        abort();
+    for (;;)
+        ;
+}
+
+static enum bounded_outcome outcome_of(void (*work)(void *state), int *state, double limit_s,
                                        struct bounded_end *end)
 {
     struct error err = {{0}};
 
-    if (bounded_run("muster-test", 0.3, work, state, sizeof *state, end, &err) < 0)
+    if (bounded_run("muster-test", limit_s, work, state, sizeof *state, end, &err) < 0)
         tap_diag("%s", err.text);
     return end->outcome;
 }
@@ -56,15 +84,18 @@ int main(void)
     struct bounded_end end;
     double begin_s = clock_s();
 
-    is_int(outcome_of(set_number, &number, &end), BOUNDED_RETURNED, "work that returns");
+    is_int(outcome_of(set_number, &number, ENDS_S, &end), BOUNDED_RETURNED, "work that returns");
     is_int(number, 7, "... has left what it found");
-    is_int(outcome_of(leave, &number, &end), BOUNDED_EXITED, "work that ends its process");
-    is_int(outcome_of(die, &number, &end), BOUNDED_SIGNALED, "work that dies");
+    is_int(outcome_of(leave, &number, ENDS_S, &end), BOUNDED_EXITED, "work that ends its process");
+    is_int(outcome_of(die, &number, ENDS_S, &end), BOUNDED_SIGNALED, "work that dies");
     is_int(end.signal, SIGFPE, "... of its signal");
-    is_int(outcome_of(hang, &number, &end), BOUNDED_LATE, "work that hangs is killed");
+    is_int(outcome_of(hang, &number, 0.3, &end), BOUNDED_LATE, "work that hangs is killed");
     ok(!end.is_stuck, "... and gone");
-    is_int(outcome_of(close_all_and_hang, &number, &end), BOUNDED_LATE,
+    is_int(outcome_of(close_all_and_hang, &number, 0.3, &end), BOUNDED_LATE,
            "so is work that hangs with its files closed");
-    ok(clock_s() - begin_s < 10 && bounded_stuck("muster-test") == 0, "nothing is left of it");
+    is_int(outcome_of(hang_without_processor, &number, 0.3, &end), BOUNDED_LATE,
+           "so is work that has hardly any processor");
+    ok(!end.is_stuck, "... and gone, however late: it does not wait in the kernel");
+    ok(clock_s() - begin_s < ENDS_S && bounded_stuck("muster-test") == 0, "nothing is left of it");
     return tap_done();
 }
