@@ -62,12 +62,10 @@ valid() { # NAME
     ok "$1: every record is as doc/records.md says" check_records
 }
 
-# The limit is for a load of twice as many as there are processors; with more it grows as the load does.
 within_s() { # LIMIT NAME
-    local load limit
-    read -r load _ </proc/loadavg
-    limit=$(awk "BEGIN { busy = $load / $(nproc) / 2; print $1 * (busy > 1 ? busy : 1) }")
-    ok "$2 (${seconds} s, at most $limit, load $load)" awk "BEGIN { exit !($seconds <= $limit) }"
+    local limit
+    limit=$(by_load "$1")
+    ok "$2 (${seconds} s, at most $limit)" awk "BEGIN { exit !($seconds <= $limit) }"
 }
 
 # Nobody is left of a program, on any node.

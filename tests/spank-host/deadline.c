@@ -27,6 +27,7 @@ static enum { ANSWERS, HANGS, DIES } driver;
 static const char *hanging; /* the end of the name of a file whose file system hangs */
 static bool has_gpus;
 static pid_t test;
+enum { SOON_MS = 30000 /* beside what hangs for ever */ };
 
 static bool ends_with(const char *path, const char *end)
 {
@@ -131,7 +132,7 @@ int main(int argc, char *argv[])
 
     driver = HANGS;
     taken_ms = start_step(root, "0");
-    ok(taken_ms >= 2900 && taken_ms < 8000, "sysfs hangs: the step goes on (%ld ms)", taken_ms);
+    ok(taken_ms >= 2900 && taken_ms < SOON_MS, "sysfs hangs: the step goes on (%ld ms)", taken_ms);
     ok(host_getenv("RANK") == NULL, "... with the environment as it was");
     has_str(host_log, "error: muster: environment left unchanged: /sys was not read within 3 s",
             "... slurmd's log tells");
@@ -149,7 +150,7 @@ int main(int argc, char *argv[])
     driver = ANSWERS;
     hanging = "/muster.conf";
     taken_ms = start_step(root, "0");
-    ok(taken_ms >= 2900 && taken_ms < 8000, "muster.conf hangs: the step goes on (%ld ms)",
+    ok(taken_ms >= 2900 && taken_ms < SOON_MS, "muster.conf hangs: the step goes on (%ld ms)",
        taken_ms);
     ok(host_getenv("RANK") == NULL, "... with the environment as it was");
     has_str(host_log, "environment left unchanged: muster.conf was not read within 3 s",
@@ -160,7 +161,8 @@ int main(int argc, char *argv[])
     hanging = "/gres.conf";
     has_gpus = true;
     taken_ms = start_step(root, "0");
-    ok(taken_ms >= 2900 && taken_ms < 8000, "gres.conf hangs: the step goes on (%ld ms)", taken_ms);
+    ok(taken_ms >= 2900 && taken_ms < SOON_MS, "gres.conf hangs: the step goes on (%ld ms)",
+       taken_ms);
     ok(host_getenv("RANK") != NULL, "... and the task has its variables");
     has_str(host_log, "not compared with gres.conf: gres.conf was not read within 3 s",
             "... slurmd's log tells");

@@ -54,7 +54,7 @@ static void launch(struct daemon *daemon)
               seed, (char *)NULL);
         _exit(127);
     }
-    for (int i = 0; i < 500 && access(daemon->socket, F_OK) != 0; i++)
+    for (int i = 0; i < 6000 && access(daemon->socket, F_OK) != 0; i++)
         usleep(10000);
 }
 
@@ -211,9 +211,11 @@ static void knows_a_foreign_key(const struct daemon *daemon)
     stop(&foreign);
 }
 
-/* Whatever state munged is in, the answer comes in time, and leaves no child behind. */
-static void is_unknown(const char *seal, const char *state, double at_most_s)
+/* Whatever state munged is in, the answer comes in time, and leaves no child behind. libmunge alone
+ * would wait for a stopped one for longer. */
+static void is_unknown(const char *seal, const char *state)
 {
+    const double at_most_s = 5;
     struct error err = {""};
     char *made = NULL;
     double begin = clock_s(), took;
@@ -239,7 +241,7 @@ static void never_hangs(struct daemon *daemon)
         seal_verify(seal, text, LENGTH, &err);
     tap_diag("a seal is verified in %.2f ms", 1e3 * (clock_s() - begin) / 20);
     kill(daemon->pid, SIGSTOP);
-    is_unknown(seal, "munged stopped", 1.0);
+    is_unknown(seal, "munged stopped");
     kill(daemon->pid, SIGCONT);
     is_int(seal_verify(seal, text, LENGTH, &err), 1, "... and can again when it goes on (%s)",
            err.text);
@@ -249,11 +251,11 @@ static void never_hangs(struct daemon *daemon)
            err.text);
     signal(SIGCHLD, SIG_DFL);
     kill_daemon(daemon);
-    is_unknown(seal, "munged dead", 1.0);
+    is_unknown(seal, "munged dead");
     unlink(daemon->socket);
-    is_unknown(seal, "no socket", 1.0);
+    is_unknown(seal, "no socket");
     is_int(mkdir(daemon->socket, 0700), 0, "a directory in place of the socket");
-    is_unknown(seal, "no socket", 1.0);
+    is_unknown(seal, "no socket");
     rmdir(daemon->socket);
     launch(daemon);
     is_int(seal_verify(seal, text, LENGTH, &err), 1, "a new munged with the key can tell (%s)",

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "tests/unit/tap.h"
 #include "validate/slurm/user.h"
 
@@ -69,6 +70,8 @@ static struct process_result run(const char *script, const char *input, double d
     return result;
 }
 
+enum { SOON_S = 15 /* beside the 20 s and more of what is not ended */, GONE_S = 60 };
+
 /* Also a dead process that nobody has waited for is gone. */
 static bool is_gone(int pid)
 {
@@ -83,6 +86,13 @@ static bool is_gone(int pid)
         state = 'Z';
     fclose(file);
     return state == 'Z';
+}
+
+static bool goes(int pid)
+{
+    for (double end_s = clock_s() + GONE_S; clock_s() < end_s && pid > 0 && !is_gone(pid);)
+        usleep(20000);
+    return pid > 0 && is_gone(pid);
 }
 
 /* What root starts as somebody else has nothing left of root's, and dies with us all the same. */
@@ -128,7 +138,7 @@ static void dies_with_us(void)
     struct process_result result;
     struct error err = {""};
     struct user nobody;
-    char *const sleeper[] = {(char[]){"sleep"}, (char[]){"31.4159"}, NULL};
+    char *const sleeper[] = {(char[]){"sleep"}, (char[]){"314.159"}, NULL};
     int status;
     pid_t parent, pid = 0;
 
@@ -142,8 +152,8 @@ static void dies_with_us(void)
                     &err);
         _exit(0);
     }
-    for (int i = 0; i < 100 && pid == 0; i++) {
-        FILE *found = popen("pgrep -u nobody -f '^sleep 31.4159$'", "r");
+    for (double end_s = clock_s() + 60; clock_s() < end_s && pid == 0;) {
+        FILE *found = popen("pgrep -u nobody -f '^sleep 314.159$'", "r");
 
         if (!found || fscanf(found, "%d", &pid) != 1)
             pid = 0;
@@ -153,9 +163,7 @@ static void dies_with_us(void)
     }
     kill(parent, SIGKILL);
     waitpid(parent, &status, 0);
-    for (int i = 0; i < 50 && pid > 0 && !is_gone(pid); i++)
-        usleep(20000);
-    ok(pid > 0 && is_gone(pid), "a program of another user dies with us");
+    ok(goes(pid), "a program of another user dies with us");
 }
 
 static bool was_read; /* of the outer program, when the inner one had ended */
@@ -168,33 +176,43 @@ static void note_last(const char *line, bool is_error, void *context)
 
 static void run_another(void *context)
 {
-    char *const sleeping[] = {(char *)"sleep", (char *)"1", NULL};
+    char *const waiting[] = {(char *)"sh", (char *)"-c",
+                             (char *)"until [ -e $MUSTER_READ ]; do sleep 0.1; done", NULL};
     struct process_result result;
     struct error err;
 
     if (ticks++ == 0 &&
-        process_run(&(struct process){.argv = sleeping, .deadline_s = 20}, &result, &err) == 0)
+        process_run(&(struct process){.argv = waiting, .deadline_s = 60}, &result, &err) == 0)
         was_read = *(bool *)context;
 }
 
-/* A program is read while another one runs, which its tick began. */
+/* A program is read while another one runs, which its tick began, and which ends when more than a
+ * pipe holds was read beyond "last". */
 static void is_read_meanwhile(void)
 {
     char *const talking[] = {(char *)"sh", (char *)"-c",
-                             (char *)"sleep 0.3; seq 1 50000; echo last; sleep 0.3", NULL};
+                             (char *)"sleep 0.3; seq 1 50000; echo last; seq 1 50000; "
+                                     "echo >$MUSTER_READ; sleep 0.3",
+                             NULL};
+    char directory[] = "/tmp/muster-process-XXXXXX", path[64];
     struct process_result result;
     struct error err = {""};
     bool has_ended = false;
 
+    ok(mkdtemp(directory) != NULL, "a directory");
+    snprintf(path, sizeof path, "%s/read", directory);
+    setenv("MUSTER_READ", path, 1);
     ticks = 0;
     is_int(process_run(&(struct process){.argv = talking,
-                                         .deadline_s = 20,
+                                         .deadline_s = 90,
                                          .on_line = note_last,
                                          .on_tick = run_another,
                                          .context = &has_ended},
                        &result, &err),
            0, "a program whose tick runs another one");
     ok(was_read, "... is read meanwhile: more than a pipe holds");
+    unlink(path);
+    rmdir(directory);
 }
 
 int main(void)
@@ -239,23 +257,23 @@ int main(void)
     is_int(result.end, PROCESS_SIGNALED, "it died of a signal");
     is_int(result.status, SIGKILL, "which is told");
 
-    result = run("echo begun; sleep 30", NULL, 0.3, NULL, NULL);
+    result = run("echo begun; sleep 30", NULL, 3, NULL, NULL);
     is_int(result.end, PROCESS_TIMED_OUT, "a deadline ends it");
-    ok(result.seconds < 5, "... in time (%.2f s)", result.seconds);
+    ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
     is_str(heard, "begun|", "... what it said before is there");
     ok(ticks >= 2, "ticks go on meanwhile (%d)", ticks);
     result = run("trap '' TERM; sleep 30 & wait; sleep 30", NULL, 0.3, NULL, NULL);
     is_int(result.end, PROCESS_TIMED_OUT, "one that ignores TERM is killed");
-    ok(result.seconds < 5, "... in time (%.2f s)", result.seconds);
+    ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
     result = run("sleep 30", NULL, 20, NULL, &result);
     is_int(result.end, PROCESS_STOPPED, "a signal to us ends it");
-    ok(result.seconds < 5, "... in time (%.2f s)", result.seconds);
+    ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
 
     result = run("echo ends with 1; exec sleep 30", NULL, 20, NULL, NULL);
     is_int(result.end, PROCESS_EXITED, "one that says how it ends, and does not, has ended");
     is_int(result.status, 1, "... as it said");
     ok(result.has_hung, "... but not by itself");
-    ok(result.seconds < 10, "... soon (%.2f s)", result.seconds);
+    ok(result.seconds < SOON_S, "... soon (%.2f s)", result.seconds);
     result = run("echo ends with 0; exit 137", NULL, 20, NULL, NULL);
     is_int(result.status, 0, "what it said of its end holds, whatever its launcher ends with");
     ok(!result.has_hung, "... which ended by itself");
@@ -263,15 +281,13 @@ int main(void)
     is_int(result.end, PROCESS_STOPPED, "but not when we were told to stop");
 
     fd = mkstemp(pid_file);
-    snprintf(script, sizeof script, "sleep 30 & echo $! >%s; exit 0", pid_file);
+    snprintf(script, sizeof script, "sleep 300 & echo $! >%s; exit 0", pid_file);
     result = run(script, NULL, 10, NULL, NULL);
     is_int(result.end, PROCESS_EXITED, "one that leaves a child with the pipes has ended");
-    ok(result.seconds < 5, "... and is not waited for (%.2f s)", result.seconds);
+    ok(result.seconds < SOON_S, "... and is not waited for (%.2f s)", result.seconds);
     file = fdopen(fd, "r");
     is_int(file ? fscanf(file, "%d", &pid) : 0, 1, "the child was there");
-    for (int i = 0; i < 50 && pid > 0 && !is_gone(pid); i++)
-        usleep(20000);
-    ok(pid > 0 && is_gone(pid), "... and is gone with it");
+    ok(goes(pid), "... and is gone with it");
     if (file)
         fclose(file);
     unlink(pid_file);
