@@ -221,6 +221,13 @@ METRIC(RATE_FP32, "rate_fp32", "GFLOP/s", "single-precision products on a GPU, b
 METRIC(RATE_FP32_TOGETHER, "rate_fp32_together", "GFLOP/s", "the same with all GPUs of the node at work") \
 METRIC(RATE_FP64, "rate_fp64", "GFLOP/s", "double-precision products on a GPU, by muster's own kernel") \
 METRIC(RATE_FP64_TOGETHER, "rate_fp64_together", "GFLOP/s", "the same with all GPUs of the node at work") \
+METRIC(RATE_FP64_BLAS, "rate_fp64_blas", "GFLOP/s", "double-precision products on a GPU, by the vendor's library") \
+METRIC(RATE_TF32, "rate_tf32", "GFLOP/s", "TF32 products on a GPU, by the vendor's library") \
+METRIC(RATE_BF16, "rate_bf16", "GFLOP/s", "bfloat16 products on a GPU, by the vendor's library") \
+METRIC(RATE_BF16_TOGETHER, "rate_bf16_together", "GFLOP/s", "the same with all GPUs of the node at work") \
+METRIC(RATE_FP16, "rate_fp16", "GFLOP/s", "half-precision products on a GPU, by the vendor's library") \
+METRIC(RATE_FP8, "rate_fp8", "GFLOP/s", "FP8 (E4M3) products on a GPU, by the vendor's library") \
+METRIC(RATE_INT8, "rate_int8", "GFLOP/s", "8-bit integer products on a GPU, by the vendor's library: 10^9 operations/s") \
 METRIC(MEMORY_COPY, "memory_copy", "GB/s", "copies within a GPU's memory, read and written bytes") \
 METRIC(MEMORY_COPY_TOGETHER, "memory_copy_together", "GB/s", "the same with all GPUs of the node at work") \
 METRIC(MEMORY_READ, "memory_read", "GB/s", "reads of a GPU's memory") \

@@ -15,13 +15,16 @@ unset PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID CUDA_VISIBLE_DEVICES
 mpi_environment
 work=$(mktemp -d)
 tap_cleanup() { rm -rf "$work"; }
-mkdir "$work/new" "$work/old" "$work/driver"
+mkdir "$work/new" "$work/old" "$work/driver" "$work/blas-old"
 library() { cp "$(realpath "$top_builddir/tests/gpu/.libs/$1")" "$work/$2"; } # the tree may be another user's
 library cuda.so new/libcuda.so.1
 library nvrtc.so new/libnvrtc.so.12
 library nccl.so new/libnccl.so.2
+library cublaslt.so new/libcublasLt.so.12
 library cuda-old.so old/libcuda.so.1
 library cuda.so driver/libcuda.so.1
+cp -p "$work/new"/* "$work/blas-old"
+library cublaslt-old.so blas-old/libcublasLt.so.12
 export MUSTER_GPU_STATE=$work/state MUSTER_CONF=$work/conf
 
 gpu() { # LIBRARIES STATE OPTION...: records in json, "VERDICT CODE TEST METRIC PART" of what is no pass in text
@@ -42,14 +45,30 @@ command -v jq >/dev/null || skip_all 'no jq(1)'
 gpu new 'races 1'
 is "$status/$text" 0/ 'healthy devices pass, and no two threads of a kernel touch the same element'
 is "$(jq -r 'select(.part == "gpu2") | .metric' "$work/json" | sort | tr '\n' ' ')" \
-    'memory_copy memory_copy_together memory_read memory_triad memory_write products rate_fp32 rate_fp32_together rate_fp64 rate_fp64_together tested to_device to_host ' \
+    'memory_copy memory_copy_together memory_read memory_triad memory_write products rate_bf16 rate_bf16_together rate_fp16 rate_fp32 rate_fp32_together rate_fp64 rate_fp64_blas rate_fp64_together rate_fp8 rate_int8 rate_tf32 tested to_device to_host ' \
     '... in all figures that are judged'
 is "$(jq -r 'select(.metric == "to_peer") | .part' "$work/json" | wc -l)" 6 '... and each pair in both directions'
 ok '... records as doc/records.md says' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$work/json"
 
-finds 'gpu1.slow_clock 0.7' $'gpu_slow gpu.compute rate_fp32 gpu1\ngpu_slow gpu.compute rate_fp32_together gpu1\ngpu_slow gpu.compute rate_fp64 gpu1\ngpu_slow gpu.compute rate_fp64_together gpu1' \
+all_rates() { # PART METRIC...: each is slow
+    printf "gpu_slow gpu.compute rate_%s $1\n" "${@:2}"
+}
+finds 'gpu1.slow_clock 0.7' "$(all_rates gpu1 bf16 bf16_together fp16 fp32 fp32_together fp64 fp64_blas fp64_together fp8 int8 tf32)" \
     'a slow clock' --tests=compute
 is "$status" 1 '... is a failure'
+finds 'gpu2.slow_tensor 0.8' "$(all_rates gpu2 bf16 bf16_together fp16 fp64_blas fp8 int8 tf32)" 'slow matrix units' --tests=compute
+finds 'gpu0.blas_wrong 1' 'gpu_result_wrong gpu.compute wrong gpu0' 'a wrong product of the vendor'"'"'s library' --tests=compute
+like "$(cat "$work/json")" 'first in fp64, element [0-9]+: .* repeat with muster-gpu --devices=0 --tests=compute' '... with the command that repeats it'
+finds 'gpu.blas_wrong 1' "$(printf 'not_measured gpu.compute wrong gpu%s\n' 0 1 2)" 'what is wrong on all devices is none'"'"'s' --tests=compute
+finds 'blas_without 28' '' 'a precision that the devices have not is no fault' --tests=compute
+is "$(jq -r 'select(.metric == "rate_fp8" or .metric == "rate_int8") | .metric' "$work/json" | sort -u)" rate_int8 \
+    '... and has no record'
+finds 'return.cublasLtCreate 1' '- gpu.compute library -' 'a library of products that does not work is no device'"'"'s fault' --tests=compute
+is "$status" 0 '... and nothing else is missing'
+like "$(cat "$work/json")" "products of the vendor's library not tested: cublasLtCreate: error 1" '... and why'
+gpu blas-old '' --tests=compute
+is "$status/$text" '0/- gpu.compute library -' 'nor is one that is too old'
+like "$(cat "$work/json")" 'libcublasLt.so.12 is too old: missing function cublasLtMatmulAlgoGetHeuristic' '... and why'
 finds 'gpu2.slow_memory 0.8' $'gpu_memory_slow gpu.memory memory_copy gpu2\ngpu_memory_slow gpu.memory memory_copy_together gpu2\ngpu_memory_slow gpu.memory memory_read gpu2\ngpu_memory_slow gpu.memory memory_triad gpu2\ngpu_memory_slow gpu.memory memory_write gpu2' \
     'slow memory' --tests=memory
 finds 'gpu0.wrong_every 30' 'gpu_result_wrong gpu.repeatable wrong gpu0' 'a wrong bit now and then' --tests=repeatable
@@ -73,9 +92,9 @@ finds 'crash cuLaunchKernel' $'gpu_library_crashed gpu.repeatable device gpu0\ng
 finds 'devices 0' '- gpu.compute device -' 'no device is nothing to be tested'
 is "$status" 0 '... and no fault'
 mkdir "$work/hide" # a machine may have the real one
-printf x | tee "$work/hide/libnvrtc.so.13" >"$work/hide/libnvrtc.so.12"
+printf x | tee "$work/hide/libnvrtc.so.13" "$work/hide/libcublasLt.so.13" >"$work/hide/libnvrtc.so.12"
 for libraries in old:'libcuda.so.1 is too old: missing function cuDevicePrimaryCtxSetFlags_v2' \
-    driver:'libnvrtc.so.13 or .12 not found; set GpuLibraryPath'; do
+    driver:'libnvrtc.so.13 or an older one not found; set GpuLibraryPath'; do
     LD_LIBRARY_PATH=$work/hide:${LD_LIBRARY_PATH-} gpu "${libraries%%:*}" ''
     is "$status/$text" '0/- gpu.compute device -' "libraries ${libraries%%:*}: not looked at"
     like "$(cat "$work/json")" "${libraries#*:}" '... and why'

@@ -31,6 +31,15 @@ tests_gpu_cuda_old_la_LIBADD = -ldl
 tests_gpu_nvrtc_la_SOURCES = tests/gpu/nvrtc.c tests/gpu/state.h
 tests_gpu_nvrtc_la_LDFLAGS = $(gpu_stand_in_ldflags)
 
+check_LTLIBRARIES += tests/gpu/cublaslt.la tests/gpu/cublaslt-old.la
+tests_gpu_cublaslt_la_SOURCES = tests/gpu/cublaslt.c tests/gpu/state.h
+tests_gpu_cublaslt_la_LDFLAGS = $(gpu_stand_in_ldflags)
+tests_gpu_cublaslt_la_LIBADD = -ldl
+tests_gpu_cublaslt_old_la_SOURCES = tests/gpu/cublaslt.c tests/gpu/state.h
+tests_gpu_cublaslt_old_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTAND_IN_OLD
+tests_gpu_cublaslt_old_la_LDFLAGS = $(gpu_stand_in_ldflags)
+tests_gpu_cublaslt_old_la_LIBADD = -ldl
+
 check_LTLIBRARIES += tests/gpu/nccl.la tests/gpu/nccl-old.la
 tests_gpu_nccl_la_SOURCES = tests/gpu/nccl.c tests/gpu/state.h
 tests_gpu_nccl_la_CFLAGS = $(AM_CFLAGS) -pthread

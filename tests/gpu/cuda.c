@@ -49,7 +49,7 @@ struct dim {
     unsigned x, y, z;
 };
 
-struct touch { /* of four bytes: by which thread of which launch */
+struct touch { /* of a byte: by which thread of which launch */
     uint32_t launch, thread, wrote;
 };
 
@@ -321,7 +321,7 @@ API(cuMemAlloc_v2, uint64_t *address, size_t size)
             allocations[i] = (struct allocation){aligned_alloc(256, (size + 255) / 256 * 256), size,
                                                  current, NULL};
             if (state_number(-1, "races", 0))
-                allocations[i].touches = calloc(size / 4 + 1, sizeof(struct touch));
+                allocations[i].touches = calloc(size + 1, sizeof(struct touch));
             current->used += size;
             *address = (uintptr_t)allocations[i].memory;
             return allocations[i].memory ? OK : OUT_OF_MEMORY;
@@ -498,9 +498,9 @@ static struct {
 
 static void touch(struct allocation *allocation, const char *address, unsigned size, int is_write)
 {
-    size_t first = (size_t)(address - allocation->memory) / 4;
+    size_t first = (size_t)(address - allocation->memory);
 
-    for (size_t i = first; i < first + (size + 3) / 4; i++) {
+    for (size_t i = first; i < first + size; i++) {
         struct touch *last = &allocation->touches[i];
         bool is_same = last->launch == current->launches;
 

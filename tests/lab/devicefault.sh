@@ -56,6 +56,7 @@ gpu_libraries() {
     gpu_library gpu libnvidia-ml.so.1 nvml.c
     gpu_library gpu libcuda.so.1 cuda.c
     gpu_library gpu libnvrtc.so.12 nvrtc.c
+    gpu_library gpu libcublasLt.so.12 cublaslt.c
     gpu_library gpu libnccl.so.2 nccl.c -pthread
 }
 

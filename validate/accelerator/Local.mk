@@ -19,6 +19,7 @@ validate_accelerator_libaccelerator_la_SOURCES = \
 # What computes on accelerators, and the kernels, whose text is compiled at run time.
 noinst_LTLIBRARIES += validate/accelerator/libdevice.la
 validate_accelerator_libdevice_la_SOURCES = \
+	validate/accelerator/device/blas.c validate/accelerator/device/blas.h \
 	validate/accelerator/device/device.c validate/accelerator/device/device.h \
 	validate/accelerator/device/loader.c validate/accelerator/device/loader.h \
 	validate/accelerator/device/nccl.c validate/accelerator/device/nccl.h \

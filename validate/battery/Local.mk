@@ -47,6 +47,7 @@ validate_battery_gpu_libgpu_la_SOURCES = \
 	validate/battery/gpu/evaluate.c validate/battery/gpu/evaluate.h \
 	validate/battery/gpu/group_evaluate.c validate/battery/gpu/group_evaluate.h \
 	validate/battery/gpu/group_worker.c \
+	validate/battery/gpu/products.c validate/battery/gpu/products.h \
 	validate/battery/gpu/worker.c validate/battery/gpu/worker.h \
 	# end of validate_battery_gpu_libgpu_la_SOURCES
 validate_battery_gpu_libgpu_la_LIBADD = validate/accelerator/libdevice.la lib/libmuster.la lib/libstatistics.la -lm

@@ -23,8 +23,8 @@ enum {
 };
 
 static const char *const kernel_names[KERNELS] = {
-    "fill_factors_fp32", "fill_factors_fp64", "product_fp32",  "product_fp64",
-    "verify_fp32",       "verify_fp64",       "memory_copy",   "memory_read",
+    "fill_factors_fp32", "fill_factors_fp64", "product_fp32",  "product_fp64",   "verify_fp32",
+    "verify_fp64",       "fill_operands",     "verify_int32",  "memory_copy",    "memory_read",
     "memory_write",      "memory_triad",      "pattern_write", "pattern_verify",
 };
 
@@ -83,24 +83,12 @@ static enum device_outcome load_compiler(const char *path, struct device_library
                                          struct error *err)
 {
     static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
-    enum { COMPILERS = sizeof names / sizeof *names };
-    enum device_outcome outcome = DEVICE_NO_COMPILER;
-    void *handle = NULL;
+    enum device_outcome outcome;
+    void *handle =
+        loader_open_any(path, names, 2, &library->compiler, DEVICE_NO_COMPILER, &outcome, err);
 
-    /* an older one of the path goes before a newer one elsewhere */
-    for (size_t i = 0; i < 2 * COMPILERS && !handle && outcome != DEVICE_UNSAFE; i++) {
-        const char *name = names[i % COMPILERS];
-
-        handle = loader_open(path, name, i >= COMPILERS, DEVICE_NO_COMPILER, &outcome, err);
-        snprintf(library->compiler, sizeof library->compiler, "%s", name);
-    }
-    if (!handle && outcome == DEVICE_UNSAFE)
+    if (!handle)
         return outcome;
-    if (!handle) {
-        error_set(err, "libnvrtc.so.13 or .12 not found; set GpuLibraryPath, or run inside the "
-                       "job's container");
-        return DEVICE_NO_COMPILER;
-    }
     if (loader_find(handle, compiler_symbols, sizeof compiler_symbols / sizeof *compiler_symbols,
                     &library->call, err) != 0) {
         error_prefix(err, "%s is too old", library->compiler);
@@ -252,4 +240,33 @@ int device_run(struct device *device, enum kernel kernel, unsigned blocks, unsig
         CALL(device, launch, device->kernels[kernel], blocks, 1, 1, BLOCK, 1, 1, 0, NULL, arguments,
              NULL);
     return device_end(device, ms, err);
+}
+
+int device_allocate(const struct device *device, size_t size, device_address *address,
+                    struct error *err)
+{
+    CALL(device, allocate, address, size);
+    return DEVICE_OK;
+}
+
+unsigned device_blocks(const struct device *device)
+{
+    return (unsigned)(device->multiprocessors * device->threads_each / BLOCK);
+}
+
+int device_verify(struct device *device, enum kernel kernel, const struct kernel_work *work,
+                  struct kernel_errors *errors, struct error *err)
+{
+    struct kernel_work own = *work;
+    int status;
+
+    *errors = (struct kernel_errors){.count = 0};
+    own.errors = device->errors;
+    CALL(device, to_device, own.errors, errors, sizeof *errors, NULL);
+    status = device_run(device, kernel, device_blocks(device), 1, &own, NULL, err);
+    if (status != DEVICE_OK)
+        return status;
+    CALL(device, to_host, errors, own.errors, sizeof *errors, NULL);
+    status = device_begin(device, err);
+    return status == DEVICE_OK ? device_end(device, NULL, err) : status;
 }

@@ -104,10 +104,10 @@ enum device_outcome {
 
 struct device_library {
     struct device_functions call;
-    int driver_version; /* 13000: CUDA 13.0 */
-    int count;          /* devices that this process may use */
-    int error;          /* of DEVICE_FAILED: the driver's number */
-    char compiler[256]; /* "libnvrtc.so.12" or its path */
+    int driver_version;   /* 13000: CUDA 13.0 */
+    int count;            /* devices that this process may use */
+    int error;            /* of DEVICE_FAILED: the driver's number */
+    const char *compiler; /* "libnvrtc.so.12" */
 };
 
 /* Loads the libraries from the directories of path ("/a:/b") or as dlopen finds them, and starts
@@ -122,6 +122,8 @@ enum kernel {
     KERNEL_PRODUCT_FP64,
     KERNEL_VERIFY_FP32,
     KERNEL_VERIFY_FP64,
+    KERNEL_FILL_OPERANDS,
+    KERNEL_VERIFY_INT32,
     KERNEL_MEMORY_COPY,
     KERNEL_MEMORY_READ,
     KERNEL_MEMORY_WRITE,
@@ -173,6 +175,17 @@ int device_load_kernels(struct device *device, struct error *err);
  * asked. */
 int device_run(struct device *device, enum kernel kernel, unsigned blocks, unsigned count,
                const struct kernel_work *work, float *ms, struct error *err);
+
+/* Memory of the device. */
+int device_allocate(const struct device *device, size_t size, device_address *address,
+                    struct error *err);
+
+/* As many blocks as fill the device. */
+unsigned device_blocks(const struct device *device);
+
+/* Runs a kernel that verifies, and waits for what it found. */
+int device_verify(struct device *device, enum kernel kernel, const struct kernel_work *work,
+                  struct kernel_errors *errors, struct error *err);
 
 /* Between the two the device's time is taken; the end waits. */
 int device_begin(struct device *device, struct error *err);

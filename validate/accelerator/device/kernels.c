@@ -44,27 +44,30 @@ __device__ static void wrong(word *errors, word index, word found, word expected
 /* Two matrices whose product is known: A[i][k] = u(i) s(k), B[k][j] = s(k) v(j), so that
  * C[i][j] = u(i) v(j) S with S the sum of s(k)^2. u and v are whole numbers from 1 to 15 with a
  * sign, s from 1 to 3 with a sign: all partial sums are whole and below 2^24 up to 8192 columns,
- * and so exact in whatever order they are added. Each precision has the same numbers. */
-__device__ static int factor(word seed, word index)
+ * and so exact in whatever order they are added. Each precision has the same numbers, but for fp8:
+ * that has four significant bits, and matrix units may add 14 (DeepSeek-V3, arXiv 2412.19437,
+ * section 3.3.2). There s is 1 or -1, and u and v are powers of two up to 8 with a sign. */
+#define FP8 3 /* work.pattern: its mantissa's bits */
+__device__ static int factor(const struct work *work, word index)
 {
-    word bits = mixed(seed + index);
+    word bits = mixed(work->seed + index);
 
-    return (bits & 16 ? -1 : 1) * (int)(1 + bits % 15);
+    return (bits & 16 ? -1 : 1) * (int)(work->pattern == FP8 ? 1 << bits % 4 : 1 + bits % 15);
 }
 
-__device__ static int inner(word seed, word index)
+__device__ static int inner(const struct work *work, word index)
 {
-    word bits = mixed(seed + (index << 20) + 77);
+    word bits = mixed(work->seed + (index << 20) + 77);
 
-    return (bits & 16 ? -1 : 1) * (int)(1 + bits % 3);
+    return (bits & 16 ? -1 : 1) * (int)(work->pattern == FP8 ? 1 : 1 + bits % 3);
 }
 
-__device__ static word inner_sum(word seed, word count)
+__device__ static word inner_sum(const struct work *work)
 {
     word sum = 0;
 
-    for (word k = 0; k < count; k++)
-        sum += (word)(inner(seed, k) * inner(seed, k));
+    for (word k = 0; k < work->count; k++)
+        sum += (word)(inner(work, k) * inner(work, k));
     return sum;
 }
 
@@ -78,8 +81,8 @@ __device__ static word inner_sum(word seed, word count)
         for (word i = THREAD; i < work.count * work.count; i += THREADS) {                         \
             word k = i / work.count, j = i % work.count;                                           \
                                                                                                    \
-            a[i] = (type)(inner(work.seed, k) * factor(work.seed, j));                             \
-            b[i] = (type)(inner(work.seed, k) * factor(work.seed, j + work.count));                \
+            a[i] = (type)(inner(&work, k) * factor(&work, j));                                     \
+            b[i] = (type)(inner(&work, k) * factor(&work, j + work.count));                        \
         }                                                                                          \
     }                                                                                              \
     KERNEL void product_##precision(struct work work)                                              \
@@ -110,15 +113,17 @@ __device__ static word inner_sum(word seed, word count)
                 for (int j = 0; j < 8; j++)                                                        \
                     c[(row + i) * n + column + j] = sums[i][j];                                    \
         }                                                                                          \
-    }                                                                                              \
+    }
+
+#define VERIFY(type, precision)                                                                    \
     KERNEL void verify_##precision(struct work work)                                               \
     {                                                                                              \
         const type *c = (const type *)work.from;                                                   \
-        const long long sum = (long long)inner_sum(work.seed, work.count);                         \
+        const long long sum = (long long)inner_sum(&work);                                         \
                                                                                                    \
         for (word i = THREAD; i < work.count * work.count; i += THREADS) {                         \
-            long long expected = sum * factor(work.seed, i / work.count) *                         \
-                                 factor(work.seed, i % work.count + work.count);                   \
+            long long expected =                                                                   \
+                sum * factor(&work, i / work.count) * factor(&work, i % work.count + work.count);  \
                                                                                                    \
             if (c[i] != (type)expected)                                                            \
                 wrong(work.errors, i, (word)(long long)c[i], (word)expected);                      \
@@ -127,6 +132,53 @@ __device__ static word inner_sum(word seed, word count)
 
 PRODUCT(float, fp32)
 PRODUCT(double, fp64)
+VERIFY(float, fp32)
+VERIFY(double, fp64)
+VERIFY(int, int32)
+
+/* The bits of a whole number below 64 but 0, in two's complement or, with a mantissa of so many
+ * bits, as IEEE 754 and its like have it. */
+__device__ static word encoded(int value, int bytes, int mantissa)
+{
+    const word bias = mantissa == 3 ? 7 : mantissa == 10 ? 15 : mantissa == 52 ? 1023 : 127;
+    const word magnitude = (word)(value < 0 ? -value : value), sign = value < 0;
+    int exponent = 0;
+
+    if (mantissa == 0)
+        return (word)(long long)value;
+    while (magnitude >> exponent > 1)
+        exponent++;
+    return sign << (8 * bytes - 1) | (bias + (word)exponent) << mantissa |
+           ((magnitude << mantissa >> exponent) & ((1ull << mantissa) - 1));
+}
+
+/* Factors for a product by the vendor's library: to is A, other is B, both by rows. base: bytes of
+ * an element, pattern: bits of its mantissa. */
+KERNEL void fill_operands(struct work work)
+{
+    const int bytes = (int)work.base, mantissa = (int)work.pattern;
+
+    for (word i = THREAD; i < work.count * work.count; i += THREADS) {
+        const int common = inner(&work, i % work.count);
+        const word a = encoded(common * factor(&work, i / work.count), bytes, mantissa);
+        const word b =
+            encoded(common * factor(&work, i / work.count + work.count), bytes, mantissa);
+
+        if (bytes == 1) {
+            ((unsigned char *)work.to)[i] = (unsigned char)a;
+            ((unsigned char *)work.other)[i] = (unsigned char)b;
+        } else if (bytes == 2) {
+            ((unsigned short *)work.to)[i] = (unsigned short)a;
+            ((unsigned short *)work.other)[i] = (unsigned short)b;
+        } else if (bytes == 4) {
+            ((unsigned *)work.to)[i] = (unsigned)a;
+            ((unsigned *)work.other)[i] = (unsigned)b;
+        } else {
+            ((word *)work.to)[i] = a;
+            ((word *)work.other)[i] = b;
+        }
+    }
+}
 
 /* count: quadruples of floats */
 KERNEL void memory_copy(struct work work)

@@ -29,6 +29,24 @@ void *loader_open(const char *path, const char *name, bool may_be_elsewhere,
     return library;
 }
 
+void *loader_open_any(const char *path, const char *const *names, size_t count, const char **name,
+                      enum device_outcome missing, enum device_outcome *outcome, struct error *err)
+{
+    void *library = NULL;
+
+    *outcome = missing;
+    for (size_t i = 0; i < 2 * count && !library && *outcome != DEVICE_UNSAFE; i++) {
+        *name = names[i % count];
+        library = loader_open(path, *name, i >= count, missing, outcome, err);
+    }
+    if (!library && *outcome != DEVICE_UNSAFE)
+        error_set(err,
+                  "%s or an older one not found; set GpuLibraryPath, or run inside the job's "
+                  "container",
+                  names[0]);
+    return library;
+}
+
 int loader_find(void *library, const struct loader_symbol *symbols, size_t count, void *table,
                 struct error *err)
 {

@@ -15,6 +15,12 @@
 void *loader_open(const char *path, const char *name, bool may_be_elsewhere,
                   enum device_outcome missing, enum device_outcome *outcome, struct error *err);
 
+/* The first of the names that the directories of path have, else the first one that dlopen finds:
+ * an older one of the path goes before a newer one elsewhere. Returns what dlopen does, with which
+ * one in *name; NULL with err. *outcome: DEVICE_UNSAFE or missing. */
+void *loader_open_any(const char *path, const char *const *names, size_t count, const char **name,
+                      enum device_outcome missing, enum device_outcome *outcome, struct error *err);
+
 struct loader_symbol {
     const char *name;
     size_t offset; /* in the table */

@@ -15,6 +15,18 @@ const struct figure_spec figure_specs[FIGURES] = {
                      0.85, FAULT_GPU_SLOW},
     [FIGURE_FP64] = {TASK_COMPUTE, PRECISION_FP64, false, "gpu.compute", "rate_fp64", "GFLOP/s",
                      0.85, FAULT_GPU_SLOW},
+    [FIGURE_BLAS_FP64] = {TASK_BLAS, BLAS_FP64, false, "gpu.compute", "rate_fp64_blas", "GFLOP/s",
+                          0.85, FAULT_GPU_SLOW},
+    [FIGURE_TF32] = {TASK_BLAS, BLAS_TF32, false, "gpu.compute", "rate_tf32", "GFLOP/s", 0.85,
+                     FAULT_GPU_SLOW},
+    [FIGURE_BF16] = {TASK_BLAS, BLAS_BF16, false, "gpu.compute", "rate_bf16", "GFLOP/s", 0.85,
+                     FAULT_GPU_SLOW},
+    [FIGURE_FP16] = {TASK_BLAS, BLAS_FP16, false, "gpu.compute", "rate_fp16", "GFLOP/s", 0.85,
+                     FAULT_GPU_SLOW},
+    [FIGURE_FP8] = {TASK_BLAS, BLAS_FP8, false, "gpu.compute", "rate_fp8", "GFLOP/s", 0.85,
+                    FAULT_GPU_SLOW},
+    [FIGURE_INT8] = {TASK_BLAS, BLAS_INT8, false, "gpu.compute", "rate_int8", "GFLOP/s", 0.85,
+                     FAULT_GPU_SLOW},
     [FIGURE_COPY] = {TASK_MEMORY, ACCESS_COPY, false, "gpu.memory", "memory_copy", "GB/s", 0.9,
                      FAULT_GPU_MEMORY_SLOW},
     [FIGURE_READ] = {TASK_MEMORY, ACCESS_READ, false, "gpu.memory", "memory_read", "GB/s", 0.9,
@@ -35,6 +47,8 @@ const struct figure_spec figure_specs[FIGURES] = {
                               "rate_fp32_together", "GFLOP/s", 0.8, FAULT_GPU_SLOW},
     [FIGURE_FP64_TOGETHER] = {TASK_COMPUTE, PRECISION_FP64, true, "gpu.compute",
                               "rate_fp64_together", "GFLOP/s", 0.8, FAULT_GPU_SLOW},
+    [FIGURE_BF16_TOGETHER] = {TASK_BLAS, BLAS_BF16, true, "gpu.compute", "rate_bf16_together",
+                              "GFLOP/s", 0.8, FAULT_GPU_SLOW},
     [FIGURE_COPY_TOGETHER] = {TASK_MEMORY, ACCESS_COPY, true, "gpu.memory", "memory_copy_together",
                               "GB/s", 0.85, FAULT_GPU_MEMORY_SLOW},
     /* devices share switches and sockets: not the same for all */
@@ -178,6 +192,7 @@ static const char *test_of(enum worker_task task)
         return "gpu.collectives";
     case TASK_OPEN:
     case TASK_COMPUTE:
+    case TASK_BLAS:
         break;
     }
     return "gpu.compute";
@@ -246,6 +261,44 @@ static void report_figure(struct reporter *reporter, const struct gpu_device *de
                  device->model, (double)device->best[figure], reference, spec->unit);
     report_line(reporter, spec->test, spec->metric, device->best[figure], spec->unit,
                 is_low ? spec->code : FAULT_NONE, &record);
+}
+
+/* Products of the vendor's library are known to the bit if its matrix units add as they are said
+ * to. Where half of the devices of a model have others, that is not so, and no device's fault. */
+static bool is_alone_wrong(const struct reporter *reporter, const struct gpu_device *device)
+{
+    int wrong = 0, all = 0;
+
+    for (size_t i = 0; i < reporter->count; i++)
+        for (int k = 0; k < reporter->nodes[i].count; k++) {
+            const struct gpu_device *other = &reporter->nodes[i].devices[k];
+
+            if (strcmp(other->model, device->model) == 0 && other->outcome == WORKER_DONE) {
+                wrong += other->wrong_blas.count > 0;
+                all++;
+            }
+        }
+    return 2 * wrong < all;
+}
+
+static void report_blas(struct reporter *reporter, const struct gpu_device *device)
+{
+    const struct gpu_wrong *wrong = &device->wrong_blas;
+    struct record record = RECORD_INIT;
+    bool is_alone = is_alone_wrong(reporter, device);
+
+    if (wrong->count == 0)
+        return;
+    snprintf(reporter->message, sizeof reporter->message,
+             "%llu wrong elements in products of the vendor's library on %s, first in %s, element "
+             "%llu: found %lld, expected %lld; %s --devices=%d --tests=compute",
+             wrong->count, device->model, blas_formats[device->wrong_blas_precision].name,
+             wrong->index, (long long)wrong->found, (long long)wrong->expected,
+             is_alone ? "repeat with muster-gpu"
+                      : "most devices have some, not judged; repeat with muster-gpu",
+             device->ordinal);
+    report_line(reporter, "gpu.compute", "wrong", (double)wrong->count, "count",
+                is_alone ? FAULT_GPU_RESULT_WRONG : FAULT_NOT_MEASURED, &record);
 }
 
 static void report_contents(struct reporter *reporter, const struct gpu_device *device)
@@ -346,6 +399,7 @@ static void report_node(struct reporter *reporter)
 {
     const struct gpu_node *node = &reporter->nodes[reporter->node];
     struct record record = RECORD_INIT;
+    const char *no_blas = "";
 
     reporter->part[0] = '\0';
     if (node->outcome != WORKER_DONE) {
@@ -357,6 +411,14 @@ static void report_node(struct reporter *reporter)
                     record.verdict == VERDICT_SKIP ? FAULT_NONE
                                                    : code_of(node->outcome, node->error),
                     &record);
+    }
+    for (int i = 0; i < node->count && !*no_blas; i++)
+        no_blas = node->devices[i].no_blas;
+    if (*no_blas) {
+        record = RECORD(.verdict = VERDICT_SKIP);
+        snprintf(reporter->message, sizeof reporter->message,
+                 "products of the vendor's library not tested: %s", no_blas);
+        report_line(reporter, "gpu.compute", "library", NAN, NULL, FAULT_NONE, &record);
     }
 }
 
@@ -391,6 +453,7 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
             report_given_up(&reporter, device);
             for (int figure = 0; figure < FIGURES; figure++)
                 report_figure(&reporter, device, (enum figure)figure, references[figure]);
+            report_blas(&reporter, device);
             report_contents(&reporter, device);
             report_peers(&reporter, k);
         }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "lib/base/record.h"
+#include "validate/accelerator/device/blas.h"
 #include "validate/battery/gpu/worker.h"
 
 /* What the nodes' devices measured, and who of them is at fault. Pure. */
@@ -12,6 +13,12 @@
 enum figure {
     FIGURE_FP32,
     FIGURE_FP64,
+    FIGURE_BLAS_FP64,
+    FIGURE_TF32,
+    FIGURE_BF16,
+    FIGURE_FP16,
+    FIGURE_FP8,
+    FIGURE_INT8,
     FIGURE_COPY,
     FIGURE_READ,
     FIGURE_WRITE,
@@ -22,6 +29,7 @@ enum figure {
     FIGURE_TO_HOST_PAGEABLE,
     FIGURE_FP32_TOGETHER,
     FIGURE_FP64_TOGETHER,
+    FIGURE_BF16_TOGETHER,
     FIGURE_COPY_TOGETHER,
     FIGURE_TO_DEVICE_TOGETHER,
     FIGURE_TO_HOST_TOGETHER,
@@ -57,6 +65,9 @@ struct gpu_device {
     int samples[FIGURES];
     struct gpu_wrong wrong_products, wrong_memory;
     float products, tested_mb;
+    struct gpu_wrong wrong_blas; /* of the vendor's library; first in which precision */
+    enum blas_precision wrong_blas_precision;
+    char no_blas[160];    /* why products of the vendor's library were not tested */
     bool is_memory_short; /* something was not tested for want of memory */
     float to_peer[WORKERS];
     bool is_direct[WORKERS];

@@ -32,6 +32,11 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
     struct gpu_device *device = &crew->node->devices[index];
     float value = (float)answer->value;
 
+    if (answer->outcome == WORKER_NOT_TESTED && request->task == TASK_BLAS &&
+        answer->error != DEVICE_OUT_OF_MEMORY) {
+        snprintf(device->no_blas, sizeof device->no_blas, "%.159s", answer->text);
+        return;
+    }
     if (answer->outcome == WORKER_NOT_TESTED && request->task != TASK_OPEN) { /* want of memory */
         device->is_memory_short = true;
         snprintf(device->text, sizeof device->text, "%.159s", answer->text);
@@ -47,6 +52,13 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
     case TASK_GROUP_JOIN:
     case TASK_GROUP_RUN:
     case TASK_GROUP_LEAVE: /* group.c takes its own answers */
+        break;
+    case TASK_BLAS:
+        if (answer->outcome == WORKER_WRONG) {
+            if (device->wrong_blas.count == 0)
+                device->wrong_blas_precision = (enum blas_precision)request->kind;
+            add_wrong(&device->wrong_blas, answer);
+        }
         break;
     case TASK_COMPUTE:
     case TASK_MEMORY:
@@ -129,6 +141,7 @@ static unsigned tests_of(enum worker_task task)
 {
     switch (task) {
     case TASK_COMPUTE:
+    case TASK_BLAS:
         return TEST_SET_COMPUTE;
     case TASK_REPEAT:
         return TEST_SET_REPEATABLE;

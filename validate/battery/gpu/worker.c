@@ -3,7 +3,6 @@
 
 #include "validate/battery/gpu/worker.h"
 
-#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,9 +16,9 @@
 #include "lib/base/ranges.h"
 #include "lib/base/sysfs.h"
 #include "lib/constants/battery_constants.h"
-#include "validate/accelerator/device/device.h"
+#include "validate/battery/gpu/products.h"
 
-enum { LAUNCHES_MOST = 200, THREADS = 64, SEED = 4711, PATTERNS = 6 };
+enum { LAUNCHES_MOST = 200, SEED = 4711, PATTERNS = 6 };
 
 static struct {
     struct device_library library;
@@ -28,14 +27,6 @@ static struct {
     struct worker_answer answer;
     struct error err;
 } worker;
-
-static const struct {
-    enum kernel fill, product, verify;
-    size_t size;
-} precisions[PRECISIONS] = {
-    {KERNEL_FILL_FACTORS_FP32, KERNEL_PRODUCT_FP32, KERNEL_VERIFY_FP32, 4},
-    {KERNEL_FILL_FACTORS_FP64, KERNEL_PRODUCT_FP64, KERNEL_VERIFY_FP64, 8},
-};
 
 /* moved: bytes for each byte of a buffer */
 static const struct {
@@ -55,9 +46,7 @@ static int call_failed(const char *what, int status)
 
 static int allocate(size_t size, device_address *address)
 {
-    int status = worker.library.call.allocate(address, size);
-
-    return status == DEVICE_OK ? 0 : call_failed("cuMemAlloc_v2", status);
+    return device_allocate(&worker.device, size, address, &worker.err);
 }
 
 static void release(const device_address *addresses, int count)
@@ -73,120 +62,34 @@ static int run(enum kernel kernel, unsigned blocks, unsigned count, const struct
     return device_run(&worker.device, kernel, blocks, count, work, ms, &worker.err);
 }
 
-/* Enough threads to fill the device. */
-static unsigned all_blocks(void)
-{
-    return (unsigned)(worker.device.multiprocessors * worker.device.threads_each / THREADS);
-}
-
-/* How often something that takes ms is done for one figure. */
-static unsigned times_of(float ms)
+unsigned worker_times(float ms)
 {
     double times = ms > 0 ? GPU_TIMED_MS / ms : LAUNCHES_MOST;
 
     return times < 1 ? 1 : times > LAUNCHES_MOST ? LAUNCHES_MOST : (unsigned)times;
 }
 
-/* Runs a kernel that verifies and adds up what it found; the first error is kept. */
-static int verify(enum kernel kernel, struct kernel_work work)
+int worker_verify(struct device *device, enum kernel kernel, const struct kernel_work *work,
+                  struct worker_answer *answer, struct error *err)
 {
-    static const struct kernel_errors none;
-    struct kernel_errors errors = none;
-    const struct device_functions *call = &worker.library.call;
-    int status;
+    struct kernel_errors errors;
+    int status = device_verify(device, kernel, work, &errors, err);
 
-    work.errors = worker.device.errors;
-    status = call->to_device(work.errors, &none, sizeof none, NULL);
-    if (status != DEVICE_OK)
-        return call_failed("cuMemcpyHtoDAsync_v2", status);
-    status = run(kernel, all_blocks(), 1, &work, NULL);
-    if (status != DEVICE_OK)
+    if (status != DEVICE_OK || errors.count == 0)
         return status;
-    status = call->to_host(&errors, work.errors, sizeof errors, NULL);
-    if (status != DEVICE_OK)
-        return call_failed("cuMemcpyDtoHAsync_v2", status);
-    status = device_begin(&worker.device, &worker.err);
-    if (status == DEVICE_OK)
-        status = device_end(&worker.device, NULL, &worker.err);
-    if (status == DEVICE_OK && errors.count > 0) {
-        if (worker.answer.wrong == 0) {
-            worker.answer.index = errors.first[0].index;
-            worker.answer.found = errors.first[0].found;
-            worker.answer.expected = errors.first[0].expected;
-        }
-        worker.answer.wrong += errors.count;
-        worker.answer.outcome = WORKER_WRONG;
+    if (answer->wrong == 0) {
+        answer->index = errors.first[0].index;
+        answer->found = errors.first[0].found;
+        answer->expected = errors.first[0].expected;
     }
+    answer->wrong += errors.count;
+    answer->outcome = WORKER_WRONG;
     return status;
 }
 
-/* ---------------------------------------------------------------- products */
-
-struct product {
-    device_address memory[3]; /* of A, B, C */
-    struct kernel_work fill, multiply, verify;
-    unsigned blocks;
-};
-
-/* As many columns as give each thread that fits on the device its 8 by 8 elements. */
-static int product_begin(enum precision precision, struct product *product)
+static int verify(enum kernel kernel, const struct kernel_work *work)
 {
-    double threads = (double)worker.device.multiprocessors * worker.device.threads_each;
-    unsigned long long n = (unsigned long long)sqrt(threads * 64) / 64 * 64;
-    size_t size;
-    int status = 0;
-
-    n = n < 64 ? 64 : n > 8192 ? 8192 : n;
-    size = n * n * precisions[precision].size;
-    *product = (struct product){.blocks = (unsigned)((n / 8 * (n / 8) + THREADS - 1) / THREADS)};
-    for (int i = 0; i < 3 && status == 0; i++)
-        status = allocate(size, &product->memory[i]);
-    if (status != 0)
-        return status;
-    product->fill = (struct kernel_work){
-        .to = product->memory[0], .other = product->memory[1], .count = n, .seed = SEED};
-    product->multiply = (struct kernel_work){.to = product->memory[2],
-                                             .from = product->memory[0],
-                                             .other = product->memory[1],
-                                             .count = n};
-    product->verify = (struct kernel_work){.from = product->memory[2], .count = n, .seed = SEED};
-    return run(precisions[precision].fill, all_blocks(), 1, &product->fill, NULL);
-}
-
-static int compute(const struct worker_request *request)
-{
-    enum precision precision = (enum precision)request->kind;
-    struct product product;
-    float ms = 0;
-    unsigned times;
-    int status = product_begin(precision, &product);
-    double n = (double)product.multiply.count;
-
-    if (status == 0)
-        status = run(precisions[precision].product, product.blocks, 1, &product.multiply, &ms);
-    times = times_of(ms);
-    if (status == 0)
-        status = run(precisions[precision].product, product.blocks, times, &product.multiply, &ms);
-    if (status == 0)
-        status = verify(precisions[precision].verify, product.verify);
-    release(product.memory, 3);
-    worker.answer.value = 2 * n * n * n * times / ms / 1e6;
-    return status;
-}
-
-static int repeat(const struct worker_request *request)
-{
-    struct product product;
-    int status = product_begin(PRECISION_FP32, &product);
-
-    for (int i = 0; i < request->amount && status == 0; i++) {
-        status = run(KERNEL_PRODUCT_FP32, product.blocks, 1, &product.multiply, NULL);
-        if (status == 0)
-            status = verify(KERNEL_VERIFY_FP32, product.verify);
-        worker.answer.value = i + 1;
-    }
-    release(product.memory, 3);
-    return status;
+    return worker_verify(&worker.device, kernel, work, &worker.answer, &worker.err);
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -206,15 +109,15 @@ static int memory(const struct worker_request *request)
     work = (struct kernel_work){.to = buffers[0], .count = size / 16, .seed = 1};
     for (int i = 0; i < 3 && status == 0; i++) { /* no NaN, whose sums are NaN */
         work.to = buffers[i];
-        status = run(KERNEL_MEMORY_WRITE, all_blocks(), 1, &work, NULL);
+        status = run(KERNEL_MEMORY_WRITE, device_blocks(&worker.device), 1, &work, NULL);
     }
     work = (struct kernel_work){
         .to = buffers[0], .from = buffers[1], .other = buffers[2], .count = size / 16, .seed = 1};
     if (status == 0)
-        status = run(kernel, all_blocks(), 1, &work, &ms);
-    times = times_of(ms);
+        status = run(kernel, device_blocks(&worker.device), 1, &work, &ms);
+    times = worker_times(ms);
     if (status == 0)
-        status = run(kernel, all_blocks(), times, &work, &ms);
+        status = run(kernel, device_blocks(&worker.device), times, &work, &ms);
     release(buffers, 3);
     worker.answer.value = (double)size * accesses[request->kind].moved * times / ms / 1e6;
     return status;
@@ -246,9 +149,9 @@ static int pattern(const struct worker_request *request)
                                     .count = size / 8,
                                     .seed = SEED,
                                     .pattern = (unsigned long long)order[i]};
-        status = run(KERNEL_PATTERN_WRITE, all_blocks(), 1, &work, NULL);
+        status = run(KERNEL_PATTERN_WRITE, device_blocks(&worker.device), 1, &work, NULL);
         if (status == 0)
-            status = verify(KERNEL_PATTERN_VERIFY, work);
+            status = verify(KERNEL_PATTERN_VERIFY, &work);
     }
     release(&buffer, 1);
     worker.answer.value = (double)size / 1e6;
@@ -308,7 +211,7 @@ static int copy_timed(int kind, device_address near, void *host, device_address 
 {
     float ms = 0;
     int status = copy_times(kind, near, host, far, size, 1, &ms);
-    unsigned times = times_of(ms);
+    unsigned times = worker_times(ms);
 
     if (status == 0)
         status = copy_times(kind, near, host, far, size, times, &ms);
@@ -398,13 +301,13 @@ static int peer(const struct worker_request *request)
                                 .seed = SEED + (unsigned)request->peer,
                                 .pattern = 4};
     if (status == 0)
-        status = run(KERNEL_PATTERN_WRITE, all_blocks(), 1, &work, NULL);
+        status = run(KERNEL_PATTERN_WRITE, device_blocks(&worker.device), 1, &work, NULL);
     if (status == 0)
         status = copy_timed(0, here[0], NULL, there, size);
     if (status == 0)
         status = copy_times(0, there, NULL, here[1], size, 1, NULL);
     if (status == 0)
-        status = verify(KERNEL_PATTERN_VERIFY, work);
+        status = verify(KERNEL_PATTERN_VERIFY, &work);
     release(here, 2);
     release(&there, 1);
     return status;
@@ -440,9 +343,13 @@ static int do_task(const char *path, const struct worker_request *request)
     case TASK_OPEN:
         return open_device(path, request);
     case TASK_COMPUTE:
-        return compute(request);
+        return product_compute(&worker.device, (enum precision)request->kind, &worker.answer,
+                               &worker.err);
+    case TASK_BLAS:
+        return product_blas(path, &worker.device, (enum blas_precision)request->kind,
+                            &worker.answer, &worker.err);
     case TASK_REPEAT:
-        return repeat(request);
+        return product_repeat(&worker.device, request->amount, &worker.answer, &worker.err);
     case TASK_MEMORY:
         return memory(request);
     case TASK_PATTERN:

@@ -15,6 +15,7 @@ enum { WORKER_FD = 3 /* of its end */, WORKERS = 16 /* of a node, at most */ };
 enum worker_task {
     TASK_OPEN,
     TASK_COMPUTE,     /* kind: enum precision; value: GFLOP/s */
+    TASK_BLAS,        /* kind: enum blas_precision; value: GFLOP/s, 0: the device has it not */
     TASK_REPEAT,      /* amount: products; value: how many were made */
     TASK_MEMORY,      /* kind: enum memory_access; value: GB/s */
     TASK_PATTERN,     /* amount: patterns, 1 to 6; value: MB tested */
@@ -65,6 +66,14 @@ struct worker_answer {
     char model[64], pci[16];
     char text[256];
 };
+
+/* How often something that takes ms is done for one figure. */
+unsigned worker_times(float ms);
+
+/* Runs a kernel that verifies and adds what it found to the answer, with the first error. Returns a
+ * device_status, with err. */
+int worker_verify(struct device *device, enum kernel kernel, const struct kernel_work *work,
+                  struct worker_answer *answer, struct error *err);
 
 /* The tasks of a group, in the process. Returns 0, a number below it for what was not tested, or
  * above it for what failed; with err. */

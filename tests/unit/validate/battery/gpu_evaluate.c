@@ -132,6 +132,25 @@ static void outcomes(void)
     nodes[0].devices[1].wrong_memory.count = 1;
     is_str(evaluated(NODES), "gpu_result_wrong n1 gpu0 wrong\ngpu_memory_wrong n1 gpu1 wrong\n",
            "wrong results and wrong memory are told apart");
+    healthy(DEVICES);
+    for (int i = 0; i < NODES; i++)
+        for (int k = 0; k < 2; k++) {
+            if (i == 0 && k == 0)
+                continue;
+            nodes[i].devices[k].wrong_blas.count = 1;
+        }
+    is_str(evaluated(NODES),
+           "gpu_result_wrong n1 gpu1 wrong\ngpu_result_wrong n2 gpu0 wrong\n"
+           "gpu_result_wrong n2 gpu1 wrong\ngpu_result_wrong n3 gpu0 wrong\n"
+           "gpu_result_wrong n3 gpu1 wrong\ngpu_result_wrong n4 gpu0 wrong\n"
+           "gpu_result_wrong n4 gpu1 wrong\n",
+           "wrong products of the vendor's library on fewer than half of the devices are theirs");
+    nodes[0].devices[0].wrong_blas.count = 1;
+    ok(!strstr(evaluated(NODES), "gpu_result_wrong"), "... and on half of them nobody's");
+    healthy(DEVICES);
+    snprintf(nodes[2].devices[0].no_blas, sizeof nodes[2].devices[0].no_blas, "not found");
+    is_str(evaluated(NODES), " n3  library\n",
+           "without that library the rest is measured, and nothing is at fault");
 }
 
 /* Nodes whose devices were not looked at, for want of a library or of a device. */

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_ACCELERATOR_BLAS_H
+#define MUSTER_ACCELERATOR_BLAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+#include "validate/accelerator/device/device.h"
+
+/* Matrix products by the vendor's library, in the precisions of its matrix units: cublasLt by
+ * dlopen. Seen on a stand-in only (tests/gpu).
+ *
+ * Functions and numbers by cublasLt.h and library_types.h of CUDA 12 and 13. hipblaslt.h has the
+ * same functions with other numbers: a column of HIP's. Calls work on the device whose context is
+ * current, in the default stream. */
+
+/* cublasLtMatmulHeuristicResult_t */
+struct blas_choice {
+    unsigned long long algorithm[8];
+    size_t workspace_bytes;
+    int status;
+    float waves;
+    int reserved[4];
+};
+
+/* FUNCTION(member, name in the library, arguments) */
+#define BLAS_FUNCTIONS(FUNCTION)                                                                   \
+    FUNCTION(create, "cublasLtCreate", (void **handle))                                            \
+    FUNCTION(product_create, "cublasLtMatmulDescCreate", (void **product, int compute, int scale)) \
+    FUNCTION(product_set, "cublasLtMatmulDescSetAttribute",                                        \
+             (void *product, int attribute, const void *value, size_t size))                       \
+    FUNCTION(product_destroy, "cublasLtMatmulDescDestroy", (void *product))                        \
+    FUNCTION(layout_create, "cublasLtMatrixLayoutCreate",                                          \
+             (void **layout, int type, unsigned long long rows, unsigned long long columns,        \
+              long long stride))                                                                   \
+    FUNCTION(layout_destroy, "cublasLtMatrixLayoutDestroy", (void *layout))                        \
+    FUNCTION(preference_create, "cublasLtMatmulPreferenceCreate", (void **preference))             \
+    FUNCTION(preference_set, "cublasLtMatmulPreferenceSetAttribute",                               \
+             (void *preference, int attribute, const void *value, size_t size))                    \
+    FUNCTION(preference_destroy, "cublasLtMatmulPreferenceDestroy", (void *preference))            \
+    FUNCTION(choose, "cublasLtMatmulAlgoGetHeuristic",                                             \
+             (void *handle, void *product, void *a, void *b, void *c, void *d, void *preference,   \
+              int wanted, struct blas_choice *choices, int *found))                                \
+    FUNCTION(multiply, "cublasLtMatmul",                                                           \
+             (void *handle, void *product, const void *alpha, device_address a, void *a_layout,    \
+              device_address b, void *b_layout, const void *beta, device_address c,                \
+              void *c_layout, device_address d, void *d_layout,                                    \
+              const unsigned long long *algorithm, device_address workspace,                       \
+              size_t workspace_bytes, void *stream))
+
+struct blas_functions {
+#define FUNCTION(member, name, arguments) int(*member) arguments;
+    BLAS_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+};
+
+struct blas_library {
+    struct blas_functions call;
+    void *handle; /* NULL: not loaded */
+};
+
+/* Of A and B; C and D are fp32, fp64 of BLAS_FP64, int32 of BLAS_INT8. */
+enum blas_precision {
+    BLAS_FP64,
+    BLAS_TF32,
+    BLAS_BF16,
+    BLAS_FP16,
+    BLAS_FP8, /* E4M3 */
+    BLAS_INT8,
+    BLAS_PRECISIONS
+};
+
+struct blas_format {
+    const char *name;        /* "bf16" */
+    int bytes, result_bytes; /* of an element */
+    int mantissa_bits;       /* 0: a whole number; kernels.c makes the bits from it */
+    enum kernel verify;
+};
+extern const struct blas_format blas_formats[BLAS_PRECISIONS];
+
+/* Loads libcublasLt.so.13 or .12 from the directories of path ("/a:/b") or as dlopen finds it.
+ * Returns 0, or -1 with err. */
+int blas_load(const char *path, struct blas_library *library, struct error *err);
+
+struct blas_product {
+    const struct blas_library *library;
+    enum blas_precision precision;
+    void *product, *layouts[2]; /* of A and B, of C and D */
+    device_address workspace;
+    struct blas_choice choice;
+};
+
+/* A product of square matrices of n columns, a multiple of 64: D[i][j] is the sum of A[i][k] times
+ * B[j][k], all with rows in one piece. Returns 0; 1 where the device has no such product; -1 with
+ * err: an error of the library's, whoever's fault it is. To be ended in each case. */
+int blas_begin(const struct blas_library *library, struct device *device,
+               enum blas_precision precision, unsigned long long n, struct blas_product *product,
+               struct error *err);
+void blas_end(const struct device *device, struct blas_product *product);
+
+/* Starts it so many times. Returns 0, or -1 with err. */
+int blas_multiply(const struct blas_product *product, device_address a, device_address b,
+                  device_address d, unsigned times, struct error *err);
+
+#endif
