@@ -66,6 +66,10 @@ is "$(jq -r 'select(.metric == "rate_fp8" or .metric == "rate_int8") | .metric' 
 finds 'return.cublasLtCreate 1' '- gpu.compute library -' 'a library of products that does not work is no device'"'"'s fault' --tests=compute
 is "$status" 0 '... and nothing else is missing'
 like "$(cat "$work/json")" "products of the vendor's library not tested: cublasLtCreate: error 1" '... and why'
+finds 'return.cublasLtMatmul 13' '- gpu.compute library -' 'nor a product that it does not do' --tests=compute
+deadline=1 finds 'hang cublasLtMatmulAlgoGetHeuristic' "$(printf 'not_measured gpu.compute device gpu%s\n' 0 1 2)" \
+    'nor one that it does not end' --tests=compute
+is "$status" 3 '... and unknown'
 gpu blas-old '' --tests=compute
 is "$status/$text" '0/- gpu.compute library -' 'nor is one that is too old'
 like "$(cat "$work/json")" 'libcublasLt.so.12 is too old: missing function cublasLtMatmulAlgoGetHeuristic' '... and why'

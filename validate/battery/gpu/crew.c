@@ -94,9 +94,14 @@ static bool is_at_work(const struct worker *worker)
     return state && strchr("RTt", *state);
 }
 
+bool worker_loads(enum worker_task task)
+{
+    return task == TASK_OPEN || task == TASK_BLAS;
+}
+
 static void give_up(struct worker *worker, bool was_kept, struct worker_answer *answer)
 {
-    bool is_slow = worker->task == TASK_OPEN || 2 * worker->at_work > worker->looks || was_kept;
+    bool is_slow = worker_loads(worker->task) || 2 * worker->at_work > worker->looks || was_kept;
 
     *answer = (struct worker_answer){.outcome = is_slow ? WORKER_SLOW : WORKER_HUNG};
     worker_end(worker);

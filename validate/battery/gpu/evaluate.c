@@ -199,8 +199,9 @@ static const char *test_of(enum worker_task task)
 }
 
 /* What an error of the driver (cuda.h) says of the node: 46 a device that others have for
- * themselves, 802 a fabric manager that is not there yet, 803 versions that do not fit. */
-static enum fault_code code_of(enum worker_outcome outcome, int error)
+ * themselves, 802 a fabric manager that is not there yet, 803 versions that do not fit. What comes
+ * while the vendor's library multiplies may be its own, or our use of it. */
+static enum fault_code code_of(enum worker_outcome outcome, enum worker_task task, int error)
 {
     switch (outcome) {
     case WORKER_HUNG:
@@ -208,9 +209,9 @@ static enum fault_code code_of(enum worker_outcome outcome, int error)
     case WORKER_DIED:
         return FAULT_GPU_LIBRARY_CRASHED;
     case WORKER_ERROR:
-        return error == 46 || error == 802 ? FAULT_NOT_MEASURED
-               : error == 803              ? FAULT_GPU_DRIVER_MISMATCH
-                                           : FAULT_GPU_FAILED;
+        return task == TASK_BLAS || error == 46 || error == 802 ? FAULT_NOT_MEASURED
+               : error == 803                                   ? FAULT_GPU_DRIVER_MISMATCH
+                                                                : FAULT_GPU_FAILED;
     case WORKER_DONE:
     case WORKER_WRONG:
     case WORKER_NOT_TESTED:
@@ -236,8 +237,9 @@ static void report_given_up(struct reporter *reporter, const struct gpu_device *
     snprintf(reporter->message, sizeof reporter->message, "%s%s: %s", device->model, peer,
              device->text);
     report_line(reporter, test_of(device->task), "device", NAN, NULL,
-                device->outcome == WORKER_NOT_TESTED ? FAULT_NONE
-                                                     : code_of(device->outcome, device->error),
+                device->outcome == WORKER_NOT_TESTED
+                    ? FAULT_NONE
+                    : code_of(device->outcome, device->task, device->error),
                 &record);
 }
 
@@ -409,7 +411,7 @@ static void report_node(struct reporter *reporter)
         snprintf(reporter->message, sizeof reporter->message, "not tested: %s", node->text);
         report_line(reporter, "gpu.compute", "device", NAN, NULL,
                     record.verdict == VERDICT_SKIP ? FAULT_NONE
-                                                   : code_of(node->outcome, node->error),
+                                                   : code_of(node->outcome, TASK_OPEN, node->error),
                     &record);
     }
     for (int i = 0; i < node->count && !*no_blas; i++)

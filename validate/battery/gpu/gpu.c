@@ -102,7 +102,7 @@ static void crew_measure(struct crew *crew, unsigned set, const struct worker_re
             if ((int)k == crew->node->devices[i].part)
                 own.numa_node = crew->program->inventory->gpus[k].location.numa_node;
         worker_send(&crew->workers[i], &own,
-                    crew->deadline_s * (request->task == TASK_OPEN ? GPU_OPEN_LIMIT : 1));
+                    crew->deadline_s * (worker_loads(request->task) ? GPU_OPEN_LIMIT : 1));
     }
     while ((index = worker_wait(crew->workers, count, &answer)) != -2) {
         program_step(crew->program);

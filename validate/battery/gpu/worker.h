@@ -28,6 +28,10 @@ enum worker_task {
     TASK_GROUP_LEAVE, /* the communicator is given back */
 };
 
+/* The task may load a library, which takes long from a slow file system: who is late is no device
+ * that hangs. */
+bool worker_loads(enum worker_task task);
+
 enum precision { PRECISION_FP32, PRECISION_FP64, PRECISIONS };
 enum memory_access { ACCESS_COPY, ACCESS_READ, ACCESS_WRITE, ACCESS_TRIAD, ACCESSES };
 enum host_copy { COPY_TO_DEVICE, COPY_TO_HOST, COPY_TO_DEVICE_PAGEABLE, COPY_TO_HOST_PAGEABLE };

@@ -133,6 +133,12 @@ static void outcomes(void)
     is_str(evaluated(NODES), "gpu_result_wrong n1 gpu0 wrong\ngpu_memory_wrong n1 gpu1 wrong\n",
            "wrong results and wrong memory are told apart");
     healthy(DEVICES);
+    nodes[1].devices[3].outcome = WORKER_ERROR;
+    nodes[1].devices[3].task = TASK_BLAS;
+    nodes[1].devices[3].error = 700;
+    is_str(evaluated(NODES), "not_measured n2 gpu3 device\n",
+           "what comes while the vendor's library multiplies may be its own fault");
+    healthy(DEVICES);
     for (int i = 0; i < NODES; i++)
         for (int k = 0; k < 2; k++) {
             if (i == 0 && k == 0)
