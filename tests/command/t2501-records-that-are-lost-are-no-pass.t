@@ -11,7 +11,7 @@ launch=$(realpath "${top_builddir:-.}/muster-launch")
 unset MUSTER_CONF PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID
 mpi_environment
 
-text=$(timeout -k 5 600 "$launch" --json 2>/dev/null </dev/null)
+text=$(timeout -k 5 600 "$launch" --json --time-limit=300 2>/dev/null </dev/null)
 is "$?" 0 'one rank by itself is well'
 like "$text" '"verdict":"pass"' '... and says so'
 for option in --json --quick; do

@@ -28,7 +28,7 @@ unset PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID
 
 unmeasured() { # LAST: what is said about rails v1 to vLAST
     printf '%s\n' "FabricInterfaces=v[1-$1]" ManagementInterface=lo >"$MUSTER_CONF"
-    timeout -k 5 600 "$links" --json --quick 2>&1 </dev/null
+    timeout -k 5 600 "$links" --json --quick --time-limit=300 2>&1 </dev/null
 }
 like "$(unmeasured 34)" '"unknown",.*"message":"2 of its 34 rails not measured, at most 32 are' \
     'two rails too many'

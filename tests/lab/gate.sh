@@ -56,5 +56,5 @@ policies() { # ON-MISSING ON-EXPIRED ON-CHANGED
 
 resume() { # NODE
     lab run scontrol update nodename="$1" state=resume
-    within 10 is_in "$1" idle
+    within 60 is_in "$1" idle
 }

@@ -63,18 +63,18 @@ is $status 127 'no such command: 127'
 # not through the function, which would be a process in between
 "$lab_dir/lab" -L "$name" run sh -c "trap 'echo got TERM >$work/signal; exit 3' TERM; echo >$work/ready; sleep 60 & wait" &
 pid=$!
-within 5 test -e "$work/ready"
+within 60 test -e "$work/ready"
 kill -TERM $pid
 status=0
 wait $pid || status=$?
 is "$status $(cat "$work/signal")" '3 got TERM' 'a signal reaches the command'
 "$lab_dir/lab" -L "$name" run sh -c "echo \$\$ >$work/pid; exec sleep 1000" &
 pid=$!
-within 5 test -s "$work/pid"
+within 60 test -s "$work/pid"
 kill -KILL $pid
 wait $pid 2>/dev/null
 ok 'a killed lab run takes its command along' \
-    within 5 lab run sh -c "! kill -0 $(cat "$work/pid") 2>/dev/null"
+    within 60 lab run sh -c "! kill -0 $(cat "$work/pid") 2>/dev/null"
 
 for host in head n3; do
     is "$(lab on $host hostname)" $host "$host has its own name"

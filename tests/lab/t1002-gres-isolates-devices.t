@@ -24,7 +24,7 @@ is "$(lab run srun -N2 --gres=gpu:3 "$work/opens" | sort | uniq -c | xargs)" \
     '2 visible=0,1,2 opened=012' 'three on each of two nodes'
 
 lab run srun -w n1 --gres=gpu:3 sh -c "echo >$work/held; while [ ! -e $work/go ]; do sleep 0.05; done" &
-within 10 test -e "$work/held"
+within 60 test -e "$work/held"
 like "$(lab run srun -w n1 --gres=gpu:2 "$work/opens")" 'opened=34$' \
     'a second job opens others than the first'
 touch "$work/go"

@@ -61,7 +61,7 @@ is "$(gpu_numbers n2)" "$good_gpus" 'all eight are there again'
 
 inject gres-lies n2
 is "$(lab on n2 stat -c %t:%T /dev/gpu7)" 1:7 '/dev/gpu7 is no GPU'
-ok 'slurmd runs with it' within 10 is_in n2 idle
+ok 'slurmd runs with it' within 60 is_in n2 idle
 healed
 is "$(gpu_numbers n2)" "$good_gpus" 'eight GPUs again'
 
@@ -70,7 +70,7 @@ is "$(lab on n2 stat -c %t:%T /dev/gpu6 /dev/gpu7 | xargs)" '4:1a 4:1a' 'one GPU
 healed
 
 inject gres-lies n2 count
-ok 'Slurm takes the node away' within 10 is_in n2 'inval.*'
+ok 'Slurm takes the node away' within 60 is_in n2 'inval.*'
 healed
 is "$(state_of n2)" idle 'Slurm has it back'
 
@@ -93,7 +93,7 @@ is "$(carrier n3 eth0)$(carrier n3 eth1)$(carrier n3 eth2)" 000 'no carrier on a
 healed
 
 lab on n2 sh -c "while :; do date +%N >$work/beat; sleep 0.05; done" &
-within 5 test -s "$work/beat"
+within 60 test -s "$work/beat"
 inject frozen n2
 sleep 0.2
 first=$(cat "$work/beat")

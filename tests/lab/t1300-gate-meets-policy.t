@@ -46,7 +46,7 @@ try() { # STATE KEY MESSAGE
         '... slurmd.log names node, state and next step'
     like "$(lab on n1 cat "${certificate%/*}/refused")" "Z n1: certificate $3" \
         '... and so does a note beside the certificate'
-    ok '... the node is drained' within 10 is_in n1 drained
+    ok '... the node is drained' within 60 is_in n1 drained
     resume n1
 }
 

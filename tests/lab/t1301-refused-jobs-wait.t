@@ -13,12 +13,12 @@ job_state() { lab run squeue -h -j "$1" -o '%T %r'; }
 is_job() { [ "$(job_state "$1")" = "$2" ]; }
 
 ok "root's job runs, certification itself has to" lab run srun -w n1 true
-ok '... and the node stays' within 10 is_in n1 idle
+ok '... and the node stays' within 60 is_in n1 idle
 
 got=$(as_user srun -w n1 true 2>&1)
 isnt $? 0 "a user's srun fails"
 like "$got" 'Prolog failure on node n1' '... and names the node'
-ok '... which is drained' within 10 is_in n1 drained
+ok '... which is drained' within 60 is_in n1 drained
 is "$(reason n1)" 'Prolog error' "... for Slurm's own reason"
 is "$(lab run squeue -h | wc -l)" 0 '... and leaves no job'
 got=$(lab run "$muster" certify -w n1 2>&1)
@@ -26,7 +26,7 @@ is $? 0 'what the refusal tells to do, muster certify -w n1, certifies the node'
 like "$got" "n1 was drained by muster's gate: the gate refused a job: n1: certificate missing" \
     '... and says why it was drained'
 like "$got" 'n1 released; it was drained: Prolog error' '... and that it is released'
-ok '... which it is' within 10 is_in n1 idle
+ok '... which it is' within 60 is_in n1 idle
 ok '... and the job runs' as_user srun -w n1 true
 not_ok '... the note is gone' lab on n1 test -e "${certificate%/*}/refused"
 lab run scontrol update nodename=n1 state=drain reason='Prolog error'
@@ -42,14 +42,14 @@ ok "the user's other node works on" as_user srun -w n2 true
 printf '#!/bin/sh\nhostname\n' >"$work/job"
 chmod 755 "$work/job"
 id=$(as_user sbatch -D /tmp --parsable -w n1 -o /tmp/out "$work/job")
-ok "a user's batch job is requeued and held" within 20 is_job "$id" \
+ok "a user's batch job is requeued and held" within 60 is_job "$id" \
     'PENDING launch failed requeued held'
 is "$(state_of n1)" drained '... its node is drained'
 issue n1
 resume n1
 lab run scontrol release "$id"
 ok 'certified, resumed and released, it waits but for the two minutes that Slurm gives a requeued job' \
-    within 10 is_job "$id" 'PENDING BeginTime'
+    within 60 is_job "$id" 'PENDING BeginTime'
 ok "and a user's srun runs there again" as_user srun -w n1 true
 
 # one event of the whole site: both nodes without a certificate, of which DrainCap lets one refuse
@@ -73,7 +73,7 @@ like "$(on n2 certificate show)" 'brake +on, .*2 of 2 nodes.*muster certificate 
     '... muster certificate shows the brake, and the line that lifts it'
 ok 'the second node runs its job' as_user srun -w n2 true
 not_ok 'the first refuses its own' as_user srun -w n1 true
-within 10 is_in n1 drained
+within 60 is_in n1 drained
 is "$(state_of n2)" idle 'so that not all are drained'
 on n1 check --health >/dev/null
 like "$(reason n1)" '^muster: gate_refused - certificate missing' \

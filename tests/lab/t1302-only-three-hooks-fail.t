@@ -43,20 +43,20 @@ done
 # shellcheck disable=SC2016
 is "$(job -N2 sh -c 'echo ${RANK-none}' | xargs)" 'none none' \
     'init_post_opt and task_init on the nodes: never fail'
-ok '... no node is drained' within 10 all_idle
+ok '... no node is drained' within 60 all_idle
 lab fault slurmd-killed n1 >/dev/null
 lab heal >/dev/null
-ok 'init in slurmd: it starts all the same' within 20 is_in n1 idle
+ok 'init in slurmd: it starts all the same' within 60 is_in n1 idle
 
 for node in n1 n2; do sed -i '/SetEnvironment=perhaps/d' "$top/.lab/$name/$node/etc/muster/muster.conf"; done
 policies refuse refuse refuse
 got=$(job -w n1 true)
 isnt $? 0 'required: job_prolog: the job is refused'
-ok '... and the node drained' within 10 is_in n1 drained
+ok '... and the node drained' within 60 is_in n1 drained
 resume n1
 all optional
 ok 'optional: job_prolog: the job runs' job -w n1 true
 like "$(slurmd_log n1 | tail -n 8)" 'refused by OnMissing=refuse' '... though the log calls it refused'
-ok '... and the node stays' within 10 is_in n1 idle
+ok '... and the node stays' within 60 is_in n1 idle
 
 done_testing

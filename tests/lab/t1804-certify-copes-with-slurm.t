@@ -61,7 +61,7 @@ within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
 # to end, slurmd waits minutes for that
 lab on n3 sh -c 'pkill -KILL -x slurmd; while pgrep -x slurmd; do sleep 0.1; done; /usr/sbin/slurmd' >/dev/null
 resume n3 2>/dev/null
-within 20 sh -c "test \"\$('$lab_dir/lab' -L '$name' run sinfo -h -n n3 -o %T)\" = idle"
+within 60 sh -c "test \"\$('$lab_dir/lab' -L '$name' run sinfo -h -n n3 -o %T)\" = idle"
 muster=$own_muster
 # as if no argument could hold the nodes' names
 MUSTER_ARGUMENT_BYTES=5 certify
@@ -167,7 +167,7 @@ if [ -n "${MUSTER_LONG-}" ]; then
 fi
 
 lab on backup pkill -x slurmctld
-within 10 sh -c "! '$lab_dir/lab' -L '$name' on backup pgrep -x slurmctld"
+within 60 sh -c "! '$lab_dir/lab' -L '$name' on backup pgrep -x slurmctld"
 certify
 is "$status" 3 'no controller: cannot tell'
 like "$words" 'Unable to contact slurm controller' 'which is said'

@@ -50,8 +50,8 @@ status=0
 words=$(lab run "$muster" revoke -w 'alpha,n[1-2].example.org' 2>&1) || status=$?
 is "$status $(certificates)" '0 n4' 'revoked by a list of both kinds of name' || diag "$words"
 as_user srun -Q -w n1.example.org true >/dev/null 2>&1
-ok 'the gate refuses a node that has none' within 10 sh -c \
+ok 'the gate refuses a node that has none' within 60 sh -c \
     "'$lab_dir/lab' -L '$name' run sinfo -h -n n1.example.org -o %E | grep -q '^Prolog error'"
 lab run scancel -u nobody
-ok 'nothing is left' within 10 nothing_left
+ok 'nothing is left' within 60 nothing_left
 done_testing

@@ -10,14 +10,14 @@
 interfaces_lab_up -n 1
 conf_add n1 'Interface=eth[1-2] mtu=4000 txqueuelen=5000 rp_filter=2 accept_local=1'
 is "$(as_user srun -w n1 sh -c "$(eth1)" | xargs)" '4000 5000 2 1' 'a job has the settings'
-ok '... and afterwards everything is as it was' within 10 settings_are "$before"
+ok '... and afterwards everything is as it was' within 60 settings_are "$before"
 
 kill_slurmd() { lab on n1 sh -c 'pkill -9 -x slurmd; while pgrep -x slurmd; do sleep 0.05; done' >/dev/null; }
 start_slurmd() { lab on n1 /usr/sbin/slurmd </dev/null >/dev/null 2>&1; }
 # Holds the journal's lock until the file is there, so that a prolog or epilog waits for it.
 hold_lock() {
     lab on n1 sh -c "flock $journal.lock sh -c 'touch $work/held; until [ -e $work/let-go ]; do sleep 0.05; done' >/dev/null 2>&1 &"
-    within 5 test -e "$work/held"
+    within 60 test -e "$work/held"
 }
 let_go() {
     touch "$work/let-go"
@@ -30,45 +30,45 @@ kill_hook() { lab on n1 pkill -9 -o -f "^[^ ]*slurmstepd spank $1"; }
 
 # slurmd, while a job runs and goes on running
 id=$(held_job a)
-within 10 is_running "$id"
+within 60 is_running "$id"
 kill_slurmd
 ok 'slurmd killed: the job keeps its settings' eth1_is '4000 5000 2 1'
 start_slurmd
 ok '... when slurmd starts too' eth1_is '4000 5000 2 1'
 touch "$work/go-on-a"
-ok '... and the epilog puts them back' within 20 settings_are "$before"
+ok '... and the epilog puts them back' within 60 settings_are "$before"
 
 # slurmd, with a job that ends while it is away
 id=$(held_job b)
-within 10 is_running "$id"
+within 60 is_running "$id"
 kill_slurmd
 touch "$work/go-on-b"
 gone() { ! lab on n1 pgrep -f "job-b|slurm_script" >/dev/null; }
-within 10 gone
+within 60 gone
 start_slurmd
 ok 'a job that ended without slurmd: put back once it is there' within 30 settings_are "$before"
-within 20 no_jobs
+within 60 no_jobs
 
 # the prolog, before it has done anything, alone: its child must not go on without it
 hold_lock
 lab run srun -Q -w n1 true >/dev/null 2>&1 &
-ok 'a prolog that waits' within 10 waits prolog
+ok 'a prolog that waits' within 60 waits prolog
 kill_hook prolog
 let_go
 wait
-ok '... killed, it leaves everything as it was' within 20 settings_are "$before"
-ok '... and a drained node' within 10 is_in n1 drained
+ok '... killed, it leaves everything as it was' within 60 settings_are "$before"
+ok '... and a drained node' within 60 is_in n1 drained
 resume n1
 
 # an epilog, before it has done anything
 id=$(held_job c)
-within 10 is_running "$id"
+within 60 is_running "$id"
 hold_lock
 touch "$work/go-on-c"
-ok 'an epilog that waits' within 10 waits epilog
+ok 'an epilog that waits' within 60 waits epilog
 kill_hook epilog
 let_go
-ok '... killed, Slurm drains the node' within 20 is_in n1 drained
+ok '... killed, Slurm drains the node' within 60 is_in n1 drained
 like "$(lab on n1 cat $journal)" "jobs $id$" '... the journal has the job still'
 ok '... which an administrator ends' lab on n1 env MUSTER_CONF=/etc/muster/muster.conf \
     "$work/muster" interfaces --restore --job "$id"
@@ -80,8 +80,8 @@ lab on n1 env MUSTER_CONF=/etc/muster/muster.conf "$work/muster" interfaces --ap
 lab on n1 sed -i 's/^boot .*/boot 01234567-89ab-cdef/' $journal
 kill_slurmd
 start_slurmd
-within 20 is_in n1 idle
-ok 'after a reboot there is no journal' within 10 lab on n1 test ! -e $journal
+within 60 is_in n1 idle
+ok 'after a reboot there is no journal' within 60 lab on n1 test ! -e $journal
 ok '... and nothing is touched' eth1_is '4000 5000 2 1'
 like "$(slurmd_log n1)" 'n1: the reboot has undone 8 interface settings' '... as the log says'
 

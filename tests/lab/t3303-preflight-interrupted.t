@@ -21,27 +21,27 @@ gone() { ! running; }
 as_user setsid --wait sh -c "echo \$\$ >/dev/shm/group; exec srun -N2 --preflight=quick $work/program" \
     >"$work/out" 2>"$work/words" &
 waiting=$!
-ok 'the preflight is under way' within 20 running
+ok 'the preflight is under way' within 60 running
 lab run sh -c 'kill -INT -"$(cat /dev/shm/group)"'
 wait $waiting
 isnt $? 0 'Ctrl-C ends srun, which fails' || show
 is "$(cat "$work/out")" '' '... and no task has started'
-ok 'no step is left' within 20 gone
-ok 'no job is left' within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+ok 'no step is left' within 60 gone
+ok 'no job is left' within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
 
 as_user sh -c "srun -N2 --preflight=quick $work/program & echo \$! >/dev/shm/pid; wait \$!" \
     >"$work/out" 2>"$work/words" &
 waiting=$!
-ok 'another one is under way' within 20 running
+ok 'another one is under way' within 60 running
 lab run sh -c 'kill -KILL "$(cat /dev/shm/pid)"'
 wait $waiting
-ok 'srun killed: the preflight ends, no step is left' within 20 gone
+ok 'srun killed: the preflight ends, no step is left' within 60 gone
 not_ok 'and no process of it' lab run pgrep -f 'muster preflight'
 lab run scancel -u nobody
 
 # a frozen node does not answer: another one takes the suspect report
 plugstack head "required $plugin config=/etc/muster/muster.conf program=$muster"
-within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
 printf '%s\n' '#!/bin/bash' 'echo here >/dev/shm/here' 'until [ -e /dev/shm/go ]; do sleep 0.1; done' \
     "srun -Q --gres=gpu:8 --preflight=quick $work/program && echo started" \
     "$muster preflight --keep 3 --budget 120; echo kept:\$?" \
@@ -49,7 +49,7 @@ printf '%s\n' '#!/bin/bash' 'echo here >/dev/shm/here' 'until [ -e /dev/shm/go ]
 chmod 755 "$work/script"
 { flies salloc -Q -N4 --gres=gpu:8 "$work/script" && echo "$said" >"$work/said"; } &
 waiting=$!
-ok 'an allocation' within 20 lab run test -e /dev/shm/here
+ok 'an allocation' within 60 lab run test -e /dev/shm/here
 lab fault frozen n3 >/dev/null
 lab run touch /dev/shm/go
 wait $waiting

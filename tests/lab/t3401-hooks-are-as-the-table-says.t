@@ -58,7 +58,7 @@ probe() { # COMPILER-OPTION...: the probe on every host, read by slurmd when it 
     done
     lab on n1 sh -c 'pkill -x slurmd; while pgrep -x slurmd >/dev/null; do sleep 0.05; done
         slurmd'
-    within 20 is_idle
+    within 60 is_idle
 }
 is_idle() { [ "$(lab run sinfo -h -o %T)" = idle ] && [ -z "$(lab run squeue -h)" ]; }
 
@@ -66,9 +66,9 @@ heal() {
     rm -f "$work/fail" "$work/ran"
     is_idle && return
     lab run scancel -u root 2>/dev/null
-    within 20 sh -c "[ -z \"\$('$lab_dir/lab' -L $name run squeue -h)\" ]"
+    within 60 sh -c "[ -z \"\$('$lab_dir/lab' -L $name run squeue -h)\" ]"
     lab run scontrol update nodename=n1 state=resume 2>/dev/null
-    within 20 is_idle
+    within 60 is_idle
 }
 
 is_settled() { # JOB: over, or waiting for something that does not come soon
@@ -83,7 +83,7 @@ batch() { # what becomes of a batch job, in $fate
     printf '#!/bin/sh\ntouch %s/ran\n' "$work" >"$work/job"
     fate=fails
     job=$(lab run sbatch --parsable -o /dev/null "$work/job" 2>"$work/err") || return
-    within 20 is_settled "$job"
+    within 60 is_settled "$job"
     case $(lab run squeue -h -j "$job" -o %r) in
     BeginTime) fate=requeued ;;
     launch*) fate=held ;;
@@ -111,7 +111,7 @@ is_drained() { [[ $(lab run sinfo -h -o %T) == drain* ]]; }
 probe
 : >"$work/calls"
 lab run srun -n1 true
-within 10 grep -q job_epilog "$work/calls"
+within 60 grep -q job_epilog "$work/calls"
 awk '{ print $2, $4 }' "$work/calls" >"$work/hooks"
 # task_post_fork runs beside the task's own hooks, srun's exit beside the epilog
 is "$(grep -vx -e '.* task_post_fork' -e 'local exit' "$work/hooks" | paste -sd, | sed 's/,/, /g')" \

@@ -45,7 +45,7 @@ like "$words" '^muster compare: no node n5 in this cluster' '... and named'
 lab heal >/dev/null
 lab run scontrol update nodename=n4 state=resume
 lab run sbatch -Q -w n2 --exclusive --wrap 'sleep 100' -o /dev/null
-within 10 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -n n2 -o %T | grep -q allocated"
+within 60 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -n n2 -o %T | grep -q allocated"
 compare -w 'n[1-3]'
 is "$status" 3 'a node whose CPUs are all in use is left out' || diag "$words"
 like "$words" '^muster compare: n2: not queried, jobs use all CPUs$' '... and named'
@@ -56,7 +56,7 @@ like "$words" '^muster compare: no node can be queried: jobs use all CPUs of n2;
 compare -w n77
 is "$status" 2 'a node that is not there'
 lab run scancel -u root
-within 20 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
 certify --no-drain --level quick -w 'n[1-3]'
 is "$(verdicts)" 'n1 pass n2 pass n3 pass' 'three nodes are certified' || diag "$words"
 
