@@ -25,8 +25,8 @@ let_go() {
     rm -f "$work/held" "$work/let-go"
 }
 waits() { lab on n1 pgrep -o -f "^[^ ]*slurmstepd spank $1" >/dev/null; } # prolog|epilog
-# The process that slurmd started, not the child that does the work.
-kill_hook() { lab on n1 pkill -9 -o -f "^[^ ]*slurmstepd spank $1"; }
+# What slurmd started, not the child that does the work. Slurm may have an epilog run a second time.
+kill_hook() { lab on n1 sh -c "pkill -9 -P \$(pgrep -o -x slurmd) -f '^[^ ]*slurmstepd spank $1'"; }
 
 # slurmd, while a job runs and goes on running
 id=$(held_job a)
