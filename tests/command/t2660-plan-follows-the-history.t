@@ -82,6 +82,20 @@ like "$text" 'layout +a pipeline of [24] stages' 'islands are the stages of a pi
 like "$text" 'stage 0 +(2[0-9]|1[0-9]) layers on [12] nodes? of island InfiniBand' '... the faster one first'
 layers=$(sed -n 's/.*stage [0-9] *\([0-9]*\) layer.*/\1/p' <<<"$text")
 ok '... with more layers' [ "$(head -n1 <<<"$layers")" -gt "$(tail -n1 <<<"$layers")" ]
+bf16() { # NODE...: they have a rate in bfloat16, nearly the same
+    for i in "$@"; do
+        line gpu gpu.compute "n$i" gpu0 "\"metric\":\"rate_bf16\",\"value\":$((800000 - i)),\"unit\":\"GFLOP/s\""
+    done | "$add" "$dir/history.db" "r$now" "$now"
+}
+now=$((now + 1))
+bf16 1 2 3 4
+is "$(lay_out "${job[@]}" --nodes=4 | grep ' layer')" "$(grep ' layer' <<<"$text")" \
+    'a rate that some have counts for nothing'
+now=$((now + 1))
+bf16 5 6
+layers=$(lay_out "${job[@]}" --nodes=4 | sed -n 's/.*stage [0-9] *\([0-9]*\) layer.*/\1/p')
+ok 'by the rate in bfloat16, where all have it, stages are alike' \
+    [ "$(head -n1 <<<"$layers")" -eq "$(tail -n1 <<<"$layers")" ]
 text=$(lay_out "${job[@]}" --nodes=2 --block=2 --extra)
 like "$text" '^#SBATCH --segment=2$' 'blocks'
 like "$text" "#SBATCH --extra='muster_level>=2'" 'certified nodes'

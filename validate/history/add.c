@@ -123,11 +123,12 @@ static bool is_of_host(const struct record *record)
     return catalog_is_suite(record->suite, SUITE_HOST) && record->node;
 }
 
-/* How fast a GPU computes. */
+/* How fast a GPU computes, in what models are trained in or what each GPU has. */
 static bool is_of_gpu(const struct record *record)
 {
     return catalog_is_suite(record->suite, SUITE_GPU) && record->node &&
-           catalog_is_metric(record->metric, METRIC_RATE_FP32);
+           (catalog_is_metric(record->metric, METRIC_RATE_BF16) ||
+            catalog_is_metric(record->metric, METRIC_RATE_FP32));
 }
 
 static bool is_of_job(const struct record *record)

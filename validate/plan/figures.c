@@ -71,7 +71,8 @@ static void take_run(const struct history_node *run, void *context)
                                    .memory_GBps = NAN,
                                    .disk_MBps = NAN,
                                    .core_gflops = NAN,
-                                   .gpu_gflops = NAN};
+                                   .bf16_gflops = NAN,
+                                   .fp32_gflops = NAN};
         snprintf(node->name, sizeof node->name, "%s", run->node);
     }
     figures->node_s += node->first > 0 ? node->first - run->time : 0;
@@ -113,8 +114,10 @@ static void take_point(const struct history_point *point, void *context)
         node->disk_MBps = point->value;
     else if (catalog_is_metric(point->metric, METRIC_CORE_RATE))
         node->core_gflops = fmin(node->core_gflops, point->value);
+    else if (catalog_is_metric(point->metric, METRIC_RATE_BF16))
+        node->bf16_gflops = fmin(node->bf16_gflops, point->value);
     else if (catalog_is_metric(point->metric, METRIC_RATE_FP32))
-        node->gpu_gflops = fmin(node->gpu_gflops, point->value);
+        node->fp32_gflops = fmin(node->fp32_gflops, point->value);
 }
 
 static const char facts_query[] =
@@ -281,10 +284,22 @@ static const char *island_name(const struct conf *conf, const struct plan_node *
     return *node->class ? node->class : "all";
 }
 
-/* How fast a device of the node computes, as far as the history knows. */
-static double device_gflops(const struct plan_node *node)
+/* Whether the rate in bfloat16 is known of all nodes whose GPUs have a rate: else it compares none.
+ */
+static bool have_bf16(const struct plan_figures *figures)
 {
-    return node->gpus > 0 ? node->gpu_gflops : node->core_gflops;
+    for (size_t i = 0; i < figures->count; i++)
+        if (!isnan(figures->nodes[i].fp32_gflops) && isnan(figures->nodes[i].bf16_gflops))
+            return false;
+    return true;
+}
+
+/* How fast a device of the node computes, as far as the history knows. */
+static double device_gflops(const struct plan_node *node, bool in_bf16)
+{
+    double gpu_gflops = in_bf16 ? node->bf16_gflops : node->fp32_gflops;
+
+    return node->gpus > 0 ? gpu_gflops : node->core_gflops;
 }
 
 static int make_islands(const struct plan_sources *sources, struct plan_figures *figures,
@@ -292,6 +307,7 @@ static int make_islands(const struct plan_sources *sources, struct plan_figures 
 {
     struct plan_cluster *cluster = &figures->cluster;
     double given_Bps = figures->figures[FIGURE_LINK].value * 1e9 / 8, fastest = NAN;
+    bool in_bf16 = have_bf16(figures);
 
     for (size_t i = 0; i < figures->count; i++) {
         struct plan_node *node = &figures->nodes[i];
@@ -306,8 +322,8 @@ static int make_islands(const struct plan_sources *sources, struct plan_figures 
         island->nodes++;
         island->node_Bps = fmin(island->node_Bps, node->link_mbps * 1e6 / 8);
         island->latency_s = fmax(island->latency_s, node->latency_us / 1e6);
-        island->flops = fmin(island->flops, device_gflops(node));
-        fastest = fmax(fastest, device_gflops(node));
+        island->flops = fmin(island->flops, device_gflops(node, in_bf16));
+        fastest = fmax(fastest, device_gflops(node, in_bf16));
     }
     if (sources->available > 0) {
         if (cluster->island_count == 0)

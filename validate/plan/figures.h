@@ -37,7 +37,7 @@ struct plan_node {
     char leaf[64];        /* ""; not known */
     double link_mbps, latency_us, memory_GBps,
         disk_MBps; /* sums over its parts; NAN: not measured */
-    double core_gflops, gpu_gflops, gpus, gpu_mb, host_mb;
+    double core_gflops, bf16_gflops, fp32_gflops, gpus, gpu_mb, host_mb;
     double first;                  /* run */
     double link_time, memory_time; /* of the run that measured them last */
 };
