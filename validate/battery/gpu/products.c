@@ -21,6 +21,8 @@ struct product {
     device_address memory[3]; /* of A, B, C */
     struct kernel_work fill, multiply, verify;
     unsigned blocks;
+    enum kernel kernel, verifier;
+    const struct blas_product *blas; /* instead of the kernel; NULL: the kernel */
 };
 
 /* As many columns as give each thread that fits on the device its 8 by 8 elements. */
@@ -61,7 +63,8 @@ static int own_begin(struct device *device, enum precision precision, struct pro
 {
     size_t size = precisions[precision].size;
 
-    *product = (struct product){.blocks = 0};
+    *product = (struct product){.kernel = precisions[precision].product,
+                                .verifier = precisions[precision].verify};
     return product_begin(device, (size_t[]){size, size, size}, precisions[precision].fill, product,
                          err);
 }
@@ -73,31 +76,53 @@ static void product_end(const struct device *device, const struct product *produ
             device->library->call.release(product->memory[i]);
 }
 
-static double rate(const struct product *product, unsigned times, float ms)
+static int multiply(struct device *device, const struct product *product, unsigned times, float *ms,
+                    struct error *err)
+{
+    int status;
+
+    if (!product->blas)
+        return device_run(device, product->kernel, product->blocks, times, &product->multiply, ms,
+                          err);
+    status = device_begin(device, err);
+    if (status == 0)
+        status = blas_multiply(product->blas, product->memory[0], product->memory[1],
+                               product->memory[2], times, err);
+    return status == 0 ? device_end(device, ms, err) : status;
+}
+
+static int verify(struct device *device, const struct product *product,
+                  struct worker_answer *answer, struct error *err)
+{
+    return worker_verify(device, product->verifier, &product->verify, answer, err);
+}
+
+static int measure(struct device *device, const struct product *product,
+                   struct worker_answer *answer, struct error *err)
 {
     double n = (double)product->multiply.count;
+    float ms = 0;
+    unsigned times;
+    int status = multiply(device, product, 1, &ms, err);
 
-    return 2 * n * n * n * times / ms / 1e6;
+    times = worker_times(ms);
+    if (status == 0)
+        status = multiply(device, product, times, &ms, err);
+    if (status == 0)
+        status = verify(device, product, answer, err);
+    answer->value = 2 * n * n * n * times / ms / 1e6;
+    return status;
 }
 
 int product_compute(struct device *device, enum precision precision, struct worker_answer *answer,
                     struct error *err)
 {
-    enum kernel kernel = precisions[precision].product;
     struct product product;
-    float ms = 0;
-    unsigned times;
     int status = own_begin(device, precision, &product, err);
 
     if (status == 0)
-        status = device_run(device, kernel, product.blocks, 1, &product.multiply, &ms, err);
-    times = worker_times(ms);
-    if (status == 0)
-        status = device_run(device, kernel, product.blocks, times, &product.multiply, &ms, err);
-    if (status == 0)
-        status = worker_verify(device, precisions[precision].verify, &product.verify, answer, err);
+        status = measure(device, &product, answer, err);
     product_end(device, &product);
-    answer->value = rate(&product, times, ms);
     return status;
 }
 
@@ -108,42 +133,12 @@ int product_repeat(struct device *device, int amount, struct worker_answer *answ
     int status = own_begin(device, PRECISION_FP32, &product, err);
 
     for (int i = 0; i < amount && status == 0; i++) {
-        status = device_run(device, KERNEL_PRODUCT_FP32, product.blocks, 1, &product.multiply, NULL,
-                            err);
+        status = multiply(device, &product, 1, NULL, err);
         if (status == 0)
-            status = worker_verify(device, KERNEL_VERIFY_FP32, &product.verify, answer, err);
+            status = verify(device, &product, answer, err);
         answer->value = i + 1;
     }
     product_end(device, &product);
-    return status;
-}
-
-static int blas_timed(struct device *device, const struct blas_product *blas,
-                      const struct product *product, unsigned times, float *ms, struct error *err)
-{
-    int status = device_begin(device, err);
-
-    if (status == 0)
-        status = blas_multiply(blas, product->memory[0], product->memory[1], product->memory[2],
-                               times, err);
-    return status == 0 ? device_end(device, ms, err) : status;
-}
-
-static int blas_measure(struct device *device, const struct blas_product *blas,
-                        const struct product *product, struct worker_answer *answer,
-                        struct error *err)
-{
-    float ms = 0;
-    unsigned times;
-    int status = blas_timed(device, blas, product, 1, &ms, err);
-
-    times = worker_times(ms);
-    if (status == 0)
-        status = blas_timed(device, blas, product, times, &ms, err);
-    if (status == 0)
-        status = worker_verify(device, blas_formats[blas->precision].verify, &product->verify,
-                               answer, err);
-    answer->value = rate(product, times, ms);
     return status;
 }
 
@@ -153,7 +148,9 @@ int product_blas(const char *path, struct device *device, enum blas_precision pr
     static struct blas_library library;
     const struct blas_format *format = &blas_formats[precision];
     struct blas_product blas = {.library = &library};
-    struct product product = {.fill = {.base = (unsigned long long)format->bytes,
+    struct product product = {.verifier = format->verify,
+                              .blas = &blas,
+                              .fill = {.base = (unsigned long long)format->bytes,
                                        .pattern = (unsigned long long)format->mantissa_bits}};
     size_t sizes[3] = {(size_t)format->bytes, (size_t)format->bytes, (size_t)format->result_bytes};
     int status = library.handle ? 0 : blas_load(path, &library, err);
@@ -168,7 +165,7 @@ int product_blas(const char *path, struct device *device, enum blas_precision pr
     if (status == 0)
         status = product_begin(device, sizes, KERNEL_FILL_OPERANDS, &product, err);
     if (status == 0)
-        status = blas_measure(device, &blas, &product, answer, err);
+        status = measure(device, &product, answer, err);
     product_end(device, &product);
     blas_end(device, &blas);
     return status;
