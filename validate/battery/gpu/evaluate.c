@@ -287,17 +287,18 @@ static void report_blas(struct reporter *reporter, const struct gpu_device *devi
 {
     const struct gpu_wrong *wrong = &device->wrong_blas;
     struct record record = RECORD_INIT;
-    bool is_alone = is_alone_wrong(reporter, device);
+    bool is_alone;
 
     if (wrong->count == 0)
         return;
+    is_alone = is_alone_wrong(reporter, device);
     snprintf(reporter->message, sizeof reporter->message,
              "%llu wrong elements in products of the vendor's library on %s, first in %s, element "
-             "%llu: found %lld, expected %lld; %s --devices=%d --tests=compute",
+             "%llu: found %lld, expected %lld%s; repeat with muster-gpu --devices=%d "
+             "--tests=compute",
              wrong->count, device->model, blas_formats[device->wrong_blas_precision].name,
              wrong->index, (long long)wrong->found, (long long)wrong->expected,
-             is_alone ? "repeat with muster-gpu"
-                      : "most devices have some, not judged; repeat with muster-gpu",
+             is_alone ? "" : "; not judged: half of the devices of this model have some",
              device->ordinal);
     report_line(reporter, "gpu.compute", "wrong", (double)wrong->count, "count",
                 is_alone ? FAULT_GPU_RESULT_WRONG : FAULT_NOT_MEASURED, &record);
