@@ -30,7 +30,7 @@ ROW(integer, SUSPECT_REPORT_AGE_S, 86400, "s", "chosen 2026-11", "a report count
 ROW(integer, DEVICE_POLL_FIRST_US, 20, "us", "chosen 2026-11", "between looks whether a GPU has ended its work, later a 16th of the time waited") \
 ROW(integer, DEVICE_POLL_MOST_US, 50000, "us", "chosen 2026-11", "the same, at most: one that waits for long is seen asleep on a busy node too") \
 ROW(integer, BLAS_WORKSPACE_MB, 32, "MB", "standard 2026-11: cuBLAS, cublasSetWorkspace(): recommended on Hopper", "of device memory, at most, for a product by the vendor's library") \
-ROW(real, BLAS_WORKSPACE_SHARE, 0.004, "of the samples", "chosen 2026-11", "the same of device memory: a small device keeps its memory for the matrices") \
+ROW(real, BLAS_WORKSPACE_SHARE, 0.004, "of the memory", "chosen 2026-11", "the same of device memory: a small device keeps its memory for the matrices") \
 ROW(integer, SUBNET_COUNTERS_MS, 100, "ms", "chosen 2026-11", "for the counters of a port of the subnet") \
 ROW(real, CHECK_SPACE_S, 2, "s", "chosen 2026-11", "for all local file systems: a root on NFS may hang") \
 ROW(real, CHECK_MOUNT_S, 2, "s", "chosen 2026-11", "for one mount: a busy file server answers within 0.1 s") \
