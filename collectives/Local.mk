@@ -2,14 +2,14 @@
 
 # libmustercoll: what the battery measures with and the trainer reduces with. Knows MPI, not Slurm;
 # these rooms do not need MPI either.
-noinst_LTLIBRARIES += collectives/libmustercoll.la
-collectives_libmustercoll_la_SOURCES = \
+noinst_LIBRARIES += collectives/libmustercoll.a
+libmustercoll = collectives/libmustercoll.a lib/libmuster.a
+collectives_libmustercoll_a_SOURCES = \
 	lib/constants/collectives_constants.h \
 	# end
-collectives_libmustercoll_la_LIBADD = lib/libmuster.la -lm
 
 # lossless coding of gradients
-collectives_libmustercoll_la_SOURCES += \
+collectives_libmustercoll_a_SOURCES += \
 	collectives/codec/avx512.h \
 	collectives/codec/avx512_decode.c \
 	collectives/codec/avx512_encode.c \
@@ -36,10 +36,10 @@ muster_codec_SOURCES = \
 	collectives/command/muster-codec.c \
 	collectives/command/stream.c collectives/command/stream.h \
 	# end of muster_codec_SOURCES
-muster_codec_LDADD = collectives/libmustercoll.la lib/libmuster.la -lm
+muster_codec_LDADD = $(libmustercoll)
 
 # what is sent in few bits, and how far it may be off
-collectives_libmustercoll_la_SOURCES += \
+collectives_libmustercoll_a_SOURCES += \
 	collectives/precision/bound.c \
 	collectives/precision/format.h \
 	collectives/precision/precision.c collectives/precision/precision.h \
@@ -47,7 +47,7 @@ collectives_libmustercoll_la_SOURCES += \
 	# end
 
 # what is added, the algorithms as plans, and what moves them over MPI
-collectives_libmustercoll_la_SOURCES += \
+collectives_libmustercoll_a_SOURCES += \
 	collectives/algorithms/algorithm.h \
 	collectives/algorithms/binomial.c \
 	collectives/algorithms/bruck.c \
@@ -73,8 +73,9 @@ collectives_libmustercoll_la_SOURCES += \
 	collectives/wire/wire.c collectives/wire/wire.h \
 	# end
 if HAVE_MPI
-noinst_LTLIBRARIES += collectives/libmustercollmpi.la
-collectives_libmustercollmpi_la_SOURCES = \
+noinst_LIBRARIES += collectives/libmustercollmpi.a
+libmustercollmpi = collectives/libmustercollmpi.a $(libmustercoll) $(MPI_LIBS)
+collectives_libmustercollmpi_a_SOURCES = \
 	collectives/collective.h \
 	collectives/engine/cache.c collectives/engine/cache.h \
 	collectives/engine/call.c \
@@ -83,14 +84,13 @@ collectives_libmustercollmpi_la_SOURCES = \
 	collectives/engine/progress.c \
 	collectives/engine/run.c collectives/engine/run.h \
 	collectives/engine/window.c collectives/engine/window.h \
-	# end of collectives_libmustercollmpi_la_SOURCES
-collectives_libmustercollmpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
-collectives_libmustercollmpi_la_CFLAGS = $(AM_CFLAGS) -pthread
-collectives_libmustercollmpi_la_LIBADD = collectives/libmustercoll.la $(MPI_LIBS) -lpthread
+	# end of collectives_libmustercollmpi_a_SOURCES
+collectives_libmustercollmpi_a_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+collectives_libmustercollmpi_a_CFLAGS = $(AM_CFLAGS) -pthread
 endif
 
 # which algorithm: what was measured of the machine, and what follows from it
-collectives_libmustercoll_la_SOURCES += \
+collectives_libmustercoll_a_SOURCES += \
 	collectives/choose/cache.c collectives/choose/cache.h \
 	collectives/choose/chooser.c collectives/choose/chooser.h \
 	collectives/choose/chooser_parts.h collectives/choose/wires.c \
@@ -103,7 +103,7 @@ collectives_libmustercoll_la_SOURCES += \
 	# end
 EXTRA_DIST += collectives/pmpi/mustercoll-pmpi.lds
 if HAVE_MPI
-collectives_libmustercollmpi_la_SOURCES += \
+collectives_libmustercollmpi_a_SOURCES += \
 	collectives/choose/candidates.c collectives/choose/candidates.h \
 	collectives/choose/layout_mpi.c collectives/choose/layout_mpi.h \
 	collectives/choose/measure.c collectives/choose/measure.h \
@@ -112,8 +112,8 @@ collectives_libmustercollmpi_la_SOURCES += \
 	# end
 
 # Figures that are kept are of this code: what is faster now, or tried another way, is measured anew.
-collectives/choose/measured-code.h: $(collectives_libmustercoll_la_SOURCES) \
-		$(collectives_libmustercollmpi_la_SOURCES)
+collectives/choose/measured-code.h: $(collectives_libmustercoll_a_SOURCES) \
+		$(collectives_libmustercollmpi_a_SOURCES)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	for file in $^; do cat $$file || exit 1; done | cksum | \
 		sed 's/\(.*\) .*/#define MEASURED_CODE "\1"/' >$@.new && mv $@.new $@
@@ -121,8 +121,9 @@ BUILT_SOURCES += collectives/choose/measured-code.h
 CLEANFILES += collectives/choose/measured-code.h
 
 # for programs as they are, by LD_PRELOAD
-lib_LTLIBRARIES += collectives/libmustercoll-pmpi.la
-collectives_libmustercoll_pmpi_la_SOURCES = \
+preloaddir = $(libdir)
+preload_PROGRAMS = collectives/libmustercoll-pmpi.so
+collectives_libmustercoll_pmpi_so_SOURCES = \
 	collectives/pmpi/init.c \
 	collectives/pmpi/fortran.c \
 	collectives/pmpi/fallback.c collectives/pmpi/fallback.h \
@@ -132,11 +133,11 @@ collectives_libmustercoll_pmpi_la_SOURCES = \
 	collectives/pmpi/state.c collectives/pmpi/state.h \
 	collectives/pmpi/summary.c collectives/pmpi/summary.h \
 	collectives/pmpi/types.c collectives/pmpi/types.h \
-	# end of collectives_libmustercoll_pmpi_la_SOURCES
-collectives_libmustercoll_pmpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
-collectives_libmustercoll_pmpi_la_CFLAGS = $(AM_CFLAGS) -pthread
-collectives_libmustercoll_pmpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	# end of collectives_libmustercoll_pmpi_so_SOURCES
+collectives_libmustercoll_pmpi_so_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+collectives_libmustercoll_pmpi_so_CFLAGS = $(AM_CFLAGS) -pthread
+collectives_libmustercoll_pmpi_so_LDFLAGS = $(AM_LDFLAGS) -shared \
 	-Wl,--version-script=$(top_srcdir)/collectives/pmpi/mustercoll-pmpi.lds
-collectives_libmustercoll_pmpi_la_LIBADD = collectives/libmustercollmpi.la
-EXTRA_collectives_libmustercoll_pmpi_la_DEPENDENCIES = collectives/pmpi/mustercoll-pmpi.lds
+collectives_libmustercoll_pmpi_so_LDADD = $(libmustercollmpi)
+EXTRA_collectives_libmustercoll_pmpi_so_DEPENDENCIES = collectives/pmpi/mustercoll-pmpi.lds
 endif

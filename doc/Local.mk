@@ -73,7 +73,7 @@ dist_man_MANS += doc/libmustercoll-pmpi.7
 # From the catalog of fault codes, tests and metrics.
 noinst_PROGRAMS += doc/codes
 doc_codes_SOURCES = doc/codes.c
-doc_codes_LDADD = lib/libmuster.la
+doc_codes_LDADD = lib/libmuster.a
 man_MANS += doc/muster-codes.7
 CLEANFILES += doc/muster-codes.7
 doc/muster-codes.7: doc/codes$(EXEEXT)

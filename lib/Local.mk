@@ -2,12 +2,11 @@
 
 # What a node is and what the site wants: libc only. A room may use those above it in this list,
 # never those below.
-noinst_LTLIBRARIES += lib/libmuster.la
-lib_libmuster_la_SOURCES =
-lib_libmuster_la_LIBADD = -ldl
+noinst_LIBRARIES += lib/libmuster.a
+lib_libmuster_a_SOURCES =
 
 # every test, metric and fault code, once
-lib_libmuster_la_SOURCES += \
+lib_libmuster_a_SOURCES += \
 	lib/catalog/catalog.c lib/catalog/catalog.h \
 	lib/catalog/fault_table.h \
 	lib/catalog/kernel_event.c lib/catalog/kernel_event.h \
@@ -18,7 +17,7 @@ lib_libmuster_la_SOURCES += \
 	# end
 
 # time-outs, thresholds and costs that were chosen or measured, a table a room
-lib_libmuster_la_SOURCES += \
+lib_libmuster_a_SOURCES += \
 	lib/constants/constant.h \
 	lib/constants/battery_constants.h \
 	lib/constants/certify_constants.h \
@@ -39,7 +38,7 @@ lib_libmuster_la_SOURCES += \
 	# end
 
 # what every room uses: errors, lists of hosts, files of sysfs, records
-lib_libmuster_la_SOURCES += \
+lib_libmuster_a_SOURCES += \
 	lib/base/address_ranges.c lib/base/address_ranges.h \
 	lib/base/base_name.h \
 	lib/base/bounded_child.c lib/base/bounded_child.h \
@@ -76,7 +75,7 @@ lib_libmuster_la_SOURCES += \
 	# end
 
 # muster.conf: what the site wants
-lib_libmuster_la_SOURCES += \
+lib_libmuster_a_SOURCES += \
 	lib/conf/conf.c lib/conf/conf.h \
 	lib/conf/conf_kernel.c \
 	lib/conf/conf_report.c \
@@ -87,14 +86,14 @@ lib_libmuster_la_SOURCES += \
 	# end
 
 # Slurm's own files, as far as checks need them
-lib_libmuster_la_SOURCES += \
+lib_libmuster_a_SOURCES += \
 	lib/slurm/gresconf.c lib/slurm/gresconf.h \
 	lib/slurm/own_name.c lib/slurm/own_name.h \
 	lib/slurm/slurmconf.c lib/slurm/slurmconf.h \
 	# end
 
 # what a node is made of, read from /sys and /proc
-lib_libmuster_la_SOURCES += \
+lib_libmuster_a_SOURCES += \
 	lib/node/addresses.c \
 	lib/node/addresses_live.c lib/node/addresses_live.h \
 	lib/node/binding.c lib/node/binding.h \
@@ -121,7 +120,7 @@ lib_libmuster_la_SOURCES += \
 	# end
 
 # which of its ways out carry data, which of them is nearest to which GPU
-lib_libmuster_la_SOURCES += \
+lib_libmuster_a_SOURCES += \
 	lib/fabric/affinity-share.c lib/fabric/affinity-share.h \
 	lib/fabric/affinity.c lib/fabric/affinity.h \
 	lib/fabric/fabric.c lib/fabric/fabric.h \
@@ -132,7 +131,7 @@ lib_libmuster_la_SOURCES += \
 	# end
 
 # what was found, sealed, held against what the node is now
-lib_libmuster_la_SOURCES += \
+lib_libmuster_a_SOURCES += \
 	lib/certificate/brake.c lib/certificate/brake.h \
 	lib/certificate/certificate.c lib/certificate/certificate.h \
 	lib/certificate/certificate_file.c \
@@ -143,7 +142,7 @@ lib_libmuster_la_SOURCES += \
 	# end
 
 # what a task gets, sees and can open
-lib_libmuster_la_SOURCES += \
+lib_libmuster_a_SOURCES += \
 	lib/envplan/envplan.c lib/envplan/envplan.h \
 	lib/envplan/envplan_mark.c \
 	lib/envplan/envplan_node.c \
@@ -156,7 +155,7 @@ lib_libmuster_la_SOURCES += \
 	# end
 
 # settings of interfaces: made, noted, put back
-lib_libmuster_la_SOURCES += \
+lib_libmuster_a_SOURCES += \
 	lib/netif/netif_apply.c lib/netif/netif_apply.h \
 	lib/netif/netif_journal.c lib/netif/netif_journal.h \
 	lib/netif/netif_machine.c lib/netif/netif_machine.h \
@@ -166,8 +165,7 @@ lib_libmuster_la_SOURCES += \
 	# end
 
 # What needs libm, which the plugin must not.
-noinst_LTLIBRARIES += lib/libstatistics.la
-lib_libstatistics_la_SOURCES = \
+noinst_LIBRARIES += lib/libstatistics.a
+lib_libstatistics_a_SOURCES = \
 	lib/base/history_figure.c lib/base/history_figure.h \
 	lib/base/statistics.c lib/base/statistics.h
-lib_libstatistics_la_LIBADD = -lm

@@ -26,7 +26,7 @@ AC_DEFUN([MUSTER_COMPILER_FLAGS], [
     MUSTER_LDFLAGS=
     for muster_flag in -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
         -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wno-missing-field-initializers \
-        -Wformat=2 -Wno-format-nonliteral -Wno-format-truncation -fvisibility=hidden; do
+        -Wformat=2 -Wno-format-nonliteral -Wno-format-truncation -fvisibility=hidden -fPIC; do
         MUSTER_TRY_CFLAG([$muster_flag], [MUSTER_CFLAGS])
     done
     for muster_flag in -fstack-protector-strong -fstack-clash-protection -fcf-protection; do
@@ -46,10 +46,18 @@ AC_DEFUN([MUSTER_COMPILER_FLAGS], [
         MUSTER_TRY_CFLAG([$muster_flag], [VECTOR_CFLAGS])
     done
     AC_SUBST([VECTOR_CFLAGS])
-    for muster_flag in -Wl,-z,relro -Wl,-z,now; do
+    for muster_flag in -Wl,--as-needed -Wl,-z,relro -Wl,-z,now; do
         MUSTER_TRY_LDFLAG([$muster_flag], [MUSTER_LDFLAGS])
     done
     AS_IF([test "$enable_werror" = yes], [MUSTER_CFLAGS="$MUSTER_CFLAGS -Werror"])
     AC_SUBST([MUSTER_CFLAGS])
     AC_SUBST([MUSTER_LDFLAGS])
+])
+
+# MUSTER_SYSTEM_LIBRARIES: what is part of libc since glibc 2.34, and libm, for every program; linked
+# --as-needed, as the plugin must not have libm.
+AC_DEFUN([MUSTER_SYSTEM_LIBRARIES], [
+    AC_SEARCH_LIBS([dlopen], [dl])
+    AC_SEARCH_LIBS([pthread_create], [pthread])
+    AC_SEARCH_LIBS([cexp], [m])
 ])

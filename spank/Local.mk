@@ -3,8 +3,8 @@
 # The plugin: libc only, and no symbol but those that Slurm looks up.
 EXTRA_DIST += spank/spank_muster.lds
 if BUILD_PLUGIN
-slurmplugin_LTLIBRARIES = spank/spank_muster.la
-spank_spank_muster_la_SOURCES = \
+slurmplugin_PROGRAMS = spank/spank_muster.so
+spank_spank_muster_so_SOURCES = \
 	spank/plugin.c \
 	spank/host.c spank/host.h \
 	spank/options.c spank/options.h \
@@ -19,11 +19,11 @@ spank_spank_muster_la_SOURCES = \
 	spank/prolog.c spank/prolog.h \
 	spank/netif.c spank/netif.h \
 	spank/jobs.c spank/jobs.h \
-	# end of spank_spank_muster_la_SOURCES
-spank_spank_muster_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS) \
+	# end of spank_spank_muster_so_SOURCES
+spank_spank_muster_so_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS) \
 	-DMUSTER_LIBDIR='"$(libdir)"'
-spank_spank_muster_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+spank_spank_muster_so_LDFLAGS = $(AM_LDFLAGS) -shared \
 	-Wl,--as-needed -Wl,--version-script=$(top_srcdir)/spank/spank_muster.lds
-spank_spank_muster_la_LIBADD = lib/libmuster.la
-EXTRA_spank_spank_muster_la_DEPENDENCIES = spank/spank_muster.lds
+spank_spank_muster_so_LDADD = lib/libmuster.a
+EXTRA_spank_spank_muster_so_DEPENDENCIES = spank/spank_muster.lds
 endif

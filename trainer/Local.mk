@@ -58,8 +58,8 @@ trainer_sources = \
 
 # What works on activations, built once more for those in bfloat16.
 if HAVE_DNNL
-noinst_LTLIBRARIES += trainer/libtrainer-bf16.la
-trainer_libtrainer_bf16_la_SOURCES = \
+noinst_LIBRARIES += trainer/libtrainer-bf16.a
+trainer_libtrainer_bf16_a_SOURCES = \
 	trainer/compute/bf16_avx512.c \
 	trainer/compute/bf16_gemm.c trainer/compute/bf16_gemm.h \
 	trainer/compute/bf16_linear.c trainer/compute/bf16_linear.h \
@@ -68,27 +68,26 @@ trainer_libtrainer_bf16_la_SOURCES = \
 	trainer/compute/cpu_layernorm.c \
 	trainer/compute/cpu_loss.c \
 	trainer/compute/cpu_pointwise.c \
-	# end of trainer_libtrainer_bf16_la_SOURCES
-trainer_libtrainer_bf16_la_CFLAGS = $(trainer_cflags)
-trainer_libtrainer_bf16_la_CPPFLAGS = $(trainer_cppflags) -DMUSTER_ELEMENT_BF16
-trainer_libtrainer_bf16_la_LIBADD = $(DNNL_LIBS)
-libtrainer_bf16 = trainer/libtrainer-bf16.la
+	# end of trainer_libtrainer_bf16_a_SOURCES
+trainer_libtrainer_bf16_a_CFLAGS = $(trainer_cflags)
+trainer_libtrainer_bf16_a_CPPFLAGS = $(trainer_cppflags) -DMUSTER_ELEMENT_BF16
+libtrainer_bf16 = trainer/libtrainer-bf16.a
 endif
 
-noinst_LTLIBRARIES += trainer/libtrainer.la
-trainer_libtrainer_la_SOURCES = $(trainer_sources)
-trainer_libtrainer_la_CFLAGS = $(trainer_cflags)
-trainer_libtrainer_la_CPPFLAGS = $(trainer_cppflags)
-trainer_libtrainer_la_LIBADD = $(libtrainer_bf16) collectives/libmustercollmpi.la collectives/libmustercoll.la validate/harness/libharnessmpi.la validate/harness/libharness.la \
-	lib/libmuster.la \
-	$(DNNL_LIBS) $(OPENBLAS_LIBS) $(MPI_LIBS) -lpthread -lm
+libtrainer_needs = $(libtrainer_bf16) $(libmustercollmpi) $(libharnessmpi) $(DNNL_LIBS) $(OPENBLAS_LIBS) \
+	$(OPENMP_CFLAGS)
+noinst_LIBRARIES += trainer/libtrainer.a
+libtrainer = trainer/libtrainer.a $(libtrainer_needs)
+trainer_libtrainer_a_SOURCES = $(trainer_sources)
+trainer_libtrainer_a_CFLAGS = $(trainer_cflags)
+trainer_libtrainer_a_CPPFLAGS = $(trainer_cppflags)
 
 # The same in double precision, for tests whose finite differences would drown in rounding.
-check_LTLIBRARIES += trainer/libtrainer-double.la
-trainer_libtrainer_double_la_SOURCES = $(trainer_sources)
-trainer_libtrainer_double_la_CFLAGS = $(trainer_cflags)
-trainer_libtrainer_double_la_CPPFLAGS = $(trainer_cppflags) -DMUSTER_REAL_DOUBLE
-trainer_libtrainer_double_la_LIBADD = $(trainer_libtrainer_la_LIBADD)
+check_LIBRARIES += trainer/libtrainer-double.a
+libtrainer_double = trainer/libtrainer-double.a $(libtrainer_needs)
+trainer_libtrainer_double_a_SOURCES = $(trainer_sources)
+trainer_libtrainer_double_a_CFLAGS = $(trainer_cflags)
+trainer_libtrainer_double_a_CPPFLAGS = $(trainer_cppflags) -DMUSTER_REAL_DOUBLE
 
 bin_PROGRAMS += muster-train
 muster_train_SOURCES = \
@@ -100,5 +99,5 @@ muster_train_SOURCES = \
 	# end of muster_train_SOURCES
 muster_train_CFLAGS = $(trainer_cflags)
 muster_train_CPPFLAGS = $(trainer_cppflags)
-muster_train_LDADD = trainer/libtrainer.la
+muster_train_LDADD = $(libtrainer)
 endif

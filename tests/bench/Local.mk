@@ -17,7 +17,7 @@ EXTRA_PROGRAMS += tests/bench/sweep
 tests_bench_sweep_SOURCES = tests/bench/sweep.c tests/bench/least_work.c tests/bench/least_work.h \
 	tests/bench/mpi_calls.c tests/bench/mpi_calls.h tests/bench/open_mpi.c tests/bench/open_mpi.h
 tests_bench_sweep_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
-tests_bench_sweep_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS) -lm
+tests_bench_sweep_LDADD = $(libmustercollmpi) $(MPI_LIBS)
 
 EXTRA_PROGRAMS += tests/bench/preloaded
 tests_bench_preloaded_SOURCES = tests/bench/preloaded.c tests/bench/mpi_calls.c \

@@ -185,15 +185,15 @@ if HAVE_MPI
 noinst_PROGRAMS += tests/command/unmodified
 tests_command_unmodified_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_unmodified_CFLAGS = $(AM_CFLAGS) -pthread
-tests_command_unmodified_LDADD = $(MPI_LIBS) -lpthread
+tests_command_unmodified_LDADD = $(MPI_LIBS)
 EXTRA_DIST += tests/command/figures.py tests/command/unmodified.f90
 noinst_PROGRAMS += tests/command/chain
 tests_command_chain_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
-tests_command_chain_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS) -lm
+tests_command_chain_LDADD = $(libmustercollmpi) $(MPI_LIBS)
 noinst_PROGRAMS += tests/command/confined
 tests_command_confined_LDADD =
 noinst_PROGRAMS += tests/command/collectives
 tests_command_collectives_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_collectives_CFLAGS = $(AM_CFLAGS) -pthread
-tests_command_collectives_LDADD = collectives/libmustercollmpi.la $(MPI_LIBS) -lm
+tests_command_collectives_LDADD = $(libmustercollmpi) $(MPI_LIBS)
 endif

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `make install` installs no libtool archive, `make uninstall` leaves neither file nor folder, and
+# `make install` installs programs and plugin, `make uninstall` leaves neither file nor folder, and
 # `make dist` makes the same tarball whenever and with whatever umask it is called.
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 . "$top_srcdir/tests/tap.sh"
@@ -19,7 +19,6 @@ prefix=$(sed -n 's/^prefix = //p' Makefile)
 
 make_quietly install DESTDIR="$work/root"
 ok 'make install' test -x "$work/root$prefix/bin/muster-codec"
-is "$(find "$work/root" -name '*.la')" '' '... without libtool archives'
 make_quietly uninstall DESTDIR="$work/root"
 is "$(find "$work/root" ! -type d)" '' 'make uninstall leaves no file'
 is "$(find "$work/root$prefix" -name '*muster*' 2>/dev/null)" '' '... and no folder of its name'

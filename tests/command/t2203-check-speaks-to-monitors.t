@@ -66,7 +66,7 @@ is "$(sed -n '4p;$=' <<<"$text")" \
 
 # Accelerators by a stand-in of NVML (tests/gpu)
 mkdir "$dir/nvml"
-library=$(realpath "$top_builddir/tests/gpu/.libs/nvml.so" 2>/dev/null)
+library=$(realpath "$top_builddir/tests/gpu/nvml.so" 2>/dev/null)
 if [ -e "$library" ]; then
     cp "$library" "$dir/nvml/libnvidia-ml.so.1" # the tree may be another user's
     export MUSTER_GPU_STATE=$dir/state
@@ -115,11 +115,11 @@ fi
 # The other vendors' libraries, by their stand-ins
 vendor() { # STAND-IN LIBRARY NAME FAULT CODE FUNCTION FACT
     local library
-    library=$(realpath "$top_builddir/tests/gpu/.libs/$1.so" 2>/dev/null)
+    library=$(realpath "$top_builddir/tests/gpu/$1.so" 2>/dev/null)
     [ -e "$library" ] || { skip 8 'tests/gpu is not built' && return; }
     mkdir "$dir/$1"
     cp "$library" "$dir/$1/$2"
-    printf 'GpuLibraryPath=%s\nGpuDeadline=1s\nCertificateFile=/none/none\n' "$dir/$1" >"$dir/conf"
+    printf 'GpuLibraryPath=%s\nGpuDeadline=30s\nCertificateFile=/none/none\n' "$dir/$1" >"$dir/conf"
     echo 'devices 8' >"$dir/state"
     gpus
     is "$?" 0 "eight of $3 are well"
@@ -129,9 +129,11 @@ vendor() { # STAND-IN LIBRARY NAME FAULT CODE FUNCTION FACT
     gpus --json
     like "$text" "\"part\":\"gpu3\",\"verdict\":\"[a-z]*\",\"code\":\"$5\"" "$4 is $5"
     echo "hang $6" >"$dir/state"
+    sed -i 's/GpuDeadline=30s/GpuDeadline=1s/' "$dir/conf"
     gpus --health
     is "$?" 1 'a driver that hangs is a fault'
     like "$text" "no answer within 1 s in $6 of device 0" '... with the place'
+    sed -i 's/GpuDeadline=1s/GpuDeadline=30s/' "$dir/conf"
     echo "crash $6" >"$dir/state"
     gpus --json
     is "$?" 3 'a library that crashes cannot tell'

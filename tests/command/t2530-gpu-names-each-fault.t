@@ -10,13 +10,13 @@ top_builddir=$(cd "${top_builddir:-.}" && pwd)
 
 program=$top_builddir/muster-gpu
 [ -x "$program" ] || skip_all 'the battery is not built'
-[ -e "$top_builddir/tests/gpu/.libs/cuda.so" ] || skip_all 'the stand-ins are not built'
+[ -e "$top_builddir/tests/gpu/cuda.so" ] || skip_all 'the stand-ins are not built'
 unset PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID CUDA_VISIBLE_DEVICES
 mpi_environment
 work=$(mktemp -d)
 tap_cleanup() { rm -rf "$work"; }
 mkdir "$work/new" "$work/old" "$work/driver" "$work/blas-old"
-library() { cp "$(realpath "$top_builddir/tests/gpu/.libs/$1")" "$work/$2"; } # the tree may be another user's
+library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$work/$2"; } # the tree may be another user's
 library cuda.so new/libcuda.so.1
 library nvrtc.so new/libnvrtc.so.12
 library nccl.so new/libnccl.so.2

@@ -11,7 +11,7 @@ top_builddir=$(cd "${top_builddir:-.}" && pwd)
 
 program=$top_builddir/muster-gpu
 [ -x "$program" ] || skip_all 'the battery is not built'
-[ -e "$top_builddir/tests/gpu/.libs/nccl.so" ] || skip_all 'the stand-ins are not built'
+[ -e "$top_builddir/tests/gpu/nccl.so" ] || skip_all 'the stand-ins are not built'
 command -v mpirun >/dev/null || skip_all 'no mpirun'
 command -v jq >/dev/null || skip_all 'no jq(1)'
 unset PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID CUDA_VISIBLE_DEVICES
@@ -20,7 +20,7 @@ export OMPI_MCA_odls_base_sigkill_timeout=0 # else mpirun waits a second after a
 work=$(mktemp -d)
 tap_cleanup() { rm -rf "$work"; }
 mkdir "$work/new" "$work/old" "$work/none"
-library() { cp "$(realpath "$top_builddir/tests/gpu/.libs/$1")" "$work/$2"; } # the tree may be another user's
+library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$work/$2"; } # the tree may be another user's
 for directory in new old none; do
     library cuda.so $directory/libcuda.so.1
     library nvrtc.so $directory/libnvrtc.so.12

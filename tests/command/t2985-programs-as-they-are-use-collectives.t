@@ -9,7 +9,7 @@ top_builddir=${top_builddir:-.}
 . "$top_srcdir/tests/tap.sh"
 
 program=$top_builddir/tests/command/unmodified
-library=$(realpath "$top_builddir/collectives/.libs/libmustercoll-pmpi.so" 2>/dev/null)
+library=$(realpath "$top_builddir/collectives/libmustercoll-pmpi.so" 2>/dev/null)
 if [ ! -x "$program" ] || [ -z "$library" ]; then
     skip_all 'built without MPI'
 fi

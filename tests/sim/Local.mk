@@ -17,8 +17,8 @@ tests_sim_sim_SOURCES = \
 	tests/sim/certification.c tests/sim/certification.h \
 	validate/battery/links/path/samples.c validate/battery/links/path/samples.h \
 	# end of tests_sim_sim_SOURCES
-tests_sim_sim_LDADD = validate/localization/liblocalization.la validate/diagnose/libdiagnose.la validate/schedule/libschedule.la \
-	validate/report/libreport.la lib/libmuster.la lib/libstatistics.la -lm
+tests_sim_sim_LDADD = $(liblocalization) validate/diagnose/libdiagnose.a validate/schedule/libschedule.a \
+	$(libreport) lib/libmuster.a lib/libstatistics.a
 
 long_checks += tests/sim/goals.t
 plain_checks += tests/sim/goals.t

@@ -2,23 +2,21 @@
 
 # The plugin without a cluster: a program that loads it as Slurm does.
 if BUILD_PLUGIN
-check_LTLIBRARIES += tests/spank-host/munge.la
-tests_spank_host_munge_la_SOURCES = tests/spank-host/munge.c
-tests_spank_host_munge_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
+stand_ins += tests/spank-host/munge.so
 
 # Slurm's part: what the test programs export to the plugin, and the lives of jobs
-check_LTLIBRARIES += tests/spank-host/libhost.la
-tests_spank_host_libhost_la_SOURCES = \
+check_LIBRARIES += tests/spank-host/libhost.a
+tests_spank_host_libhost_a_SOURCES = \
 	tests/spank-host/fixture.c tests/spank-host/fixture.h \
 	tests/spank-host/host.c tests/spank-host/host.h \
 	tests/spank-host/life.c tests/spank-host/life.h \
 	tests/spank-host/stack.c \
 	tests/spank-host/watch.c tests/spank-host/watch.h \
-	# end of tests_spank_host_libhost_la_SOURCES
-tests_spank_host_libhost_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
-host_libs = tests/spank-host/libhost.la $(unit_libs)
-host_ldflags = $(AM_LDFLAGS) -export-dynamic
-host_needs = tests/spank-host/libhost.la tests/spank-host/munge.la spank/spank_muster.la
+	# end of tests_spank_host_libhost_a_SOURCES
+tests_spank_host_libhost_a_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
+host_libs = tests/spank-host/libhost.a $(unit_libs)
+host_ldflags = $(AM_LDFLAGS) -Wl,--export-dynamic
+host_needs = tests/spank-host/libhost.a tests/spank-host/munge.so spank/spank_muster.so
 
 check_PROGRAMS += tests/spank-host/hooks.t
 tests_spank_host_hooks_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
@@ -51,8 +49,8 @@ tests_spank_host_preflight_t_SOURCES = \
 	tests/spank-host/stack.c \
 	# end of tests_spank_host_preflight_t_SOURCES
 tests_spank_host_preflight_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
-tests_spank_host_preflight_t_LDFLAGS = $(AM_LDFLAGS) -export-dynamic
-EXTRA_tests_spank_host_preflight_t_DEPENDENCIES = spank/spank_muster.la
+tests_spank_host_preflight_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
+EXTRA_tests_spank_host_preflight_t_DEPENDENCIES = spank/spank_muster.so
 
 check_PROGRAMS += tests/spank-host/interfaces.t
 tests_spank_host_interfaces_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
@@ -76,14 +74,14 @@ tests_spank_host_fuzz_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_fuzz_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_fuzz_t_LDADD = $(host_libs)
 EXTRA_tests_spank_host_fuzz_t_DEPENDENCIES = $(host_needs)
-EXTRA_DIST += tests/spank-host/fuzz tests/spank-host/parsers.c
+EXTRA_DIST += tests/spank-host/munge.c tests/spank-host/fuzz tests/spank-host/parsers.c
 
 dist_check_SCRIPTS += tests/spank-host/symbols.t
 plain_checks += tests/spank-host/symbols.t
 
 # What another release of Slurm can change.
 .PHONY: check-plugin
-check-plugin: all $(check_LTLIBRARIES)
+check-plugin: all $(check_LIBRARIES) $(check_DATA)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(filter tests/spank-host/%,$(TESTS))'
 endif
 

@@ -117,7 +117,7 @@ static void put_munge_first(char *argv[])
         return;
     self[length > 0 ? length : 0] = '\0';
     slash = strrchr(self, '/');
-    snprintf(slash != NULL ? slash : self, 64, "/.libs/munge.so");
+    snprintf(slash != NULL ? slash : self, 64, "/munge.so");
     snprintf(directory, sizeof directory, "%s/muster-spank-host.XXXXXX",
              getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
     if (mkdtemp(directory) == NULL || chmod(directory, 0755) < 0) {
@@ -140,8 +140,7 @@ static void find_plugin(void)
     const char *top = getenv("top_builddir");
 
     snprintf(directory, sizeof directory, "%s", getenv("SPANK_HOST_DIRECTORY"));
-    snprintf(plugin_path, sizeof plugin_path, "%s/spank/.libs/spank_muster.so",
-             top != NULL ? top : ".");
+    snprintf(plugin_path, sizeof plugin_path, "%s/spank/spank_muster.so", top != NULL ? top : ".");
     if (access(plugin_path, R_OK) != 0)
         tap_skip_all("no plugin in this build");
 }

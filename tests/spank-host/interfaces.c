@@ -297,8 +297,7 @@ int main(void)
     struct error err = {""};
     char before[256], path[128];
 
-    snprintf(plugin_path, sizeof plugin_path, "%s/spank/.libs/spank_muster.so",
-             top != NULL ? top : ".");
+    snprintf(plugin_path, sizeof plugin_path, "%s/spank/spank_muster.so", top != NULL ? top : ".");
     if (access(plugin_path, R_OK) != 0)
         tap_skip_all("no plugin in this build");
     if (geteuid() != 0 || unshare(CLONE_NEWNET) != 0)

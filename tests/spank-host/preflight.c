@@ -261,7 +261,7 @@ int main(int argc, char *argv[])
 
     (void)argc;
     (void)argv;
-    snprintf(plugin_path, sizeof plugin_path, "%s/spank/.libs/spank_muster.so",
+    snprintf(plugin_path, sizeof plugin_path, "%s/spank/spank_muster.so",
              build != NULL ? build : ".");
     snprintf(directory, sizeof directory, "/tmp/muster-preflight-XXXXXX");
     if (mkdtemp(directory) == NULL) {

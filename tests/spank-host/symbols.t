@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../tap.sh"
 
-plugin=${top_builddir:-.}/spank/.libs/spank_muster.so
+plugin=${top_builddir:-.}/spank/spank_muster.so
 [ -e "$plugin" ] || skip_all 'no plugin in this build'
 
 names() { # defined or undefined symbols, without the C library's

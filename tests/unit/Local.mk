@@ -2,10 +2,9 @@
 
 # Unit tests: each a C program that speaks TAP, in the folder of its subject and named by the module
 # it tests. One of a single file that needs libmuster alone is a row of its room's list.
-check_LTLIBRARIES += tests/unit/libunit.la
-tests_unit_libunit_la_SOURCES = tests/unit/tap.c tests/unit/tap.h tests/unit/tree.c tests/unit/tree.h
-tests_unit_libunit_la_LIBADD = -lpthread -lm
-unit_libs = tests/unit/libunit.la lib/libmuster.la
+check_LIBRARIES += tests/unit/libunit.a
+tests_unit_libunit_a_SOURCES = tests/unit/tap.c tests/unit/tap.h tests/unit/tree.c tests/unit/tree.h
+unit_libs = tests/unit/libunit.a lib/libmuster.a
 LDADD = $(unit_libs)
 
 include tests/unit/lib/Local.mk

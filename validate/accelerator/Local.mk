@@ -2,8 +2,8 @@
 
 # What the vendors' own libraries tell of accelerators, loaded in a child that is killed when it
 # hangs. Nothing of them is needed to build.
-noinst_LTLIBRARIES += validate/accelerator/libaccelerator.la
-validate_accelerator_libaccelerator_la_SOURCES = \
+noinst_LIBRARIES += validate/accelerator/libaccelerator.a
+validate_accelerator_libaccelerator_a_SOURCES = \
 	validate/accelerator/accelerator.h \
 	validate/accelerator/amd.c validate/accelerator/amd.h \
 	validate/accelerator/amdsmi.c \
@@ -14,18 +14,17 @@ validate_accelerator_libaccelerator_la_SOURCES = \
 	validate/accelerator/read.c \
 	validate/accelerator/rsmi.c \
 	validate/accelerator/values.c \
-	# end of validate_accelerator_libaccelerator_la_SOURCES
+	# end of validate_accelerator_libaccelerator_a_SOURCES
 
 # What computes on accelerators, and the kernels, whose text is compiled at run time.
-noinst_LTLIBRARIES += validate/accelerator/libdevice.la
-validate_accelerator_libdevice_la_SOURCES = \
+noinst_LIBRARIES += validate/accelerator/libdevice.a
+validate_accelerator_libdevice_a_SOURCES = \
 	validate/accelerator/device/blas.c validate/accelerator/device/blas.h \
 	validate/accelerator/device/device.c validate/accelerator/device/device.h \
 	validate/accelerator/device/loader.c validate/accelerator/device/loader.h \
 	validate/accelerator/device/nccl.c validate/accelerator/device/nccl.h \
-	# end of validate_accelerator_libdevice_la_SOURCES
-nodist_validate_accelerator_libdevice_la_SOURCES = validate/accelerator/device/source.c
-validate_accelerator_libdevice_la_LIBADD = -ldl
+	# end of validate_accelerator_libdevice_a_SOURCES
+nodist_validate_accelerator_libdevice_a_SOURCES = validate/accelerator/device/source.c
 EXTRA_DIST += validate/accelerator/device/kernels.c
 CLEANFILES += validate/accelerator/device/source.c
 validate/accelerator/device/source.c: validate/accelerator/device/kernels.c

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The MPI programs. What needs no MPI is a library of its own, so that unit tests can link it.
-noinst_LTLIBRARIES += validate/battery/libbattery.la
-validate_battery_libbattery_la_SOURCES = \
+noinst_LIBRARIES += validate/battery/libbattery.a
+libbattery = validate/battery/libbattery.a $(libharness)
+validate_battery_libbattery_a_SOURCES = \
 	validate/battery/collectives/amount.c validate/battery/collectives/amount.h \
 	validate/battery/collectives/effort.c validate/battery/collectives/effort.h \
 	validate/battery/collectives/evidence.c validate/battery/collectives/evidence.h \
@@ -13,27 +14,26 @@ validate_battery_libbattery_la_SOURCES = \
 	validate/battery/links/path/transport.c validate/battery/links/path/transport.h \
 	validate/battery/verbs/verb.c validate/battery/verbs/verb.h \
 	validate/battery/collectives/values.c validate/battery/collectives/values.h \
-	# end of validate_battery_libbattery_la_SOURCES
-validate_battery_libbattery_la_CFLAGS = $(AM_CFLAGS) -pthread
-validate_battery_libbattery_la_LIBADD = validate/harness/libharness.la lib/libmuster.la lib/libstatistics.la -lm
+	# end of validate_battery_libbattery_a_SOURCES
+validate_battery_libbattery_a_CFLAGS = $(AM_CFLAGS) -pthread
 
 # What drives RDMA ports by libibverbs, in a library of its own that needs no MPI.
 if HAVE_IBVERBS
-noinst_LTLIBRARIES += validate/battery/verbs/libverbs.la
-validate_battery_verbs_libverbs_la_SOURCES = \
+noinst_LIBRARIES += validate/battery/verbs/libverbs.a
+libverbs = validate/battery/verbs/libverbs.a $(IBVERBS_LIBS)
+validate_battery_verbs_libverbs_a_SOURCES = \
 	validate/battery/verbs/completion.c validate/battery/verbs/completion.h \
 	validate/battery/verbs/flow.c validate/battery/verbs/flow.h \
 	validate/battery/verbs/link.c validate/battery/verbs/link.h \
 	validate/battery/verbs/measure.c validate/battery/verbs/measure.h \
 	validate/battery/verbs/port.c validate/battery/verbs/port.h \
-	# end of validate_battery_verbs_libverbs_la_SOURCES
-validate_battery_verbs_libverbs_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
-validate_battery_verbs_libverbs_la_LIBADD = $(IBVERBS_LIBS)
+	# end of validate_battery_verbs_libverbs_a_SOURCES
+validate_battery_verbs_libverbs_a_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
 verbs_sources = \
 	validate/battery/verbs/verbs_pair.c validate/battery/verbs/verbs_pair.h \
 	validate/battery/verbs/local.c \
 	# end of verbs_sources
-verbs_libs = validate/battery/verbs/libverbs.la
+verbs_libs = $(libverbs)
 else
 verbs_sources = validate/battery/verbs/absent.c validate/battery/verbs/verbs_pair.h
 verbs_libs =
@@ -41,33 +41,33 @@ endif
 EXTRA_DIST += validate/battery/verbs/absent.c
 
 # What drives accelerators needs no MPI either.
-noinst_LTLIBRARIES += validate/battery/gpu/libgpu.la
-validate_battery_gpu_libgpu_la_SOURCES = \
+noinst_LIBRARIES += validate/battery/gpu/libgpu.a
+libgpu = validate/battery/gpu/libgpu.a validate/accelerator/libdevice.a lib/libstatistics.a lib/libmuster.a
+validate_battery_gpu_libgpu_a_SOURCES = \
 	validate/battery/gpu/crew.c \
 	validate/battery/gpu/evaluate.c validate/battery/gpu/evaluate.h \
 	validate/battery/gpu/group_evaluate.c validate/battery/gpu/group_evaluate.h \
 	validate/battery/gpu/group_worker.c \
 	validate/battery/gpu/products.c validate/battery/gpu/products.h \
 	validate/battery/gpu/worker.c validate/battery/gpu/worker.h \
-	# end of validate_battery_gpu_libgpu_la_SOURCES
-validate_battery_gpu_libgpu_la_LIBADD = validate/accelerator/libdevice.la lib/libmuster.la lib/libstatistics.la -lm
+	# end of validate_battery_gpu_libgpu_a_SOURCES
 
-noinst_LTLIBRARIES += validate/battery/host/libhost.la
-validate_battery_host_libhost_la_SOURCES = \
+noinst_LIBRARIES += validate/battery/host/libhost.a
+libhost = validate/battery/host/libhost.a lib/libstatistics.a lib/libmuster.a
+validate_battery_host_libhost_a_SOURCES = \
 	validate/battery/host/disk.c \
 	validate/battery/host/evaluate.c validate/battery/host/evaluate.h \
 	validate/battery/host/kernels.c validate/battery/host/kernels.h \
 	validate/battery/host/measure.c validate/battery/host/measure.h \
 	validate/battery/host/topology.c validate/battery/host/topology.h \
-	# end of validate_battery_host_libhost_la_SOURCES
-validate_battery_host_libhost_la_CFLAGS = $(AM_CFLAGS) -pthread
-validate_battery_host_libhost_la_LIBADD = lib/libmuster.la lib/libstatistics.la -lpthread -lm
+	# end of validate_battery_host_libhost_a_SOURCES
+validate_battery_host_libhost_a_CFLAGS = $(AM_CFLAGS) -pthread
 
 if BUILD_BATTERY
 bin_PROGRAMS += muster-launch
 battery_cppflags = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 battery_cflags = $(AM_CFLAGS) -pthread
-battery_libs = validate/battery/libbattery.la validate/harness/libharnessmpi.la validate/schedule/libschedule.la lib/libmuster.la lib/libstatistics.la $(MPI_LIBS) -lpthread -lm
+battery_libs = $(libbattery) $(libharnessmpi) validate/schedule/libschedule.a
 
 launch_sources = \
 	validate/battery/launch/messages.c validate/battery/launch/messages.h \
@@ -121,7 +121,7 @@ muster_collectives_SOURCES = \
 	# end of muster_collectives_SOURCES
 muster_collectives_CPPFLAGS = $(battery_cppflags)
 muster_collectives_CFLAGS = $(battery_cflags)
-muster_collectives_LDADD = collectives/libmustercollmpi.la $(battery_libs)
+muster_collectives_LDADD = $(libmustercollmpi) $(battery_libs)
 
 bin_PROGRAMS += muster-gpu
 muster_gpu_SOURCES = \
@@ -132,7 +132,7 @@ muster_gpu_SOURCES = \
 	# end of muster_gpu_SOURCES
 muster_gpu_CPPFLAGS = $(battery_cppflags)
 muster_gpu_CFLAGS = $(battery_cflags)
-muster_gpu_LDADD = validate/battery/gpu/libgpu.la $(battery_libs) -ldl
+muster_gpu_LDADD = $(libgpu) $(battery_libs)
 
 bin_PROGRAMS += muster-host
 muster_host_SOURCES = \
@@ -140,7 +140,7 @@ muster_host_SOURCES = \
 	# end of muster_host_SOURCES
 muster_host_CPPFLAGS = $(battery_cppflags)
 muster_host_CFLAGS = $(battery_cflags)
-muster_host_LDADD = validate/battery/host/libhost.la $(battery_libs)
+muster_host_LDADD = $(libhost) $(battery_libs)
 
 bin_PROGRAMS += muster-preflight
 muster_preflight_SOURCES = \

@@ -3,21 +3,21 @@
 # `muster certify`: choose nodes, run the battery on them, judge, act. A library, so that a test can
 # run the whole of it on a cluster that it makes up.
 if BUILD_MUSTER
-noinst_LTLIBRARIES += validate/certify/libcertify.la
+noinst_LIBRARIES += validate/certify/libcertify.a
 endif BUILD_MUSTER
-validate_certify_libcertify_la_CPPFLAGS = $(muster_CPPFLAGS)
-validate_certify_libcertify_la_SOURCES =
+validate_certify_libcertify_a_CPPFLAGS = $(muster_CPPFLAGS)
+validate_certify_libcertify_a_SOURCES =
 muster_SOURCES += validate/certify/command.c
 
 # a run from its beginning to its end
-validate_certify_libcertify_la_SOURCES += \
+validate_certify_libcertify_a_SOURCES += \
 	validate/certify/campaign.c validate/certify/campaign.h \
 	validate/certify/certify.c validate/certify/certify.h \
 	validate/certify/options.c validate/certify/options.h \
 	# end of certify
 
 # what a run knows of its nodes; nothing is asked or done here
-validate_certify_libcertify_la_SOURCES += \
+validate_certify_libcertify_a_SOURCES += \
 	validate/certify/state/budget.c validate/certify/state/budget.h \
 	validate/certify/state/estimate.c validate/certify/state/estimate.h \
 	validate/certify/state/outcome.c validate/certify/state/outcome.h \
@@ -26,7 +26,7 @@ validate_certify_libcertify_la_SOURCES += \
 	# end of state
 
 # asks nodes, and runs programs on them
-validate_certify_libcertify_la_SOURCES += \
+validate_certify_libcertify_a_SOURCES += \
 	validate/certify/step/certify_step.c validate/certify/step/certify_step.h \
 	validate/certify/step/give_back.c validate/certify/step/give_back.h \
 	validate/certify/step/peers.c validate/certify/step/peers.h \
@@ -36,13 +36,13 @@ validate_certify_libcertify_la_SOURCES += \
 	# end of step
 
 # drains and releases
-validate_certify_libcertify_la_SOURCES += \
+validate_certify_libcertify_a_SOURCES += \
 	validate/certify/settle/actions.c validate/certify/settle/actions.h \
 	validate/certify/settle/alike.c validate/certify/settle/alike.h \
 	# end of settle
 
 # which nodes, and their allocation
-validate_certify_libcertify_la_SOURCES += \
+validate_certify_libcertify_a_SOURCES += \
 	validate/certify/choose/allocate.c validate/certify/choose/allocate.h \
 	validate/certify/choose/group.c validate/certify/choose/group.h \
 	validate/certify/choose/idle.c validate/certify/choose/idle.h \
@@ -53,7 +53,7 @@ validate_certify_libcertify_la_SOURCES += \
 	# end of choose
 
 # a file each, and what they share
-validate_certify_libcertify_la_SOURCES += \
+validate_certify_libcertify_a_SOURCES += \
 	validate/certify/stages/battery.c validate/certify/stages/battery.h \
 	validate/certify/stages/certificate.c \
 	validate/certify/stages/check.c \
@@ -73,7 +73,7 @@ validate_certify_libcertify_la_SOURCES += \
 	# end of stages
 
 # what was measured of links becomes verdicts
-validate_certify_libcertify_la_SOURCES += \
+validate_certify_libcertify_a_SOURCES += \
 	validate/certify/stages/links/findings.c \
 	validate/certify/stages/links/hints.c validate/certify/stages/links/hints.h \
 	validate/certify/stages/links/links.c \
@@ -83,7 +83,7 @@ validate_certify_libcertify_la_SOURCES += \
 	# end of stages/links
 
 # reports of the run, for people and programs
-validate_certify_libcertify_la_SOURCES += \
+validate_certify_libcertify_a_SOURCES += \
 	validate/certify/report/run_facts.c \
 	validate/certify/report/run_records.c validate/certify/report/run_records.h \
 	validate/certify/report/run_report.h \

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # What a node can know about itself: one file per family.
-noinst_LTLIBRARIES += validate/checks/libchecks.la
-validate_checks_libchecks_la_SOURCES = \
+noinst_LIBRARIES += validate/checks/libchecks.a
+libchecks = validate/checks/libchecks.a validate/accelerator/libaccelerator.a validate/suspects/libsuspects.a \
+	validate/health/libhealth.a
+validate_checks_libchecks_a_SOURCES = \
 	validate/checks/checks.c validate/checks/checks.h \
 	validate/checks/accelerators.c validate/checks/accelerators.h \
 	validate/checks/addresses.c validate/checks/addresses.h \
@@ -33,8 +35,4 @@ validate_checks_libchecks_la_SOURCES = \
 	validate/checks/services.c \
 	validate/checks/space.c \
 	validate/checks/ports.c validate/checks/ports.h \
-	# end of validate_checks_libchecks_la_SOURCES
-validate_checks_libchecks_la_LIBADD = \
-	validate/accelerator/libaccelerator.la \
-	validate/suspects/libsuspects.la \
-	validate/health/libhealth.la
+	# end of validate_checks_libchecks_a_SOURCES

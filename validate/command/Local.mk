@@ -65,19 +65,19 @@ muster_SOURCES = \
 muster_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(SLURM_CFLAGS) \
 	-DMUSTER_SLURMPLUGINDIR='"$(slurmplugindir)"' -DMUSTER_PKGLIBEXECDIR='"$(pkglibexecdir)"'
 muster_libs = \
-	validate/compare/libcompare.la \
-	validate/compare/libfacts.la \
-	validate/checks/libchecks.la \
-	validate/suspects/libsuspects.la \
-	validate/plan/libplan.la \
-	validate/scheduling/libscheduling.la \
-	validate/slurm/libcluster.la \
-	validate/subnet/libsubnet.la \
-	validate/report/libreport.la \
-	validate/history/libhistory.la \
-	validate/policy/libpolicy.la \
-	validate/localization/liblocalization.la \
-	lib/libmuster.la lib/libstatistics.la \
+	validate/compare/libcompare.a \
+	validate/compare/libfacts.a \
+	$(libchecks) \
+	validate/suspects/libsuspects.a \
+	$(libplan) \
+	validate/scheduling/libscheduling.a \
+	$(libcluster) \
+	$(libsubnet) \
+	$(libreport) \
+	$(libhistory) \
+	validate/policy/libpolicy.a \
+	$(liblocalization) \
+	lib/libmuster.a lib/libstatistics.a \
 	$(JANSSON_LIBS) $(SQLITE_LIBS) $(SLURM_LIBS) \
 	# end of muster_libs
-muster_LDADD = validate/certify/libcertify.la $(muster_libs)
+muster_LDADD = validate/certify/libcertify.a $(muster_libs)

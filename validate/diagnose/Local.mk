@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # One model of the network: from samples to the parts at fault.
-noinst_LTLIBRARIES += validate/diagnose/libdiagnose.la
-validate_diagnose_libdiagnose_la_SOURCES = \
+noinst_LIBRARIES += validate/diagnose/libdiagnose.a
+validate_diagnose_libdiagnose_a_SOURCES = \
 	validate/diagnose/diagnose.c validate/diagnose/diagnose.h \
 	validate/diagnose/explanation.c validate/diagnose/explanation.h \
 	validate/diagnose/likelihood.c validate/diagnose/likelihood.h \
@@ -13,5 +13,4 @@ validate_diagnose_libdiagnose_la_SOURCES = \
 	validate/diagnose/places.c validate/diagnose/places.h \
 	validate/diagnose/parts.c validate/diagnose/parts.h \
 	validate/diagnose/screen.c validate/diagnose/screen.h \
-	# end of validate_diagnose_libdiagnose_la_SOURCES
-validate_diagnose_libdiagnose_la_LIBADD = -lm
+	# end of validate_diagnose_libdiagnose_a_SOURCES

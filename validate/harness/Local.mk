@@ -2,8 +2,9 @@
 
 # What the battery and the trainer stand on: options, output, the watch over the ranks of a job. What
 # needs no MPI is a library of its own, so that unit tests can link it.
-noinst_LTLIBRARIES += validate/harness/libharness.la
-validate_harness_libharness_la_SOURCES = \
+noinst_LIBRARIES += validate/harness/libharness.a
+libharness = validate/harness/libharness.a lib/libstatistics.a lib/libmuster.a
+validate_harness_libharness_a_SOURCES = \
 	validate/harness/launcher.c validate/harness/launcher.h \
 	validate/harness/options.c validate/harness/options.h \
 	validate/harness/output.c validate/harness/output.h \
@@ -19,18 +20,17 @@ validate_harness_libharness_la_SOURCES = \
 	validate/harness/watch/stall.c validate/harness/watch/stall.h \
 	validate/harness/watch/watch.c validate/harness/watch/watch.h \
 	validate/harness/watch/watchdog.c validate/harness/watch/watchdog.h \
-	# end of validate_harness_libharness_la_SOURCES
-validate_harness_libharness_la_CFLAGS = $(AM_CFLAGS) -pthread
-validate_harness_libharness_la_LIBADD = lib/libmuster.la lib/libstatistics.la -lpthread -ldl -lm
+	# end of validate_harness_libharness_a_SOURCES
+validate_harness_libharness_a_CFLAGS = $(AM_CFLAGS) -pthread
 
 if HAVE_MPI
-noinst_LTLIBRARIES += validate/harness/libharnessmpi.la
-validate_harness_libharnessmpi_la_SOURCES = \
+noinst_LIBRARIES += validate/harness/libharnessmpi.a
+libharnessmpi = validate/harness/libharnessmpi.a $(libharness) $(MPI_LIBS)
+validate_harness_libharnessmpi_a_SOURCES = \
 	validate/harness/peer_exchange.c validate/harness/peer_exchange.h \
 	validate/harness/program.c validate/harness/program.h \
 	validate/harness/program_wait.c \
-	# end of validate_harness_libharnessmpi_la_SOURCES
-validate_harness_libharnessmpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
-validate_harness_libharnessmpi_la_CFLAGS = $(AM_CFLAGS) -pthread
-validate_harness_libharnessmpi_la_LIBADD = validate/harness/libharness.la $(MPI_LIBS)
+	# end of validate_harness_libharnessmpi_a_SOURCES
+validate_harness_libharnessmpi_a_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+validate_harness_libharnessmpi_a_CFLAGS = $(AM_CFLAGS) -pthread
 endif

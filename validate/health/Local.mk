@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Between certifications: the kernel log, rates of counters, what ended jobs left.
-noinst_LTLIBRARIES += validate/health/libhealth.la
-validate_health_libhealth_la_SOURCES = \
+noinst_LIBRARIES += validate/health/libhealth.a
+validate_health_libhealth_a_SOURCES = \
 	validate/health/absences.c validate/health/absences.h \
 	validate/health/evidence.c validate/health/evidence.h \
 	validate/health/job_lines.c validate/health/job_lines.h \
@@ -12,4 +12,4 @@ validate_health_libhealth_la_SOURCES = \
 	validate/health/rates.c validate/health/rates.h \
 	validate/health/residue.c validate/health/residue.h \
 	validate/health/state_file.c validate/health/state_file.h \
-	# end of validate_health_libhealth_la_SOURCES
+	# end of validate_health_libhealth_a_SOURCES

@@ -2,8 +2,9 @@
 
 # What earlier runs found.
 if BUILD_MUSTER
-noinst_LTLIBRARIES += validate/history/libhistory.la
-validate_history_libhistory_la_SOURCES = \
+noinst_LIBRARIES += validate/history/libhistory.a
+libhistory = validate/history/libhistory.a $(SQLITE_LIBS)
+validate_history_libhistory_a_SOURCES = \
 	validate/history/accept.c \
 	validate/history/add.c \
 	validate/history/campaign.c validate/history/campaign.h \
@@ -17,7 +18,6 @@ validate_history_libhistory_la_SOURCES = \
 	validate/history/stage_values.c validate/history/stage_values.h \
 	validate/history/spill.c \
 	validate/history/node_status.c validate/history/node_status.h \
-	# end of validate_history_libhistory_la_SOURCES
-validate_history_libhistory_la_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
-validate_history_libhistory_la_LIBADD = $(SQLITE_LIBS)
+	# end of validate_history_libhistory_a_SOURCES
+validate_history_libhistory_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 endif BUILD_MUSTER

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # From records of links to the part at fault, by validate/diagnose; suspects are measured again.
-noinst_LTLIBRARIES += validate/localization/liblocalization.la
-validate_localization_liblocalization_la_SOURCES = \
+noinst_LIBRARIES += validate/localization/liblocalization.a
+liblocalization = validate/localization/liblocalization.a validate/diagnose/libdiagnose.a \
+	validate/schedule/libschedule.a lib/libstatistics.a
+validate_localization_liblocalization_a_SOURCES = \
 	validate/localization/links.c validate/localization/links.h \
 	validate/localization/localization.c validate/localization/localization.h \
 	validate/localization/retest.c \
@@ -11,7 +13,7 @@ validate_localization_liblocalization_la_SOURCES = \
 	# end of localization
 
 # what the diagnosis says, in words
-validate_localization_liblocalization_la_SOURCES += \
+validate_localization_liblocalization_a_SOURCES += \
 	validate/localization/findings/findings.c validate/localization/findings/findings.h \
 	validate/localization/findings/builder.h \
 	validate/localization/findings/rails.c \
@@ -20,9 +22,7 @@ validate_localization_liblocalization_la_SOURCES += \
 	# end of findings
 
 # packets that were lost
-validate_localization_liblocalization_la_SOURCES += \
+validate_localization_liblocalization_a_SOURCES += \
 	validate/localization/losses/losses.c validate/localization/losses/losses.h \
 	validate/localization/losses/retest.c \
 	# end of losses
-validate_localization_liblocalization_la_LIBADD = validate/diagnose/libdiagnose.la \
-	validate/schedule/libschedule.la lib/libstatistics.la -lm

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # When and how far muster acts on a cluster: pure but for testing.c.
-noinst_LTLIBRARIES += validate/policy/libpolicy.la
-validate_policy_libpolicy_la_SOURCES = \
+noinst_LIBRARIES += validate/policy/libpolicy.a
+validate_policy_libpolicy_a_SOURCES = \
 	validate/policy/policy.h \
 	validate/policy/alike.c validate/policy/alike.h \
 	validate/policy/cap.c validate/policy/cap.h \
@@ -16,5 +16,4 @@ validate_policy_libpolicy_la_SOURCES = \
 	validate/policy/strikes.c validate/policy/strikes.h \
 	validate/policy/testing.c validate/policy/testing.h \
 	validate/policy/turn.c validate/policy/turn.h \
-	# end of validate_policy_libpolicy_la_SOURCES
-validate_policy_libpolicy_la_LIBADD = -lm
+	# end of validate_policy_libpolicy_a_SOURCES

@@ -2,8 +2,9 @@
 
 # Records in; tables, progress and reports of many forms out.
 if BUILD_MUSTER
-noinst_LTLIBRARIES += validate/report/libreport.la
-validate_report_libreport_la_SOURCES = \
+noinst_LIBRARIES += validate/report/libreport.a
+libreport = validate/report/libreport.a lib/libstatistics.a $(JANSSON_LIBS)
+validate_report_libreport_a_SOURCES = \
 	validate/report/records.c validate/report/records.h \
 	validate/report/table.c validate/report/table.h \
 	validate/report/progress.c validate/report/progress.h \
@@ -20,10 +21,9 @@ validate_report_libreport_la_SOURCES = \
 	validate/report/html.c \
 	validate/report/html_links.c validate/report/html.h \
 	validate/report/html_training.c \
-	# end of validate_report_libreport_la_SOURCES
-nodist_validate_report_libreport_la_SOURCES = validate/report/page.c
-validate_report_libreport_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-validate_report_libreport_la_LIBADD = lib/libstatistics.la $(JANSSON_LIBS)
+	# end of validate_report_libreport_a_SOURCES
+nodist_validate_report_libreport_a_SOURCES = validate/report/page.c
+validate_report_libreport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 BUILT_SOURCES += validate/report/page.c
 endif BUILD_MUSTER
 

@@ -2,9 +2,9 @@
 
 # The site's scheduling: its configuration against itself.
 if BUILD_MUSTER
-noinst_LTLIBRARIES += validate/scheduling/libscheduling.la
+noinst_LIBRARIES += validate/scheduling/libscheduling.a
 endif
-validate_scheduling_libscheduling_la_SOURCES = \
+validate_scheduling_libscheduling_a_SOURCES = \
 	validate/scheduling/site.c validate/scheduling/site.h \
 	validate/scheduling/check.h validate/scheduling/kinds.h \
 	validate/scheduling/findings.c \
@@ -27,5 +27,4 @@ validate_scheduling_libscheduling_la_SOURCES = \
 	validate/scheduling/simulate/day.c validate/scheduling/simulate/day.h \
 	validate/scheduling/simulate/replay.c \
 	validate/scheduling/simulate/outcome.c \
-	# end of validate_scheduling_libscheduling_la_SOURCES
-validate_scheduling_libscheduling_la_LIBADD = -lm
+	# end of validate_scheduling_libscheduling_a_SOURCES

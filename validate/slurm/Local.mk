@@ -2,8 +2,9 @@
 
 # All that talks to Slurm: its library and the command line of srun.
 if BUILD_MUSTER
-noinst_LTLIBRARIES += validate/slurm/libcluster.la
-validate_slurm_libcluster_la_SOURCES = \
+noinst_LIBRARIES += validate/slurm/libcluster.a
+libcluster = validate/slurm/libcluster.a $(SLURM_LIBS)
+validate_slurm_libcluster_a_SOURCES = \
 	validate/slurm/batch.c validate/slurm/batch.h \
 	validate/slurm/complaint.c validate/slurm/complaint.h \
 	validate/slurm/process.c validate/slurm/process.h \
@@ -34,7 +35,6 @@ validate_slurm_libcluster_la_SOURCES = \
 	validate/slurm/step.c validate/slurm/step.h \
 	validate/slurm/undo.c validate/slurm/undo.h \
 	validate/slurm/user.c validate/slurm/user.h \
-	# end of validate_slurm_libcluster_la_SOURCES
-validate_slurm_libcluster_la_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
-validate_slurm_libcluster_la_LIBADD = $(SLURM_LIBS)
+	# end of validate_slurm_libcluster_a_SOURCES
+validate_slurm_libcluster_a_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 endif BUILD_MUSTER

@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The network as its switches know it: read, judged, written as topology.conf.
-noinst_LTLIBRARIES += validate/subnet/libsubnet.la
-validate_subnet_libsubnet_la_SOURCES = \
+noinst_LIBRARIES += validate/subnet/libsubnet.a
+libsubnet = validate/subnet/libsubnet.a lib/libmuster.a $(IBNETDISC_LIBS) $(JANSSON_LIBS) $(YAML_LIBS)
+validate_subnet_libsubnet_a_SOURCES = \
 	validate/subnet/finish.c \
 	validate/subnet/outline.c validate/subnet/outline.h \
 	validate/subnet/subnet.c validate/subnet/subnet.h \
 	# end of the subnet
 
 # where it is read
-validate_subnet_libsubnet_la_SOURCES += \
+validate_subnet_libsubnet_a_SOURCES += \
 	validate/subnet/sources/discover.c \
 	validate/subnet/sources/lldp.c \
 	validate/subnet/sources/text.c \
 	# end of sources
 
 # what topology.conf states
-validate_subnet_libsubnet_la_SOURCES += \
+validate_subnet_libsubnet_a_SOURCES += \
 	validate/subnet/expected/topologyconf.c validate/subnet/expected/topologyconf.h \
 	validate/subnet/expected/topologyyaml.c \
 	# end of stated
 
 # what is wrong with it
-validate_subnet_libsubnet_la_SOURCES += \
+validate_subnet_libsubnet_a_SOURCES += \
 	validate/subnet/findings/conf_sense.c \
 	validate/subnet/findings/findings.c validate/subnet/findings/findings.h \
 	validate/subnet/findings/groups.c \
@@ -35,5 +36,4 @@ validate_subnet_libsubnet_la_SOURCES += \
 	validate/subnet/findings/uplinks.c \
 	validate/subnet/findings/upper.c \
 	# end of findings
-validate_subnet_libsubnet_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBNETDISC_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
-validate_subnet_libsubnet_la_LIBADD = lib/libmuster.la $(IBNETDISC_LIBS) $(JANSSON_LIBS) $(YAML_LIBS)
+validate_subnet_libsubnet_a_CPPFLAGS = $(AM_CPPFLAGS) $(IBNETDISC_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)

@@ -35,7 +35,7 @@ check_PROGRAMS += \
 	tests/unit/lib/node/visible_gpus.t \
 	tests/unit/lib/slurm/slurmconf.t \
 	# end
-tests_unit_lib_base_statistics_t_LDADD = lib/libstatistics.la $(unit_libs)
+tests_unit_lib_base_statistics_t_LDADD = lib/libstatistics.a $(unit_libs)
 tests_unit_lib_envplan_envplan_site_t_SOURCES = tests/unit/lib/envplan/envplan_site.c \
 	tests/unit/lib/envplan/environment.h
 tests_unit_lib_netif_netif_t_SOURCES = tests/unit/lib/netif/netif.c tests/unit/lib/netif/netif_fake.c \
@@ -45,7 +45,7 @@ tests_unit_lib_netif_netif_kill_t_SOURCES = tests/unit/lib/netif/netif_kill.c te
 tests_unit_lib_netif_netif_kill_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=open -Wl,--wrap=write -Wl,--wrap=fsync \
 	-Wl,--wrap=rename -Wl,--wrap=unlink
 tests_unit_lib_netif_netlink_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=ioctl
-tests_unit_lib_slurm_slurmconf_t_LDADD = validate/checks/libchecks.la $(unit_libs)
+tests_unit_lib_slurm_slurmconf_t_LDADD = $(libchecks) $(unit_libs)
 
 if HAVE_HWLOC
 check_PROGRAMS += \

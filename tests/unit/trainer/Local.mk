@@ -12,19 +12,19 @@ check_PROGRAMS += \
 	# end
 tests_unit_trainer_bf16_t_CFLAGS = $(trainer_cflags)
 tests_unit_trainer_bf16_t_CPPFLAGS = $(trainer_cppflags)
-tests_unit_trainer_bf16_t_LDADD = trainer/libtrainer.la $(unit_libs)
+tests_unit_trainer_bf16_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_checkpoint_t_CPPFLAGS = $(trainer_cppflags)
-tests_unit_trainer_checkpoint_t_LDADD = trainer/libtrainer.la $(unit_libs)
+tests_unit_trainer_checkpoint_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_compute_t_CFLAGS = $(trainer_cflags)
-tests_unit_trainer_compute_t_LDADD = trainer/libtrainer.la $(unit_libs)
-tests_unit_trainer_dataset_t_LDADD = trainer/libtrainer.la $(unit_libs)
+tests_unit_trainer_compute_t_LDADD = $(libtrainer) $(unit_libs)
+tests_unit_trainer_dataset_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_pipeline_t_CPPFLAGS = $(trainer_cppflags)
-tests_unit_trainer_pipeline_t_LDADD = trainer/libtrainer.la $(unit_libs)
+tests_unit_trainer_pipeline_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_trainer_t_CFLAGS = $(trainer_cflags)
 tests_unit_trainer_trainer_t_CPPFLAGS = $(trainer_cppflags)
-tests_unit_trainer_trainer_t_LDADD = trainer/libtrainer.la $(unit_libs)
+tests_unit_trainer_trainer_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_trainer_double_t_SOURCES = tests/unit/trainer/trainer.c
 tests_unit_trainer_trainer_double_t_CFLAGS = $(trainer_cflags)
 tests_unit_trainer_trainer_double_t_CPPFLAGS = $(trainer_cppflags) -DMUSTER_REAL_DOUBLE
-tests_unit_trainer_trainer_double_t_LDADD = trainer/libtrainer-double.la $(unit_libs)
+tests_unit_trainer_trainer_double_t_LDADD = $(libtrainer_double) $(unit_libs)
 endif BUILD_TRAINER

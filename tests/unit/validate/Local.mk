@@ -45,55 +45,55 @@ check_PROGRAMS += \
 	tests/unit/validate/slurm/complaint.t \
 	tests/unit/validate/subnet/subnet.t \
 	# end
-tests_unit_validate_accelerator_accelerator_t_LDADD = validate/accelerator/libaccelerator.la $(unit_libs)
+tests_unit_validate_accelerator_accelerator_t_LDADD = validate/accelerator/libaccelerator.a $(unit_libs)
 tests_unit_validate_accelerator_accelerator_t_DEPENDENCIES = $(tests_unit_validate_accelerator_accelerator_t_LDADD) \
-	tests/gpu/nvml.la tests/gpu/nvml-old.la tests/gpu/amdsmi.la tests/gpu/amdsmi-old.la tests/gpu/rsmi.la \
-	tests/gpu/hlml.la
-tests_unit_validate_accelerator_kernels_t_LDADD = validate/accelerator/libdevice.la $(unit_libs)
-tests_unit_validate_battery_amount_t_LDADD = validate/battery/libbattery.la $(unit_libs)
-tests_unit_validate_battery_effort_t_LDADD = validate/battery/libbattery.la $(unit_libs)
-tests_unit_validate_battery_evidence_t_LDADD = validate/battery/libbattery.la $(unit_libs)
+	tests/gpu/nvml.so tests/gpu/nvml-old.so tests/gpu/amdsmi.so tests/gpu/amdsmi-old.so tests/gpu/rsmi.so \
+	tests/gpu/hlml.so
+tests_unit_validate_accelerator_kernels_t_LDADD = validate/accelerator/libdevice.a $(unit_libs)
+tests_unit_validate_battery_amount_t_LDADD = $(libbattery) $(unit_libs)
+tests_unit_validate_battery_effort_t_LDADD = $(libbattery) $(unit_libs)
+tests_unit_validate_battery_evidence_t_LDADD = $(libbattery) $(unit_libs)
 tests_unit_validate_battery_evidence_plans_t_SOURCES = tests/unit/validate/battery/evidence_plans.c \
 	tests/unit/collectives/plan_simulator.c tests/unit/collectives/plan_simulator.h
-tests_unit_validate_battery_evidence_plans_t_LDADD = validate/battery/libbattery.la collectives/libmustercoll.la \
+tests_unit_validate_battery_evidence_plans_t_LDADD = $(libbattery) $(libmustercoll) \
 	$(unit_libs)
-tests_unit_validate_battery_gpu_evaluate_t_LDADD = validate/battery/gpu/libgpu.la $(unit_libs)
-tests_unit_validate_battery_gpu_groups_t_LDADD = validate/battery/gpu/libgpu.la $(unit_libs)
-tests_unit_validate_battery_host_evaluate_t_LDADD = validate/battery/host/libhost.la $(unit_libs)
-tests_unit_validate_battery_host_topology_t_LDADD = validate/battery/host/libhost.la $(unit_libs)
-tests_unit_validate_battery_link_errors_t_LDADD = validate/battery/libbattery.la $(unit_libs)
-tests_unit_validate_battery_passes_t_LDADD = validate/battery/libbattery.la $(unit_libs)
-tests_unit_validate_battery_samples_t_LDADD = validate/battery/libbattery.la $(unit_libs)
-tests_unit_validate_battery_segments_t_LDADD = validate/battery/libbattery.la $(unit_libs)
-tests_unit_validate_battery_values_t_LDADD = validate/battery/libbattery.la $(unit_libs)
-tests_unit_validate_checks_checks_t_LDADD = validate/checks/libchecks.la $(unit_libs)
-tests_unit_validate_checks_mounts_t_LDADD = validate/checks/libchecks.la $(unit_libs)
-tests_unit_validate_compare_duplicates_t_LDADD = validate/compare/libfacts.la $(unit_libs) $(SQLITE_LIBS)
-tests_unit_validate_compare_hosts_t_LDADD = validate/compare/libfacts.la $(unit_libs) $(SQLITE_LIBS)
-tests_unit_validate_compare_majority_t_LDADD = validate/compare/libfacts.la $(unit_libs) $(SQLITE_LIBS)
-tests_unit_validate_compare_reference_t_LDADD = validate/compare/libfacts.la $(unit_libs)
-tests_unit_validate_diagnose_diagnose_t_LDADD = validate/diagnose/libdiagnose.la $(unit_libs)
-tests_unit_validate_harness_admission_t_LDADD = validate/harness/libharness.la $(unit_libs)
-tests_unit_validate_harness_battery_options_t_LDADD = validate/harness/libharness.la $(unit_libs)
-tests_unit_validate_harness_cpu_time_t_LDADD = validate/harness/libharness.la $(unit_libs)
-tests_unit_validate_harness_pattern_t_LDADD = validate/harness/libharness.la $(unit_libs)
-tests_unit_validate_harness_peers_t_LDADD = validate/harness/libharness.la $(unit_libs)
-tests_unit_validate_harness_stall_t_LDADD = validate/harness/libharness.la $(unit_libs)
-tests_unit_validate_harness_watch_t_LDADD = validate/harness/libharness.la $(unit_libs)
-tests_unit_validate_health_absences_t_LDADD = validate/health/libhealth.la $(unit_libs)
-tests_unit_validate_health_evidence_bundles_t_LDADD = validate/health/libhealth.la $(unit_libs)
-tests_unit_validate_health_kernel_log_t_LDADD = validate/health/libhealth.la $(unit_libs)
-tests_unit_validate_health_rates_t_LDADD = validate/health/libhealth.la $(unit_libs)
+tests_unit_validate_battery_gpu_evaluate_t_LDADD = $(libgpu) $(unit_libs)
+tests_unit_validate_battery_gpu_groups_t_LDADD = $(libgpu) $(unit_libs)
+tests_unit_validate_battery_host_evaluate_t_LDADD = $(libhost) $(unit_libs)
+tests_unit_validate_battery_host_topology_t_LDADD = $(libhost) $(unit_libs)
+tests_unit_validate_battery_link_errors_t_LDADD = $(libbattery) $(unit_libs)
+tests_unit_validate_battery_passes_t_LDADD = $(libbattery) $(unit_libs)
+tests_unit_validate_battery_samples_t_LDADD = $(libbattery) $(unit_libs)
+tests_unit_validate_battery_segments_t_LDADD = $(libbattery) $(unit_libs)
+tests_unit_validate_battery_values_t_LDADD = $(libbattery) $(unit_libs)
+tests_unit_validate_checks_checks_t_LDADD = $(libchecks) $(unit_libs)
+tests_unit_validate_checks_mounts_t_LDADD = $(libchecks) $(unit_libs)
+tests_unit_validate_compare_duplicates_t_LDADD = validate/compare/libfacts.a $(unit_libs) $(SQLITE_LIBS)
+tests_unit_validate_compare_hosts_t_LDADD = validate/compare/libfacts.a $(unit_libs) $(SQLITE_LIBS)
+tests_unit_validate_compare_majority_t_LDADD = validate/compare/libfacts.a $(unit_libs) $(SQLITE_LIBS)
+tests_unit_validate_compare_reference_t_LDADD = validate/compare/libfacts.a $(unit_libs)
+tests_unit_validate_diagnose_diagnose_t_LDADD = validate/diagnose/libdiagnose.a $(unit_libs)
+tests_unit_validate_harness_admission_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_harness_battery_options_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_harness_cpu_time_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_harness_pattern_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_harness_peers_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_harness_stall_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_harness_watch_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_health_absences_t_LDADD = validate/health/libhealth.a $(unit_libs)
+tests_unit_validate_health_evidence_bundles_t_LDADD = validate/health/libhealth.a $(unit_libs)
+tests_unit_validate_health_kernel_log_t_LDADD = validate/health/libhealth.a $(unit_libs)
+tests_unit_validate_health_rates_t_LDADD = validate/health/libhealth.a $(unit_libs)
 tests_unit_validate_health_residue_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=realloc
-tests_unit_validate_health_residue_t_LDADD = validate/health/libhealth.la $(unit_libs)
-tests_unit_validate_localization_links_losses_t_LDADD = validate/localization/liblocalization.la $(unit_libs)
-tests_unit_validate_localization_links_losses_retest_t_LDADD = validate/localization/liblocalization.la \
-	validate/report/libreport.la $(unit_libs) lib/libstatistics.la $(JANSSON_LIBS)
-tests_unit_validate_schedule_schedule_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
-tests_unit_validate_schedule_split_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
-tests_unit_validate_schedule_tournament_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
+tests_unit_validate_health_residue_t_LDADD = validate/health/libhealth.a $(unit_libs)
+tests_unit_validate_localization_links_losses_t_LDADD = $(liblocalization) $(unit_libs)
+tests_unit_validate_localization_links_losses_retest_t_LDADD = $(liblocalization) \
+	$(libreport) $(unit_libs) lib/libstatistics.a $(JANSSON_LIBS)
+tests_unit_validate_schedule_schedule_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
+tests_unit_validate_schedule_split_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
+tests_unit_validate_schedule_tournament_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
 tests_unit_validate_slurm_complaint_t_SOURCES = tests/unit/validate/slurm/complaint.c validate/slurm/complaint.c
-tests_unit_validate_subnet_subnet_t_LDADD = validate/subnet/libsubnet.la $(unit_libs)
+tests_unit_validate_subnet_subnet_t_LDADD = $(libsubnet) $(unit_libs)
 
 if BUILD_MUSTER
 check_PROGRAMS += \
@@ -141,60 +141,60 @@ check_PROGRAMS += \
 	tests/unit/validate/watch/job_watch.t \
 	# end
 tests_unit_validate_certify_budget_t_SOURCES = tests/unit/validate/certify/budget.c validate/certify/state/budget.c
-tests_unit_validate_certify_budget_t_LDADD = validate/schedule/libschedule.la $(unit_libs)
+tests_unit_validate_certify_budget_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
 tests_unit_validate_certify_certification_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=geteuid,--wrap=clock_gettime \
 	-Wl,--wrap=usleep,--wrap=sleep,--wrap=user_find,--wrap=access
-tests_unit_validate_certify_certification_t_LDADD = validate/certify/libcertify.la $(unit_libs) $(muster_libs)
+tests_unit_validate_certify_certification_t_LDADD = validate/certify/libcertify.a $(unit_libs) $(muster_libs)
 tests_unit_validate_certify_outcome_t_SOURCES = tests/unit/validate/certify/outcome.c \
 	validate/certify/state/outcome.c
-tests_unit_validate_certify_outcome_t_LDADD = lib/libstatistics.la validate/policy/libpolicy.la $(unit_libs) \
+tests_unit_validate_certify_outcome_t_LDADD = lib/libstatistics.a validate/policy/libpolicy.a $(unit_libs) \
 	$(SQLITE_LIBS)
 tests_unit_validate_certify_request_t_SOURCES = tests/unit/validate/certify/request.c \
 	validate/certify/stages/request.c
 tests_unit_validate_certify_settle_t_SOURCES = tests/unit/validate/certify/settle.c validate/certify/settle/alike.c \
 	validate/certify/state/outcome.c validate/certify/settle/actions.c validate/slurm/batch.c \
 	validate/slurm/retest.c
-tests_unit_validate_certify_settle_t_LDADD = validate/policy/libpolicy.la $(unit_libs) $(SQLITE_LIBS)
+tests_unit_validate_certify_settle_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(SQLITE_LIBS)
 tests_unit_validate_history_campaign_t_SOURCES = tests/unit/validate/history/campaign.c \
 	validate/certify/choose/group.c
-tests_unit_validate_history_campaign_t_LDADD = validate/history/libhistory.la lib/libstatistics.la \
-	validate/policy/libpolicy.la validate/report/libreport.la $(unit_libs)
-tests_unit_validate_history_history_t_LDADD = validate/history/libhistory.la validate/report/libreport.la \
-	lib/libstatistics.la $(unit_libs) $(SQLITE_LIBS)
-tests_unit_validate_history_node_status_t_LDADD = validate/history/libhistory.la lib/libstatistics.la \
-	validate/policy/libpolicy.la validate/report/libreport.la $(unit_libs)
-tests_unit_validate_localization_links_findings_t_LDADD = validate/localization/liblocalization.la \
-	validate/report/libreport.la $(unit_libs) lib/libstatistics.la $(JANSSON_LIBS)
-tests_unit_validate_localization_links_localization_t_LDADD = validate/localization/liblocalization.la \
-	validate/report/libreport.la $(unit_libs) lib/libstatistics.la $(JANSSON_LIBS)
-tests_unit_validate_localization_links_sums_t_LDADD = validate/localization/liblocalization.la $(unit_libs) \
-	lib/libstatistics.la
-tests_unit_validate_plan_plan_t_LDADD = validate/plan/libplan.la $(unit_libs)
-tests_unit_validate_policy_policy_alike_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
-tests_unit_validate_policy_policy_cap_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
-tests_unit_validate_policy_policy_decision_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
-tests_unit_validate_policy_policy_health_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
-tests_unit_validate_policy_policy_idle_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
-tests_unit_validate_policy_policy_plan_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
-tests_unit_validate_policy_policy_quick_failures_t_LDADD = validate/policy/libpolicy.la lib/libstatistics.la $(unit_libs)
-tests_unit_validate_policy_policy_reason_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_history_campaign_t_LDADD = $(libhistory) lib/libstatistics.a \
+	validate/policy/libpolicy.a $(libreport) $(unit_libs)
+tests_unit_validate_history_history_t_LDADD = $(libhistory) $(libreport) \
+	lib/libstatistics.a $(unit_libs) $(SQLITE_LIBS)
+tests_unit_validate_history_node_status_t_LDADD = $(libhistory) lib/libstatistics.a \
+	validate/policy/libpolicy.a $(libreport) $(unit_libs)
+tests_unit_validate_localization_links_findings_t_LDADD = $(liblocalization) \
+	$(libreport) $(unit_libs) lib/libstatistics.a $(JANSSON_LIBS)
+tests_unit_validate_localization_links_localization_t_LDADD = $(liblocalization) \
+	$(libreport) $(unit_libs) lib/libstatistics.a $(JANSSON_LIBS)
+tests_unit_validate_localization_links_sums_t_LDADD = $(liblocalization) $(unit_libs) \
+	lib/libstatistics.a
+tests_unit_validate_plan_plan_t_LDADD = $(libplan) $(unit_libs)
+tests_unit_validate_policy_policy_alike_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
+tests_unit_validate_policy_policy_cap_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
+tests_unit_validate_policy_policy_decision_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
+tests_unit_validate_policy_policy_health_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
+tests_unit_validate_policy_policy_idle_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
+tests_unit_validate_policy_policy_plan_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
+tests_unit_validate_policy_policy_quick_failures_t_LDADD = validate/policy/libpolicy.a lib/libstatistics.a $(unit_libs)
+tests_unit_validate_policy_policy_reason_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_policy_policy_refusals_t_SOURCES = tests/unit/validate/policy/policy_refusals.c \
 	validate/policy/refusals.c validate/slurm/extra.c
 tests_unit_validate_policy_policy_refusals_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_validate_policy_policy_refusals_t_LDADD = validate/policy/libpolicy.la $(unit_libs) $(JANSSON_LIBS)
-tests_unit_validate_policy_policy_strikes_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
-tests_unit_validate_policy_policy_testing_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
-tests_unit_validate_policy_policy_turn_t_LDADD = validate/policy/libpolicy.la $(unit_libs)
+tests_unit_validate_policy_policy_refusals_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(JANSSON_LIBS)
+tests_unit_validate_policy_policy_strikes_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
+tests_unit_validate_policy_policy_testing_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
+tests_unit_validate_policy_policy_turn_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_preflight_spares_t_SOURCES = tests/unit/validate/preflight/spares.c validate/preflight/spares.c
 tests_unit_validate_report_report_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=strdup
-tests_unit_validate_report_report_t_LDADD = validate/report/libreport.la $(unit_libs)
+tests_unit_validate_report_report_t_LDADD = $(libreport) $(unit_libs)
 tests_unit_validate_report_survey_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-tests_unit_validate_report_survey_t_LDADD = validate/report/libreport.la $(unit_libs) $(JANSSON_LIBS)
+tests_unit_validate_report_survey_t_LDADD = $(libreport) $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_run_run_t_SOURCES = tests/unit/validate/run/run.c validate/run/decide.c validate/run/keeper.c \
 	validate/run/launch.c validate/run/layout.c validate/run/script.c validate/slurm/complaint.c \
 	validate/slurm/long_list.c validate/slurm/process.c validate/slurm/step.c validate/slurm/user.c
 tests_unit_validate_run_run_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=poll
-tests_unit_validate_scheduling_policy_verify_t_LDADD = validate/scheduling/libscheduling.la $(unit_libs)
+tests_unit_validate_scheduling_policy_verify_t_LDADD = validate/scheduling/libscheduling.a $(unit_libs)
 tests_unit_validate_slurm_batch_t_SOURCES = tests/unit/validate/slurm/batch.c validate/slurm/batch.c
 tests_unit_validate_slurm_cluster_t_SOURCES = tests/unit/validate/slurm/cluster.c validate/slurm/nodes.c \
 	validate/slurm/state.c
@@ -218,12 +218,12 @@ tests_unit_validate_slurm_revocation_t_SOURCES = tests/unit/validate/slurm/revoc
 tests_unit_validate_slurm_undo_t_SOURCES = tests/unit/validate/slurm/undo.c validate/slurm/batch.c \
 	validate/slurm/journal.c validate/slurm/revocation.c validate/slurm/undo.c validate/slurm/retest.c
 tests_unit_validate_slurm_undo_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock,--wrap=fork,--wrap=write
-tests_unit_validate_suspects_suspect_reports_t_LDADD = validate/suspects/libsuspects.la $(unit_libs)
+tests_unit_validate_suspects_suspect_reports_t_LDADD = validate/suspects/libsuspects.a $(unit_libs)
 tests_unit_validate_watch_job_watch_t_SOURCES = tests/unit/validate/watch/job_watch.c validate/watch/judge.c \
 	validate/watch/rails.c validate/watch/ranks.c validate/watch/window.c validate/watch/ras.c \
 	validate/watch/read.c validate/watch/sample.c
 tests_unit_validate_watch_job_watch_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-tests_unit_validate_watch_job_watch_t_LDADD = $(unit_libs) lib/libstatistics.la $(JANSSON_LIBS)
+tests_unit_validate_watch_job_watch_t_LDADD = $(unit_libs) lib/libstatistics.a $(JANSSON_LIBS)
 endif BUILD_MUSTER
 
 if HAVE_IBVERBS
@@ -232,9 +232,9 @@ check_PROGRAMS += \
 	tests/unit/validate/battery/verbs_port.t \
 	# end
 tests_unit_validate_battery_verbs_t_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
-tests_unit_validate_battery_verbs_t_LDADD = validate/battery/verbs/libverbs.la validate/battery/libbattery.la \
+tests_unit_validate_battery_verbs_t_LDADD = $(libverbs) $(libbattery) \
 	$(unit_libs) $(IBVERBS_LIBS)
 tests_unit_validate_battery_verbs_port_t_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
-tests_unit_validate_battery_verbs_port_t_LDADD = validate/battery/verbs/libverbs.la validate/battery/libbattery.la \
+tests_unit_validate_battery_verbs_port_t_LDADD = $(libverbs) $(libbattery) \
 	$(unit_libs) $(IBVERBS_LIBS)
 endif HAVE_IBVERBS

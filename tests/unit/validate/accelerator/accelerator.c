@@ -49,7 +49,7 @@ static void add(const char *build, const char *file)
 {
     char command[8192];
 
-    snprintf(command, sizeof command, "cp tests/gpu/.libs/%s.so %s/%s", build, library, file);
+    snprintf(command, sizeof command, "cp tests/gpu/%s.so %s/%s", build, library, file);
     if (system(command) != 0)
         bail("%s", command);
 }
