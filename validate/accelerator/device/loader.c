@@ -40,10 +40,8 @@ void *loader_open_any(const char *path, const char *const *names, size_t count, 
         library = loader_open(path, *name, i >= count, missing, outcome, err);
     }
     if (!library && *outcome != DEVICE_UNSAFE)
-        error_set(err,
-                  "%s or an older one not found; set GpuLibraryPath, or run inside the job's "
-                  "container",
-                  names[0]);
+        error_set(err, "%s%s not found; set GpuLibraryPath, or run inside the job's container",
+                  names[0], count > 1 ? " or an older one" : "");
     return library;
 }
 

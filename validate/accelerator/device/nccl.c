@@ -22,17 +22,15 @@ static const struct loader_symbol symbols[] = {
 
 int nccl_load(const char *path, struct nccl_library *library, struct error *err)
 {
-    static const char name[] = "libnccl.so.2";
+    static const char *const names[] = {"libnccl.so.2"};
     enum device_outcome outcome;
-    void *handle = loader_open(path, name, true, DEVICE_NO_DRIVER, &outcome, err);
+    const char *name;
+    void *handle = loader_open_any(path, names, 1, &name, DEVICE_NO_DRIVER, &outcome, err);
     int status;
 
     *library = (struct nccl_library){.version = 0};
-    if (!handle && outcome == DEVICE_UNSAFE)
-        return -1;
     if (!handle)
-        return error_set(err, "%s not found; set GpuLibraryPath, or run inside the job's container",
-                         name);
+        return -1;
     if (loader_find(handle, symbols, sizeof symbols / sizeof *symbols, &library->call, err) != 0)
         return error_prefix(err, "%s is too old", name);
     status = library->call.version(&library->version);
