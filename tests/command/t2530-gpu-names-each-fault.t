@@ -89,6 +89,8 @@ finds 'gpu1.slow_host 0.5' $'gpu_host_path_slow gpu.paths to_device gpu1\ngpu_ho
 deadline=12 finds 'gpu1.hang_kernel 60' 'gpu_hung gpu.repeatable device gpu1' 'a kernel that hangs' --tests=repeatable
 finds 'gpu1.memory_usable 2048' 'not_measured gpu.memory device gpu1' 'memory that others hold is not tested' --tests=repeatable
 is "$status" 3 '... and unknown'
+finds 'gpu1.memory_usable 448' 'not_measured gpu.memory device gpu1' \
+    'nor is a product for whose workspace there is none, which is not the library'"'"'s fault' --tests=compute
 finds 'gpu2.lost 1' 'gpu_failed gpu.compute device gpu2' 'a lost device' --tests=repeatable
 finds 'return.cuInit 803' 'gpu_driver_mismatch gpu.compute device -' 'versions that do not fit'
 finds 'crash cuLaunchKernel' $'gpu_library_crashed gpu.repeatable device gpu0\ngpu_library_crashed gpu.repeatable device gpu1\ngpu_library_crashed gpu.repeatable device gpu2' \

@@ -104,14 +104,12 @@ int blas_begin(const struct blas_library *library, struct device *device,
     if (status == SUCCESS)
         status = choose(product, share < most ? share : most);
     if (status == NOT_SUPPORTED || status == ARCHITECTURE_MISMATCH)
-        return 1;
+        return BLAS_UNSUPPORTED;
     if (status != SUCCESS)
         return blas_error("cublasLtMatmulAlgoGetHeuristic", status, err);
-    if (product->choice.workspace_bytes > 0 &&
-        device->library->call.allocate(&product->workspace, product->choice.workspace_bytes) !=
-            DEVICE_OK)
-        return error_set(err, "no memory for the workspace of a product");
-    return 0;
+    return product->choice.workspace_bytes > 0
+               ? device_allocate(device, product->choice.workspace_bytes, &product->workspace, err)
+               : 0;
 }
 
 void blas_end(const struct device *device, struct blas_product *product)

@@ -92,8 +92,11 @@ struct blas_product {
 };
 
 /* A product of square matrices of n columns, a multiple of 64: D[i][j] is the sum of A[i][k] times
- * B[j][k], all with rows in one piece. Returns 0; 1 where the device has no such product; -1 with
- * err: an error of the library's, whoever's fault it is. To be ended in each case. */
+ * B[j][k], all with rows in one piece. Returns 0; BLAS_UNSUPPORTED where the device has no such
+ * product; with err, -1: an error of the library's, whoever's fault it is, or what
+ * device_allocate() does where the library's workspace finds no memory. To be ended in each case.
+ */
+enum { BLAS_UNSUPPORTED = -2 };
 int blas_begin(const struct blas_library *library, struct device *device,
                enum blas_precision precision, unsigned long long n, struct blas_product *product,
                struct error *err);

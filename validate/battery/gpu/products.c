@@ -158,7 +158,7 @@ int product_blas(const char *path, struct device *device, enum blas_precision pr
     if (status != 0)
         return status;
     status = blas_begin(&library, device, precision, columns_of(device), &blas, err);
-    if (status == 1) { /* there is nothing to be measured */
+    if (status == BLAS_UNSUPPORTED) { /* there is nothing to be measured */
         blas_end(device, &blas);
         return 0;
     }
