@@ -87,6 +87,7 @@ links_sources = \
 	validate/battery/links/sub_rounds.c validate/battery/links/sub_rounds.h \
 	validate/battery/links/pass_schedule.c validate/battery/links/pass_schedule.h \
 	validate/battery/links/pair/control.c validate/battery/links/pair/control.h \
+	validate/battery/links/pair/pair_probe.c \
 	validate/battery/links/pair/pair_run.c validate/battery/links/pair/pair_run.h \
 	validate/battery/links/pair/overlap.c validate/battery/links/pair/overlap.h \
 	validate/battery/links/path/channel.c validate/battery/links/path/channel.h \

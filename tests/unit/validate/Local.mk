@@ -226,6 +226,14 @@ tests_unit_validate_watch_job_watch_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS
 tests_unit_validate_watch_job_watch_t_LDADD = $(unit_libs) lib/libstatistics.a $(JANSSON_LIBS)
 endif BUILD_MUSTER
 
+if BUILD_BATTERY
+check_PROGRAMS += tests/unit/validate/battery/pair_probe.t
+tests_unit_validate_battery_pair_probe_t_SOURCES = tests/unit/validate/battery/pair_probe.c \
+	validate/battery/links/pair/pair_probe.c validate/battery/links/path/probe.c
+tests_unit_validate_battery_pair_probe_t_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_unit_validate_battery_pair_probe_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=probe_send,--wrap=probe_receive
+endif BUILD_BATTERY
+
 if HAVE_IBVERBS
 check_PROGRAMS += \
 	tests/unit/validate/battery/verbs.t \

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/battery/links/pair/pair_run.h"
+#include "tests/unit/tap.h"
+
+#include "lib/constants/battery_constants.h"
+
+/* Whether frames of the MTU arrive: one end of a pair, whose partner and network the test is. */
+
+enum { OWN = 1, TRIES = 8, SESSION = 77 };
+
+static int arrives[TRIES];  /* of each try: as of probe_receive() */
+static int lines_last;      /* the partner is gone after so many messages */
+static bool is_confused;    /* the code asked for something else than it was to */
+static int exchanged, told; /* messages, and what the own end said in the last one */
+static int probes, received;
+static uint64_t sessions[TRIES];
+
+static struct rail_info theirs;
+static struct rails rails;
+static struct control_idle idle;
+static struct pair_run pair_run = {.rails = &rails, .control = (struct control *)&rails};
+
+bool channel_is_rdma(const struct rail *rail)
+{
+    (void)rail;
+    return false;
+}
+
+static void note(const struct probe *probe, const struct probe_address *with, uint64_t session)
+{
+    is_confused |= probe != rails.probes[OWN] || with != &theirs.probe || probes != exchanged;
+    sessions[probes++ % TRIES] = session;
+}
+
+void __wrap_probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session);
+void __wrap_probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session)
+{
+    note(probe, to, session);
+}
+
+int __wrap_probe_receive(const struct probe *probe, const struct probe_address *from,
+                         uint64_t session);
+int __wrap_probe_receive(const struct probe *probe, const struct probe_address *from,
+                         uint64_t session)
+{
+    note(probe, from, session);
+    received++;
+    return arrives[exchanged];
+}
+
+/* The partner has what came when the own end sends. */
+int control_exchange(struct control *control, const void *out, void *in, size_t size_bytes,
+                     const struct control_idle *while_waiting)
+{
+    const int *mine = out;
+    int *other = in;
+
+    is_confused |= control != pair_run.control || size_bytes != sizeof *mine ||
+                   while_waiting != &idle || probes != exchanged + 1;
+    told = *mine;
+    *other = received > 0 ? -1 : arrives[exchanged];
+    return ++exchanged > lines_last ? -1 : 0;
+}
+
+/* Of MTUs of 9000 and 8000 bytes; is_hopeless: what this end and the partner send hangs. */
+static int probe(bool drives, const bool is_hopeless[2], const int *each, int *path_mtu_bytes)
+{
+    static char places[1];
+
+    rails.probes[OWN] = (struct probe *)places;
+    rails.own.rails[OWN].probe =
+        (struct probe_address){.mtu_bytes = 9000, .is_hopeless = is_hopeless[0]};
+    theirs.probe = (struct probe_address){.mtu_bytes = 8000, .is_hopeless = is_hopeless[1]};
+    exchanged = probes = received = told = 0;
+    is_confused = false;
+    for (int i = 0; i < TRIES; i++)
+        arrives[i] = each[i < PROBE_TIMES ? i : 0];
+    return pair_run_probe(&pair_run, OWN, &theirs, SESSION, drives, &idle, path_mtu_bytes);
+}
+
+static const bool neither[2], own[2] = {true, false}, partner[2] = {false, true};
+
+/* Each end has the same answer. */
+static void check(const char *what, const int each[3], int tries, int path_mtu_bytes, bool is_cut)
+{
+    for (int drives = 0; drives < 2; drives++) {
+        int found = 0;
+
+        is_int(probe(drives, drives ? own : partner, each, &found), is_cut, "%s, %s", what,
+               drives ? "which this end sent" : "which the partner sent");
+        is_int(found, path_mtu_bytes, "... so many bytes arrive");
+        is_int(exchanged, tries, "... tries");
+        ok(!is_confused && received == (drives ? 0 : tries),
+           "... in each of them one end sends, and the other one looks");
+        is_int(told, drives ? -1 : each[tries - 1], "... and says what came");
+        is_int(probe(drives, neither, each, &found), 0,
+               "... which stops no stream of a TCP that finds a smaller MTU");
+        is_int(probe(drives, drives ? partner : own, each, &found), 0, "... nor of the other end");
+    }
+}
+
+int main(void)
+{
+    int path_mtu_bytes = 0;
+
+    is_int(PROBE_TIMES, 3, "the test has a figure for each try");
+    lines_last = TRIES;
+    check("frames of the smaller MTU", (int[]){8000, 0, 0}, 1, 8000, false);
+    check("those that arrive in the second try", (int[]){1500, 8000, 0}, 2, 8000, false);
+    check("those that arrive in the last one", (int[]){1500, 1280, 9000}, 3, 9000, false);
+    check("long ones that are lost each time", (int[]){1500, 4096, 1280}, 3, 4096, true);
+    check("none", (int[]){0, 0, 0}, 1, 0, false);
+    check("none where that cannot be seen", (int[]){-1, -1, -1}, 1, -1, false);
+
+    probe(true, own, (int[]){1500, 1500, 1500}, &path_mtu_bytes);
+    ok(sessions[0] != sessions[1] && sessions[1] != sessions[2] && sessions[0] != sessions[2],
+       "late frames of one try do not count in the next");
+    for (int i = 0; i < 3; i++)
+        is_int(sessions[i] & UINT32_MAX, SESSION, "... and both ends know those of try %d", i + 1);
+
+    lines_last = 1;
+    is_int(probe(true, own, (int[]){1500, 8000, 0}, &path_mtu_bytes), -1,
+           "a partner that goes between two tries");
+    is_int(exchanged, 2, "... is asked nothing more");
+    is_int(path_mtu_bytes, 1500, "... and what arrived before is known");
+    return tap_done();
+}
