@@ -36,7 +36,7 @@ static struct options options = OPTIONS_INIT;
 
 /* Slurm calls every hook twice when plugstack.conf lists this file twice: the second call finds
  * its work done. */
-static bool is_loaded, is_task_done, is_gate_done, is_epilog_done, is_recovered;
+static bool is_loaded, is_task_done, is_gate_done, is_epilog_done;
 
 /* srun was started inside an allocation: only before it has one of its own can that be seen. */
 static bool is_inside;
@@ -96,8 +96,7 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
     struct arguments arguments;
     struct error err;
 
-    if (context == S_CTX_SLURMD && !is_recovered) {
-        is_recovered = true;
+    if (context == S_CTX_SLURMD) {
         arguments = read_arguments(argc, argv);
         if (arguments.root == NULL)
             netif_recover(arguments.config_path);

@@ -252,6 +252,29 @@ static long elapsed_us(uint32_t job, int (*what)(uint32_t job))
     return (end.tv_sec - begin.tv_sec) * 1000000 + (end.tv_nsec - begin.tv_nsec) / 1000;
 }
 
+/* What an epilog that was killed left to be put back waits for slurmd, however many steps start. */
+static void orphaned(const char *before)
+{
+    struct netif_journal journal;
+    struct error err = {""};
+
+    configure(settings);
+    prolog(12);
+    journal_load(file("interfaces"), &journal, &err);
+    for (size_t i = 0; i < journal.count; i++)
+        entry_let_go(&journal.entries[i], 12);
+    is_int(journal_store(file("interfaces"), &journal, &err), 0, "settings that no job wants %s",
+           err.text);
+    journal_clear(&journal);
+    is_int(run("init", S_CTX_REMOTE, 13, -1), 0, "a step starts");
+    is_str(state(), made, "... and leaves them");
+    is_int(slurmd_start(), 0, "slurmd starts");
+    is_str(state(), before, "... and puts all of them back");
+    is_int(access(file("interfaces"), F_OK), -1, "... and the journal goes");
+    is_int(slurmd_start(), 0, "it starts again");
+    is_str(host_log, "", "... and finds nothing to do");
+}
+
 static void killed(const char *before)
 {
     enum { TURNS = 50, TURNS_MOST = 1000 }; /* a busy machine kills late: until one was in time */
@@ -324,6 +347,7 @@ int main(void)
     jobs(before);
     policies(before);
     waits(before);
+    orphaned(before);
     killed(before);
     netif_machine_close(&machine);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
