@@ -170,14 +170,12 @@ struct hints *hints_open(struct certify *certify, size_t first)
 
     for (size_t i = 0; hardware && i < certify->count; i++)
         hardware[i] = (struct reference_hardware){.gpu = "", .cpu = ""};
-    if (hints && hardware) {
+    if (hints)
         hints->certify = certify;
+    if (hints && hardware)
         rails_find(hints, first, hardware);
-    }
     if (!hints || !hardware || hints->is_out_of_memory) {
         certify_note(certify, "out of memory for results of earlier runs");
-        hints_close(hints);
-        hints = NULL;
     } else if (hints->count > 0) {
         hints_query_history(hints);
         hints_query_reference(hints, hardware);

@@ -10,8 +10,8 @@
 struct hints;
 
 /* Of all rails that records of the links speak of since first. A history or a table that cannot be
- * read is said, and then says nothing of any rail. NULL when memory is out, which is noted; to be
- * closed. */
+ * read is said, and then says nothing of any rail; nor where memory is out, which is noted. To be
+ * closed; may be NULL. */
 struct hints *hints_open(struct certify *certify, size_t first);
 void hints_close(struct hints *hints);
 
