@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +29,10 @@ static enum { ANSWERS, HANGS, DIES } driver;
 static const char *hanging; /* the end of the name of a file whose file system hangs */
 static bool has_gpus;
 static pid_t test;
+static int kept = -1; /* a descriptor of the plugin's process */
+static struct {
+    int looks, held; /* descriptors of that process that its child has */
+} * child;           /* shared with it */
 enum { SOON_MS = 30000 /* beside what hangs for ever */ };
 
 static bool ends_with(const char *path, const char *end)
@@ -34,6 +40,18 @@ static bool ends_with(const char *path, const char *end)
     size_t length = strlen(path), end_length = strlen(end);
 
     return length >= end_length && strcmp(path + length - end_length, end) == 0;
+}
+
+/* Besides /dev/null and its line to the plugin it should have none. */
+static void look_at_descriptors(void)
+{
+    struct stat null, found;
+
+    stat("/dev/null", &null);
+    child->looks++;
+    child->held += fcntl(kept, F_GETFD) >= 0;
+    for (int fd = 0; fd <= 2; fd++)
+        child->held += fstat(fd, &found) != 0 || found.st_rdev != null.st_rdev;
 }
 
 #pragma GCC visibility push(default)
@@ -46,6 +64,8 @@ int open(const char *path, int flags, ...)
     va_start(args, flags);
     mode = va_arg(args, mode_t);
     va_end(args);
+    if (strstr(path, "/sys/class/net/eth1/mtu") != NULL && getpid() != test)
+        look_at_descriptors();
     if (strstr(path, "/sys/class/net/eth1/mtu") != NULL && driver == DIES && getpid() != test)
         _exit(3);
     while (strstr(path, "/sys/class/net/eth1/mtu") != NULL && driver == HANGS)
@@ -121,6 +141,8 @@ int main(int argc, char *argv[])
     (void)argc;
     fixture_begin(argv);
     test = getpid();
+    kept = memfd_create("kept", 0);
+    child = mmap(NULL, sizeof *child, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     watch_hooks(complain);
     machine = tree_unpack("lab-node");
     snprintf(root, sizeof root, "root=%s", machine);
@@ -137,6 +159,8 @@ int main(int argc, char *argv[])
     has_str(host_log, "error: muster: environment left unchanged: /sys was not read within 3 s",
             "... slurmd's log tells");
     is_int(count(told), 1, "... and the user reads one line");
+    ok(child->looks > 0 && child->held == 0,
+       "... and what hangs holds nothing of slurmstepd's open");
     end_step();
 
     driver = DIES;

@@ -82,9 +82,16 @@ static const char *full = ""; /* the node whose slurmd has no space left, from l
 /* the node whose process ends by itself in the links, and how often it does so yet */
 static const char *dying = "";
 static int deaths;
+static const char *dying_in = "muster-links"; /* ... or in that program */
 /* the node with a slow rail, and how often MPI does not start when it is measured again */
 static const char *slow_rail = "";
 static int hung_starts;
+/* the node whose rail loses a quarter of its packets; what n1 and n2 have with each other */
+static const char *lossy_rail = "";
+static bool path_is_slow, path_is_lossy;
+static bool links_were_quick;  /* muster-links, when it ran last */
+static bool tells_addresses;   /* each node, in muster check */
+static char peers_of[3][1000]; /* muster-launch, -links, -collectives: of each try what it got */
 /* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step takes;
  * how long slurmctld takes to list its jobs; when the nodes were given back, and how often it was
  * asked */
@@ -508,11 +515,27 @@ static void host(const struct hostlist *names, const struct process *process)
     }
 }
 
-/* Whether the link of a node to the next one is. */
-static bool is_slow(const struct hostlist *names, size_t i)
+static bool is_of(const char *node, const char *from, const char *to)
 {
-    return strcmp(names->names[i], slow_rail) == 0 ||
-           strcmp(names->names[(i + 1) % names->count], slow_rail) == 0;
+    return strcmp(from, node) == 0 || strcmp(to, node) == 0;
+}
+
+/* One way of a pair. */
+static void way(const char *from, const char *to, const struct process *process)
+{
+    bool is_path = is_of("n1", from, to) && is_of("n2", from, to);
+    bool is_slow = is_of(slow_rail, from, to) || (path_is_slow && is_path);
+    bool is_lossy = is_of(lossy_rail, from, to) || (path_is_lossy && is_path);
+
+    line(process,
+         RECORD_BEGIN ",\"metric\":\"bandwidth\",\"unit\":\"Mb/s\",\"value\":%d,\"node\":\"%s\","
+                      "\"part\":\"eth1\",\"peer\":\"%s\",\"stalled\":0}",
+         "links", "links", is_slow ? 80 : 198, from, to);
+    if (*lossy_rail || path_is_lossy)
+        line(process,
+             RECORD_BEGIN ",\"metric\":\"lost_pings\",\"unit\":\"count\",\"value\":%d,"
+                          "\"samples\":1000,\"node\":\"%s\",\"part\":\"eth1\",\"peer\":\"%s\"}",
+             "links", "links", is_lossy ? 250 : 0, from, to);
 }
 
 static void battery(const char *program, const struct hostlist *names,
@@ -535,14 +558,10 @@ static void battery(const char *program, const struct hostlist *names,
              "train.nodes");
     if (strcmp(program, "links") != 0)
         return;
-    for (size_t i = 0; i < 2 * count; i++) /* each with the next one, both ways */
-        line(process,
-             RECORD_BEGIN
-             ",\"metric\":\"bandwidth\",\"unit\":\"Mb/s\",\"value\":%d,\"node\":\"%s\","
-             "\"part\":\"eth1\",\"peer\":\"%s\",\"stalled\":0}",
-             "links", "links", is_slow(names, i / 2) ? 80 : 198,
-             names->names[i % 2 ? i / 2 : (i / 2 + 1) % count],
-             names->names[i % 2 ? (i / 2 + 1) % count : i / 2]);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (i != k)
+                way(names->names[i], names->names[k], process);
     for (int i = 0; i < 2; i++)
         line(process,
              RECORD_BEGIN ",\"metric\":\"rounds\",\"unit\":\"count\",\"value\":2,\"part\":\"%s\"}",
@@ -571,6 +590,11 @@ static void muster(char *const *words, const struct hostlist *names, const struc
         else if (strcmp(words[0], "check") == 0)
             line(process, "%zu: " RECORD_BEGIN ",\"node\":\"%s\"}", task, "check", "net.interfaces",
                  nodes[i].name);
+        if (strcmp(words[0], "check") == 0 && tells_addresses)
+            line(process,
+                 "%zu: " RECORD_BEGIN ",\"metric\":\"sources\",\"message\":\"10.0.0.%d\","
+                 "\"node\":\"%s\"}",
+                 task, "check", "net.addresses", i + 1, nodes[i].name);
         if (strcmp(words[0], "check") == 0 && accelerators != NO_GPUS)
             line(process, "%zu: " RECORD_BEGIN ",\"node\":\"%s\"}", task, "check", "gpu.health",
                  nodes[i].name);
@@ -669,6 +693,23 @@ static bool has_option(char *const *words, const char *name)
     return false;
 }
 
+/* "-" without them. */
+static void note_peers(const char *program, const struct process *process)
+{
+    static const char *const programs[] = {"muster-launch", "muster-links", "muster-collectives"};
+    const char *found = "-";
+
+    for (int i = 0; process->environment && process->environment[i]; i++)
+        if (strncmp(process->environment[i], "MUSTER_PEERS=", 13) == 0)
+            found = process->environment[i] + 13;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (strcmp(program, programs[i]) == 0) {
+            size_t length = strlen(peers_of[i]);
+
+            snprintf(peers_of[i] + length, sizeof peers_of[i] - length, "%s;", found);
+        }
+}
+
 static int step(const struct step *wanted, const struct process *process,
                 struct process_result *result, struct error *err)
 {
@@ -683,6 +724,9 @@ static int step(const struct step *wanted, const struct process *process,
         return error_set(err, "no such job");
     if (!lasts(process, result))
         return 0;
+    note_peers(name, process);
+    if (strcmp(name, "muster-links") == 0)
+        links_were_quick = has_option(wanted->program, "--quick");
     if (strcmp(name, "muster-gpu") == 0) {
         gpus_asked = wanted->gpus;
         gpu_tasks = wanted->tasks_per_node;
@@ -705,18 +749,17 @@ static int step(const struct step *wanted, const struct process *process,
         result->status = 137;
         return 0;
     }
-    if (strcmp(name, "muster-links") == 0 && hostlist_contains(wanted->nodes, dying) &&
-        deaths-- > 0) {
+    if (strcmp(name, dying_in) == 0 && hostlist_contains(wanted->nodes, dying) && deaths-- > 0) {
         if (strcmp(wanted->nodes->names[0], dying) ==
             0) { /* where rank 0 is, which tells for all */
             result->status = 137;
             return 0;
         }
         line(process,
-             "{\"suite\":\"links\",\"test\":\"workers.enumerate\",\"time\":1,\"metric\":\"died\","
+             "{\"suite\":\"%s\",\"test\":\"workers.enumerate\",\"time\":1,\"metric\":\"died\","
              "\"verdict\":\"fail\",\"code\":\"process_died\",\"part\":\"rank 1\",\"node\":\"%s\","
              "\"message\":\"rank 1 died\"}",
-             dying);
+             name + strlen("muster-"), dying);
     }
     if (strcmp(name, "muster-links") == 0 && has_option(wanted->program, "--pairs") &&
         hung_starts > 0) {
@@ -808,6 +851,7 @@ static int run(struct certify *certify, bool is_dry_run)
     looks = 0;
     certify_stop = 0;
     gpus_asked = -1;
+    memset(peers_of, 0, sizeof peers_of);
     refused_name[0] = '\0';
     *certify =
         (struct certify){.operations = &operations,
@@ -924,6 +968,7 @@ static void one_run(void)
     ok(world.job == 0 && !*world.reservation, "no job and no reservation is left");
     is_str(values(&certify), "check 5 1;collectives 4 0;launch 4 0;links 4 0;reach 5 0;",
            "the history knows what each stage found");
+    ok(links_were_quick, "the links were measured quickly");
     certify_clear(&certify);
 }
 
@@ -949,6 +994,55 @@ static void slow_rails(void)
     certify_clear(&certify);
     slow_rail = "";
     hung_starts = 0;
+}
+
+static int count_drained(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < NODES; i++)
+        count += world.nodes[i].is_drained && nodes[i].kind != OURS && nodes[i].kind != OTHERS;
+    return count;
+}
+
+static bool has_note(const struct certify *certify, const char *text)
+{
+    for (size_t i = 0; i < certify->notes.count; i++)
+        if (strstr(certify->notes.names[i], text))
+            return true;
+    return false;
+}
+
+/* What is slow because it loses packets is told as that alone. */
+static void losses(void)
+{
+    static struct certify certify;
+
+    lossy_rail = "n2";
+    run(&certify, false);
+    has_str(world.nodes[1].reason,
+            "muster: packet_loss eth1 loses 25 % of what it sends and receives",
+            "a rail that loses packets drains its node");
+    ok(world.nodes[0].is_issued && world.nodes[5].is_issued, "... and its partners pass");
+    certify_clear(&certify);
+    path_is_slow = true;
+    run(&certify, false);
+    has_str(world.nodes[1].reason, "muster: packet_loss", "... as well where a path of it is slow");
+    ok(!has_note(&certify, "path n1-n2"), "... which nobody blames on the path");
+    certify_clear(&certify);
+    lossy_rail = "";
+
+    run(&certify, false);
+    ok(has_note(&certify, "path n1-n2 eth1 carries 80 of 198 Mb/s"), "a slow path is told");
+    ok(count_drained() == 1 && world.nodes[0].is_issued, "... and no node's");
+    certify_clear(&certify);
+    path_is_lossy = true;
+    run(&certify, false);
+    ok(has_note(&certify, "path n1-n2 eth1 loses 25 % of the packets that "),
+       "one that loses packets, too");
+    ok(!has_note(&certify, "path n1-n2 eth1 carries"), "... of which its speed follows");
+    certify_clear(&certify);
+    path_is_slow = path_is_lossy = false;
 }
 
 /* A rail that is left out is in the certificate as what it is. */
@@ -1106,6 +1200,7 @@ static void hosts(void)
     run(&certify, false);
     is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_PASS, "level standard has it");
     is_int(host_steps, 1, "... once for all nodes");
+    ok(!links_were_quick, "... and measures the links well");
     ok(world.nodes[0].is_issued, "... and the node is certified");
     certify_clear(&certify);
     host_kind = CORE_IS_SLOW;
@@ -1291,13 +1386,29 @@ static void dies(const char *name, int times, bool is_drained)
     certify_clear(&certify);
 }
 
-static int count_drained(void)
+/* The first try of a stage accepts connections of the nodes alone; the next one shows what it is
+ * without that. */
+static void addresses(void)
 {
-    int count = 0;
+    static const char all[] = "10.0.0.1-10.0.0.2 10.0.0.4 10.0.0.6;";
+    static struct certify certify;
 
-    for (int i = 0; i < NODES; i++)
-        count += world.nodes[i].is_drained && nodes[i].kind != OURS && nodes[i].kind != OTHERS;
-    return count;
+    run(&certify, false);
+    is_str(peers_of[0], "-;", "addresses that nobody told are not known");
+    certify_clear(&certify);
+    tells_addresses = true;
+    run(&certify, false);
+    for (int i = 0; i < 3; i++)
+        is_str(peers_of[i], all, "stage %d of the battery knows its nodes' addresses", i + 1);
+    certify_clear(&certify);
+    dying = "n2";
+    deaths = 1;
+    run(&certify, false);
+    is_int(strncmp(peers_of[1], all, strlen(all)), 0, "... in its first try");
+    is_str(peers_of[1] + strlen(all), "-;", "... only");
+    certify_clear(&certify);
+    tells_addresses = false;
+    dying = "";
 }
 
 static int count_issued(void)
@@ -1479,6 +1590,7 @@ int main(void)
     estimates();
     one_run();
     slow_rails();
+    losses();
     failed_rail();
     no_golden();
     looked_at();
@@ -1497,6 +1609,11 @@ int main(void)
     missing_program();
     dies("n2", 1, false);
     dies("n2", 9, true);
+    dying_in = "muster-launch";
+    dies("n2", 1, false);
+    dies("n2", 9, true);
+    dying_in = "muster-links";
+    addresses();
     idle();
     idle_any_time();
     is_idle = true;

@@ -94,6 +94,18 @@ int main(void)
     ok(parts_count < 20, "... in %zu parts", parts_count);
     sent_of(NODES, true, &parts_count);
     is_int(parts_count, 1, "all alike are one part");
+    for (size_t more = 0; more <= 1; more++) {
+        size_t blocks = 0;
+
+        make(REQUEST_BLOCK_NODES + more, true);
+        request_parts_make(head, nodes, REQUEST_BLOCK_NODES + more, REQUEST_BYTES, &parts, &err);
+        for (const char *at = parts.items[0].text; (at = strstr(at, "\nnode: ")); at++)
+            blocks++;
+        is_int(blocks, 1 + more, "... of %zu nodes in blocks of at most %d",
+               (size_t)REQUEST_BLOCK_NODES + more, REQUEST_BLOCK_NODES);
+        request_parts_clear(&parts);
+        unmake(REQUEST_BLOCK_NODES + more);
+    }
 
     nodes[0] = (struct request_node){"n2", (char[]){"test: a\n"}};
     nodes[1] = (struct request_node){"n3", (char[]){"test: b\n"}};

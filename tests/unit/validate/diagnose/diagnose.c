@@ -121,6 +121,19 @@ static double cable(int from, int to, int rail, bool is_together)
     return alone < 1 && is_together ? alone / 2 : alone;
 }
 
+/* ... that is slow one way only, and of which the first rail has its share whoever sends beside. */
+static double cable_one_way(int from, int to, int rail, bool is_together)
+{
+    return from / LEAF == 1 ? cable(from, to, rail, is_together && rail > 0) : 1;
+}
+
+/* What the switches of two of the leaves have between them. */
+static double between_leaves(int from, int to, int rail, bool is_together)
+{
+    (void)is_together;
+    return rail == 1 && from / LEAF + to / LEAF == 2 && from / LEAF != to / LEAF ? 0.3 : 1;
+}
+
 static double at_times(int from, int to, int rail, bool is_together)
 {
     (void)is_together;
@@ -200,6 +213,10 @@ static void check_parts(void)
         {"a leaf switch", leaf, 12, DIAGNOSE_LEAF, 1, -1, -1, DIAGNOSE_BOTH, 1},
         {"uplinks of a leaf", uplink, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH, 1},
         {"a cable that rails share", cable, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH, 1},
+        {"... that is slow one way", cable_one_way, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_SENDS,
+         1},
+        {"uplinks between two leaves", between_leaves, 12, DIAGNOSE_UPLINK, 0, 2, 1, DIAGNOSE_BOTH,
+         1},
         {"one cable of several", cable_of_several, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH,
          1},
         {"a rail with nine tenths", shallow, 8, DIAGNOSE_RAIL, 0, 0, 0, 0, 0},
@@ -527,6 +544,24 @@ static void check_bins(void)
             ok(false, "the middle of bin %d is in it", bin);
 }
 
+/* The prior of dips is a density of y: in all it is 1, with the 1e-3 of each bin that has none. */
+static void check_dips(void)
+{
+    static const unsigned none[MODEL_BINS];
+    struct model_dips dips;
+    double all = 0, low = 0;
+
+    model_fit_dips(none, 0, 1, &dips);
+    for (int bin = 1; bin < MODEL_BINS - 1; bin++) {
+        double wide = (model_bin_y(bin + 1) - model_bin_y(bin - 1)) / 2;
+
+        all += dips.density[bin] * wide;
+        low += exp(model_bin_y(bin)) < MODEL_MOST / 2 ? dips.density[bin] * wide : 0;
+    }
+    is_near(all, 1, 0.02, "all dips together");
+    ok(low > 0.1 && low < 0.25, "... few of which are deep: %.3f", low);
+}
+
 #define ROW(kind, name, value, unit, origin, meaning) {#name, &(name), 1, unit, origin, meaning},
 
 /* The page has the constants as they are. */
@@ -555,6 +590,7 @@ static void check_page(void)
 int main(void)
 {
     check_bins();
+    check_dips();
     check_page();
     check_nothing();
     check_parts();

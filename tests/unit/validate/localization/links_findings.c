@@ -19,6 +19,7 @@ static struct hostlist nodes = {names, 0};
 static int rail_count, retests;
 static way_mbps *way;
 static double stalled;  /* of the way that was asked for last */
+static int sharing;     /* pairs that use uplinks of leaves of three nodes at a time */
 static bool loses_long; /* what is dead is so for long packets alone */
 
 static void add(const char *metric, int from, int to, int rail, double value)
@@ -48,6 +49,7 @@ static void add_pair(int low, int high)
             if (mbps > 0) {
                 add("bandwidth", from, to, rail, mbps > DEAD ? mbps * scatter : 0);
                 records.items[records.count - 1].stalled = stalled;
+                records.items[records.count - 1].shared = from / 3 != to / 3 ? sharing : 0;
             }
             if (mbps <= DEAD && mbps > 0)
                 records.items[records.count - 1].stalled = NAN;
@@ -173,6 +175,14 @@ static double slow_n9(int from, int to, int rail)
     return (from == 8 || to == 8) && rail == 0 ? 49 : 196;
 }
 
+/* n4 is on the third leaf, of three nodes each. */
+static double n4_elsewhere(int from, int to, int rail)
+{
+    int leaf_of_from = from == 3 ? 2 : from / 3, leaf_of_to = to == 3 ? 2 : to / 3;
+
+    return leaf_of_from != leaf_of_to ? 60 + rail : 196;
+}
+
 static double n2_only_sends(int from, int to, int rail)
 {
     return to == 1 && rail == 1 ? 0 : all_well(from, to, rail);
@@ -277,6 +287,14 @@ int main(void)
     is_int((int)localization.findings.items[0].verdict, VERDICT_UNKNOWN,
            "a node alone on its leaf may be the leaf: %s", found());
 
+    sharing = 4;
+    hold(9, 2, 3, 200, n4_elsewhere);
+    sharing = 0;
+    is_str(found(), "fail n4 leaf2; warn all uplinks",
+           "a node on another leaf than topology.conf says");
+    is_str(message(), "topology.conf has it on leaf2, but measurements place it on leaf3",
+           "... and which one");
+    ok(localization.findings.items[0].confidence >= MODEL_SURE, "... for sure");
     hold(6, 2, 0, 200, n2_only_sends);
     is_str(found(), "unknown n2 eth2", "a rail of which one direction was not measured");
     has_str(message(), "nothing that it receives", "... which is said");
