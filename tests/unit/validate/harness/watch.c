@@ -230,6 +230,9 @@ static int stage(const char *plot, int signalled)
     for (int i = 0; i < RANKS; i++) {
         int rank = (i + 1) % RANKS; /* a frozen one is killed once rank 0 is gone */
 
+        if (rank == 2 && strcmp(plot, "two are not scheduled") == 0)
+            for (int k = 2; k <= 3; k++) /* rank 1 has left: so do they, which takes a processor */
+                sched_setscheduler(pids[k], SCHED_OTHER, &(struct sched_param){0});
         if (rank == 2 && strcmp(plot, "most freeze") == 0)
             continue;
         if (rank == 3 && (strcmp(plot, "rank 3 freezes") == 0 ||
