@@ -12,5 +12,5 @@ validate_diagnose_libdiagnose_a_SOURCES = \
 	validate/diagnose/observations.c validate/diagnose/observations.h \
 	validate/diagnose/places.c validate/diagnose/places.h \
 	validate/diagnose/parts.c validate/diagnose/parts.h \
-	validate/diagnose/screen.c validate/diagnose/screen.h \
+	validate/diagnose/screen.c \
 	# end of validate_diagnose_libdiagnose_a_SOURCES

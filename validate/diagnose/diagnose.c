@@ -574,24 +574,6 @@ static int search_make(const struct diagnose_network *network,
     return explanation_make(&search->observations, noise->hiccup_share, &search->explanation);
 }
 
-/* What no part at fault explains of the samples that shared uplinks. */
-static int screen_others(const struct diagnose_network *network,
-                         const struct diagnose_sample *samples, size_t count,
-                         struct diagnosis *diagnosis)
-{
-    struct part *known = malloc((diagnosis->count + 1) * sizeof *known);
-    size_t known_count = 0;
-    int status = -1;
-
-    for (size_t i = 0; i < diagnosis->count && known; i++)
-        if (diagnosis->items[i].probability >= MODEL_SURE)
-            known[known_count++] = diagnosis->items[i].part;
-    if (known)
-        status = screen_make(network, samples, count, known, known_count, &diagnosis->screen);
-    free(known);
-    return status;
-}
-
 int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
              size_t count, struct diagnosis *diagnosis)
 {
@@ -635,12 +617,12 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
     diagnosis->count = kept;
     if (kept > 0)
         qsort(diagnosis->items, kept, sizeof *diagnosis->items, by_probability);
-    return status == 0 ? screen_others(network, samples, count, diagnosis) : -1;
+    return status == 0 ? diagnose_screen(network, samples, count, diagnosis) : -1;
 }
 
 void diagnosis_clear(struct diagnosis *diagnosis)
 {
     free(diagnosis->items);
-    screen_clear(&diagnosis->screen);
+    free(diagnosis->screened);
     *diagnosis = (struct diagnosis){0};
 }

@@ -2,7 +2,7 @@
 #ifndef MUSTER_DIAGNOSE_H
 #define MUSTER_DIAGNOSE_H
 
-#include "validate/diagnose/screen.h"
+#include "validate/diagnose/parts.h"
 
 /* From samples of a network to the parts at fault, with probabilities, and to the pairs that should
  * be measured next. Pure.
@@ -32,13 +32,21 @@ struct suspicion {
 struct diagnosis {
     struct suspicion *items; /* the likeliest first; none below MODEL_ASKED */
     size_t count;
-    struct screen screen; /* what else to measure alone */
+    struct node_pair *screened; /* what else to measure alone, the most telling first */
+    size_t screened_count;
 };
 
 /* Returns 0, or -1 when memory is out; to be cleared in either case. */
 int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
              size_t count, struct diagnosis *diagnosis);
 void diagnosis_clear(struct diagnosis *diagnosis);
+
+/* Samples that shared uplinks are low for each other's sake as often as not. They only tell which
+ * parts to measure alone: those whose samples, but for those that a part at fault explains, rank
+ * lower among their like than chance has it. Sets the diagnosis's screened. Returns 0, or -1 when
+ * memory is out. O(samples). */
+int diagnose_screen(const struct diagnose_network *network, const struct diagnose_sample *samples,
+                    size_t count, struct diagnosis *diagnosis);
 
 /* That the part is at fault, or another one of its node; whether that is sure enough to fail. */
 double suspicion_probability(const struct suspicion *item);

@@ -203,9 +203,9 @@ size_t diagnose_next(const struct diagnose_network *network, const struct diagno
         items++;
     }
     most = count + screen_most < most ? count + screen_most : most;
-    for (size_t i = 0; i < diagnosis->screen.pair_count && count < most; i++)
-        if (!is_chosen(pairs, count, &diagnosis->screen.pairs[i]))
-            pairs[count++] = diagnosis->screen.pairs[i];
+    for (size_t i = 0; i < diagnosis->screened_count && count < most; i++)
+        if (!is_chosen(pairs, count, &diagnosis->screened[i]))
+            pairs[count++] = diagnosis->screened[i];
     if (count > 0 && find_control(network, diagnosis, &pairs[count]))
         count++;
     free(dirty);

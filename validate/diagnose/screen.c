@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/diagnose/screen.h"
 #include "lib/constants/links_constants.h"
+#include "validate/diagnose/diagnose.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,16 +18,19 @@ static const double pick_least = 12;   /* log likelihood ratio of a part that is
 static const double path_least = 4;    /* and of a path */
 static const double path_scale = 0.02; /* of ln rate, about a path's depth */
 
+/* What is above the last bin is all alike. */
 struct class
 {
     float score[MODEL_BINS];   /* of a sample: -ln of the share that is as low, 1 on average */
     float density[MODEL_BINS]; /* of y */
-    bool is_low[MODEL_BINS];
+    int last;
 };
 
+/* Of the samples that pass a part. */
 struct sum {
     double score;
     unsigned count;
+    bool is_picked;
 };
 
 struct ranked {
@@ -40,15 +43,55 @@ struct state {
     const struct diagnose_sample *samples;
     size_t count, classes, rails, leaves;
     bool *is_told; /* [count] it shared an uplink, its ends were let run, and nothing explains it */
-    struct part picks[PICKS];
-    size_t pick_count;
     struct class *class;
-    struct sum *of_rail;   /* [nodes x rails] */
-    struct sum *of_leaves; /* [leaves x leaves], the lower one first */
-    bool *is_worse;        /* [nodes] of the worse half, held against the better one */
-    struct ranked *ranked;
+    struct sum *sums; /* [part_count] by number: see part_of() */
+    size_t part_count;
+    double middle;         /* of the nodes' means: samples are held against those below */
+    struct ranked *ranked; /* room for the nodes, and for the pairs */
     size_t ranked_count;
 };
+
+/* The parts that are looked for: of each node all rails, then each; of each two leaves the uplinks
+ * between them, the lower leaf first, and where both are one all of its uplinks. */
+static struct part part_of(const struct state *state, size_t number)
+{
+    size_t of_node = 1 + state->rails, of_nodes = state->network->node_count * of_node;
+    struct part part = {.type = DIAGNOSE_UPLINK, .peer = -1, .rail = -1, .ways = DIAGNOSE_BOTH};
+
+    if (number < of_nodes) {
+        part.type = number % of_node > 0 ? DIAGNOSE_RAIL : DIAGNOSE_NODE;
+        part.place = (int)(number / of_node);
+        part.rail = (int)(number % of_node) - 1;
+        return part;
+    }
+    part.place = (int)((number - of_nodes) / state->leaves);
+    if ((number - of_nodes) % (state->leaves + 1) > 0)
+        part.peer = (int)((number - of_nodes) % state->leaves);
+    return part;
+}
+
+/* The parts that it passes. Of two leaves the one's uplinks are the other's. */
+enum { NUMBERS_MOST = 7 };
+static int numbers_of(const struct state *state, const struct diagnose_sample *sample,
+                      size_t numbers[NUMBERS_MOST])
+{
+    const int *leaves = state->network->leaves;
+    size_t of_node = 1 + state->rails, first = state->network->node_count * of_node;
+    size_t a = (size_t)leaves[sample->from], b = (size_t)leaves[sample->to];
+    size_t low = a < b ? a : b, high = a < b ? b : a;
+    int ends[] = {sample->from, sample->to}, count = 0;
+
+    for (int k = 0; k < 2; k++) {
+        numbers[count++] = (size_t)ends[k] * of_node;
+        numbers[count++] = (size_t)ends[k] * of_node + 1 + (size_t)sample->rail;
+    }
+    numbers[count++] = first + low * (state->leaves + 1);
+    if (state->leaves > 2) {
+        numbers[count++] = first + high * (state->leaves + 1);
+        numbers[count++] = first + low * state->leaves + high;
+    }
+    return count;
+}
 
 static size_t class_of(const struct diagnose_sample *sample)
 {
@@ -59,57 +102,46 @@ static size_t class_of(const struct diagnose_sample *sample)
     return (size_t)((sample->rail * 2 + sample->is_together) * LOADS + load);
 }
 
-static bool passes(const struct state *state, const struct part *part,
-                   const struct diagnose_sample *sample)
-{
-    return part_carries(state->network, part, sample->from, sample->to, sample->rail);
-}
-
-/* What passes the parts is explained. */
-static void explain(struct state *state, const struct part *parts, size_t count)
-{
-    for (size_t i = 0; i < state->count; i++)
-        for (size_t k = 0; k < count && state->is_told[i]; k++)
-            state->is_told[i] = !passes(state, &parts[k], &state->samples[i]);
-}
-
-/* From how many samples of the class there are in each bin. What is not low is all alike. */
+/* From how many samples of the class there are in each bin. */
 static void fit_class(const unsigned *counts, struct class *class)
 {
-    double all = 0, below = 0, above = 0, mean = 0, least;
+    double all = 0, below = 0, above = 0, mean = 0;
     int top = MODEL_BINS - 1;
 
     for (int bin = 0; bin < MODEL_BINS; bin++)
         all += counts[bin];
     for (; top > 0 && above + counts[top] <= (1 - SCREEN_UPPER_SHARE) * all; top--)
         above += counts[top];
-    least = model_bin_y(top) + MODEL_LOW;
-    for (int bin = 0; bin < MODEL_BINS; bin++) {
-        bool is_low = model_bin_y(bin) < least;
+    for (class->last = 0; model_bin_y(class->last) < model_bin_y(top) + MODEL_LOW; class->last++)
+        ;
+    for (int bin = 0; bin <= class->last; bin++) {
+        bool is_low = bin < class->last;
         double width = is_low ? model_bin_y(bin + 1) - model_bin_y(bin) : -MODEL_LOW;
         double own = is_low ? counts[bin] + generic * SCREEN_DIP_SHARE * width / folds
                             : all + generic - below;
         double share = own / (all + generic);
 
-        class->is_low[bin] = is_low;
         class->score[bin] = (float)-log((below + own / 2) / (all + generic));
         class->density[bin] = (float)(share / width);
         mean += share * class->score[bin];
         below += own;
-        for (int rest = bin + 1; !is_low && rest < MODEL_BINS; rest++) {
-            class->score[rest] = class->score[bin];
-            class->density[rest] = class->density[bin];
-            class->is_low[rest] = false;
-        }
-        if (!is_low)
-            break;
     }
-    for (int bin = 0; bin < MODEL_BINS; bin++)
+    for (int bin = 0; bin <= class->last; bin++)
         class->score[bin] /= (float)mean;
 }
 
+static double mean_of(const struct sum *sum)
+{
+    return sum->count > 0 ? sum->score / sum->count : 0;
+}
+
+static bool is_worse(const struct state *state, int node)
+{
+    return mean_of(&state->sums[(size_t)node * (1 + state->rails)]) > state->middle;
+}
+
 /* Held against nodes of the better half, if there are such samples. */
-static int fit_classes(struct state *state, bool is_of_better)
+static int fit_classes(struct state *state)
 {
     unsigned(*counts)[MODEL_BINS] = calloc(state->classes, sizeof *counts);
 
@@ -118,8 +150,7 @@ static int fit_classes(struct state *state, bool is_of_better)
     for (size_t i = 0; i < state->count; i++) {
         const struct diagnose_sample *sample = &state->samples[i];
 
-        if (state->is_told[i] &&
-            !(is_of_better && (state->is_worse[sample->from] || state->is_worse[sample->to])))
+        if (state->is_told[i] && !is_worse(state, sample->from) && !is_worse(state, sample->to))
             counts[class_of(sample)][model_bin(sample_y(sample))]++;
     }
     for (size_t i = 0; i < state->classes; i++)
@@ -128,164 +159,34 @@ static int fit_classes(struct state *state, bool is_of_better)
     return 0;
 }
 
-static double score_of(const struct state *state, const struct diagnose_sample *sample)
+static int bin_of(const struct class *class, const struct diagnose_sample *sample)
 {
-    return state->class[class_of(sample)].score[model_bin(sample_y(sample))];
+    int bin = model_bin(sample_y(sample));
+
+    return bin < class->last ? bin : class->last;
 }
 
-static void add(struct sum *sum, const struct sum *other)
+static double score_of(const struct state *state, const struct diagnose_sample *sample)
 {
-    sum->score += other->score;
-    sum->count += other->count;
+    const struct class *class = &state->class[class_of(sample)];
+
+    return class->score[bin_of(class, sample)];
 }
 
 static void add_scores(struct state *state)
 {
-    const int *leaf = state->network->leaves;
-
-    memset(state->of_rail, 0, state->network->node_count * state->rails * sizeof *state->of_rail);
-    memset(state->of_leaves, 0, state->leaves * state->leaves * sizeof *state->of_leaves);
+    for (size_t i = 0; i < state->part_count; i++)
+        state->sums[i] = (struct sum){.is_picked = state->sums[i].is_picked};
     for (size_t i = 0; i < state->count; i++) {
-        const struct diagnose_sample *sample = &state->samples[i];
-        struct sum one = {.count = 1};
-        size_t a, b;
+        size_t numbers[NUMBERS_MOST];
+        int count = state->is_told[i] ? numbers_of(state, &state->samples[i], numbers) : 0;
+        double score = count > 0 ? score_of(state, &state->samples[i]) : 0;
 
-        if (!state->is_told[i])
-            continue;
-        one.score = score_of(state, sample);
-        a = (size_t)leaf[sample->from], b = (size_t)leaf[sample->to];
-        add(&state->of_leaves[a < b ? a * state->leaves + b : b * state->leaves + a], &one);
-        add(&state->of_rail[(size_t)sample->from * state->rails + (size_t)sample->rail], &one);
-        add(&state->of_rail[(size_t)sample->to * state->rails + (size_t)sample->rail], &one);
-    }
-}
-
-static struct sum sum_of_node(const struct state *state, size_t node)
-{
-    struct sum sum = {0, 0};
-
-    for (size_t rail = 0; rail < state->rails; rail++)
-        add(&sum, &state->of_rail[node * state->rails + rail]);
-    return sum;
-}
-
-static double mean_of(const struct sum *sum)
-{
-    return sum->count > 0 ? sum->score / sum->count : 0;
-}
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
-static int find_worse(struct state *state)
-{
-    size_t nodes = state->network->node_count;
-    double *means = malloc((nodes + 1) * sizeof *means), middle;
-
-    if (!means)
-        return -1;
-    for (size_t node = 0; node < nodes; node++) {
-        struct sum sum = sum_of_node(state, node);
-
-        means[node] = mean_of(&sum);
-    }
-    qsort(means, nodes, sizeof *means, by_value);
-    middle = means[nodes / 2];
-    for (size_t node = 0; node < nodes; node++) {
-        struct sum sum = sum_of_node(state, node);
-
-        state->is_worse[node] = mean_of(&sum) > middle;
-    }
-    free(means);
-    return 0;
-}
-
-/* Scores are exponential with mean 1, or, through a part at fault, with a greater one. */
-static double gain_of(const struct sum *sum)
-{
-    double mean = mean_of(sum);
-
-    return mean > 1 ? sum->count * (mean - 1 - log(mean)) : 0;
-}
-
-static bool is_picked(const struct state *state, const struct part *part)
-{
-    for (size_t i = 0; i < state->pick_count; i++)
-        if (part_is_same(&state->picks[i], part))
-            return true;
-    return false;
-}
-
-static void weigh(const struct state *state, const struct part *part, const struct sum *sum,
-                  struct part *best, double *most)
-{
-    double gain = gain_of(sum);
-
-    if (gain > *most && !is_picked(state, part)) {
-        *most = gain;
-        *best = *part;
-    }
-}
-
-/* The part with the lowest samples that was not picked. Returns whether there is one. */
-static bool find_lowest(const struct state *state, struct part *best)
-{
-    double most = pick_least;
-    struct part part;
-
-    for (size_t node = 0; node < state->network->node_count; node++) {
-        struct sum all = sum_of_node(state, node);
-
-        part = (struct part){.type = DIAGNOSE_NODE, .place = (int)node, .peer = -1, .rail = -1};
-        part.ways = DIAGNOSE_BOTH;
-        weigh(state, &part, &all, best, &most);
-        part.type = DIAGNOSE_RAIL;
-        for (part.rail = 0; part.rail < (int)state->rails; part.rail++)
-            weigh(state, &part, &state->of_rail[node * state->rails + (size_t)part.rail], best,
-                  &most);
-    }
-    part = (struct part){.type = DIAGNOSE_UPLINK, .rail = -1, .ways = DIAGNOSE_BOTH};
-    for (size_t a = 0; a < state->leaves; a++) {
-        struct sum all = {0, 0};
-
-        part.place = (int)a;
-        for (size_t b = 0; b < state->leaves; b++) {
-            const struct sum *one =
-                &state->of_leaves[a < b ? a * state->leaves + b : b * state->leaves + a];
-
-            part.peer = (int)b;
-            if (a < b && state->leaves > 2)
-                weigh(state, &part, one, best, &most);
-            add(&all, one);
+        for (int k = 0; k < count; k++) {
+            state->sums[numbers[k]].score += score;
+            state->sums[numbers[k]].count++;
         }
-        part.peer = -1;
-        if (state->leaves > 2 || a == 0)
-            weigh(state, &part, &all, best, &most);
     }
-    return most > pick_least;
-}
-
-/* The end of the samples of the pair that begins there. */
-static size_t end_of_pair(const struct state *state, size_t begin)
-{
-    const struct diagnose_sample *first = &state->samples[begin];
-    size_t end = begin + 1;
-
-    while (end < state->count && sample_is_same_pair(&state->samples[end], first))
-        end++;
-    return end;
-}
-
-static bool is_alone(const struct state *state, size_t begin, size_t end)
-{
-    for (; begin < end; begin++)
-        if (!sample_is_shared(state->network, &state->samples[begin]))
-            return true;
-    return false;
 }
 
 static int by_score(const void *left, const void *right)
@@ -295,191 +196,227 @@ static int by_score(const void *left, const void *right)
     return (a->score < b->score) - (a->score > b->score);
 }
 
-/* Ranks the pair whose samples begin there. */
-static void rank(struct state *state, size_t begin, double score)
+static void find_middle(struct state *state)
 {
-    const struct diagnose_sample *first = &state->samples[begin];
+    size_t nodes = state->network->node_count;
 
-    state->ranked[state->ranked_count++] =
-        (struct ranked){node_pair_of(first->from, first->to), score};
+    for (size_t node = 0; node < nodes; node++)
+        state->ranked[node].score = mean_of(&state->sums[node * (1 + state->rails)]);
+    qsort(state->ranked, nodes, sizeof *state->ranked, by_score);
+    state->middle = state->ranked[(nodes - 1) / 2].score;
 }
 
-/* The pairs of a part that were not measured alone, by their lowest sample. Returns how many were.
- */
-static size_t rank_pairs(struct state *state, const struct part *part)
+/* The part with the lowest samples that was not picked: scores are exponential with mean 1, or,
+ * through a part at fault, with a greater one. NULL: there is none. */
+static struct sum *find_lowest(const struct state *state)
 {
-    size_t alone = 0;
+    struct sum *best = NULL;
+    double most = pick_least;
 
-    state->ranked_count = 0;
-    for (size_t begin = 0, end; begin < state->count; begin = end) {
-        double most = 0;
+    for (size_t i = 0; i < state->part_count; i++) {
+        double mean = mean_of(&state->sums[i]);
+        double gain = mean > 1 ? state->sums[i].count * (mean - 1 - log(mean)) : 0;
 
-        end = end_of_pair(state, begin);
-        for (size_t i = begin; i < end; i++)
-            if (passes(state, part, &state->samples[i]))
-                most = fmax(most, score_of(state, &state->samples[i]));
-        if (most > 0 && is_alone(state, begin, end))
-            alone++;
-        else if (most > 0)
-            rank(state, begin, most);
+        if (gain > most && !state->sums[i].is_picked) {
+            most = gain;
+            best = &state->sums[i];
+        }
     }
-    qsort(state->ranked, state->ranked_count, sizeof *state->ranked, by_score);
-    return alone;
+    return best;
+}
+
+static bool passes(const struct state *state, const struct part *part, size_t i)
+{
+    const struct diagnose_sample *sample = &state->samples[i];
+
+    return part_carries(state->network, part, sample->from, sample->to, sample->rail);
+}
+
+/* What passes the part is explained. */
+static void explain(struct state *state, const struct part *part)
+{
+    for (size_t i = 0; i < state->count; i++)
+        state->is_told[i] = state->is_told[i] && !passes(state, part, i);
+}
+
+/* The samples of a pair. */
+struct range {
+    size_t begin, end;
+};
+
+/* The score of the lowest sample that passes the part. */
+static double lowest_of(const struct state *state, struct range of, const struct part *part)
+{
+    double most = 0;
+
+    for (size_t i = of.begin; i < of.end; i++)
+        if (passes(state, part, i))
+            most = fmax(most, score_of(state, &state->samples[i]));
+    return most;
 }
 
 /* ln of how much likelier the samples that go these ways on the rail are of one depth each than of
  * their classes. */
-static double path_gain(const struct state *state, size_t begin, size_t end, int rail, int ways)
+static double path_gain(const struct state *state, struct range of, int rail, int ways)
 {
     double sum = 0;
 
-    for (size_t k = begin; k < end; k++) {
+    for (size_t k = of.begin; k < of.end; k++) {
         const struct diagnose_sample *deep = &state->samples[k];
+        const struct class *own = &state->class[class_of(deep)];
         double product = 1.0 / MODEL_DEPTHS;
 
-        if (deep->rail != rail || !state->class[class_of(deep)].is_low[model_bin(sample_y(deep))])
+        if (deep->rail != rail || bin_of(own, deep) == own->last)
             continue;
-        for (size_t i = begin; i < end; i++) {
+        for (size_t i = of.begin; i < of.end; i++) {
             const struct diagnose_sample *one = &state->samples[i];
+            const struct class *class = &state->class[class_of(one)];
             int way = one->from < one->to ? DIAGNOSE_SENDS : DIAGNOSE_RECEIVES;
 
-            if (one->rail != rail || !(way & ways) || !state->is_told[i])
-                continue;
-            product *= model_density(sample_y(one) - sample_y(deep), path_scale) /
-                       state->class[class_of(one)].density[model_bin(sample_y(one))];
+            if (one->rail == rail && (way & ways) && state->is_told[i])
+                product *= model_density(sample_y(one) - sample_y(deep), path_scale) /
+                           class->density[bin_of(class, one)];
         }
         sum += product;
     }
     return log(sum);
 }
 
-/* Paths that nothing else explains. */
-static void rank_paths(struct state *state)
+static double path_gain_most(const struct state *state, struct range of)
 {
-    state->ranked_count = 0;
-    for (size_t begin = 0, end; begin < state->count; begin = end) {
-        double most = -INFINITY;
+    double most = -INFINITY;
 
-        end = end_of_pair(state, begin);
-        for (int rail = 0; rail < (int)state->rails && !is_alone(state, begin, end); rail++)
-            for (int ways = DIAGNOSE_SENDS; ways <= DIAGNOSE_BOTH; ways++)
-                most = fmax(most, path_gain(state, begin, end, rail, ways));
-        if (most > path_least)
-            rank(state, begin, most);
-    }
-    qsort(state->ranked, state->ranked_count, sizeof *state->ranked, by_score);
+    for (int rail = 0; rail < (int)state->rails; rail++)
+        for (int ways = DIAGNOSE_SENDS; ways <= DIAGNOSE_BOTH; ways++)
+            most = fmax(most, path_gain(state, of, rail, ways));
+    return most;
 }
 
-static bool is_end(const struct screen *screen, size_t first, int node)
+/* Ranks pairs that were not measured alone: a part's by their lowest sample, or (NULL) all by what
+ * a path gains that nothing else explains. Returns how many of the part's were measured alone. */
+static size_t rank(struct state *state, const struct part *part)
 {
-    for (size_t i = first; i < screen->pair_count; i++)
-        if (screen->pairs[i].low == node || screen->pairs[i].high == node)
-            return true;
-    return false;
+    struct range of = {0, 0};
+    size_t alone = 0;
+
+    state->ranked_count = 0;
+    for (; of.begin < state->count; of.begin = of.end) {
+        const struct diagnose_sample *first = &state->samples[of.begin];
+        bool is_alone = false;
+        double score;
+
+        for (of.end = of.begin;
+             of.end < state->count && sample_is_same_pair(&state->samples[of.end], first); of.end++)
+            is_alone |= !sample_is_shared(state->network, &state->samples[of.end]);
+        score = part ? lowest_of(state, of, part) : is_alone ? 0 : path_gain_most(state, of);
+        if (score <= (part ? 0 : path_least))
+            continue;
+        alone += is_alone;
+        if (!is_alone)
+            state->ranked[state->ranked_count++] =
+                (struct ranked){node_pair_of(first->from, first->to), score};
+    }
+    qsort(state->ranked, state->ranked_count, sizeof *state->ranked, by_score);
+    return alone;
 }
 
 /* Adds up to so many pairs of those that are ranked, from the first or from the last, of different
- * nodes but for the part's own. */
+ * nodes than those since first, but for the part's own. */
 static void add_pairs(const struct state *state, const struct part *part, int most, bool is_back,
-                      size_t first, struct screen *screen)
+                      size_t first, struct diagnosis *diagnosis)
 {
-    int own = part->type == DIAGNOSE_RAIL || part->type == DIAGNOSE_NODE ? part->place : -1;
+    int own = part_is_of_node(part) ? part->place : -1;
 
     for (size_t i = 0; i < state->ranked_count && most > 0; i++) {
         struct node_pair pair = state->ranked[is_back ? state->ranked_count - 1 - i : i].pair;
+        bool is_new = true;
 
-        if ((pair.low != own && is_end(screen, first, pair.low)) ||
-            (pair.high != own && is_end(screen, first, pair.high)))
-            continue;
-        screen->pairs[screen->pair_count++] = pair;
-        most--;
+        for (size_t k = first; k < diagnosis->screened_count && is_new; k++) {
+            const struct node_pair *other = &diagnosis->screened[k];
+
+            is_new = (pair.low == own || (pair.low != other->low && pair.low != other->high)) &&
+                     (pair.high == own || (pair.high != other->low && pair.high != other->high));
+        }
+        if (is_new) {
+            diagnosis->screened[diagnosis->screened_count++] = pair;
+            most--;
+        }
     }
 }
 
 /* Picks the part with the lowest samples and asks for pairs of it. Returns whether there is one. */
-static bool pick(struct state *state, struct screen *screen)
+static bool pick(struct state *state, struct diagnosis *diagnosis)
 {
-    struct part *part = &state->picks[state->pick_count];
-    size_t first = screen->pair_count, alone;
+    size_t first = diagnosis->screened_count, alone;
+    struct sum *lowest;
+    struct part part;
 
     add_scores(state);
-    if (state->pick_count == PICKS || !find_lowest(state, part))
+    lowest = find_lowest(state);
+    if (!lowest)
         return false;
-    alone = rank_pairs(state, part);
-    state->pick_count++;
+    lowest->is_picked = true;
+    part = part_of(state, (size_t)(lowest - state->sums));
+    alone = rank(state, &part);
     /* cleared by what was measured alone, it explains nothing */
-    if (state->ranked_count == 0 || alone >= (part_is_large(part) ? ENOUGH_LARGE : ENOUGH))
+    if (state->ranked_count == 0 || alone >= (part_is_large(&part) ? ENOUGH_LARGE : ENOUGH))
         return true;
-    explain(state, part, 1);
-    add_pairs(state, part, LOWEST, false, first, screen);
-    if (part_is_large(part))
-        add_pairs(state, part, BEST, true, first, screen);
+    explain(state, &part);
+    add_pairs(state, &part, LOWEST, false, first, diagnosis);
+    if (part_is_large(&part))
+        add_pairs(state, &part, BEST, true, first, diagnosis);
     return true;
 }
 
-static int find(struct state *state, struct screen *screen)
+static int find(struct state *state, struct diagnosis *diagnosis)
 {
-    if (fit_classes(state, false) != 0)
+    if (fit_classes(state) != 0)
         return -1;
     add_scores(state);
-    if (find_worse(state) != 0 || fit_classes(state, true) != 0)
+    find_middle(state);
+    if (fit_classes(state) != 0)
         return -1;
-    while (pick(state, screen))
+    for (int i = 0; i < PICKS && pick(state, diagnosis); i++)
         ;
-    rank_paths(state);
+    rank(state, NULL);
     for (size_t i = 0; i < state->ranked_count && i < PATHS; i++)
-        screen->pairs[screen->pair_count++] = state->ranked[i].pair;
+        diagnosis->screened[diagnosis->screened_count++] = state->ranked[i].pair;
     return 0;
 }
 
-int screen_make(const struct diagnose_network *network, const struct diagnose_sample *samples,
-                size_t count, const struct part *known, size_t known_count, struct screen *screen)
+int diagnose_screen(const struct diagnose_network *network, const struct diagnose_sample *samples,
+                    size_t count, struct diagnosis *diagnosis)
 {
-    struct state state = {.network = network,
-                          .samples = samples,
-                          .count = count,
-                          .rails = network->rail_count,
-                          .leaves = network->leaf_count,
-                          .classes = network->rail_count * 2 * LOADS,
-                          .is_told = malloc((count + 1) * sizeof *state.is_told)};
-    size_t nodes = network->node_count, pairs = 0, shared = 0;
+    size_t rails = network->rail_count, leaves = network->leaf_count;
+    struct state state = {
+        .network = network,
+        .samples = samples,
+        .count = count,
+        .rails = rails,
+        .leaves = leaves,
+        .classes = rails * 2 * LOADS,
+        .part_count = network->node_count * (1 + rails) + leaves * leaves,
+        .middle = INFINITY,
+        .is_told = malloc((count + 1) * sizeof *state.is_told),
+        .ranked = malloc((count + network->node_count + 1) * sizeof *state.ranked),
+    };
     int status = -1;
 
-    *screen = (struct screen){0};
-    for (size_t i = 0; i < count; i = end_of_pair(&state, i))
-        pairs++;
-    for (size_t i = 0; i < count && state.is_told; i++) {
-        bool is_shared = sample_is_shared(network, &samples[i]);
-
-        state.is_told[i] = is_shared && samples[i].stalled <= MODEL_SEEN;
-        shared += is_shared;
-    }
-    if (state.is_told && shared == 0) {
-        free(state.is_told);
-        return 0;
-    }
-    state.class = calloc(state.classes, sizeof *state.class);
-    state.of_rail = calloc(nodes * state.rails, sizeof *state.of_rail);
-    state.of_leaves = calloc(state.leaves * state.leaves, sizeof *state.of_leaves);
-    state.is_worse = calloc(nodes, sizeof *state.is_worse);
-    state.ranked = malloc((pairs + 1) * sizeof *state.ranked);
-    screen->pairs = malloc((PICKS * (LOWEST + BEST) + PATHS) * sizeof *screen->pairs);
-    if (state.is_told && state.class && state.of_rail && state.of_leaves && state.is_worse &&
-        state.ranked && screen->pairs) {
-        explain(&state, known, known_count);
-        status = find(&state, screen);
+    state.class = calloc(state.classes + 1, sizeof *state.class);
+    state.sums = calloc(state.part_count + 1, sizeof *state.sums);
+    diagnosis->screened = malloc((PICKS * (LOWEST + BEST) + PATHS) * sizeof *diagnosis->screened);
+    if (state.is_told && state.ranked && state.class && state.sums && diagnosis->screened) {
+        for (size_t i = 0; i < count; i++)
+            state.is_told[i] =
+                sample_is_shared(network, &samples[i]) && samples[i].stalled <= MODEL_SEEN;
+        for (size_t i = 0; i < diagnosis->count; i++)
+            if (diagnosis->items[i].probability >= MODEL_SURE)
+                explain(&state, &diagnosis->items[i].part);
+        status = count > 0 ? find(&state, diagnosis) : 0;
     }
     free(state.is_told);
-    free(state.class);
-    free(state.of_rail);
-    free(state.of_leaves);
-    free(state.is_worse);
     free(state.ranked);
+    free(state.class);
+    free(state.sums);
     return status;
-}
-
-void screen_clear(struct screen *screen)
-{
-    free(screen->pairs);
-    *screen = (struct screen){0};
 }

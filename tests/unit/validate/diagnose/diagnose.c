@@ -445,11 +445,11 @@ static void check_screen(void)
         if (pair == 12 * 12 - 13 && !is_asked) { /* the last one */
             ok(diagnose(&network, samples, count, &diagnosis) == 0, "shared: diagnosed");
             ok(diagnosis.count == 0, "... what shares uplinks is nobody's fault");
-            for (size_t i = 0; i < diagnosis.screen.pair_count; i++)
+            for (size_t i = 0; i < diagnosis.screened_count; i++)
                 is_asked |=
-                    diagnosis.screen.pairs[i].low == 1 && diagnosis.screen.pairs[i].high == 5;
+                    diagnosis.screened[i].low == 1 && diagnosis.screened[i].high == 5;
             ok(is_asked, "... the slow path is asked for");
-            ok(diagnosis.screen.pair_count < 12, "... and few others");
+            ok(diagnosis.screened_count < 12, "... and few others");
             diagnosis_clear(&diagnosis);
             count = 0;
             pair = is_asked ? -1 : pair;
@@ -477,7 +477,7 @@ static void check_screen_is_not_petty(void)
             samples[i].shared = 4;
             samples[i].rate *= samples[i].from == node || samples[i].to == node ? 0.98 : 1;
         }
-        ok(diagnose(&network, samples, count, &diagnosis) == 0 && diagnosis.screen.pair_count == 0,
+        ok(diagnose(&network, samples, count, &diagnosis) == 0 && diagnosis.screened_count == 0,
            "%s is asked for nothing",
            node < 0 ? "nobody slow" : "a node a little below all others");
         diagnosis_clear(&diagnosis);
