@@ -140,127 +140,112 @@ double part_log_prior(const struct diagnose_network *network, const struct part 
                                                                           : MODEL_PRIOR_LARGE);
 }
 
-/* Candidates are found by a hash of what they are. */
+/* Candidates are found by a hash of what they are: a number that is another one of each part and
+ * its ways, and never 0. */
 struct slots {
     struct candidate *items;
     size_t size, count;
 };
 
-static size_t hash_of(const struct part *part)
+static unsigned long long number_of(const struct part *part)
 {
-    size_t hash = (size_t)part->type * 4 + (size_t)part->ways;
+    unsigned long long number = (unsigned long long)part->type * 4 + (unsigned)part->ways;
 
-    hash = hash * 0x9e3779b97f4a7c15 + (size_t)(part->place + 1);
-    hash = hash * 0x9e3779b97f4a7c15 + (size_t)(part->peer + 1);
-    hash = hash * 0x9e3779b97f4a7c15 + (size_t)(part->rail + 1);
-    return hash ^ (hash >> 29);
+    number = number << 24 | (unsigned)(part->place + 1);
+    number = number << 24 | (unsigned)(part->peer + 1);
+    return number << 8 | (unsigned)(part->rail + 1);
 }
 
-static bool is_equal(const struct part *a, const struct part *b)
+/* The slot of a part, or the empty one that is its. */
+static struct candidate *find_slot(const struct slots *slots, const struct part *part)
 {
-    return a->type == b->type && a->place == b->place && a->peer == b->peer && a->rail == b->rail &&
-           a->ways == b->ways;
-}
+    unsigned long long number = number_of(part), hash = number * 0x9e3779b97f4a7c15;
+    size_t at = (size_t)(hash ^ hash >> 29) % slots->size;
 
-/* The slot of a part; an empty one is in use then. */
-static struct candidate *slot_of(struct slots *slots, const struct part *part)
-{
-    size_t at;
-
-    if (2 * slots->count >= slots->size) {
-        struct slots grown = {.size = 2 * slots->size + 1024};
-
-        grown.items = calloc(grown.size, sizeof *grown.items);
-        if (!grown.items)
-            return NULL;
-        for (size_t i = 0; i < slots->size; i++)
-            if (slots->items[i].part.ways)
-                *slot_of(&grown, &slots->items[i].part) = slots->items[i];
-        free(slots->items);
-        *slots = grown;
-    }
-    at = hash_of(part) % slots->size;
-    while (slots->items[at].part.ways) {
-        if (is_equal(&slots->items[at].part, part))
-            return &slots->items[at];
+    while (slots->items[at].part.ways && number_of(&slots->items[at].part) != number)
         at = at + 1 < slots->size ? at + 1 : 0;
-    }
-    slots->items[at].part = *part;
-    slots->count++;
     return &slots->items[at];
 }
 
-/* A low sample passes the part, on the rail or on all (-1), and gains that at most. */
-static int count_low(struct slots *slots, struct part part, int rail, double gain)
+static int slots_grow(struct slots *slots)
+{
+    struct slots grown = {.size = 2 * slots->size + 1024, .count = slots->count};
+
+    grown.items = calloc(grown.size, sizeof *grown.items);
+    if (!grown.items)
+        return -1;
+    for (size_t i = 0; i < slots->size; i++)
+        if (slots->items[i].part.ways)
+            *find_slot(&grown, &slots->items[i].part) = slots->items[i];
+    free(slots->items);
+    *slots = grown;
+    return 0;
+}
+
+/* A low sample passes the part and gains that at most. */
+static int count_low(struct slots *slots, struct part part, double gain)
 {
     struct candidate *slot;
 
-    part.rail = rail;
-    slot = slot_of(slots, &part);
-    if (!slot)
+    if (2 * slots->count >= slots->size && slots_grow(slots) != 0)
         return -1;
+    slot = find_slot(slots, &part);
+    slots->count += !slot->part.ways;
+    slot->part = part;
     slot->value += gain;
     return 0;
 }
 
-/* The parts that a low sample passes. */
+/* The parts that a low sample passes. With one rail all rails are the one; of two leaves the one's
+ * uplinks are the other's. */
 static int take_low(const struct diagnose_network *network, struct slots *slots,
                     const struct pair *pair, const struct observation *sample)
 {
     int from = sample->is_up ? pair->low : pair->high, to = sample->is_up ? pair->high : pair->low;
     int status = 0;
-    bool has_all = network->rail_count > 1; /* else all rails are the one */
     double gain = observation_most(sample);
 
-    for (int ends = 0; ends < 4; ends++) {
-        bool is_to = ends & 1, is_both = ends & 2;
-        int node = is_to ? to : from, other = is_to ? from : to;
-        struct part part = {.type = DIAGNOSE_RAIL,
-                            .place = node,
-                            .peer = -1,
-                            .ways = is_both ? DIAGNOSE_BOTH
-                                    : is_to ? DIAGNOSE_RECEIVES
-                                            : DIAGNOSE_SENDS};
+    for (int is_all = 0; is_all <= (network->rail_count > 1); is_all++)
+        for (int end = 0; end < 4; end++) {
+            int node = end & 1 ? to : from, other = end & 1 ? from : to;
+            struct part part = {.type = is_all ? DIAGNOSE_NODE : DIAGNOSE_RAIL,
+                                .place = node,
+                                .peer = -1,
+                                .rail = is_all ? -1 : sample->rail,
+                                .ways = end & 2   ? DIAGNOSE_BOTH
+                                        : end & 1 ? DIAGNOSE_RECEIVES
+                                                  : DIAGNOSE_SENDS};
+            bool is_both = part.ways == DIAGNOSE_BOTH;
 
-        status |= count_low(slots, part, sample->rail, gain);
-        part.type = DIAGNOSE_NODE;
-        if (has_all)
-            status |= count_low(slots, part, -1, gain);
-        part.type = DIAGNOSE_HOST;
-        if (has_all && is_both)
-            status |= count_low(slots, part, -1, gain);
-        part.type = DIAGNOSE_PATH;
-        part.peer = other;
-        for (int all = 0; all <= (has_all && is_both) && node == pair->low; all++)
-            status |= count_low(slots, part, all ? -1 : sample->rail, gain);
-        if (network->leaf_count < 2)
-            continue;
-        part.place = network->leaves[node];
-        part.peer = -1;
-        for (int all = 0; all <= has_all; all++) {
-            int rail = all ? -1 : sample->rail;
-
+            status |= count_low(slots, part, gain);
+            part.type = DIAGNOSE_HOST;
+            if (is_all && is_both)
+                status |= count_low(slots, part, gain);
+            part.type = DIAGNOSE_PATH;
+            part.peer = other;
+            if (node == pair->low && (is_both || !is_all))
+                status |= count_low(slots, part, gain);
+            part = (struct part){.type = DIAGNOSE_FABRIC,
+                                 .place = -1,
+                                 .peer = -1,
+                                 .rail = part.rail,
+                                 .ways = part.ways};
+            if (end == 3)
+                status |= count_low(slots, part, gain);
+            if (network->leaf_count < 2)
+                continue;
             part.type = DIAGNOSE_LEAF;
-            status |= count_low(slots, part, rail, gain);
-            /* of two leaves the one's uplinks are the other's */
+            part.place = network->leaves[node];
+            status |= count_low(slots, part, gain);
+            part.type = DIAGNOSE_UPLINK;
             if (part.place == network->leaves[other] ||
                 (network->leaf_count == 2 && part.place == 1))
                 continue;
-            part.type = DIAGNOSE_UPLINK;
-            status |= count_low(slots, part, rail, gain);
-            if (network->leaf_count > 2 && part.place < network->leaves[other]) {
-                struct part between = part;
-
-                between.peer = network->leaves[other];
-                status |= count_low(slots, between, rail, gain);
-            }
+            status |= count_low(slots, part, gain);
+            part.peer = network->leaves[other];
+            if (network->leaf_count > 2 && part.place < part.peer)
+                status |= count_low(slots, part, gain);
         }
-    }
-    for (int all = 0; all <= has_all; all++)
-        status |= count_low(
-            slots,
-            (struct part){.type = DIAGNOSE_FABRIC, .place = -1, .peer = -1, .ways = DIAGNOSE_BOTH},
-            all ? -1 : sample->rail, gain);
     return status;
 }
 
