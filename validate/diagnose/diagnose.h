@@ -12,7 +12,7 @@
  * takes its place where that is likelier. A part's probability is that of the explanations with
  * it among all that were looked at. O(samples) but for explanations of few low ones. */
 
-enum { DIAGNOSE_RIVALS = 4, DIAGNOSE_RIVAL_PARTS = 4 };
+enum { DIAGNOSE_RIVALS = 4, DIAGNOSE_RIVAL_PARTS = 4, DIAGNOSE_PAIRS_OF_ITEM = 2 };
 
 /* Another explanation of what a part explains. */
 struct rival {

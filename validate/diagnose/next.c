@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Suspicions that are looked at in one go, of each so many nodes, and nodes that measure with a
- * suspect at most. */
+/* Suspicions that are looked at in one go but for the first time, and those whose nodes measure
+ * with others rather not, of each so many nodes; nodes that measure with a suspect at most. */
 enum { ITEMS_MOST = 8, ITEMS_FIRST = 16, ITEMS_OF_NODES = 256 };
-enum { OTHERS_MOST = 12, PAIRS_OF_ITEM = 2, MEMBERS = 3, CONTROLS_MOST = 64 };
+enum { OTHERS_MOST = 12, MEMBERS = 3, CONTROLS_MOST = 64 };
 static const double flattened = 0.4;  /* exponent of weights: what could overturn the best counts */
 static const double surprise = 0.05;  /* a prediction may be wrong */
 static const double confirming = 0.1; /* weight of "nothing" beside a part that is sure */
@@ -95,11 +95,6 @@ static bool is_chosen(const struct node_pair *pairs, size_t count, const struct 
     return false;
 }
 
-static bool is_across(const struct diagnose_network *network, const struct node_pair *pair)
-{
-    return network->leaf_count > 1 && network->leaves[pair->low] != network->leaves[pair->high];
-}
-
 /* The pair, not chosen yet, that tells most of the item: suspects with each other and with others,
  * rather than with those of other items (dirty). Returns whether there is one. */
 static bool find_best(const struct diagnose_network *network, const struct suspicion *item,
@@ -119,7 +114,7 @@ static bool find_best(const struct diagnose_network *network, const struct suspi
                 continue;
             score = divergence(network, item, &pair) -
                     (dirty[k] && !suspects[k] ? dirty_costs : 0) -
-                    (is_across(network, &pair) ? across_costs : 0);
+                    (nodes_are_across(network, pair.low, pair.high) ? across_costs : 0);
             if (score > most) {
                 most = score;
                 *best = pair;
@@ -133,7 +128,7 @@ static size_t choose(const struct diagnose_network *network, const struct suspic
                      const char *dirty, struct node_pair *pairs, size_t count, size_t most)
 {
     char *suspects = calloc(network->node_count + 1, 1);
-    size_t end = count + PAIRS_OF_ITEM < most ? count + PAIRS_OF_ITEM : most;
+    size_t end = count + DIAGNOSE_PAIRS_OF_ITEM < most ? count + DIAGNOSE_PAIRS_OF_ITEM : most;
 
     if (!suspects)
         return count;
@@ -189,11 +184,12 @@ size_t diagnose_next(const struct diagnose_network *network, const struct diagno
 {
     char *dirty = calloc(network->node_count + 1, 1);
     size_t count = 0, items = 0, often = 1 + network->node_count / ITEMS_OF_NODES;
-    size_t items_most = often * (before ? ITEMS_MOST : ITEMS_FIRST);
+    size_t items_most = before ? often * ITEMS_MOST : diagnosis->count;
 
-    for (size_t i = 0; i < diagnosis->count && dirty && i < often * ITEMS_FIRST; i++)
-        mark(network, &diagnosis->items[i].part, dirty);
-    for (size_t i = 0; i < diagnosis->count && dirty && items < items_most; i++) {
+    for (size_t i = 0; i < diagnosis->count && dirty; i++)
+        if (i < often * ITEMS_FIRST || diagnosis->items[i].probability > MODEL_CLEARED)
+            mark(network, &diagnosis->items[i].part, dirty);
+    for (size_t i = 0; i < diagnosis->count && dirty && items < items_most && count < most; i++) {
         const struct suspicion *item = &diagnosis->items[i];
 
         if (before && (item->probability >= MODEL_SURE || item->probability <= 1 - MODEL_SURE ||

@@ -14,10 +14,14 @@ static const double mad_scale = 1.4826;
 static const double scale_most = 0.1;
 static const float dead_y = -4;
 
+bool nodes_are_across(const struct diagnose_network *network, int a, int b)
+{
+    return network->leaves && network->leaf_count > 1 && network->leaves[a] != network->leaves[b];
+}
+
 bool sample_is_across(const struct diagnose_network *network, const struct diagnose_sample *sample)
 {
-    return network->leaves && network->leaf_count > 1 &&
-           network->leaves[sample->from] != network->leaves[sample->to];
+    return nodes_are_across(network, sample->from, sample->to);
 }
 
 bool sample_is_shared(const struct diagnose_network *network, const struct diagnose_sample *sample)

@@ -45,7 +45,8 @@ static inline bool sample_is_same_pair(const struct diagnose_sample *a,
     return (a->from == b->from && a->to == b->to) || (a->from == b->to && a->to == b->from);
 }
 
-/* Whether it is of nodes on different leaves. */
+/* Whether the nodes are on different leaves; and those of a sample. */
+bool nodes_are_across(const struct diagnose_network *network, int a, int b);
 bool sample_is_across(const struct diagnose_network *network, const struct diagnose_sample *sample);
 
 /* Whether another pair used an uplink beside it. */

@@ -79,52 +79,74 @@ static void read_nominals(const struct links_source *source, struct links *links
     }
 }
 
-/* The nodes at hand are on some of the cluster's leaf switches: those that none is on count not.
- * Where one node's is not known none is. */
+/* The names of the nodes on the leaf; malloc'd. */
+static char *name_group(const struct links *links, const int *leaves, int leaf)
+{
+    struct hostlist names = {0};
+    char *folded;
+
+    for (size_t i = 0; i < links->node_count; i++)
+        if (leaves[i] == leaf)
+            hostlist_append(&names, links->nodes[i]);
+    folded = hostlist_fold(&names);
+    hostlist_clear(&names);
+    return folded;
+}
+
+/* The nodes are on some of so many leaves, each node's in leaves: those that none is on count not.
+ * Without names each has its nodes'. */
+static int number_leaves(struct links *links, const int *leaves, size_t count,
+                         const char *const *names)
+{
+    int *numbers = calloc(count + 1, sizeof *numbers);
+    bool is_done;
+
+    links->leaves = malloc((links->node_count + 1) * sizeof *links->leaves);
+    links->leaf_names = calloc(count + 1, sizeof *links->leaf_names);
+    is_done = numbers && links->leaves && links->leaf_names;
+    for (size_t i = 0; i < links->node_count && is_done; i++)
+        numbers[leaves[i]] = 1;
+    for (size_t leaf = 0; leaf < count && is_done; leaf++)
+        if (numbers[leaf] > 0) {
+            numbers[leaf] = (int)links->leaf_count++;
+            links->leaf_names[numbers[leaf]] =
+                names ? strdup(names[leaf]) : name_group(links, leaves, (int)leaf);
+            is_done = links->leaf_names[numbers[leaf]] != NULL;
+        }
+    for (size_t i = 0; i < links->node_count && is_done; i++)
+        links->leaves[i] = numbers[leaves[i]];
+    free(numbers);
+    return is_done ? 0 : -1;
+}
+
+/* Where one node's leaf switch is not known none is. */
 static int read_leaves(const struct links_source *source, struct links *links)
 {
-    size_t leaves = 0;
-    bool is_done = true;
-    int *numbers;
+    int last = -1;
 
     for (size_t i = 0; i < links->node_count; i++) {
         if (source->leaves[i] < 0)
             return 0;
-        leaves = (size_t)source->leaves[i] >= leaves ? (size_t)source->leaves[i] + 1 : leaves;
+        last = source->leaves[i] > last ? source->leaves[i] : last;
     }
-    numbers = calloc(leaves + 1, sizeof *numbers);
-    links->leaves = malloc((links->node_count + 1) * sizeof *links->leaves);
-    links->leaf_names = calloc(leaves + 1, sizeof *links->leaf_names);
-    if (!numbers || !links->leaves || !links->leaf_names) {
-        free(numbers);
-        return -1;
-    }
-    for (size_t i = 0; i < links->node_count; i++)
-        numbers[source->leaves[i]] = 1;
-    for (size_t leaf = 0; leaf < leaves; leaf++)
-        if (numbers[leaf] > 0) {
-            links->leaf_names[links->leaf_count] =
-                strdup(source->leaf_names ? source->leaf_names[leaf] : "?");
-            is_done &= links->leaf_names[links->leaf_count] != NULL;
-            numbers[leaf] = (int)links->leaf_count++;
-        }
-    for (size_t i = 0; i < links->node_count; i++)
-        links->leaves[i] = numbers[source->leaves[i]];
-    free(numbers);
-    return is_done ? 0 : -1;
+    return number_leaves(links, source->leaves, (size_t)(last + 1), source->leaf_names);
+}
+
+bool links_is_same_transfer(const struct record *a, const struct record *b)
+{
+    return a->node && a->peer && a->part && b->node && b->peer && b->part &&
+           strcmp(a->node, b->node) == 0 && strcmp(a->peer, b->peer) == 0 &&
+           strcmp(a->part, b->part) == 0;
 }
 
 /* What the receiver says of the transfer: the record beside it. NULL: it says nothing. */
 static const struct record *received_of(const struct records *records, size_t i)
 {
-    const struct record *record = &records->items[i];
-
     for (size_t k = i > 0 ? i - 1 : 0; k <= i + 1 && k < records->count; k++) {
         const struct record *other = &records->items[k];
 
         if (links_is_measurement(other) && is_metric(other, METRIC_BANDWIDTH_RECEIVED) &&
-            strcmp(other->node, record->node) == 0 && strcmp(other->peer, record->peer) == 0 &&
-            strcmp(other->part, record->part) == 0)
+            links_is_same_transfer(other, &records->items[i]))
             return other;
     }
     return NULL;
@@ -136,11 +158,9 @@ static const struct record *path_mtu_of(const struct records *records, size_t i)
 {
     const struct record *record = &records->items[i];
     const struct record *other = i > 0 ? &records->items[i - 1] : NULL;
-    bool is_told = other && record->code == FAULT_PATH_MTU_LOW &&
-                   is_metric(other, METRIC_PATH_MTU) && other->node && other->peer && other->part;
 
-    return is_told && strcmp(other->node, record->node) == 0 &&
-                   strcmp(other->peer, record->peer) == 0 && strcmp(other->part, record->part) == 0
+    return other && record->code == FAULT_PATH_MTU_LOW && is_metric(other, METRIC_PATH_MTU) &&
+                   links_is_same_transfer(other, record)
                ? other
                : NULL;
 }
@@ -352,57 +372,33 @@ static int root_of(int *parents, int node)
     return node;
 }
 
-static char *name_group(const struct links *links, const int *parents, int root)
-{
-    struct hostlist names = {0};
-    char *folded;
-
-    for (size_t i = 0; i < links->node_count; i++)
-        if (parents[i] == root)
-            hostlist_append(&names, links->nodes[i]);
-    folded = hostlist_fold(&names);
-    hostlist_clear(&names);
-    return folded;
-}
-
 /* Groups of nodes that reach each other well, and other groups not on any rail, are leaf switches
  * that nobody has stated. A node that reaches nobody well is a group of its own. */
 static int find_leaves(double peers_share, struct links *links)
 {
     int *parents = malloc((links->node_count + 1) * sizeof *parents), groups = 0;
     int *sizes = calloc(links->node_count + 1, sizeof *sizes);
-    bool is_named = true;
+    bool is_done = parents && sizes;
 
-    for (size_t i = 0; i < links->node_count && parents && sizes; i++)
+    for (size_t i = 0; i < links->node_count && is_done; i++)
         parents[i] = (int)i;
-    for (size_t i = 0; i < links->sample_count && parents && sizes; i++) {
+    for (size_t i = 0; i < links->sample_count && is_done; i++) {
         const struct diagnose_sample *sample = &links->samples[i].sample;
 
         if (!sample->is_together && sample->rate >= peers_share)
             parents[root_of(parents, sample->from)] = root_of(parents, sample->to);
     }
-    for (size_t i = 0; i < links->node_count && parents && sizes; i++) {
+    for (size_t i = 0; i < links->node_count && is_done; i++) {
         parents[i] = root_of(parents, (int)i);
         groups += ++sizes[parents[i]] == 2;
     }
     if (groups > 1) {
         links->has_found_leaves = true;
-        links->leaves = malloc((links->node_count + 1) * sizeof *links->leaves);
-        links->leaf_names = calloc(links->node_count + 1, sizeof *links->leaf_names);
+        is_done = number_leaves(links, parents, links->node_count, NULL) == 0;
     }
-    for (size_t i = 0; i < links->node_count && links->leaves && links->leaf_names; i++)
-        if (parents[i] == (int)i) {
-            for (size_t k = 0; k < links->node_count; k++)
-                if (parents[k] == (int)i)
-                    links->leaves[k] = (int)links->leaf_count;
-            links->leaf_names[links->leaf_count] = name_group(links, parents, (int)i);
-            is_named &= links->leaf_names[links->leaf_count++] != NULL;
-        }
     free(parents);
     free(sizes);
-    return parents && sizes && is_named && (groups < 2 || (links->leaves && links->leaf_names))
-               ? 0
-               : -1;
+    return is_done ? 0 : -1;
 }
 
 static void read_latency(const struct record *record, struct links *links)

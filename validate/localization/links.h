@@ -55,6 +55,9 @@ struct links {
 /* Whether the record is a bandwidth or latency of a pair and rail. */
 bool links_is_measurement(const struct record *record);
 
+/* Whether both are of the same way of a pair, on the same rail. */
+bool links_is_same_transfer(const struct record *a, const struct record *b);
+
 /* Reads the records since first; those since retests are of suspects alone on the network.
  * peers_share: of what a rail should have, that sound pairs of a leaf reach. Returns 0, or -1 when
  * memory is out; to be cleared in either case. O(records log records). */

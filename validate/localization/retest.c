@@ -12,8 +12,6 @@
 #include "lib/constants/links_constants.h"
 #include "validate/schedule/apart.h"
 
-enum { PARTNERS = 2 };
-
 struct retest_schedule retest_schedule(size_t nodes)
 {
     return nodes <= LINKS_FEW ? (struct retest_schedule){3, 4, true}
@@ -80,59 +78,35 @@ bool localization_measure_pairs(const struct localization *localization,
     return is_measured;
 }
 
-static bool is_on_leaf_of(const struct links *links, size_t node, size_t other)
-{
-    return !links->leaves || links->leaves[node] == links->leaves[other];
-}
-
-/* The partners of a suspect: nodes that nobody suspects, after it in the list, of its own leaf
- * first; where there is none, suspects. */
-static int choose_partners(const struct links *links, const bool *is_suspect, size_t suspect,
-                           size_t partners[PARTNERS])
-{
-    int count = 0;
-
-    for (int choice = 0; choice < 3; choice++)
-        for (size_t i = 1; i < links->node_count && count < PARTNERS; i++) {
-            size_t node = (suspect + i) % links->node_count;
-            bool is_own = is_on_leaf_of(links, node, suspect);
-
-            if (choice < 2 ? !is_suspect[node] && is_own == (choice == 0)
-                           : is_suspect[node] && count == 0)
-                partners[count++] = node;
-        }
-    return count;
-}
-
 bool localization_measure_nodes(const struct localization *localization, const bool *is_suspect,
                                 enum retest_passes passes, size_t *first)
 {
     const struct links *links = &localization->links;
-    struct node_pair *pairs = malloc((PARTNERS * links->node_count + 2) * sizeof *pairs);
-    size_t count = 0, partners[PARTNERS], control = SIZE_MAX;
-    bool is_measured;
+    struct diagnose_network network = {.node_count = links->node_count,
+                                       .rail_count = links->rail_count,
+                                       .leaf_count = links->leaf_count > 1 ? links->leaf_count : 0,
+                                       .leaves = links->leaves};
+    size_t most = DIAGNOSE_PAIRS_OF_ITEM * links->node_count, count = 0;
+    struct node_pair *pairs = malloc((most + 1) * sizeof *pairs);
+    struct diagnosis suspects = {0};
+    bool is_measured = pairs != NULL;
 
-    for (size_t node = 0; node < links->node_count && pairs; node++) {
-        int found = is_suspect[node] ? choose_partners(links, is_suspect, node, partners) : 0;
-
-        for (int i = 0; i < found; i++) {
-            struct node_pair pair = node_pair_of((int)node, (int)partners[i]);
-
-            if (!is_suspect[partners[i]] || pair.low == (int)node)
-                pairs[count++] = pair;
-        }
-    }
-    for (size_t node = links->node_count; node-- > 0 && count > 0;) {
-        if (is_suspect[node])
-            continue;
-        if (control != SIZE_MAX) {
-            pairs[count++] = (struct node_pair){(int)node, (int)control};
-            break;
-        }
-        control = node;
-    }
+    for (int node = 0; node < (int)links->node_count && is_measured; node++)
+        if (is_suspect[node] && (is_measured = GROW(suspects.items, suspects.count)))
+            /* it, or nothing */
+            suspects.items[suspects.count++] = (struct suspicion){.part = {.type = DIAGNOSE_NODE,
+                                                                           .place = node,
+                                                                           .peer = -1,
+                                                                           .rail = -1,
+                                                                           .ways = DIAGNOSE_BOTH},
+                                                                  .probability = 0.5,
+                                                                  .rivals = {{.probability = 0.5}},
+                                                                  .rival_count = 1};
+    if (is_measured)
+        count = diagnose_next(&network, &suspects, NULL, pairs, most, 0);
     is_measured =
         count > 0 && localization_measure_pairs(localization, pairs, count, passes, first);
+    diagnosis_clear(&suspects);
     free(pairs);
     return is_measured;
 }

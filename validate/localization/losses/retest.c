@@ -96,16 +96,13 @@ static int samples_read(struct reading *reading)
         return -1;
     for (size_t i = first; i < records->count; i++) {
         const struct record *record = &records->items[i];
-        bool is_same;
 
         if (!is_of_pair(record))
             continue;
         if (is_metric(record, METRIC_BANDWIDTH))
             bandwidth = record;
-        is_same = bandwidth && strcmp(bandwidth->node, record->node) == 0 &&
-                  strcmp(bandwidth->peer, record->peer) == 0 &&
-                  strcmp(bandwidth->part, record->part) == 0;
-        sample_add(reading, i, is_same ? bandwidth : NULL);
+        sample_add(reading, i,
+                   bandwidth && links_is_same_transfer(bandwidth, record) ? bandwidth : NULL);
     }
     return 0;
 }

@@ -135,7 +135,7 @@ int main(void)
     is_int(measured, 0, "... and nothing measured again");
     is_str(found(&lossy, &lossy), "fail n2 eth1 sends receives", "a rail that loses again fails");
     is_int(measured, 1, "... it was measured once more");
-    is_str(asked[0], "n1:n2,n2:n3,n3:n4", "... with two partners, and a control pair");
+    is_str(asked[0], "n1:n2,n2:n3,n1:n3", "... with two partners, and a control pair");
     is_str(found(&lossy_sends, &lossy_sends), "fail n2 eth1 sends", "... one way");
     is_str(found(&lossy, NULL), "unknown n2 eth1 sends receives", "not without a retest");
     is_str(found(&lossy, &well), "unknown n2 eth1 sends receives", "nor where that is well");
