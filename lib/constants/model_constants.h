@@ -23,7 +23,6 @@ ROW(real, MODEL_SEEN_OTHERS, 0.015, "of other samples", "chosen 2026-11", "their
 ROW(real, MODEL_SEEN, 0.05, "of the time", "chosen 2026-11", "an end that misses more sees it") \
 ROW(real, MODEL_TOGETHER_RUN, 0.5, "probability", "chosen 2026-11", "what comes and goes keeps for a pair run") \
 ROW(real, MODEL_CHANGES, 0.1, "of samples that it slows", "chosen 2026-11", "what comes and goes changes in") \
-ROW(real, MODEL_CHANGES_ALWAYS, 0.1, "ratio", "chosen 2026-11", "as likely that what is always there lets a sample change") \
 ROW(real, MODEL_CHANGED, 1.3, "high over low end", "chosen 2026-11", "what has more changed meanwhile") \
 ROW(real, MODEL_HICCUPS_LEAST, 0.001, "of pair runs", "chosen 2026-11", "have one") \
 ROW(real, MODEL_HICCUPS_MOST, 0.1, "of pair runs", "chosen 2026-11", "have one at most") \

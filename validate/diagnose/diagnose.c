@@ -277,26 +277,10 @@ static int revise(struct search *search, size_t place, struct rivals *rivals, do
     return 1;
 }
 
-/* Tells of the part, with how many samples pass it. */
-static int add_item(struct search *search, struct suspicion *item)
+static int add_item(struct diagnosis *diagnosis, const struct suspicion *item)
 {
-    const struct observations *observations = &search->observations;
-    struct diagnosis *diagnosis = search->diagnosis;
-    unsigned count = part_pairs(observations, &item->part, search->pairs);
-    struct suspicion *grown = grow(diagnosis->items, diagnosis->count, sizeof *grown);
-
-    if (!grown)
+    if (!GROW(diagnosis->items, diagnosis->count))
         return -1;
-    for (unsigned i = 0; i < count; i++) {
-        const struct pair *pair = &observations->pairs[search->pairs[i]];
-
-        for (unsigned k = pair->begin; k < pair->end; k++)
-            if (part_passes(observations->network, &item->part, pair, &observations->items[k])) {
-                item->all++;
-                item->low += observations->items[k].is_low;
-            }
-    }
-    diagnosis->items = grown;
     diagnosis->items[diagnosis->count++] = *item;
     return 0;
 }
@@ -327,7 +311,7 @@ static int add_suspicion(struct search *search, const struct part *part,
         else if (item.rival_count < DIAGNOSE_RIVALS && rival.probability > 1e-9)
             item.rivals[item.rival_count++] = rival;
     }
-    return add_item(search, &item);
+    return add_item(search->diagnosis, &item);
 }
 
 static struct suspicion *find_item(const struct diagnosis *diagnosis, const struct part *part)
@@ -359,7 +343,7 @@ static int add_others(struct search *search)
                     known->probability += item.probability;
                 if (known)
                     continue;
-                if (add_item(search, &item) != 0)
+                if (add_item(diagnosis, &item) != 0)
                     return -1;
             }
     return 0;
@@ -427,7 +411,7 @@ static int add_likely(struct search *search)
 
         item.probability = 1 / (1 + exp(-left->value));
         item.rivals[0].probability = 1 - item.probability;
-        if (!find_item(search->diagnosis, &item.part) && add_item(search, &item) != 0)
+        if (!find_item(search->diagnosis, &item.part) && add_item(search->diagnosis, &item) != 0)
             return -1;
         heap_drop_first(left, &search->left_count);
     }
@@ -454,61 +438,65 @@ bool suspicion_is_sure(const struct suspicion *item)
     return suspicion_probability(item) >= MODEL_SURE;
 }
 
-/* Whether a sample of the pairs that is too low passes the part, and none that is at fault for
- * sure.
- */
-static bool has_own_low(const struct search *search, const struct part *part, unsigned pairs,
-                        const struct part *const *sure, size_t sure_count)
+/* Counts the samples that pass the part, all and low ones. Returns whether one of them is too low
+ * and passes none that is at fault for sure. */
+static bool count_samples(struct search *search, const struct part *const *sure, size_t sure_count,
+                          struct suspicion *item)
 {
     const struct observations *observations = &search->observations;
     const struct diagnose_network *network = observations->network;
+    unsigned count = part_pairs(observations, &item->part, search->pairs);
+    bool has_own = false;
 
-    for (unsigned i = 0; i < pairs; i++) {
+    for (unsigned i = 0; i < count; i++) {
         const struct pair *pair = &observations->pairs[search->pairs[i]];
 
         for (unsigned k = pair->begin; k < pair->end; k++) {
             const struct observation *sample = &observations->items[k];
-            bool is_own = model_bin_y(sample->bin) < log(network->fault_share) &&
-                          part_passes(network, part, pair, sample);
+            bool is_own = model_bin_y(sample->bin) < log(network->fault_share);
 
-            for (size_t m = 0; m < sure_count && is_own; m++)
+            if (!part_passes(network, &item->part, pair, sample))
+                continue;
+            item->all++;
+            item->low += sample->is_low;
+            for (size_t m = 0; m < sure_count && is_own && !has_own; m++)
                 is_own = !part_passes(network, sure[m], pair, sample);
-            if (is_own)
-                return true;
+            has_own = has_own || is_own;
         }
     }
-    return false;
+    return has_own;
 }
 
-/* What is low only where a part is at fault for sure is that part's: how deep it is may vary more
- * than the model has it. */
-static int drop_explained(struct search *search)
+/* Counts what passes each part. What is low only where a part is at fault for sure is that part's:
+ * how deep it is may vary more than the model has it. Nor is told what leaves enough. */
+static int finish(struct search *search)
 {
+    const struct diagnose_network *network = search->observations.network;
     struct diagnosis *diagnosis = search->diagnosis;
     const struct part **sure = malloc((diagnosis->count + 1) * sizeof *sure);
-    size_t sure_count = 0;
+    size_t sure_count = 0, kept = 0;
 
     for (size_t i = 0; i < diagnosis->count && sure; i++)
         if (suspicion_is_sure(&diagnosis->items[i]))
             sure[sure_count++] = &diagnosis->items[i].part;
     for (size_t i = 0; i < diagnosis->count && sure; i++) {
         struct suspicion *item = &diagnosis->items[i];
+        double most = item->part.duty > 0 ? network->fault_share_at_times : network->fault_share;
 
-        if (!suspicion_is_sure(item) &&
-            !has_own_low(search, &item->part,
-                         part_pairs(&search->observations, &item->part, search->pairs), sure,
-                         sure_count))
+        if (!count_samples(search, sure, sure_count, item) && !suspicion_is_sure(item))
+            item->probability = 0;
+        if (exp(model_depth(item->part.depth)) >= most)
             item->probability = 0;
     }
+    for (size_t i = 0; i < diagnosis->count && sure; i++)
+        if (diagnosis->items[i].probability > MODEL_ASKED)
+            diagnosis->items[kept++] = diagnosis->items[i];
+    diagnosis->count = kept;
+    if (kept > 0)
+        qsort(diagnosis->items, kept, sizeof *diagnosis->items, by_probability);
     free(sure);
     return sure ? 0 : -1;
 }
-
-/* What is nobody's fault. */
-struct noise {
-    struct model_dips dips;
-    double hiccup_share;
-};
 
 /* The samples of a run that no part passes, all and the low ones. */
 static void count_dips(const struct observations *observations, const struct pair *pair,
@@ -527,7 +515,7 @@ static void count_dips(const struct observations *observations, const struct pai
 }
 
 /* What is low though no part that is at fault passes it. */
-static void find_noise(const struct explanation *explanation, struct noise *noise)
+static void find_noise(const struct explanation *explanation, struct model_noise *noise)
 {
     const struct observations *observations = explanation->observations;
     unsigned counts[MODEL_BINS] = {0};
@@ -541,16 +529,14 @@ static void find_noise(const struct explanation *explanation, struct noise *nois
             const struct run *run = &observations->runs[pair->first_run + k];
 
             if (run->hiccup > 0 &&
-                run_is_hiccup(observations, pair, run, &parts, explanation->hiccup_share,
-                              model_rates[explanation->rate]))
+                run_is_hiccup(observations, pair, run, &parts, model_rates[explanation->rate]))
                 hiccups++;
             else
                 count_dips(observations, pair, run, &parts, counts, &all);
         }
     }
-    noise->hiccup_share = fmin(
-        fmax(hiccups / fmax(observations->run_count, 1), MODEL_HICCUPS_LEAST), MODEL_HICCUPS_MOST);
-    model_fit_dips(counts, all, MODEL_DIPS_MOST, &noise->dips);
+    model_fit_noise(counts, all, MODEL_DIPS_MOST, hiccups / fmax(observations->run_count, 1),
+                    noise);
 }
 
 static void search_clear(struct search *search)
@@ -564,34 +550,33 @@ static void search_clear(struct search *search)
 
 static int search_make(const struct diagnose_network *network,
                        const struct diagnose_sample *samples, size_t count,
-                       const struct noise *noise, struct search *search)
+                       const struct model_noise *noise, struct search *search)
 {
-    if (observations_make(network, &noise->dips, samples, count, &search->observations) != 0)
+    if (observations_make(network, noise, samples, count, &search->observations) != 0)
         return -1;
     search->pairs = malloc((search->observations.pair_count + 1) * sizeof *search->pairs);
     if (!search->pairs)
         return -1;
-    return explanation_make(&search->observations, noise->hiccup_share, &search->explanation);
+    return explanation_make(&search->observations, &search->explanation);
 }
 
 int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
              size_t count, struct diagnosis *diagnosis)
 {
     struct search search = {.diagnosis = diagnosis};
-    struct noise noise = {.hiccup_share = MODEL_HICCUPS_LEAST};
+    struct model_noise noise;
     unsigned none[MODEL_BINS] = {0};
-    size_t kept = 0;
     int status;
 
     *diagnosis = (struct diagnosis){0};
-    model_fit_dips(none, 0, 1, &noise.dips);
+    model_fit_noise(none, 0, 1, 0, &noise);
     status = search_make(network, samples, count, &noise, &search);
     /* at first all that is low may be nobody's */
     for (int i = 0; i < ROUNDS && status == 0; i++) {
-        double share = noise.dips.share;
+        double dips = noise.dips;
 
         find_noise(&search.explanation, &noise);
-        if (i > 0 && noise.dips.share > clearer * share)
+        if (i > 0 && noise.dips > clearer * dips)
             break;
         search_clear(&search);
         status = search_make(network, samples, count, &noise, &search);
@@ -605,18 +590,8 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
     if (status == 0)
         status = add_likely(&search);
     if (status == 0)
-        status = drop_explained(&search);
+        status = finish(&search);
     search_clear(&search);
-    for (size_t i = 0; i < diagnosis->count; i++) {
-        const struct suspicion *item = &diagnosis->items[i];
-        double most = item->part.duty > 0 ? network->fault_share_at_times : network->fault_share;
-
-        if (item->probability > MODEL_ASKED && exp(model_depth(item->part.depth)) < most)
-            diagnosis->items[kept++] = *item;
-    }
-    diagnosis->count = kept;
-    if (kept > 0)
-        qsort(diagnosis->items, kept, sizeof *diagnosis->items, by_probability);
     return status == 0 ? diagnose_screen(network, samples, count, diagnosis) : -1;
 }
 

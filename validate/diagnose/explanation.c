@@ -27,7 +27,7 @@ static void compute(struct explanation *explanation, unsigned pair)
     struct parts parts = explanation_parts(explanation, pair);
 
     pair_values(explanation->observations, &explanation->observations->pairs[pair], &parts,
-                explanation->hiccup_share, explanation->values[pair]);
+                explanation->values[pair]);
 }
 
 static void find_rate(struct explanation *explanation)
@@ -55,12 +55,11 @@ static void change(struct explanation *explanation, unsigned count, int more)
     find_rate(explanation);
 }
 
-int explanation_make(const struct observations *observations, double hiccup_share,
-                     struct explanation *explanation)
+int explanation_make(const struct observations *observations, struct explanation *explanation)
 {
     size_t pairs = observations->pair_count;
 
-    *explanation = (struct explanation){.observations = observations, .hiccup_share = hiccup_share};
+    *explanation = (struct explanation){.observations = observations};
     explanation->values = malloc((pairs + 1) * sizeof *explanation->values);
     explanation->scratch = malloc((pairs + 1) * sizeof *explanation->scratch);
     explanation->touched = calloc(pairs + 1, sizeof *explanation->touched);
@@ -171,8 +170,8 @@ double explanation_weigh(struct explanation *explanation, struct part *part, dou
                 return sum;
         }
         rest -= i >= telling ? observations->pairs[pair].most : 0;
-        pair_gains(observations, &observations->pairs[pair], &parts, explanation->hiccup_share,
-                   model_rates[explanation->rate], part, factors);
+        pair_gains(observations, &observations->pairs[pair], &parts, model_rates[explanation->rate],
+                   part, factors);
         gains_multiply(&gains, factors);
     }
     sum = gains_sum(&gains, part_sharing(part), &best);

@@ -13,7 +13,6 @@ struct explanation {
     struct part *parts;
     size_t count, size;
     double (*values)[MODEL_RATES]; /* [pair] log likelihood by the share of busy runs */
-    double hiccup_share;           /* of the runs */
     double totals[MODEL_RATES];    /* of all pairs */
     int rate;                      /* the likeliest of these */
     double prior;                  /* of all parts */
@@ -21,10 +20,9 @@ struct explanation {
     unsigned short *touched;       /* [pairs] how many parts touch each */
 };
 
-/* Of no part. hiccup_share: of the pairs have one. Returns 0, or -1 when memory is out; to be
+/* Of no part. Returns 0, or -1 when memory is out; to be
  * cleared in either case. */
-int explanation_make(const struct observations *observations, double hiccup_share,
-                     struct explanation *explanation);
+int explanation_make(const struct observations *observations, struct explanation *explanation);
 void explanation_clear(struct explanation *explanation);
 
 /* The parts that touch a pair. */

@@ -146,12 +146,10 @@ static void find_ratios(const struct diagnose_network *network, const struct obs
     const float *row = sample->table->ratio[load][sample->is_seen][bin];
     const float *healthy = sample->table->healthy[load][sample->is_seen];
     float unit = bin == sample->bin ? 1 : expf(healthy[bin] - healthy[sample->bin]);
-    /* what is there all the time does not let a sample change, unless machines do */
-    float steady = sample->is_changed && load == MODEL_QUIET ? (float)MODEL_CHANGES_ALWAYS : 1;
 
     ratios->always = row;
     ratios->at_times = is_uplink ? row : sample->table->at_times[load][sample->is_seen][bin];
-    if (steps == 0 && unit == 1 && steady == 1)
+    if (steps == 0 && unit == 1)
         return;
     for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
         int deeper = part_deeper(depth, steps);
@@ -163,8 +161,6 @@ static void find_ratios(const struct diagnose_network *network, const struct obs
         memcpy(ratios->own[1], ratios->own[0], sizeof ratios->own[1]);
     else
         model_blend(ratios->own[0], ratios->own[1]);
-    for (int depth = 0; depth < MODEL_DEPTHS; depth++)
-        ratios->own[0][depth] *= steady;
     ratios->always = ratios->own[0];
     ratios->at_times = ratios->own[1];
 }
@@ -304,11 +300,10 @@ static void run_weigh(const struct observations *observations, const struct run 
 }
 
 /* Of quiet, busy machines and a hiccup. */
-static double likelihood_of(const struct run *run, double hiccups, double busy, double quiet_value,
+static double likelihood_of(const struct run *run, double busy, double quiet_value,
                             double busy_value)
 {
-    return (1 - hiccups) * ((1 - busy) * quiet_value + busy * run->busy * busy_value) +
-           hiccups * run->hiccup;
+    return (1 - busy) * quiet_value + busy * run->busy * busy_value + run->hiccup;
 }
 
 static const struct looked_at nothing = {.part = NULL, .duties = 0};
@@ -329,7 +324,7 @@ static double cables_of(const struct observations *observations, const struct pa
 }
 
 void pair_values(const struct observations *observations, const struct pair *pair,
-                 const struct parts *parts, double hiccups, double values[MODEL_RATES])
+                 const struct parts *parts, double values[MODEL_RATES])
 {
     double cables = cables_of(observations, pair, parts);
 
@@ -342,42 +337,41 @@ void pair_values(const struct observations *observations, const struct pair *pai
 
         run_weigh(observations, run, &passing, &nothing, &weighed);
         for (int rate = 0; rate < MODEL_RATES; rate++)
-            values[rate] += log(likelihood_of(run, hiccups, model_rates[rate], weighed.without[0],
-                                              weighed.without[1]));
+            values[rate] +=
+                log(likelihood_of(run, model_rates[rate], weighed.without[0], weighed.without[1]));
     }
 }
 
 bool run_is_hiccup(const struct observations *observations, const struct pair *pair,
-                   const struct run *run, const struct parts *parts, double hiccups, double busy)
+                   const struct run *run, const struct parts *parts, double busy)
 {
     struct passing passing = passing_of(observations, pair, run, parts);
     struct weighed_run weighed;
 
     run_weigh(observations, run, &passing, &nothing, &weighed);
-    return 2 * hiccups * run->hiccup >
-           likelihood_of(run, hiccups, busy, weighed.without[0], weighed.without[1]);
+    return 2 * run->hiccup > likelihood_of(run, busy, weighed.without[0], weighed.without[1]);
 }
 
 /* Multiplies the gains of each cell with what the run makes of it. */
 static void multiply(const struct observations *observations, const struct run *run,
-                     struct passing *others, const struct looked_at *other, double hiccups,
-                     double busy, double *gains)
+                     struct passing *others, const struct looked_at *other, double busy,
+                     double *gains)
 {
     struct weighed_run weighed;
     double share, quiet_share, busy_share, rest;
 
     run_weigh(observations, run, others, other, &weighed);
-    share = 1 / likelihood_of(run, hiccups, busy, weighed.without[0], weighed.without[1]);
-    quiet_share = share * (1 - hiccups) * (1 - busy);
-    busy_share = share * (1 - hiccups) * busy * run->busy;
-    rest = share * hiccups * run->hiccup;
+    share = 1 / likelihood_of(run, busy, weighed.without[0], weighed.without[1]);
+    quiet_share = share * (1 - busy);
+    busy_share = share * busy * run->busy;
+    rest = share * run->hiccup;
     for (int cell = 0; cell < MODEL_CELLS; cell++)
         gains[cell] = bounded(gains[cell] * (quiet_share * weighed.cells[0][cell] +
                                              busy_share * weighed.cells[1][cell] + rest));
 }
 
 void pair_gains(const struct observations *observations, const struct pair *pair,
-                const struct parts *parts, double hiccups, double busy, const struct part *part,
+                const struct parts *parts, double busy, const struct part *part,
                 double gains[MODEL_CELLS])
 {
     bool is_uplink = part->type == DIAGNOSE_UPLINK;
@@ -396,10 +390,10 @@ void pair_gains(const struct observations *observations, const struct pair *pair
 
         if (!other.mask)
             continue;
-        multiply(observations, run, &passing, &other, hiccups, busy, gains);
+        multiply(observations, run, &passing, &other, busy, gains);
         other.mask = is_uplink ? mask_of(observations, run, &streams, other.mask) : 0;
         if (other.mask)
-            multiply(observations, run, &passing, &other, hiccups, busy, on_cable);
+            multiply(observations, run, &passing, &other, busy, on_cable);
     }
     for (int cell = MODEL_DEPTHS; is_uplink && cell < MODEL_CELLS; cell++)
         gains[cell] =

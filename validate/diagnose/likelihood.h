@@ -15,19 +15,19 @@ struct parts {
     int count;
 };
 
-/* Logarithms for each share of runs on busy machines, hiccups: share of those that have one. */
+/* Logarithms for each share of runs on busy machines. */
 void pair_values(const struct observations *observations, const struct pair *pair,
-                 const struct parts *parts, double hiccups, double values[MODEL_RATES]);
+                 const struct parts *parts, double values[MODEL_RATES]);
 
 /* Whether the run's low samples are rather a hiccup's than anything else's. */
 bool run_is_hiccup(const struct observations *observations, const struct pair *pair,
-                   const struct run *run, const struct parts *parts, double hiccups, double busy);
+                   const struct run *run, const struct parts *parts, double busy);
 
 /* What each cell of another part multiplies that with, at a share of busy runs. What comes and goes
  * may keep for a whole run. Of uplinks that some of the streams feel each stream has its cable,
  * which it keeps. */
 void pair_gains(const struct observations *observations, const struct pair *pair,
-                const struct parts *parts, double hiccups, double busy, const struct part *part,
+                const struct parts *parts, double busy, const struct part *part,
                 double gains[MODEL_CELLS]);
 
 #endif

@@ -107,21 +107,23 @@ static double density_dip(double y)
            0.5 * (power + 1) / most * pow(share / most, power) * share;
 }
 
-void model_fit_dips(const unsigned *counts, double all, double most, struct model_dips *dips)
+void model_fit_noise(const unsigned *dips, double samples, double most, double hiccups,
+                     struct model_noise *noise)
 {
     double scale = MODEL_FAULTY_SCALE, low = 0;
 
     for (int bin = 0; bin < MODEL_BINS; bin++) {
-        dips->density[bin] = prior_dips * density_dip(model_bin_y(bin));
-        low += counts[bin];
+        noise->dip_density[bin] = prior_dips * density_dip(model_bin_y(bin));
+        low += dips[bin];
     }
     for (int from = 0; from < MODEL_BINS; from++)
-        for (int bin = 0; counts[from] > 0 && bin < MODEL_BINS; bin++)
-            dips->density[bin] +=
-                counts[from] * model_density(model_bin_y(bin) - model_bin_y(from), scale);
+        for (int bin = 0; dips[from] > 0 && bin < MODEL_BINS; bin++)
+            noise->dip_density[bin] +=
+                dips[from] * model_density(model_bin_y(bin) - model_bin_y(from), scale);
     for (int bin = 0; bin < MODEL_BINS; bin++)
-        dips->density[bin] /= prior_dips + low;
-    dips->share = fmin(fmax(low / fmax(all, 1), MODEL_DIP_SHARE), most);
+        noise->dip_density[bin] /= prior_dips + low;
+    noise->dips = fmin(fmax(low / fmax(samples, 1), MODEL_DIP_SHARE), most);
+    noise->hiccups = fmin(fmax(hiccups, MODEL_HICCUPS_LEAST), MODEL_HICCUPS_MOST);
 }
 
 /* Densities of samples of machines under each load whose ends are seen to wait, or not. */
@@ -159,17 +161,17 @@ void model_blend(const float ratios[MODEL_DEPTHS], float at_times[MODEL_DEPTHS])
     }
 }
 
-static void fill(struct model_table *table, double healthy_scale, const struct model_dips *dips,
+static void fill(struct model_table *table, double healthy_scale, const struct model_noise *noise,
                  int bin)
 {
     double y = model_bin_y(bin), scale = fmax(MODEL_FAULTY_SCALE, healthy_scale);
-    struct densities healthy = density(y, 0, healthy_scale, dips->share, dips->density[bin]);
+    struct densities healthy = density(y, 0, healthy_scale, noise->dips, noise->dip_density[bin]);
     double most[2] = {0, 0};
 
     for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
         double middle = model_depth(depth);
-        double dip = dips->density[model_bin(y - middle)];
-        struct densities faulty = density(y, middle, scale, dips->share, dip);
+        double dip = noise->dip_density[model_bin(y - middle)];
+        struct densities faulty = density(y, middle, scale, noise->dips, dip);
 
         for (int load = 0; load < MODEL_LOADS; load++)
             for (int is_seen = 0; is_seen < 2; is_seen++) {
@@ -196,10 +198,10 @@ int model_scale(double scale)
     return number < MODEL_SCALES ? number : MODEL_SCALES - 1;
 }
 
-void model_table(int scale, const struct model_dips *dips, struct model_table *table)
+void model_table(int scale, const struct model_noise *noise, struct model_table *table)
 {
     double healthy_scale = MODEL_HEALTHY_SCALE * pow(scale_step, scale);
 
     for (int bin = 0; bin < MODEL_BINS; bin++)
-        fill(table, healthy_scale, dips, bin);
+        fill(table, healthy_scale, noise, bin);
 }

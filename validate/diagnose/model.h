@@ -32,14 +32,17 @@ enum model_sharing { MODEL_ALONE, MODEL_SHARED, MODEL_CABLES, MODEL_SHARINGS };
 extern const float model_duties[MODEL_SHARINGS][MODEL_DUTIES];
 double model_log_prior(enum model_sharing sharing, int duty);
 
-/* Healthy samples that are low: nobody's fault, or two that met on a cable. */
-struct model_dips {
-    double share;
-    double density[MODEL_BINS]; /* of y */
+/* What is nobody's fault: pair runs that have a hiccup, and dips, which are healthy samples that
+ * are low, or two that met on a cable. */
+struct model_noise {
+    double hiccups, dips;           /* shares */
+    double dip_density[MODEL_BINS]; /* of y */
 };
 
-/* From how many there were in each bin of y. all: samples. most: the share is no greater. */
-void model_fit_dips(const unsigned *counts, double all, double most, struct model_dips *dips);
+/* dips: how many there were in each bin of y, of so many samples; most: their share is no greater.
+ * hiccups: share of the pair runs that had one. */
+void model_fit_noise(const unsigned *dips, double samples, double most, double hiccups,
+                     struct model_noise *noise);
 
 /* Densities of samples whose healthy ones scatter by that scale. */
 struct model_table {
@@ -62,7 +65,7 @@ void model_blend(const float ratios[MODEL_DEPTHS], float at_times[MODEL_DEPTHS])
 /* The number of a scale that is not below, and a table for it. */
 enum { MODEL_SCALES = 12 };
 int model_scale(double scale);
-void model_table(int scale, const struct model_dips *dips, struct model_table *table);
+void model_table(int scale, const struct model_noise *noise, struct model_table *table);
 
 /* Finer where most samples are. */
 int model_bin(double y);

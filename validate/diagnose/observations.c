@@ -90,7 +90,7 @@ static double fit(float *values, size_t count, double *location)
 }
 
 /* From the classes that others fall back to: alone inside leaves, then the rest. */
-static int fit_classes(struct observations *observations, const struct model_dips *dips,
+static int fit_classes(struct observations *observations, const struct model_noise *noise,
                        const struct diagnose_sample *samples, size_t count, struct class *classes)
 {
     const struct diagnose_network *network = observations->network;
@@ -110,7 +110,7 @@ static int fit_classes(struct observations *observations, const struct model_dip
                 classes[i - (in_rail % 2 ? 1 : 2)].location; /* alone, or inside */
         table = &observations->tables[model_scale(fit(values, found, &classes[i].location))];
         if (!*table && (*table = malloc(sizeof **table)) != NULL)
-            model_table((int)(table - observations->tables), dips, *table);
+            model_table((int)(table - observations->tables), noise, *table);
         classes[i].table = *table;
         status = *table ? 0 : -1;
     }
@@ -226,7 +226,6 @@ static void take(struct observations *observations, const struct diagnose_sample
                              .rail = (unsigned short)sample->rail,
                              .is_up = sample->from == pair->low,
                              .is_together = sample->is_together,
-                             .is_changed = is_changed(sample),
                              .is_low = y<MODEL_LOW, .is_seen = sample->stalled> MODEL_SEEN};
     pair->is_low |= y < MODEL_LOW;
     pair->most += observation_most(&observations->items[observations->count - 1]);
@@ -317,7 +316,7 @@ static void find_apart(struct observations *observations)
     }
 }
 
-static void find_noise(struct observations *observations)
+static void find_noise(struct observations *observations, double hiccups)
 {
     for (unsigned i = 0; i < observations->run_count; i++) {
         struct run *run = &observations->runs[i];
@@ -330,7 +329,7 @@ static void find_noise(struct observations *observations)
                     sample->table->healthy[MODEL_QUIET][sample->is_seen][sample->bin];
         }
         run->busy = exp(busy);
-        run->hiccup = hiccup_of(observations, run);
+        run->hiccup = hiccups / (1 - hiccups) * hiccup_of(observations, run);
     }
 }
 
@@ -356,7 +355,7 @@ static int index_pairs(struct observations *observations)
     return 0;
 }
 
-int observations_make(const struct diagnose_network *network, const struct model_dips *dips,
+int observations_make(const struct diagnose_network *network, const struct model_noise *noise,
                       const struct diagnose_sample *samples, size_t count,
                       struct observations *observations)
 {
@@ -369,7 +368,7 @@ int observations_make(const struct diagnose_network *network, const struct model
     observations->runs = calloc(count + 1, sizeof *observations->runs);
     observations->pairs = malloc((count + 1) * sizeof *observations->pairs);
     if (!classes || !uplinks || !observations->items || !observations->runs ||
-        !observations->pairs || fit_classes(observations, dips, samples, count, classes) != 0) {
+        !observations->pairs || fit_classes(observations, noise, samples, count, classes) != 0) {
         free(uplinks);
         free(classes);
         return -1;
@@ -401,7 +400,7 @@ int observations_make(const struct diagnose_network *network, const struct model
     free(uplinks);
     free(classes);
     find_apart(observations);
-    find_noise(observations);
+    find_noise(observations, noise->hiccups);
     return index_pairs(observations);
 }
 

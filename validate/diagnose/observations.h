@@ -63,7 +63,6 @@ struct observation {
     unsigned short apart_bin;
     bool is_up; /* the pair's lower node sends */
     bool is_together, is_low, is_seen;
-    bool is_changed; /* while it was measured */
 };
 
 /* The log that it may gain at most for a part. */
@@ -76,7 +75,7 @@ static inline float observation_most(const struct observation *sample)
 struct run {
     unsigned begin, end; /* observations */
     /* likelihood over that of healthy samples on quiet machines: of healthy ones on busy machines,
-     * and of a hiccup */
+     * and of a hiccup, with its odds */
     double busy, hiccup;
 };
 
@@ -101,7 +100,7 @@ struct observations {
 
 /* Of those samples that had their uplinks to themselves. Returns 0, or -1 when memory is out; to be
  * cleared in either case. O(samples). */
-int observations_make(const struct diagnose_network *network, const struct model_dips *dips,
+int observations_make(const struct diagnose_network *network, const struct model_noise *noise,
                       const struct diagnose_sample *samples, size_t count,
                       struct observations *observations);
 void observations_clear(struct observations *observations);

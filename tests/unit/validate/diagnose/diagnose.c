@@ -446,8 +446,7 @@ static void check_screen(void)
             ok(diagnose(&network, samples, count, &diagnosis) == 0, "shared: diagnosed");
             ok(diagnosis.count == 0, "... what shares uplinks is nobody's fault");
             for (size_t i = 0; i < diagnosis.screened_count; i++)
-                is_asked |=
-                    diagnosis.screened[i].low == 1 && diagnosis.screened[i].high == 5;
+                is_asked |= diagnosis.screened[i].low == 1 && diagnosis.screened[i].high == 5;
             ok(is_asked, "... the slow path is asked for");
             ok(diagnosis.screened_count < 12, "... and few others");
             diagnosis_clear(&diagnosis);
@@ -548,15 +547,15 @@ static void check_bins(void)
 static void check_dips(void)
 {
     static const unsigned none[MODEL_BINS];
-    struct model_dips dips;
+    struct model_noise noise;
     double all = 0, low = 0;
 
-    model_fit_dips(none, 0, 1, &dips);
+    model_fit_noise(none, 0, 1, 0, &noise);
     for (int bin = 1; bin < MODEL_BINS - 1; bin++) {
         double wide = (model_bin_y(bin + 1) - model_bin_y(bin - 1)) / 2;
 
-        all += dips.density[bin] * wide;
-        low += exp(model_bin_y(bin)) < MODEL_MOST / 2 ? dips.density[bin] * wide : 0;
+        all += noise.dip_density[bin] * wide;
+        low += exp(model_bin_y(bin)) < MODEL_MOST / 2 ? noise.dip_density[bin] * wide : 0;
     }
     is_near(all, 1, 0.02, "all dips together");
     ok(low > 0.1 && low < 0.25, "... few of which are deep: %.3f", low);
