@@ -181,6 +181,10 @@ plain_checks += \
 	tests/command/t2957-train-in-stages-is-the-same.t \
 	tests/command/t2201-check-takes-less-than-a-second.t \
 	# end of those that sanitizers shorten
+if BUILD_BATTERY
+stand_ins += tests/command/slow-ucx.so
+EXTRA_DIST += tests/command/slow-ucx.c
+endif
 if HAVE_MPI
 noinst_PROGRAMS += tests/command/unmodified
 tests_command_unmodified_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)

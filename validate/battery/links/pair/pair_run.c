@@ -56,6 +56,7 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
         const void *address;
         size_t size;
 
+        watch_step();
         rails->rails[index] = rail;
         snprintf(rail_info->name, sizeof rail_info->name, "%s", rail->name);
         rail_info->nominal_mbps = rail->nominal_mbps;
@@ -79,6 +80,9 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
         snprintf(results_add(results, program->node, -1, rail->name)->failure, sizeof(char[256]),
                  "%.255s", err.text);
     }
+    /* each node does as many steps: one that did less would be behind */
+    for (int i = rails->own.count; i < PAIR_RAILS; i++)
+        watch_step();
 }
 
 void rails_close(struct rails *rails)
