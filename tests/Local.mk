@@ -22,13 +22,18 @@ endif HAVE_IBVERBS
 EXTRA_DIST += tests/tap.sh tests/run tests/commit-subject tests/campaign/summary tests/campaign/results.jsonl \
 	tests/campaign/mutants tests/campaign/mutants.jsonl tests/campaign/soak tests/campaign/soak.jsonl tests/campaign/restarts.jsonl
 
-# Libraries in whose place others stand: each of one file. NAME-old.so is an older version of the same.
+# Libraries in whose place others stand: each of one file. NAME-old.so is an older version of the same,
+# NAME-hip.so what AMD has in its place.
 stand_ins =
 check_DATA = $(stand_ins)
 CLEANFILES += $(stand_ins)
 make_stand_in = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) \
 	$(CFLAGS) -pthread $(LDFLAGS) -shared -Wl,-soname,$(@F) -o $@
-%.so: %.c $(srcdir)/tests/gpu/state.h
+%.so: %.c $(srcdir)/tests/gpu/hip.h $(srcdir)/tests/gpu/state.h
 	$(make_stand_in) $< -ldl
-%-old.so: %.c $(srcdir)/tests/gpu/state.h
+%-hip.so: %.c $(srcdir)/tests/gpu/hip.h $(srcdir)/tests/gpu/state.h
+	$(make_stand_in) -DSTAND_IN_HIP $< -ldl
+%-hip-old.so: %.c $(srcdir)/tests/gpu/hip.h $(srcdir)/tests/gpu/state.h
+	$(make_stand_in) -DSTAND_IN_HIP -DSTAND_IN_OLD $< -ldl
+%-old.so: %.c $(srcdir)/tests/gpu/hip.h $(srcdir)/tests/gpu/state.h
 	$(make_stand_in) -DSTAND_IN_OLD $< -ldl

@@ -43,6 +43,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2520-sigterm-ends-every-program.t \
 	tests/command/t2530-gpu-names-each-fault.t \
 	tests/command/t2531-gpu-collectives-name-who-is-at-fault.t \
+	tests/command/t2532-gpu-drives-amd-by-hip.t \
 	tests/command/t2540-host-measures-a-node.t \
 	tests/command/t2900-preflight-names-bad-usage.t \
 	tests/command/t2901-suspect-reports-are-left-and-read.t \

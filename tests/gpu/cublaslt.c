@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stand-in of libcublasLt.so.12: square products D = A^T B of the data types that muster-gpu asks
  * for, on the processor. Time is the device's of the stand-in of libcuda (cuda.c), by the
- * operations. Prototypes and numbers by cublasLt.h and library_types.h of CUDA 12. The state's
- * keys: README.md. */
+ * operations. Prototypes and numbers by cublasLt.h and library_types.h of CUDA 12; with
+ * -DSTAND_IN_HIP it is libhipblaslt.so.0 (hip.h). The state's keys: README.md. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -11,10 +11,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tests/gpu/hip.h"
 #include "tests/gpu/state.h"
 
+#ifdef STAND_IN_HIP
+enum { OK = 0, ALLOC_FAILED = 2, INVALID_VALUE = 3, INTERNAL_ERROR = 6, NOT_SUPPORTED = 7 };
+enum { C_64F = 7, C_TF32 = 6, C_32F = 2, C_32I = 9, AS_IT_IS = 111, TRANSPOSED = 112 };
+enum { A_OPERATION = 0, ALGORITHM_WORDS = 3 };
+#else
 enum { OK = 0, ALLOC_FAILED = 3, INVALID_VALUE = 7, INTERNAL_ERROR = 14, NOT_SUPPORTED = 15 };
+enum { C_64F = 70, C_TF32 = 77, C_32F = 68, C_32I = 72, AS_IT_IS = 0, TRANSPOSED = 1 };
+enum { A_OPERATION = 3, ALGORITHM_WORDS = 8 };
+#endif
 enum { R_32F = 0, R_64F = 1, R_16F = 2, R_8I = 3, R_32I = 10, R_16BF = 14, R_8F_E4M3 = 28 };
+enum { R_8F_E4M3_FNUZ = 1000 /* HIP */ };
 enum { WORKSPACE = 256, MAGIC = 0x6d757374 };
 
 /* ns for a multiplication and addition of two bytes */
@@ -31,7 +41,7 @@ struct layout {
 };
 
 struct choice {
-    uint64_t algorithm[8];
+    uint64_t algorithm[ALGORITHM_WORDS];
     size_t workspace_bytes;
     int status;
     float waves;
@@ -42,7 +52,7 @@ static int (*pass_time)(double ns);
 
 API(cublasLtCreate, void **handle)
 {
-    void *library = dlopen("cuda.so", RTLD_NOW | RTLD_NOLOAD);
+    void *library = dlopen(DRIVER_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
     void *function = library ? dlsym(library, "standin_pass_time") : NULL;
     int rv = state_enter(-1, __func__);
 
@@ -56,16 +66,16 @@ API(cublasLtMatmulDescCreate, struct product **product, int compute, int scale)
     *product = calloc(1, sizeof **product);
     if (!*product)
         return ALLOC_FAILED;
-    **product = (struct product){.compute = compute, .scale = scale};
+    **product = (struct product){compute, scale, {AS_IT_IS, AS_IT_IS}};
     return OK;
 }
 
 API(cublasLtMatmulDescSetAttribute, struct product *product, int attribute, const void *value,
     size_t size)
 {
-    if ((attribute != 3 && attribute != 4) || size != sizeof(int))
+    if ((attribute != A_OPERATION && attribute != A_OPERATION + 1) || size != sizeof(int))
         return INVALID_VALUE;
-    memcpy(&product->operation[attribute - 3], value, size);
+    memcpy(&product->operation[attribute - A_OPERATION], value, size);
     return OK;
 }
 
@@ -119,8 +129,12 @@ static bool is_supported(const struct product *product, const struct layout *a,
     static const struct {
         int type, compute, scale, result;
     } rows[] = {
-        {R_64F, 70, R_64F, R_64F}, {R_32F, 77, R_32F, R_32F},     {R_16BF, 68, R_32F, R_32F},
-        {R_16F, 68, R_32F, R_32F}, {R_8F_E4M3, 68, R_32F, R_32F}, {R_8I, 72, R_32I, R_32I},
+        {R_64F, C_64F, R_64F, R_64F},          {R_32F, C_TF32, R_32F, R_32F},
+        {R_16BF, C_32F, R_32F, R_32F},         {R_16F, C_32F, R_32F, R_32F},
+        {R_8F_E4M3, C_32F, R_32F, R_32F},      {R_8I, C_32I, R_32I, R_32I},
+#ifdef STAND_IN_HIP
+        {R_8F_E4M3_FNUZ, C_32F, R_32F, R_32F},
+#endif
     };
     char type[16];
 
@@ -131,7 +145,7 @@ static bool is_supported(const struct product *product, const struct layout *a,
         if (rows[i].type == a->type && rows[i].type == b->type &&
             rows[i].compute == product->compute && rows[i].scale == product->scale &&
             rows[i].result == c->type && rows[i].result == d->type)
-            return product->operation[0] == 1 && product->operation[1] == 0;
+            return product->operation[0] == TRANSPOSED && product->operation[1] == AS_IT_IS;
     return false;
 }
 
@@ -180,6 +194,10 @@ static double element(const void *matrix, int type, size_t index)
         return decoded(((const uint16_t *)matrix)[index], 5, 10);
     case R_8F_E4M3:
         return decoded(((const uint8_t *)matrix)[index], 4, 3);
+    case R_8F_E4M3_FNUZ:
+        return decoded(((const uint8_t *)matrix)[index], 4, 3) / 2;
+    case R_32I:
+        return ((const int32_t *)matrix)[index];
     default:
         return ((const int8_t *)matrix)[index];
     }
@@ -195,12 +213,6 @@ static void put(void *matrix, int type, size_t index, double value)
         ((int32_t *)matrix)[index] = (int32_t)value;
 }
 
-static bool is_one(const void *alpha, const void *beta, int scale)
-{
-    return element(alpha, scale == R_32I ? R_8I : scale, 0) == 1 &&
-           element(beta, scale == R_32I ? R_8I : scale, 0) == 0;
-}
-
 API(cublasLtMatmul, void *handle, const struct product *product, const void *alpha, const void *a,
     const struct layout *a_layout, const void *b, const struct layout *b_layout, const void *beta,
     const void *c, const struct layout *c_layout, void *d, const struct layout *d_layout,
@@ -209,13 +221,14 @@ API(cublasLtMatmul, void *handle, const struct product *product, const void *alp
     static double *wide[2];
     size_t n = a_layout->rows;
     int rv = state_enter(-1, __func__), device;
+    double factor = element(alpha, product->scale, 0);
     double bytes = a_layout->type == R_64F ? 8 : a_layout->type == R_32F ? 4 : 2;
 
     if (rv != OK)
         return rv;
     if (handle != &pass_time || !is_supported(product, a_layout, b_layout, c_layout, d_layout) ||
         algorithm[0] != MAGIC || algorithm[1] != (uint64_t)a_layout->type || c != d || stream ||
-        (workspace_bytes > 0 && !workspace) || !is_one(alpha, beta, product->scale))
+        (workspace_bytes > 0 && !workspace) || element(beta, product->scale, 0) != 0)
         return INVALID_VALUE;
     for (int i = 0; i < 2; i++) {
         double *grown = realloc(wide[i], n * n * sizeof *grown);
@@ -232,9 +245,9 @@ API(cublasLtMatmul, void *handle, const struct product *product, const void *alp
 
             for (size_t k = 0; k < n; k++)
                 sum += wide[0][row * n + k] * wide[1][column * n + k];
-            put(d, d_layout->type, column * n + row, sum);
+            put(d, d_layout->type, column * n + row, factor * sum);
         }
-    if (a_layout->type == R_8I || a_layout->type == R_8F_E4M3)
+    if (a_layout->type == R_8I || a_layout->type == R_8F_E4M3 || a_layout->type == R_8F_E4M3_FNUZ)
         bytes = 1;
     device = pass_time(0);
     if (state_number(device, "blas_wrong", 0))

@@ -3,7 +3,8 @@
  * after the other, as compiled by the stand-in of NVRTC (nvrtc.c). A device has a time of its own:
  * events tell what a launch took by its basic blocks and the bytes that it read and wrote, or a
  * copy by its bytes, whatever this machine is busy with. Prototypes and numbers by cuda.h of CUDA
- * 12. The state's keys: README.md. A kernel has one argument, of 64 bytes. */
+ * 12; with -DSTAND_IN_HIP it is libamdhip64.so.6 (hip.h). The state's keys: README.md. A kernel has
+ * one argument, of 64 bytes. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -14,6 +15,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "tests/gpu/hip.h"
 #include "tests/gpu/state.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -36,6 +38,21 @@ enum {
 };
 
 enum { DEVICES = 16, ALLOCATIONS = 256 };
+
+/* What differs between CUDA and HIP. */
+#ifdef STAND_IN_HIP
+#define VENDOR "amd"
+#define MODEL "AMD Instinct MI300X"
+#define VISIBLE_DEVICES "ROCR_VISIBLE_DEVICES"
+#define ERROR_NAME(cuda, hip) hip
+enum { MULTIPROCESSORS = 63, THREADS_EACH = 57, MAJOR = 23 };
+#else
+#define VENDOR "nvidia"
+#define MODEL "NVIDIA H100 80GB HBM3"
+#define VISIBLE_DEVICES "CUDA_VISIBLE_DEVICES"
+#define ERROR_NAME(cuda, hip) cuda
+enum { MULTIPROCESSORS = 16, THREADS_EACH = 39, MAJOR = 75 };
+#endif
 
 /* What the model of a device takes: ns. */
 static const double launch_ns = 5000, block_ns = 250, byte_ns = 100, link_ns = 50, host_ns = 500,
@@ -112,7 +129,7 @@ static int enter(int device, const char *function)
 
     if (rv != 0)
         return rv;
-    if (!is_initialized && strcmp(function, "cuInit") != 0)
+    if (!is_initialized && strcmp(function, ERROR_NAME("cuInit", "hipInit")) != 0)
         return NOT_INITIALIZED;
     if (device >= 0 && is_lost(device))
         return UNKNOWN;
@@ -134,10 +151,10 @@ static int enter(int device, const char *function)
     } while (0)
 
 /* The devices that this process may use, in its order: of those whose files it can open ("files
- * /dev/gpu": /dev/gpu0, ...), the ones that CUDA_VISIBLE_DEVICES numbers. Returns their count. */
+ * /dev/gpu": /dev/gpu0, ...), the ones that VISIBLE_DEVICES numbers. Returns their count. */
 static int visible_devices(int list[DEVICES])
 {
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *visible = getenv(VISIBLE_DEVICES);
     const char *files = state_text(-1, "files", NULL);
     int open_ones[DEVICES], open_count = 0, count = 0, most;
     char prefix[64], path[96], *end;
@@ -179,7 +196,8 @@ API(cuInit, unsigned flags)
     ENTER(-1);
     if (flags != 0)
         return INVALID_VALUE;
-    if (access(state_path(), R_OK) != 0 || device_count() == 0)
+    if (access(state_path(), R_OK) != 0 || device_count() == 0 ||
+        strcmp(state_text(-1, "vendor", VENDOR), VENDOR) != 0)
         return NO_DEVICE;
     is_initialized = true;
     for (int i = 0; i < DEVICES; i++)
@@ -199,11 +217,11 @@ API(cuGetErrorName, int error, const char **name)
         int error;
         const char *name;
     } names[] = {
-        {OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
-        {NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
-        {ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-        {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
-        {UNKNOWN, "CUDA_ERROR_UNKNOWN"},
+        {OUT_OF_MEMORY, ERROR_NAME("CUDA_ERROR_OUT_OF_MEMORY", "hipErrorOutOfMemory")},
+        {NO_DEVICE, ERROR_NAME("CUDA_ERROR_NO_DEVICE", "hipErrorNoDevice")},
+        {ILLEGAL_ADDRESS, ERROR_NAME("CUDA_ERROR_ILLEGAL_ADDRESS", "hipErrorIllegalAddress")},
+        {803, ERROR_NAME("CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", NULL)},
+        {UNKNOWN, ERROR_NAME("CUDA_ERROR_UNKNOWN", "hipErrorUnknown")},
     };
 
     *name = NULL;
@@ -234,7 +252,7 @@ API(cuDeviceGet, int *device, int ordinal)
 API(cuDeviceGetName, char *name, int size, int device)
 {
     ENTER(device);
-    snprintf(name, (size_t)size, "%s", state_text(device, "model", "NVIDIA H100 80GB HBM3"));
+    snprintf(name, (size_t)size, "%s", state_text(device, "model", MODEL));
     return OK;
 }
 
@@ -251,7 +269,10 @@ API(cuDeviceGetPCIBusId, char *id, int size, int device)
 API(cuDeviceGetAttribute, int *value, int attribute, int device)
 {
     ENTER(device);
-    *value = attribute == 16 ? 1 : attribute == 39 ? 64 : attribute == 75 ? 9 : 0;
+    *value = attribute == MULTIPROCESSORS ? 1
+             : attribute == THREADS_EACH  ? 64
+             : attribute == MAJOR         ? 9
+                                          : 0;
     return OK;
 }
 
@@ -262,6 +283,41 @@ API(cuDeviceCanAccessPeer, int *can, int device, int peer)
     return OK;
 }
 
+static int enable_peer(int peer)
+{
+    if (link_factor(current->index, "no_peer", peer, 0) != 0)
+        return PEER_ACCESS_UNSUPPORTED;
+    if (current->has_peer[peer])
+        return PEER_ACCESS_ALREADY_ENABLED;
+    current->has_peer[peer] = true;
+    return OK;
+}
+
+#ifdef STAND_IN_HIP
+API(hipSetDevice, int device)
+{
+    ENTER(device);
+    current = &devices[device];
+    return OK;
+}
+
+API(hipDeviceEnablePeerAccess, int peer, unsigned flags)
+{
+    ENTER_CURRENT;
+    return flags == 0 ? enable_peer(peer) : INVALID_VALUE;
+}
+
+#ifndef STAND_IN_OLD /* since ROCm 6.0 */
+API(hipGetDevicePropertiesR0600, char *properties, int device)
+{
+    ENTER(device);
+    memset(properties, 0, 1472);
+    snprintf(properties, 256, "%s", state_text(device, "model", MODEL));
+    snprintf(properties + 1160, 256, "gfx942:sramecc+:xnack-");
+    return OK;
+}
+#endif
+#else
 #ifndef STAND_IN_OLD
 API(cuDevicePrimaryCtxSetFlags_v2, int device, unsigned flags)
 {
@@ -286,15 +342,9 @@ API(cuCtxSetCurrent, struct device *context)
 API(cuCtxEnablePeerAccess, const struct device *peer, unsigned flags)
 {
     ENTER_CURRENT;
-    if (flags != 0)
-        return INVALID_VALUE;
-    if (link_factor(current->index, "no_peer", peer->index, 0) != 0)
-        return PEER_ACCESS_UNSUPPORTED;
-    if (current->has_peer[peer->index])
-        return PEER_ACCESS_ALREADY_ENABLED;
-    current->has_peer[peer->index] = true;
-    return OK;
+    return flags == 0 ? enable_peer(peer->index) : INVALID_VALUE;
 }
+#endif
 
 /* ---------------------------------------------------------------- memory */
 

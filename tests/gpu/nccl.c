@@ -2,7 +2,8 @@
 /* A stand-in of libnccl.so.2: ranks send what they have over TCP to a thread of the process that
  * made the id, which answers each with its result. Time is the device's of the stand-in of libcuda
  * (cuda.c), by the bytes on the bus and the slowest member; the stream is done when the call is.
- * Prototypes and numbers by nccl.h of NCCL 2.21. The state's keys: README.md. */
+ * Prototypes and numbers by nccl.h of NCCL 2.21; with -DSTAND_IN_HIP it is librccl.so.1. The
+ * state's keys: README.md. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -18,6 +19,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "tests/gpu/hip.h"
 #include "tests/gpu/state.h"
 
 enum { OK, UNHANDLED_CUDA, SYSTEM, INTERNAL, INVALID_ARGUMENT, INVALID_USAGE, REMOTE };
@@ -49,7 +51,7 @@ static int (*pass_time)(double ns);
 /* The stand-in of libcuda has it, wherever it was loaded from: this is its soname. */
 static bool has_device(void)
 {
-    void *library = dlopen("cuda.so", RTLD_NOW | RTLD_NOLOAD);
+    void *library = dlopen(DRIVER_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
     void *function = library ? dlsym(library, "standin_pass_time") : NULL;
 
     memcpy(&pass_time, &function, sizeof function);

@@ -2,18 +2,26 @@
 /* A stand-in of libnvrtc.so.12: kernels are compiled by the C compiler, as C, into a shared object,
  * which takes the cubin's place. Each read and write of a kernel becomes a call (as for a thread
  * sanitizer), and each basic block counts: the stand-in of libcuda has its time from these, and
- * sees races and accesses out of bounds. Prototypes by nvrtc.h of CUDA 12. */
+ * sees races and accesses out of bounds. Prototypes by nvrtc.h of CUDA 12; with
+ * -DSTAND_IN_HIP it is libhiprtc.so.6 (hip.h). */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/gpu/hip.h"
 #include "tests/gpu/state.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 enum { OK, OUT_OF_MEMORY, PROGRAM_CREATION_FAILURE, INVALID_INPUT, COMPILATION = 6 };
+
+#ifdef STAND_IN_HIP
+static const char target[] = "--offload-arch=gfx942:sramecc+:xnack-";
+#else
+static const char target[] = "--gpu-architecture=sm_90";
+#endif
 
 struct program {
     char *source, *code;
@@ -132,11 +140,10 @@ API(nvrtcCompileProgram, struct program *program, int count, const char *const *
     char directory[] = "/tmp/muster-nvrtc-XXXXXX", command[1024], cache[128], name[32], *log;
     size_t size = 0;
     bool has_cache = cache_find(program, cache, name);
-    int rv = (int)state_number(-1, "return.nvrtcCompileProgram", 0);
+    int rv = state_enter(-1, __func__);
 
     for (int i = 0; i < count; i++)
-        if (strncmp(options[i], "--gpu-architecture=sm_", 22) != 0 &&
-            strcmp(options[i], "--std=c++17") != 0)
+        if (strcmp(options[i], target) != 0 && strcmp(options[i], "--std=c++17") != 0)
             return INVALID_INPUT;
     if (rv == 0 && has_cache && (program->code = get(cache, name, &program->size)))
         return OK;

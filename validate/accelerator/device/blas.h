@@ -8,41 +8,44 @@
 #include "lib/base/error.h"
 #include "validate/accelerator/device/device.h"
 
-/* Matrix products by the vendor's library, in the precisions of its matrix units: cublasLt by
- * dlopen. Seen on a stand-in only (tests/gpu).
+/* Matrix products by the vendor's library, in the precisions of its matrix units: cublasLt or
+ * hipBLASLt by dlopen. Seen on stand-ins only (tests/gpu).
  *
- * Functions and numbers by cublasLt.h and library_types.h of CUDA 12 and 13. hipblaslt.h has the
- * same functions with other numbers: a column of HIP's. Calls work on the device whose context is
- * current, in the default stream. */
+ * Functions and numbers by cublasLt.h and library_types.h of CUDA 12 and 13, and hipblaslt.h,
+ * hipblas-common.h and library_types.h of ROCm 6 and 7, which have other numbers. Calls work on the
+ * device whose context is current, in the default stream. */
 
-/* cublasLtMatmulHeuristicResult_t */
+/* cublasLtMatmulHeuristicResult_t, hipblasLtMatmulHeuristicResult_t: the algorithm, in 8 words or
+ * 3, how many bytes of workspace it needs, a status as int, and what is not looked at. */
 struct blas_choice {
-    unsigned long long algorithm[8];
-    size_t workspace_bytes;
-    int status;
-    float waves;
-    int reserved[4];
+    unsigned long long words[12];
 };
 
-/* FUNCTION(member, name in the library, arguments) */
+/* FUNCTION(member, name in libcublasLt.so, name in libhipblaslt.so, arguments) */
 #define BLAS_FUNCTIONS(FUNCTION)                                                                   \
-    FUNCTION(create, "cublasLtCreate", (void **handle))                                            \
-    FUNCTION(product_create, "cublasLtMatmulDescCreate", (void **product, int compute, int scale)) \
-    FUNCTION(product_set, "cublasLtMatmulDescSetAttribute",                                        \
+    FUNCTION(create, "cublasLtCreate", "hipblasLtCreate", (void **handle))                         \
+    FUNCTION(product_create, "cublasLtMatmulDescCreate", "hipblasLtMatmulDescCreate",              \
+             (void **product, int compute, int scale))                                             \
+    FUNCTION(product_set, "cublasLtMatmulDescSetAttribute", "hipblasLtMatmulDescSetAttribute",     \
              (void *product, int attribute, const void *value, size_t size))                       \
-    FUNCTION(product_destroy, "cublasLtMatmulDescDestroy", (void *product))                        \
-    FUNCTION(layout_create, "cublasLtMatrixLayoutCreate",                                          \
+    FUNCTION(product_destroy, "cublasLtMatmulDescDestroy", "hipblasLtMatmulDescDestroy",           \
+             (void *product))                                                                      \
+    FUNCTION(layout_create, "cublasLtMatrixLayoutCreate", "hipblasLtMatrixLayoutCreate",           \
              (void **layout, int type, unsigned long long rows, unsigned long long columns,        \
               long long stride))                                                                   \
-    FUNCTION(layout_destroy, "cublasLtMatrixLayoutDestroy", (void *layout))                        \
-    FUNCTION(preference_create, "cublasLtMatmulPreferenceCreate", (void **preference))             \
+    FUNCTION(layout_destroy, "cublasLtMatrixLayoutDestroy", "hipblasLtMatrixLayoutDestroy",        \
+             (void *layout))                                                                       \
+    FUNCTION(preference_create, "cublasLtMatmulPreferenceCreate",                                  \
+             "hipblasLtMatmulPreferenceCreate", (void **preference))                               \
     FUNCTION(preference_set, "cublasLtMatmulPreferenceSetAttribute",                               \
+             "hipblasLtMatmulPreferenceSetAttribute",                                              \
              (void *preference, int attribute, const void *value, size_t size))                    \
-    FUNCTION(preference_destroy, "cublasLtMatmulPreferenceDestroy", (void *preference))            \
-    FUNCTION(choose, "cublasLtMatmulAlgoGetHeuristic",                                             \
+    FUNCTION(preference_destroy, "cublasLtMatmulPreferenceDestroy",                                \
+             "hipblasLtMatmulPreferenceDestroy", (void *preference))                               \
+    FUNCTION(choose, "cublasLtMatmulAlgoGetHeuristic", "hipblasLtMatmulAlgoGetHeuristic",          \
              (void *handle, void *product, void *a, void *b, void *c, void *d, void *preference,   \
               int wanted, struct blas_choice *choices, int *found))                                \
-    FUNCTION(multiply, "cublasLtMatmul",                                                           \
+    FUNCTION(multiply, "cublasLtMatmul", "hipblasLtMatmul",                                        \
              (void *handle, void *product, const void *alpha, device_address a, void *a_layout,    \
               device_address b, void *b_layout, const void *beta, device_address c,                \
               void *c_layout, device_address d, void *d_layout,                                    \
@@ -50,13 +53,14 @@ struct blas_choice {
               size_t workspace_bytes, void *stream))
 
 struct blas_functions {
-#define FUNCTION(member, name, arguments) int(*member) arguments;
+#define FUNCTION(member, cuda, hip, arguments) int(*member) arguments;
     BLAS_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 };
 
 struct blas_library {
     struct blas_functions call;
+    enum device_vendor vendor;
     void *handle; /* NULL: not loaded */
 };
 
@@ -66,7 +70,7 @@ enum blas_precision {
     BLAS_TF32,
     BLAS_BF16,
     BLAS_FP16,
-    BLAS_FP8, /* E4M3 */
+    BLAS_FP8, /* E4M3; with HIP, where the device has not that, its FNUZ variant */
     BLAS_INT8,
     BLAS_PRECISIONS
 };
@@ -79,15 +83,18 @@ struct blas_format {
 };
 extern const struct blas_format blas_formats[BLAS_PRECISIONS];
 
-/* Loads libcublasLt.so.13 or .12 from the directories of path ("/a:/b") or as dlopen finds it.
- * Returns 0, or -1 with err. */
-int blas_load(const char *path, struct blas_library *library, struct error *err);
+/* Loads libcublasLt.so.13 or .12, libhipblaslt.so.1 or .0 from the directories of path ("/a:/b") or
+ * as dlopen finds it. Returns 0, or -1 with err. */
+int blas_load(const char *path, enum device_vendor vendor, struct blas_library *library,
+              struct error *err);
 
 struct blas_product {
     const struct blas_library *library;
     enum blas_precision precision;
     void *product, *layouts[2]; /* of A and B, of C and D */
     device_address workspace;
+    size_t workspace_bytes;
+    float alpha; /* of the formats whose result is fp32 */
     struct blas_choice choice;
 };
 

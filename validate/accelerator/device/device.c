@@ -12,15 +12,31 @@
 #include "lib/constants/checks_constants.h"
 #include "validate/accelerator/device/loader.h"
 
-/* Numbers of cuda.h: CUdevice_attribute, CUctx_flags */
 enum {
-    ATTRIBUTE_MULTIPROCESSORS = 16,
-    ATTRIBUTE_THREADS_PER_MULTIPROCESSOR = 39,
-    ATTRIBUTE_MAJOR = 75,
-    ATTRIBUTE_MINOR = 76,
-    CONTEXT_BLOCKING_SYNC = 4, /* waits sleep and do not take a core */
+    CONTEXT_BLOCKING_SYNC = 4, /* CUctx_flags: waits sleep and do not take a core */
+    PROPERTIES_BYTES = 4096,   /* hipDeviceProp_tR0600 has 1472 */
+    PROPERTIES_NAME = 256,     /* of them the first, the name */
     BLOCK = 64,                /* threads */
 };
+
+/* The newest library first; numbers of CUdevice_attribute and hipDeviceAttribute_t. */
+static const struct {
+    const char *drivers[2], *compilers[2];
+    const char *target; /* the compiler's option */
+    int multiprocessors, threads_each;
+} vendors[DEVICE_VENDORS] = {
+    [DEVICE_CUDA] = {{"libcuda.so.1", NULL},
+                     {"libnvrtc.so.13", "libnvrtc.so.12"},
+                     "--gpu-architecture",
+                     16,
+                     39},
+    [DEVICE_HIP] = {{"libamdhip64.so.7", "libamdhip64.so.6"},
+                    {"libhiprtc.so.7", "libhiprtc.so.6"},
+                    "--offload-arch",
+                    63,
+                    57},
+};
+enum { CUDA_ATTRIBUTE_MAJOR = 75, CUDA_ATTRIBUTE_MINOR = 76 };
 
 static const char *const kernel_names[KERNELS] = {
     "fill_factors_fp32", "fill_factors_fp64", "product_fp32",  "product_fp64",   "verify_fp32",
@@ -44,22 +60,41 @@ int device_error(const struct device_library *library, int ordinal, const char *
 
 /* ---------------------------------------------------------------- libraries */
 
-#define FUNCTION(member, name, arguments) {name, offsetof(struct device_functions, member)},
+#define FUNCTION(member, cuda, hip, arguments)                                                     \
+    {{cuda, hip}, offsetof(struct device_functions, member)},
 static const struct loader_symbol driver_symbols[] = {DEVICE_DRIVER_FUNCTIONS(FUNCTION)};
 static const struct loader_symbol compiler_symbols[] = {DEVICE_COMPILER_FUNCTIONS(FUNCTION)};
 #undef FUNCTION
 
-static enum device_outcome load_driver(const char *path, struct device_library *library,
-                                       struct error *err)
+/* The newest one that is there; err: of the newest. */
+static void *open_driver(const char *path, enum device_vendor vendor, const char **name,
+                         enum device_outcome *outcome, struct error *err)
 {
-    static const char name[] = "libcuda.so.1";
+    struct error older;
+    void *handle =
+        loader_open(path, *name = vendors[vendor].drivers[0], true, DEVICE_NO_DRIVER, outcome, err);
+
+    if (!handle && *outcome == DEVICE_NO_DRIVER && vendors[vendor].drivers[1]) {
+        handle = loader_open(path, *name = vendors[vendor].drivers[1], true, DEVICE_NO_DRIVER,
+                             outcome, &older);
+        if (*outcome == DEVICE_UNSAFE)
+            *err = older;
+    }
+    return handle;
+}
+
+static enum device_outcome load_driver(const char *path, enum device_vendor vendor,
+                                       struct device_library *library, struct error *err)
+{
     enum device_outcome outcome;
-    void *handle = loader_open(path, name, true, DEVICE_NO_DRIVER, &outcome, err);
+    const char *name;
+    void *handle = open_driver(path, vendor, &name, &outcome, err);
     int status;
 
+    *library = (struct device_library){.vendor = vendor};
     if (!handle)
         return outcome;
-    if (loader_find(handle, driver_symbols, sizeof driver_symbols / sizeof *driver_symbols,
+    if (loader_find(handle, driver_symbols, sizeof driver_symbols / sizeof *driver_symbols, vendor,
                     &library->call, err) != 0) {
         error_prefix(err, "%s is too old", name);
         return DEVICE_TOO_OLD;
@@ -72,7 +107,7 @@ static enum device_outcome load_driver(const char *path, struct device_library *
         return DEVICE_NO_DRIVER;
     }
     if (status != DEVICE_OK) {
-        library->error = device_error(library, -1, "cuInit", status, err);
+        library->error = device_error(library, -1, driver_symbols[0].names[vendor], status, err);
         return DEVICE_FAILED;
     }
     library->call.driver_version(&library->driver_version);
@@ -82,15 +117,14 @@ static enum device_outcome load_driver(const char *path, struct device_library *
 static enum device_outcome load_compiler(const char *path, struct device_library *library,
                                          struct error *err)
 {
-    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
     enum device_outcome outcome;
-    void *handle =
-        loader_open_any(path, names, 2, &library->compiler, DEVICE_NO_COMPILER, &outcome, err);
+    void *handle = loader_open_any(path, vendors[library->vendor].compilers, 2, &library->compiler,
+                                   DEVICE_NO_COMPILER, &outcome, err);
 
     if (!handle)
         return outcome;
     if (loader_find(handle, compiler_symbols, sizeof compiler_symbols / sizeof *compiler_symbols,
-                    &library->call, err) != 0) {
+                    library->vendor, &library->call, err) != 0) {
         error_prefix(err, "%s is too old", library->compiler);
         return DEVICE_TOO_OLD;
     }
@@ -99,10 +133,16 @@ static enum device_outcome load_compiler(const char *path, struct device_library
 
 enum device_outcome device_load(const char *path, struct device_library *library, struct error *err)
 {
-    enum device_outcome outcome;
+    struct error hip, cuda = {""};
+    enum device_outcome outcome = load_driver(path, DEVICE_CUDA, library, err);
 
-    *library = (struct device_library){.count = 0};
-    outcome = load_driver(path, library, err);
+    if (outcome == DEVICE_NO_DRIVER) {
+        cuda = *err;
+        outcome = load_driver(path, DEVICE_HIP, library, &hip);
+        *err = hip;
+        if (outcome == DEVICE_NO_DRIVER)
+            error_set(err, "%.200s; %.200s", cuda.text, hip.text);
+    }
     return outcome == DEVICE_USABLE ? load_compiler(path, library, err) : outcome;
 }
 
@@ -125,22 +165,22 @@ static int compile_error(const struct device *device, void *program, int status,
         size <= sizeof log)
         device->library->call.log(program, log);
     log[strcspn(log, "\n")] = '\0';
-    return error_set(err, "%s cannot compile the kernels for sm_%d%d: error %d%s%s",
-                     device->library->compiler, device->major, device->minor, status,
-                     *log ? ": " : "", log);
+    return error_set(err, "%s cannot compile the kernels for %s: error %d%s%s",
+                     device->library->compiler, device->architecture, status, *log ? ": " : "",
+                     log);
 }
 
 int device_load_kernels(struct device *device, struct error *err)
 {
     const struct device_functions *call = &device->library->call;
-    char architecture[64], *image = NULL;
-    const char *options[] = {architecture, "--std=c++17"};
+    char target[128], *image = NULL;
+    const char *options[] = {target, "--std=c++17"};
     void *program = NULL, *module = NULL;
     size_t size = 0;
     int status;
 
-    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d%d", device->major,
-             device->minor);
+    snprintf(target, sizeof target, "%s=%s", vendors[device->library->vendor].target,
+             device->architecture);
     status = call->program_create(&program, kernels_source, "muster.cu", 0, NULL, NULL);
     if (status == 0)
         status = call->compile(program, 2, options);
@@ -157,32 +197,67 @@ int device_load_kernels(struct device *device, struct error *err)
         status = call->module_load(&module, image);
     free(image);
     if (status != 0)
-        return device_error(device->library, device->ordinal, "cuModuleLoadData", status, err);
+        return device_error(device->library, device->ordinal, "module_load", status, err);
     for (int i = 0; i < KERNELS; i++)
         CALL(device, module_function, &device->kernels[i], module, kernel_names[i]);
     CALL(device, allocate, &device->errors, sizeof(struct kernel_errors));
     return DEVICE_OK;
 }
 
+/* What HIP's compiler is told is in the properties, whose layout is not needed for it: nothing else
+ * there is a text that begins with "gfx". */
+static int find_architecture(struct device *device, struct error *err)
+{
+    char properties[PROPERTIES_BYTES] = "";
+    const char *found;
+    int major, minor;
+
+    if (device->library->vendor == DEVICE_CUDA) {
+        CALL(device, attribute, &major, CUDA_ATTRIBUTE_MAJOR, device->number);
+        CALL(device, attribute, &minor, CUDA_ATTRIBUTE_MINOR, device->number);
+        snprintf(device->architecture, sizeof device->architecture, "sm_%d%d", major, minor);
+        return DEVICE_OK;
+    }
+    CALL(device, properties, properties, device->number);
+    properties[sizeof properties - 1] = '\0';
+    found = memmem(properties + PROPERTIES_NAME, sizeof properties - PROPERTIES_NAME, "gfx", 3);
+    if (!found)
+        return error_set(err, "device %d: the driver does not tell its architecture",
+                         device->ordinal);
+    snprintf(device->architecture, sizeof device->architecture, "%.63s", found);
+    return DEVICE_OK;
+}
+
+static int open_context(struct device *device, struct error *err)
+{
+    if (device->library->vendor == DEVICE_CUDA) {
+        device->library->call.context_flags(device->number, CONTEXT_BLOCKING_SYNC); /* a wish */
+        CALL(device, context_retain, &device->context, device->number);
+    }
+    return device_use(device, err);
+}
+
 int device_open(const struct device_library *library, int ordinal, struct device *device,
                 struct error *err)
 {
     size_t free_bytes;
-    int number;
+    int status;
 
     *device = (struct device){.library = library, .ordinal = ordinal};
-    CALL(device, get, &number, ordinal);
-    CALL(device, name, device->name, sizeof device->name, number);
-    CALL(device, pci, device->pci, sizeof device->pci, number);
+    CALL(device, get, &device->number, ordinal);
+    CALL(device, name, device->name, sizeof device->name, device->number);
+    CALL(device, pci, device->pci, sizeof device->pci, device->number);
     for (char *c = device->pci; *c; c++)
         *c = (char)tolower((unsigned char)*c);
-    CALL(device, attribute, &device->multiprocessors, ATTRIBUTE_MULTIPROCESSORS, number);
-    CALL(device, attribute, &device->threads_each, ATTRIBUTE_THREADS_PER_MULTIPROCESSOR, number);
-    CALL(device, attribute, &device->major, ATTRIBUTE_MAJOR, number);
-    CALL(device, attribute, &device->minor, ATTRIBUTE_MINOR, number);
-    library->call.context_flags(number, CONTEXT_BLOCKING_SYNC); /* a wish */
-    CALL(device, context_retain, &device->context, number);
-    CALL(device, context_set, device->context);
+    CALL(device, attribute, &device->multiprocessors, vendors[library->vendor].multiprocessors,
+         device->number);
+    CALL(device, attribute, &device->threads_each, vendors[library->vendor].threads_each,
+         device->number);
+    status = find_architecture(device, err);
+    if (status == DEVICE_OK)
+        status = open_context(device, err);
+    if (status != DEVICE_OK)
+        return status;
     CALL(device, memory_info, &free_bytes, &device->memory_bytes);
     CALL(device, event_create, &device->begin, 0);
     CALL(device, event_create, &device->end, 0);
@@ -191,8 +266,27 @@ int device_open(const struct device_library *library, int ordinal, struct device
 
 int device_use(struct device *device, struct error *err)
 {
-    CALL(device, context_set, device->context);
+    if (device->library->vendor == DEVICE_HIP)
+        CALL(device, use, device->number);
+    else
+        CALL(device, context_set, device->context);
     return DEVICE_OK;
+}
+
+int device_reach(struct device *device, const struct device *peer, bool *can, struct error *err)
+{
+    const struct device_functions *call = &device->library->call;
+    int is_able = 0, status;
+
+    CALL(device, can_access_peer, &is_able, device->number, peer->number);
+    *can = is_able != 0;
+    if (!*can)
+        return DEVICE_OK;
+    status = call->enable_peer_device ? call->enable_peer_device(peer->number, 0)
+                                      : call->enable_peer(peer->context, 0);
+    return status == DEVICE_OK || status == DEVICE_ALREADY_ENABLED
+               ? DEVICE_OK
+               : device_error(device->library, device->ordinal, "enable_peer", status, err);
 }
 
 int device_begin(struct device *device, struct error *err)

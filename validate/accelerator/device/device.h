@@ -13,8 +13,10 @@
  *
  * The functions are those of CUDA's driver interface, by the names that its header gives them in
  * CUDA 12 and 13 (cuda.h defines cuMemAlloc as cuMemAlloc_v2, and so on: a library has both, the
- * older with 32-bit sizes). HIP's have the same arguments, a hipDeviceptr_t for a CUdeviceptr:
- * another column of this table. All handles are pointers, a device is an int, an address 64 bits.
+ * older with 32-bit sizes). HIP's of ROCm 6 and 7 have the same arguments, a hipDeviceptr_t for a
+ * CUdeviceptr, and errors and their numbers are the same: another column of this table. A device is
+ * chosen by its number there, not by a context, since hipCtxEnablePeerAccess() does nothing (ROCm
+ * clr, hip_peer.cpp). All handles are pointers, a device is an int, an address 64 bits.
  *
  * A driver that hangs hangs its caller for ever: all this runs in a worker process that is killed
  * at a deadline (validate/battery/gpu). A process that has called cuInit must not fork and go on;
@@ -25,60 +27,72 @@
 
 typedef unsigned long long device_address;
 
-/* FUNCTION(member, name in libcuda.so.1, arguments) */
+enum device_vendor { DEVICE_CUDA, DEVICE_HIP, DEVICE_VENDORS };
+
+/* FUNCTION(member, name in libcuda.so.1, name in libamdhip64.so, arguments) */
 #define DEVICE_DRIVER_FUNCTIONS(FUNCTION)                                                          \
-    FUNCTION(init, "cuInit", (unsigned flags))                                                     \
-    FUNCTION(driver_version, "cuDriverGetVersion", (int *version))                                 \
-    FUNCTION(error_name, "cuGetErrorName", (int error, const char **name))                         \
-    FUNCTION(count, "cuDeviceGetCount", (int *count))                                              \
-    FUNCTION(get, "cuDeviceGet", (int *device, int ordinal))                                       \
-    FUNCTION(name, "cuDeviceGetName", (char *name, int size, int device))                          \
-    FUNCTION(pci, "cuDeviceGetPCIBusId", (char *id, int size, int device))                         \
-    FUNCTION(attribute, "cuDeviceGetAttribute", (int *value, int attribute, int device))           \
-    FUNCTION(can_access_peer, "cuDeviceCanAccessPeer", (int *can, int device, int peer))           \
-    FUNCTION(context_flags, "cuDevicePrimaryCtxSetFlags_v2", (int device, unsigned flags))         \
-    FUNCTION(context_retain, "cuDevicePrimaryCtxRetain", (void **context, int device))             \
-    FUNCTION(context_set, "cuCtxSetCurrent", (void *context))                                      \
-    FUNCTION(enable_peer, "cuCtxEnablePeerAccess", (void *context, unsigned flags))                \
-    FUNCTION(memory_info, "cuMemGetInfo_v2", (size_t * free, size_t * total))                      \
-    FUNCTION(allocate, "cuMemAlloc_v2", (device_address * address, size_t size))                   \
-    FUNCTION(release, "cuMemFree_v2", (device_address address))                                    \
-    FUNCTION(allocate_pinned, "cuMemHostAlloc", (void **memory, size_t size, unsigned flags))      \
-    FUNCTION(release_pinned, "cuMemFreeHost", (void *memory))                                      \
-    FUNCTION(to_device, "cuMemcpyHtoDAsync_v2",                                                    \
+    FUNCTION(init, "cuInit", "hipInit", (unsigned flags))                                          \
+    FUNCTION(driver_version, "cuDriverGetVersion", "hipDriverGetVersion", (int *version))          \
+    FUNCTION(error_name, "cuGetErrorName", "hipDrvGetErrorName", (int error, const char **name))   \
+    FUNCTION(count, "cuDeviceGetCount", "hipGetDeviceCount", (int *count))                         \
+    FUNCTION(get, "cuDeviceGet", "hipDeviceGet", (int *device, int ordinal))                       \
+    FUNCTION(name, "cuDeviceGetName", "hipDeviceGetName", (char *name, int size, int device))      \
+    FUNCTION(pci, "cuDeviceGetPCIBusId", "hipDeviceGetPCIBusId", (char *id, int size, int device)) \
+    FUNCTION(attribute, "cuDeviceGetAttribute", "hipDeviceGetAttribute",                           \
+             (int *value, int attribute, int device))                                              \
+    FUNCTION(can_access_peer, "cuDeviceCanAccessPeer", "hipDeviceCanAccessPeer",                   \
+             (int *can, int device, int peer))                                                     \
+    FUNCTION(context_flags, "cuDevicePrimaryCtxSetFlags_v2", NULL, (int device, unsigned flags))   \
+    FUNCTION(context_retain, "cuDevicePrimaryCtxRetain", NULL, (void **context, int device))       \
+    FUNCTION(context_set, "cuCtxSetCurrent", NULL, (void *context))                                \
+    FUNCTION(enable_peer, "cuCtxEnablePeerAccess", NULL, (void *context, unsigned flags))          \
+    FUNCTION(use, NULL, "hipSetDevice", (int device))                                              \
+    FUNCTION(enable_peer_device, NULL, "hipDeviceEnablePeerAccess", (int peer, unsigned flags))    \
+    FUNCTION(properties, NULL, "hipGetDevicePropertiesR0600", (void *properties, int device))      \
+    FUNCTION(memory_info, "cuMemGetInfo_v2", "hipMemGetInfo", (size_t * free, size_t * total))     \
+    FUNCTION(allocate, "cuMemAlloc_v2", "hipMalloc", (device_address * address, size_t size))      \
+    FUNCTION(release, "cuMemFree_v2", "hipFree", (device_address address))                         \
+    FUNCTION(allocate_pinned, "cuMemHostAlloc", "hipHostMalloc",                                   \
+             (void **memory, size_t size, unsigned flags))                                         \
+    FUNCTION(release_pinned, "cuMemFreeHost", "hipHostFree", (void *memory))                       \
+    FUNCTION(to_device, "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync",                              \
              (device_address to, const void *from, size_t size, void *stream))                     \
-    FUNCTION(to_host, "cuMemcpyDtoHAsync_v2",                                                      \
+    FUNCTION(to_host, "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync",                                \
              (void *to, device_address from, size_t size, void *stream))                           \
-    FUNCTION(copy, "cuMemcpyDtoDAsync_v2",                                                         \
+    FUNCTION(copy, "cuMemcpyDtoDAsync_v2", "hipMemcpyDtoDAsync",                                   \
              (device_address to, device_address from, size_t size, void *stream))                  \
-    FUNCTION(module_load, "cuModuleLoadData", (void **module, const void *image))                  \
-    FUNCTION(module_function, "cuModuleGetFunction",                                               \
+    FUNCTION(module_load, "cuModuleLoadData", "hipModuleLoadData",                                 \
+             (void **module, const void *image))                                                   \
+    FUNCTION(module_function, "cuModuleGetFunction", "hipModuleGetFunction",                       \
              (void **function, void *module, const char *name))                                    \
-    FUNCTION(launch, "cuLaunchKernel",                                                             \
+    FUNCTION(launch, "cuLaunchKernel", "hipModuleLaunchKernel",                                    \
              (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
               unsigned block_y, unsigned block_z, unsigned shared_bytes, void *stream,             \
               void **arguments, void **extra))                                                     \
-    FUNCTION(event_create, "cuEventCreate", (void **event, unsigned flags))                        \
-    FUNCTION(event_record, "cuEventRecord", (void *event, void *stream))                           \
-    FUNCTION(event_query, "cuEventQuery", (void *event))                                           \
-    FUNCTION(event_ms, "cuEventElapsedTime", (float *ms, void *begin, void *end))
+    FUNCTION(event_create, "cuEventCreate", "hipEventCreateWithFlags",                             \
+             (void **event, unsigned flags))                                                       \
+    FUNCTION(event_record, "cuEventRecord", "hipEventRecord", (void *event, void *stream))         \
+    FUNCTION(event_query, "cuEventQuery", "hipEventQuery", (void *event))                          \
+    FUNCTION(event_ms, "cuEventElapsedTime", "hipEventElapsedTime",                                \
+             (float *ms, void *begin, void *end))
 
-/* The compiler, libnvrtc.so.13 or .12. A cubin, not PTX, is taken from it: a driver refuses the PTX
- * of a compiler that is newer than itself. */
+/* The compiler, libnvrtc.so.13 or .12, libhiprtc.so.7 or .6. A cubin, not PTX, is taken from it: a
+ * driver refuses the PTX of a compiler that is newer than itself. */
 #define DEVICE_COMPILER_FUNCTIONS(FUNCTION)                                                        \
-    FUNCTION(program_create, "nvrtcCreateProgram",                                                 \
+    FUNCTION(program_create, "nvrtcCreateProgram", "hiprtcCreateProgram",                          \
              (void **program, const char *source, const char *name, int header_count,              \
               const char *const *headers, const char *const *header_names))                        \
-    FUNCTION(compile, "nvrtcCompileProgram",                                                       \
+    FUNCTION(compile, "nvrtcCompileProgram", "hiprtcCompileProgram",                               \
              (void *program, int option_count, const char *const *options))                        \
-    FUNCTION(log_size, "nvrtcGetProgramLogSize", (void *program, size_t *size))                    \
-    FUNCTION(log, "nvrtcGetProgramLog", (void *program, char *log))                                \
-    FUNCTION(code_size, "nvrtcGetCUBINSize", (void *program, size_t *size))                        \
-    FUNCTION(code, "nvrtcGetCUBIN", (void *program, char *code))                                   \
-    FUNCTION(program_destroy, "nvrtcDestroyProgram", (void **program))
+    FUNCTION(log_size, "nvrtcGetProgramLogSize", "hiprtcGetProgramLogSize",                        \
+             (void *program, size_t *size))                                                        \
+    FUNCTION(log, "nvrtcGetProgramLog", "hiprtcGetProgramLog", (void *program, char *log))         \
+    FUNCTION(code_size, "nvrtcGetCUBINSize", "hiprtcGetCodeSize", (void *program, size_t *size))   \
+    FUNCTION(code, "nvrtcGetCUBIN", "hiprtcGetCode", (void *program, char *code))                  \
+    FUNCTION(program_destroy, "nvrtcDestroyProgram", "hiprtcDestroyProgram", (void **program))
 
-struct device_functions {
-#define FUNCTION(member, name, arguments) int(*member) arguments;
+struct device_functions { /* NULL: the vendor has none */
+#define FUNCTION(member, cuda, hip, arguments) int(*member) arguments;
     DEVICE_DRIVER_FUNCTIONS(FUNCTION)
     DEVICE_COMPILER_FUNCTIONS(FUNCTION)
 #undef FUNCTION
@@ -103,6 +117,7 @@ enum device_outcome {
 };
 
 struct device_library {
+    enum device_vendor vendor;
     struct device_functions call;
     int driver_version;   /* 13000: CUDA 13.0 */
     int count;            /* devices that this process may use */
@@ -111,7 +126,8 @@ struct device_library {
 };
 
 /* Loads the libraries from the directories of path ("/a:/b") or as dlopen finds them, and starts
- * the driver. Returns what came of it; err says why it is not DEVICE_USABLE. */
+ * the driver: HIP's where CUDA's is not there or finds no device. Returns what came of it; err says
+ * why it is not DEVICE_USABLE. */
 enum device_outcome device_load(const char *path, struct device_library *library,
                                 struct error *err);
 
@@ -151,11 +167,12 @@ struct kernel_errors {
 
 struct device {
     const struct device_library *library;
-    int ordinal;
+    int ordinal, number;    /* number: the driver's */
     char name[96], pci[16]; /* pci as the kernel writes it: "0000:1a:00.0" */
-    int multiprocessors, threads_each, major, minor;
+    char architecture[64];  /* as the compiler is told: "sm_90", "gfx942:sramecc+:xnack-" */
+    int multiprocessors, threads_each;
     size_t memory_bytes;
-    void *context;
+    void *context; /* HIP: NULL */
     void *kernels[KERNELS];
     void *begin, *end; /* events */
     device_address errors;
@@ -167,6 +184,9 @@ struct device {
 int device_open(const struct device_library *library, int ordinal, struct device *device,
                 struct error *err);
 int device_use(struct device *device, struct error *err);
+
+/* Lets the device that is used reach the memory of the peer, if the driver says that it can. */
+int device_reach(struct device *device, const struct device *peer, bool *can, struct error *err);
 
 /* Compiles our kernels for the device (0.3 to 1 s) and loads them. */
 int device_load_kernels(struct device *device, struct error *err);
@@ -194,7 +214,7 @@ int device_end(struct device *device, float *ms, struct error *err);
 /* Sleeps *us microseconds between looks, and makes them more; the first time they are 0. */
 void device_pause(unsigned *us);
 
-/* The status as an error: "cuMemAlloc_v2 of device 3: CUDA_ERROR_OUT_OF_MEMORY (2)"; returns it. */
+/* The status as an error: "allocate of device 3: CUDA_ERROR_OUT_OF_MEMORY (2)"; returns it. */
 int device_error(const struct device_library *library, int ordinal, const char *what, int status,
                  struct error *err);
 

@@ -45,15 +45,24 @@ void *loader_open_any(const char *path, const char *const *names, size_t count, 
     return library;
 }
 
-int loader_find(void *library, const struct loader_symbol *symbols, size_t count, void *table,
-                struct error *err)
+int loader_find(void *library, const struct loader_symbol *symbols, size_t count,
+                enum device_vendor vendor, void *table, struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        void *function = dlsym(library, symbols[i].name);
+        const char *name = symbols[i].names[vendor];
+        void *function = name ? dlsym(library, name) : NULL;
 
-        if (!function)
-            return error_set(err, "missing function %s", symbols[i].name);
+        if (name && !function)
+            return error_set(err, "missing function %s", name);
         memcpy((char *)table + symbols[i].offset, &function, sizeof function);
     }
     return 0;
+}
+
+const char *loader_name(const struct loader_symbol *symbols, enum device_vendor vendor,
+                        size_t offset)
+{
+    while (symbols->offset != offset)
+        symbols++;
+    return symbols->names[vendor];
 }

@@ -22,12 +22,16 @@ void *loader_open_any(const char *path, const char *const *names, size_t count, 
                       enum device_outcome missing, enum device_outcome *outcome, struct error *err);
 
 struct loader_symbol {
-    const char *name;
-    size_t offset; /* in the table */
+    const char *names[DEVICE_VENDORS]; /* NULL: that vendor's library has no such function */
+    size_t offset;                     /* in the table */
 };
 
-/* Returns 0, or -1 with err: "it has no NAME". */
-int loader_find(void *library, const struct loader_symbol *symbols, size_t count, void *table,
-                struct error *err);
+/* Returns 0, or -1 with err: "missing function NAME". */
+int loader_find(void *library, const struct loader_symbol *symbols, size_t count,
+                enum device_vendor vendor, void *table, struct error *err);
+
+/* The vendor's name of the function at that place of the table. */
+const char *loader_name(const struct loader_symbol *symbols, enum device_vendor vendor,
+                        size_t offset);
 
 #endif

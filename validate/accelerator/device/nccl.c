@@ -15,23 +15,25 @@ const char *const collective_names[COLLECTIVES] = {
     "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
 };
 
-#define FUNCTION(member, name, arguments) {name, offsetof(struct nccl_functions, member)},
-static const struct loader_symbol symbols[] = {
-    NCCL_FUNCTIONS(FUNCTION){"ncclGetErrorString", offsetof(struct nccl_functions, error_text)}};
+#define FUNCTION(member, name, arguments) {{name, name}, offsetof(struct nccl_functions, member)},
+static const struct loader_symbol symbols[] = {NCCL_FUNCTIONS(FUNCTION){
+    {"ncclGetErrorString", "ncclGetErrorString"}, offsetof(struct nccl_functions, error_text)}};
 #undef FUNCTION
 
-int nccl_load(const char *path, struct nccl_library *library, struct error *err)
+int nccl_load(const char *path, enum device_vendor vendor, struct nccl_library *library,
+              struct error *err)
 {
-    static const char *const names[] = {"libnccl.so.2"};
+    static const char *const names[DEVICE_VENDORS] = {"libnccl.so.2", "librccl.so.1"};
     enum device_outcome outcome;
     const char *name;
-    void *handle = loader_open_any(path, names, 1, &name, DEVICE_NO_DRIVER, &outcome, err);
+    void *handle = loader_open_any(path, &names[vendor], 1, &name, DEVICE_NO_DRIVER, &outcome, err);
     int status;
 
     *library = (struct nccl_library){.version = 0};
     if (!handle)
         return -1;
-    if (loader_find(handle, symbols, sizeof symbols / sizeof *symbols, &library->call, err) != 0)
+    if (loader_find(handle, symbols, sizeof symbols / sizeof *symbols, vendor, &library->call,
+                    err) != 0)
         return error_prefix(err, "%s is too old", name);
     status = library->call.version(&library->version);
     if (status == NCCL_SUCCESS)

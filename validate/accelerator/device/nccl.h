@@ -7,10 +7,11 @@
 #include "lib/base/error.h"
 #include "validate/accelerator/device/device.h"
 
-/* Collectives of accelerators by NCCL, libnccl.so.2 by dlopen. Seen on a stand-in only (tests/gpu).
+/* Collectives of accelerators by NCCL and RCCL, libnccl.so.2 and librccl.so.1 by dlopen. Seen on a
+ * stand-in only (tests/gpu).
  *
  * Functions and numbers by nccl.h, which has not changed them from 2.7 (ncclSend) to 2.31. RCCL's
- * header has the same ones, so that librccl.so.1 belongs to HIP's column of device.h. The functions
+ * header has the same ones. The functions
  * that take a struct with a version word (ncclConfig_t) are not used. Calls work on the device
  * whose context is current, and return when the work is in the stream; NULL, the default stream, is
  * one. The library reads its settings (NCCL_ALGO, NCCL_NVLS_ENABLE, NCCL_SOCKET_IFNAME ...) from
@@ -68,7 +69,8 @@ struct nccl_library {
 
 /* Loads it from the directories of path ("/a:/b") or as dlopen finds it. Returns 0, or -1 with err:
  * it is not here, too old, or others could change it. */
-int nccl_load(const char *path, struct nccl_library *library, struct error *err);
+int nccl_load(const char *path, enum device_vendor vendor, struct nccl_library *library,
+              struct error *err);
 
 /* The status as an error: "ncclAllReduce: unhandled system error (2)"; returns it. */
 int nccl_error(const struct nccl_library *library, const char *what, int status, struct error *err);

@@ -82,11 +82,11 @@ static void open_range(struct crew *crew, int first, int end, struct worker_answ
     open_wait(crew, end, answer);
 }
 
-/* Whether the bus has a device that this driver is for. */
+/* Whether the bus has a device that the drivers are for. */
 static bool has_devices(const struct inventory *inventory)
 {
     for (size_t i = 0; inventory && i < inventory->gpu_count; i++)
-        if (inventory->gpus[i].vendor == GPU_NVIDIA)
+        if (inventory->gpus[i].vendor == GPU_NVIDIA || inventory->gpus[i].vendor == GPU_AMD)
             return true;
     return false;
 }

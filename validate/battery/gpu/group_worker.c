@@ -35,9 +35,9 @@ static int check_device(const struct device *device, const char *what, int statu
                                : device_error(device->library, device->ordinal, what, status, err);
 }
 
-static int load(const char *path, struct error *err)
+static int load(const char *path, enum device_vendor vendor, struct error *err)
 {
-    if (!group.is_loaded && nccl_load(path, &group.library, err) != 0)
+    if (!group.is_loaded && nccl_load(path, vendor, &group.library, err) != 0)
         return -1;
     group.is_loaded = true;
     return 0;
@@ -100,7 +100,7 @@ static int begin(const struct device *device, const struct worker_request *reque
         return error_set(err, "cannot allocate host memory: %m");
     for (int i = 0; i < 2 && status == 0; i++)
         status = device->library->call.allocate(&operation->memory[i], size);
-    return check_device(device, "cuMemAlloc_v2", status, err);
+    return check_device(device, "allocate", status, err);
 }
 
 static void end(const struct device *device, struct operation *operation)
@@ -225,7 +225,7 @@ static int run(struct device *device, const struct worker_request *request,
 int group_worker_do(const char *path, struct device *device, const struct worker_request *request,
                     struct worker_answer *answer, struct error *err)
 {
-    if (load(path, err) != 0)
+    if (load(path, device->library->vendor, err) != 0)
         return -1;
     if (request->task == TASK_GROUP_ID)
         return make_id(answer, err);

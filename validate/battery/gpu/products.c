@@ -153,7 +153,7 @@ int product_blas(const char *path, struct device *device, enum blas_precision pr
                               .fill = {.base = (unsigned long long)format->bytes,
                                        .pattern = (unsigned long long)format->mantissa_bits}};
     size_t sizes[3] = {(size_t)format->bytes, (size_t)format->bytes, (size_t)format->result_bytes};
-    int status = library.handle ? 0 : blas_load(path, &library, err);
+    int status = library.handle ? 0 : blas_load(path, device->library->vendor, &library, err);
 
     if (status != 0)
         return status;

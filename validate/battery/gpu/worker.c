@@ -133,7 +133,7 @@ static int pattern(const struct worker_request *request)
     int status = worker.library.call.memory_info(&size, &total);
 
     if (status != DEVICE_OK)
-        return call_failed("cuMemGetInfo_v2", status);
+        return call_failed("memory_info", status);
     size = size > total / 16 ? (size - total / 16) / 4096 * 4096 : 0;
     status = DEVICE_OUT_OF_MEMORY;
     for (; size >= total / 64 && status == DEVICE_OUT_OF_MEMORY; size /= 2) {
@@ -142,7 +142,7 @@ static int pattern(const struct worker_request *request)
             break;
     }
     if (status != DEVICE_OK)
-        return call_failed("cuMemAlloc_v2", status);
+        return call_failed("allocate", status);
     for (int i = 0; i < request->amount && i < PATTERNS && status == 0; i++) {
         work = (struct kernel_work){.to = buffer,
                                     .from = buffer,
@@ -235,7 +235,7 @@ static int host(const struct worker_request *request)
     if (is_pinned) {
         status = call->allocate_pinned(&host_memory, size, 0);
         if (status != DEVICE_OK)
-            call_failed("cuMemHostAlloc", status);
+            call_failed("allocate_pinned", status);
     } else {
         host_memory = malloc(size);
         status = host_memory ? 0 : error_set(&worker.err, "cannot allocate host memory: %m");
@@ -254,30 +254,16 @@ static int host(const struct worker_request *request)
 
 static int open_peer(int peer)
 {
-    const struct device_functions *call = &worker.library.call;
-    int status, here, there, can = 0;
+    int status = 0;
 
     if (!worker.is_peer_open[peer])
         status = device_open(&worker.library, peer, &worker.peers[peer], &worker.err);
-    else
-        status = 0;
     if (status == 0)
         status = device_use(&worker.device, &worker.err);
     if (status != 0)
         return status;
     worker.is_peer_open[peer] = true;
-    status = call->get(&here, worker.device.ordinal);
-    if (status == 0)
-        status = call->get(&there, peer);
-    if (status == 0)
-        status = call->can_access_peer(&can, here, there);
-    if (status != 0)
-        return call_failed("cuDeviceCanAccessPeer", status);
-    status = can ? call->enable_peer(worker.peers[peer].context, 0) : 0;
-    if (status != 0 && status != DEVICE_ALREADY_ENABLED)
-        return call_failed("cuCtxEnablePeerAccess", status);
-    worker.answer.is_direct = can;
-    return 0;
+    return device_reach(&worker.device, &worker.peers[peer], &worker.answer.is_direct, &worker.err);
 }
 
 /* There and back: what comes back must be what went. */

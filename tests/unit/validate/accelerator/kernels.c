@@ -16,7 +16,7 @@ static struct device_functions call;
 /* Returns false where the library has not all of it. */
 static bool find_compiler(void *library)
 {
-#define FUNCTION(member, name, arguments)                                                          \
+#define FUNCTION(member, name, hip, arguments)                                                     \
     {                                                                                              \
         void *function = dlsym(library, name);                                                     \
                                                                                                    \
