@@ -45,7 +45,7 @@ command -v jq >/dev/null || skip_all 'no jq(1)'
 gpu new 'races 1'
 is "$status/$text" 0/ 'healthy devices pass, and no two threads of a kernel touch the same element'
 is "$(jq -r 'select(.part == "gpu2") | .metric' "$work/json" | sort | tr '\n' ' ')" \
-    'memory_copy memory_copy_together memory_read memory_triad memory_write products rate_bf16 rate_bf16_together rate_fp16 rate_fp32 rate_fp32_together rate_fp64 rate_fp64_blas rate_fp64_together rate_fp8 rate_int8 rate_tf32 tested to_device to_host ' \
+    'atomics memory_copy memory_copy_together memory_read memory_triad memory_write products rate_bf16 rate_bf16_together rate_fp16 rate_fp32 rate_fp32_together rate_fp64 rate_fp64_blas rate_fp64_together rate_fp8 rate_int8 rate_tf32 tested to_device to_host ' \
     '... in all figures that are judged'
 is "$(jq -r 'select(.metric == "to_peer") | .part' "$work/json" | wc -l)" 6 '... and each pair in both directions'
 ok '... records as doc/records.md says' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$work/json"
@@ -79,6 +79,13 @@ finds 'gpu0.wrong_every 30' 'gpu_result_wrong gpu.repeatable wrong gpu0' 'a wron
 like "$(cat "$work/json")" 'muster-gpu --devices=0 --tests=repeatable' '... with the command that repeats it'
 finds 'gpu1.stuck_bit 4104' 'gpu_memory_wrong gpu.memory wrong gpu1' 'a bit that is stuck' --tests=memory
 like "$(cat "$work/json")" 'the first one at byte 0x1008: bits 0x10 differ' '... with address and bit'
+finds 'gpu1.lost_add 1000' 'gpu_memory_wrong gpu.memory atomics gpu1' 'atomic additions that are lost' --tests=memory
+like "$(cat "$work/json")" '16384 atomic additions in the memory of .* gave [0-9]+ wrong counters, .* --devices=1 --tests=memory' \
+    '... with the command that repeats it'
+finds 'gpu.lost_add 1000' "$(printf 'not_measured gpu.memory atomics gpu%s\n' 0 1 2)" \
+    "what is lost on all devices is none's fault" --tests=memory
+finds 'gpu0.lost_add_to.2 1000' 'gpu_peer_damaged gpu.paths atomics gpu0 gpu2' 'additions that are lost on the way to another' --tests=paths
+finds $'gpu.no_atomics 1\ngpu0.lost_add_to.2 1000' '' '... where the driver says that the path has atomics' --tests=paths
 finds 'gpu0.slow_link.2 0.4' 'gpu_peer_slow gpu.paths to_peer gpu0 gpu2' 'a slow path between two' --tests=paths
 finds 'gpu1.bad_link.0 1' $'gpu_peer_damaged gpu.paths to_peer gpu0 gpu1\ngpu_peer_damaged gpu.paths to_peer gpu1 gpu0' \
     'a path that damages data, by what went there and back' --tests=paths

@@ -53,7 +53,7 @@ finds() { # STATE TEXT NAME OPTION...
 gpu new 'races 1'
 is "$status/$text" 0/ 'healthy devices pass' || diag "$(cat "$work/err" "$work/json")"
 is "$(jq -r 'select(.part == "gpu2") | .metric' "$work/json" | sort | tr '\n' ' ')" \
-    'memory_copy memory_copy_together memory_read memory_triad memory_write products rate_bf16 rate_bf16_together rate_fp16 rate_fp32 rate_fp32_together rate_fp64 rate_fp64_blas rate_fp64_together rate_fp8 rate_int8 rate_tf32 tested to_device to_host ' \
+    'atomics memory_copy memory_copy_together memory_read memory_triad memory_write products rate_bf16 rate_bf16_together rate_fp16 rate_fp32 rate_fp32_together rate_fp64 rate_fp64_blas rate_fp64_together rate_fp8 rate_int8 rate_tf32 tested to_device to_host ' \
     '... in all figures that are judged'
 is "$(jq -r 'select(.test == "gpu.collectives" and .verdict == "pass") | .metric' "$work/json" | sort | xargs)" \
     'all_gather all_reduce all_to_all broadcast reduce_scatter' '... and all collectives'

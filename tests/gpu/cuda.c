@@ -45,13 +45,13 @@ enum { DEVICES = 16, ALLOCATIONS = 256 };
 #define MODEL "AMD Instinct MI300X"
 #define VISIBLE_DEVICES "ROCR_VISIBLE_DEVICES"
 #define ERROR_NAME(cuda, hip) hip
-enum { MULTIPROCESSORS = 63, THREADS_EACH = 57, MAJOR = 23 };
+enum { MULTIPROCESSORS = 63, THREADS_EACH = 57, MAJOR = 23, NATIVE_ATOMICS = 2 };
 #else
 #define VENDOR "nvidia"
 #define MODEL "NVIDIA H100 80GB HBM3"
 #define VISIBLE_DEVICES "CUDA_VISIBLE_DEVICES"
 #define ERROR_NAME(cuda, hip) cuda
-enum { MULTIPROCESSORS = 16, THREADS_EACH = 39, MAJOR = 75 };
+enum { MULTIPROCESSORS = 16, THREADS_EACH = 39, MAJOR = 75, NATIVE_ATOMICS = 3 };
 #endif
 
 /* What the model of a device takes: ns. */
@@ -96,6 +96,7 @@ struct module {
     void *handle;
     struct dim *block, *thread, *block_size, *grid;
     uint64_t *blocks;
+    int *loses; /* the addition that begins is lost */
     void (**access)(void *, unsigned, int);
 };
 
@@ -281,6 +282,14 @@ API(cuDeviceCanAccessPeer, int *can, int device, int peer)
     ENTER(device);
     *can = link_factor(device, "no_peer", peer, 0) == 0;
     return OK;
+}
+
+API(cuDeviceGetP2PAttribute, int *value, int attribute, int device, int peer)
+{
+    ENTER(device);
+    *value = attribute == NATIVE_ATOMICS && link_factor(device, "no_peer", peer, 0) == 0 &&
+             state_number(device, "no_atomics", 0) == 0;
+    return attribute >= 0 && attribute <= 4 ? OK : INVALID_VALUE;
 }
 
 static int enable_peer(int peer)
@@ -518,6 +527,7 @@ API(cuModuleLoadData, struct module **module, const void *image)
     loaded->block_size = dlsym(loaded->handle, "blockDim");
     loaded->grid = dlsym(loaded->handle, "gridDim");
     loaded->blocks = dlsym(loaded->handle, "standin_blocks");
+    loaded->loses = dlsym(loaded->handle, "standin_loses");
     loaded->access = dlsym(loaded->handle, "standin_access");
     *module = loaded; /* fd stays open: another module must not get its path */
     return OK;
@@ -538,7 +548,7 @@ API(cuModuleGetFunction, struct function **function, struct module *module, cons
 
 /* What runs now. */
 static struct {
-    uint32_t thread, writes;
+    uint32_t thread, writes, additions;
     void *last_written;
     const char *stack;
     uint64_t *stuck, bytes;
@@ -576,16 +586,33 @@ static bool is_index(const void *address)
     return false;
 }
 
-static void on_access(void *address, unsigned size, int is_write)
+/* Whether an atomic addition there is lost: those to the list of errors are not. */
+static bool is_addition_lost(const struct allocation *allocation)
 {
+    const int here = current->index, there = allocation->device->index;
+    const long long every = here == there ? state_number(here, "lost_add", 0)
+                                          : (long long)link_factor(here, "lost_add_to", there, 0);
+
+    return every && allocation->size == 128 && ++run.additions % every == 0;
+}
+
+/* how: 0 a read, 1 a write, 2 an atomic addition */
+static void on_access(void *address, unsigned size, int how)
+{
+    const int is_write = how == 1;
     struct allocation *allocation;
 
     if (labs((const char *)address - run.stack) <= 1 << 16 || /* a local variable */
         is_index(address))
         return;
     allocation = find(address, size);
-    if (!allocation) {
+    if (!allocation ||
+        (allocation->device != current && !current->has_peer[allocation->device->index])) {
         run.error = ILLEGAL_ADDRESS;
+        return;
+    }
+    if (how == 2) {
+        *run.module->loses = is_addition_lost(allocation);
         return;
     }
     run.bytes += size;
@@ -643,7 +670,7 @@ API(cuLaunchKernel, struct function *function, unsigned grid_x, unsigned grid_y,
     if (current->is_hung)
         return OK;
     run.error = OK;
-    run.writes = 0;
+    run.writes = run.additions = 0;
     run.stack = &here;
     run.stuck = NULL;
     for (int i = 0; stuck >= 0 && i < ALLOCATIONS; i++) /* counted over what is allocated */

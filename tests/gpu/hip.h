@@ -15,6 +15,7 @@
 #define cuDeviceGetPCIBusId hipDeviceGetPCIBusId
 #define cuDeviceGetAttribute hipDeviceGetAttribute
 #define cuDeviceCanAccessPeer hipDeviceCanAccessPeer
+#define cuDeviceGetP2PAttribute hipDeviceGetP2PAttribute
 #define cuMemGetInfo_v2 hipMemGetInfo
 #define cuMemAlloc_v2 hipMalloc
 #define cuMemFree_v2 hipFree

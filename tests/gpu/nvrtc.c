@@ -55,7 +55,9 @@ static const char runtime[] =
     "void __tsan_unaligned_write16(void *a) { hook(a, 16, 1); }\n"
     "void __tsan_read_range(void *a, word n) { hook(a, n, 0); }\n"
     "void __tsan_write_range(void *a, word n) { hook(a, n, 1); }\n"
-    "word atomicAdd(word *a, word b) { word old = *a; *a += b; return old; }\n";
+    "int standin_loses;\n"
+    "word atomicAdd(word *a, word b) { word old; hook(a, 8, 2); old = *a; if (!standin_loses) *a "
+    "+= b; return old; }\n";
 
 API(nvrtcCreateProgram, struct program **program, const char *source, const char *name,
     int header_count, const char *const *headers, const char *const *names)

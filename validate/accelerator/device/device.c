@@ -19,29 +19,32 @@ enum {
     BLOCK = 64,                /* threads */
 };
 
-/* The newest library first; numbers of CUdevice_attribute and hipDeviceAttribute_t. */
+/* The newest library first; numbers of CUdevice_attribute and hipDeviceAttribute_t,
+ * CUdevice_P2PAttribute and hipDeviceP2PAttr. */
 static const struct {
     const char *drivers[2], *compilers[2];
     const char *target; /* the compiler's option */
-    int multiprocessors, threads_each;
+    int multiprocessors, threads_each, native_atomics;
 } vendors[DEVICE_VENDORS] = {
     [DEVICE_CUDA] = {{"libcuda.so.1", NULL},
                      {"libnvrtc.so.13", "libnvrtc.so.12"},
                      "--gpu-architecture",
                      16,
-                     39},
+                     39,
+                     3},
     [DEVICE_HIP] = {{"libamdhip64.so.7", "libamdhip64.so.6"},
                     {"libhiprtc.so.7", "libhiprtc.so.6"},
                     "--offload-arch",
                     63,
-                    57},
+                    57,
+                    2},
 };
 enum { CUDA_ATTRIBUTE_MAJOR = 75, CUDA_ATTRIBUTE_MINOR = 76 };
 
 static const char *const kernel_names[KERNELS] = {
-    "fill_factors_fp32", "fill_factors_fp64", "product_fp32",  "product_fp64",   "verify_fp32",
-    "verify_fp64",       "fill_operands",     "verify_int32",  "memory_copy",    "memory_read",
-    "memory_write",      "memory_triad",      "pattern_write", "pattern_verify",
+    "fill_factors_fp32", "fill_factors_fp64", "product_fp32", "product_fp64",  "verify_fp32",
+    "verify_fp64",       "fill_operands",     "verify_int32", "memory_copy",   "memory_read",
+    "memory_write",      "memory_triad",      "atomic_add",   "pattern_write", "pattern_verify",
 };
 
 int device_error(const struct device_library *library, int ordinal, const char *what, int status,
@@ -273,15 +276,20 @@ int device_use(struct device *device, struct error *err)
     return DEVICE_OK;
 }
 
-int device_reach(struct device *device, const struct device *peer, bool *can, struct error *err)
+int device_reach(struct device *device, const struct device *peer, bool *can, bool *has_atomics,
+                 struct error *err)
 {
     const struct device_functions *call = &device->library->call;
-    int is_able = 0, status;
+    int is_able = 0, atomics = 0, status;
 
     CALL(device, can_access_peer, &is_able, device->number, peer->number);
     *can = is_able != 0;
+    *has_atomics = false;
     if (!*can)
         return DEVICE_OK;
+    if (call->peer_attribute(&atomics, vendors[device->library->vendor].native_atomics,
+                             device->number, peer->number) == DEVICE_OK)
+        *has_atomics = atomics != 0;
     status = call->enable_peer_device ? call->enable_peer_device(peer->number, 0)
                                       : call->enable_peer(peer->context, 0);
     return status == DEVICE_OK || status == DEVICE_ALREADY_ENABLED

@@ -42,6 +42,8 @@ enum device_vendor { DEVICE_CUDA, DEVICE_HIP, DEVICE_VENDORS };
              (int *value, int attribute, int device))                                              \
     FUNCTION(can_access_peer, "cuDeviceCanAccessPeer", "hipDeviceCanAccessPeer",                   \
              (int *can, int device, int peer))                                                     \
+    FUNCTION(peer_attribute, "cuDeviceGetP2PAttribute", "hipDeviceGetP2PAttribute",                \
+             (int *value, int attribute, int device, int peer))                                    \
     FUNCTION(context_flags, "cuDevicePrimaryCtxSetFlags_v2", NULL, (int device, unsigned flags))   \
     FUNCTION(context_retain, "cuDevicePrimaryCtxRetain", NULL, (void **context, int device))       \
     FUNCTION(context_set, "cuCtxSetCurrent", NULL, (void *context))                                \
@@ -144,6 +146,7 @@ enum kernel {
     KERNEL_MEMORY_READ,
     KERNEL_MEMORY_WRITE,
     KERNEL_MEMORY_TRIAD,
+    KERNEL_ATOMIC_ADD,
     KERNEL_PATTERN_WRITE,
     KERNEL_PATTERN_VERIFY,
     KERNELS
@@ -185,8 +188,10 @@ int device_open(const struct device_library *library, int ordinal, struct device
                 struct error *err);
 int device_use(struct device *device, struct error *err);
 
-/* Lets the device that is used reach the memory of the peer, if the driver says that it can. */
-int device_reach(struct device *device, const struct device *peer, bool *can, struct error *err);
+/* Lets the device that is used reach the memory of the peer, if the driver says that it can, and
+ * tells whether its atomics do. */
+int device_reach(struct device *device, const struct device *peer, bool *can, bool *has_atomics,
+                 struct error *err);
 
 /* Compiles our kernels for the device (0.3 to 1 s) and loads them. */
 int device_load_kernels(struct device *device, struct error *err);

@@ -2,7 +2,7 @@
 /* The kernels of muster-gpu. This text is compiled at run time: as C++ by NVRTC for a device, and
  * as C by the stand-in (tests/gpu), which has a loop over the threads. No thread waits for another
  * or reads what another wrote in the same launch; each writes elements of its own, but for the list
- * of errors, whose entries are drawn by an atomic counter. */
+ * of errors, whose entries are drawn by an atomic counter, and the counters of atomic_add. */
 
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
@@ -228,6 +228,19 @@ KERNEL void memory_triad(struct work work)
         left.z += 3 * right.z;
         left.w += 3 * right.w;
         to[i] = left;
+    }
+}
+
+/* All threads add to each of so many counters (pattern) so often (count), one after the other and
+ * each beginning at another one; what is added is seed times the counter's number from 1. */
+KERNEL void atomic_add(struct work work)
+{
+    word *to = (word *)work.to;
+
+    for (word k = 0; k < work.count * work.pattern; k++) {
+        word i = (THREAD + k) % work.pattern;
+
+        atomicAdd(to + i, work.seed * (i + 1));
     }
 }
 

@@ -181,6 +181,7 @@ static const char *test_of(enum worker_task task)
         return "gpu.repeatable";
     case TASK_MEMORY:
     case TASK_PATTERN:
+    case TASK_ATOMICS:
         return "gpu.memory";
     case TASK_HOST:
     case TASK_PEER:
@@ -229,7 +230,7 @@ static void report_given_up(struct reporter *reporter, const struct gpu_device *
 
     if (device->outcome == WORKER_DONE)
         return;
-    if (device->task == TASK_PEER && device->peer >= 0)
+    if ((device->task == TASK_PEER || device->task == TASK_ATOMICS) && device->peer >= 0)
         snprintf(peer, sizeof peer, " with gpu%d",
                  reporter->nodes[reporter->node].devices[device->peer].part);
     if (device->outcome == WORKER_NOT_TESTED)
@@ -265,9 +266,11 @@ static void report_figure(struct reporter *reporter, const struct gpu_device *de
                 is_low ? spec->code : FAULT_NONE, &record);
 }
 
-/* Products of the vendor's library are known to the bit if its matrix units add as they are said
- * to. Where half of the devices of a model have others, that is not so, and no device's fault. */
-static bool is_alone_wrong(const struct reporter *reporter, const struct gpu_device *device)
+/* Whether less than half of the devices of its model have such errors. Products of the vendor's
+ * library are known to the bit if its matrix units add as they are said to; where half of the
+ * devices have others, that is not so, and no device's fault. */
+static bool is_alone_wrong(const struct reporter *reporter, const struct gpu_device *device,
+                           size_t offset)
 {
     int wrong = 0, all = 0;
 
@@ -276,10 +279,24 @@ static bool is_alone_wrong(const struct reporter *reporter, const struct gpu_dev
             const struct gpu_device *other = &reporter->nodes[i].devices[k];
 
             if (strcmp(other->model, device->model) == 0 && other->outcome == WORKER_DONE) {
-                wrong += other->wrong_blas.count > 0;
+                wrong += ((const struct gpu_wrong *)((const char *)other + offset))->count > 0;
                 all++;
             }
         }
+    return 2 * wrong < all;
+}
+
+/* The same of paths between devices. */
+static bool is_path_alone_wrong(const struct reporter *reporter)
+{
+    int wrong = 0, all = 0;
+
+    for (size_t i = 0; i < reporter->count; i++)
+        for (int k = 0; k < reporter->nodes[i].count; k++)
+            for (int to = 0; to < reporter->nodes[i].count; to++) {
+                wrong += reporter->nodes[i].devices[k].wrong_atomics_to[to] > 0;
+                all += reporter->nodes[i].devices[k].has_atomics_to[to];
+            }
     return 2 * wrong < all;
 }
 
@@ -291,7 +308,7 @@ static void report_blas(struct reporter *reporter, const struct gpu_device *devi
 
     if (wrong->count == 0)
         return;
-    is_alone = is_alone_wrong(reporter, device);
+    is_alone = is_alone_wrong(reporter, device, offsetof(struct gpu_device, wrong_blas));
     snprintf(reporter->message, sizeof reporter->message,
              "%llu wrong elements in products of the vendor's library on %s, first in %s, element "
              "%llu: found %lld, expected %lld%s; repeat with muster-gpu --devices=%d "
@@ -302,6 +319,29 @@ static void report_blas(struct reporter *reporter, const struct gpu_device *devi
              device->ordinal);
     report_line(reporter, "gpu.compute", "wrong", (double)wrong->count, "count",
                 is_alone ? FAULT_GPU_RESULT_WRONG : FAULT_NOT_MEASURED, &record);
+}
+
+static void report_atomics(struct reporter *reporter, const struct gpu_device *device)
+{
+    const struct gpu_wrong *wrong = &device->wrong_atomics;
+    struct record record = RECORD_INIT;
+    bool is_alone;
+
+    if (wrong->count == 0) {
+        if (device->additions > 0)
+            report_line(reporter, "gpu.memory", "atomics", device->additions, "count", FAULT_NONE,
+                        &record);
+        return;
+    }
+    is_alone = is_alone_wrong(reporter, device, offsetof(struct gpu_device, wrong_atomics));
+    snprintf(reporter->message, sizeof reporter->message,
+             "%.0f atomic additions in the memory of %s gave %llu wrong counters, the first one "
+             "0x%llx instead of 0x%llx%s; repeat with muster-gpu --devices=%d --tests=memory",
+             (double)device->additions, device->model, wrong->count, wrong->found, wrong->expected,
+             is_alone ? "" : "; not judged: half of the devices of this model have some",
+             device->ordinal);
+    report_line(reporter, "gpu.memory", "atomics", device->additions, "count",
+                is_alone ? FAULT_GPU_MEMORY_WRONG : FAULT_NOT_MEASURED, &record);
 }
 
 static void report_contents(struct reporter *reporter, const struct gpu_device *device)
@@ -341,6 +381,23 @@ static void report_contents(struct reporter *reporter, const struct gpu_device *
                  device->model, device->text);
         report_line(reporter, "gpu.memory", "device", NAN, NULL, FAULT_NOT_MEASURED, &record);
     }
+}
+
+/* Atomic additions of the device in the memory of another one. */
+static void report_atomics_to(struct reporter *reporter, const struct gpu_device *device, int to)
+{
+    struct record record = RECORD_INIT;
+    bool is_alone;
+
+    if (device->wrong_atomics_to[to] == 0)
+        return;
+    is_alone = is_path_alone_wrong(reporter);
+    snprintf(reporter->message, sizeof reporter->message,
+             "atomic additions of the one in the memory of the other gave %u wrong counters%s",
+             device->wrong_atomics_to[to],
+             is_alone ? "" : "; not judged: half of the paths have some");
+    report_line(reporter, "gpu.paths", "atomics", device->wrong_atomics_to[to], "count",
+                is_alone ? FAULT_GPU_PEER_DAMAGED : FAULT_NOT_MEASURED, &record);
 }
 
 /* Whether some devices of the node reach others directly: then all should. */
@@ -386,6 +443,7 @@ static void report_peers(struct reporter *reporter, int from)
                      "reaches %.4g GB/s, its peers %.4g GB/s", value, reference);
         }
         report_line(reporter, "gpu.paths", "to_peer", value, "GB/s", code, &record);
+        report_atomics_to(reporter, device, to);
     }
 }
 
@@ -458,6 +516,7 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
                 report_figure(&reporter, device, (enum figure)figure, references[figure]);
             report_blas(&reporter, device);
             report_contents(&reporter, device);
+            report_atomics(&reporter, device);
             report_peers(&reporter, k);
         }
     }

@@ -72,6 +72,10 @@ struct gpu_device {
     float to_peer[WORKERS];
     bool is_direct[WORKERS];
     unsigned wrong_from_peer[WORKERS];
+    struct gpu_wrong wrong_atomics; /* in its memory */
+    float additions;
+    unsigned wrong_atomics_to[WORKERS];
+    bool has_atomics_to[WORKERS];
 };
 
 struct gpu_node {

@@ -82,6 +82,16 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
         device->is_direct[request->peer] = answer->is_direct;
         device->wrong_from_peer[request->peer] += (unsigned)answer->wrong;
         break;
+    case TASK_ATOMICS:
+        if (request->peer >= 0) {
+            device->has_atomics_to[request->peer] = value > 0;
+            device->wrong_atomics_to[request->peer] = (unsigned)answer->wrong;
+            break;
+        }
+        device->additions = value;
+        if (answer->outcome == WORKER_WRONG)
+            add_wrong(&device->wrong_atomics, answer);
+        break;
     }
 }
 
@@ -147,6 +157,7 @@ static unsigned tests_of(enum worker_task task)
         return TEST_SET_REPEATABLE;
     case TASK_MEMORY:
     case TASK_PATTERN:
+    case TASK_ATOMICS:
         return TEST_SET_MEMORY;
     case TASK_HOST:
     case TASK_PEER:
@@ -180,8 +191,12 @@ static void measure_peers(struct crew *crew)
             bool is_neighbor = k == (i + 1) % count || i == (k + 1) % count;
 
             if (i != k && (is_neighbor || !crew->options->is_quick) && crew->workers[i].fd >= 0 &&
-                crew->workers[k].fd >= 0)
+                crew->workers[k].fd >= 0) {
                 crew_measure(crew, 1U << i, &request, NULL);
+                request.task = TASK_ATOMICS;
+                if (crew->node->devices[i].is_direct[k])
+                    crew_measure(crew, 1U << i, &request, NULL);
+            }
         }
 }
 
@@ -218,6 +233,10 @@ static void measure_all(struct crew *crew)
                      &(struct worker_request){.task = TASK_PATTERN,
                                               .amount = crew->options->is_quick ? 3 : 6},
                      NULL);
+    }
+    if (is_wanted(crew, TASK_ATOMICS)) {
+        program_phase(crew->program, "atomics");
+        crew_measure(crew, ~0U, &(struct worker_request){.task = TASK_ATOMICS, .peer = -1}, NULL);
     }
     if (is_wanted(crew, TASK_PEER)) {
         program_phase(crew->program, "paths between devices");

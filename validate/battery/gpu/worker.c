@@ -18,12 +18,14 @@
 #include "lib/constants/battery_constants.h"
 #include "validate/battery/gpu/products.h"
 
+enum { COUNTERS = 16, ADDITIONS = 16 /* of a thread, to each */ };
 enum { LAUNCHES_MOST = 200, SEED = 4711, PATTERNS = 6 };
 
 static struct {
     struct device_library library;
     struct device device, peers[16];
     bool is_peer_open[16];
+    bool has_atomics; /* the path to the peer that was opened last */
     struct worker_answer answer;
     struct error err;
 } worker;
@@ -263,7 +265,22 @@ static int open_peer(int peer)
     if (status != 0)
         return status;
     worker.is_peer_open[peer] = true;
-    return device_reach(&worker.device, &worker.peers[peer], &worker.answer.is_direct, &worker.err);
+    return device_reach(&worker.device, &worker.peers[peer], &worker.answer.is_direct,
+                        &worker.has_atomics, &worker.err);
+}
+
+/* Memory of the device, or of the peer; the device is used then. */
+static int allocate_at(int peer, size_t size, device_address *address)
+{
+    int status;
+
+    if (peer < 0)
+        return allocate(size, address);
+    status = device_use(&worker.peers[peer], &worker.err);
+    if (status == 0)
+        status = allocate(size, address);
+    device_use(&worker.device, &worker.err);
+    return status;
 }
 
 /* There and back: what comes back must be what went. */
@@ -277,10 +294,7 @@ static int peer(const struct worker_request *request)
     for (int i = 0; i < 2 && status == 0; i++)
         status = allocate(size, &here[i]);
     if (status == 0)
-        status = device_use(&worker.peers[request->peer], &worker.err);
-    if (status == 0)
-        status = allocate(size, &there);
-    device_use(&worker.device, &worker.err);
+        status = allocate_at(request->peer, size, &there);
     work = (struct kernel_work){.to = here[0],
                                 .from = here[1],
                                 .count = size / 8,
@@ -296,6 +310,59 @@ static int peer(const struct worker_request *request)
         status = verify(KERNEL_PATTERN_VERIFY, &work);
     release(here, 2);
     release(&there, 1);
+    return status;
+}
+
+static int copy_counters(device_address address, unsigned long long counters[COUNTERS],
+                         bool is_to_device)
+{
+    size_t size = COUNTERS * sizeof *counters;
+    int status = is_to_device ? worker.library.call.to_device(address, counters, size, NULL)
+                              : worker.library.call.to_host(counters, address, size, NULL);
+
+    if (status != 0)
+        return call_failed("a copy", status);
+    status = device_begin(&worker.device, &worker.err);
+    return status == 0 ? device_end(&worker.device, NULL, &worker.err) : status;
+}
+
+static void verify_counters(const unsigned long long counters[COUNTERS],
+                            const struct kernel_work *work, unsigned long long threads)
+{
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        unsigned long long expected = threads * work->count * work->seed * (i + 1);
+
+        if (counters[i] == expected)
+            continue;
+        if (worker.answer.wrong++ == 0) {
+            worker.answer.index = i;
+            worker.answer.found = counters[i];
+            worker.answer.expected = expected;
+        }
+        worker.answer.outcome = WORKER_WRONG;
+    }
+}
+
+static int atomics(const struct worker_request *request)
+{
+    unsigned blocks = device_blocks(&worker.device);
+    unsigned long long counters[COUNTERS] = {0}, threads = 64ULL * blocks;
+    struct kernel_work work = {.count = ADDITIONS, .pattern = COUNTERS, .seed = SEED};
+    int status = request->peer < 0 ? 0 : open_peer(request->peer);
+
+    if (status != 0 || (request->peer >= 0 && !worker.has_atomics))
+        return status;
+    status = allocate_at(request->peer, sizeof counters, &work.to);
+    if (status == 0)
+        status = copy_counters(work.to, counters, true);
+    if (status == 0)
+        status = run(KERNEL_ATOMIC_ADD, blocks, 1, &work, NULL);
+    if (status == 0)
+        status = copy_counters(work.to, counters, false);
+    if (status == 0)
+        verify_counters(counters, &work, threads);
+    release(&work.to, 1);
+    worker.answer.value = (double)threads * ADDITIONS * COUNTERS;
     return status;
 }
 
@@ -344,6 +411,8 @@ static int do_task(const char *path, const struct worker_request *request)
         return host(request);
     case TASK_PEER:
         return peer(request);
+    case TASK_ATOMICS:
+        return atomics(request);
     case TASK_GROUP_ID:
     case TASK_GROUP_JOIN:
     case TASK_GROUP_RUN:

@@ -21,6 +21,8 @@ enum worker_task {
     TASK_PATTERN,     /* amount: patterns, 1 to 6; value: MB tested */
     TASK_HOST,        /* kind: enum host_copy; value: GB/s */
     TASK_PEER,        /* peer: the other device; value: GB/s to it */
+    TASK_ATOMICS,     /* peer: whose memory, -1: its own; value: additions, 0: the driver says that
+                         the path has no atomics */
     TASK_GROUP_ID,    /* loads NCCL; version, id */
     TASK_GROUP_JOIN,  /* id, rank, size; value: bytes of an operation that it has memory for */
     TASK_GROUP_RUN,   /* kind: enum collective; bytes, of collective_bytes(); amount: how often;
