@@ -150,6 +150,9 @@ static const struct conf_key keys[] = {
     {"GpuLibraryPath", KIND_PATH_LIST, AT(gpu_library_path), 0, 0, "",
      "The directories that libraries of accelerators are looked for in first, such as "
      "libnvidia-ml.so.1 and libnvrtc.so.12; empty: only where the system finds them."},
+    {"GpuContainer", KIND_WORDS, AT(gpu_container), 0, 0, "",
+     "The container that muster certify runs muster-gpu in: options of srun such as "
+     "--container-image=FILE (pyxis), or a command such as apptainer exec --nv FILE."},
     {"GpuDeadline", KIND_TIME, AT(gpu_deadline_s), 1, 300, "15s",
      "How long such a library may take to tell of all accelerators; after that its driver hangs."},
     {"KernelLog", KIND_KERNEL, AT(kernel_rules), 0, 0, "",

@@ -145,6 +145,7 @@ struct conf {
                                  never less than two nodes */
     double idle_cap_percent;  /* IdleCap=2%: so many are chosen by certify --idle, at least two */
     double idle_grace_s;      /* IdleGrace=30s: after which it has given its nodes back */
+    char gpu_container[1024]; /* GpuContainer: srun's options, or words before a command; "" */
     char gpu_library_path[1024]; /* GpuLibraryPath: where NVML and its like lie, "/a:/b"; "": as
                                     usual */
     double gpu_deadline_s;       /* GpuDeadline=15s: their answer */

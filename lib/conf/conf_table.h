@@ -17,6 +17,7 @@ enum conf_kind {
     KIND_SOCKET,     /* char[108], absolute, may be empty */
     KIND_FILE,       /* char[256], absolute, may be empty */
     KIND_PATH_LIST,  /* char[1024], absolute, with colons between; may be empty */
+    KIND_WORDS,      /* char[1024], words of a command with blanks between; may be empty */
     KIND_USER,       /* char[33], a user's name, never root */
     KIND_INTEGER,    /* int, or the key's word where it has one */
     KIND_YES_NO,     /* bool */

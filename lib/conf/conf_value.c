@@ -46,6 +46,10 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
         snprintf(text, size, "absolute paths with colons between, at most %zu bytes, or nothing",
                  sizeof((struct conf *)0)->gpu_library_path - 1);
         break;
+    case KIND_WORDS:
+        snprintf(text, size, "words of at most %zu bytes, without quotes, or nothing",
+                 sizeof((struct conf *)0)->gpu_container - 1);
+        break;
     case KIND_USER:
         snprintf(text, size, "the name of a user other than root");
         break;
@@ -422,6 +426,11 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
             return not_allowed(key, value, err);
         strcpy(field, value);
         return 0;
+    case KIND_WORDS:
+        if (strpbrk(value, "\"'\\") || strlen(value) >= sizeof conf->gpu_container)
+            return not_allowed(key, value, err);
+        strcpy(field, value);
+        return 0;
     case KIND_USER:
         if (!is_user_name(value))
             return not_allowed(key, value, err);
@@ -509,6 +518,7 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
     case KIND_SOCKET:
     case KIND_FILE:
     case KIND_PATH_LIST:
+    case KIND_WORDS:
     case KIND_USER:
         fputs(field, stream);
         return 0;

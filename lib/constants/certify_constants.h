@@ -52,6 +52,7 @@ ROW(integer, CERTIFY_CHECK_S, 20, "s", "chosen 2026-11", "the step that runs mus
 ROW(integer, CERTIFY_NEIGHBORS_S, 15, "s", "chosen 2026-11", "the step that asks lldpd for neighbors") \
 ROW(integer, CERTIFY_CERTIFICATE_S, 20, "s", "chosen 2026-11", "the step that writes certificates, of few nodes") \
 ROW(integer, CERTIFY_NODES_PER_S, 50, "nodes/s", "chosen 2026-11", "what a step of many nodes gets more") \
+ROW(integer, CERTIFY_CONTAINER_S, 300, "s", "chosen 2026-11", "for a container of GpuContainer to be fetched and to start a program") \
 ROW(integer, CERTIFY_PROBE_S, 20, "s", "chosen 2026-11", "for a program to start on a node, without MPI, and end") \
 ROW(integer, CERTIFY_MUTE_S, 10, "s", "chosen 2026-11", "an MPI program of few nodes is silent before they are asked whether it starts there") \
 ROW(integer, CERTIFY_GRACE_S, 3, "s", "chosen 2026-11", "between SIGTERM and SIGKILL of a step") \

@@ -110,6 +110,15 @@ static int order_add(const struct step *step, const struct hostlist *nodes, stru
     return 0;
 }
 
+void step_words_add(struct arguments *arguments, const char *words)
+{
+    for (; *words; words += strcspn(words, " \t")) {
+        words += strspn(words, " \t");
+        if (*words)
+            arguments_add(arguments, "%.*s", (int)strcspn(words, " \t"), words);
+    }
+}
+
 /* What one component is to run, on these of the step's nodes; group -1: all there is. */
 static int component_add(const struct step *step, const struct hostlist *nodes, long group,
                          struct command *command, struct error *err)
@@ -146,6 +155,8 @@ static int component_add(const struct step *step, const struct hostlist *nodes, 
     }
     if (step->mpi)
         arguments_add(srun, "--mpi=%s", step->mpi);
+    if (step->options)
+        step_words_add(srun, step->options);
     return program_add(command, step->program, group >= 0, err);
 }
 

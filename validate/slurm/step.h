@@ -24,8 +24,12 @@ struct step {
     bool keeps_order; /* ranks go to the nodes as these are listed, not in the order of Slurm's
                          table; for few nodes */
     bool is_of_first; /* of standard output only what task 0 writes */
+    const char *options;  /* more of srun's, words with blanks between; NULL: none */
     char *const *program; /* path and arguments, ends with NULL */
 };
+
+/* Adds each of the words, which have blanks between. */
+void step_words_add(struct arguments *arguments, const char *words);
 
 /* Runs one step; watching is as in process_run(), whose argv is filled here. A step of MPI programs
  * has a secret of its own in its environment besides. When the step did not end by itself its tasks

@@ -134,6 +134,7 @@ static int battery_step(struct certify *certify, const struct battery *battery, 
                                                                   ? battery->tasks_per_node
                                                                   : certify_ranks_per_node(certify),
                                             .gpus = battery->gpus,
+                                            .container = battery->container,
                                             .is_mpi = true,
                                             .keeps_order = is_pair,
                                             .program = program.argv,

@@ -28,8 +28,9 @@ struct battery {
     /* fills in the arguments for those nodes */
     void (*build)(const struct certify *certify, const struct hostlist *names, double limit_s,
                   struct arguments *program);
-    int tasks_per_node; /* 0: as the level has it */
-    long gpus;          /* of each node, for the step; 0: it asks for none */
+    int tasks_per_node;    /* 0: as the level has it */
+    const char *container; /* as in struct certify_step */
+    long gpus;             /* of each node, for the step; 0: it asks for none */
     /* Whether the node is one that it is for; NULL: all are. */
     bool (*takes)(const struct battery *battery, const struct node_run *node_run);
 };

@@ -8,20 +8,28 @@
 
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/stages/battery.h"
+#include "validate/certify/step/program_probe.h"
 
 /* muster-gpu, a task a node, on the nodes that have accelerators. A step gets a node's devices only
  * by asking for them, the same number on each node: nodes that have as many are tested together. */
+
+static const char *container_of(const struct certify *certify)
+{
+    return *certify->conf.gpu_container ? certify->conf.gpu_container : NULL;
+}
 
 static void gpu_arguments(const struct certify *certify, const struct hostlist *names,
                           double limit_s, struct arguments *program)
 {
     (void)names;
+    certify_container_begin(container_of(certify), program);
     certify_program(certify, "muster-gpu", limit_s, program);
 }
 
 static bool takes(const struct battery *battery, const struct node_run *node_run)
 {
-    return node_run->has_accelerator && node_run->gpus == battery->gpus;
+    return node_run->has_accelerator && node_run->gpus == battery->gpus &&
+           node_run->outcome.stages[STAGE_GPU] != VERDICT_SKIP; /* no container */
 }
 
 /* The next larger number of devices that a node with accelerators has in Slurm; -1: there is none.
@@ -40,8 +48,23 @@ static long next_count(const struct certify *certify, long gpus)
     return next;
 }
 
+static void find_container(struct certify *certify)
+{
+    struct hostlist names = {0};
+
+    for (size_t i = 0; i < certify->count; i++)
+        if (certify->node_runs[i].has_accelerator && certify->node_runs[i].is_in_job &&
+            outcome_is_good(&certify->node_runs[i].outcome))
+            hostlist_append(&names, certify->node_runs[i].name);
+    if (names.count > 0)
+        certify_container_probe(certify, STAGE_GPU, container_of(certify), &names, "muster-gpu");
+    hostlist_clear(&names);
+}
+
 static void run(struct certify *certify)
 {
+    if (container_of(certify))
+        find_container(certify);
     for (size_t i = 0; i < certify->count; i++)
         if (!certify->node_runs[i].has_accelerator && certify->node_runs[i].is_in_job &&
             outcome_is_good(&certify->node_runs[i].outcome))
@@ -51,6 +74,7 @@ static void run(struct certify *certify)
         certify_battery(certify, &(struct battery){.stage = STAGE_GPU,
                                                    .tasks_per_node = 1,
                                                    .gpus = gpus,
+                                                   .container = container_of(certify),
                                                    .takes = takes,
                                                    .build = gpu_arguments});
 }

@@ -163,7 +163,8 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
     *first = certify->records.count;
     certify->complaint = (struct complaint){0};
     if (step->is_mpi) {
-        snprintf(certify->mpi_program, sizeof certify->mpi_program, "%s", step->program[0]);
+        snprintf(certify->mpi_program, sizeof certify->mpi_program, "%s",
+                 step->container ? "" : step->program[0]);
         output.probe_at = clock_s() + certify_deadline_s(CERTIFY_MUTE_S, step->nodes->count);
     }
     if (!step->is_mpi && step->tasks_per_node == 1 && labels_begin(&output) != 0) {
@@ -179,6 +180,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
                        .keeps_order = step->keeps_order,
                        .has_labels = output.nodes.count > 0,
                        .is_of_first = step->is_mpi,
+                       .options = certify_container_options(step->container),
                        .program = step->program},
         &(struct process){
             .user = certify->is_root && certify->job == JOB_BATTERY ? &certify->battery : NULL,

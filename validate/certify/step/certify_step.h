@@ -15,6 +15,8 @@ struct certify_step {
     char *const *program;
     const char *const *environment;
     const char *input;
+    const char
+        *container; /* GpuContainer, whose command, if it is one, begins program; NULL: none */
     double deadline_s;
     bool survives_loss; /* its program goes on without a node that is lost: muster-links */
 };

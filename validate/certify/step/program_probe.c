@@ -25,6 +25,8 @@ struct probe {
     struct hostlist tasks;
     struct labels lines, errors;
     struct answer *answers; /* [task] */
+    const char *program, *container;
+    char complaint[200]; /* the last line of srun's own */
 };
 
 static void read_line(const char *line, bool is_error, void *context)
@@ -33,6 +35,8 @@ static void read_line(const char *line, bool is_error, void *context)
     const char *text;
     long task = labels_take(is_error ? &probe->errors : &probe->lines, line, &text);
 
+    if (task < 0 && is_error && *line)
+        text_put(probe->complaint, sizeof probe->complaint, "%s", line);
     if (task < 0)
         return;
     if (!is_error)
@@ -59,33 +63,36 @@ static bool probe_run(const struct hostlist *names, struct probe *probe)
     bool is_run = false;
 
     certify_environment(certify, false, &environment);
+    certify_container_begin(probe->container, &program);
     arguments_add(&program, "/usr/bin/env");
     arguments_add(&program, "SLURM_PROCID=0"); /* rank 0 prints */
-    arguments_add(&program, "%s", certify->mpi_program);
+    arguments_add(&program, "%s", probe->program);
     arguments_add(&program, "--version");
     if (certify_task_nodes(certify, names, &probe->tasks) == 0 &&
         labels_make(&probe->tasks, &probe->lines) == 0 &&
         labels_make(&probe->tasks, &probe->errors) == 0 &&
         (probe->answers = calloc(names->count + 1, sizeof *probe->answers)))
-        is_run =
-            certify->operations->step_run(
-                &(struct step){.job_id = certify->job_id,
-                               .name = "muster-probe", /* it alone is canceled if it is late */
-                               .nodes = names,
-                               .tasks_per_node = 1,
-                               .mpi = "none",
-                               .has_labels = true,
-                               .program = program.argv},
-                &(struct process){.user = certify->is_root ? &certify->battery : NULL,
-                                  .environment = environment.entries,
-                                  .deadline_s = certify_deadline_s(CERTIFY_PROBE_S, names->count),
-                                  .grace_s = CERTIFY_GRACE_S,
-                                  .on_line = read_line,
-                                  .on_tick = tick,
-                                  .context = probe,
-                                  .stop = &certify_stop},
-                &result, &err) == 0 &&
-            result.end == PROCESS_EXITED;
+        is_run = certify->operations->step_run(
+                     &(struct step){.job_id = certify->job_id,
+                                    .name = "muster-probe", /* it alone is canceled if it is late */
+                                    .nodes = names,
+                                    .tasks_per_node = 1,
+                                    .mpi = "none",
+                                    .has_labels = true,
+                                    .options = certify_container_options(probe->container),
+                                    .program = program.argv},
+                     &(struct process){.user = certify->is_root ? &certify->battery : NULL,
+                                       .environment = environment.entries,
+                                       .deadline_s = certify_deadline_s(
+                                           probe->container ? CERTIFY_CONTAINER_S : CERTIFY_PROBE_S,
+                                           names->count),
+                                       .grace_s = CERTIFY_GRACE_S,
+                                       .on_line = read_line,
+                                       .on_tick = tick,
+                                       .context = probe,
+                                       .stop = &certify_stop},
+                     &result, &err) == 0 &&
+                 result.end == PROCESS_EXITED;
     arguments_clear(&program);
     return is_run;
 }
@@ -106,7 +113,7 @@ static bool is_bad(const struct answer *answer, bool is_running)
 size_t certify_program_probe(struct certify *certify, enum stage stage,
                              const struct hostlist *names, bool is_running)
 {
-    struct probe probe = {.certify = certify};
+    struct probe probe = {.certify = certify, .program = certify->mpi_program};
     size_t bad = 0;
     char text[300];
 
@@ -129,4 +136,50 @@ size_t certify_program_probe(struct certify *certify, enum stage stage,
     }
     probe_clear(&probe);
     return bad;
+}
+
+const char *certify_container_options(const char *container)
+{
+    return container && strncmp(container, "--", 2) == 0 ? container : NULL;
+}
+
+void certify_container_begin(const char *container, struct arguments *program)
+{
+    if (container && !certify_container_options(container))
+        step_words_add(program, container);
+}
+
+void certify_container_probe(struct certify *certify, enum stage stage, const char *container,
+                             const struct hostlist *names, const char *name)
+{
+    char path[4096];
+    const char *reason = "";
+    struct probe probe = {.certify = certify, .program = path, .container = container};
+    struct hostlist without = {0};
+    char *folded;
+
+    step_program_path(name, path, sizeof path);
+    probe_run(names, &probe);
+    for (size_t i = 0; i < names->count && !certify_stop; i++) {
+        const char *node = probe.answers ? probe.tasks.names[i] : names->names[i];
+        struct node_run *node_run = certify_node_run(certify, node);
+
+        if (!node_run || (probe.answers && probe.answers[i].has_started))
+            continue;
+        certify_verdict(certify, node_run, stage, VERDICT_SKIP, stage_name(stage), "",
+                        "no container");
+        hostlist_append(&without, node);
+        if (!*reason && probe.answers)
+            reason = probe.answers[i].text;
+    }
+    folded = hostlist_fold(&without);
+    if (without.count > 0)
+        certify_note(certify, "%s: %s: %s does not start in the container of GpuContainer: %s",
+                     stage_name(stage), folded ? folded : "some nodes", name,
+                     *reason            ? reason
+                     : *probe.complaint ? probe.complaint
+                                        : "it said nothing");
+    free(folded);
+    hostlist_clear(&without);
+    probe_clear(&probe);
 }

@@ -627,6 +627,24 @@ static bool has_program(const char *node)
 }
 
 /* Each task prints its version, or the loader says why not. */
+static const char *container;       /* GpuContainer */
+static const char *container_lacks; /* a node, or "" for none; NULL: no container is looked for */
+static char container_options[64], container_program[64];
+
+/* What a container's command, or srun with pyxis, does: runs what it is given, where it can. */
+static void container_versions(const struct step *wanted, const struct process *process)
+{
+    char text[200];
+
+    for (size_t task = 0; task < wanted->nodes->count; task++) {
+        bool is_there = strcmp(wanted->nodes->names[task], container_lacks) != 0;
+
+        snprintf(text, sizeof text, "%zu: %s", task,
+                 is_there ? "muster-gpu 0.1" : "pyxis: image not found");
+        process->on_line(text, !is_there, process->context);
+    }
+}
+
 static void versions(const struct hostlist *names, const struct process *process)
 {
     char text[200];
@@ -713,9 +731,13 @@ static void note_peers(const char *program, const struct process *process)
 static int step(const struct step *wanted, const struct process *process,
                 struct process_result *result, struct error *err)
 {
-    const char *name = strrchr(wanted->program[0], '/');
+    char *const *program = wanted->program;
+    const char *name;
 
-    name = name ? name + 1 : wanted->program[0];
+    if (strcmp(program[0], "contain") == 0 && strcmp(program[1], "image") == 0)
+        program += 2;
+    name = strrchr(program[0], '/');
+    name = name ? name + 1 : program[0];
     if (turn("step_run", err) != 0)
         return -1;
     live_look();
@@ -729,6 +751,9 @@ static int step(const struct step *wanted, const struct process *process,
         links_were_quick = has_option(wanted->program, "--quick");
     if (strcmp(name, "muster-gpu") == 0) {
         gpus_asked = wanted->gpus;
+        snprintf(container_options, sizeof container_options, "%s",
+                 wanted->options ? wanted->options : "");
+        snprintf(container_program, sizeof container_program, "%s", wanted->program[0]);
         gpu_tasks = wanted->tasks_per_node;
     }
     for (size_t i = 0; strncmp(name, "muster-", 7) == 0 && i < wanted->nodes->count; i++)
@@ -740,6 +765,10 @@ static int step(const struct step *wanted, const struct process *process,
             return 0;
         }
     if (strcmp(name, "env") == 0) {
+        if (container_lacks) {
+            container_versions(wanted, process);
+            return 0;
+        }
         probe_is_named = wanted->name != NULL;
         versions(wanted->nodes, process);
         return 0;
@@ -860,6 +889,8 @@ static int run(struct certify *certify, bool is_dry_run)
                          .undo = {.journal = -1, .keeper_pipe = -1}};
     conf_defaults(&certify->conf);
     certify->conf.drain_cap_percent = 50;
+    snprintf(certify->conf.gpu_container, sizeof certify->conf.gpu_container, "%s",
+             container ? container : "");
     certify->conf.allow_failed_rails = failed_rails;
     snprintf(certify->conf.golden_path, sizeof certify->conf.golden_path, "%s", golden);
     snprintf(path, sizeof path, "%s/history.db", directory);
@@ -1164,6 +1195,33 @@ static void slow_accelerators(void)
     ok(!world.nodes[0].is_drained && !world.nodes[1].is_drained && !world.nodes[5].is_drained,
        "what all nodes have alike drains nobody");
     certify_clear(&certify);
+}
+
+static void containers(void)
+{
+    static struct certify certify;
+
+    accelerators = GPUS;
+    container = "contain image";
+    container_lacks = "";
+    run(&certify, false);
+    is_int(outcome_of(&certify, "n1")->stages[STAGE_GPU], VERDICT_PASS,
+           "in a container accelerators pass");
+    is_str(container_program, "contain", "... whose command begins the step's");
+    is_int(gpus_asked, 8, "... and that is muster-gpu's");
+    certify_clear(&certify);
+    container = "--container-image=image";
+    container_lacks = "n1";
+    run(&certify, false);
+    is_str(container_options, container, "options of srun's are given to it");
+    is_int(outcome_of(&certify, "n1")->stages[STAGE_GPU], VERDICT_SKIP,
+           "a node that cannot have the container skips the stage");
+    is_int(outcome_of(&certify, "n2")->stages[STAGE_GPU], VERDICT_PASS, "... the others pass");
+    ok(world.nodes[0].is_issued && !world.nodes[0].is_drained && certify.notes.count > 0,
+       "... it is certified, with a note");
+    certify_clear(&certify);
+    container = container_lacks = NULL;
+    accelerators = NO_GPUS;
 }
 
 static void missing_libraries(void)
@@ -1598,6 +1656,7 @@ int main(void)
     no_accelerators();
     good_accelerators();
     slow_accelerators();
+    containers();
     missing_libraries();
     hosts();
     lying();
