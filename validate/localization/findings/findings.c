@@ -119,6 +119,9 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
     finding->leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK ? part->place : -1;
     finding->peer_leaf = part->type == DIAGNOSE_UPLINK ? part->peer : -1;
     finding->confidence = suspicion_probability(item);
+    /* what slows many nodes may be something that no explanation has */
+    if (part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK)
+        finding->confidence = fmin(finding->confidence, MODEL_SURE_SHARED);
     finding->ways = part->ways;
     finding->is_intermittent = part->duty > 0;
     message_part(builder, part, finding->part, sizeof finding->part);
