@@ -23,6 +23,7 @@ ROW(real, MODEL_SEEN_OTHERS, 0.015, "of other samples", "chosen 2026-11", "their
 ROW(real, MODEL_SEEN, 0.05, "of the time", "chosen 2026-11", "an end that misses more sees it") \
 ROW(real, MODEL_TOGETHER_RUN, 0.5, "probability", "chosen 2026-11", "what comes and goes keeps for a pair run") \
 ROW(real, MODEL_CHANGES, 0.1, "of samples that it slows", "chosen 2026-11", "what comes and goes changes in") \
+ROW(real, MODEL_CHANGES_ALWAYS, 0.1, "ratio", "chosen 2026-11", "as likely that what is always there lets a sample change") \
 ROW(real, MODEL_CHANGED, 1.3, "high over low end", "chosen 2026-11", "what has more changed meanwhile") \
 ROW(real, MODEL_HICCUPS_LEAST, 0.001, "of pair runs", "chosen 2026-11", "have one") \
 ROW(real, MODEL_HICCUPS_MOST, 0.1, "of pair runs", "chosen 2026-11", "have one at most") \
@@ -33,7 +34,7 @@ ROW(real, MODEL_PRIOR_PATH, 8e-4, "over nodes - 1", "chosen 2026-11", "path of a
 ROW(real, MODEL_PRIOR_PATH_ONE_WAY, 6e-4, "over nodes - 1", "chosen 2026-11", "path of a rail, one way") \
 ROW(real, MODEL_PRIOR_PATH_RAILS, 3e-4, "over nodes - 1", "chosen 2026-11", "path on all rails") \
 ROW(real, MODEL_SURE, 0.999, "probability", "chosen 2026-11", "of a part that fails: one of 1000 is wrong") \
-ROW(real, MODEL_SURE_SHARED, 0.997, "probability", "fitted 2026-11: sim calibrate 8000", "stated at most of a leaf or uplinks: 5 of 1733 were wrong") \
+ROW(real, MODEL_SURE_SHARED, 0.997, "probability", "measured 2026-11: sim calibrate 8000", "stated at most of a leaf or uplinks: 2 to 5 of 1700 are wrong") \
 ROW(real, MODEL_CLEARED, 0.01, "probability", "chosen 2026-11", "a part below is not in doubt") \
 ROW(real, MODEL_ASKED, 1e-4, "probability", "chosen 2026-11", "a part below is not measured once more")
 /* clang-format on */

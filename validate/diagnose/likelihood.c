@@ -146,10 +146,12 @@ static void find_ratios(const struct diagnose_network *network, const struct obs
     const float *row = sample->table->ratio[load][sample->is_seen][bin];
     const float *healthy = sample->table->healthy[load][sample->is_seen];
     float unit = bin == sample->bin ? 1 : expf(healthy[bin] - healthy[sample->bin]);
+    /* what is there all the time does not let a sample change, unless machines do */
+    float steady = sample->is_changed && load == MODEL_QUIET ? (float)MODEL_CHANGES_ALWAYS : 1;
 
     ratios->always = row;
     ratios->at_times = is_uplink ? row : sample->table->at_times[load][sample->is_seen][bin];
-    if (steps == 0 && unit == 1)
+    if (steps == 0 && unit == 1 && steady == 1)
         return;
     for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
         int deeper = part_deeper(depth, steps);
@@ -161,6 +163,8 @@ static void find_ratios(const struct diagnose_network *network, const struct obs
         memcpy(ratios->own[1], ratios->own[0], sizeof ratios->own[1]);
     else
         model_blend(ratios->own[0], ratios->own[1]);
+    for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+        ratios->own[0][depth] *= steady;
     ratios->always = ratios->own[0];
     ratios->at_times = ratios->own[1];
 }

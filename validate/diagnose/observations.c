@@ -226,6 +226,7 @@ static void take(struct observations *observations, const struct diagnose_sample
                              .rail = (unsigned short)sample->rail,
                              .is_up = sample->from == pair->low,
                              .is_together = sample->is_together,
+                             .is_changed = is_changed(sample),
                              .is_low = y<MODEL_LOW, .is_seen = sample->stalled> MODEL_SEEN};
     pair->is_low |= y < MODEL_LOW;
     pair->most += observation_most(&observations->items[observations->count - 1]);

@@ -63,6 +63,7 @@ struct observation {
     unsigned short apart_bin;
     bool is_up; /* the pair's lower node sends */
     bool is_together, is_low, is_seen;
+    bool is_changed; /* while it was measured */
 };
 
 /* The log that it may gain at most for a part. */
