@@ -250,6 +250,7 @@ METRIC(REDUCE_SCATTER_NODES, "reduce_scatter_nodes", "GB/s", "the same among the
 METRIC(ALL_GATHER_NODES, "all_gather_nodes", "GB/s", "the same among the GPUs of all nodes, or of pairs of nodes") \
 METRIC(ALL_TO_ALL_NODES, "all_to_all_nodes", "GB/s", "the same among the GPUs of all nodes, or of pairs of nodes") \
 METRIC(BROADCAST_NODES, "broadcast_nodes", "GB/s", "the same among the GPUs of all nodes, or of pairs of nodes") \
+METRIC(ATOMICS, "atomics", "count", "atomic additions that were made and their sums compared") \
 METRIC(PRODUCTS, "products", "count", "products of matrices that were made and compared") \
 METRIC(TESTED, "tested", "MB", "memory of a GPU that was tested with patterns") \
 METRIC(WRONG, "wrong", "count", "wrong elements of results, of memory or of copies on a GPU") \
