@@ -383,13 +383,21 @@ static void report_contents(struct reporter *reporter, const struct gpu_device *
     }
 }
 
+/* Whether its own work is wrong, which what it does with others then is as well. */
+static bool is_wrong_itself(const struct gpu_device *device)
+{
+    return device->wrong_products.count > 0 || device->wrong_blas.count > 0 ||
+           device->wrong_memory.count > 0 || device->wrong_atomics.count > 0;
+}
+
 /* Atomic additions of the device in the memory of another one. */
 static void report_atomics_to(struct reporter *reporter, const struct gpu_device *device, int to)
 {
     struct record record = RECORD_INIT;
     bool is_alone;
 
-    if (device->wrong_atomics_to[to] == 0)
+    if (device->wrong_atomics_to[to] == 0 || is_wrong_itself(device) ||
+        is_wrong_itself(&reporter->nodes[reporter->node].devices[to]))
         return;
     is_alone = is_path_alone_wrong(reporter);
     snprintf(reporter->message, sizeof reporter->message,
@@ -428,7 +436,8 @@ static void report_peers(struct reporter *reporter, int from)
                  node->devices[to].part);
         if (isfinite(reference))
             record = RECORD(.limit = GPU_PEER_LEAST * reference, .limit_source = "peers");
-        if (device->wrong_from_peer[to] > 0) {
+        if (device->wrong_from_peer[to] > 0 && !is_wrong_itself(device) &&
+            !is_wrong_itself(&node->devices[to])) {
             code = FAULT_GPU_PEER_DAMAGED;
             snprintf(reporter->message, sizeof reporter->message,
                      "%u words were damaged in the round trip", device->wrong_from_peer[to]);

@@ -101,6 +101,11 @@ static void paths(void)
     is_str(evaluated(NODES), "", "... where no pair has it, it is no fault");
     nodes[0].devices[2].wrong_from_peer[1] = 3;
     is_str(evaluated(NODES), "gpu_peer_damaged n1 gpu2 gpu1 to_peer\n", "damaged copies");
+    nodes[0].devices[1].wrong_memory.count = 1;
+    nodes[0].devices[2].wrong_atomics_to[1] = 1;
+    nodes[0].devices[2].has_atomics_to[1] = true;
+    is_str(evaluated(NODES), "gpu_memory_wrong n1 gpu1 wrong\n",
+           "... with a device that is wrong itself are that device's");
 }
 
 static void outcomes(void)
