@@ -20,16 +20,23 @@ enum { SOON_MS = 10000 /* beside what hangs for ever */ };
 /* Runs the gate of a job; conf's CertificateFile is ours. */
 static int gate(const char *policies, uid_t uid)
 {
+    const char *munge = getenv("FAKE_MUNGE");
+    bool is_late, may_be_late = munge && (!strcmp(munge, "hangs") || !strcmp(munge, "freezes"));
     char conf[8192];
-    int status;
+    int status, tries = 0;
 
     snprintf(conf, sizeof conf, "CertificateFile=%s\n%s%s", file("certificate"), policies,
              strstr(policies, "GateBrake") ? "" : "GateBrake=off\n");
-    start(S_CTX_JOB_SCRIPT, conf);
-    host_job.uid = uid;
-    status = host_call("job_prolog");
-    is_int(host_call("job_epilog"), 0, "... job_epilog");
-    host_unload();
+    /* a busy machine may not let the examination run before the gate's deadline */
+    do {
+        start(S_CTX_JOB_SCRIPT, conf);
+        host_job.uid = uid;
+        status = host_call("job_prolog");
+        is_late = !may_be_late && strstr(host_log, "no answer within the gate's deadline");
+        if (host_call("job_epilog") != 0)
+            ok(false, "... job_epilog");
+        host_unload();
+    } while (is_late && ++tries < 20);
     return status;
 }
 
