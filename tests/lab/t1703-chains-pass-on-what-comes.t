@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A rank of a chain passes the first segment on while the next ones come: three links one after
-# another take little longer than one.
+# another take little longer than one. Whole messages would take three times as long; a busy machine adds to either.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
@@ -19,5 +19,5 @@ ratio=$(timeout 60 "$lab_dir/lab" -L "$name" run env OMPI_MCA_pml=ob1 OMPI_MCA_b
     srun -N4 --ntasks-per-node=1 --mpi=pmix "$program")
 is "$?" 0 'a broadcast of 1 MiB over rails of 200 Mb/s'
 ok "... by a chain of four takes $ratio times as long as to one" \
-    awk -v ratio="$ratio" 'BEGIN { exit !(ratio > 0.9 && ratio < 1.5) }'
+    awk -v ratio="$ratio" 'BEGIN { exit !(ratio > 0.9 && ratio < 2) }'
 done_testing
