@@ -105,7 +105,7 @@ finds 'crash cuLaunchKernel' $'gpu_library_crashed gpu.repeatable device gpu0\ng
 finds 'devices 0' '- gpu.compute device -' 'no device is nothing to be tested'
 is "$status" 0 '... and no fault'
 mkdir "$work/hide" # a machine may have the real one
-printf x | tee "$work/hide/libnvrtc.so.13" "$work/hide/libcublasLt.so.13" >"$work/hide/libnvrtc.so.12"
+printf x | tee "$work/hide"/lib{nvrtc.so.13,cublasLt.so.13,nvidia-ml.so.1} >"$work/hide/libnvrtc.so.12"
 for libraries in old:'libcuda.so.1 is too old: missing function cuDevicePrimaryCtxSetFlags_v2' \
     driver:'libnvrtc.so.13 or an older one not found; set GpuLibraryPath'; do
     LD_LIBRARY_PATH=$work/hide:${LD_LIBRARY_PATH-} gpu "${libraries%%:*}" ''
@@ -120,6 +120,25 @@ CUDA_VISIBLE_DEVICES='' gpu new ''
 is "$status/$text" '0/- gpu.compute device -' 'a job without devices has none to test'
 gpu new '' --devices=1 --tests=repeatable
 is "$(jq -r '.part // empty' "$work/json" | sort -u)" gpu1 'one device, one test'
+mkdir "$work/manager" "$work/later"
+cp -p "$work/new"/* "$work/manager"
+library nvml.so manager/libnvidia-ml.so.1
+reasons() { jq -r 'select(.verdict == "skip") | "\(.part // "-") \(.message)"' "$work/json" | sort -u; }
+measured() { jq -r 'select(.metric == "products") | .part' "$work/json" | xargs; }
+gpu manager $'gpu0.process 4711\ngpu0.slow_clock 0.5\ngpu2.memory_used 8000000000' --skip-busy
+is "$status/$(measured)" 0/gpu1 '--skip-busy: what others use is not tested, and no fault'
+is "$(reasons)" $'gpu0 NVIDIA H100 80GB HBM3: in use by 1 process\ngpu2 NVIDIA H100 80GB HBM3: 7629 MiB of its memory are in use' \
+    '... and why'
+until compgen -G "$work/later/*" >/dev/null; do sleep 0.05; done && echo 'gpu1.process 4711' >>"$work/state" &
+gpu manager $'gpu1.slow_clock 0.5\ngpu1.nccl_slow 0.2\ncache '"$work/later" --skip-busy
+wait
+is "$status/$(measured)" '0/gpu0 gpu2' 'a device that others come to use meanwhile is not judged'
+is "$(reasons)" 'gpu1 NVIDIA H100 80GB HBM3: in use by 1 process' '... and why'
+gpu manager 'gpu1.slow_clock 0.5' --skip-busy --tests=compute
+is "$status/$(cut -d' ' -f1,4 <<<"$text" | sort -u)" '1/gpu_slow gpu1' '... and one that nobody uses is'
+LD_LIBRARY_PATH=$work/hide:${LD_LIBRARY_PATH-} gpu new '' --skip-busy --tests=compute
+is "$status/$text" '0/- gpu.compute device -' 'where it is not known who uses them none is tested'
+like "$(reasons)" 'not tested: cannot tell whether others use it: .*libnvidia-ml' '... and why'
 gpu new ''
 unset CUDA_VISIBLE_DEVICES
 "$top_srcdir/tests/gpu/device" --quick --build "$top_builddir" --libraries "$work/new" "$work/device" >"$work/said" 2>&1

@@ -46,12 +46,16 @@ enum { DEVICES = 16, ALLOCATIONS = 256 };
 #define VISIBLE_DEVICES "ROCR_VISIBLE_DEVICES"
 #define ERROR_NAME(cuda, hip) hip
 enum { MULTIPROCESSORS = 63, THREADS_EACH = 57, MAJOR = 23, NATIVE_ATOMICS = 2 };
+/* as amdsmi.c */
+static const unsigned buses[8] = {0x0c, 0x22, 0x38, 0x5c, 0x9f, 0xaf, 0xbf, 0xdf};
 #else
 #define VENDOR "nvidia"
 #define MODEL "NVIDIA H100 80GB HBM3"
 #define VISIBLE_DEVICES "CUDA_VISIBLE_DEVICES"
 #define ERROR_NAME(cuda, hip) cuda
 enum { MULTIPROCESSORS = 16, THREADS_EACH = 39, MAJOR = 75, NATIVE_ATOMICS = 3 };
+/* as nvml.c */
+static const unsigned buses[8] = {0x18, 0x2a, 0x3a, 0x5d, 0x9a, 0xab, 0xba, 0xdb};
 #endif
 
 /* What the model of a device takes: ns. */
@@ -259,8 +263,6 @@ API(cuDeviceGetName, char *name, int size, int device)
 
 API(cuDeviceGetPCIBusId, char *id, int size, int device)
 {
-    static const unsigned buses[] = {0x1b, 0x43, 0x52, 0x5d, 0x9d, 0xc3, 0xd1, 0xdf};
-
     ENTER(device);
     snprintf(id, (size_t)size, "0000:%02X:00.0",
              device < 8 ? buses[device] : 0xe0U + (unsigned)device);

@@ -17,6 +17,7 @@ enum test {
 
 struct gpu_options {
     bool is_quick;
+    bool skips_busy;
     unsigned tests;   /* 0: all */
     unsigned devices; /* a bit each; 0: all */
 };
@@ -29,8 +30,13 @@ struct crew {
     double deadline_s;
 };
 
-/* Starts a worker for each device, which opens it; node says what came of it. */
+/* Starts a worker for each device, which opens it; node says what came of it. With skips_busy those
+ * that others use are given up at once. */
 void crew_open(struct crew *crew);
+
+/* With skips_busy, when all workers have ended: what was measured of a device that others have come
+ * to use is forgotten, and so is what it did with others. Returns whether there is one. */
+bool crew_forget_busy(struct crew *crew);
 
 /* Starts anew the workers of those devices, a bit each, that were ended. */
 void crew_open_again(struct crew *crew, unsigned devices);

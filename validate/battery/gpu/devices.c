@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/constants/battery_constants.h"
+#include "validate/battery/gpu/usage.h"
 
 void crew_lose(struct crew *crew, int index, const struct worker_request *request,
                const struct worker_answer *answer)
@@ -67,8 +68,10 @@ static void open_wait(struct crew *crew, int end, struct worker_answer *answer)
             continue;
         if (*answer->model)
             snprintf(device->model, sizeof device->model, "%s", answer->model);
-        if (*answer->pci)
+        if (*answer->pci) {
+            snprintf(device->pci, sizeof device->pci, "%s", answer->pci);
             device->part = part_of(crew->program->inventory, answer->pci, index);
+        }
         if (answer->outcome != WORKER_DONE)
             crew_lose(crew, index, &(struct worker_request){.task = TASK_OPEN, .peer = -1}, answer);
     }
@@ -91,13 +94,55 @@ static bool has_devices(const struct inventory *inventory)
     return false;
 }
 
+static void leave_busy(struct crew *crew, const struct usage *usage)
+{
+    struct worker_answer answer = {.outcome = WORKER_NOT_TESTED};
+
+    for (int i = 0; i < crew->node->count; i++)
+        if (crew->workers[i].fd >= 0 &&
+            usage_forbids(usage, crew->node->devices[i].pci, answer.text, sizeof answer.text))
+            crew_lose(crew, i, &(struct worker_request){.task = TASK_OPEN, .peer = -1}, &answer);
+}
+
+bool crew_forget_busy(struct crew *crew)
+{
+    struct gpu_node *node = crew->node;
+    struct usage usage;
+    bool is_busy = false;
+
+    usage_read(crew->program->conf.gpu_library_path, crew->deadline_s, &usage);
+    for (int i = 0; i < node->count; i++) {
+        struct gpu_device *device = &node->devices[i], left = {.outcome = WORKER_NOT_TESTED,
+                                                               .peer = -1,
+                                                               .ordinal = device->ordinal,
+                                                               .part = device->part};
+
+        if (device->outcome != WORKER_DONE ||
+            !usage_forbids(&usage, device->pci, left.text, sizeof left.text))
+            continue;
+        memcpy(left.model, device->model, sizeof left.model);
+        *device = left;
+        for (int k = 0; k < node->count; k++) {
+            node->devices[k].to_peer[i] = 0;
+            node->devices[k].has_atomics_to[i] = false;
+            node->devices[k].wrong_atomics_to[i] = 0;
+        }
+        is_busy = true;
+    }
+    usage_clear(&usage);
+    return is_busy;
+}
+
 /* The first device's worker knows how many there are. */
 void crew_open(struct crew *crew)
 {
     struct gpu_node *node = crew->node;
     struct worker_answer answer = {.outcome = WORKER_DIED};
+    struct usage usage = {0};
 
     program_phase(crew->program, "opening devices");
+    if (crew->options->skips_busy) /* before our own processes are there */
+        usage_read(crew->program->conf.gpu_library_path, crew->deadline_s, &usage);
     open_range(crew, 0, 1, &answer);
     if (answer.device_count == 0) {
         node->outcome = answer.outcome;
@@ -106,10 +151,14 @@ void crew_open(struct crew *crew)
         node->error = answer.error;
         snprintf(node->text, sizeof node->text, "%.199s",
                  *node->devices[0].text ? node->devices[0].text : answer.text);
+        usage_clear(&usage);
         return;
     }
     node->count = answer.device_count > WORKERS ? WORKERS : answer.device_count;
     open_range(crew, 1, node->count, &answer);
+    if (crew->options->skips_busy)
+        leave_busy(crew, &usage);
+    usage_clear(&usage);
     for (int i = 0; i < node->count; i++)
         if (crew->options->devices && !(crew->options->devices >> i & 1))
             worker_end(&crew->workers[i]);

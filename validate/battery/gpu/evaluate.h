@@ -60,7 +60,7 @@ struct gpu_device {
     int peer; /* of TASK_PEER */
     int error;
     int ordinal, part; /* in the driver's order, and "gpuN" by the node's inventory */
-    char model[64], text[160];
+    char model[64], pci[16], text[160];
     float best[FIGURES], lowest[FIGURES]; /* 0: not measured */
     int samples[FIGURES];
     struct gpu_wrong wrong_products, wrong_memory;
@@ -82,6 +82,7 @@ struct gpu_node {
     enum worker_outcome outcome; /* WORKER_DONE, or why no device was looked at, in text */
     int error;
     char text[200];
+    bool is_shared; /* others have come to use a device: collectives are not judged */
     int count;
     struct gpu_device devices[WORKERS];
 };

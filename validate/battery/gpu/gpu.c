@@ -309,6 +309,9 @@ static const struct option_row option_table[] = {
            OPTION_FIELD(struct gpu_options, is_quick)),
     OPTION('\0', "devices", "LIST", "only these devices of each node, by driver index: 0-3,6", CALL,
            .take = take_devices),
+    OPTION('\0', "skip-busy", NULL,
+           "leave out devices that other processes use, and those of which that is not known", FLAG,
+           OPTION_FIELD(struct gpu_options, skips_busy)),
     OPTION('\0', "tests", "LIST",
            "run only these tests: compute,repeatable,memory,paths,collectives", CALL,
            .take = take_tests),
@@ -348,11 +351,15 @@ static void run_node(struct program *program, const struct gpu_options *options)
     program_allgather(program, own, nodes, sizeof *own, program->leaders);
     if (is_wanted(&crew, TASK_GROUP_RUN))
         group_measure(&crew, nodes, groups);
-    fold_node(own);
-    program_allgather(program, own, nodes, sizeof *own, program->leaders);
     for (int i = 0; i < WORKERS; i++)
         worker_end(&crew.workers[i]);
+    own->is_shared = options->skips_busy && own->count > 0 && crew_forget_busy(&crew);
+    fold_node(own);
+    program_allgather(program, own, nodes, sizeof *own, program->leaders);
     if (program->rank == 0) {
+        for (int i = 0; i < program->node_count; i++)
+            if (nodes[i].is_shared)
+                groups[i] = (struct group_node){0};
         gpu_evaluate(nodes, (size_t)program->node_count, program->node_name, print_record, NULL);
         group_evaluate(nodes, groups, (size_t)program->node_count, program->node_name, print_record,
                        NULL);

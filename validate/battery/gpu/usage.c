@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/gpu/usage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/text.h"
+#include "lib/constants/checks_constants.h"
+#include "validate/accelerator/accelerator.h"
+
+void usage_read(const char *path, double deadline_s, struct usage *usage)
+{
+    static const enum gpu_vendor vendors[] = {GPU_NVIDIA, GPU_AMD};
+
+    *usage = (struct usage){0};
+    for (size_t i = 0; i < sizeof vendors / sizeof *vendors && !usage->report; i++) {
+        struct error err = {""};
+        struct accelerator_report *report = accelerator_read(vendors[i], path, deadline_s, &err);
+
+        if (report && report->outcome == OUTCOME_READ && report->count > 0) {
+            usage->report = report;
+            return;
+        }
+        if (!*usage->reason || (report && report->outcome != OUTCOME_NO_LIBRARY))
+            text_put(usage->reason, sizeof usage->reason, "%s",
+                     !report           ? err.text
+                     : *report->reason ? report->reason
+                                       : "no device is told of");
+        free(report);
+    }
+}
+
+void usage_clear(struct usage *usage)
+{
+    free(usage->report);
+    *usage = (struct usage){0};
+}
+
+static const struct accelerator *find(const struct usage *usage, const char *pci)
+{
+    for (size_t i = 0; usage->report && i < usage->report->count; i++)
+        if (strcmp(usage->report->accelerators[i].pci, pci) == 0)
+            return &usage->report->accelerators[i];
+    return NULL;
+}
+
+bool usage_forbids(const struct usage *usage, const char *pci, char *text, size_t size)
+{
+    const struct accelerator *device = find(usage, pci);
+    const struct accelerator_value *processes, *used;
+
+    if (!device) {
+        text_put(text, size, "cannot tell whether others use it: %s",
+                 usage->report ? "the management library does not have it" : usage->reason);
+        return true;
+    }
+    processes = &device->values[ACCELERATOR_PROCESSES];
+    used = &device->values[ACCELERATOR_MEMORY_USED];
+    if (processes->answer != ANSWER_PRESENT)
+        text_put(text, size,
+                 "cannot tell whether others use it: the management library does not "
+                 "tell its processes");
+    else if (processes->number > 0)
+        text_put(text, size, "in use by %lld process%s", processes->number,
+                 processes->number == 1 ? "" : "es");
+    else if (used->answer == ANSWER_PRESENT && used->number > ACCELERATOR_MEMORY_HELD_BYTES)
+        text_put(text, size, "%lld MiB of its memory are in use", used->number >> 20);
+    else
+        return false;
+    return true;
+}

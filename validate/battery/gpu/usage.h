@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_GPU_USAGE_H
+#define MUSTER_GPU_USAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Who else uses the node's devices, by the vendor's management library: what is loaded beside
+ * others is slow, and they are harmed. */
+
+struct usage {
+    struct accelerator_report *report; /* NULL: it could not be read, for that reason */
+    char reason[200];
+};
+
+/* path and deadline_s as of accelerator_read(). Release with usage_clear(). */
+void usage_read(const char *path, double deadline_s, struct usage *usage);
+void usage_clear(struct usage *usage);
+
+/* Whether the device of that PCI address is to be left alone, since other processes compute on it,
+ * its memory is in use, or that cannot be told; with text. */
+bool usage_forbids(const struct usage *usage, const char *pci, char *text, size_t size);
+
+#endif
