@@ -145,8 +145,7 @@ int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
     struct preflight_step step = {0};
 
     if (spank_get_item(spank, S_JOB_ID, &step.job_id) != ESPANK_SUCCESS ||
-        spank_get_item(spank, S_JOB_STEPID, &step.step_id) != ESPANK_SUCCESS ||
-        spank_get_item(spank, S_JOB_NNODES, &step.node_count) != ESPANK_SUCCESS)
+        spank_get_item(spank, S_JOB_STEPID, &step.step_id) != ESPANK_SUCCESS)
         return 0;
     step.is_inside = is_inside || step.step_id > 0;
     unsetenv(PREFLIGHT_MARK);

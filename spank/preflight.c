@@ -173,27 +173,6 @@ static int run_command(const struct options *options, const struct arguments *ar
     return status;
 }
 
-/* Whether the step may be heterogeneous, which none of SPANK's items tells: srun calls its hook for
- * one of the components. With a job of several components srun or salloc has set the number; within
- * one job it is a command with ":" in it. */
-static bool may_have_components(void)
-{
-    bool has_colon = false;
-    char *word = NULL;
-    size_t size = 0;
-    FILE *words;
-
-    if (getenv("SLURM_HET_SIZE") != NULL || getenv("SLURM_PACK_SIZE") != NULL)
-        return true;
-    words = fopen("/proc/self/cmdline", "re");
-    while (words != NULL && !has_colon && getdelim(&word, &size, '\0', words) > 0)
-        has_colon = strcmp(word, ":") == 0;
-    if (words != NULL)
-        fclose(words);
-    free(word);
-    return has_colon;
-}
-
 /* The level that holds, PREFLIGHT_OFF when the configuration cannot be read. */
 static enum conf_preflight level_of(const struct options *options,
                                     const struct arguments *arguments, double *budget_s)
@@ -226,8 +205,7 @@ enum preflight_answer preflight_hold(const struct options *options,
     if (guard != NULL && *guard != '\0')
         return PREFLIGHT_START;
     level = level_of(options, arguments, &budget_s);
-    if (level == PREFLIGHT_OFF ||
-        (step->node_count < 2 && !may_have_components())) /* one node has no links to test */
+    if (level == PREFLIGHT_OFF)
         return PREFLIGHT_START;
     status = run_command(options, arguments, step, level, budget_s);
     if (status >= STATUS_INTERRUPTED)

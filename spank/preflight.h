@@ -25,8 +25,7 @@
 
 struct preflight_step {
     uint32_t job_id, step_id;
-    uint32_t node_count; /* of a heterogeneous step one component's, by chance */
-    bool is_inside;      /* in an allocation that srun did not make itself */
+    bool is_inside; /* in an allocation that srun did not make itself */
 };
 
 enum preflight_answer {

@@ -151,7 +151,7 @@ static const struct conf_key keys[] = {
      "The directories that libraries of accelerators are looked for in first, such as "
      "libnvidia-ml.so.1 and libnvrtc.so.12; empty: only where the system finds them."},
     {"GpuContainer", KIND_WORDS, AT(gpu_container), 0, 0, "",
-     "The container that muster certify runs muster-gpu in: options of srun such as "
+     "The container that muster certify and preflight run muster-gpu in: options of srun such as "
      "--container-image=FILE (pyxis), or a command such as apptainer exec --nv FILE."},
     {"GpuDeadline", KIND_TIME, AT(gpu_deadline_s), 1, 300, "15s",
      "How long such a library may take to tell of all accelerators; after that its driver hangs."},
@@ -177,6 +177,8 @@ static const struct conf_key keys[] = {
      "What srun runs on a step's nodes before the step starts, unless --preflight says otherwise."},
     {"PreflightBudget", KIND_TIME, AT(preflight_budget_s), 5, 3600, "30s",
      "How long a preflight may take; what is not known by then does not hold up the step."},
+    {"PreflightGpus", KIND_YES_NO, AT(preflight_gpus), 0, 0, "yes",
+     "Whether a preflight loads the GPUs of a job that has some."},
 };
 
 enum { KEY_COUNT = sizeof keys / sizeof *keys };

@@ -159,6 +159,7 @@ struct conf {
         full_budget_s;             /* QuickBudget=2m StandardBudget=5m FullBudget=30m; 0: auto */
     enum conf_preflight preflight; /* Preflight=off|quick|standard */
     double preflight_budget_s;     /* PreflightBudget=30s */
+    bool preflight_gpus;           /* PreflightGpus=yes */
 };
 
 /* Fills conf with the defaults. */

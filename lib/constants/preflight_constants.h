@@ -14,6 +14,7 @@ ROW(real, PREFLIGHT_REACH_SHARE, 0.1, "of the budget", "chosen 2026-11", "for sl
 ROW(integer, PREFLIGHT_REACH_MOST_S, 3, "s", "chosen 2026-11", "the same, at most") \
 ROW(real, PREFLIGHT_FIRST_SHARE, 0.5, "of the budget", "chosen 2026-11", "for the first run") \
 ROW(integer, PREFLIGHT_LEAST_S, 3, "s", "chosen 2026-11", "less is not worth another start of MPI") \
+ROW(integer, PREFLIGHT_GPUS_LEAST_S, 5, "s", "chosen 2026-11", "less is not worth a start of muster-gpu") \
 ROW(integer, PREFLIGHT_GRACE_S, 2, "s", "chosen 2026-11", "for a program to end after its time limit") \
 ROW(integer, PREFLIGHT_REPORT_S, 4, "s", "chosen 2026-11", "for the step that leaves a report of a suspect") \
 ROW(integer, PREFLIGHT_REPORT_GRACE_S, 1, "s", "chosen 2026-11", "between SIGTERM and SIGKILL of that step") \

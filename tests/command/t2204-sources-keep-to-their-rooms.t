@@ -28,7 +28,7 @@ validate/history lib validate/policy validate/report
 validate/localization lib validate/diagnose validate/report validate/schedule
 validate/plan lib trainer validate/history validate/report
 validate/policy lib validate/slurm
-validate/preflight lib validate/command validate/localization validate/report validate/slurm validate/suspects
+validate/preflight lib validate/command validate/localization validate/policy validate/report validate/slurm validate/suspects
 validate/report lib
 validate/run lib validate/command validate/report validate/slurm
 validate/schedule lib

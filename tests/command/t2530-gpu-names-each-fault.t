@@ -127,13 +127,13 @@ reasons() { jq -r 'select(.verdict == "skip") | "\(.part // "-") \(.message)"' "
 measured() { jq -r 'select(.metric == "products") | .part' "$work/json" | xargs; }
 gpu manager $'gpu0.process 4711\ngpu0.slow_clock 0.5\ngpu2.memory_used 8000000000' --skip-busy
 is "$status/$(measured)" 0/gpu1 '--skip-busy: what others use is not tested, and no fault'
-is "$(reasons)" $'gpu0 NVIDIA H100 80GB HBM3: in use by 1 process\ngpu2 NVIDIA H100 80GB HBM3: 7629 MiB of its memory are in use' \
+is "$(reasons)" $'gpu0 NVIDIA H100 80GB HBM3 not tested: in use by 1 process\ngpu2 NVIDIA H100 80GB HBM3 not tested: 7629 MiB of its memory are in use' \
     '... and why'
 until compgen -G "$work/later/*" >/dev/null; do sleep 0.05; done && echo 'gpu1.process 4711' >>"$work/state" &
 gpu manager $'gpu1.slow_clock 0.5\ngpu1.nccl_slow 0.2\ncache '"$work/later" --skip-busy
 wait
 is "$status/$(measured)" '0/gpu0 gpu2' 'a device that others come to use meanwhile is not judged'
-is "$(reasons)" 'gpu1 NVIDIA H100 80GB HBM3: in use by 1 process' '... and why'
+is "$(reasons)" 'gpu1 NVIDIA H100 80GB HBM3 not tested: in use by 1 process' '... and why'
 gpu manager 'gpu1.slow_clock 0.5' --skip-busy --tests=compute
 is "$status/$(cut -d' ' -f1,4 <<<"$text" | sort -u)" '1/gpu_slow gpu1' '... and one that nobody uses is'
 LD_LIBRARY_PATH=$work/hide:${LD_LIBRARY_PATH-} gpu new '' --skip-busy --tests=compute

@@ -91,6 +91,7 @@ EXTRA_DIST += \
 	tests/lab/t3302-suspects-are-tested-again.t \
 	tests/lab/t3303-preflight-interrupted.t \
 	tests/lab/t3304-preflight-of-several-components.t \
+	tests/lab/t3305-preflight-loads-the-gpus.t \
 	tests/lab/probe.c \
 	tests/lab/t3400-lab-runs-another-release.t \
 	tests/lab/t3401-hooks-are-as-the-table-says.t \

@@ -4,7 +4,7 @@
 # preflight.sh - for lab tests of preflights: a lab of four nodes whose plugin starts the muster of
 # the release's prefix, or the one that MUSTER names. After testlab.sh and spank.sh:
 #
-#   preflight_lab_up
+#   preflight_lab_up [LAB-OPTION...]
 #   flies COMMAND...                    # as a user on the head: $status, output in $said, what is
 #                                       # on standard error in $words
 #   named n3 eth1                       # $words name that node and part
@@ -13,9 +13,9 @@
 muster_find
 [ -x "${muster%/*}/muster-preflight" ] || skip_all "the battery is not beside $muster"
 
-preflight_lab_up() {
+preflight_lab_up() { # LAB-OPTION...
     local host
-    spank_lab_up -n 4
+    spank_lab_up -n 4 "$@"
     conf_add head PreflightBudget=60 # a busy machine takes 20 s for what else takes 3
     for host in head n1 n2 n3 n4; do
         plugstack $host "required $plugin config=/etc/muster/muster.conf program=$muster"

@@ -66,7 +66,6 @@ static void start(const char *conf, const char *how)
     host_arguments[1] = strdup(words[1]);
     host_job.job_id = 12;
     host_job.step_id = 0;
-    host_job.node_count = 4;
     host_call("init");
 }
 
@@ -129,19 +128,6 @@ static void when_wanted(void)
     host_call("local_user_init");
     has_str(calls(), "MUSTER_ENVIRONMENT=off\n", "the nested step gets --muster by its twin");
     end();
-
-    start("Preflight=quick\n", "exit 0");
-    host_job.node_count = 1;
-    host_call("local_user_init");
-    is_str(calls(), "", "a step on one node has no links to test");
-    end();
-    setenv("SLURM_HET_SIZE", "2", 1);
-    start("Preflight=quick\n", "exit 0");
-    host_job.node_count = 1;
-    host_call("local_user_init");
-    has_str(calls(), "--step=12.0", "... unless other components of it may have others");
-    end();
-    unsetenv("SLURM_HET_SIZE");
 
     setenv("MUSTER_IN_PREFLIGHT", "1", 1);
     start("Preflight=quick\n", "exit 1");

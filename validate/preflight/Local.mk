@@ -4,6 +4,7 @@
 # the command.
 muster_SOURCES += \
 	validate/preflight/preflight.c validate/preflight/preflight.h \
+	validate/preflight/preflight_gpus.c \
 	validate/preflight/preflight_run.c \
 	validate/preflight/members.c \
 	validate/preflight/suspect_report.c \

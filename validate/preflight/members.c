@@ -40,13 +40,17 @@ long *preflight_groups(const struct preflight *preflight, const struct hostlist 
     return groups;
 }
 
-static struct cluster_component *component_of(struct cluster_component *components, int count,
-                                              const char *name)
+/* Finds the node in its component: the group, and how many GPUs the job has there. */
+static void component_find(const struct cluster_component *components, int count,
+                           struct member *member)
 {
     for (int i = 0; i < count; i++)
-        if (hostlist_contains(&components[i].nodes, name))
-            return &components[i];
-    return NULL;
+        for (size_t k = 0; k < components[i].nodes.count; k++)
+            if (strcmp(components[i].nodes.names[k], member->name) == 0) {
+                member->group = components[i].group;
+                member->gpus = components[i].gpus[k];
+                return;
+            }
 }
 
 /* All nodes of the step or job, or those that were named; count of components. */
@@ -70,7 +74,7 @@ int preflight_members_find(struct preflight *preflight, struct error *err)
     struct cluster_component *components;
     int count;
 
-    if (cluster_open(err) != 0 || cluster_load(&preflight->cluster, err) != 0)
+    if (cluster_open(err) != 0)
         return -1;
     count = cluster_job_components(options->job_id, options->has_step ? &options->step_id : NULL,
                                    &options->job_id, &components, err);
@@ -84,15 +88,21 @@ int preflight_members_find(struct preflight *preflight, struct error *err)
     for (int i = 0; i < count; i++)
         preflight->has_components |= count > 1 || components[i].steps > 1;
     for (size_t i = 0; preflight->members && i < preflight->names.count; i++) {
-        const char *name = preflight->names.names[i];
-        const struct cluster_component *component = component_of(components, count, name);
-
-        preflight->members[i] = (struct member){.name = name,
-                                                .slurm = cluster_node(&preflight->cluster, name),
-                                                .group = component ? component->group : -1,
-                                                .share = NAN,
-                                                .latency_us = NAN};
+        preflight->members[i] = (struct member){
+            .name = preflight->names.names[i], .group = -1, .share = NAN, .latency_us = NAN};
+        component_find(components, count, &preflight->members[i]);
+        if (options->no_gpus || !preflight->conf.preflight_gpus)
+            preflight->members[i].gpus = 0;
     }
     cluster_components_free(components, count);
     return preflight->members ? 0 : -1;
+}
+
+int preflight_members_load(struct preflight *preflight, struct error *err)
+{
+    if (cluster_load(&preflight->cluster, err) != 0)
+        return -1;
+    for (size_t i = 0; i < preflight->names.count; i++)
+        preflight->members[i].slurm = cluster_node(&preflight->cluster, preflight->members[i].name);
+    return 0;
 }

@@ -38,12 +38,12 @@ static void add_record(struct preflight *preflight, const struct record *record)
 }
 
 void preflight_blame(struct preflight *preflight, struct member *member, enum verdict verdict,
-                     const char *test, const char *part, const char *message)
+                     enum fault_code code, const char *test, const char *part, const char *message)
 {
     bool has_part = *part && !strstr(message, part);
     char text[480];
     struct record record = RECORD(.test = test, .node = member->name, .part = part,
-                                  .verdict = verdict, .message = message);
+                                  .verdict = verdict, .code = code, .message = message);
 
     add_record(preflight, &record);
     snprintf(text, sizeof text, "%s: %s%s%s", member->name, has_part ? part : "",
@@ -229,9 +229,17 @@ static int report(struct preflight *preflight)
     return status;
 }
 
+/* A step on one node has no links; without GPUs there is nothing to test. */
+static bool has_nothing(const struct preflight *preflight)
+{
+    return preflight->options.has_step && preflight->names.count < 2 &&
+           preflight->members[0].gpus == 0;
+}
+
 static int run(struct preflight *preflight)
 {
     struct error err = {""};
+    int rv;
 
     preflight->begin = clock_s();
     preflight->budget_s = preflight->options.budget_s > 0 ? preflight->options.budget_s
@@ -254,7 +262,10 @@ static int run(struct preflight *preflight)
         return COMMAND_UNKNOWN;
     }
     step_clean_environment();
-    if (preflight_members_find(preflight, &err) != 0) {
+    rv = preflight_members_find(preflight, &err);
+    if (rv == 0 && has_nothing(preflight))
+        return COMMAND_PASS;
+    if (rv != 0 || preflight_members_load(preflight, &err) != 0) {
         print_message(preflight, "cannot tell: %s%s", err.text,
                       preflight->options.has_step ? "; the step starts" : "");
         return COMMAND_UNKNOWN;
@@ -264,8 +275,6 @@ static int run(struct preflight *preflight)
                       preflight->names.count, text_plural(preflight->names.count));
         return COMMAND_FAIL;
     }
-    if (preflight->options.has_step && preflight->names.count < 2)
-        return COMMAND_PASS; /* no links */
     preflight_run(preflight);
     preflight_report_suspects(preflight);
     if (preflight_stop) {
@@ -340,6 +349,7 @@ static const struct option_row rows[] = {
     OPTION('l', "level", "LEVEL", "level of the tests", CHOICE, FIELD(level),
            .choices = "quick|standard", .initial = "quick"),
     OPTION('\0', "mpi", "TYPE", "srun's --mpi, if not the cluster's default", TEXT, FIELD(mpi)),
+    OPTION('\0', "no-gpus", NULL, "leave the job's GPUs alone", FLAG, FIELD(no_gpus)),
     OPTION('w', "nodes", "LIST", "test these nodes of the job, such as n[1-4], instead of all",
            CALL, FIELD(nodes), .take = take_nodes),
     OPTION('\0', "nodelist", "LIST", NULL, CALL, FIELD(nodes), .take = take_nodes),
@@ -351,8 +361,9 @@ static const struct option_set set = {
     .name = "muster preflight",
     .usage = "muster preflight [OPTION...]",
     .summary = "Inside a job: tests its nodes and the links between them before the job's work. "
-               "Checks that MPI starts, messages arrive undamaged, every rail reaches its speed "
-               "and an allreduce is exact. Prints each node and part at fault. Runs as the job's "
+               "Checks that MPI starts, messages arrive undamaged, every rail reaches its speed, "
+               "an allreduce is exact and the job's GPUs compute right. Prints each node and part "
+               "at fault. Runs as the job's "
                "user; drains and certifies no node.",
     .status = "0 no fault (with --keep: N nodes are printed), 1 a fault (with --keep: fewer than N "
               "are good), 2 usage, 3 cannot tell or interrupted; with --step also 4, a fault of a "

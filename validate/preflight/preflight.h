@@ -11,6 +11,7 @@
 #include "lib/conf/conf.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/process.h"
 
 /* One run of `muster preflight`: the battery's short form on the nodes of a job or step, by its
  * user, beside whatever else the job runs. Nothing is allocated, drained or certified. */
@@ -22,6 +23,7 @@ struct preflight_options {
     enum conf_preflight level; /* quick or standard */
     double budget_s;           /* 0: the configuration's */
     long keep;                 /* 0: not given */
+    bool no_gpus;
 };
 
 /* A node of the job, and the worst that was seen of it. */
@@ -29,6 +31,7 @@ struct member {
     const char *name;
     struct cluster_node *slurm; /* NULL: the controller does not know it */
     long group;                 /* of a heterogeneous job: its component; else -1 */
+    long gpus;                  /* of the job there that are to be tested */
     bool is_silent;             /* does not answer */
     enum verdict verdict;
     char test[64], part[64], message[256];
@@ -60,17 +63,19 @@ struct preflight {
 extern volatile sig_atomic_t preflight_stop;
 
 /* preflight.c */
-/* A verdict about a node: in its member where it is worse than what is known, among the faults or
- * the remarks from a warning on, and as a record. */
+/* A verdict about a node, code FAULT_NONE: its test's: in its member where it is worse than what is
+ * known, among the faults or the remarks from a warning on, and as a record. */
 void preflight_blame(struct preflight *preflight, struct member *member, enum verdict verdict,
-                     const char *test, const char *part, const char *message);
+                     enum fault_code code, const char *test, const char *part, const char *message);
 void preflight_set_unknown(struct preflight *preflight, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 double preflight_left_s(const struct preflight *preflight);
 
-/* members.c: all nodes of the step or job, of all its components, or those of them that were named.
- * Returns 0, or -1 with err. */
+/* members.c: all nodes of the step or job, of all its components, or those of them that were named,
+ * by what the controller knows of the job alone. Returns 0, or -1 with err. */
 int preflight_members_find(struct preflight *preflight, struct error *err);
+/* Asks the controller for the cluster, and finds the members in it. Returns 0, or -1 with err. */
+int preflight_members_load(struct preflight *preflight, struct error *err);
 struct member *preflight_member(const struct preflight *preflight, const char *name);
 /* Those that answer and have no fault so far. Release names. Returns their number. */
 size_t preflight_good(const struct preflight *preflight, struct hostlist *names);
@@ -81,6 +86,23 @@ long *preflight_groups(const struct preflight *preflight, const struct hostlist 
 /* preflight_run.c: asks the nodes, runs the battery, judges. All that is found is in the members.
  */
 void preflight_run(struct preflight *preflight);
+/* A step of a program on those nodes. */
+struct preflight_step {
+    const struct hostlist *names;
+    bool is_on_management; /* its MPI, as where the rails are in doubt */
+    long gpus;             /* asks for so many of each node; 0: has none */
+    const char *container; /* as of step_container_options() */
+    double limit_s;
+    struct arguments *program;
+};
+/* Returns whether the program ran to its end on all of the nodes; else preflight->reason says what
+ * was seen. Its records begin at *first. */
+bool preflight_step(struct preflight *preflight, const struct preflight_step *step, size_t *first);
+/* The program's path, and what all programs take. */
+void preflight_program(const char *name, double limit_s, struct arguments *program);
+
+/* preflight_gpus.c: loads the job's accelerators on the nodes that have no fault. */
+void preflight_gpus(struct preflight *preflight);
 
 /* spares.c: which `keep` of the members are best, by measured figures: the greatest share of its
  * worst rail first, then the least latency; nodes as good as each other within the limits of a

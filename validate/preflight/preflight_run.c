@@ -76,14 +76,10 @@ static const char *unknown_of(const struct records *records, size_t first)
     return NULL;
 }
 
-/* Returns whether the program ran to its end on all of the nodes; else preflight->reason says
- * what was seen. */
-static bool step_hold(struct preflight *preflight, const struct hostlist *names,
-                      bool is_on_management, struct arguments *program, double limit_s,
-                      size_t *first)
+bool preflight_step(struct preflight *preflight, const struct preflight_step *step, size_t *first)
 {
     struct receiver receiver = {preflight, -1, true};
-    long *groups = preflight_groups(preflight, names);
+    long *groups = preflight_groups(preflight, step->names);
     struct process_result result;
     const char *entries[10] = {"MUSTER_IN_PREFLIGHT=1"};
     char text[2][128];
@@ -94,20 +90,22 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
 
     *first = preflight->records.count;
     /* MPI as the job has it; or where the rails are in doubt, on the management network. */
-    count += release_mpi_environment(is_on_management ? preflight->conf.management_interface : NULL,
-                                     text, entries + 1);
-    if (is_on_management)
+    count += release_mpi_environment(
+        step->is_on_management ? preflight->conf.management_interface : NULL, text, entries + 1);
+    if (step->is_on_management)
         entries[count] = "MUSTER_ENVIRONMENT=off";
     rv = step_run(&(struct step){.job_id = preflight->options.job_id,
-                                 .nodes = names,
+                                 .nodes = step->names,
                                  .groups = groups,
                                  .tasks_per_node = 1,
                                  .name = preflight->step_name,
                                  .mpi = preflight->options.mpi,
-                                 .has_no_gres = true,
-                                 .program = program->argv},
+                                 .has_no_gres = step->gpus == 0,
+                                 .gpus = step->gpus,
+                                 .options = step_container_options(step->container),
+                                 .program = step->program->argv},
                   &(struct process){.environment = entries,
-                                    .deadline_s = fmin(limit_s + PREFLIGHT_GRACE_S,
+                                    .deadline_s = fmin(step->limit_s + PREFLIGHT_GRACE_S,
                                                        fmax(preflight_left_s(preflight), 1)),
                                     .grace_s = PREFLIGHT_GRACE_S,
                                     .on_line = receive_line,
@@ -139,7 +137,7 @@ static bool step_hold(struct preflight *preflight, const struct hostlist *names,
     return false;
 }
 
-static void program_begin(const char *name, double limit_s, struct arguments *program)
+void preflight_program(const char *name, double limit_s, struct arguments *program)
 {
     char path[4096];
 
@@ -158,7 +156,7 @@ static bool battery_run(struct preflight *preflight, const struct hostlist *name
     char *folded = hostlist_fold(names);
     bool is_run;
 
-    program_begin("muster-preflight", limit_s, &program);
+    preflight_program("muster-preflight", limit_s, &program);
     arguments_add(&program, "--expect-nodes=%s", folded ? folded : "");
     arguments_add(&program, "--started=%.3f", clock_epoch_s());
     if (preflight->options.level == PREFLIGHT_QUICK) {
@@ -168,7 +166,12 @@ static bool battery_run(struct preflight *preflight, const struct hostlist *name
     }
     if (is_links_only)
         arguments_add(&program, "--links-only");
-    is_run = step_hold(preflight, names, is_links_only, &program, limit_s, first);
+    is_run = preflight_step(preflight,
+                            &(struct preflight_step){.names = names,
+                                                     .is_on_management = is_links_only,
+                                                     .limit_s = limit_s,
+                                                     .program = &program},
+                            first);
     arguments_clear(&program);
     free(folded);
     return is_run;
@@ -182,9 +185,11 @@ static bool collectives_run(struct preflight *preflight, const struct hostlist *
     struct arguments program = {0};
     bool is_run;
 
-    program_begin("muster-collectives", limit_s, &program);
+    preflight_program("muster-collectives", limit_s, &program);
     arguments_add(&program, "--quick");
-    is_run = step_hold(preflight, names, false, &program, limit_s, first);
+    is_run = preflight_step(
+        preflight,
+        &(struct preflight_step){.names = names, .limit_s = limit_s, .program = &program}, first);
     arguments_clear(&program);
     return is_run;
 }
@@ -218,7 +223,7 @@ static void nodes_query(struct preflight *preflight)
                 state == REACH_NO_MUNGE) /* that may be this host's own fault */
                 continue;
             asked[i]->is_silent = true;
-            preflight_blame(preflight, asked[i], VERDICT_FAIL, "workers.enumerate",
+            preflight_blame(preflight, asked[i], VERDICT_FAIL, FAULT_NONE, "workers.enumerate",
                             reach_part(state), answers[i].message);
         }
     free(nodes);
@@ -238,13 +243,17 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
 
     if (limit_s < PREFLIGHT_LEAST_S || preflight_stop)
         return false;
-    program_begin("muster-links", limit_s, &program);
+    preflight_program("muster-links", limit_s, &program);
     arguments_add(&program, "--quick");
     arguments_add(&program, "--pairs=%s", pairs);
     arguments_add(&program, "--repeats=%d", PREFLIGHT_CONFIRM_REPEATS);
     if (passes == PASSES_TOGETHER)
         arguments_add(&program, "--passes=pairs,together");
-    is_run = step_hold(preflight, names, true, &program, limit_s, first);
+    is_run = preflight_step(
+        preflight,
+        &(struct preflight_step){
+            .names = names, .is_on_management = true, .limit_s = limit_s, .program = &program},
+        first);
     arguments_clear(&program);
     return is_run;
 }
@@ -255,8 +264,8 @@ static void blame(void *context, const char *node, enum verdict verdict,
     struct member *member = preflight_member(context, node);
 
     if (member)
-        preflight_blame(context, member, verdict, record->test, record->part ? record->part : "",
-                        record->message ? record->message : "");
+        preflight_blame(context, member, verdict, record->code, record->test,
+                        record->part ? record->part : "", record->message ? record->message : "");
 }
 
 /* Whether the nodes of the localization are known to be on several leaf switches: what is between
@@ -287,7 +296,8 @@ static void finding_take(struct preflight *preflight, const struct localization 
     if (finding->kind == FINDING_MISSING && member && member->verdict == VERDICT_FAIL)
         return; /* its node has said why */
     if (member && !is_of_path) {
-        preflight_blame(preflight, member, verdict, "links", finding->part, finding->message);
+        preflight_blame(preflight, member, verdict, FAULT_NONE, "links", finding->part,
+                        finding->message);
         return;
     }
     snprintf(text, sizeof text, "%s%s%s",
@@ -442,4 +452,7 @@ void preflight_run(struct preflight *preflight)
         }
         hostlist_clear(&names);
     }
+    if (!preflight_stop && !*preflight->unknown &&
+        (!preflight->has_fault || preflight->options.keep > 0))
+        preflight_gpus(preflight);
 }

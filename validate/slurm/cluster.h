@@ -186,7 +186,8 @@ int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err);
 struct cluster_component {
     long group; /* srun's --het-group; -1: the job is not heterogeneous */
     struct hostlist nodes;
-    int steps; /* that make up the step: several in a heterogeneous one within one job */
+    long *gpus; /* of each of the nodes: how many the job has there; of a step without GPUs 0 */
+    int steps;  /* that make up the step: several in a heterogeneous one within one job */
 };
 
 /* The nodes of the job, or with step not NULL those of that step of it: those of all components,

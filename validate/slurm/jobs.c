@@ -11,6 +11,7 @@
 
 #include "lib/base/utf8.h"
 #include "lib/constants/slurm_constants.h"
+#include "lib/slurm/slurmconf.h"
 #include "validate/slurm/allocation.h"
 #include "validate/slurm/release.h"
 
@@ -204,9 +205,21 @@ static int names_add(const char *text, struct hostlist *names, struct error *err
     return rv;
 }
 
+/* Whether it asked for GPUs, or has those of its job without asking: "gres:gpu:8", "gres/gpu:8". */
+static bool has_gpus(const job_step_info_t *step)
+{
+    const char *texts[] = {step->tres_per_step, step->tres_per_node, step->tres_per_socket,
+                           step->tres_per_task};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i] && (strstr(texts[i], ":gpu") || strstr(texts[i], "/gpu")))
+            return true;
+    return false;
+}
+
 /* The nodes of a step: a heterogeneous one within one job is there several times. */
 static int step_names(uint32_t id, uint32_t step, struct cluster_component *component,
-                      struct error *err)
+                      bool *is_with_gpus, struct error *err)
 {
     job_step_info_response_msg_t *steps = NULL;
     int rv = 0;
@@ -217,10 +230,37 @@ static int step_names(uint32_t id, uint32_t step, struct cluster_component *comp
     for (uint32_t i = 0; rv == 0 && i < steps->job_step_count; i++)
         if (steps->job_steps[i].step_id.step_id == step) {
             component->steps++;
+            *is_with_gpus |= has_gpus(&steps->job_steps[i]);
             rv = names_add(steps->job_steps[i].nodes, &component->nodes, err);
         }
     slurm_free_job_step_info_response_msg(steps);
     return rv;
+}
+
+/* How many GPUs the job has on each of the component's nodes; info NULL: none. Details are in the
+ * order of the job's nodes, and so are the component's but for where another step of it begins. */
+static int gpus_find(const slurm_job_info_t *info, struct cluster_component *component,
+                     struct error *err)
+{
+    struct hostlist names;
+    size_t at = 0;
+
+    component->gpus = calloc(component->nodes.count + 1, sizeof *component->gpus);
+    if (!component->gpus)
+        return error_set(err, "out of memory for %zu nodes", component->nodes.count);
+    if (!info || info->gres_detail_cnt == 0 || !info->nodes)
+        return 0;
+    if (hostlist_expand(info->nodes, &names, err) != 0)
+        return -1;
+    for (size_t i = 0; i < component->nodes.count; i++)
+        for (size_t tries = 0; tries < names.count; tries++, at = (at + 1) % names.count)
+            if (strcmp(names.names[at], component->nodes.names[i]) == 0) {
+                if (at < info->gres_detail_cnt && info->gres_detail_str[at])
+                    component->gpus[i] = slurm_gres_count(info->gres_detail_str[at], "gpu");
+                break;
+            }
+    hostlist_clear(&names);
+    return 0;
 }
 
 static uint32_t leader_of(const slurm_job_info_t *info)
@@ -233,7 +273,7 @@ static job_info_msg_t *job_load(uint32_t id, struct error *err)
 {
     job_info_msg_t *jobs = NULL;
 
-    if (slurm_load_job(&jobs, id, SHOW_ALL) != SLURM_SUCCESS)
+    if (slurm_load_job(&jobs, id, SHOW_ALL | SHOW_DETAIL) != SLURM_SUCCESS)
         error_set(err, "cannot query the controller for job %u: %s", id, slurm_strerror(errno));
     return jobs;
 }
@@ -276,12 +316,15 @@ int cluster_job_components(uint32_t id, const uint32_t *step, uint32_t *leader,
     for (uint32_t i = 0; rv == 0 && i < jobs->record_count; i++) {
         const slurm_job_info_t *info = &jobs->job_array[i];
         struct cluster_component *component = &(*components)[count];
+        bool is_with_gpus = !step;
 
         if (leader_of(info) != *leader)
             continue;
         component->group = info->het_job_id == *leader ? (long)info->het_job_offset : -1;
-        rv = step ? step_names(release_job_id(info), *step, component, err)
+        rv = step ? step_names(release_job_id(info), *step, component, &is_with_gpus, err)
                   : names_add(info->nodes, &component->nodes, err);
+        if (rv == 0 && component->nodes.count > 0)
+            rv = gpus_find(is_with_gpus ? info : NULL, component, err);
         count += component->nodes.count > 0;
     }
     slurm_free_job_info_msg(jobs);
@@ -299,7 +342,9 @@ int cluster_job_components(uint32_t id, const uint32_t *step, uint32_t *leader,
 
 void cluster_components_free(struct cluster_component *components, int count)
 {
-    for (int i = 0; components && i < count; i++)
+    for (int i = 0; components && i < count; i++) {
         hostlist_clear(&components[i].nodes);
+        free(components[i].gpus);
+    }
     free(components);
 }

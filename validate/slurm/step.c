@@ -119,6 +119,17 @@ void step_words_add(struct arguments *arguments, const char *words)
     }
 }
 
+const char *step_container_options(const char *container)
+{
+    return container && strncmp(container, "--", 2) == 0 ? container : NULL;
+}
+
+void step_container_begin(const char *container, struct arguments *program)
+{
+    if (container && !step_container_options(container))
+        step_words_add(program, container);
+}
+
 /* What one component is to run, on these of the step's nodes; group -1: all there is. */
 static int component_add(const struct step *step, const struct hostlist *nodes, long group,
                          struct command *command, struct error *err)

@@ -31,6 +31,11 @@ struct step {
 /* Adds each of the words, which have blanks between. */
 void step_words_add(struct arguments *arguments, const char *words);
 
+/* A container by muster.conf's GpuContainer, NULL: none. Its options for srun, NULL where it has
+ * none; and what of it goes before a program's path. */
+const char *step_container_options(const char *container);
+void step_container_begin(const char *container, struct arguments *program);
+
 /* Runs one step; watching is as in process_run(), whose argv is filled here. A step of MPI programs
  * has a secret of its own in its environment besides. When the step did not end by itself its tasks
  * are killed by Slurm as well. */

@@ -235,8 +235,8 @@ static void report_given_up(struct reporter *reporter, const struct gpu_device *
                  reporter->nodes[reporter->node].devices[device->peer].part);
     if (device->outcome == WORKER_NOT_TESTED)
         record.verdict = VERDICT_SKIP;
-    snprintf(reporter->message, sizeof reporter->message, "%s%s: %s", device->model, peer,
-             device->text);
+    snprintf(reporter->message, sizeof reporter->message, "%s%s%s: %s", device->model, peer,
+             device->outcome == WORKER_NOT_TESTED ? " not tested" : "", device->text);
     report_line(reporter, test_of(device->task), "device", NAN, NULL,
                 device->outcome == WORKER_NOT_TESTED
                     ? FAULT_NONE

@@ -22,7 +22,7 @@ static void gpu_arguments(const struct certify *certify, const struct hostlist *
                           double limit_s, struct arguments *program)
 {
     (void)names;
-    certify_container_begin(container_of(certify), program);
+    step_container_begin(container_of(certify), program);
     certify_program(certify, "muster-gpu", limit_s, program);
 }
 

@@ -180,7 +180,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
                        .keeps_order = step->keeps_order,
                        .has_labels = output.nodes.count > 0,
                        .is_of_first = step->is_mpi,
-                       .options = certify_container_options(step->container),
+                       .options = step_container_options(step->container),
                        .program = step->program},
         &(struct process){
             .user = certify->is_root && certify->job == JOB_BATTERY ? &certify->battery : NULL,

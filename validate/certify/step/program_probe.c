@@ -63,7 +63,7 @@ static bool probe_run(const struct hostlist *names, struct probe *probe)
     bool is_run = false;
 
     certify_environment(certify, false, &environment);
-    certify_container_begin(probe->container, &program);
+    step_container_begin(probe->container, &program);
     arguments_add(&program, "/usr/bin/env");
     arguments_add(&program, "SLURM_PROCID=0"); /* rank 0 prints */
     arguments_add(&program, "%s", probe->program);
@@ -79,7 +79,7 @@ static bool probe_run(const struct hostlist *names, struct probe *probe)
                                     .tasks_per_node = 1,
                                     .mpi = "none",
                                     .has_labels = true,
-                                    .options = certify_container_options(probe->container),
+                                    .options = step_container_options(probe->container),
                                     .program = program.argv},
                      &(struct process){.user = certify->is_root ? &certify->battery : NULL,
                                        .environment = environment.entries,
@@ -136,17 +136,6 @@ size_t certify_program_probe(struct certify *certify, enum stage stage,
     }
     probe_clear(&probe);
     return bad;
-}
-
-const char *certify_container_options(const char *container)
-{
-    return container && strncmp(container, "--", 2) == 0 ? container : NULL;
-}
-
-void certify_container_begin(const char *container, struct arguments *program)
-{
-    if (container && !certify_container_options(container))
-        step_words_add(program, container);
 }
 
 void certify_container_probe(struct certify *certify, enum stage stage, const char *container,

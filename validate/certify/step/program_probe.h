@@ -13,11 +13,6 @@
 size_t certify_program_probe(struct certify *certify, enum stage stage,
                              const struct hostlist *names, bool is_running);
 
-/* A container by muster.conf's GpuContainer, NULL: none. Its options for srun, NULL where it has
- * none; and what of it goes before a program's path. */
-const char *certify_container_options(const char *container);
-void certify_container_begin(const char *container, struct arguments *program);
-
 /* Which of the nodes cannot start muster's program of that name in the container: as above. They
  * are skipped in that stage, with a note of the reason, and nobody is at fault. */
 void certify_container_probe(struct certify *certify, enum stage stage, const char *container,
