@@ -78,6 +78,7 @@ EXTRA_DIST += \
 	tests/lab/t1900-certify-killed-leaves-nothing.t \
 	tests/lab/t1901-certify-survives-a-node-that-goes.t \
 	tests/lab/t2000-certify-names-bad-accelerators.t \
+	tests/lab/t2001-certify-loads-amds-accelerators.t \
 	tests/lab/t3000-islands-and-the-sites-lines.t \
 	tests/lab/t3001-failed-rails-are-left-out.t \
 	tests/lab/interfaces.sh \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# devicefault.sh - accelerators by the stand-ins of the vendors' libraries (tests/gpu), NVIDIA's unless gpu-vendor
-# says otherwise, which nodes have from `up --gpus` or from their first such fault on, their faults, and entries of
+# devicefault.sh - accelerators by the stand-ins of the vendors' libraries (tests/gpu), NVIDIA's unless --gpus=amd or
+# gpu-vendor says otherwise, which nodes have from `up --gpus` or from their first such fault on, their faults, and entries of
 # the kernel log.
 
 # What the stand-ins' state has of a device at fault, and the library's functions that never return or crash.
@@ -48,11 +48,23 @@ gpu_library() { # DIRECTORY NAME SOURCE [OPTION...]
     local file=$state/$1/$2
     [ ! -f "$file" ] || return 0
     install -d -m 755 "$state/$1"
-    cc -shared -fPIC -O2 -fvisibility=hidden -I"$top" "${@:4}" -Wl,-soname,"${3%.c}.so" -o "$file.new" "$top/tests/gpu/$3" -ldl
+    cc -shared -fPIC -O2 -fvisibility=hidden -I"$top" -Wl,-soname,"${3%.c}.so" "${@:4}" -o "$file.new" "$top/tests/gpu/$3" -ldl
     mv "$file.new" "$file"
 }
 
+hip_library() { # NAME SOURCE [OPTION...]
+    gpu_library gpu-amd "$1" "$2" -DSTAND_IN_HIP -Wl,-soname,"${2%.c}-hip.so" "${@:3}"
+}
+
 gpu_libraries() {
+    if [ "$stand_ins" = amd ]; then
+        gpu_library gpu-amd libamd_smi.so amdsmi.c
+        hip_library libamdhip64.so.6 cuda.c
+        hip_library libhiprtc.so.6 nvrtc.c
+        hip_library libhipblaslt.so.0 cublaslt.c
+        hip_library librccl.so.1 nccl.c -pthread
+        return
+    fi
     gpu_library gpu libnvidia-ml.so.1 nvml.c
     gpu_library gpu libcuda.so.1 cuda.c
     gpu_library gpu libnvrtc.so.12 nvrtc.c
@@ -61,7 +73,7 @@ gpu_libraries() {
 }
 
 gpu_state_good() { # NODE
-    printf '%s\n' "devices $gpus" 'files /dev/gpu' 'cache /tmp' | host_do "$1" sh -c 'cat >/etc/muster-gpu-state'
+    printf '%s\n' "devices $gpus" 'files /dev/gpu' 'cache /tmp' "vendor ${stand_ins/#no/nvidia}" | host_do "$1" sh -c 'cat >/etc/muster-gpu-state'
 }
 
 gpu_conf() { # NODE DIRECTORY: it finds them there; a copy, as this tree may not be root's
@@ -73,10 +85,14 @@ gpu_conf() { # NODE DIRECTORY: it finds them there; a copy, as this tree may not
     [ -z "$2" ] || printf '%s\n' "GpuLibraryPath=/etc/muster/$2" GpuDeadline=8s >>"$conf"
 }
 
+gpu_directory() {
+    [ "$stand_ins" = amd ] && echo gpu-amd || echo gpu
+}
+
 gpu_stand_in() { # NODE: eight good devices
     gpu_libraries
     host_do "$1" test -e /etc/muster-gpu-state || gpu_state_good "$1"
-    grep -q '^GpuLibraryPath=' "$(host_dir "$1")/etc/muster/muster.conf" || gpu_conf "$1" gpu
+    grep -q '^GpuLibraryPath=' "$(host_dir "$1")/etc/muster/muster.conf" || gpu_conf "$1" "$(gpu_directory)"
 }
 
 gpu_plant() { # NODE LINE
@@ -138,9 +154,9 @@ fault_kernel_log() { # NODE LINE
 devicefault_undo() { # KIND NODE ...
     case $1 in
     gpu-*)
-        if [ "$stand_ins" = yes ]; then
+        if [ "$stand_ins" != no ]; then
             gpu_state_good "$2"
-            gpu_conf "$2" gpu
+            gpu_conf "$2" "$(gpu_directory)"
         else
             host_do "$2" rm -f /etc/muster-gpu-state
             gpu_conf "$2" ''

@@ -12,7 +12,7 @@ A real Slurm cluster on this machine: slurmctld, slurmd, munged and PMIx in node
 namespaces, each with a management NIC and two shaped rails on two leaf switches, and eight GPU devices.
 
   up [-n NODES] [--names LIST] [--rail-mbps N] [--release R] [--plugin FILE]
-     [--plugin-required] [--backup-controller] [--accounting] [--gpus]
+     [--plugin-required] [--backup-controller] [--accounting] [--gpus[=amd]]
      [--site DIR [--speed N]] start the lab: n1 ... and head
   run COMMAND [ARG...]        run a command on the head
   on NODE COMMAND [ARG...]    run a command on a node
@@ -31,7 +31,7 @@ END
     up) cat <<END ;;
 usage: $me [-L NAME] up [-n NODES] [--names LIST] [--rail-mbps N] [--release R]
               [--plugin FILE] [--plugin-required] [--backup-controller] [--accounting]
-              [--gpus] [--site DIR [--speed N]]
+              [--gpus[=amd]] [--site DIR [--speed N]]
 
 Starts the lab and returns when every node is idle. When it is up already, says so.
 
@@ -57,8 +57,8 @@ Starts the lab and returns when every node is idle. When it is up already, says 
                       priority and preemption, from what muster policy check --save DIR wrote there;
                       as many nodes as the site, 16 at most, or -n; of fewer nodes limits of TRES are
                       the share, times are divided by --speed, and what is left out is said
-  --gpus              the GPU devices compute: GpuLibraryPath of each node's muster.conf has the
-                      stand-ins of NVIDIA's libraries (tests/gpu)
+  --gpus[=amd]        the GPU devices compute: GpuLibraryPath of each node's muster.conf has the
+                      stand-ins of NVIDIA's or AMD's libraries (tests/gpu)
 END
     run) cat <<END ;;
 usage: $me [-L NAME] run COMMAND [ARG...]
