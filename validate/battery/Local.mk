@@ -44,13 +44,13 @@ EXTRA_DIST += validate/battery/verbs/absent.c
 noinst_LIBRARIES += validate/battery/gpu/libgpu.a
 libgpu = validate/battery/gpu/libgpu.a validate/accelerator/libdevice.a validate/accelerator/libaccelerator.a lib/libstatistics.a lib/libmuster.a
 validate_battery_gpu_libgpu_a_SOURCES = \
-	validate/battery/gpu/crew.c \
 	validate/battery/gpu/evaluate.c validate/battery/gpu/evaluate.h \
 	validate/battery/gpu/group_evaluate.c validate/battery/gpu/group_evaluate.h \
 	validate/battery/gpu/group_worker.c \
 	validate/battery/gpu/products.c validate/battery/gpu/products.h \
 	validate/battery/gpu/usage.c validate/battery/gpu/usage.h \
 	validate/battery/gpu/worker.c validate/battery/gpu/worker.h \
+	validate/battery/gpu/worker_process.c \
 	# end of validate_battery_gpu_libgpu_a_SOURCES
 
 noinst_LIBRARIES += validate/battery/host/libhost.a
@@ -127,8 +127,7 @@ muster_collectives_LDADD = $(libmustercollmpi) $(battery_libs)
 
 bin_PROGRAMS += muster-gpu
 muster_gpu_SOURCES = \
-	validate/battery/gpu/crew.h \
-	validate/battery/gpu/devices.c \
+	validate/battery/gpu/crew.c validate/battery/gpu/crew.h \
 	validate/battery/gpu/gpu.c \
 	validate/battery/gpu/group.c validate/battery/gpu/group.h \
 	# end of muster_gpu_SOURCES

@@ -1,162 +1,175 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "lib/constants/battery_constants.h"
-#include "validate/battery/gpu/worker.h"
+#include "validate/battery/gpu/crew.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <math.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "lib/base/clock.h"
-#include "lib/base/sysfs.h"
+#include "lib/constants/battery_constants.h"
+#include "validate/battery/gpu/usage.h"
 
-extern char **environ;
-
-int worker_start(struct worker *worker, const char *path)
+void crew_lose(struct crew *crew, int index, const struct worker_request *request,
+               const struct worker_answer *answer)
 {
-    char name[] = "muster-gpu", option[] = "--worker", directory[4096];
-    char *arguments[] = {name, option, directory, NULL};
-    posix_spawn_file_actions_t actions;
-    int fds[2], rv;
+    struct gpu_device *device = &crew->node->devices[index];
 
-    *worker = (struct worker){.fd = -1};
-    snprintf(directory, sizeof directory, "%s", path);
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
-        return -1;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, fds[1], WORKER_FD);
-    rv = posix_spawn(&worker->pid, "/proc/self/exe", &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(fds[1]);
-    if (rv != 0) {
-        close(fds[0]);
-        errno = rv;
-        return -1;
-    }
-    worker->fd = fds[0];
-    return 0;
-}
-
-/* A killed process that is stuck in the driver stays: it is not waited for. */
-void worker_end(struct worker *worker)
-{
-    if (worker->fd < 0)
-        return;
-    close(worker->fd);
-    worker->fd = -1;
-    kill(worker->pid, SIGKILL);
-    for (int ms = 0; ms < GPU_REAP_MS && waitpid(worker->pid, NULL, WNOHANG) == 0; ms += 5)
-        usleep(5000);
-}
-
-/* How long it has been ready to run while others ran. */
-static double queued_s(const struct worker *worker)
-{
-    unsigned long long ns = 0;
-    char line[128];
-
-    if (sysfs_line("", line, sizeof line, "proc/%d/schedstat", worker->pid) >= 0)
-        sscanf(line, "%*u %llu", &ns);
-    return 1e-9 * (double)ns;
-}
-
-void worker_send(struct worker *worker, const struct worker_request *request, double limit_s)
-{
-    if (worker->fd < 0)
-        return;
-    worker->is_busy = true;
-    worker->task = request->task;
-    worker->sent_s = clock_s();
-    worker->limit_s = limit_s;
-    worker->queued_s = queued_s(worker);
-    worker->looks = worker->at_work = 0;
-    if (send(worker->fd, request, sizeof *request, MSG_NOSIGNAL) < 0)
-        worker->limit_s = 0;
-}
-
-/* Whether it runs, is ready to run, or is stopped: no driver's fault. */
-static bool is_at_work(const struct worker *worker)
-{
-    char line[512];
-    const char *state = sysfs_stat("", line, sizeof line, "proc/%d/stat", worker->pid);
-
-    return state && strchr("RTt", *state);
-}
-
-bool worker_loads(enum worker_task task)
-{
-    return task == TASK_OPEN || task == TASK_BLAS;
-}
-
-static void give_up(struct worker *worker, bool was_kept, struct worker_answer *answer)
-{
-    bool is_slow = worker_loads(worker->task) || 2 * worker->at_work > worker->looks || was_kept;
-
-    *answer = (struct worker_answer){.outcome = is_slow ? WORKER_SLOW : WORKER_HUNG};
-    worker_end(worker);
-}
-
-static void bury(struct worker *worker, struct worker_answer *answer)
-{
-    int status = 0;
-
-    *answer = (struct worker_answer){.outcome = WORKER_DIED};
-    kill(worker->pid, SIGKILL); /* its socket is closed: it is ending anyway */
-    close(worker->fd);
-    worker->fd = -1;
-    if (waitpid(worker->pid, &status, 0) == worker->pid && WIFSIGNALED(status) &&
-        WTERMSIG(status) != SIGKILL)
-        snprintf(answer->text, sizeof answer->text, "died of signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
+    device->outcome = answer->outcome;
+    device->error = answer->error;
+    device->task = request->task;
+    device->peer = request->peer;
+    if (answer->outcome == WORKER_HUNG)
+        snprintf(device->text, sizeof device->text, "did not end in %g s", crew->deadline_s);
+    else if (answer->outcome == WORKER_SLOW)
+        snprintf(device->text, sizeof device->text,
+                 "no answer in time, but the process was working or was not scheduled");
+    else if (answer->outcome == WORKER_DIED)
+        snprintf(device->text, sizeof device->text, "its process %.140s", answer->text);
     else
-        snprintf(answer->text, sizeof answer->text, "ended");
+        snprintf(device->text, sizeof device->text, "%.159s", answer->text);
+    worker_end(&crew->workers[index]);
 }
 
-int worker_wait(struct worker *workers, int count, struct worker_answer *answer)
+static int part_of(const struct inventory *inventory, const char *pci, int ordinal)
 {
-    struct pollfd fds[WORKERS];
-    double kept_s = 0; /* by others from the processors: those of a group wait for each other */
-    bool is_asked = false;
+    for (size_t i = 0; inventory && i < inventory->gpu_count; i++)
+        if (strcmp(inventory->gpus[i].location.pci, pci) == 0)
+            return (int)i;
+    return ordinal;
+}
 
-    for (int i = 0; i < count; i++) {
-        fds[i] = (struct pollfd){workers[i].is_busy ? workers[i].fd : -1, POLLIN, 0};
-        is_asked = is_asked || workers[i].is_busy;
-        if (workers[i].is_busy)
-            kept_s = fmax(kept_s, queued_s(&workers[i]) - workers[i].queued_s);
+/* Starts a worker for a device and has it open it. answer: of one that cannot be started. */
+static void open_begin(struct crew *crew, int index, struct worker_answer *answer)
+{
+    struct worker_request request = {.task = TASK_OPEN, .device = index, .peer = -1};
+    struct gpu_device *device = &crew->node->devices[index];
+
+    device->ordinal = device->part = index;
+    if (worker_start(&crew->workers[index], crew->program->conf.gpu_library_path) == 0) {
+        worker_send(&crew->workers[index], &request, GPU_OPEN_LIMIT * crew->deadline_s);
+        return;
     }
-    if (!is_asked)
-        return -2;
-    poll(fds, (nfds_t)count, GPU_WAIT_MS);
-    for (int i = 0; i < count; i++) {
-        struct worker *worker = &workers[i];
-        double most_s = GPU_KEPT_LIMIT * worker->limit_s;
+    *answer = (struct worker_answer){.outcome = WORKER_DIED};
+    snprintf(answer->text, sizeof answer->text, "cannot start: %s", strerror(errno));
+    crew_lose(crew, index, &request, answer);
+}
 
-        if (!worker->is_busy)
+/* Waits for all that open. answer: of the last to answer. */
+static void open_wait(struct crew *crew, int end, struct worker_answer *answer)
+{
+    int index;
+
+    while ((index = worker_wait(crew->workers, end, answer)) != -2) {
+        struct gpu_device *device = &crew->node->devices[index < 0 ? 0 : index];
+
+        program_step(crew->program);
+        if (index < 0)
             continue;
-        if (fds[i].revents) {
-            worker->is_busy = false;
-            if (recv(worker->fd, answer, sizeof *answer, 0) != (ssize_t)sizeof *answer)
-                bury(worker, answer);
-            return i;
+        if (*answer->model)
+            snprintf(device->model, sizeof device->model, "%s", answer->model);
+        if (*answer->pci) {
+            snprintf(device->pci, sizeof device->pci, "%s", answer->pci);
+            device->part = part_of(crew->program->inventory, answer->pci, index);
         }
-        worker->looks++;
-        worker->at_work += is_at_work(worker);
-        if (clock_s() - worker->sent_s > worker->limit_s + fmin(kept_s, most_s)) {
-            worker->is_busy = false;
-            give_up(worker, kept_s > most_s, answer);
-            return i;
-        }
+        if (answer->outcome != WORKER_DONE)
+            crew_lose(crew, index, &(struct worker_request){.task = TASK_OPEN, .peer = -1}, answer);
     }
-    return -1;
+}
+
+/* Opens the devices from first to before end, all at once. */
+static void open_range(struct crew *crew, int first, int end, struct worker_answer *answer)
+{
+    for (int i = first; i < end; i++)
+        open_begin(crew, i, answer);
+    open_wait(crew, end, answer);
+}
+
+/* Whether the bus has a device that the drivers are for. */
+static bool has_devices(const struct inventory *inventory)
+{
+    for (size_t i = 0; inventory && i < inventory->gpu_count; i++)
+        if (inventory->gpus[i].vendor == GPU_NVIDIA || inventory->gpus[i].vendor == GPU_AMD)
+            return true;
+    return false;
+}
+
+static void leave_busy(struct crew *crew, const struct usage *usage)
+{
+    struct worker_answer answer = {.outcome = WORKER_NOT_TESTED};
+
+    for (int i = 0; i < crew->node->count; i++)
+        if (crew->workers[i].fd >= 0 &&
+            usage_forbids(usage, crew->node->devices[i].pci, answer.text, sizeof answer.text))
+            crew_lose(crew, i, &(struct worker_request){.task = TASK_OPEN, .peer = -1}, &answer);
+}
+
+bool crew_forget_busy(struct crew *crew)
+{
+    struct gpu_node *node = crew->node;
+    struct usage usage;
+    bool is_busy = false;
+
+    usage_read(crew->program->conf.gpu_library_path, crew->deadline_s, &usage);
+    for (int i = 0; i < node->count; i++) {
+        struct gpu_device *device = &node->devices[i], left = {.outcome = WORKER_NOT_TESTED,
+                                                               .peer = -1,
+                                                               .ordinal = device->ordinal,
+                                                               .part = device->part};
+
+        if (device->outcome != WORKER_DONE ||
+            !usage_forbids(&usage, device->pci, left.text, sizeof left.text))
+            continue;
+        memcpy(left.model, device->model, sizeof left.model);
+        *device = left;
+        for (int k = 0; k < node->count; k++) {
+            node->devices[k].to_peer[i] = 0;
+            node->devices[k].has_atomics_to[i] = false;
+            node->devices[k].wrong_atomics_to[i] = 0;
+        }
+        is_busy = true;
+    }
+    usage_clear(&usage);
+    return is_busy;
+}
+
+/* The first device's worker knows how many there are. */
+void crew_open(struct crew *crew)
+{
+    struct gpu_node *node = crew->node;
+    struct worker_answer answer = {.outcome = WORKER_DIED};
+    struct usage usage = {0};
+
+    program_phase(crew->program, "opening devices");
+    if (crew->options->skips_busy) /* before our own processes are there */
+        usage_read(crew->program->conf.gpu_library_path, crew->deadline_s, &usage);
+    open_range(crew, 0, 1, &answer);
+    if (answer.device_count == 0) {
+        node->outcome = answer.outcome;
+        if (answer.outcome == WORKER_NO_DEVICE && has_devices(crew->program->inventory))
+            node->outcome = WORKER_NOT_TESTED;
+        node->error = answer.error;
+        snprintf(node->text, sizeof node->text, "%.199s",
+                 *node->devices[0].text ? node->devices[0].text : answer.text);
+        usage_clear(&usage);
+        return;
+    }
+    node->count = answer.device_count > WORKERS ? WORKERS : answer.device_count;
+    open_range(crew, 1, node->count, &answer);
+    if (crew->options->skips_busy)
+        leave_busy(crew, &usage);
+    usage_clear(&usage);
+    for (int i = 0; i < node->count; i++)
+        if (crew->options->devices && !(crew->options->devices >> i & 1))
+            worker_end(&crew->workers[i]);
+}
+
+void crew_open_again(struct crew *crew, unsigned devices)
+{
+    struct worker_answer answer;
+
+    for (int i = 0; i < crew->node->count; i++)
+        if ((devices >> i & 1) && crew->workers[i].fd < 0)
+            open_begin(crew, i, &answer);
+    open_wait(crew, crew->node->count, &answer);
 }

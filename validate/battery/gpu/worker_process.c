@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/battery/gpu/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/sysfs.h"
+#include "lib/constants/battery_constants.h"
+
+extern char **environ;
+
+int worker_start(struct worker *worker, const char *path)
+{
+    char name[] = "muster-gpu", option[] = "--worker", directory[4096];
+    char *arguments[] = {name, option, directory, NULL};
+    posix_spawn_file_actions_t actions;
+    int fds[2], rv;
+
+    *worker = (struct worker){.fd = -1};
+    snprintf(directory, sizeof directory, "%s", path);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
+        return -1;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, fds[1], WORKER_FD);
+    rv = posix_spawn(&worker->pid, "/proc/self/exe", &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(fds[1]);
+    if (rv != 0) {
+        close(fds[0]);
+        errno = rv;
+        return -1;
+    }
+    worker->fd = fds[0];
+    return 0;
+}
+
+/* A killed process that is stuck in the driver stays: it is not waited for. */
+void worker_end(struct worker *worker)
+{
+    if (worker->fd < 0)
+        return;
+    close(worker->fd);
+    worker->fd = -1;
+    kill(worker->pid, SIGKILL);
+    for (int ms = 0; ms < GPU_REAP_MS && waitpid(worker->pid, NULL, WNOHANG) == 0; ms += 5)
+        usleep(5000);
+}
+
+/* How long it has been ready to run while others ran. */
+static double queued_s(const struct worker *worker)
+{
+    unsigned long long ns = 0;
+    char line[128];
+
+    if (sysfs_line("", line, sizeof line, "proc/%d/schedstat", worker->pid) >= 0)
+        sscanf(line, "%*u %llu", &ns);
+    return 1e-9 * (double)ns;
+}
+
+void worker_send(struct worker *worker, const struct worker_request *request, double limit_s)
+{
+    if (worker->fd < 0)
+        return;
+    worker->is_busy = true;
+    worker->task = request->task;
+    worker->sent_s = clock_s();
+    worker->limit_s = limit_s;
+    worker->queued_s = queued_s(worker);
+    worker->looks = worker->at_work = 0;
+    if (send(worker->fd, request, sizeof *request, MSG_NOSIGNAL) < 0)
+        worker->limit_s = 0;
+}
+
+/* Whether it runs, is ready to run, or is stopped: no driver's fault. */
+static bool is_at_work(const struct worker *worker)
+{
+    char line[512];
+    const char *state = sysfs_stat("", line, sizeof line, "proc/%d/stat", worker->pid);
+
+    return state && strchr("RTt", *state);
+}
+
+bool worker_loads(enum worker_task task)
+{
+    return task == TASK_OPEN || task == TASK_BLAS;
+}
+
+static void give_up(struct worker *worker, bool was_kept, struct worker_answer *answer)
+{
+    bool is_slow = worker_loads(worker->task) || 2 * worker->at_work > worker->looks || was_kept;
+
+    *answer = (struct worker_answer){.outcome = is_slow ? WORKER_SLOW : WORKER_HUNG};
+    worker_end(worker);
+}
+
+static void bury(struct worker *worker, struct worker_answer *answer)
+{
+    int status = 0;
+
+    *answer = (struct worker_answer){.outcome = WORKER_DIED};
+    kill(worker->pid, SIGKILL); /* its socket is closed: it is ending anyway */
+    close(worker->fd);
+    worker->fd = -1;
+    if (waitpid(worker->pid, &status, 0) == worker->pid && WIFSIGNALED(status) &&
+        WTERMSIG(status) != SIGKILL)
+        snprintf(answer->text, sizeof answer->text, "died of signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(answer->text, sizeof answer->text, "ended");
+}
+
+int worker_wait(struct worker *workers, int count, struct worker_answer *answer)
+{
+    struct pollfd fds[WORKERS];
+    double kept_s = 0; /* by others from the processors: those of a group wait for each other */
+    bool is_asked = false;
+
+    for (int i = 0; i < count; i++) {
+        fds[i] = (struct pollfd){workers[i].is_busy ? workers[i].fd : -1, POLLIN, 0};
+        is_asked = is_asked || workers[i].is_busy;
+        if (workers[i].is_busy)
+            kept_s = fmax(kept_s, queued_s(&workers[i]) - workers[i].queued_s);
+    }
+    if (!is_asked)
+        return -2;
+    poll(fds, (nfds_t)count, GPU_WAIT_MS);
+    for (int i = 0; i < count; i++) {
+        struct worker *worker = &workers[i];
+        double most_s = GPU_KEPT_LIMIT * worker->limit_s;
+
+        if (!worker->is_busy)
+            continue;
+        if (fds[i].revents) {
+            worker->is_busy = false;
+            if (recv(worker->fd, answer, sizeof *answer, 0) != (ssize_t)sizeof *answer)
+                bury(worker, answer);
+            return i;
+        }
+        worker->looks++;
+        worker->at_work += is_at_work(worker);
+        if (clock_s() - worker->sent_s > worker->limit_s + fmin(kept_s, most_s)) {
+            worker->is_busy = false;
+            give_up(worker, kept_s > most_s, answer);
+            return i;
+        }
+    }
+    return -1;
+}
