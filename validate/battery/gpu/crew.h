@@ -7,18 +7,10 @@
 
 /* The workers of a node's devices, and what they are asked for. */
 
-enum test {
-    TEST_SET_COMPUTE = 1,
-    TEST_SET_REPEATABLE = 2,
-    TEST_SET_MEMORY = 4,
-    TEST_SET_PATHS = 8,
-    TEST_SET_COLLECTIVES = 16
-};
-
 struct gpu_options {
     bool is_quick;
     bool skips_busy;
-    unsigned tests;   /* 0: all */
+    unsigned tests;   /* a bit for each enum gpu_test; 0: all */
     unsigned devices; /* a bit each; 0: all */
 };
 

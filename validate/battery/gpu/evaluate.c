@@ -10,52 +10,78 @@
 
 #include "lib/base/statistics.h"
 
+static const char *const test_names[GPU_TESTS] = {
+    [GPU_TEST_COMPUTE] = "gpu.compute",         [GPU_TEST_REPEATABLE] = "gpu.repeatable",
+    [GPU_TEST_MEMORY] = "gpu.memory",           [GPU_TEST_PATHS] = "gpu.paths",
+    [GPU_TEST_COLLECTIVES] = "gpu.collectives",
+};
+
+enum gpu_test gpu_test_of(enum worker_task task)
+{
+    switch (task) {
+    case TASK_REPEAT:
+        return GPU_TEST_REPEATABLE;
+    case TASK_MEMORY:
+    case TASK_PATTERN:
+    case TASK_ATOMICS:
+        return GPU_TEST_MEMORY;
+    case TASK_HOST:
+    case TASK_PEER:
+        return GPU_TEST_PATHS;
+    case TASK_GROUP_ID:
+    case TASK_GROUP_JOIN:
+    case TASK_GROUP_RUN:
+    case TASK_GROUP_LEAVE:
+        return GPU_TEST_COLLECTIVES;
+    case TASK_OPEN:
+    case TASK_COMPUTE:
+    case TASK_BLAS:
+        break;
+    }
+    return GPU_TEST_COMPUTE;
+}
+
 const struct figure_spec figure_specs[FIGURES] = {
-    [FIGURE_FP32] = {TASK_COMPUTE, PRECISION_FP32, false, "gpu.compute", "rate_fp32", "GFLOP/s",
-                     0.85, FAULT_GPU_SLOW},
-    [FIGURE_FP64] = {TASK_COMPUTE, PRECISION_FP64, false, "gpu.compute", "rate_fp64", "GFLOP/s",
-                     0.85, FAULT_GPU_SLOW},
-    [FIGURE_BLAS_FP64] = {TASK_BLAS, BLAS_FP64, false, "gpu.compute", "rate_fp64_blas", "GFLOP/s",
-                          0.85, FAULT_GPU_SLOW},
-    [FIGURE_TF32] = {TASK_BLAS, BLAS_TF32, false, "gpu.compute", "rate_tf32", "GFLOP/s", 0.85,
+    [FIGURE_FP32] = {TASK_COMPUTE, PRECISION_FP32, false, "rate_fp32", "GFLOP/s", 0.85,
                      FAULT_GPU_SLOW},
-    [FIGURE_BF16] = {TASK_BLAS, BLAS_BF16, false, "gpu.compute", "rate_bf16", "GFLOP/s", 0.85,
+    [FIGURE_FP64] = {TASK_COMPUTE, PRECISION_FP64, false, "rate_fp64", "GFLOP/s", 0.85,
                      FAULT_GPU_SLOW},
-    [FIGURE_FP16] = {TASK_BLAS, BLAS_FP16, false, "gpu.compute", "rate_fp16", "GFLOP/s", 0.85,
-                     FAULT_GPU_SLOW},
-    [FIGURE_FP8] = {TASK_BLAS, BLAS_FP8, false, "gpu.compute", "rate_fp8", "GFLOP/s", 0.85,
-                    FAULT_GPU_SLOW},
-    [FIGURE_INT8] = {TASK_BLAS, BLAS_INT8, false, "gpu.compute", "rate_int8", "GFLOP/s", 0.85,
-                     FAULT_GPU_SLOW},
-    [FIGURE_COPY] = {TASK_MEMORY, ACCESS_COPY, false, "gpu.memory", "memory_copy", "GB/s", 0.9,
+    [FIGURE_BLAS_FP64] = {TASK_BLAS, BLAS_FP64, false, "rate_fp64_blas", "GFLOP/s", 0.85,
+                          FAULT_GPU_SLOW},
+    [FIGURE_TF32] = {TASK_BLAS, BLAS_TF32, false, "rate_tf32", "GFLOP/s", 0.85, FAULT_GPU_SLOW},
+    [FIGURE_BF16] = {TASK_BLAS, BLAS_BF16, false, "rate_bf16", "GFLOP/s", 0.85, FAULT_GPU_SLOW},
+    [FIGURE_FP16] = {TASK_BLAS, BLAS_FP16, false, "rate_fp16", "GFLOP/s", 0.85, FAULT_GPU_SLOW},
+    [FIGURE_FP8] = {TASK_BLAS, BLAS_FP8, false, "rate_fp8", "GFLOP/s", 0.85, FAULT_GPU_SLOW},
+    [FIGURE_INT8] = {TASK_BLAS, BLAS_INT8, false, "rate_int8", "GFLOP/s", 0.85, FAULT_GPU_SLOW},
+    [FIGURE_COPY] = {TASK_MEMORY, ACCESS_COPY, false, "memory_copy", "GB/s", 0.9,
                      FAULT_GPU_MEMORY_SLOW},
-    [FIGURE_READ] = {TASK_MEMORY, ACCESS_READ, false, "gpu.memory", "memory_read", "GB/s", 0.9,
+    [FIGURE_READ] = {TASK_MEMORY, ACCESS_READ, false, "memory_read", "GB/s", 0.9,
                      FAULT_GPU_MEMORY_SLOW},
-    [FIGURE_WRITE] = {TASK_MEMORY, ACCESS_WRITE, false, "gpu.memory", "memory_write", "GB/s", 0.9,
+    [FIGURE_WRITE] = {TASK_MEMORY, ACCESS_WRITE, false, "memory_write", "GB/s", 0.9,
                       FAULT_GPU_MEMORY_SLOW},
-    [FIGURE_TRIAD] = {TASK_MEMORY, ACCESS_TRIAD, false, "gpu.memory", "memory_triad", "GB/s", 0.9,
+    [FIGURE_TRIAD] = {TASK_MEMORY, ACCESS_TRIAD, false, "memory_triad", "GB/s", 0.9,
                       FAULT_GPU_MEMORY_SLOW},
-    [FIGURE_TO_DEVICE] = {TASK_HOST, COPY_TO_DEVICE, false, "gpu.paths", "to_device", "GB/s", 0.7,
+    [FIGURE_TO_DEVICE] = {TASK_HOST, COPY_TO_DEVICE, false, "to_device", "GB/s", 0.7,
                           FAULT_GPU_HOST_PATH_SLOW},
-    [FIGURE_TO_HOST] = {TASK_HOST, COPY_TO_HOST, false, "gpu.paths", "to_host", "GB/s", 0.7,
+    [FIGURE_TO_HOST] = {TASK_HOST, COPY_TO_HOST, false, "to_host", "GB/s", 0.7,
                         FAULT_GPU_HOST_PATH_SLOW},
-    [FIGURE_TO_DEVICE_PAGEABLE] = {TASK_HOST, COPY_TO_DEVICE_PAGEABLE, false, "gpu.paths",
-                                   "to_device_pageable", "GB/s", 0, FAULT_NONE},
-    [FIGURE_TO_HOST_PAGEABLE] = {TASK_HOST, COPY_TO_HOST_PAGEABLE, false, "gpu.paths",
-                                 "to_host_pageable", "GB/s", 0, FAULT_NONE},
-    [FIGURE_FP32_TOGETHER] = {TASK_COMPUTE, PRECISION_FP32, true, "gpu.compute",
-                              "rate_fp32_together", "GFLOP/s", 0.8, FAULT_GPU_SLOW},
-    [FIGURE_FP64_TOGETHER] = {TASK_COMPUTE, PRECISION_FP64, true, "gpu.compute",
-                              "rate_fp64_together", "GFLOP/s", 0.8, FAULT_GPU_SLOW},
-    [FIGURE_BF16_TOGETHER] = {TASK_BLAS, BLAS_BF16, true, "gpu.compute", "rate_bf16_together",
-                              "GFLOP/s", 0.8, FAULT_GPU_SLOW},
-    [FIGURE_COPY_TOGETHER] = {TASK_MEMORY, ACCESS_COPY, true, "gpu.memory", "memory_copy_together",
-                              "GB/s", 0.85, FAULT_GPU_MEMORY_SLOW},
-    /* devices share switches and sockets: not the same for all */
-    [FIGURE_TO_DEVICE_TOGETHER] = {TASK_HOST, COPY_TO_DEVICE, true, "gpu.paths",
-                                   "to_device_together", "GB/s", 0, FAULT_NONE},
-    [FIGURE_TO_HOST_TOGETHER] = {TASK_HOST, COPY_TO_HOST, true, "gpu.paths", "to_host_together",
+    [FIGURE_TO_DEVICE_PAGEABLE] = {TASK_HOST, COPY_TO_DEVICE_PAGEABLE, false, "to_device_pageable",
+                                   "GB/s", 0, FAULT_NONE},
+    [FIGURE_TO_HOST_PAGEABLE] = {TASK_HOST, COPY_TO_HOST_PAGEABLE, false, "to_host_pageable",
                                  "GB/s", 0, FAULT_NONE},
+    [FIGURE_FP32_TOGETHER] = {TASK_COMPUTE, PRECISION_FP32, true, "rate_fp32_together", "GFLOP/s",
+                              0.8, FAULT_GPU_SLOW},
+    [FIGURE_FP64_TOGETHER] = {TASK_COMPUTE, PRECISION_FP64, true, "rate_fp64_together", "GFLOP/s",
+                              0.8, FAULT_GPU_SLOW},
+    [FIGURE_BF16_TOGETHER] = {TASK_BLAS, BLAS_BF16, true, "rate_bf16_together", "GFLOP/s", 0.8,
+                              FAULT_GPU_SLOW},
+    [FIGURE_COPY_TOGETHER] = {TASK_MEMORY, ACCESS_COPY, true, "memory_copy_together", "GB/s", 0.85,
+                              FAULT_GPU_MEMORY_SLOW},
+    /* devices share switches and sockets: not the same for all */
+    [FIGURE_TO_DEVICE_TOGETHER] = {TASK_HOST, COPY_TO_DEVICE, true, "to_device_together", "GB/s", 0,
+                                   FAULT_NONE},
+    [FIGURE_TO_HOST_TOGETHER] = {TASK_HOST, COPY_TO_HOST, true, "to_host_together", "GB/s", 0,
+                                 FAULT_NONE},
 };
 
 /* ---------------------------------------------------------------- references */
@@ -174,31 +200,6 @@ static void report_line(struct reporter *reporter, const char *test, const char 
     reporter->message[0] = '\0';
 }
 
-static const char *test_of(enum worker_task task)
-{
-    switch (task) {
-    case TASK_REPEAT:
-        return "gpu.repeatable";
-    case TASK_MEMORY:
-    case TASK_PATTERN:
-    case TASK_ATOMICS:
-        return "gpu.memory";
-    case TASK_HOST:
-    case TASK_PEER:
-        return "gpu.paths";
-    case TASK_GROUP_ID:
-    case TASK_GROUP_JOIN:
-    case TASK_GROUP_RUN:
-    case TASK_GROUP_LEAVE:
-        return "gpu.collectives";
-    case TASK_OPEN:
-    case TASK_COMPUTE:
-    case TASK_BLAS:
-        break;
-    }
-    return "gpu.compute";
-}
-
 /* What an error of the driver (cuda.h) says of the node: 46 a device that others have for
  * themselves, 802 a fabric manager that is not there yet, 803 versions that do not fit. What comes
  * while the vendor's library multiplies may be its own, or our use of it. */
@@ -237,7 +238,7 @@ static void report_given_up(struct reporter *reporter, const struct gpu_device *
         record.verdict = VERDICT_SKIP;
     snprintf(reporter->message, sizeof reporter->message, "%s%s%s: %s", device->model, peer,
              device->outcome == WORKER_NOT_TESTED ? " not tested" : "", device->text);
-    report_line(reporter, test_of(device->task), "device", NAN, NULL,
+    report_line(reporter, test_names[gpu_test_of(device->task)], "device", NAN, NULL,
                 device->outcome == WORKER_NOT_TESTED
                     ? FAULT_NONE
                     : code_of(device->outcome, device->task, device->error),
@@ -262,8 +263,8 @@ static void report_figure(struct reporter *reporter, const struct gpu_device *de
     if (is_low)
         snprintf(reporter->message, sizeof reporter->message, "%s reaches %.4g, its peers %.4g %s",
                  device->model, (double)device->best[figure], reference, spec->unit);
-    report_line(reporter, spec->test, spec->metric, device->best[figure], spec->unit,
-                is_low ? spec->code : FAULT_NONE, &record);
+    report_line(reporter, test_names[gpu_test_of(spec->task)], spec->metric, device->best[figure],
+                spec->unit, is_low ? spec->code : FAULT_NONE, &record);
 }
 
 /* Whether less than half of the devices of its model have such errors. Products of the vendor's

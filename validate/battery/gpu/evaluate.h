@@ -10,6 +10,19 @@
 
 /* What the nodes' devices measured, and who of them is at fault. Pure. */
 
+/* In the order of the words that --tests takes. */
+enum gpu_test {
+    GPU_TEST_COMPUTE,
+    GPU_TEST_REPEATABLE,
+    GPU_TEST_MEMORY,
+    GPU_TEST_PATHS,
+    GPU_TEST_COLLECTIVES,
+    GPU_TESTS
+};
+
+/* The test that the task is of; of TASK_OPEN the first. */
+enum gpu_test gpu_test_of(enum worker_task task);
+
 enum figure {
     FIGURE_FP32,
     FIGURE_FP64,
@@ -40,7 +53,7 @@ struct figure_spec {
     enum worker_task task;
     int kind;
     bool is_together; /* measured on all devices of the node at once */
-    const char *test, *metric, *unit;
+    const char *metric, *unit;
     double least; /* share of the peers' median below which a device is at fault */
     enum fault_code code;
 };

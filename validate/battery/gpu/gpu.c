@@ -147,35 +147,9 @@ static void measure(struct crew *crew, enum figure figure, unsigned set)
             crew_measure(crew, 1U << i, &request, &figure);
 }
 
-static unsigned tests_of(enum worker_task task)
-{
-    switch (task) {
-    case TASK_COMPUTE:
-    case TASK_BLAS:
-        return TEST_SET_COMPUTE;
-    case TASK_REPEAT:
-        return TEST_SET_REPEATABLE;
-    case TASK_MEMORY:
-    case TASK_PATTERN:
-    case TASK_ATOMICS:
-        return TEST_SET_MEMORY;
-    case TASK_HOST:
-    case TASK_PEER:
-        return TEST_SET_PATHS;
-    case TASK_GROUP_ID:
-    case TASK_GROUP_JOIN:
-    case TASK_GROUP_RUN:
-    case TASK_GROUP_LEAVE:
-        return TEST_SET_COLLECTIVES;
-    case TASK_OPEN:
-        break;
-    }
-    return 0;
-}
-
 static bool is_wanted(const struct crew *crew, enum worker_task task)
 {
-    return !crew->options->tests || (crew->options->tests & tests_of(task));
+    return !crew->options->tests || (crew->options->tests >> gpu_test_of(task) & 1);
 }
 
 /* Each device with each other one; quick: with its neighbors, as a device that is opened in another

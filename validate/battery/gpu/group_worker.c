@@ -99,8 +99,8 @@ static int begin(const struct device *device, const struct worker_request *reque
     if (!operation->host)
         return error_set(err, "cannot allocate host memory: %m");
     for (int i = 0; i < 2 && status == 0; i++)
-        status = device->library->call.allocate(&operation->memory[i], size);
-    return check_device(device, "allocate", status, err);
+        status = device_allocate(device, size, &operation->memory[i], err);
+    return status;
 }
 
 static void end(const struct device *device, struct operation *operation)

@@ -108,8 +108,8 @@ int worker_start(struct worker *worker, const char *path);
  * given up answers WORKER_DIED. */
 void worker_send(struct worker *worker, const struct worker_request *request, double limit_s);
 
-/* Waits up to 200 ms for an answer of any of the workers that are asked. Returns the index of one
- * that has answered, or was given up in its stead; -1: none yet; -2: no one is asked. */
+/* Waits up to GPU_WAIT_MS for an answer of any of the workers that are asked. Returns the index of
+ * one that has answered, or was given up in its stead; -1: none yet; -2: no one is asked. */
 int worker_wait(struct worker *workers, int count, struct worker_answer *answer);
 
 void worker_end(struct worker *worker);
