@@ -30,7 +30,7 @@ boot() { # FAULT...: leaves of two nodes, named as topology.conf has them
 }
 
 certify_there() {
-    words=$(timeout 100 "$lab_dir/lab" -L "$name" run env LD_PRELOAD="$subnet_preload $work/forget.so" IBSIM_SOCKNAME="$subnet_socket" \
+    words=$(timeout 300 "$lab_dir/lab" -L "$name" run env LD_PRELOAD="$subnet_preload $work/forget.so" IBSIM_SOCKNAME="$subnet_socket" \
         SIM_HOST="$subnet_host" "$muster" certify --json "$work/records" --dry-run 2>&1 </dev/null)
     status=$?
 }
