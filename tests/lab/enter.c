@@ -2,25 +2,27 @@
 /*
  * enter - run a command inside a lab node, as if it had been started there.
  *
- *   enter PID COMMAND [ARG...]
+ *   enter LAB NODE COMMAND [ARG...]
  *
- * Joins the namespaces of process PID (a node's init) and runs COMMAND in them, with this
- * process's descriptors, environment and, where it exists in the node, working directory.
- * nsenter(1) leaves the command alone when it is itself killed; here the command
+ * LAB is the directory of the lab's state. Joins the cgroups and namespaces of NODE and runs
+ * COMMAND there, with this process's descriptors, environment (what is installed in the tree comes
+ * first in PATH) and, where it exists in the node, working directory. nsenter(1) leaves the command
+ * alone when it is itself killed; here the command
  *
  * - gets every signal somebody sends to this process (not those of the terminal, which the kernel
  *   already sends to the whole foreground group: srun counts interrupts),
  * - is killed when this process is killed,
  * - and this process ends the way the command did, by exit status or by signal.
  *
- * Exit status: the command's; 125 the node cannot be entered, 126 the command cannot be run,
- * 127 there is no such command.
+ * Exit status: the command's; 125 the node cannot be entered (it is frozen, say), 126 the command
+ * cannot be run, 127 there is no such command.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,13 +42,97 @@ static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
                                 SIGUSR2, SIGALRM, SIGCONT, SIGWINCH};
 enum { PASSED_ON = sizeof(passed_on) / sizeof(passed_on[0]) };
 
-static int enter(const char *pid)
+// The text of LAB/NAME or of NAME as it is, without the newline at its end. Returns 0, or -1.
+static int text_of(char *text, size_t size, const char *format, ...)
+{
+    char path[PATH_MAX];
+    va_list arguments;
+    ssize_t length;
+    int fd;
+
+    va_start(arguments, format);
+    vsnprintf(path, sizeof(path), format, arguments);
+    va_end(arguments);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    length = fd < 0 ? -1 : read(fd, text, size - 1);
+    if (fd >= 0)
+        close(fd);
+    if (length < 0)
+        return -1;
+    while (length > 0 && text[length - 1] == '\n')
+        length--;
+    text[length] = 0;
+    return 0;
+}
+
+// The PID of the node's process 1 out here, where it runs still: it began when its file says.
+// Returns -1.
+static int init_of(const char *lab, const char *node)
+{
+    char text[64], now[1024];
+    unsigned long long start, since;
+    const char *behind;
+    int pid;
+
+    if (text_of(text, sizeof(text), "%s/%s/pid", lab, node) ||
+        sscanf(text, "%d %llu", &pid, &start) != 2 ||
+        text_of(now, sizeof(now), "/proc/%d/stat", pid))
+        return -1;
+    behind = strrchr(now, ')'); // state, and 19 more before the time it began
+    if (!behind ||
+        sscanf(behind + 1,
+               " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+               &since) != 1)
+        return -1;
+    return since == start ? pid : -1;
+}
+
+// Joins the node's cgroup of each hierarchy that the lab has. Returns 0, or -1 with a line.
+static int join_cgroups(const char *lab, const char *node)
+{
+    char roots[4 * PATH_MAX], frozen[32], path[PATH_MAX], pid[16];
+    int has_freezer = 0, length = snprintf(pid, sizeof(pid), "%d", getpid());
+
+    if (text_of(roots, sizeof(roots), "%s/cgroups", lab))
+        roots[0] = 0;
+    for (char *root = strtok(roots, "\n"); root; root = strtok(NULL, "\n")) {
+        if (text_of(frozen, sizeof(frozen), "%s/%s/freezer.state", root, node) == 0) {
+            has_freezer = 1;
+            if (strcmp(frozen, "THAWED") != 0) {
+                fprintf(stderr, "lab: %s is frozen, nothing runs on it; its files are in %s/%s\n",
+                        node, lab, node);
+                return -1;
+            }
+        }
+    }
+    if (!has_freezer) {
+        fprintf(stderr,
+                "lab: %s has no freezer that can be seen here, was lab up run in another mount "
+                "namespace?\n",
+                node);
+        return -1;
+    }
+    text_of(roots, sizeof(roots), "%s/cgroups", lab);
+    for (char *root = strtok(roots, "\n"); root; root = strtok(NULL, "\n")) {
+        snprintf(path, sizeof(path), "%s/%s/cgroup.procs", root, node);
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+        if (fd < 0 || write(fd, pid, (size_t)length) != length) {
+            fprintf(stderr, "lab: cannot join %s: %m\n", path);
+            return -1;
+        }
+        close(fd);
+    }
+    return 0;
+}
+
+static int join_namespaces(int pid)
 {
     int fds[NAMESPACES];
     char path[64];
 
     for (int i = 0; i < NAMESPACES; i++) {
-        snprintf(path, sizeof(path), "/proc/%s/ns/%s", pid, namespaces[i]);
+        snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, namespaces[i]);
         fds[i] = open(path, O_RDONLY | O_CLOEXEC);
         if (fds[i] < 0) {
             fprintf(stderr, "lab: cannot open %s: %m\n", path);
@@ -55,13 +141,43 @@ static int enter(const char *pid)
     }
     for (int i = 0; i < NAMESPACES; i++) {
         if (setns(fds[i], 0) < 0) {
-            fprintf(stderr, "lab: cannot join the %s namespace of process %s: %m\n", namespaces[i],
+            fprintf(stderr, "lab: cannot join the %s namespace of process %d: %m\n", namespaces[i],
                     pid);
             return -1;
         }
         close(fds[i]);
     }
     return 0;
+}
+
+static int enter(const char *lab, const char *node)
+{
+    int pid = init_of(lab, node);
+
+    if (pid < 0) {
+        fprintf(stderr, "lab: %s is not running; try: lab down, lab up\n", node);
+        return -1;
+    }
+    return join_cgroups(lab, node) || join_namespaces(pid) ? -1 : 0;
+}
+
+// Root runs everything here, mpirun by hand too.
+static void set_environment(const char *lab)
+{
+    const char *name = strrchr(lab, '/');
+    char prefix[PATH_MAX], path[3 * PATH_MAX];
+
+    if (text_of(prefix, sizeof(prefix), "%s/prefix", lab) == 0) {
+        snprintf(path, sizeof(path),
+                 "%s/bin:%s/sbin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                 prefix, prefix);
+        setenv("PATH", path, 1);
+    }
+    setenv("MUSTER_LAB", name ? name + 1 : lab, 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    unsetenv("TMPDIR");
+    unsetenv("SLURM_CONF");
 }
 
 // Ends this process as the command ended.
@@ -113,13 +229,14 @@ int main(int argc, char **argv)
     sigset_t set, old;
     pid_t child;
 
-    if (argc < 3) {
-        fprintf(stderr, "usage: enter PID COMMAND [ARG...]\n");
+    if (argc < 4) {
+        fprintf(stderr, "usage: enter LAB NODE COMMAND [ARG...]\n");
         return CANNOT_ENTER;
     }
     if (!getcwd(cwd, sizeof(cwd)))
         strcpy(cwd, "/");
-    if (enter(argv[1]) < 0)
+    set_environment(argv[1]);
+    if (enter(argv[1], argv[2]) < 0)
         return CANNOT_ENTER;
     if (chdir(cwd) < 0 && chdir("/") < 0)
         return CANNOT_ENTER;
@@ -141,8 +258,8 @@ int main(int argc, char **argv)
         if (getppid() != 0) // the parent, outside this PID namespace, has already gone
             _exit(CANNOT_ENTER);
         sigprocmask(SIG_SETMASK, &old, NULL);
-        execvp(argv[2], argv + 2);
-        fprintf(stderr, "lab: %s: %m\n", argv[2]);
+        execvp(argv[3], argv + 3);
+        fprintf(stderr, "lab: %s: %m\n", argv[3]);
         _exit(errno == ENOENT ? NOT_FOUND : CANNOT_RUN);
     }
     follow(child, &set);

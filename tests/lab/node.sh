@@ -290,29 +290,10 @@ hosts_wait() {
     done
 }
 
-# The environment of a command in the lab: what was installed in the tree comes first.
-lab_environment() {
-    export PATH=$prefix/bin:$prefix/sbin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-    export MUSTER_LAB=$name
-    # root runs everything here, mpirun by hand too
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    unset TMPDIR SLURM_CONF
-}
-
 # Runs a command inside a host, replacing this process.
 host_exec() { # HOST COMMAND...
-    local host=$1 pid freezer
-    shift
-    pid=$(host_pid "$host") || die -125 "$host is not running; try: $me down, $me up"
-    freezer=$(freezer_of "$host") ||
-        die -125 "$host has no freezer that can be seen here, was $me up run in another mount namespace?"
-    if [ "$(<"$freezer")" != THAWED ]; then
-        die -125 "$host is frozen, nothing runs on it; its files are in $(host_dir "$host")"
-    fi
-    lab_environment
-    cgroup_join "$host" || die -125 "the cgroups of $host cannot be entered"
     state_unlock
-    exec "$state/enter" "$pid" "$@"
+    exec "$state/enter" "$state" "$@"
 }
 
 # The same as a child, for the lab's own use.
