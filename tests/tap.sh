@@ -18,6 +18,10 @@
 # Every check returns 0 when it passed and 1 when not. Output of a command given to ok appears
 # as '# ' lines when it fails. The script exits 1 when a test failed or the plan was not met.
 
+# What Debian's packages bring goes before what somebody keeps beside: python3-jsonschema is for Debian's
+# python3, and a wrapper in its place may take a second to start.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+
 tap_count=0 tap_failed=0 tap_planned='' tap_owner=$BASHPID
 
 diag() { printf '%s\n' "$*" | sed 's/^/# /' >&2; }
