@@ -52,7 +52,7 @@ head -c 4000000 /dev/urandom >weights
 printf '%s\n' "HistoryFile=$work/history.db" BatteryUser=nobody >muster.conf
 export SLURM_CONF=$work/slurm.conf
 
-long_step=(--layers=2 --heads=2 --channels=256 --context=512 --vocab=64 --batch=256 --threads=1)
+long_step=(--layers=2 --heads=2 --channels=1024 --context=512 --vocab=64 --batch=8 --threads=1)
 while IFS=: read -r expected under_way command; do
     # shellcheck disable=SC2086 # words
     read -ra words <<<"$command"
@@ -99,7 +99,7 @@ done <<END_OF_TABLE
 143:-:muster-codec --bench --seconds=60 weights
 143:-:muster-train tokenize empty tokens
 143:loss:muster-train --layers=1 --heads=1 --channels=8 --context=8 --vocab=64 --batch=1 --steps=100000000
-143:parameters:muster-train ${long_step[*]} --steps=2
+143:parameters:muster-train ${long_step[*]} --steps=20
 (3|143):-:muster-launch --inject=hang:0
 (3|143):-:muster-links --inject=hang:0
 (3|143):-:muster-collectives --inject=hang:0

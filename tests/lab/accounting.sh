@@ -71,7 +71,7 @@ slurmdbd_start() {
     host_do head slurmdbd </dev/null
     host_do head sh -c 'for i in $(seq 300); do
         sacctmgr -n show cluster >/dev/null 2>&1 && exit; sleep 0.1; done; exit 1' ||
-        die "slurmdbd does not start: $(tail -n 3 "$(host_dir head)/var/log/slurm/slurmdbd.log")"
+        die "slurmdbd does not start: $(tail -n 3 "$state/head/var/log/slurm/slurmdbd.log")"
 }
 
 # urgent goes before normal and has batch requeued; batch has two jobs of a user at a time; a job of
@@ -111,7 +111,7 @@ accounting_start() {
         PidFile=/run/slurmdbd.pid StorageType=accounting_storage/mysql StorageHost=localhost StorageUser=root \
         >/etc/slurm/slurmdbd.conf"
     mariadb_install && mariadb_start ||
-        die "MariaDB does not start: $(tail -n 3 "$(host_dir head)/var/log/mariadb.log")"
+        die "MariaDB does not start: $(tail -n 3 "$state/head/var/log/mariadb.log")"
     slurmdbd_start
     accounts_add
 }
@@ -138,6 +138,6 @@ accounting_fault() { # KIND ARG...
 accounting_heal() {
     [ "$accounting" = yes ] || return 0
     daemon_alive head mariadbd || mariadb_start ||
-        die "MariaDB does not start: $(tail -n 3 "$(host_dir head)/var/log/mariadb.log")"
+        die "MariaDB does not start: $(tail -n 3 "$state/head/var/log/mariadb.log")"
     daemon_alive head slurmdbd || slurmdbd_start
 }

@@ -78,7 +78,7 @@ gpu_state_good() { # NODE
 
 gpu_conf() { # NODE DIRECTORY: it finds them there; a copy, as this tree may not be root's
     local conf
-    conf=$(host_dir "$1")/etc/muster/muster.conf
+    conf=$state/$1/etc/muster/muster.conf
     rm -rf "${conf%/*}/gpu" "${conf%/*}/gpu-"*
     [ -z "$2" ] || cp -a "$state/$2" "${conf%/*}/"
     sed -i '/^GpuLibraryPath=/d; /^GpuDeadline=8s$/d' "$conf"
@@ -92,7 +92,7 @@ gpu_directory() {
 gpu_stand_in() { # NODE: eight good devices
     gpu_libraries
     host_do "$1" test -e /etc/muster-gpu-state || gpu_state_good "$1"
-    grep -q '^GpuLibraryPath=' "$(host_dir "$1")/etc/muster/muster.conf" || gpu_conf "$1" "$(gpu_directory)"
+    grep -q '^GpuLibraryPath=' "$state/$1/etc/muster/muster.conf" || gpu_conf "$1" "$(gpu_directory)"
 }
 
 gpu_plant() { # NODE LINE

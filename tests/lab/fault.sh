@@ -129,7 +129,7 @@ fault_gres_lies() { # NODE [device|twice|count]
         say "$1: gres.conf names /dev/gpu$last, which is /dev/gpu$((last - 1)) again"
         ;;
     count)
-        sed -i "s/\[0-$last\]/[0-$((last - 1))]/" "$(host_dir "$1")/etc/slurm/gres.conf"
+        sed -i "s/\[0-$last\]/[0-$((last - 1))]/" "$state/$1/etc/slurm/gres.conf"
         say "$1: gres.conf names $last GPUs, slurm.conf $gpus"
         ;;
     esac
@@ -140,7 +140,7 @@ fault_munge_key() { # NODE
     fault_arguments munge-key $# 1 1 NODE
     fault_node "$1"
     fault_record munge-key "$1"
-    head -c 128 /dev/urandom >"$(host_dir "$1")/etc/munge/munge.key"
+    head -c 128 /dev/urandom >"$state/$1/etc/munge/munge.key"
     munged_restart "$1"
     say "$1: munged runs with another key"
 }
@@ -215,7 +215,7 @@ fault_undo() { # KIND NODE ARGUMENT...
     missing-gpu) gpu_devices "$2" ;;
     gres-lies)
         gpu_devices "$2"
-        cp "$(host_dir head)/etc/slurm/gres.conf" "$(host_dir "$2")/etc/slurm/gres.conf"
+        cp "$state/head/etc/slurm/gres.conf" "$state/$2/etc/slurm/gres.conf"
         slurmd_restart "$2"
         ;;
     munge-key)

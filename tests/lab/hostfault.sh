@@ -54,17 +54,17 @@ fault_slow_cores() { # NODE [PERCENT]
 
 # A folder that the site names, on each node: where it is tested.
 disk_folder_make() { # NODE
-    install -d -m 1777 "$(host_dir "$1")/scratch"
+    install -d -m 1777 "$state/$1/scratch"
     # shellcheck disable=SC2016 # $1 is the inner shell's
     host_do "$1" sh -c 'mkdir -p /var/scratch; mountpoint -q /var/scratch || mount --bind "$1" /var/scratch
         grep -q ^DiskTestPath= /etc/muster/muster.conf || echo DiskTestPath=/var/scratch >>/etc/muster/muster.conf' \
-        sh "$(host_dir "$1")/scratch"
+        sh "$state/$1/scratch"
 }
 
 disk_folder_remove() { # NODE
     host_do "$1" sh -c 'sed -i /^DiskTestPath=/d /etc/muster/muster.conf
         while mountpoint -q /var/scratch; do umount /var/scratch; done; rm -f /dev/scratch'
-    rm -rf "$(host_dir "$1")"/scratch{,.img}
+    rm -rf "$state/$1"/scratch{,.img}
 }
 
 # The loop device goes with its mount.
@@ -79,7 +79,7 @@ fault_slow_disk() { # NODE [MBPS]
     done
     disk_folder_remove "$1"
     disk_folder_make "$1"
-    image=$(host_dir "$1")/scratch.img
+    image=$state/$1/scratch.img
     truncate -s 2G "$image"
     mkfs.ext4 -q -F -O ^has_journal "$image"
     device=$(losetup -f --show "$image") || die 'there is no loop device'

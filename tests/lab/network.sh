@@ -20,12 +20,11 @@ leaf_of() { # NODE
 
 # The networks lie one behind the other: /24 each, or /22 where a /24 has too few addresses.
 address_bits() {
-    if [ "$nodes" -le 250 ]; then echo 24; else echo 22; fi
+    echo $((nodes <= 250 ? 24 : 22))
 }
 
 address_of() { # HOST [RAIL]
-    local number=${1#n} span
-    span=$((1 << (24 - $(address_bits))))
+    local number=${1#n} span=$((nodes <= 250 ? 1 : 4))
     case $1 in
     head) number=$((span * 256 - 2)) ;;
     backup) number=$((span * 256 - 3)) ;;
@@ -38,11 +37,9 @@ address_of() { # HOST [RAIL]
 # that is often 1 ms on a busy virtual machine; a larger one lets a short transfer after a pause look
 # faster than the link (1 MiB by 4 % now). The queue is what a shallow switch has.
 shape() { # MBPS
-    awk -v rate="$1" 'BEGIN {
-        burst = rate * 200; if (burst < 18200) burst = 18200
-        limit = rate * 2500; if (limit < 400000) limit = 400000
-        printf "tbf rate %dkbit burst %d limit %d", rate * 1000, burst, limit
-    }'
+    local burst=$((200 * $1)) limit=$((2500 * $1))
+    echo "tbf rate $((1000 * $1))kbit burst $((burst < 18200 ? 18200 : burst))" \
+        "limit $((limit < 400000 ? 400000 : limit))"
 }
 
 uplink_mbps() {
@@ -99,7 +96,7 @@ namespaces_delete() {
 network_configure() {
     local host dir rail
     for host in $(hosts); do
-        dir=$(host_dir "$host")
+        dir=$state/$host
         {
             echo "link set lo up"
             echo "addr add $(address_of "$host")/$(address_bits) dev eth0"

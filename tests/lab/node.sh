@@ -8,12 +8,13 @@
 # as v1 on a machine that mounts v2 only.
 readonly controllers_needed='devices freezer'
 
-host_dir() { # HOST
-    echo "$state/$1"
-}
+# What a host has in place of the machine's files is in $state/HOST.
 
 node_names() {
-    seq -f 'n%.0f' 1 "$nodes"
+    local number
+    for ((number = 1; number <= nodes; number++)); do
+        echo "n$number"
+    done
 }
 
 # Those with a slurmctld.
@@ -228,20 +229,20 @@ cgroups_delete() {
 # The PID of a host's process 1 out here; fails when it is not running.
 host_pid() { # HOST
     local pid start now
-    read -r pid start 2>/dev/null <"$(host_dir "$1")/pid" || return 1
-    now=$(cut -d' ' -f22 "/proc/$pid/stat" 2>/dev/null) || return 1
-    [ "$now" = "$start" ] || return 1
+    read -r pid start 2>/dev/null <"$state/$1/pid" || return 1
+    read -ra now 2>/dev/null <"/proc/$pid/stat" || return 1
+    [ "${now[21]}" = "$start" ] || return 1
     echo "$pid"
 }
 
 host_files() { # HOST: the directory that becomes its /etc, /var
     local dir
-    dir=$(host_dir "$1")
+    dir=$state/$1
     mkdir -p "$dir"/etc/{slurm,muster} "$dir"/var/lib/muster "$dir"/var/log/slurm \
         "$dir"/var/spool/slurmd
     # where the controllers keep their state: the backup goes on from there
     if [ "$1" = "$backup" ]; then
-        ln -s "$(host_dir head)/var/spool/slurmctld" "$dir/var/spool/"
+        ln -s "$state/head/var/spool/slurmctld" "$dir/var/spool/"
     else
         mkdir -p "$dir/var/spool/slurmctld"
     fi
@@ -255,13 +256,13 @@ host_files() { # HOST: the directory that becomes its /etc, /var
 munge_key() { # HOST
     local owner
     owner=$(munge_owner)
-    install -o "${owner%:*}" -g "${owner#*:}" -m 400 "$state/munge.key" "$(host_dir "$1")/etc/munge/munge.key"
+    install -o "${owner%:*}" -g "${owner#*:}" -m 400 "$state/munge.key" "$state/$1/etc/munge/munge.key"
 }
 
 # Starts process 1 of a host in namespaces of its own. It is ready when its pid file is there.
 host_start() { # HOST
     local dir
-    dir=$(host_dir "$1")
+    dir=$state/$1
     (
         cgroup_join "$1"
         state_unlock
@@ -278,12 +279,12 @@ hosts_wait() {
     while :; do
         pending=
         for host in $(hosts); do
-            [ -e "$(host_dir "$host")/pid" ] || pending+=" $host"
+            [ -e "$state/$host/pid" ] || pending+=" $host"
         done
         [ -n "$pending" ] || return 0
         for host in $pending; do
-            if [ -e "$(host_dir "$host")/failed" ] || [ $SECONDS -ge $deadline ]; then
-                die "$host does not start: $(tail -n 2 "$(host_dir "$host")/init.log")"
+            if [ -e "$state/$host/failed" ] || [ $SECONDS -ge $deadline ]; then
+                die "$host does not start: $(tail -n 2 "$state/$host/init.log")"
             fi
         done
         sleep 0.05

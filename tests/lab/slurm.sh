@@ -161,7 +161,7 @@ plugstack_conf() {
 
 slurm_configure() {
     local host dir
-    dir=$(host_dir head)/etc
+    dir=$state/head/etc
     slurm_conf >"$dir/slurm/slurm.conf"
     gres_conf >"$dir/slurm/gres.conf"
     cgroup_conf >"$dir/slurm/cgroup.conf"
@@ -173,8 +173,8 @@ slurm_configure() {
     muster_conf >"$dir/muster/muster.conf"
     for host in $(hosts); do
         [ "$host" != head ] || continue
-        cp "$dir"/slurm/* "$(host_dir "$host")/etc/slurm/"
-        cp "$dir"/muster/* "$(host_dir "$host")/etc/muster/"
+        cp "$dir"/slurm/* "$state/$host/etc/slurm/"
+        cp "$dir"/muster/* "$state/$host/etc/muster/"
     done
     {
         echo '127.0.0.1 localhost'
@@ -209,7 +209,7 @@ slurmctld_start() { # CONTROLLER
         fi
         sleep 0.05
     done
-    die "slurmctld does not start: $(tail -n 3 "$(host_dir "$1")/var/log/slurm/slurmctld.log")"
+    die "slurmctld does not start: $(tail -n 3 "$state/$1/var/log/slurm/slurmctld.log")"
 }
 
 slurmd_start() { # NODE
