@@ -190,6 +190,11 @@ static void measure_all(struct crew *crew)
 {
     int rounds = crew->options->is_quick ? 1 : 5; /* what is low is measured again */
 
+    if (is_wanted(crew, TASK_BLAS)) { /* all at once, as the library takes long to load */
+        program_phase(crew->program, "loading libraries");
+        crew_measure(crew, ~0U, &(struct worker_request){.task = TASK_BLAS, .kind = BLAS_FP64},
+                     NULL);
+    }
     for (int round = 0; round < rounds; round++) {
         program_phase(crew->program, "rates, round %d of %d", round + 1, rounds);
         for (int figure = 0; figure < FIGURES; figure++)
