@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A preflight loads the GPUs that a job has (stand-ins, tests/gpu), and no others: a step does not start
 # on one that computes wrong. What others use, what many nodes have alike, and what a library is missing
-# for holds nothing up; a step without GPUs has none tested.
+# for holds nothing up; a step that has not all of the job's GPUs has none tested.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -34,6 +34,10 @@ flies srun -N1 -w n2 --gres=gpu:8 --preflight=quick "$work/program"
 is "$status $said" '1 ' 'a step on one node does not start either' || show
 flies salloc -Q -w n2 -N1 --gres=gpu:8 srun --gres=none --preflight=quick "$work/program"
 is "$status $said $words" '0 0 ' 'one without GPUs in a job that has some does, without a word' || show
+flies salloc -Q -w n2 -N1 --gres=gpu:8 srun --gres=gpu:7 --preflight=quick "$work/program"
+is "$status $said $words" '0 0 ' '... and one that has some of these' || show
+flies salloc -Q -w n2 -N1 --gres=gpu:8 srun --gpus-per-task=8 --preflight=quick "$work/program"
+is "$status $said" '1 ' '... but not one whose tasks have all' || show
 flies salloc -Q -w n2 -N1 --gres=gpu:8 "$muster" preflight --no-gpus
 is "$status $(lines)" '0 ' '--no-gpus leaves them alone' || show
 

@@ -186,7 +186,8 @@ int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err);
 struct cluster_component {
     long group; /* srun's --het-group; -1: the job is not heterogeneous */
     struct hostlist nodes;
-    long *gpus; /* of each of the nodes: how many the job has there; of a step without GPUs 0 */
+    long *gpus; /* of each of the nodes: how many the job has there; 0 of a step that does not have
+                   all of them, as other steps may use the rest */
     int steps;  /* that make up the step: several in a heterogeneous one within one job */
 };
 

@@ -205,21 +205,30 @@ static int names_add(const char *text, struct hostlist *names, struct error *err
     return rv;
 }
 
-/* Whether it asked for GPUs, or has those of its job without asking: "gres:gpu:8", "gres/gpu:8". */
-static bool has_gpus(const job_step_info_t *step)
+/* Of "gres:gpu:8" or "gres/gpu:8", and commas between several. */
+static long gpus_of(const char *text)
 {
-    const char *texts[] = {step->tres_per_step, step->tres_per_node, step->tres_per_socket,
-                           step->tres_per_task};
+    long count = 0;
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i] && (strstr(texts[i], ":gpu") || strstr(texts[i], "/gpu")))
-            return true;
-    return false;
+    for (const char *at = text; at && (at = strstr(at, "gpu")); at++)
+        if (at > text && (at[-1] == ':' || at[-1] == '/'))
+            count += slurm_gres_count(at, "gpu");
+    return count;
+}
+
+/* How many GPUs it asked for on so many nodes, or has of its job without asking. */
+static long gpus_wanted(const job_step_info_t *step, size_t nodes)
+{
+    long per_node = gpus_of(step->tres_per_node), all = gpus_of(step->tres_per_step);
+
+    if (per_node > 0)
+        return per_node * (long)nodes;
+    return all > 0 ? all : gpus_of(step->tres_per_task) * (long)step->num_tasks;
 }
 
 /* The nodes of a step: a heterogeneous one within one job is there several times. */
-static int step_names(uint32_t id, uint32_t step, struct cluster_component *component,
-                      bool *is_with_gpus, struct error *err)
+static int step_names(uint32_t id, uint32_t step, struct cluster_component *component, long *gpus,
+                      struct error *err)
 {
     job_step_info_response_msg_t *steps = NULL;
     int rv = 0;
@@ -229,26 +238,30 @@ static int step_names(uint32_t id, uint32_t step, struct cluster_component *comp
                          slurm_strerror(errno));
     for (uint32_t i = 0; rv == 0 && i < steps->job_step_count; i++)
         if (steps->job_steps[i].step_id.step_id == step) {
+            size_t known = component->nodes.count;
+
             component->steps++;
-            *is_with_gpus |= has_gpus(&steps->job_steps[i]);
             rv = names_add(steps->job_steps[i].nodes, &component->nodes, err);
+            *gpus += gpus_wanted(&steps->job_steps[i], component->nodes.count - known);
         }
     slurm_free_job_step_info_response_msg(steps);
     return rv;
 }
 
-/* How many GPUs the job has on each of the component's nodes; info NULL: none. Details are in the
- * order of the job's nodes, and so are the component's but for where another step of it begins. */
-static int gpus_find(const slurm_job_info_t *info, struct cluster_component *component,
+/* How many GPUs the job has on each of the component's nodes, where those that are wanted are all
+ * of them, -1: anyhow. Details are in the order of the job's nodes, and so are the component's but
+ * for where another step of it begins. */
+static int gpus_find(const slurm_job_info_t *info, long wanted, struct cluster_component *component,
                      struct error *err)
 {
     struct hostlist names;
     size_t at = 0;
+    long all = 0;
 
     component->gpus = calloc(component->nodes.count + 1, sizeof *component->gpus);
     if (!component->gpus)
         return error_set(err, "out of memory for %zu nodes", component->nodes.count);
-    if (!info || info->gres_detail_cnt == 0 || !info->nodes)
+    if (wanted == 0 || info->gres_detail_cnt == 0 || !info->nodes)
         return 0;
     if (hostlist_expand(info->nodes, &names, err) != 0)
         return -1;
@@ -259,6 +272,10 @@ static int gpus_find(const slurm_job_info_t *info, struct cluster_component *com
                     component->gpus[i] = slurm_gres_count(info->gres_detail_str[at], "gpu");
                 break;
             }
+    for (size_t i = 0; i < component->nodes.count; i++)
+        all += component->gpus[i];
+    for (size_t i = 0; wanted >= 0 && wanted < all && i < component->nodes.count; i++)
+        component->gpus[i] = 0;
     hostlist_clear(&names);
     return 0;
 }
@@ -316,15 +333,15 @@ int cluster_job_components(uint32_t id, const uint32_t *step, uint32_t *leader,
     for (uint32_t i = 0; rv == 0 && i < jobs->record_count; i++) {
         const slurm_job_info_t *info = &jobs->job_array[i];
         struct cluster_component *component = &(*components)[count];
-        bool is_with_gpus = !step;
+        long wanted = step ? 0 : -1;
 
         if (leader_of(info) != *leader)
             continue;
         component->group = info->het_job_id == *leader ? (long)info->het_job_offset : -1;
-        rv = step ? step_names(release_job_id(info), *step, component, &is_with_gpus, err)
+        rv = step ? step_names(release_job_id(info), *step, component, &wanted, err)
                   : names_add(info->nodes, &component->nodes, err);
         if (rv == 0 && component->nodes.count > 0)
-            rv = gpus_find(is_with_gpus ? info : NULL, component, err);
+            rv = gpus_find(info, wanted, component, err);
         count += component->nodes.count > 0;
     }
     slurm_free_job_info_msg(jobs);
