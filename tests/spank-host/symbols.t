@@ -24,8 +24,10 @@ slurm_spank_local_user_init slurm_spank_task_init \
 spank_plugin_version" 'shows its hooks and nothing else'
 
 # glibc's own libraries; the sanitizers' where this build has them
+own='libc|libdl|ld-linux.*'
+if is_sanitized "$plugin"; then own+='|libasan|libubsan|libgcc_s'; fi
 is "$(readelf -d "$plugin" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
-    grep -vE '^(libc|libdl|ld-linux.*|libasan|libubsan)\.so\.[0-9]+$')" '' \
+    grep -vE "^($own)\.so\.[0-9]+\$")" '' \
     'needs the C library and nothing else'
 
 is "$(names undefined | tr ' ' '\n' | grep -E 'slurm|spank' | paste -sd' ')" \
