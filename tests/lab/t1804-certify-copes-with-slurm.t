@@ -82,6 +82,20 @@ is "$status $(verdicts)" '3 n1 unknown n2 unknown n4 unknown' \
 like "$(jq -r 'select(.verdict == "unknown" and .node == "n1") | .message' "$work/records")" 'rank 0, which reports for all ranks, ended early' '... and it is said why' || show
 muster=$own_muster
 
+# What of a node's check was not heard is not held against it.
+cat >"$work/cut" <<END
+#!/bin/bash
+[ "\$1" = check ] || exec "$work/muster-whole" "\$@"
+"$work/muster-whole" "\$@" | sed '/"metric":"carrier"/,\$d'
+END
+chmod +x "$work/cut"
+cp "$muster" "$work/muster-whole"
+lab on n2 mount --bind "$work/cut" "$muster"
+certify -w n1,n2,n4
+lab on n2 umount "$muster"
+is "$status $(verdicts)" '3 n1 pass n2 unknown n4 pass' 'a check whose output is cut off: its node is not certified, nor at fault' || show
+like "$words" '^n2 .*muster check was not heard to its end' '... as is said' || show
+
 # Somebody cancels the battery's job in the midst of it.
 certify_until '^estimate for' -w n1,n2
 lab run scancel --user=muster

@@ -88,6 +88,7 @@ void facts_software(const struct facts *facts)
     if (facts->checks->root[0])
         return;
     build_id_read("", "proc/self/exe", id);
+    /* the last record of a machine's check, by which muster certify knows that it has all */
     fact_record(facts, "muster", "", NAN, NULL, "%s%s%.8s", PACKAGE_VERSION, *id ? " build " : "",
                 id);
 }

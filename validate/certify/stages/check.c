@@ -17,7 +17,7 @@
 #include "validate/certify/step/peers.h"
 #include "validate/certify/step/reach_nodes.h"
 
-/* Nodes of the list of which no record came. */
+/* Nodes of the list whose check was not heard to its end, muster's version. */
 static size_t silent_nodes(const struct certify *certify, const struct hostlist *names,
                            size_t first, struct hostlist *silent)
 {
@@ -25,8 +25,11 @@ static size_t silent_nodes(const struct certify *certify, const struct hostlist 
 
     *silent = (struct hostlist){0};
     for (size_t i = first; is_heard && i < certify->records.count; i++) {
-        const char *node = certify->records.items[i].node;
-        const struct node_run *node_run = node ? certify_node_run(certify, node) : NULL;
+        const struct record *record = &certify->records.items[i];
+        const struct node_run *node_run =
+            record->node && record->metric && catalog_is_metric(record->metric, METRIC_MUSTER)
+                ? certify_node_run(certify, record->node)
+                : NULL;
 
         if (node_run)
             is_heard[node_run - certify->node_runs] = true;
@@ -124,12 +127,15 @@ static void run(struct certify *certify)
     accelerators_note(certify, first);
     certify_duplicates(certify, first);
     certify_verdicts_take(certify, STAGE_CHECK, first, VERDICT_NONE);
+    /* what such a node lacks it may only not have told */
+    for (size_t i = 0; i < silent.count; i++)
+        certify_node_run(certify, silent.names[i])->is_asked = false;
     refusals_take(certify, first);
     certify_compare(certify, first);
     certify_peers(certify, first);
     if (silent.count > 0) {
         certify_reach_again(certify, &silent, STAGE_CHECK);
-        text_put(text, sizeof text, "muster check printed nothing: %s",
+        text_put(text, sizeof text, "muster check was not heard to its end: %s",
                  rv != 0                    ? err.text
                  : *certify->complaint.text ? certify->complaint.text
                                             : "no error message was given");
