@@ -91,6 +91,7 @@ static const char *lossy_rail = "";
 static bool path_is_slow, path_is_lossy;
 static bool links_were_quick;  /* muster-links, when it ran last */
 static bool tells_addresses;   /* each node, in muster check */
+static const char *cut = "";   /* the node whose check is not heard to its end */
 static char peers_of[3][1000]; /* muster-launch, -links, -collectives: of each try what it got */
 /* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step takes;
  * how long slurmctld takes to list its jobs; when the nodes were given back, and how often it was
@@ -568,6 +569,19 @@ static void battery(const char *program, const struct hostlist *names,
              "links", "links", i == 0 ? "pairs" : "together");
 }
 
+/* The first of its facts, of which muster's version is the last. */
+static void facts(int node, size_t task, int count, const struct process *process)
+{
+    static const char *const told[][3] = {
+        {"kernel", "", "6.1"}, {"carrier", "eth1", "yes"}, {"muster", "", "1.0"}};
+
+    for (int i = 0; i < count; i++)
+        line(process,
+             "%zu: {\"suite\":\"check\",\"test\":\"host.config\",\"time\":1,\"metric\":\"%s\","
+             "\"part\":\"%s\",\"message\":\"%s\",\"node\":\"%s\"}",
+             task, told[i][0], told[i][1], told[i][2], nodes[node].name);
+}
+
 static void muster(char *const *words, const struct hostlist *names, const struct process *process)
 {
     size_t task = 0;
@@ -598,6 +612,8 @@ static void muster(char *const *words, const struct hostlist *names, const struc
         if (strcmp(words[0], "check") == 0 && accelerators != NO_GPUS)
             line(process, "%zu: " RECORD_BEGIN ",\"node\":\"%s\"}", task, "check", "gpu.health",
                  nodes[i].name);
+        if (strcmp(words[0], "check") == 0)
+            facts(i, task, strcmp(nodes[i].name, cut) == 0 ? 1 : 3, process);
         if (strcmp(words[0], "certificate") == 0 && !refuses_certificates) {
             world.nodes[i].has_certificate = world.nodes[i].is_issued = true;
             if (i == keeping)
@@ -1469,6 +1485,29 @@ static void addresses(void)
     dying = "";
 }
 
+/* What such a node lacks is not held against it. */
+static void cut_check(void)
+{
+    static struct certify certify;
+    int failures = 0;
+
+    cut = "n2";
+    run(&certify, false);
+    for (size_t i = 0; i < certify.records.count; i++) {
+        const struct record *record = &certify.records.items[i];
+
+        failures +=
+            record->node && strcmp(record->node, "n2") == 0 && record->verdict == VERDICT_FAIL;
+    }
+    is_int(failures, 0, "what was not heard of a node's check is no failure");
+    is_int(certify_node_run(&certify, "n2")->outcome.verdict, VERDICT_UNKNOWN,
+           "... the node is unknown");
+    is_int(world.nodes[1].is_drained, false, "... and not drained");
+    ok(world.nodes[0].is_issued, "... others are certified");
+    certify_clear(&certify);
+    cut = "";
+}
+
 static int count_issued(void)
 {
     int count = 0;
@@ -1673,6 +1712,7 @@ int main(void)
     dies("n2", 9, true);
     dying_in = "muster-links";
     addresses();
+    cut_check();
     idle();
     idle_any_time();
     is_idle = true;
