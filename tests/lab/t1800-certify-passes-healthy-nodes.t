@@ -24,15 +24,14 @@ cp "$work/conf" "$conf"
 # the battery is of interest once it has threads: until it is about to start MPI it has one.
 cat >"$work/processes" <<'END'
 while :; do
-    for status in /proc/[0-9]*/status; do
-        awk '$1 == "Name:" { if ($2 !~ /^muster/) exit; name = $2 }
-            $1 == "Uid:" { uid = $2 "/" $3 "/" $4 "/" $5 }
-            $1 == "Threads:" { threads = $2 }
-            $1 == "CapPrm:" || $1 == "CapEff:" { sub(/^0+/, "", $2); caps = caps $2 }
-            $1 == "NoNewPrivs:" && (threads > 1 || name == "muster") {
-                print name, uid, (name == "muster" ? "-" : caps == "" ? "none" : caps), $2 }' $status
-    done 2>/dev/null
-    sleep 0.05
+    cat /proc/[0-9]*/status 2>/dev/null | awk '
+        $1 == "Name:" { name = $2; caps = "" }
+        $1 == "Uid:" { uid = $2 "/" $3 "/" $4 "/" $5 }
+        $1 == "Threads:" { threads = $2 }
+        $1 == "CapPrm:" || $1 == "CapEff:" { sub(/^0+/, "", $2); caps = caps $2 }
+        $1 == "NoNewPrivs:" && name ~ /^muster/ && (threads > 1 || name == "muster") {
+            print name, uid, (name == "muster" ? "-" : caps == "" ? "none" : caps), $2 }'
+    sleep 0.02
 done
 END
 watch_processes() {
