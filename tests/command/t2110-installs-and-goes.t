@@ -27,9 +27,12 @@ case $prefix in
 *) is "$(find "$work/root$prefix" -mindepth 1 2>/dev/null)" '' '... nor anything in a prefix that is its own' ;;
 esac
 
-# The same tarball every time: what differs between two of them is forced, whatever the umask and the hour.
-(umask 027 && XZ_OPT=-0 make_quietly dist distdir=$name)
-is "$(tar -tf "$name.tar.xz" | tr / '\001' | LC_ALL=C sort -c 2>&1 | grep -c .)" 0 'make dist: entries in their order'
-is "$(tar -tvf "$name.tar.xz" --numeric-owner --full-time | awk '{ print $1, $2, $4, $5 }' | sort -u |
-    sed -E 's/^(drwxr-xr-x|-rw[x-]r-[x-]r-[x-]) /fixed /' | sort -u | wc -l)" 1 '... of one owner, one time, two modes'
+tarball() { # UMASK: a fast one, as only its order, times and owners are looked at
+    (umask "$1" && XZ_OPT=-0 make_quietly dist distdir=$name)
+    cksum <"$name.tar.xz"
+}
+first=$(tarball 022)
+isnt "$first" '' 'make dist'
+sleep 1.1 # folders have the time at which they are made
+is "$(tarball 027)" "$first" '... is the same to the byte the next time'
 done_testing
