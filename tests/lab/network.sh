@@ -19,12 +19,10 @@ leaf_of() { # NODE
 }
 
 # The networks lie one behind the other: /24 each, or /22 where a /24 has too few addresses.
-address_bits() {
-    echo $((nodes <= 250 ? 24 : 22))
-}
+readonly address_bits='nodes <= 250 ? 24 : 22' # for $((...))
 
 address_of() { # HOST [RAIL]
-    local number=${1#n} span=$((nodes <= 250 ? 1 : 4))
+    local number=${1#n} span=$((1 << (24 - address_bits)))
     case $1 in
     head) number=$((span * 256 - 2)) ;;
     backup) number=$((span * 256 - 3)) ;;
@@ -99,11 +97,11 @@ network_configure() {
         dir=$state/$host
         {
             echo "link set lo up"
-            echo "addr add $(address_of "$host")/$(address_bits) dev eth0"
+            echo "addr add $(address_of "$host")/$((address_bits)) dev eth0"
             echo "link set eth0 up"
             if [[ $host == n* ]]; then
                 for rail in 1 2; do
-                    echo "addr add $(address_of "$host" $rail)/$(address_bits) dev eth$rail"
+                    echo "addr add $(address_of "$host" $rail)/$((address_bits)) dev eth$rail"
                     # frame by frame through the shaper, and none longer than the MTU
                     echo "link set eth$rail up gso_max_segs 1"
                 done
