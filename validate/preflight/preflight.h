@@ -63,8 +63,8 @@ struct preflight {
 extern volatile sig_atomic_t preflight_stop;
 
 /* preflight.c */
-/* A verdict about a node, code FAULT_NONE: its test's: in its member where it is worse than what is
- * known, among the faults or the remarks from a warning on, and as a record. */
+/* Gives a node a verdict: in its member where it is worse than what is known, among the faults or
+ * the remarks from a warning on, and as a record. code FAULT_NONE stands for that of the test. */
 void preflight_blame(struct preflight *preflight, struct member *member, enum verdict verdict,
                      enum fault_code code, const char *test, const char *part, const char *message);
 void preflight_set_unknown(struct preflight *preflight, const char *format, ...)
