@@ -17,7 +17,7 @@
 #include "validate/certify/step/peers.h"
 #include "validate/certify/step/reach_nodes.h"
 
-/* Nodes of the list whose check was not heard to its end, muster's version. */
+/* Nodes of the list whose check did not complete: muster's version is its last record. */
 static size_t silent_nodes(const struct certify *certify, const struct hostlist *names,
                            size_t first, struct hostlist *silent)
 {
@@ -135,7 +135,7 @@ static void run(struct certify *certify)
     certify_peers(certify, first);
     if (silent.count > 0) {
         certify_reach_again(certify, &silent, STAGE_CHECK);
-        text_put(text, sizeof text, "muster check was not heard to its end: %s",
+        text_put(text, sizeof text, "muster check did not complete: %s",
                  rv != 0                    ? err.text
                  : *certify->complaint.text ? certify->complaint.text
                                             : "no error message was given");

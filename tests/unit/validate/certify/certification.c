@@ -91,7 +91,7 @@ static const char *lossy_rail = "";
 static bool path_is_slow, path_is_lossy;
 static bool links_were_quick;  /* muster-links, when it ran last */
 static bool tells_addresses;   /* each node, in muster check */
-static const char *cut = "";   /* the node whose check is not heard to its end */
+static const char *cut = "";   /* the node whose check does not complete */
 static char peers_of[3][1000]; /* muster-launch, -links, -collectives: of each try what it got */
 /* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step takes;
  * how long slurmctld takes to list its jobs; when the nodes were given back, and how often it was
