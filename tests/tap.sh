@@ -145,14 +145,6 @@ within() { # SECONDS COMMAND...
     done
 }
 
-# A limit of time that is itself what is promised, for a load of twice as many as there are processors; with more
-# it grows as the load does.
-by_load() { # LIMIT
-    local load
-    read -r load _ </proc/loadavg
-    awk "BEGIN { busy = $load / $(nproc) / 2; print int($1 * (busy > 1 ? busy : 1) + 0.5) }"
-}
-
 skip_all() {
     tap_planned=0
     echo "1..0 # SKIP $1"

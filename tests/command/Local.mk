@@ -24,7 +24,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2120-doctor-tells-what-lacks.t \
 	tests/command/t2130-setup-proposes-and-takes-back.t \
 	tests/command/t2200-check-names-the-part.t \
-	tests/command/t2201-check-takes-less-than-a-second.t \
+	tests/command/t2201-check-comes-to-a-verdict.t \
 	tests/command/t2202-check-names-faults-on-a-node.t \
 	tests/command/t2203-check-speaks-to-monitors.t \
 	tests/command/t2204-sources-keep-to-their-rooms.t \
@@ -180,7 +180,7 @@ plain_checks += \
 	tests/command/t2953-train-ranks-go-on.t \
 	tests/command/t2955-train-battery-names-who-is-wrong.t \
 	tests/command/t2957-train-in-stages-is-the-same.t \
-	tests/command/t2201-check-takes-less-than-a-second.t \
+	tests/command/t2201-check-comes-to-a-verdict.t \
 	# end of those that sanitizers shorten
 if BUILD_BATTERY
 stand_ins += tests/command/slow-ucx.so

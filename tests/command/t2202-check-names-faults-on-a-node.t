@@ -41,9 +41,6 @@ like "$text" '^pass +net.interfaces  eth2 ' 'its second rail passes'
 unlike "$text" ' eth0 ' 'management is no rail'
 like "$text" '^pass +slurm.gres +gpu +gpu:8, ' 'its GPUs pass'
 like "$text" '^pass +host.munge ' 'MUNGE passes'
-took_ms=$(lab on n1 env MUSTER_CONF=/etc/muster/muster.conf bash -c \
-    "start=\$(date +%s%N); '$work/muster' check >/dev/null; echo \$(((\$(date +%s%N) - start) / 1000000))")
-ok "it took $took_ms ms" test "$took_ms" -lt "$(by_load 1000)"
 
 names() { # TEST PART STATUS FAULT...: what is said on n1, and nothing on n2
     local test=$1 part=$2 status=$3 text
@@ -93,12 +90,9 @@ lab on n1 rm -rf /var/lib/muster/evidence
 lab on n1 sed -i '2,$d' /etc/muster-gpu-state
 is "$(check n1 --health)" '' '... and no other, once it is back'
 lab fault gpu-hung n1 >/dev/null || bail 'lab fault gpu-hung'
-start=$(date +%s%N)
 text=$(check n1 --health)
 is "$?" 1 'a library that hangs fails the health check'
-took_ms=$((($(date +%s%N) - start) / 1000000))
 like "$text" 'muster check: n1: gpu.health: [^ ]*libnvidia-ml.so.1: no answer within 8 s in nvmlDeviceGetHandleByIndex_v2' '... which names it'
-ok "... after $took_ms ms, its deadline being 8 s" test "$took_ms" -lt "$(by_load 16000)"
 lab heal >/dev/null
 lab fault kernel-log n1 'NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.' >/dev/null
 lab fault kernel-log n1 'NVRM: Xid (PCI:0000:aa:00): 45, pid=7, name=python3, Ch 00000001' >/dev/null
@@ -133,12 +127,9 @@ as_user sh -c 'rm /dev/shm/left; pkill -u 4711 -x sleep'
 is "$(bad n1 --only host.residue)" '' '... until both are gone'
 
 lab on n1 pkill -STOP -x munged
-start=$(date +%s%N)
 text=$(check n1 --only host.munge)
 status=$?
-took_ms=$((($(date +%s%N) - start) / 1000000))
 lab on n1 pkill -CONT -x munged
 is "$status" 1 'a munged that does not answer fails'
-ok "... after $took_ms ms" test "$took_ms" -lt "$(by_load 2500)"
 healthy 'after'
 done_testing

@@ -62,10 +62,10 @@ valid() { # NAME
     ok "$1: every record is as doc/records.md says" check_records
 }
 
+# By what the program does in so many seconds, not by what else would end it, which comes much later: a
+# busy machine takes several times as long.
 within_s() { # LIMIT NAME
-    local limit
-    limit=$(by_load "$1")
-    ok "$2 (${seconds} s, at most $limit)" awk "BEGIN { exit !($seconds <= $limit) }"
+    ok "$2 (${seconds} s)" awk "BEGIN { exit !($seconds <= 4 * $1) }"
 }
 
 # Nobody is left of a program, on any node.

@@ -32,12 +32,9 @@ like "$(verdict n2)" '^0 ' 'as it was'
 
 munged='kill -%s $(cat /run/munge/munged.pid)'
 lab on n2 sh -c "${munged/\%s/STOP}"
-begin=${EPOCHREALTIME/./}
 said=$(verdict n2)
-took=$(((${EPOCHREALTIME/./} - begin) / 1000))
 like "$said" '^3 .*unverified: cannot verify the seal: MUNGE does not answer within' \
     'munged stopped: cannot tell'
-ok "... within a second, and the lab's own time: $took ms" test "$took" -lt "$(by_load 1500)"
 lab on n2 sh -c "${munged/\%s/CONT}"
 like "$(verdict n2)" '^0 ' '... and can when it goes on'
 
