@@ -17,6 +17,20 @@ compare
 is "$status" 0 'four equal nodes' || diag "$words"
 like "$words" '^4 nodes, [0-9]+ facts, 1 group$' '... were all asked'
 unlike "$words" '^fail' '... and differ in nothing that breaks jobs'
+
+# What a node was not heard to tell is no difference.
+cp "$muster" "$work/whole"
+cat >"$work/cut" <<END
+#!/bin/bash
+"$work/whole" "\$@" | sed '/"metric":"carrier"/,\$d'
+END
+chmod +x "$work/cut"
+lab on n2 mount --bind "$work/cut" "$muster"
+compare
+lab on n2 umount "$muster"
+is "$status $(grep -c '^fail' <<<"$words")" '3 0' 'a node whose output is cut off differs in nothing' || diag "$words"
+like "$words" '^muster compare: n2: not compared, muster check did not complete' '... and is named'
+like "$words" '^3 nodes, [0-9]+ facts' '... the others are compared'
 words=$(lab run "$muster" doctor 2>&1 </dev/null)
 is "$? $(grep -c '^fail\|^unknown' <<<"$words")" '0 0' 'muster doctor finds all that it needs' || diag "$words"
 like "$words" '^pass +user +head,n\[1-4\]: muster, UID ' '... and tells hosts that say the same in one line'

@@ -154,6 +154,29 @@ int comparison_make(struct comparison *comparison, const struct records *records
     return 0;
 }
 
+int comparison_incomplete(const struct records *records, size_t first, const struct hostlist *names,
+                          struct hostlist *incomplete)
+{
+    struct hostlist complete = {0};
+    struct hostlist_set set = {0};
+    int status = 0;
+
+    for (size_t i = first; i < records->count && status == 0; i++) {
+        const struct record *record = &records->items[i];
+
+        if (record->node && record->metric && catalog_is_metric(record->metric, METRIC_MUSTER))
+            status = hostlist_append(&complete, record->node);
+    }
+    if (status == 0)
+        status = hostlist_set_make(&complete, &set);
+    for (size_t i = 0; i < names->count && status == 0; i++)
+        if (!hostlist_set_contains(&set, names->names[i]))
+            status = hostlist_append(incomplete, names->names[i]);
+    hostlist_set_clear(&set);
+    hostlist_clear(&complete);
+    return status;
+}
+
 int identities_take(const struct records *records, size_t first,
                     bool (*is_wanted)(const void *context, const char *node), const void *context,
                     struct identity **identities, size_t *count, size_t *nodes)

@@ -33,6 +33,12 @@ int comparison_make(struct comparison *comparison, const struct records *records
                     bool (*is_wanted)(const void *context, const char *node), const void *context,
                     const struct cluster *cluster, unsigned by, struct error *err);
 
+/* Appends to incomplete the names whose muster check, among the records since first, has not told
+ * all: muster's version is the last that it tells. What such a node lacks it may only not have
+ * told. Returns 0, or -1 when memory is out. */
+int comparison_incomplete(const struct records *records, size_t first, const struct hostlist *names,
+                          struct hostlist *incomplete);
+
 /* What only one node may have (net.addresses without a verdict) among the same records. *identities
  * is malloc'd, the caller frees it; its strings belong to the records. *nodes: how many nodes told
  * any. Returns 0, or -1 when memory is out. */

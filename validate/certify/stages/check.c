@@ -3,7 +3,6 @@
 
 #include "validate/certify/stages/stages.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/certificate/refused.h"
@@ -16,30 +15,7 @@
 #include "validate/certify/step/certify_step.h"
 #include "validate/certify/step/peers.h"
 #include "validate/certify/step/reach_nodes.h"
-
-/* Nodes of the list whose check did not complete: muster's version is its last record. */
-static size_t silent_nodes(const struct certify *certify, const struct hostlist *names,
-                           size_t first, struct hostlist *silent)
-{
-    bool *is_heard = calloc(certify->count + 1, sizeof *is_heard);
-
-    *silent = (struct hostlist){0};
-    for (size_t i = first; is_heard && i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
-        const struct node_run *node_run =
-            record->node && record->metric && catalog_is_metric(record->metric, METRIC_MUSTER)
-                ? certify_node_run(certify, record->node)
-                : NULL;
-
-        if (node_run)
-            is_heard[node_run - certify->node_runs] = true;
-    }
-    for (size_t i = 0; is_heard && i < names->count; i++)
-        if (!is_heard[certify_node_run(certify, names->names[i]) - certify->node_runs])
-            hostlist_append(silent, names->names[i]);
-    free(is_heard);
-    return silent->count;
-}
+#include "validate/compare/comparison.h"
 
 /* Whose the drain of a node is that Slurm drained for a failed prolog: its own note says that its
  * gate refused a job then, or the drain is somebody else's and stands again at the end. */
@@ -114,8 +90,9 @@ static void run(struct certify *certify)
                                    .nodes = &names,
                                    .deadline_s = certify_deadline_s(CERTIFY_CHECK_S, names.count)},
             &program, &first, &err);
-        if (silent_nodes(certify, &names, first, &silent) < names.count || i == CERTIFY_TRIES ||
-            !certify_allocate_again(certify))
+        if (comparison_incomplete(&certify->records, first, &names, &silent) != 0)
+            certify->has_fault = true;
+        if (silent.count < names.count || i == CERTIFY_TRIES || !certify_allocate_again(certify))
             break;
         hostlist_clear(&silent);
         hostlist_clear(&names);

@@ -28,6 +28,7 @@ struct compare {
     struct options options;
     struct conf conf;
     struct records records;
+    struct hostlist incomplete; /* nodes that did not tell all */
     struct cluster cluster;
     bool has_cluster, is_incomplete;
     unsigned by;
@@ -172,6 +173,16 @@ static const struct cluster_partition *find_partition(const struct compare *comp
     return partition;
 }
 
+static void report_incomplete(struct compare *compare, const char *complaint)
+{
+    char *folded = hostlist_fold(&compare->incomplete);
+
+    fprintf(stderr, "muster compare: %s: not compared, muster check did not complete%s%s\n",
+            folded ? folded : "some nodes", *complaint ? ": " : "", complaint);
+    compare->is_incomplete = true;
+    free(folded);
+}
+
 static int query_nodes(struct compare *compare, struct error *err)
 {
     const struct cluster_partition *partition = find_partition(compare, err);
@@ -197,10 +208,10 @@ static int query_nodes(struct compare *compare, struct error *err)
     if (rv == 0 && compare->records.count == 0)
         rv = error_set(err, "%s",
                        *result.complaint.text ? result.complaint.text : "no node answered");
-    if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0)) {
-        fprintf(stderr, "muster compare: not all nodes answered: %s\n", result.complaint.text);
-        compare->is_incomplete = true;
-    }
+    if (rv == 0 && comparison_incomplete(&compare->records, 0, &chosen, &compare->incomplete) != 0)
+        rv = error_set(err, "no memory");
+    if (rv == 0 && compare->incomplete.count > 0)
+        report_incomplete(compare, result.complaint.text);
     arguments_clear(&program);
     hostlist_clear(&chosen);
     return rv;
@@ -283,6 +294,13 @@ static int gather(struct compare *compare)
     return status;
 }
 
+static bool is_complete(const void *context, const char *node)
+{
+    const struct compare *compare = context;
+
+    return !hostlist_contains(&compare->incomplete, node);
+}
+
 static int run(struct compare *compare)
 {
     const struct options *options = &compare->options;
@@ -302,7 +320,7 @@ static int run(struct compare *compare)
     }
     status = gather(compare);
     if (status == COMMAND_PASS &&
-        comparison_make(&comparison, &compare->records, 0, NULL, NULL,
+        comparison_make(&comparison, &compare->records, 0, is_complete, compare,
                         compare->has_cluster ? &compare->cluster : NULL, compare->by, &err) != 0) {
         fprintf(stderr, "muster compare: %s\n", err.text);
         status = COMMAND_UNKNOWN;
@@ -379,6 +397,7 @@ int command_compare(int argc, char **argv)
     if (status == COMMAND_PASS)
         status = run(&compare);
     records_clear(&compare.records);
+    hostlist_clear(&compare.incomplete);
     cluster_clear(&compare.cluster);
     conf_clear(&compare.conf);
     return status;
