@@ -208,6 +208,15 @@ FAULT(GPU_NO_PEER_ACCESS, "gpu_no_peer_access", WARN, NEVER, FIX_CONFIG, \
 FAULT(GPU_HOST_PATH_SLOW, "gpu_host_path_slow", WARN, NEVER, RESEAT, \
     "Compare PCIe speed and width of the GPU with its peers; reseat it or its riser.", \
     "copies between a GPU and host memory are slower than those of its peers") \
+FAULT(GPU_NIC_SLOW, "gpu_nic_slow", WARN, NEVER, FIX_CONFIG, \
+    "Check IOMMU and ACS settings (lspci -vvv: ACSCtl), and with muster topology whether GPU and NIC share a PCIe switch.", \
+    "a NIC reaches the memory of a GPU near it much more slowly than host memory") \
+FAULT(GPU_NIC_FAILED, "gpu_nic_failed", WARN, NEVER, FIX_CONFIG, \
+    "Check IOMMU and ACS settings and the kernel log; compare the drivers of GPU and NIC with those of another node.", \
+    "a NIC cannot reach the memory of a GPU, though it was registered there") \
+FAULT(GPU_NIC_DAMAGED, "gpu_nic_damaged", FAIL, CERTIFY, CALL_VENDOR, \
+    "Check IOMMU and ACS settings; test the NIC with other GPUs and the GPU with other NICs.", \
+    "data was corrupted between a NIC and the memory of a GPU") \
 FAULT(GPU_COLLECTIVE_WRONG, "gpu_collective_wrong", FAIL, CERTIFY, CALL_VENDOR, \
     "Run muster-gpu --tests=collectives,paths,memory again; reset all GPUs of the node, and replace the part that stays wrong.", \
     "a collective of GPUs gave a wrong result") \

@@ -240,6 +240,10 @@ METRIC(TO_HOST_TOGETHER, "to_host_together", "GB/s", "the same from all GPUs of 
 METRIC(TO_DEVICE_PAGEABLE, "to_device_pageable", "GB/s", "copies from pageable host memory to a GPU") \
 METRIC(TO_HOST_PAGEABLE, "to_host_pageable", "GB/s", "copies from a GPU to pageable host memory") \
 METRIC(TO_PEER, "to_peer", "GB/s", "copies from one GPU to another") \
+METRIC(NIC_LOOPBACK, "nic_loopback", "GB/s", "writes of the NIC near a GPU to itself, in host memory") \
+METRIC(NIC_TO_DEVICE, "nic_to_device", "GB/s", "the same from host memory to the GPU's") \
+METRIC(NIC_FROM_DEVICE, "nic_from_device", "GB/s", "the same from the GPU's memory to host memory") \
+METRIC(NIC, "nic", "", "the path between a NIC and a GPU's memory") \
 METRIC(ALL_REDUCE, "all_reduce", "GB/s", "bus bandwidth of an all-reduce by NCCL among the GPUs of a node") \
 METRIC(REDUCE_SCATTER, "reduce_scatter", "GB/s", "bus bandwidth of a reduce-scatter by NCCL among the GPUs of a node") \
 METRIC(ALL_GATHER, "all_gather", "GB/s", "bus bandwidth of an all-gather by NCCL among the GPUs of a node") \

@@ -11,6 +11,9 @@ stand_ins += \
 	tests/gpu/nvrtc.so tests/gpu/nvrtc-hip.so \
 	tests/gpu/rsmi.so \
 	# end of stand_ins
+if HAVE_IBVERBS
+stand_ins += tests/gpu/dmabuf.so
+endif
 EXTRA_DIST += tests/gpu/README.md tests/gpu/device tests/gpu/hip.h tests/gpu/state.h \
-	tests/gpu/amdsmi.c tests/gpu/cublaslt.c tests/gpu/cuda.c tests/gpu/hlml.c tests/gpu/nccl.c tests/gpu/nvml.c \
+	tests/gpu/amdsmi.c tests/gpu/cublaslt.c tests/gpu/cuda.c tests/gpu/dmabuf.c tests/gpu/hlml.c tests/gpu/nccl.c tests/gpu/nvml.c \
 	tests/gpu/nvrtc.c tests/gpu/rsmi.c

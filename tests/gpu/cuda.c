@@ -32,12 +32,13 @@ enum {
     PEER_ACCESS_UNSUPPORTED = 217,
     NOT_FOUND = 500,
     NOT_READY = 600,
+    NOT_SUPPORTED = 801,
     ILLEGAL_ADDRESS = 700,
     PEER_ACCESS_ALREADY_ENABLED = 704,
     UNKNOWN = 999
 };
 
-enum { DEVICES = 16, ALLOCATIONS = 256 };
+enum { DEVICES = 16, ALLOCATIONS = 256, PAGE = 4096 };
 
 /* What differs between CUDA and HIP. */
 #ifdef STAND_IN_HIP
@@ -88,6 +89,7 @@ static struct allocation {
     size_t size;
     struct device *device;
     struct touch *touches;
+    int file; /* of its pages, -1: it has no pages of its own */
 } allocations[ALLOCATIONS];
 
 struct event {
@@ -372,6 +374,21 @@ API(cuMemGetInfo_v2, size_t *free_bytes, size_t *total)
     return OK;
 }
 
+/* Whole pages are a file's, which other devices may map. */
+static char *take_pages(size_t size, int *file)
+{
+    char *pages;
+
+    *file = -1;
+    if (size % PAGE != 0)
+        return aligned_alloc(256, (size + 255) / 256 * 256);
+    *file = memfd_create("device", MFD_CLOEXEC);
+    if (*file < 0 || ftruncate(*file, (off_t)size) != 0)
+        return NULL;
+    pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
+    return pages != MAP_FAILED ? pages : NULL;
+}
+
 API(cuMemAlloc_v2, uint64_t *address, size_t size)
 {
     ENTER_CURRENT;
@@ -379,8 +396,10 @@ API(cuMemAlloc_v2, uint64_t *address, size_t size)
         return OUT_OF_MEMORY;
     for (int i = 0; i < ALLOCATIONS; i++)
         if (!allocations[i].memory) {
-            allocations[i] = (struct allocation){aligned_alloc(256, (size + 255) / 256 * 256), size,
-                                                 current, NULL};
+            int file;
+            char *memory = take_pages(size, &file);
+
+            allocations[i] = (struct allocation){memory, size, current, NULL, file};
             if (state_number(-1, "races", 0))
                 allocations[i].touches = calloc(size + 1, sizeof(struct touch));
             current->used += size;
@@ -412,11 +431,38 @@ API(cuMemFree_v2, uint64_t address)
     if (!allocation || allocation->memory != (char *)(uintptr_t)address)
         return INVALID_VALUE;
     allocation->device->used -= allocation->size;
-    free(allocation->memory);
+    if (allocation->file >= 0) {
+        munmap(allocation->memory, allocation->size);
+        close(allocation->file);
+    } else {
+        free(allocation->memory);
+    }
     free(allocation->touches);
-    *allocation = (struct allocation){NULL, 0, NULL, NULL};
+    *allocation = (struct allocation){NULL, 0, NULL, NULL, -1};
     return OK;
 }
+
+#ifndef STAND_IN_OLD /* since CUDA 11.7 */
+/* With bad_nic the file is another memory's. */
+API(cuMemGetHandleForAddressRange, int *file, uint64_t address, size_t size, int type,
+    unsigned long long flags)
+{
+    const struct allocation *allocation = find((void *)(uintptr_t)address, size);
+
+    ENTER_CURRENT;
+    if (state_number(current->index, "no_dma_buf", 0) != 0)
+        return NOT_SUPPORTED;
+    if (!allocation || allocation->file < 0 || type != 1 || flags != 0 || size % PAGE != 0 ||
+        allocation->memory != (char *)(uintptr_t)address)
+        return INVALID_VALUE;
+    if (state_number(current->index, "bad_nic", 0) != 0) {
+        *file = memfd_create("elsewhere", MFD_CLOEXEC);
+        return ftruncate(*file, (off_t)size) == 0 ? OK : UNKNOWN;
+    }
+    *file = fcntl(allocation->file, F_DUPFD_CLOEXEC, 0);
+    return OK;
+}
+#endif
 
 enum { PINNED = 64 };
 static char *pinned[PINNED];

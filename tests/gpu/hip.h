@@ -19,6 +19,7 @@
 #define cuMemGetInfo_v2 hipMemGetInfo
 #define cuMemAlloc_v2 hipMalloc
 #define cuMemFree_v2 hipFree
+#define cuMemGetHandleForAddressRange hipMemGetHandleForAddressRange
 #define cuMemHostAlloc hipHostMalloc
 #define cuMemFreeHost hipHostFree
 #define cuMemcpyHtoDAsync_v2 hipMemcpyHtoDAsync

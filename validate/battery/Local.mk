@@ -42,7 +42,7 @@ EXTRA_DIST += validate/battery/verbs/absent.c
 
 # What drives accelerators needs no MPI either.
 noinst_LIBRARIES += validate/battery/gpu/libgpu.a
-libgpu = validate/battery/gpu/libgpu.a validate/accelerator/libdevice.a validate/accelerator/libaccelerator.a lib/libstatistics.a lib/libmuster.a
+libgpu = validate/battery/gpu/libgpu.a $(verbs_libs) validate/accelerator/libdevice.a validate/accelerator/libaccelerator.a lib/libstatistics.a lib/libmuster.a
 validate_battery_gpu_libgpu_a_SOURCES = \
 	validate/battery/gpu/evaluate.c validate/battery/gpu/evaluate.h \
 	validate/battery/gpu/group_evaluate.c validate/battery/gpu/group_evaluate.h \
@@ -52,6 +52,13 @@ validate_battery_gpu_libgpu_a_SOURCES = \
 	validate/battery/gpu/worker.c validate/battery/gpu/worker.h \
 	validate/battery/gpu/worker_process.c \
 	# end of validate_battery_gpu_libgpu_a_SOURCES
+if HAVE_IBVERBS
+validate_battery_gpu_libgpu_a_SOURCES += validate/battery/gpu/nic.c validate/battery/gpu/nic.h
+else
+validate_battery_gpu_libgpu_a_SOURCES += validate/battery/gpu/nic_absent.c validate/battery/gpu/nic.h
+endif
+EXTRA_DIST += validate/battery/gpu/nic.c validate/battery/gpu/nic_absent.c
+validate_battery_gpu_libgpu_a_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
 
 noinst_LIBRARIES += validate/battery/host/libhost.a
 libhost = validate/battery/host/libhost.a lib/libstatistics.a lib/libmuster.a

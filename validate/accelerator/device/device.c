@@ -17,6 +17,7 @@ enum {
     PROPERTIES_BYTES = 4096,   /* hipDeviceProp_tR0600 has 1472 */
     PROPERTIES_NAME = 256,     /* of them the first, the name */
     BLOCK = 64,                /* threads */
+    DMA_BUF_FILE = 1,          /* CUmemRangeHandleType, hipMemRangeHandleType */
 };
 
 /* The newest library first; numbers of CUdevice_attribute and hipDeviceAttribute_t,
@@ -66,6 +67,7 @@ int device_error(const struct device_library *library, int ordinal, const char *
 #define FUNCTION(member, cuda, hip, arguments)                                                     \
     {{cuda, hip}, offsetof(struct device_functions, member)},
 static const struct loader_symbol driver_symbols[] = {DEVICE_DRIVER_FUNCTIONS(FUNCTION)};
+static const struct loader_symbol newer_symbols[] = {DEVICE_NEWER_FUNCTIONS(FUNCTION)};
 static const struct loader_symbol compiler_symbols[] = {DEVICE_COMPILER_FUNCTIONS(FUNCTION)};
 #undef FUNCTION
 
@@ -92,6 +94,7 @@ static enum device_outcome load_driver(const char *path, enum device_vendor vend
     enum device_outcome outcome;
     const char *name;
     void *handle = open_driver(path, vendor, &name, &outcome, err);
+    struct error missing;
     int status;
 
     *library = (struct device_library){.vendor = vendor};
@@ -102,6 +105,8 @@ static enum device_outcome load_driver(const char *path, enum device_vendor vend
         error_prefix(err, "%s is too old", name);
         return DEVICE_TOO_OLD;
     }
+    loader_find(handle, newer_symbols, sizeof newer_symbols / sizeof *newer_symbols, vendor,
+                &library->call, &missing);
     status = library->call.init(0);
     if (status == DEVICE_OK)
         status = library->call.count(&library->count);
@@ -351,6 +356,29 @@ int device_allocate(const struct device *device, size_t size, device_address *ad
     return DEVICE_OK;
 }
 
+int device_export(const struct device *device, device_address address, size_t size, int *fd,
+                  struct error *err)
+{
+    *fd = -1;
+    if (!device->library->call.export_range)
+        return error_set(err, "the driver's library has no function that makes a dma-buf");
+    CALL(device, export_range, fd, address, size, DMA_BUF_FILE, 0);
+    return DEVICE_OK;
+}
+
+int device_copy(struct device *device, device_address address, void *host, size_t size,
+                bool is_to_device, struct error *err)
+{
+    int status;
+
+    if (is_to_device)
+        CALL(device, to_device, address, host, size, NULL);
+    else
+        CALL(device, to_host, host, address, size, NULL);
+    status = device_begin(device, err);
+    return status == DEVICE_OK ? device_end(device, NULL, err) : status;
+}
+
 unsigned device_blocks(const struct device *device)
 {
     return (unsigned)(device->multiprocessors * device->threads_each / BLOCK);
@@ -368,7 +396,5 @@ int device_verify(struct device *device, enum kernel kernel, const struct kernel
     status = device_run(device, kernel, device_blocks(device), 1, &own, NULL, err);
     if (status != DEVICE_OK)
         return status;
-    CALL(device, to_host, errors, own.errors, sizeof *errors, NULL);
-    status = device_begin(device, err);
-    return status == DEVICE_OK ? device_end(device, NULL, err) : status;
+    return device_copy(device, own.errors, errors, sizeof *errors, false, err);
 }

@@ -78,6 +78,12 @@ enum device_vendor { DEVICE_CUDA, DEVICE_HIP, DEVICE_VENDORS };
     FUNCTION(event_ms, "cuEventElapsedTime", "hipEventElapsedTime",                                \
              (float *ms, void *begin, void *end))
 
+/* What older libraries lack: before CUDA 11.7, ROCm 7. NULL there. */
+#define DEVICE_NEWER_FUNCTIONS(FUNCTION)                                                           \
+    FUNCTION(                                                                                      \
+        export_range, "cuMemGetHandleForAddressRange", "hipMemGetHandleForAddressRange",           \
+        (void *handle, device_address address, size_t size, int type, unsigned long long flags))
+
 /* The compiler, libnvrtc.so.13 or .12, libhiprtc.so.7 or .6. A cubin, not PTX, is taken from it: a
  * driver refuses the PTX of a compiler that is newer than itself. */
 #define DEVICE_COMPILER_FUNCTIONS(FUNCTION)                                                        \
@@ -96,6 +102,7 @@ enum device_vendor { DEVICE_CUDA, DEVICE_HIP, DEVICE_VENDORS };
 struct device_functions { /* NULL: the vendor has none */
 #define FUNCTION(member, cuda, hip, arguments) int(*member) arguments;
     DEVICE_DRIVER_FUNCTIONS(FUNCTION)
+    DEVICE_NEWER_FUNCTIONS(FUNCTION)
     DEVICE_COMPILER_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 };
@@ -204,6 +211,15 @@ int device_run(struct device *device, enum kernel kernel, unsigned blocks, unsig
 /* Memory of the device. */
 int device_allocate(const struct device *device, size_t size, device_address *address,
                     struct error *err);
+
+/* A dma-buf of it, by whose file other devices reach it. address and size: multiples of a page. The
+ * caller closes *fd; -1: the driver, or its library, has none. */
+int device_export(const struct device *device, device_address address, size_t size, int *fd,
+                  struct error *err);
+
+/* Copies to the device, or from it, and waits. */
+int device_copy(struct device *device, device_address address, void *host, size_t size,
+                bool is_to_device, struct error *err);
 
 /* As many blocks as fill the device. */
 unsigned device_blocks(const struct device *device);

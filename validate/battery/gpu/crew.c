@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/constants/battery_constants.h"
+#include "lib/fabric/affinity.h"
 #include "validate/battery/gpu/usage.h"
 
 void crew_lose(struct crew *crew, int index, const struct worker_request *request,
@@ -162,6 +164,40 @@ void crew_open(struct crew *crew)
     for (int i = 0; i < node->count; i++)
         if (crew->options->devices && !(crew->options->devices >> i & 1))
             worker_end(&crew->workers[i]);
+}
+
+static void take_nic(const struct rail *rail, struct worker_nic *nic, char name[64])
+{
+    snprintf(nic->device, sizeof nic->device, "%s", rail->port->device);
+    nic->port = rail->port->port;
+    nic->gid_index = rail->gid_index;
+    snprintf(name, 64, "%.50s:%d", nic->device, nic->port);
+}
+
+void crew_find_nics(struct crew *crew)
+{
+    const struct inventory *inventory = crew->program->inventory;
+    const struct fabric *fabric = crew->program->fabric;
+    struct affinity *affinity = malloc(sizeof *affinity);
+    size_t count = fabric ? fabric->rail_count : 0;
+
+    if (inventory && fabric && affinity)
+        affinity_make(inventory, fabric, NULL, affinity);
+    for (int i = 0; i < crew->node->count && inventory && affinity; i++) {
+        struct gpu_device *device = &crew->node->devices[i];
+        size_t gpu = (size_t)device->part;
+        bool is_known = gpu < inventory->gpu_count && affinity->is_known[gpu];
+
+        for (size_t k = 0; k < count && !*crew->nics[i].device; k++) {
+            const struct rail *rail = &fabric->rails[((size_t)i + k) % count];
+
+            if (rail->port && rail_is_up(rail) &&
+                (!is_known || affinity->serves[gpu][rail - fabric->rails]))
+                take_nic(rail, &crew->nics[i], device->nic);
+        }
+        device->is_nic_near = is_known;
+    }
+    free(affinity);
 }
 
 void crew_open_again(struct crew *crew, unsigned devices)

@@ -18,7 +18,8 @@ struct crew {
     struct program *program;
     const struct gpu_options *options;
     struct worker workers[WORKERS];
-    struct gpu_node *node; /* of this rank */
+    struct gpu_node *node;           /* of this rank */
+    struct worker_nic nics[WORKERS]; /* a port for each device */
     double deadline_s;
 };
 
@@ -29,6 +30,9 @@ void crew_open(struct crew *crew);
 /* With skips_busy, when all workers have ended: what was measured of a device that others have come
  * to use is forgotten, and so is what it did with others. Returns whether there is one. */
 bool crew_forget_busy(struct crew *crew);
+
+/* Finds the RDMA port nearest to each device, or, where nearness is not known, one of them. */
+void crew_find_nics(struct crew *crew);
 
 /* Starts anew the workers of those devices, a bit each, that were ended. */
 void crew_open_again(struct crew *crew, unsigned devices);

@@ -27,6 +27,7 @@ enum gpu_test gpu_test_of(enum worker_task task)
         return GPU_TEST_MEMORY;
     case TASK_HOST:
     case TASK_PEER:
+    case TASK_NIC:
         return GPU_TEST_PATHS;
     case TASK_GROUP_ID:
     case TASK_GROUP_JOIN:
@@ -82,6 +83,12 @@ const struct figure_spec figure_specs[FIGURES] = {
                                    FAULT_NONE},
     [FIGURE_TO_HOST_TOGETHER] = {TASK_HOST, COPY_TO_HOST, true, "to_host_together", "GB/s", 0,
                                  FAULT_NONE},
+    /* not beside peers, whose ports may be others: gpu_is_nic_low() */
+    [FIGURE_NIC_LOOPBACK] = {TASK_NIC, NIC_LOOPBACK, false, "nic_loopback", "GB/s", 0, FAULT_NONE},
+    [FIGURE_NIC_TO_DEVICE] = {TASK_NIC, NIC_TO_DEVICE, false, "nic_to_device", "GB/s", 0,
+                              FAULT_NONE},
+    [FIGURE_NIC_FROM_DEVICE] = {TASK_NIC, NIC_FROM_DEVICE, false, "nic_from_device", "GB/s", 0,
+                                FAULT_NONE},
 };
 
 /* ---------------------------------------------------------------- references */
@@ -163,6 +170,12 @@ bool gpu_is_low(const struct gpu_node *nodes, size_t count, size_t node, int dev
            own->best[figure] < least * gpu_reference(nodes, count, own->model, figure);
 }
 
+bool gpu_is_nic_low(const struct gpu_device *device, enum figure figure)
+{
+    return device->is_nic_near && figure != FIGURE_NIC_LOOPBACK && device->best[figure] > 0 &&
+           device->best[figure] < GPU_NIC_LEAST * device->best[FIGURE_NIC_LOOPBACK];
+}
+
 bool gpu_is_peer_low(const struct gpu_node *nodes, size_t count, size_t node, int from, int to)
 {
     const struct gpu_device *own = &nodes[node].devices[from];
@@ -207,7 +220,7 @@ static enum fault_code code_of(enum worker_outcome outcome, enum worker_task tas
 {
     switch (outcome) {
     case WORKER_HUNG:
-        return FAULT_GPU_HUNG;
+        return task == TASK_NIC ? FAULT_GPU_NIC_FAILED : FAULT_GPU_HUNG;
     case WORKER_DIED:
         return FAULT_GPU_LIBRARY_CRASHED;
     case WORKER_ERROR:
@@ -391,6 +404,60 @@ static bool is_wrong_itself(const struct gpu_device *device)
            device->wrong_memory.count > 0 || device->wrong_atomics.count > 0;
 }
 
+static void report_nic_contents(struct reporter *reporter, const struct gpu_device *device)
+{
+    const struct gpu_wrong *wrong = &device->wrong_nic;
+    struct record record = RECORD_INIT;
+    bool is_alone;
+
+    if (*device->nic_failure) {
+        snprintf(reporter->message, sizeof reporter->message,
+                 "writes between %s and the memory of %s failed: %s", device->nic, device->model,
+                 device->nic_failure);
+        report_line(reporter, "gpu.paths", "nic", NAN, NULL, FAULT_GPU_NIC_FAILED, &record);
+    }
+    if (wrong->count == 0 || is_wrong_itself(device))
+        return;
+    record = (struct record)RECORD_INIT;
+    is_alone = is_alone_wrong(reporter, device, offsetof(struct gpu_device, wrong_nic));
+    snprintf(
+        reporter->message, sizeof reporter->message,
+        "data between %s and the memory of %s was damaged, first at byte %llu: found 0x%02llx, "
+        "expected 0x%02llx%s",
+        device->nic, device->model, wrong->index, wrong->found, wrong->expected,
+        is_alone ? "" : "; not judged: half of the devices of this model have such data");
+    report_line(reporter, "gpu.paths", "nic", NAN, NULL,
+                is_alone ? FAULT_GPU_NIC_DAMAGED : FAULT_NOT_MEASURED, &record);
+}
+
+/* What a NIC does with the device's memory beside what it does with the host's. */
+static void report_nic(struct reporter *reporter, const struct gpu_device *device)
+{
+    double loopback = device->best[FIGURE_NIC_LOOPBACK];
+
+    for (int figure = FIGURE_NIC_LOOPBACK; figure <= FIGURE_NIC_FROM_DEVICE; figure++) {
+        const struct figure_spec *spec = &figure_specs[figure];
+        struct record record = RECORD(.low = device->lowest[figure], .high = device->best[figure],
+                                      .samples = (unsigned)device->samples[figure]);
+        bool is_low = gpu_is_nic_low(device, (enum figure)figure);
+
+        if (device->best[figure] <= 0)
+            continue;
+        if (figure != FIGURE_NIC_LOOPBACK && device->is_nic_near) {
+            record.limit = GPU_NIC_LEAST * loopback;
+            record.limit_source = "expected";
+        }
+        if (is_low)
+            snprintf(reporter->message, sizeof reporter->message,
+                     "%s moves %.4g GB/s %s memory of %s, %.4g GB/s in host memory", device->nic,
+                     (double)device->best[figure], figure == FIGURE_NIC_TO_DEVICE ? "to" : "from",
+                     device->model, loopback);
+        report_line(reporter, "gpu.paths", spec->metric, device->best[figure], spec->unit,
+                    is_low ? FAULT_GPU_NIC_SLOW : FAULT_NONE, &record);
+    }
+    report_nic_contents(reporter, device);
+}
+
 /* Atomic additions of the device in the memory of another one. */
 static void report_atomics_to(struct reporter *reporter, const struct gpu_device *device, int to)
 {
@@ -470,7 +537,7 @@ static void report_node(struct reporter *reporter)
 {
     const struct gpu_node *node = &reporter->nodes[reporter->node];
     struct record record = RECORD_INIT;
-    const char *no_blas = "";
+    const char *no_blas = "", *no_nic = "";
 
     reporter->part[0] = '\0';
     if (node->outcome != WORKER_DONE) {
@@ -490,6 +557,14 @@ static void report_node(struct reporter *reporter)
         snprintf(reporter->message, sizeof reporter->message,
                  "products of the vendor's library not tested: %s", no_blas);
         report_line(reporter, "gpu.compute", "library", NAN, NULL, FAULT_NONE, &record);
+    }
+    for (int i = 0; i < node->count && !*no_nic; i++)
+        no_nic = node->devices[i].no_nic;
+    if (*no_nic) {
+        record = RECORD(.verdict = VERDICT_SKIP);
+        snprintf(reporter->message, sizeof reporter->message,
+                 "paths between NICs and GPUs not tested: %s", no_nic);
+        report_line(reporter, "gpu.paths", "nic", NAN, NULL, FAULT_NONE, &record);
     }
 }
 
@@ -523,7 +598,9 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
             snprintf(reporter.part, sizeof reporter.part, "gpu%d", device->part);
             report_given_up(&reporter, device);
             for (int figure = 0; figure < FIGURES; figure++)
-                report_figure(&reporter, device, (enum figure)figure, references[figure]);
+                if (figure_specs[figure].task != TASK_NIC)
+                    report_figure(&reporter, device, (enum figure)figure, references[figure]);
+            report_nic(&reporter, device);
             report_blas(&reporter, device);
             report_contents(&reporter, device);
             report_atomics(&reporter, device);

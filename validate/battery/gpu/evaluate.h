@@ -46,6 +46,9 @@ enum figure {
     FIGURE_COPY_TOGETHER,
     FIGURE_TO_DEVICE_TOGETHER,
     FIGURE_TO_HOST_TOGETHER,
+    FIGURE_NIC_LOOPBACK,
+    FIGURE_NIC_TO_DEVICE,
+    FIGURE_NIC_FROM_DEVICE,
     FIGURES
 };
 
@@ -89,6 +92,11 @@ struct gpu_device {
     float additions;
     unsigned wrong_atomics_to[WORKERS];
     bool has_atomics_to[WORKERS];
+    char nic[64];          /* the port of the NIC figures, "mlx5_0:1"; "": none */
+    bool is_nic_near;      /* no port is nearer */
+    char no_nic[160];      /* why its path to the device was not tested */
+    char nic_failure[160]; /* what was said of writes that failed; "": none */
+    struct gpu_wrong wrong_nic;
 };
 
 struct gpu_node {
@@ -119,10 +127,14 @@ double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t nod
 /* Paths that carry less than this share of their reference are at fault. */
 #define GPU_PEER_LEAST 0.7
 
+/* A port reaches a device near it with this share of what it does in host memory, at least. */
+#define GPU_NIC_LEAST 0.5
+
 /* What device of which node is low in that figure, or towards that peer, and is to be measured
  * again. */
 bool gpu_is_low(const struct gpu_node *nodes, size_t count, size_t node, int device,
                 enum figure figure);
+bool gpu_is_nic_low(const struct gpu_device *device, enum figure figure);
 bool gpu_is_peer_low(const struct gpu_node *nodes, size_t count, size_t node, int from, int to);
 
 /* A record for each that was measured. */

@@ -37,6 +37,10 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
         snprintf(device->no_blas, sizeof device->no_blas, "%.159s", answer->text);
         return;
     }
+    if (answer->outcome == WORKER_NOT_TESTED && request->task == TASK_NIC) {
+        snprintf(device->no_nic, sizeof device->no_nic, "%.159s", answer->text);
+        return;
+    }
     if (answer->outcome == WORKER_NOT_TESTED && request->task != TASK_OPEN) { /* want of memory */
         device->is_memory_short = true;
         snprintf(device->text, sizeof device->text, "%.159s", answer->text);
@@ -82,6 +86,12 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
         device->is_direct[request->peer] = answer->is_direct;
         device->wrong_from_peer[request->peer] += (unsigned)answer->wrong;
         break;
+    case TASK_NIC:
+        if (answer->outcome == WORKER_WRONG && answer->wrong > 0)
+            add_wrong(&device->wrong_nic, answer);
+        else if (answer->outcome == WORKER_WRONG)
+            snprintf(device->nic_failure, sizeof device->nic_failure, "%.159s", answer->text);
+        break;
     case TASK_ATOMICS:
         if (request->peer >= 0) {
             device->has_atomics_to[request->peer] = value > 0;
@@ -107,6 +117,7 @@ static void crew_measure(struct crew *crew, unsigned set, const struct worker_re
         if (!(set >> i & 1) || crew->workers[i].fd < 0)
             continue;
         own.device = crew->node->devices[i].ordinal;
+        own.nic = crew->nics[i];
         own.numa_node = -1;
         for (size_t k = 0; crew->program->inventory && k < crew->program->inventory->gpu_count; k++)
             if ((int)k == crew->node->devices[i].part)
@@ -174,6 +185,20 @@ static void measure_peers(struct crew *crew)
         }
 }
 
+/* What is slow is measured again. */
+static void measure_nics(struct crew *crew)
+{
+    for (int i = 0; i < crew->node->count; i++) {
+        struct gpu_device *device = &crew->node->devices[i];
+
+        for (int figure = FIGURE_NIC_LOOPBACK;
+             figure <= FIGURE_NIC_FROM_DEVICE && *crew->nics[i].device; figure++)
+            for (int k = 0; k < 1 + AGAIN && !*device->no_nic; k++)
+                if (k == 0 || gpu_is_nic_low(device, (enum figure)figure))
+                    measure(crew, (enum figure)figure, 1U << i);
+    }
+}
+
 /* In parts, each with its own deadline: one where it is quick, else 40, or as many as there is time
  * for. */
 static void measure_repeatable(struct crew *crew)
@@ -199,6 +224,7 @@ static void measure_all(struct crew *crew)
         program_phase(crew->program, "rates, round %d of %d", round + 1, rounds);
         for (int figure = 0; figure < FIGURES; figure++)
             if (is_wanted(crew, figure_specs[figure].task) &&
+                figure_specs[figure].task != TASK_NIC &&
                 (figure_specs[figure].least > 0 || !crew->options->is_quick))
                 measure(crew, (enum figure)figure, ~0U);
     }
@@ -220,6 +246,11 @@ static void measure_all(struct crew *crew)
     if (is_wanted(crew, TASK_PEER)) {
         program_phase(crew->program, "paths between devices");
         measure_peers(crew);
+    }
+    if (is_wanted(crew, TASK_NIC) && !crew->options->is_quick) {
+        program_phase(crew->program, "paths to NICs");
+        crew_find_nics(crew);
+        measure_nics(crew);
     }
 }
 

@@ -16,6 +16,7 @@
 #include "lib/base/ranges.h"
 #include "lib/base/sysfs.h"
 #include "lib/constants/battery_constants.h"
+#include "validate/battery/gpu/nic.h"
 #include "validate/battery/gpu/products.h"
 
 enum { COUNTERS = 16, ADDITIONS = 16 /* of a thread, to each */ };
@@ -313,19 +314,6 @@ static int peer(const struct worker_request *request)
     return status;
 }
 
-static int copy_counters(device_address address, unsigned long long counters[COUNTERS],
-                         bool is_to_device)
-{
-    size_t size = COUNTERS * sizeof *counters;
-    int status = is_to_device ? worker.library.call.to_device(address, counters, size, NULL)
-                              : worker.library.call.to_host(counters, address, size, NULL);
-
-    if (status != 0)
-        return call_failed("a copy", status);
-    status = device_begin(&worker.device, &worker.err);
-    return status == 0 ? device_end(&worker.device, NULL, &worker.err) : status;
-}
-
 static void verify_counters(const unsigned long long counters[COUNTERS],
                             const struct kernel_work *work, unsigned long long threads)
 {
@@ -354,11 +342,12 @@ static int atomics(const struct worker_request *request)
         return status;
     status = allocate_at(request->peer, sizeof counters, &work.to);
     if (status == 0)
-        status = copy_counters(work.to, counters, true);
+        status = device_copy(&worker.device, work.to, counters, sizeof counters, true, &worker.err);
     if (status == 0)
         status = run(KERNEL_ATOMIC_ADD, blocks, 1, &work, NULL);
     if (status == 0)
-        status = copy_counters(work.to, counters, false);
+        status =
+            device_copy(&worker.device, work.to, counters, sizeof counters, false, &worker.err);
     if (status == 0)
         verify_counters(counters, &work, threads);
     release(&work.to, 1);
@@ -413,6 +402,9 @@ static int do_task(const char *path, const struct worker_request *request)
         return peer(request);
     case TASK_ATOMICS:
         return atomics(request);
+    case TASK_NIC:
+        go_near(request->numa_node);
+        return nic_measure(&worker.device, request, &worker.answer, &worker.err);
     case TASK_GROUP_ID:
     case TASK_GROUP_JOIN:
     case TASK_GROUP_RUN:

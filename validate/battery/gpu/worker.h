@@ -23,6 +23,7 @@ enum worker_task {
     TASK_PEER,        /* peer: the other device; value: GB/s to it */
     TASK_ATOMICS,     /* peer: whose memory, -1: its own; value: additions, 0: the driver says that
                          the path has no atomics */
+    TASK_NIC,         /* kind: enum nic_write; value: GB/s */
     TASK_GROUP_ID,    /* loads NCCL; version, id */
     TASK_GROUP_JOIN,  /* id, rank, size; value: bytes of an operation that it has memory for */
     TASK_GROUP_RUN,   /* kind: enum collective; bytes, of collective_bytes(); amount: how often;
@@ -37,6 +38,14 @@ bool worker_loads(enum worker_task task);
 enum precision { PRECISION_FP32, PRECISION_FP64, PRECISIONS };
 enum memory_access { ACCESS_COPY, ACCESS_READ, ACCESS_WRITE, ACCESS_TRIAD, ACCESSES };
 enum host_copy { COPY_TO_DEVICE, COPY_TO_HOST, COPY_TO_DEVICE_PAGEABLE, COPY_TO_HOST_PAGEABLE };
+/* An RDMA port that writes to itself. */
+enum nic_write { NIC_LOOPBACK /* in host memory */, NIC_TO_DEVICE, NIC_FROM_DEVICE };
+
+/* The port, as of verbs_port_open(). */
+struct worker_nic {
+    char device[64]; /* "mlx5_0"; "": none */
+    int port, gid_index;
+};
 
 struct worker_request {
     enum worker_task task;
@@ -44,12 +53,14 @@ struct worker_request {
     int numa_node; /* of host memory; -1: any */
     int rank, size;
     unsigned long long bytes;
+    struct worker_nic nic;
     struct nccl_id id;
 };
 
 enum worker_outcome {
     WORKER_DONE,
-    WORKER_WRONG,      /* the data were wrong: wrong, index, found, expected */
+    WORKER_WRONG,      /* the data were wrong: wrong, index, found, expected; TASK_NIC: or writes
+                          failed */
     WORKER_NOT_TESTED, /* text says why: want of memory, no library */
     WORKER_ERROR,      /* the driver's, in text */
     WORKER_NO_DEVICE,  /* no driver, or no device: nothing to be tested */

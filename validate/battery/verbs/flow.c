@@ -491,16 +491,21 @@ int verbs_serve(void *context, struct pollfd *polled)
 
 /* ---------------------------------------------------------------- what arrived */
 
+struct pattern verbs_pattern(size_t message_bytes, uint64_t session)
+{
+    return pattern_of(0, 0, message_bytes, session);
+}
+
 void verbs_write_pattern(struct verbs_link *link, uint64_t session)
 {
-    struct pattern pattern = pattern_of(0, 0, link->message_bytes, session);
+    struct pattern pattern = verbs_pattern(link->message_bytes, session);
 
     pattern_fill(&pattern, link->out, link->message_bytes);
 }
 
 double verbs_damaged(const struct verbs_link *link, uint64_t session)
 {
-    struct pattern pattern = pattern_of(0, 0, link->message_bytes, session);
+    struct pattern pattern = verbs_pattern(link->message_bytes, session);
     size_t offset = link->verb == VERB_UD ? VERBS_HEADER_BYTES : 0;
     double damaged = 0;
 

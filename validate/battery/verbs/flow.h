@@ -7,6 +7,7 @@
 
 #include "validate/battery/links/path/path.h"
 #include "validate/battery/verbs/link.h"
+#include "validate/harness/pattern.h"
 
 /* Messages on connected queue pairs: the driver sends and measures; the server of writes and reads
  * does nothing, that of sends takes them and puts its buffers back. Nothing here needs MPI.
@@ -55,5 +56,7 @@ int verbs_serve(void *service, struct pollfd *polled);
 /* How many queue pairs' memory does not hold what was sent last. of_reads: the driver's own. */
 double verbs_damaged(const struct verbs_link *link, uint64_t session);
 void verbs_write_pattern(struct verbs_link *link, uint64_t session);
+/* That of a message of so many bytes. */
+struct pattern verbs_pattern(size_t message_bytes, uint64_t session);
 
 #endif

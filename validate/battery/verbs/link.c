@@ -32,6 +32,14 @@ static void choose_depths(struct verbs_link *link)
     link->send_depth = least(link->send_depth, most);
 }
 
+static int take_gpu_memory(struct verbs_link *link, struct error *err)
+{
+    link->in = link->out = (unsigned char *)(uintptr_t)link->gpu->address;
+    link->stride_bytes = link->message_bytes;
+    link->region = verbs_register_gpu(link->port, link->gpu, err);
+    return link->region ? 0 : -1;
+}
+
 static int take_memory(struct verbs_link *link, struct error *err)
 {
     size_t page = 4096, count = (size_t)link->count;
@@ -111,8 +119,9 @@ static int make_pairs(struct verbs_link *link, struct error *err)
     return 0;
 }
 
-int verbs_link_open(struct verbs_port *port, enum verb verb, const struct verbs_settings *settings,
-                    size_t message_bytes, struct verbs_link **link, struct error *err)
+static int open_link(struct verbs_port *port, enum verb verb, const struct verbs_settings *settings,
+                     size_t message_bytes, const struct verbs_gpu_memory *gpu,
+                     struct verbs_link **link, struct error *err)
 {
     struct verbs_link *made = calloc(1, sizeof *made);
 
@@ -123,14 +132,32 @@ int verbs_link_open(struct verbs_port *port, enum verb verb, const struct verbs_
     made->settings = *settings;
     made->count = settings->queue_pairs;
     made->message_bytes = message_bytes;
+    made->gpu = gpu;
     made->packet_number = (uint32_t)rand() & 0xffffff;
     choose_depths(made);
-    if (take_memory(made, err) != 0 || make_pairs(made, err) != 0) {
+    if ((gpu ? take_gpu_memory(made, err) : take_memory(made, err)) != 0 ||
+        make_pairs(made, err) != 0) {
         verbs_link_close(made);
         return -1;
     }
     *link = made;
     return 0;
+}
+
+int verbs_link_open(struct verbs_port *port, enum verb verb, const struct verbs_settings *settings,
+                    size_t message_bytes, struct verbs_link **link, struct error *err)
+{
+    return open_link(port, verb, settings, message_bytes, NULL, link, err);
+}
+
+int verbs_link_open_gpu(struct verbs_port *port, const struct verbs_settings *settings,
+                        const struct verbs_gpu_memory *memory, struct verbs_link **link,
+                        struct error *err)
+{
+    struct verbs_settings own = *settings;
+
+    own.queue_pairs = 1;
+    return open_link(port, VERB_WRITE, &own, memory->size_bytes, memory, link, err);
 }
 
 void verbs_link_close(struct verbs_link *link)

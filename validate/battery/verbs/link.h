@@ -43,6 +43,8 @@ struct verbs_link {
     unsigned char *out, *in; /* one message; one part for each queue pair */
     unsigned char *small_out, *small_in;
     struct ibv_mr *region;
+    const struct verbs_gpu_memory *gpu; /* in place of memory, for one queue pair's streams of
+                                           writes; nothing here looks into it */
 
     int unreaped; /* pings that were sent and not yet told as done */
     uint32_t packet_number;
@@ -56,6 +58,11 @@ struct verbs_link {
 /* message_bytes: the longest. settings as given; the port's GID was chosen before. */
 int verbs_link_open(struct verbs_port *port, enum verb verb, const struct verbs_settings *settings,
                     size_t message_bytes, struct verbs_link **link, struct error *err);
+/* The same for one queue pair and writes alone, from and to memory of a GPU that has room for a
+ * message; it has to outlive the link. */
+int verbs_link_open_gpu(struct verbs_port *port, const struct verbs_settings *settings,
+                        const struct verbs_gpu_memory *memory, struct verbs_link **link,
+                        struct error *err);
 void verbs_link_close(struct verbs_link *link);
 
 /* Without queue pairs and memory. */

@@ -25,38 +25,19 @@ static struct link_result *add_result(struct program *program, const struct rail
     return result;
 }
 
-static int connect_both(struct verbs_link *from, struct verbs_link *to, const char *node,
-                        int mtu_bytes, struct error *err)
-{
-    struct verbs_address from_address, to_address;
-
-    verbs_link_address(from, &from_address);
-    verbs_link_address(to, &to_address);
-    if (verbs_addresses_fit(&from_address, node, &to_address, node, err) != 0 ||
-        verbs_link_connect(from, &to_address, node, mtu_bytes, err) != 0 ||
-        verbs_link_connect(to, &from_address, node, mtu_bytes, err) != 0)
-        return -1;
-    return 0;
-}
-
 static int measure(struct verbs_port *from, struct verbs_port *to, const char *node,
                    const struct path_plan *plan, const struct verbs_settings *settings,
                    struct path_result *path, int *mtu_bytes, struct error *err)
 {
-    struct verbs_stream stream = {.message_bytes = (size_t)settings->message_bytes};
+    size_t bytes = (size_t)settings->message_bytes;
     struct verbs_link *source = NULL, *target = NULL;
     int rv = -1;
 
-    if (verbs_link_open(from, VERB_WRITE, settings, stream.message_bytes, &source, err) == 0 &&
-        verbs_link_open(to, VERB_WRITE, settings, stream.message_bytes, &target, err) == 0 &&
-        connect_both(source, target, node, settings->mtu_bytes, err) == 0) {
-        stream.link = source;
-        *mtu_bytes = source->mtu_bytes;
+    if (verbs_link_open(from, VERB_WRITE, settings, bytes, &source, err) == 0 &&
+        verbs_link_open(to, VERB_WRITE, settings, bytes, &target, err) == 0) {
         verbs_write_pattern(source, 1);
-        rv = verbs_measure(&stream, 1, plan, true, err);
-        if (rv == 0)
-            rv = verbs_measure(&stream, 1, plan, false, err);
-        measure_take(&stream, path);
+        rv = verbs_measure_within(source, target, node, settings->mtu_bytes, plan, path, err);
+        *mtu_bytes = source->mtu_bytes;
         path->damaged = rv == 0 ? verbs_damaged(target, 1) : 0;
     }
     verbs_link_close(source);

@@ -34,6 +34,36 @@ int verbs_measure(struct verbs_stream *streams, int count, const struct path_pla
                      err);
 }
 
+static int connect_both(struct verbs_link *from, struct verbs_link *to, const char *node,
+                        int mtu_bytes, struct error *err)
+{
+    struct verbs_address from_address, to_address;
+
+    verbs_link_address(from, &from_address);
+    verbs_link_address(to, &to_address);
+    if (verbs_addresses_fit(&from_address, node, &to_address, node, err) != 0 ||
+        verbs_link_connect(from, &to_address, node, mtu_bytes, err) != 0 ||
+        verbs_link_connect(to, &from_address, node, mtu_bytes, err) != 0)
+        return -1;
+    return 0;
+}
+
+int verbs_measure_within(struct verbs_link *from, struct verbs_link *to, const char *node,
+                         int mtu_bytes, const struct path_plan *plan, struct path_result *path,
+                         struct error *err)
+{
+    struct verbs_stream stream = {.link = from, .message_bytes = from->message_bytes};
+    int rv = connect_both(from, to, node, mtu_bytes, err);
+
+    if (rv != 0)
+        return rv;
+    rv = verbs_measure(&stream, 1, plan, true, err);
+    if (rv == 0)
+        rv = verbs_measure(&stream, 1, plan, false, err);
+    measure_take(&stream, path);
+    return rv;
+}
+
 void measure_take(const struct verbs_stream *stream, struct path_result *path)
 {
     path->sample_count = stream->sample_count;

@@ -11,6 +11,12 @@
 int verbs_measure(struct verbs_stream *streams, int count, const struct path_plan *plan,
                   bool is_warmup, struct error *err);
 
+/* Connects two links of one node, writes from the one to the other and measures that. mtu_bytes as
+ * for verbs_link_connect(). Returns 0, or -1 with err. */
+int verbs_measure_within(struct verbs_link *from, struct verbs_link *to, const char *node,
+                         int mtu_bytes, const struct path_plan *plan, struct path_result *path,
+                         struct error *err);
+
 /* What the stream found, as a path's result. */
 void measure_take(const struct verbs_stream *stream, struct path_result *path);
 

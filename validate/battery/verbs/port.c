@@ -138,11 +138,12 @@ enum ibv_mtu verbs_mtu_of(int bytes)
     return mtu;
 }
 
+enum { ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ };
+
 struct ibv_mr *verbs_register(struct verbs_port *port, void *memory, size_t size_bytes,
                               struct error *err)
 {
-    int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-    struct ibv_mr *region = ibv_reg_mr(port->domain, memory, size_bytes, access);
+    struct ibv_mr *region = ibv_reg_mr(port->domain, memory, size_bytes, ACCESS);
     struct rlimit limit;
     int failure = errno;
 
@@ -159,6 +160,21 @@ struct ibv_mr *verbs_register(struct verbs_port *port, void *memory, size_t size
         error_set(err, "%s: cannot register %.1f MB: %s", port->name, 1e-6 * (double)size_bytes,
                   strerror(failure));
     return NULL;
+}
+
+struct ibv_mr *verbs_register_gpu(struct verbs_port *port, const struct verbs_gpu_memory *memory,
+                                  struct error *err)
+{
+    struct ibv_mr *region = memory->fd >= 0
+                                ? ibv_reg_dmabuf_mr(port->domain, 0, memory->size_bytes,
+                                                    memory->address, memory->fd, ACCESS)
+                                : ibv_reg_mr(port->domain, (void *)(uintptr_t)memory->address,
+                                             memory->size_bytes, ACCESS);
+
+    if (!region)
+        error_set(err, "%s cannot register memory of the GPU by %s: %m", port->name,
+                  memory->fd >= 0 ? "dma-buf" : "a peer memory client");
+    return region;
 }
 
 /* As UCX asks: with no file at all, a driver that can says "bad file", one that cannot "not

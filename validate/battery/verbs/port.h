@@ -40,6 +40,16 @@ enum ibv_mtu verbs_mtu_of(int bytes);
 struct ibv_mr *verbs_register(struct verbs_port *port, void *memory, size_t size_bytes,
                               struct error *err);
 
+/* Memory of a GPU at its own address, by the file of its dma-buf, or, where fd is -1, by a peer
+ * memory client. */
+struct verbs_gpu_memory {
+    uint64_t address;
+    size_t size_bytes;
+    int fd;
+};
+struct ibv_mr *verbs_register_gpu(struct verbs_port *port, const struct verbs_gpu_memory *memory,
+                                  struct error *err);
+
 /* How memory of a GPU could be registered at this port: by dma-buf (asked of the driver), and by a
  * peer memory client (asked of the kernel, below root). Each is available or not, with the reason.
  * Returns whether either is. */

@@ -164,6 +164,49 @@ static void outcomes(void)
            "without that library the rest is measured, and nothing is at fault");
 }
 
+/* A NIC with the memory of a device, beside what it does in host memory. */
+static void nics(void)
+{
+    struct gpu_device *device = &nodes[1].devices[2];
+
+    healthy(DEVICES);
+    for (int i = 0; i < NODES; i++)
+        for (int k = 0; k < DEVICES; k++) {
+            snprintf(nodes[i].devices[k].nic, sizeof nodes[i].devices[k].nic, "mlx5_%d:1", k);
+            nodes[i].devices[k].is_nic_near = true;
+            for (int figure = FIGURE_NIC_LOOPBACK; figure <= FIGURE_NIC_FROM_DEVICE; figure++)
+                nodes[i].devices[k].best[figure] = k == 0 ? 12 : 50;
+        }
+    is_str(evaluated(NODES), "", "NICs of other speeds are each held against themselves");
+    device->best[FIGURE_NIC_TO_DEVICE] = 24;
+    is_str(evaluated(NODES), "gpu_nic_slow n2 gpu2 nic_to_device\n",
+           "a GPU that its NIC reaches slowly, of host memory not so");
+    ok(gpu_is_nic_low(device, FIGURE_NIC_TO_DEVICE), "... is to be measured again");
+    device->best[FIGURE_NIC_LOOPBACK] = 24;
+    is_str(evaluated(NODES), "", "a NIC that is slow with host memory, too, is not the GPU's");
+    device->best[FIGURE_NIC_LOOPBACK] = 50;
+    device->is_nic_near = false;
+    is_str(evaluated(NODES), "", "nor is one that is not known to be near");
+    device->best[FIGURE_NIC_TO_DEVICE] = 50;
+    device->wrong_nic.count = 1;
+    is_str(evaluated(NODES), "gpu_nic_damaged n2 gpu2 nic\n", "damaged data");
+    for (int i = 0; i < NODES / 2; i++)
+        for (int k = 0; k < DEVICES; k++)
+            nodes[i].devices[k].wrong_nic.count = 1;
+    ok(!strstr(evaluated(NODES), "gpu_nic_damaged"), "... with half of the devices are nobody's");
+    healthy(DEVICES);
+    snprintf(device->nic_failure, sizeof device->nic_failure, "refused");
+    is_str(evaluated(NODES), "gpu_nic_failed n2 gpu2 nic\n", "writes that fail are named");
+    healthy(DEVICES);
+    snprintf(device->no_nic, sizeof device->no_nic, "no dma-buf");
+    is_str(evaluated(NODES), " n2  nic\n", "where no NIC reaches GPUs nothing is at fault");
+    healthy(DEVICES);
+    device->outcome = WORKER_HUNG;
+    device->task = TASK_NIC;
+    is_str(evaluated(NODES), "gpu_nic_failed n2 gpu2 device\n",
+           "a hang in the NIC's driver is not the GPU's");
+}
+
 /* Nodes whose devices were not looked at, for want of a library or of a device. */
 static void nodes_left_out(void)
 {
@@ -185,5 +228,6 @@ int main(void)
     nodes_left_out();
     paths();
     outcomes();
+    nics();
     return tap_done();
 }

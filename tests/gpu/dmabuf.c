@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In place of ibv_reg_dmabuf_mr() (LD_PRELOAD), which soft-RoCE's driver refuses: the file that the
+ * stand-in of libcuda gives is mapped here and registered as memory of this process. */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <sys/mman.h>
+
+#undef ibv_reg_mr_iova
+__attribute__((visibility("default"))) struct ibv_mr *
+ibv_reg_dmabuf_mr(struct ibv_pd *domain, uint64_t offset, size_t size, uint64_t address, int file,
+                  int access)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)offset);
+
+    return memory != MAP_FAILED ? ibv_reg_mr_iova(domain, memory, size, address, access) : NULL;
+}
