@@ -19,7 +19,9 @@ runs() { # RANKS OPTION...: the larger problem
     is "$?" 0 "$ranks ranks, $*"
     ok '... have the reference'"'"'s losses' follows "$large_losses"
 }
-for ranks in 2 4 6 8; do
+is_whole=yes ranks_tried=(2 4 6 8)
+if is_sanitized "$top_builddir/muster-train"; then is_whole='' ranks_tried=(2); fi
+for ranks in "${ranks_tried[@]}"; do
     train_ranks $ranks "${small[@]}" --stages=2 --verify >out 2>err
     is "$?" 0 "$ranks ranks, two stages, two sequences"
     ok '... have the reference'"'"'s losses' follows "$small_losses"
@@ -28,7 +30,7 @@ runs 2 --stages=2
 runs 3 --stages=3 --microbatches=3
 runs 4 --stages=4 --microbatches=1
 runs 2 --stages=2 --split=3,1 --microbatches=7
-if ! is_sanitized "$top_builddir/muster-train"; then
+if [ -n "$is_whole" ]; then
     runs 6 --stages=3 --split=1,1,2 --bucket=0.01
     runs 8 --stages=4 --microbatches=2
     runs 8 --stages=2 --split=1,3 --algorithm=ring
@@ -39,7 +41,7 @@ train_ranks 2 "${large[@]}" --microbatches=4 --bucket=0.05 >out 2>err
 ok 'so have two that share the sequences' follows "$large_losses"
 
 # Activations in bfloat16, where they can be: near the reference, however the ranks share the work.
-if "$top_builddir/muster-train" "${small[@]}" --steps=0 --precision=bf16 >out 2>err; then
+if [ -n "$is_whole" ] && "$top_builddir/muster-train" "${small[@]}" --steps=0 --precision=bf16 >out 2>err; then
     for way in --strategy=ddp --strategy=zero3 --stages=2; do
         train_ranks 2 "${small[@]}" --precision=bf16 "$way" >out 2>err
         ok "two ranks in bf16, $way: the last loss is the reference's to 0.01" \
@@ -120,14 +122,16 @@ for stages in 2 4; do
     [ $stages = 2 ] && is "$(final)" "$wanted" '... with the same loss'
     ok '... to 1e-6' awk -v a="$(final)" -v b="$wanted" 'BEGIN { exit !(a && a-b < 1e-6 && b-a < 1e-6) }'
 done
-train_ranks 4 "${long[@]}" --stages=2 --checkpoint=once >out 2>err
-ok '... and the same bits, on as many' diff -r once/step-000000012 again-2/step-000000012
-train_ranks 3 "${long[@]}" --strategy=zero3 --checkpoint=whole >out 2>err
-ok 'zero3 goes on from it to 1e-6' awk -v a="$(final)" -v b="$wanted" \
-    'BEGIN { exit !(a && a-b < 1e-6 && b-a < 1e-6) }'
-rm -r whole/step-000000006
-train_ranks 2 "${long[@]}" --stages=2 --split=1,3 --checkpoint=whole --steps=13 >out 2>err
-like "$(cat err)" 'resuming from step 12 of' 'a pipeline goes on from one of zero3'
+if [ -n "$is_whole" ]; then
+    train_ranks 4 "${long[@]}" --stages=2 --checkpoint=once >out 2>err
+    ok '... and the same bits, on as many' diff -r once/step-000000012 again-2/step-000000012
+    train_ranks 3 "${long[@]}" --strategy=zero3 --checkpoint=whole >out 2>err
+    ok 'zero3 goes on from it to 1e-6' awk -v a="$(final)" -v b="$wanted" \
+        'BEGIN { exit !(a && a-b < 1e-6 && b-a < 1e-6) }'
+    rm -r whole/step-000000006
+    train_ranks 2 "${long[@]}" --stages=2 --split=1,3 --checkpoint=whole --steps=13 >out 2>err
+    like "$(cat err)" 'resuming from step 12 of' 'a pipeline goes on from one of zero3'
+fi
 
 # Who is wrong.
 train() { train_ranks "$@" "${large[@]}" >out 2>err; }
@@ -137,10 +141,12 @@ like "$(cat err)" \
     "^muster-train: step 4: loss [0-9.]*; the gradient of fcw in layer 2 is not finite, on rank 3 on $here" \
     '... named with step, rank, tensor and layer'
 is "$(grep -c '^muster-train' err)" 1 '... and by nobody else'
-train 6 --stages=2 --verify --inject=flip:4@5
-is "$(grep '^muster-train: step' err)" \
-    "muster-train: step 5: rank 4 on $here: parameter fcw of layer 2 differs from most of the 3 ranks" \
-    'a parameter that differs within a stage'
+if [ -n "$is_whole" ]; then
+    train 6 --stages=2 --verify --inject=flip:4@5
+    is "$(grep '^muster-train: step' err)" \
+        "muster-train: step 5: rank 4 on $here: parameter fcw of layer 2 differs from most of the 3 ranks" \
+        'a parameter that differs within a stage'
+fi
 train 4 --stages=2 --verify --inject=rot:2@2
 is "$(grep '^muster-train: step' err)" \
     "muster-train: step 3: rank 2 on $here: its stored layer 2 changed since the last step: its memory corrupts data" \
