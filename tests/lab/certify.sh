@@ -9,6 +9,8 @@
 #   certify [OPTION...]                 # runs it: $status, words in $work/words, records in
 #                                       # $work/records
 #   certify_until PATTERN [OPTION...]   # runs it beside, $pid, until a line of its words is like that
+#   is_unsettled                        # a moment when this machine did something else has left a node
+#                                       # unknown, which is shown: once more, then
 #   verdicts                            # "n1 pass n2 fail n3 pass n4 pass"
 #   valid NAME                          # a check: all records are as doc/records.md says
 #   failures_of n2                       # "TEST PART: MESSAGE" of each failing verdict about n2
@@ -63,6 +65,8 @@ failures_of() { # NODE
     jq -r --arg node "$1" 'select(.node == $node and .verdict == "fail" and .test != "certify") |
         "\(.test) \(.part // ""): \(.message // "")"' "$work/records"
 }
+
+is_unsettled() { [[ $(verdicts) == *unknown* ]] && show; }
 
 # "planned": idle, and Slurm's backfill has a job in mind that is gone by now
 states() { lab run sinfo -h -N -o '%N %T' | sed 's/\*$//; s/ planned$/ idle/' | sort -u | xargs; }
