@@ -70,7 +70,8 @@ has_steps() { [ "$(cat "$work/steps.txt" 2>/dev/null || echo 0)" -gt 50 ]; }
 ok 'a job that is watched for a hang runs' within 60 has_steps
 lab on n2 pkill -STOP -x steps
 ok 'a rank stands still: it ends well' within 200 told hung '^status 0$' || sed 's/^/# /' "$work/hung"
-like "$(cat "$work/hung")" 'muster run: n2: the job hangs' 'the node whose rank stands still is named'
+like "$(cat "$work/hung")" '^muster run: n2: (the job hangs|rank [0-9]+ \(pid [0-9]+\) is stopped)' \
+    'the node whose rank stands still is named'
 like "$(cat "$work/hung")" 'muster run: starts srun on n\[1,3-4\]' '... and gives way to a spare'
 like "$(cat "$work/hung")" 'from [1-9]' '... which goes on from the checkpoint'
 is "$(grep -o '"reason":"[a-z-]*"' "$work/hung.json" | cut -d'"' -f4 | xargs)" 'failed hung done' \
