@@ -97,4 +97,10 @@ for libraries in old:'libamdhip64.so.6 is too old: missing function hipGetDevice
     is "$status/$text" '0/- gpu.compute device -' "libraries ${libraries%%:*}: not looked at"
     like "$(cat "$work/json")" "${libraries#*:}" '... and why'
 done
+
+printf '%s\n' 'vendor amd' 'devices 2' "cache $work" >"$work/state"
+"$top_srcdir/tests/gpu/device" --quick --build "$top_builddir" --libraries "$work/new" "$work/device" >"$work/said" 2>&1
+is "$?" 0 'tests/gpu/device runs to its end' || diag "$(cat "$work/said")"
+is "$(jq -r '.figures | map(select(.metric == "rate_fp32") | .part) | join(" ")' "$work/device/results.json")" 'gpu0 gpu1' \
+    '... and its results have each device'
 done_testing
