@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/statistics.h"
 #include "tests/sim/certification.h"
@@ -51,6 +52,19 @@ static bool is_through(const struct finding *finding, const struct fault *faults
     return false;
 }
 
+static void keep(struct tally *tally, const struct stated *item)
+{
+    if (isnan(item->probability))
+        return;
+    if (tally->count == tally->size) {
+        tally->size = 2 * tally->size + 1024;
+        tally->items = realloc(tally->items, tally->size * sizeof *tally->items);
+        if (!tally->items)
+            exit(3);
+    }
+    tally->items[tally->count++] = *item;
+}
+
 /* Counts a finding that states a probability: whether a fault is at its place, and whether it is
  * that very part and direction. */
 static void add(struct tally *tally, const struct finding *finding, struct fault *faults, int count,
@@ -74,15 +88,7 @@ static void add(struct tally *tally, const struct finding *finding, struct fault
                finding->ways, finding->value, finding->limit, log_odds(finding->confidence),
                item.is_right ? "right" : "wrong", item.is_exact ? "exactly" : "roughly",
                finding->message);
-    if (isnan(finding->confidence))
-        return;
-    if (tally->count == tally->size) {
-        tally->size = 2 * tally->size + 1024;
-        tally->items = realloc(tally->items, tally->size * sizeof *tally->items);
-        if (!tally->items)
-            exit(3);
-    }
-    tally->items[tally->count++] = item;
+    keep(tally, &item);
 }
 
 /* One certification of a cluster of two rails: 200 Mb/s as the lab has, leaves of four nodes or
@@ -198,33 +204,78 @@ static void print_noise(const struct tally *tally, bool is_busy)
     free(items);
 }
 
-bool calibrate_play(const struct calibrate_plan *plan)
+static bool print_tables(const struct tally *tally, int runs)
 {
-    struct tally tally = {.plan = plan};
     size_t others = 0;
     double error = 0, all;
     bool holds;
 
-    for (int run = 0; run < plan->runs; run++)
-        certify(&tally, plan->first + run);
-    if (tally.count > 0)
-        qsort(tally.items, tally.count, sizeof *tally.items, by_odds);
-    while (others < tally.count && !tally.items[others].is_fail)
+    if (tally->count > 0)
+        qsort(tally->items, tally->count, sizeof *tally->items, by_odds);
+    while (others < tally->count && !tally->items[others].is_fail)
         others++;
     printf("| findings | log odds, from | to | count | stated, mean | right | that very part |\n"
            "|---|---|---|---|---|---|---|\n");
-    print_deciles("not failing", tally.items, others, &error);
+    print_deciles("not failing", tally->items, others, &error);
     all = error;
     error = 0;
-    holds = print_deciles("fail", tally.items + others, tally.count - others, &error);
-    all = (all + error) / fmax((double)tally.count, 1);
-    error /= fmax((double)(tally.count - others), 1);
-    print_noise(&tally, false);
-    print_noise(&tally, true);
+    holds = print_deciles("fail", tally->items + others, tally->count - others, &error);
+    all = (all + error) / fmax((double)tally->count, 1);
+    error /= fmax((double)(tally->count - others), 1);
+    print_noise(tally, false);
+    print_noise(tally, true);
     printf(
         "\nExpected calibration error: %.2f %% of %zu failing findings, %.2f %% of all %zu, in %d "
         "certifications.\n",
-        100 * error, tally.count - others, 100 * all, tally.count, plan->runs);
-    free(tally.items);
+        100 * error, tally->count - others, 100 * all, tally->count, runs);
     return holds && error < 0.01;
+}
+
+bool calibrate_play(const struct calibrate_plan *plan)
+{
+    struct tally tally = {.plan = plan};
+    bool holds;
+
+    for (int run = 0; run < plan->runs; run++)
+        certify(&tally, plan->first + run);
+    holds = print_tables(&tally, plan->runs);
+    free(tally.items);
+    return holds;
+}
+
+/* "# RUN VERDICT KIND NODE PART, ways WAYS: VALUE LIMIT ODDS right exactly: MESSAGE" */
+static bool parse(const char *line, struct stated *item)
+{
+    char verdict[16], right[8], exact[12];
+    const char *figures = strstr(line, ": ");
+    double odds;
+
+    if (!figures || sscanf(line, "# %d %15s", &item->run, verdict) != 2 ||
+        sscanf(figures + 2, "%*s %*s %lf %7s %11[a-z]", &odds, right, exact) != 3)
+        return false;
+    item->probability = 1 / (1 + exp(-odds));
+    item->is_fail = strcmp(verdict, verdict_name(VERDICT_FAIL)) == 0;
+    item->is_right = strcmp(right, "right") == 0;
+    item->is_exact = strcmp(exact, "exactly") == 0;
+    return true;
+}
+
+bool calibrate_sum(FILE *lines)
+{
+    struct tally tally = {.count = 0};
+    char line[1024];
+    int runs = 0, last = -1;
+    bool holds;
+
+    while (fgets(line, sizeof line, lines)) {
+        struct stated item = {.run = last};
+
+        if (parse(line, &item))
+            keep(&tally, &item);
+        runs += item.run != last;
+        last = item.run;
+    }
+    holds = print_tables(&tally, runs);
+    free(tally.items);
+    return holds;
 }

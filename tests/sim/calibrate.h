@@ -3,6 +3,7 @@
 #define MUSTER_SIM_CALIBRATE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "tests/sim/noise.h"
 
@@ -19,5 +20,8 @@ struct calibrate_plan {
  * more than holds: the expected calibration error is below 1 %, and no decile is right less often
  * than it says, by more than chance (1 of 1000) has it. */
 bool calibrate_play(const struct calibrate_plan *plan);
+
+/* The same of the lines that verbose runs have printed, in any number of pieces. */
+bool calibrate_sum(FILE *lines);
 
 #endif

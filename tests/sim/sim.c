@@ -11,6 +11,7 @@
  *   sim calibrate RUNS [FIRST]
  *                   stated probabilities against how often they are right, of certifications from
  *                   that number on; exit status 1 when they state too much
+ *   sim calibrate -  the same of the lines that runs with -v have printed
  *   sim one KIND NODES RAILS LEAF OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS
  *
  * -v tells what was missed
@@ -411,6 +412,9 @@ int main(int argc, char **argv)
         play_busy(atoi(argv[first + 1]));
         return 0;
     }
+    if (argc == first + 2 && strcmp(argv[first], "calibrate") == 0 &&
+        strcmp(argv[first + 1], "-") == 0)
+        return !calibrate_sum(stdin);
     if (argc >= first + 2 && argc <= first + 3 && strcmp(argv[first], "calibrate") == 0 &&
         atoi(argv[first + 1]) > 0)
         return !calibrate_play(
@@ -426,7 +430,7 @@ int main(int argc, char **argv)
     if (argc == first + 10 && strcmp(argv[first], "one") == 0 && strchr("trm", argv[first + 1][0]))
         return play_one(argv + first + 1);
     fprintf(stderr, "usage: sim [-v] short | long | row N | kind K N | times N | healthy N | busy "
-                    "N | calibrate RUNS [FIRST] | one "
+                    "N | calibrate RUNS [FIRST] | calibrate - | one "
                     "tree|rails|mesh NODES RAILS LEAF "
                     "OVERSUBSCRIPTION all|few|CONFIDENCE lab|worse BAD-PERCENT RUNS\n");
     return 2;
