@@ -130,6 +130,11 @@ is "$status/$(measured)" 0/gpu1 '--skip-busy: what others use is not tested, and
 is "$(reasons)" $'gpu0 NVIDIA H100 80GB HBM3 not tested: in use by 1 process\ngpu2 NVIDIA H100 80GB HBM3 not tested: 7629 MiB of its memory are in use' \
     '... and why'
 until compgen -G "$work/later/*" >/dev/null; do sleep 0.05; done && echo 'gpu1.process 4711' >>"$work/state" &
+gpu manager $'gpu1.slow_clock 0.5\ngpu1.clock 900\ngpu1.temperature 91\ngpu1.clock_reasons 64\ngpu1.power_limit 350000' --tests=compute
+like "$(jq -r 'select(.metric == "rate_fp32" and .verdict == "fail") | "\(.part) \(.message)"' "$work/json")" \
+    '^gpu1 NVIDIA H100 80GB HBM3 reaches [0-9.e+]+, its peers [0-9.e+]+ GFLOP/s; at 900 of 1980 MHz, 91 C, thermal slowdown \(hardware\), limited to 350 of 700 W$' \
+    'why a device may be slow is told with it' || diag "$(cat "$work/json")"
+is "$(jq -r 'select(.test == "gpu.repeatable")' "$work/json")" '' '... and no test is added'
 gpu manager $'gpu1.slow_clock 0.5\ngpu1.nccl_slow 0.2\ncache '"$work/later" --skip-busy
 wait
 is "$status/$(measured)" '0/gpu0 gpu2' 'a device that others come to use meanwhile is not judged'

@@ -92,6 +92,9 @@ enum accelerator_clock_reason {
     CLOCK_REASON_POWER_BRAKE = 0x80,
 };
 
+/* Why a device lowers its clocks, by these bits; NULL: not for a fault, or not at all. */
+const char *accelerator_slowdown(long long reasons);
+
 const char *accelerator_value_name(enum accelerator_value_id id); /* "ecc_enabled" */
 const char *accelerator_value_unit(enum accelerator_value_id id); /* "count" or "" */
 

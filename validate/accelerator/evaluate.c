@@ -155,23 +155,12 @@ static void evaluate_recovery(struct evaluation *evaluation, long index)
 
 static void evaluate_clocks(struct evaluation *evaluation, long index)
 {
-    static const struct {
-        enum accelerator_clock_reason bit;
-        const char *text;
-    } reasons[] = {
-        {CLOCK_REASON_HW_THERMAL, "thermal slowdown (hardware)"},
-        {CLOCK_REASON_SW_THERMAL, "thermal slowdown (driver)"},
-        {CLOCK_REASON_POWER_BRAKE, "power brake requested by the power supply"},
-        {CLOCK_REASON_HW_SLOWDOWN, "hardware slowdown"},
-    };
-    long long bits = number_of(device_at(evaluation, (size_t)index), ACCELERATOR_CLOCK_REASONS);
+    const char *slowdown = accelerator_slowdown(
+        number_of(device_at(evaluation, (size_t)index), ACCELERATOR_CLOCK_REASONS));
 
-    for (size_t i = 0; bits > 0 && i < sizeof reasons / sizeof *reasons; i++)
-        if (bits & reasons[i].bit) {
-            find(evaluation, index, FAULT_GPU_THROTTLED, ACCELERATOR_CLOCK_REASONS, NAN,
-                 "lowers its clocks: %s", reasons[i].text);
-            return;
-        }
+    if (slowdown)
+        find(evaluation, index, FAULT_GPU_THROTTLED, ACCELERATOR_CLOCK_REASONS, NAN,
+             "lowers its clocks: %s", slowdown);
 }
 
 static void evaluate_power(struct evaluation *evaluation, long index)

@@ -274,8 +274,10 @@ static void report_figure(struct reporter *reporter, const struct gpu_device *de
         record.limit_source = "peers";
     }
     if (is_low)
-        snprintf(reporter->message, sizeof reporter->message, "%s reaches %.4g, its peers %.4g %s",
-                 device->model, (double)device->best[figure], reference, spec->unit);
+        snprintf(reporter->message, sizeof reporter->message,
+                 "%s reaches %.4g, its peers %.4g %s%s%s", device->model,
+                 (double)device->best[figure], reference, spec->unit,
+                 *device->condition ? "; " : "", device->condition);
     report_line(reporter, test_names[gpu_test_of(spec->task)], spec->metric, device->best[figure],
                 spec->unit, is_low ? spec->code : FAULT_NONE, &record);
 }

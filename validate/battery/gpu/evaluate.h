@@ -79,6 +79,7 @@ struct gpu_device {
     char model[64], pci[16], text[160];
     float best[FIGURES], lowest[FIGURES]; /* 0: not measured */
     int samples[FIGURES];
+    char condition[160]; /* of a slow one, while it was at work: usage_condition() */
     struct gpu_wrong wrong_products, wrong_memory;
     float products, tested_mb;
     struct gpu_wrong wrong_blas; /* of the vendor's library; first in which precision */

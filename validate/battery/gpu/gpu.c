@@ -13,9 +13,10 @@
 #include "lib/constants/battery_constants.h"
 #include "validate/battery/gpu/crew.h"
 #include "validate/battery/gpu/group.h"
+#include "validate/battery/gpu/usage.h"
 #include "validate/harness/program.h"
 
-enum { AGAIN = 3 };
+enum { AGAIN = 3, AT_WORK = 200 /* products, while the management library is read */ };
 
 /* ---------------------------------------------------------------- answers */
 
@@ -254,6 +255,27 @@ static void measure_all(struct crew *crew)
     }
 }
 
+/* What the management library says of a slow device while it computes. */
+static void note_condition(struct crew *crew, int index)
+{
+    struct gpu_device *device = &crew->node->devices[index];
+    struct worker_request request = {
+        .task = TASK_REPEAT, .device = device->ordinal, .peer = -1, .amount = AT_WORK};
+    struct worker_answer answer;
+    struct usage usage;
+    int answered;
+
+    worker_send(&crew->workers[index], &request, crew->deadline_s);
+    usage_read(crew->program->conf.gpu_library_path, crew->deadline_s, &usage);
+    usage_condition(&usage, device->pci, device->condition, sizeof device->condition);
+    usage_clear(&usage);
+    while ((answered = worker_wait(crew->workers, crew->node->count, &answer)) != -2) {
+        program_step(crew->program);
+        if (answered >= 0 && answer.outcome != WORKER_DONE)
+            take(crew, answered, &request, &answer);
+    }
+}
+
 /* What is low by the figures of all nodes is measured again; the best counts. */
 static void measure_again(struct crew *crew, const struct gpu_node *nodes)
 {
@@ -261,10 +283,16 @@ static void measure_again(struct crew *crew, const struct gpu_node *nodes)
 
     program_phase(crew->program, "low rates again");
     for (int k = 0; k < crew->node->count; k++) {
+        bool is_low = false;
+
         for (int figure = 0; figure < FIGURES; figure++)
-            if (gpu_is_low(nodes, count, own, k, (enum figure)figure))
+            if (gpu_is_low(nodes, count, own, k, (enum figure)figure)) {
+                is_low = true;
                 for (int i = 0; i < AGAIN; i++)
                     measure(crew, (enum figure)figure, 1U << k);
+            }
+        if (is_low && crew->workers[k].fd >= 0)
+            note_condition(crew, k);
         for (int to = 0; to < crew->node->count; to++)
             for (int i = 0; i < AGAIN && gpu_is_peer_low(nodes, count, own, k, to); i++)
                 crew_measure(crew, 1U << k, &(struct worker_request){.task = TASK_PEER, .peer = to},

@@ -3,6 +3,7 @@
 
 #include "validate/battery/gpu/usage.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,4 +72,49 @@ bool usage_forbids(const struct usage *usage, const char *pci, char *text, size_
     else
         return false;
     return true;
+}
+
+/* -1: not told. */
+static long long number_of(const struct accelerator *device, enum accelerator_value_id id)
+{
+    return device->values[id].answer == ANSWER_PRESENT ? device->values[id].number : -1;
+}
+
+static void append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t length = strlen(text);
+    va_list arguments;
+
+    if (length > 0)
+        length += (size_t)snprintf(text + length, size - length, ", ");
+    if (length >= size)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text + length, size - length, format, arguments);
+    va_end(arguments);
+}
+
+void usage_condition(const struct usage *usage, const char *pci, char *text, size_t size)
+{
+    const struct accelerator *device = find(usage, pci);
+    const char *slowdown;
+    long long clock, limit;
+
+    text[0] = '\0';
+    if (!device)
+        return;
+    clock = number_of(device, ACCELERATOR_CLOCK);
+    if (clock >= 0 && number_of(device, ACCELERATOR_CLOCK_MAX) > 0)
+        append(text, size, "at %lld of %lld MHz", clock, number_of(device, ACCELERATOR_CLOCK_MAX));
+    if (number_of(device, ACCELERATOR_TEMPERATURE) >= 0)
+        append(text, size, "%lld C", number_of(device, ACCELERATOR_TEMPERATURE));
+    slowdown = accelerator_slowdown(number_of(device, ACCELERATOR_CLOCK_REASONS));
+    if (slowdown)
+        append(text, size, "%s", slowdown);
+    limit = number_of(device, ACCELERATOR_POWER_LIMIT);
+    if (limit > 0 && limit < number_of(device, ACCELERATOR_POWER_LIMIT_DEFAULT))
+        append(text, size, "limited to %lld of %lld W", limit / 1000,
+               number_of(device, ACCELERATOR_POWER_LIMIT_DEFAULT) / 1000);
 }

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Who else uses the node's devices, by the vendor's management library: what is loaded beside
- * others is slow, and they are harmed. */
+/* What the vendor's management library says of the node's devices: who else uses them, as what is
+ * loaded beside others is slow, and they are harmed; and what may slow them. */
 
 struct usage {
     struct accelerator_report *report; /* NULL: it could not be read, for that reason */
@@ -20,5 +20,9 @@ void usage_clear(struct usage *usage);
 /* Whether the device of that PCI address is to be left alone, since other processes compute on it,
  * its memory is in use, or that cannot be told; with text. */
 bool usage_forbids(const struct usage *usage, const char *pci, char *text, size_t size);
+
+/* What may slow the device now: "at 1170 of 1980 MHz, 87 C, thermal slowdown (hardware), limited to
+ * 350 of 700 W", of these what is told; "": nothing. */
+void usage_condition(const struct usage *usage, const char *pci, char *text, size_t size);
 
 #endif
