@@ -37,6 +37,7 @@ is "$(jq -r 'select(.suite == "gpu" and .metric == "rate_fp32") | "\(.node) \(.p
 like "$(jq -r 'select(.metric == "all_reduce_nodes") | .message' "$work/records")" '^32 devices, ' \
     '... and all of them in one collective'
 valid '... by records as doc/records.md says'
+cp "$work/records" "$work/healthy"
 
 inject gpu-slow n1
 inject gpu-collectives-slow n1 6
@@ -85,8 +86,17 @@ run
 is "$status $(states)" '1 n1 idle n2 idle n3 idle n4 drained' 'a node with slow memory is drained' || show
 like "$(reason n4)" '^muster: gpu_memory_slow gpu3 ' '... with code and device'
 lab heal >/dev/null
+# five good runs in which one device was 1.5 times as fast
+for i in 1 2 3 4 5; do
+    jq -c 'if .metric == "rate_fp32" and .node == "n2" and .part == "gpu4" then .value *= 1.5 else . end' "$work/healthy" |
+        "$(dirname "$record_check")/history-add" "$top/.lab/$name/head/var/lib/muster/history.db" "old$i" $((1000 + i)) ||
+        bail 'history-add'
+done
 run
 is "$status $(verdicts) $(states)" \
     '0 n1 pass n2 pass n3 pass n4 pass n1 idle n2 idle n3 idle n4 idle' 'healed it is certified and released' || show
+like "$(jq -r 'select(.verdict == "warn") | "\(.node) \(.part) \(.metric) \(.limit_source): \(.message)"' "$work/records")" \
+    '^n2 gpu4 rate_fp32 history: [0-9.e+]+ GFLOP/s, median of its last [5-9] good runs [0-9.e+]+$' \
+    'a device that is slower than it was is told, and no other' || show
 ok 'nothing is left' nothing_left
 done_testing

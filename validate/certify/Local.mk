@@ -61,6 +61,7 @@ validate_certify_libcertify_a_SOURCES += \
 	validate/certify/stages/compare.c validate/certify/stages/compare.h \
 	validate/certify/stages/extras.c validate/certify/stages/extras.h \
 	validate/certify/stages/gpu.c \
+	validate/certify/stages/decline.c validate/certify/stages/decline.h \
 	validate/certify/stages/host.c \
 	validate/certify/stages/launch.c \
 	validate/certify/stages/neighbors.c validate/certify/stages/neighbors.h \

@@ -3,11 +3,13 @@
 
 #include "validate/certify/stages/stages.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/stages/battery.h"
+#include "validate/certify/stages/decline.h"
 #include "validate/certify/step/program_probe.h"
 
 /* muster-gpu, a task a node, on the nodes that have accelerators. A step gets a node's devices only
@@ -97,6 +99,13 @@ static const char *reason_of(const struct certify *certify, const char *node, si
     return reason;
 }
 
+static bool is_figure(const struct record *record)
+{
+    return record->node && record->part && record->metric && record->unit &&
+           isfinite(record->value) && record->verdict == VERDICT_PASS &&
+           catalog_is_suite(record->suite, SUITE_GPU);
+}
+
 /* A node on which nothing was measured has passed nothing: it is skipped, with one note for all
  * that say the same. */
 static void fold(struct certify *certify, size_t first)
@@ -129,6 +138,7 @@ static void fold(struct certify *certify, size_t first)
         hostlist_clear(&names);
     }
     free(reasons);
+    certify_decline(certify, STAGE_GPU, first, is_figure);
 }
 
 const struct certify_stage stage_gpu = {

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_CERTIFY_DECLINE_H
+#define MUSTER_CERTIFY_DECLINE_H
+
+#include "validate/certify/state/run.h"
+
+/* Warns of the stage's figures, among the records since first, that are below what their part
+ * showed in its last good runs on the same hardware. is_figure: which records are one; each has
+ * node, part, metric, unit and a finite value. */
+void certify_decline(struct certify *certify, enum stage stage, size_t first,
+                     bool (*is_figure)(const struct record *record));
+
+#endif
