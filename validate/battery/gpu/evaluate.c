@@ -535,11 +535,26 @@ static bool has_tested(const struct gpu_node *nodes, size_t count)
     return false;
 }
 
+/* What was not tested on the node, by the first device that has a reason at that offset. */
+static void report_left_out(struct reporter *reporter, size_t offset, const char *test,
+                            const char *metric, const char *what)
+{
+    const struct gpu_node *node = &reporter->nodes[reporter->node];
+    struct record record = RECORD(.verdict = VERDICT_SKIP);
+    const char *reason = "";
+
+    for (int i = 0; i < node->count && !*reason; i++)
+        reason = (const char *)&node->devices[i] + offset;
+    if (!*reason)
+        return;
+    snprintf(reporter->message, sizeof reporter->message, "%s not tested: %s", what, reason);
+    report_line(reporter, test, metric, NAN, NULL, FAULT_NONE, &record);
+}
+
 static void report_node(struct reporter *reporter)
 {
     const struct gpu_node *node = &reporter->nodes[reporter->node];
     struct record record = RECORD_INIT;
-    const char *no_blas = "", *no_nic = "";
 
     reporter->part[0] = '\0';
     if (node->outcome != WORKER_DONE) {
@@ -552,22 +567,10 @@ static void report_node(struct reporter *reporter)
                                                    : code_of(node->outcome, TASK_OPEN, node->error),
                     &record);
     }
-    for (int i = 0; i < node->count && !*no_blas; i++)
-        no_blas = node->devices[i].no_blas;
-    if (*no_blas) {
-        record = RECORD(.verdict = VERDICT_SKIP);
-        snprintf(reporter->message, sizeof reporter->message,
-                 "products of the vendor's library not tested: %s", no_blas);
-        report_line(reporter, "gpu.compute", "library", NAN, NULL, FAULT_NONE, &record);
-    }
-    for (int i = 0; i < node->count && !*no_nic; i++)
-        no_nic = node->devices[i].no_nic;
-    if (*no_nic) {
-        record = RECORD(.verdict = VERDICT_SKIP);
-        snprintf(reporter->message, sizeof reporter->message,
-                 "paths between NICs and GPUs not tested: %s", no_nic);
-        report_line(reporter, "gpu.paths", "nic", NAN, NULL, FAULT_NONE, &record);
-    }
+    report_left_out(reporter, offsetof(struct gpu_device, no_blas), "gpu.compute", "library",
+                    "products of the vendor's library");
+    report_left_out(reporter, offsetof(struct gpu_device, no_nic), "gpu.paths", "nic",
+                    "paths between NICs and GPUs");
 }
 
 /* References change with the model only. */
