@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In place of ibv_reg_dmabuf_mr() (LD_PRELOAD), which soft-RoCE's driver refuses: the file that the
  * stand-in of libcuda gives is mapped here and registered as memory of this process. */
-#include <errno.h>
 #include <infiniband/verbs.h>
 #include <sys/mman.h>
 

@@ -124,6 +124,9 @@ struct accelerator {
     struct accelerator_process processes[ACCELERATOR_USERS]; /* the first ones */
 };
 
+/* A value that was told; else -1. */
+long long accelerator_number(const struct accelerator *device, enum accelerator_value_id id);
+
 enum accelerator_outcome {
     OUTCOME_READ,
     OUTCOME_NO_LIBRARY,       /* not found, or cannot be loaded */

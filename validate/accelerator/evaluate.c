@@ -34,12 +34,6 @@ static const struct accelerator *device_at(const struct evaluation *evaluation, 
     return &evaluation->report->accelerators[index];
 }
 
-/* The number of a value that was told; else -1. */
-static long long number_of(const struct accelerator *device, enum accelerator_value_id id)
-{
-    return device->values[id].answer == ANSWER_PRESENT ? device->values[id].number : -1;
-}
-
 /* id: ACCELERATOR_VALUE_COUNT for a finding without a number. limit: NAN for none. */
 static void find(struct evaluation *evaluation, long index, enum fault_code code,
                  enum accelerator_value_id id, double limit, const char *format, ...)
@@ -80,12 +74,12 @@ static void evaluate_errors(struct evaluation *evaluation, long index)
 {
     const struct accelerator *device = device_at(evaluation, (size_t)index);
     long place = evaluation->places[index];
-    long long errors = number_of(device, ACCELERATOR_ECC_VOLATILE_UNCORRECTED);
+    long long errors = accelerator_number(device, ACCELERATOR_ECC_VOLATILE_UNCORRECTED);
 
     if (errors > 0 && (place < 0 || evaluation->view->inventory->gpus[place].ecc_uncorrected < 0))
         find(evaluation, index, FAULT_GPU_MEMORY_ERRORS, ACCELERATOR_ECC_VOLATILE_UNCORRECTED, 0,
              "has %lld uncorrected memory errors since its driver was loaded", errors);
-    if (number_of(device, ACCELERATOR_SRAM_THRESHOLD) > 0)
+    if (accelerator_number(device, ACCELERATOR_SRAM_THRESHOLD) > 0)
         find(evaluation, index, FAULT_GPU_SRAM_ERRORS, ACCELERATOR_SRAM_THRESHOLD, 0,
              "has more SRAM errors than its vendor allows");
 }
@@ -94,13 +88,13 @@ static void evaluate_rows(struct evaluation *evaluation, long index)
 {
     const struct accelerator_traits *traits = accelerator_traits(evaluation->report->vendor);
     const struct accelerator *device = device_at(evaluation, (size_t)index);
-    long long rows = number_of(device, ACCELERATOR_ROWS_UNCORRECTED);
-    long long limit = number_of(device, ACCELERATOR_ROWS_LIMIT);
+    long long rows = accelerator_number(device, ACCELERATOR_ROWS_UNCORRECTED);
+    long long limit = accelerator_number(device, ACCELERATOR_ROWS_LIMIT);
 
-    if (number_of(device, ACCELERATOR_ROWS_FAILED) > 0)
+    if (accelerator_number(device, ACCELERATOR_ROWS_FAILED) > 0)
         find(evaluation, index, FAULT_GPU_ROW_REMAP_FAILED, ACCELERATOR_ROWS_FAILED, 0,
              "has a bad memory %s that could not be %s", traits->row, traits->replaced);
-    if (number_of(device, ACCELERATOR_ROWS_PENDING) > 0)
+    if (accelerator_number(device, ACCELERATOR_ROWS_PENDING) > 0)
         find(evaluation, index, FAULT_GPU_ROW_REMAP_PENDING, ACCELERATOR_ROWS_PENDING, 0,
              "has a bad memory %s that is %s at the next reset", traits->row, traits->replaced);
     if (limit <= 0)
@@ -113,8 +107,8 @@ static void evaluate_rows(struct evaluation *evaluation, long index)
 static void evaluate_temperature(struct evaluation *evaluation, long index)
 {
     const struct accelerator *device = device_at(evaluation, (size_t)index);
-    long long temperature = number_of(device, ACCELERATOR_TEMPERATURE);
-    long long limit = number_of(device, ACCELERATOR_TEMPERATURE_LIMIT) - 1;
+    long long temperature = accelerator_number(device, ACCELERATOR_TEMPERATURE);
+    long long limit = accelerator_number(device, ACCELERATOR_TEMPERATURE_LIMIT) - 1;
 
     if (limit <= 0)
         limit = accelerator_traits(evaluation->report->vendor)->temperature_C;
@@ -141,7 +135,8 @@ static void evaluate_recovery(struct evaluation *evaluation, long index)
         [RECOVERY_IMEX] = {FAULT_GPU_FABRIC_DOWN,
                            "needs its IMEX domain recovered according to its driver"},
     };
-    long long action = number_of(device_at(evaluation, (size_t)index), ACCELERATOR_RECOVERY_ACTION);
+    long long action =
+        accelerator_number(device_at(evaluation, (size_t)index), ACCELERATOR_RECOVERY_ACTION);
 
     if (action <= RECOVERY_NONE)
         return;
@@ -156,7 +151,7 @@ static void evaluate_recovery(struct evaluation *evaluation, long index)
 static void evaluate_clocks(struct evaluation *evaluation, long index)
 {
     const char *slowdown = accelerator_slowdown(
-        number_of(device_at(evaluation, (size_t)index), ACCELERATOR_CLOCK_REASONS));
+        accelerator_number(device_at(evaluation, (size_t)index), ACCELERATOR_CLOCK_REASONS));
 
     if (slowdown)
         find(evaluation, index, FAULT_GPU_THROTTLED, ACCELERATOR_CLOCK_REASONS, NAN,
@@ -166,8 +161,8 @@ static void evaluate_clocks(struct evaluation *evaluation, long index)
 static void evaluate_power(struct evaluation *evaluation, long index)
 {
     const struct accelerator *device = device_at(evaluation, (size_t)index);
-    long long limit = number_of(device, ACCELERATOR_POWER_LIMIT);
-    long long standard = number_of(device, ACCELERATOR_POWER_LIMIT_DEFAULT);
+    long long limit = accelerator_number(device, ACCELERATOR_POWER_LIMIT);
+    long long standard = accelerator_number(device, ACCELERATOR_POWER_LIMIT_DEFAULT);
 
     if (limit > 0 && limit < standard)
         find(evaluation, index, FAULT_GPU_POWER_LIMITED, ACCELERATOR_POWER_LIMIT, (double)standard,
@@ -179,8 +174,8 @@ static void evaluate_pcie(struct evaluation *evaluation, long index)
 {
     const struct accelerator *device = device_at(evaluation, (size_t)index);
     long place = evaluation->places[index];
-    long long width = number_of(device, ACCELERATOR_PCIE_WIDTH);
-    long long width_max = number_of(device, ACCELERATOR_PCIE_WIDTH_MAX);
+    long long width = accelerator_number(device, ACCELERATOR_PCIE_WIDTH);
+    long long width_max = accelerator_number(device, ACCELERATOR_PCIE_WIDTH_MAX);
 
     if (place >= 0 && evaluation->view->inventory->gpus[place].location.link_width > 0)
         return; /* the kernel's word is judged elsewhere */
@@ -193,12 +188,12 @@ static void evaluate_links(struct evaluation *evaluation, long index)
 {
     const struct accelerator *device = device_at(evaluation, (size_t)index);
     const char *link = accelerator_traits(evaluation->report->vendor)->link;
-    long long active = number_of(device, ACCELERATOR_LINKS_ACTIVE), most = active;
-    long long failed = number_of(device, ACCELERATOR_LINK_RECOVERIES_FAILED);
+    long long active = accelerator_number(device, ACCELERATOR_LINKS_ACTIVE), most = active;
+    long long failed = accelerator_number(device, ACCELERATOR_LINK_RECOVERIES_FAILED);
 
     for (size_t i = 0; active >= 0 && i < evaluation->report->count; i++) {
         const struct accelerator *other = device_at(evaluation, i);
-        long long others = number_of(other, ACCELERATOR_LINKS_ACTIVE);
+        long long others = accelerator_number(other, ACCELERATOR_LINKS_ACTIVE);
 
         if (strcmp(other->model, device->model) == 0 && others > most)
             most = others;
@@ -209,7 +204,7 @@ static void evaluate_links(struct evaluation *evaluation, long index)
     if (failed > 0)
         find(evaluation, index, FAULT_GPU_LINK_ERRORS, ACCELERATOR_LINK_RECOVERIES_FAILED, 0,
              "failed %lld times to recover an %s", failed, link);
-    if (number_of(device, ACCELERATOR_LINK_STATUS) > 0)
+    if (accelerator_number(device, ACCELERATOR_LINK_STATUS) > 0)
         find(evaluation, index, FAULT_GPU_LINK_ERRORS, ACCELERATOR_LINK_STATUS, 0,
              "had an error of an %s since the error was last cleared", link);
 }
@@ -217,9 +212,9 @@ static void evaluate_links(struct evaluation *evaluation, long index)
 static void evaluate_fabric(struct evaluation *evaluation, long index)
 {
     const struct accelerator *device = device_at(evaluation, (size_t)index);
-    long long state = number_of(device, ACCELERATOR_FABRIC_STATE);
-    long long status = number_of(device, ACCELERATOR_FABRIC_STATUS);
-    long long health = number_of(device, ACCELERATOR_FABRIC_HEALTH);
+    long long state = accelerator_number(device, ACCELERATOR_FABRIC_STATE);
+    long long status = accelerator_number(device, ACCELERATOR_FABRIC_STATUS);
+    long long health = accelerator_number(device, ACCELERATOR_FABRIC_HEALTH);
     const struct accelerator *first = device;
 
     if (state == FABRIC_STARTED_NOT || state == FABRIC_IN_PROGRESS) {
@@ -240,28 +235,28 @@ static void evaluate_fabric(struct evaluation *evaluation, long index)
         find(evaluation, index, FAULT_GPU_FABRIC_DEGRADED, ACCELERATOR_FABRIC_HEALTH, NAN,
              "has limited capacity in the NVLink fabric");
     for (size_t i = 0; i < (size_t)index && first == device; i++)
-        if (number_of(device_at(evaluation, i), ACCELERATOR_FABRIC_STATE) == FABRIC_DONE)
+        if (accelerator_number(device_at(evaluation, i), ACCELERATOR_FABRIC_STATE) == FABRIC_DONE)
             first = device_at(evaluation, i);
-    if (number_of(first, ACCELERATOR_FABRIC_CLIQUE) !=
-            number_of(device, ACCELERATOR_FABRIC_CLIQUE) ||
+    if (accelerator_number(first, ACCELERATOR_FABRIC_CLIQUE) !=
+            accelerator_number(device, ACCELERATOR_FABRIC_CLIQUE) ||
         strcmp(first->fabric_cluster, device->fabric_cluster) != 0)
         find(evaluation, index, FAULT_GPU_FABRIC_DIFFERS, ACCELERATOR_FABRIC_CLIQUE,
-             (double)number_of(first, ACCELERATOR_FABRIC_CLIQUE),
+             (double)accelerator_number(first, ACCELERATOR_FABRIC_CLIQUE),
              "is in another NVLink clique than the node's first GPU");
 }
 
 static void evaluate_users(struct evaluation *evaluation, long index)
 {
     const struct accelerator *device = device_at(evaluation, (size_t)index);
-    long long processes = number_of(device, ACCELERATOR_PROCESSES);
-    long long used = number_of(device, ACCELERATOR_MEMORY_USED);
+    long long processes = accelerator_number(device, ACCELERATOR_PROCESSES);
+    long long used = accelerator_number(device, ACCELERATOR_MEMORY_USED);
     char name[64] = "";
 
-    if (number_of(device, ACCELERATOR_COMPUTE_MODE) == 2)
+    if (accelerator_number(device, ACCELERATOR_COMPUTE_MODE) == 2)
         find(evaluation, index, FAULT_GPU_COMPUTE_PROHIBITED, ACCELERATOR_COMPUTE_MODE, 0,
              "is set to compute mode 'prohibited': no job can use it");
     if (processes == 0 && used > ACCELERATOR_MEMORY_HELD_BYTES &&
-        number_of(device, ACCELERATOR_MIG) != 1)
+        accelerator_number(device, ACCELERATOR_MIG) != 1)
         find(evaluation, index, FAULT_GPU_MEMORY_HELD, ACCELERATOR_MEMORY_USED,
              (double)ACCELERATOR_MEMORY_HELD_BYTES, "has %lld MiB in use, and no process uses it",
              used >> 20);

@@ -19,6 +19,11 @@ const char *accelerator_value_unit(enum accelerator_value_id id)
     return (unsigned)id < ACCELERATOR_VALUE_COUNT ? values[id].unit : "";
 }
 
+long long accelerator_number(const struct accelerator *device, enum accelerator_value_id id)
+{
+    return device->values[id].answer == ANSWER_PRESENT ? device->values[id].number : -1;
+}
+
 const char *accelerator_slowdown(long long reasons)
 {
     static const struct {

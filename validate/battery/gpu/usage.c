@@ -74,12 +74,6 @@ bool usage_forbids(const struct usage *usage, const char *pci, char *text, size_
     return true;
 }
 
-/* -1: not told. */
-static long long number_of(const struct accelerator *device, enum accelerator_value_id id)
-{
-    return device->values[id].answer == ANSWER_PRESENT ? device->values[id].number : -1;
-}
-
 static void append(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void append(char *text, size_t size, const char *format, ...)
@@ -105,16 +99,17 @@ void usage_condition(const struct usage *usage, const char *pci, char *text, siz
     text[0] = '\0';
     if (!device)
         return;
-    clock = number_of(device, ACCELERATOR_CLOCK);
-    if (clock >= 0 && number_of(device, ACCELERATOR_CLOCK_MAX) > 0)
-        append(text, size, "at %lld of %lld MHz", clock, number_of(device, ACCELERATOR_CLOCK_MAX));
-    if (number_of(device, ACCELERATOR_TEMPERATURE) >= 0)
-        append(text, size, "%lld C", number_of(device, ACCELERATOR_TEMPERATURE));
-    slowdown = accelerator_slowdown(number_of(device, ACCELERATOR_CLOCK_REASONS));
+    clock = accelerator_number(device, ACCELERATOR_CLOCK);
+    if (clock >= 0 && accelerator_number(device, ACCELERATOR_CLOCK_MAX) > 0)
+        append(text, size, "at %lld of %lld MHz", clock,
+               accelerator_number(device, ACCELERATOR_CLOCK_MAX));
+    if (accelerator_number(device, ACCELERATOR_TEMPERATURE) >= 0)
+        append(text, size, "%lld C", accelerator_number(device, ACCELERATOR_TEMPERATURE));
+    slowdown = accelerator_slowdown(accelerator_number(device, ACCELERATOR_CLOCK_REASONS));
     if (slowdown)
         append(text, size, "%s", slowdown);
-    limit = number_of(device, ACCELERATOR_POWER_LIMIT);
-    if (limit > 0 && limit < number_of(device, ACCELERATOR_POWER_LIMIT_DEFAULT))
+    limit = accelerator_number(device, ACCELERATOR_POWER_LIMIT);
+    if (limit > 0 && limit < accelerator_number(device, ACCELERATOR_POWER_LIMIT_DEFAULT))
         append(text, size, "limited to %lld of %lld W", limit / 1000,
-               number_of(device, ACCELERATOR_POWER_LIMIT_DEFAULT) / 1000);
+               accelerator_number(device, ACCELERATOR_POWER_LIMIT_DEFAULT) / 1000);
 }
