@@ -101,8 +101,9 @@ static int judge_saving(int rv, const struct error *err)
     return rv != 0;
 }
 
-/* A checkpoint that cannot be written costs the checkpoint, not the run. is_due: one more. */
-static void save(const struct training *training, struct saver *saver, bool is_due)
+/* A checkpoint that cannot be written costs the checkpoint, not the run. is_due: one more; then
+ * *lost becomes 0, or 1 when it could not be begun. */
+static void save(const struct training *training, struct saver *saver, bool is_due, int *lost)
 {
     bool are_done = true;
     struct error err;
@@ -111,10 +112,10 @@ static void save(const struct training *training, struct saver *saver, bool is_d
         return;
     for (int rank = 0; rank < world.ranks; rank++)
         are_done = are_done && training->words[rank].saved;
-    if (is_due)
-        judge_saving(saver_save(saver, training->step, &err), &err);
-    else if (are_done)
+    if (is_due || are_done)
         judge_saving(saver_finish(saver, &err), &err);
+    if (is_due)
+        *lost = judge_saving(saver_begin(saver, training->step, &err), &err);
 }
 
 /* Returns 0, or 1 when the last one is not there. */
@@ -131,6 +132,7 @@ static int train(struct training *training, struct saver *saver)
     const struct train_options *options = training->options;
     struct step_result result = {.signal = 0};
     bool has_printed = false;
+    int lost = 0;
     struct error err;
 
     if (world.rank == 0) {
@@ -161,7 +163,8 @@ static int train(struct training *training, struct saver *saver)
             report_progress(training, result.seconds);
         save(training, saver,
              training->step % options->checkpoint_every == 0 || training->step == options->steps ||
-                 result.signal);
+                 result.signal,
+             &lost);
     }
     if (result.signal) {
         finish_saving(saver);
@@ -171,7 +174,7 @@ static int train(struct training *training, struct saver *saver)
         return 128 + result.signal;
     }
     report_end(training, &world, &result);
-    return finish_saving(saver) | (stdout_flush("muster-train") != 0);
+    return finish_saving(saver) | lost | (stdout_flush("muster-train") != 0);
 }
 
 /* Help, version and bad options: said by one rank. Returns the exit status, or -1: train. */

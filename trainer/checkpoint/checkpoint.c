@@ -18,8 +18,9 @@
 #include "lib/base/regular_file.h"
 #include "lib/base/write_all.h"
 #include "trainer/checkpoint/manifest.h"
+#include "validate/harness/watch/watch.h"
 
-enum { CHUNK_BYTES = 1 << 20, PATH_BYTES = 4096, MANIFEST_BYTES = 8 << 20, ARRAYS = 3 };
+enum { CHUNK_BYTES = 1 << 20, PATH_BYTES = 4096, ARRAYS = 3 };
 
 #define PREFIX "step-"
 #define UNFINISHED ".unfinished"
@@ -44,12 +45,15 @@ static bool is_unfinished(const char *name)
            strcmp(name + length - tail, UNFINISHED) == 0;
 }
 
-/* Takes a checkpoint's directory away: the files in it, then itself. What cannot be stays. */
+/* Takes a checkpoint's directory away: the files in it, then itself; or a file in its place. What
+ * cannot be stays. */
 static void discard(const char *path)
 {
     DIR *directory = opendir(path);
     struct dirent *entry;
 
+    if (!directory && errno == ENOTDIR)
+        unlink(path);
     while (directory && (entry = readdir(directory)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             unlinkat(dirfd(directory), entry->d_name, 0);
@@ -279,6 +283,7 @@ static int verify_shard(int fd, const char *path, const struct manifest *manifes
     while (found <= expected && (got = pread(fd, chunk, CHUNK_BYTES, (off_t)found)) > 0) {
         crc = crc32c(crc, chunk, (size_t)got);
         found += (size_t)got;
+        watch_step();
     }
     free(chunk);
     if (got < 0)
@@ -295,12 +300,21 @@ static int verify_shard(int fd, const char *path, const struct manifest *manifes
 
 static int read_values(int fd, real *values, size_t count, size_t at)
 {
-    size_t bytes = count * sizeof *values;
+    uint8_t *bytes = (uint8_t *)values;
+    size_t left = count * sizeof *values;
 
-    return lseek(fd, (off_t)(at * sizeof *values), SEEK_SET) >= 0 &&
-                   read_all(fd, values, bytes) == (ssize_t)bytes
-               ? 0
-               : -1;
+    if (lseek(fd, (off_t)(at * sizeof *values), SEEK_SET) < 0)
+        return -1;
+    while (left > 0) {
+        size_t length = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+
+        if (read_all(fd, bytes, length) != (ssize_t)length)
+            return -1;
+        watch_step();
+        bytes += length;
+        left -= length;
+    }
+    return 0;
 }
 
 /* What the file's piece (begins at element `at` of the file) and the wanted one have in common. */

@@ -130,7 +130,11 @@ int manifest_add_shard(struct manifest *manifest, const char *file, uint32_t crc
 
 int manifest_add_piece(struct manifest *manifest, size_t first, size_t count)
 {
-    if (manifest->shard_count == 0 || manifest->piece_count == MANIFEST_PIECES)
+    if (manifest->shard_count == 0)
+        return -1;
+    if (count == 0)
+        return 0;
+    if (manifest->piece_count == MANIFEST_PIECES)
         return -1;
     if (!GROW(manifest->pieces, manifest->piece_count))
         return -1;
@@ -192,8 +196,6 @@ static bool is_complete(const struct manifest *manifest)
         qsort(sorted, manifest->piece_count, sizeof *sorted, by_first);
     }
     for (size_t i = 0; holds && i < manifest->piece_count; i++) {
-        if (sorted[i].count == 0)
-            continue;
         holds = sorted[i].first == next &&
                 sorted[i].count <= shape_parameters(&manifest->problem.shape) - next;
         next += sorted[i].count;
@@ -206,11 +208,15 @@ static int parse_lines(const char *text, struct manifest *manifest, struct error
 {
     int number = 0;
 
-    for (const char *line = text; strncmp(line, "end ", 4) != 0; number++) {
-        if (take_line(line, number, manifest) != 0)
-            return error_set(err, "line %d: unexpected \"%.*s\"", number + 1,
-                             (int)strcspn(line, "\n"), line);
-        line = strchr(line, '\n') + 1;
+    for (const char *from = text; strncmp(from, "end ", 4) != 0; number++) {
+        size_t length = strcspn(from, "\n") + 1;
+        char line[MANIFEST_LINE_BYTES + 1]; /* by itself: sscanf() counts all that follows */
+
+        snprintf(line, sizeof line, "%.*s", (int)length, from);
+        if (length >= sizeof line || take_line(line, number, manifest) != 0)
+            return error_set(err, "line %d: unexpected \"%.*s\"", number + 1, (int)length - 1,
+                             from);
+        from += length;
     }
     if (shape_check(&manifest->problem.shape, err) != 0)
         return -1;

@@ -6,7 +6,12 @@
 
 /* The text that says what a checkpoint is and which files it is made of. */
 
-enum { MANIFEST_SHARDS = 65536, MANIFEST_PIECES = 1 << 24 };
+enum {
+    MANIFEST_SHARDS = 65536,
+    MANIFEST_PIECES = 1 << 24,
+    MANIFEST_LINE_BYTES = 50, /* "piece", two numbers of 20 digits; "shard", a file, a sum */
+    MANIFEST_BYTES = MANIFEST_LINE_BYTES * (MANIFEST_SHARDS + MANIFEST_PIECES + 100)
+};
 
 struct manifest_piece {
     size_t first, count; /* elements */
@@ -27,8 +32,8 @@ struct manifest {
     size_t piece_count;
 };
 
-/* One more piece of the last shard, or shard without pieces. Return 0, or -1: no memory, or more
- * than there may be. */
+/* One more piece of the last shard, but for an empty one, or shard without pieces. Return 0, or -1:
+ * no memory, or more than there may be; the text of what was added has at most MANIFEST_BYTES. */
 int manifest_add_piece(struct manifest *manifest, size_t first, size_t count);
 int manifest_add_shard(struct manifest *manifest, const char *file, uint32_t crc);
 

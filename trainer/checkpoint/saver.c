@@ -14,9 +14,13 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
+#include "lib/constants/trainer_constants.h"
 #include "trainer/checkpoint/manifest.h"
+#include "validate/harness/watch/watch.h"
 
 struct saver {
     const char *directory;
@@ -31,8 +35,10 @@ struct saver {
     bool is_begun, has_thread;
     atomic_bool is_writing;
     pthread_t thread;
+    int (*work)(struct saver *saver); /* the thread's */
     long step;
-    int rv; /* of the thread, good when it was joined */
+    const struct manifest *manifest; /* rank 0: to be written down */
+    int rv;                          /* of the work, good when it was joined */
     uint32_t crc;
     struct error err;
 };
@@ -44,7 +50,7 @@ struct shard_word {
     char text[sizeof(struct error)];
 };
 
-/* Returns the descriptor, or -1 with err. */
+/* Returns the descriptor, or -1 with err. Some file systems have no locks. */
 static int lock_directory(const char *directory, struct error *err)
 {
     int fd;
@@ -56,12 +62,13 @@ static int lock_directory(const char *directory, struct error *err)
         return error_set(err, "%s: %m", directory);
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
         return fd;
-    if (errno == EWOULDBLOCK)
-        error_set(err, "%s: in use by another muster-train", directory);
-    else
-        error_set(err, "%s: %m", directory);
-    close(fd);
-    return -1;
+    if (errno == EWOULDBLOCK) {
+        close(fd);
+        return error_set(err, "%s: in use by another muster-train", directory);
+    }
+    fprintf(stderr, "muster-train: %s: cannot be locked against another muster-train: %m\n",
+            directory);
+    return fd;
 }
 
 static int take_memory(struct saver *saver, const struct checkpoint_state *pieces,
@@ -117,28 +124,65 @@ int saver_create(const char *directory, const struct checkpoint_problem *problem
     return 0;
 }
 
-static void *write_copy(void *context)
+static void *run_work(void *context)
 {
     struct saver *saver = context;
 
-    saver->rv =
-        checkpoint_write_shard(saver->directory, saver->step, comm_rank_info(saver->comm).rank,
-                               saver->copies, saver->piece_count, &saver->crc, &saver->err);
+    saver->rv = saver->work(saver);
     atomic_store(&saver->is_writing, false);
     return NULL;
 }
 
-/* Signals are the training thread's. */
-static int start_thread(struct saver *saver)
+/* What waits for storage does so in a thread, as that may take minutes. Signals are the training
+ * thread's. */
+static void start(struct saver *saver, int work(struct saver *saver))
 {
     sigset_t all, before;
-    int rv;
 
+    saver->work = work;
+    atomic_store(&saver->is_writing, true);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    rv = pthread_create(&saver->thread, NULL, write_copy, saver);
+    saver->has_thread = pthread_create(&saver->thread, NULL, run_work, saver) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rv;
+    if (!saver->has_thread)
+        run_work(saver);
+}
+
+/* Waiting for storage is no hang until it takes TRAIN_STORAGE_S. Returns what the work did. */
+static int join(struct saver *saver)
+{
+    double end_s = clock_s() + TRAIN_STORAGE_S;
+    struct timespec second;
+
+    if (!saver->has_thread)
+        return saver->rv;
+    for (;;) {
+        clock_gettime(CLOCK_REALTIME, &second);
+        second.tv_sec++;
+        if (pthread_timedjoin_np(saver->thread, NULL, &second) != ETIMEDOUT)
+            break;
+        if (clock_s() < end_s)
+            watch_phase("waiting for the storage of %s, step %ld", saver->directory, saver->step);
+    }
+    saver->has_thread = false;
+    return saver->rv;
+}
+
+static int begin_checkpoint(struct saver *saver)
+{
+    return checkpoint_begin(saver->directory, saver->step, &saver->err);
+}
+
+static int write_copy(struct saver *saver)
+{
+    return checkpoint_write_shard(saver->directory, saver->step, comm_rank_info(saver->comm).rank,
+                                  saver->copies, saver->piece_count, &saver->crc, &saver->err);
+}
+
+static int commit_checkpoint(struct saver *saver)
+{
+    return checkpoint_commit(saver->directory, saver->manifest, saver->keep, &saver->err);
 }
 
 static void copy_state(struct saver *saver)
@@ -153,35 +197,27 @@ static void copy_state(struct saver *saver)
     }
 }
 
-int saver_save(struct saver *saver, long step, struct error *err)
+int saver_begin(struct saver *saver, long step, struct error *err)
 {
-    int rv = saver_finish(saver, err), begun = 0;
+    int begun = 0;
 
-    if (comm_rank_info(saver->comm).rank == 0)
-        begun = checkpoint_begin(saver->directory, step, &saver->err);
+    saver->step = step;
+    if (comm_rank_info(saver->comm).rank == 0) {
+        start(saver, begin_checkpoint);
+        begun = join(saver);
+    }
     comm_broadcast(saver->comm, &begun, sizeof begun);
     if (begun != 0)
         return error_set(err, "checkpoint of step %ld: %s", step, saver->err.text);
     copy_state(saver);
-    saver->step = step;
     saver->is_begun = true;
-    atomic_store(&saver->is_writing, true);
-    saver->has_thread = start_thread(saver) == 0;
-    if (!saver->has_thread)
-        write_copy(saver);
-    return rv;
+    start(saver, write_copy);
+    return 0;
 }
 
 bool saver_is_writing(const struct saver *saver)
 {
     return atomic_load(&saver->is_writing);
-}
-
-static void join(struct saver *saver)
-{
-    if (saver->has_thread)
-        pthread_join(saver->thread, NULL);
-    saver->has_thread = false;
 }
 
 /* Rank 0 writes down what all ranks have written. ranges: piece_count first and count of each rank,
@@ -205,12 +241,17 @@ static int commit(struct saver *saver, const struct shard_word *words,
         for (size_t i = 0; i < saver->piece_count && rv == 0; i++)
             rv = manifest_add_piece(&manifest, pieces[i].first, pieces[i].count);
         if (rv != 0)
-            error_set(err, "out of memory for the manifest");
+            error_set(err, "no memory for the manifest, or more than %d pieces", MANIFEST_PIECES);
     }
-    if (rv == 0)
-        rv = checkpoint_commit(saver->directory, &manifest, saver->keep, err);
-    else
+    if (rv == 0) {
+        saver->manifest = &manifest;
+        start(saver, commit_checkpoint);
+        rv = join(saver);
+        if (rv != 0)
+            *err = saver->err;
+    } else {
         checkpoint_abandon(saver->directory, saver->step);
+    }
     manifest_clear(&manifest);
     return rv;
 }

@@ -13,22 +13,21 @@ struct saver;
 
 /* Takes memory for a copy of the pieces (copied; their arrays are the training's and must live as
  * long); rank 0 makes the directory and locks it: two runs that write to one would take away each
- * other's files. directory and comm must live as long. Returns 0, or -1 with err, which may be so
- * on some ranks only: then all must destroy it. */
+ * other's files; says so where the file system has no locks. directory and comm must live as long.
+ * Returns 0, or -1 with err, which may be so on some ranks only: then all must destroy it. */
 int saver_create(const char *directory, const struct checkpoint_problem *problem, struct comm *comm,
                  const struct checkpoint_state *pieces, size_t piece_count, int keep,
                  struct saver **saver, struct error *err);
 
-/* Copies the state and begins to write it; waits first for the one before. Collective, as those
- * below. Returns 0; -1 with err when this one could not be begun or the one before not be written;
- * err says the most on rank 0. */
-int saver_save(struct saver *saver, long step, struct error *err);
+/* Copies the state and begins to write it; the one before is finished. Collective. Returns 0, or -1
+ * with err when it could not be begun; err says the most on rank 0. */
+int saver_begin(struct saver *saver, long step, struct error *err);
 
 /* Whether this rank has something that is still being written. Not collective. */
 bool saver_is_writing(const struct saver *saver);
 
-/* Waits for all ranks' shards of what was begun, if any, and gives the checkpoint its name. Returns
- * 0, or -1 with err "checkpoint of step N: ...". */
+/* Waits for all ranks' shards of what was begun, if any, and gives the checkpoint its name.
+ * Collective. Returns 0, or -1 with err "checkpoint of step N: ...". */
 int saver_finish(struct saver *saver, struct error *err);
 
 /* What was begun and not finished stays unfinished. Not collective. */
