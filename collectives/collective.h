@@ -71,8 +71,8 @@ struct collective_options {
     bool has_thread;
 };
 
-/* All ranks of comm call it. The communicator is duplicated and may be freed. options: NULL for
- * none. -1: out of memory, or a thread is wanted that MPI does not allow. */
+/* All ranks of comm call it. They get a communicator of their own; comm may be freed. options: NULL
+ * for none. -1: out of memory, or a thread is wanted that MPI does not allow. */
 int collective_create(MPI_Comm comm, const struct collective_options *options,
                       struct collective **collective, struct error *err);
 

@@ -259,8 +259,10 @@ unsigned chooser_list_typical(const struct chooser *chooser, const struct plan_s
             choice->algorithm = algorithm;
             choice->segment_bytes =
                 shape.segment != 0 ? shape.segment * shape.element_bytes : chooser_segments[i];
-            /* where nothing is as large as two of them, they are the same */
-            if (i > 0 && (typical->segment != 0 || algorithm->is_whole ||
+            /* where nothing is as large as two of them, they are the same; a forced one does the
+             * same whatever was measured */
+            if (i > 0 && (*chooser->forced[typical->kind] != '\0' || typical->segment != 0 ||
+                          algorithm->is_whole ||
                           (chooser_segments[i] >= bytes && chooser_segments[0] >= bytes)))
                 continue;
             shape.segment = choice->segment_bytes / shape.element_bytes;

@@ -35,9 +35,9 @@ struct chooser;
 struct chooser *chooser_create(const struct machine *machine, const struct layout *layout);
 void chooser_destroy(struct chooser *chooser); /* NULL is fine */
 
-/* The algorithm of this name is taken wherever it applies; MACHINE_MPI: MPI's own. "ring" for all
- * collectives, "allreduce=ring,broadcast=binomial" for some, "auto" or "": chosen. -1: err names
- * the word that is none. */
+/* The algorithm of this name is taken wherever it applies, with the first segment; MACHINE_MPI:
+ * MPI's own. "ring" for all collectives, "allreduce=ring,broadcast=binomial" for some, "auto" or
+ * "": chosen. -1: err names the word that is none. */
 int chooser_force(struct chooser *chooser, const char *words, struct error *err);
 
 /* Whether these are such words: 0, or -1 with err. */

@@ -83,12 +83,13 @@ int collective_create(MPI_Comm comm, const struct collective_options *options,
     collective->may_share = provided == MPI_THREAD_MULTIPLE;
     if (options)
         collective->options = *options;
-    if (PMPI_Comm_dup(comm, &collective->comm) != MPI_SUCCESS) {
+    PMPI_Comm_rank(comm, &collective->rank);
+    /* not a duplicate, which copies the program's attributes by its own functions */
+    if (PMPI_Comm_split(comm, 0, collective->rank, &collective->comm) != MPI_SUCCESS) {
         free(collective);
-        return error_set(err, "MPI_Comm_dup failed");
+        return error_set(err, "MPI_Comm_split failed");
     }
     PMPI_Comm_set_errhandler(collective->comm, MPI_ERRORS_RETURN);
-    PMPI_Comm_rank(collective->comm, &collective->rank);
     PMPI_Comm_size(collective->comm, &collective->ranks);
     collective->node_of_rank = calloc((size_t)collective->ranks * 2, sizeof(int));
     if (!collective->node_of_rank)

@@ -3,6 +3,7 @@
 
 #include "collectives/pmpi/state.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -18,6 +19,7 @@ static struct {
     bool is_over;        /* MPI does everything from here on */
     bool is_forced;      /* algorithms are, by MUSTER_COLLECTIVES */
     bool has_summary;
+    bool takes_device_memory; /* MPI does; then it does everything */
     bool chooses_wire;
 } state = {.key = MPI_KEYVAL_INVALID};
 
@@ -85,6 +87,25 @@ static bool is_our_mpi(void)
 #endif
 }
 
+/* Whether MPI takes buffers in the memory of devices, as it says itself; these functions are not in
+ * every MPI. Alike at all ranks. */
+static bool mpi_takes_device_memory(void)
+{
+    static const char *const names[] = {"MPIX_Query_cuda_support", "MPIX_Query_rocm_support",
+                                        "MPIX_Query_hip_support", "MPIX_Query_ze_support"};
+    int takes = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *found = dlsym(RTLD_DEFAULT, names[i]);
+        int (*query)(void);
+
+        memcpy(&query, &found, sizeof query);
+        takes = takes || (query != NULL && query() != 0);
+    }
+    PMPI_Allreduce(MPI_IN_PLACE, &takes, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return takes;
+}
+
 /* What the environment says, that of rank 0 for all: whether algorithms are forced. */
 static bool read_force(const char *force)
 {
@@ -127,6 +148,9 @@ void state_begin(void)
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     state.has_summary = rank == 0 && is_set("MUSTER_COLLECTIVES_SUMMARY");
     if (ranks == 1)
+        return;
+    state.takes_device_memory = mpi_takes_device_memory();
+    if (state.takes_device_memory)
         return;
     if (tuned_create(MPI_COMM_WORLD, &options, &state.tuned, &err) < 0) {
         if (rank == 0)
@@ -189,6 +213,11 @@ static void explain(const struct state_comm *world)
     explain_each(world, explain_wire);
 }
 
+static bool has_collective(const struct state_comm *comm)
+{
+    return comm != NULL && comm->tuned.collective != NULL;
+}
+
 void state_end(void)
 {
     if (state.tuned != NULL) {
@@ -199,7 +228,7 @@ void state_end(void)
         state.is_over = true;
         PMPI_Comm_get_attr(MPI_COMM_WORLD, state.key, &world, &is_found);
         if (is_found) {
-            if (world != NULL && collective_rank(world->tuned.collective) == 0 &&
+            if (has_collective(world) && collective_rank(world->tuned.collective) == 0 &&
                 is_set("MUSTER_COLLECTIVES_EXPLAIN"))
                 explain(world);
             PMPI_Comm_delete_attr(MPI_COMM_WORLD, state.key);
@@ -207,17 +236,48 @@ void state_end(void)
         PMPI_Comm_free_keyval(&state.key);
         /* communicators that were never freed still use it: MPI frees their attributes now */
     }
+    if (state.has_summary && state.takes_device_memory)
+        fprintf(stderr, "muster: collectives left to MPI, which accepts device memory\n");
     if (state.has_summary)
         summary_print(stderr);
+}
+
+/* Whether all ranks of the communicator are of this MPI_COMM_WORLD, for which alone there are
+ * figures. Those of one that spans two, by MPI_Comm_spawn() or MPI_Comm_connect(), see that alike
+ * and without a word to each other: the other job may be without this library, or set in another
+ * way. */
+static bool is_of_world(MPI_Comm comm)
+{
+    MPI_Group world, all, both;
+    int ranks, found;
+
+    if (comm == MPI_COMM_WORLD)
+        return true;
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Comm_group(comm, &all);
+    PMPI_Group_intersection(all, world, &both);
+    PMPI_Group_size(all, &ranks);
+    PMPI_Group_size(both, &found);
+    PMPI_Group_free(&world);
+    PMPI_Group_free(&all);
+    if (both != MPI_GROUP_EMPTY)
+        PMPI_Group_free(&both);
+    return found == ranks;
 }
 
 /* Every rank of comm comes here at the same collective. NULL where MPI is to do them. */
 static struct state_comm *make_comm(MPI_Comm comm)
 {
-    struct state_comm *made = calloc(1, sizeof *made);
-    int lacks = made == NULL;
+    struct state_comm *made;
     struct error err;
+    int lacks;
 
+    if (!is_of_world(comm)) {
+        PMPI_Comm_set_attr(comm, state.key, NULL);
+        return NULL;
+    }
+    made = calloc(1, sizeof *made);
+    lacks = made == NULL;
     PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
     if (lacks) {
         free(made);
@@ -245,11 +305,6 @@ static bool may_make(MPI_Comm comm, char *calls)
         return true;
     PMPI_Comm_set_attr(comm, state.key, calls != NULL ? calls + 1 : early);
     return false;
-}
-
-static bool has_collective(const struct state_comm *comm)
-{
-    return comm != NULL && comm->tuned.collective != NULL;
 }
 
 unsigned state_forgotten(void)

@@ -10,7 +10,8 @@
  * communicator from its first collective until it is freed. */
 
 /* After MPI_Init: settings of rank 0's environment hold for all ranks, which measure the machine
- * where no figures are kept. What goes wrong is said once, and MPI does everything then. */
+ * where no figures are kept. What goes wrong is said once, and MPI does everything then, as it does
+ * where it takes buffers in the memory of devices. */
 void state_begin(void);
 
 /* Before MPI_Finalize: frees what MPI_COMM_WORLD has, prints the summary. */
@@ -35,7 +36,7 @@ struct state_comm {
  * this one. Making what a communicator has takes as long as some hundred small collectives: that of
  * MPI_COMM_WORLD is made at the first call, those of others after STATE_EARLY_CALLS that MPI does,
  * as many are made for less and freed. Where algorithms are forced, all are at the first call.
- * MPI_COMM_NULL and intercommunicators are fine. */
+ * MPI_COMM_NULL, intercommunicators and those with ranks of another MPI_COMM_WORLD are fine. */
 enum { STATE_EARLY_CALLS = 8 };
 struct state_comm *state_comm(MPI_Comm comm);
 
