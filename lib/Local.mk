@@ -159,6 +159,7 @@ lib_libmuster_a_SOURCES += \
 	lib/netif/netif_apply.c lib/netif/netif_apply.h \
 	lib/netif/netif_journal.c lib/netif/netif_journal.h \
 	lib/netif/netif_machine.c lib/netif/netif_machine.h \
+	lib/netif/netif_notes.c lib/netif/netif_notes.h \
 	lib/netif/netif_plan.c \
 	lib/netif/dcb.c lib/netif/dcb.h \
 	lib/netif/netlink.c lib/netif/netlink.h \

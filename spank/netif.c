@@ -22,7 +22,7 @@ enum when { PROLOG, EPILOG, START };
 
 /* What the child tells, in memory that both see: as far as it came, whenever it is killed. */
 struct work {
-    bool is_done;
+    bool is_done, is_late;
     bool is_conf_bad;
     enum conf_policy policy;
     char certificate_path[256];
@@ -57,6 +57,7 @@ static void work_on(struct work *work, const char *config_path, enum when when, 
     if (netif_machine_open(&machine, "", &err) != 0) {
         netif_report_add(&work->report, LINE_FAILED, "%s", err.text);
         work->report.failed++;
+        work->report.is_inconclusive = true;
         conf_clear(&conf);
         return;
     }
@@ -65,7 +66,7 @@ static void work_on(struct work *work, const char *config_path, enum when when, 
     } else {
         netif_hold(conf.interface_journal, NETIF_LOCK_MS, &machine, conf.netif_lines,
                    conf.netif_line_count, job_id, &work->report);
-        if (work->report.failed > 0 && conf.on_interface == POLICY_REFUSE)
+        if (netif_is_at_fault(&work->report, true, false) && conf.on_interface == POLICY_REFUSE)
             put_back(conf.interface_journal, &machine, EPILOG, job_id, &work->report);
     }
     netif_machine_close(&machine);
@@ -98,7 +99,7 @@ static struct work *work_in_time(const char *config_path, enum when when, uint32
     struct work *work =
         mmap(NULL, sizeof *work, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct deadline deadline;
-    bool is_complete, is_late;
+    bool is_complete;
     char byte;
 
     if (work == MAP_FAILED) {
@@ -111,12 +112,14 @@ static struct work *work_in_time(const char *config_path, enum when when, uint32
         return work;
     }
     is_complete = deadline_read(&deadline, &byte, 1);
-    is_late = deadline_end(&deadline, is_complete);
-    if (!work->is_done && is_late)
-        error_set(&work->err,
-                  "setting the interfaces did not end within %d ms (a driver or a file system "
-                  "hangs); what was set is in the journal",
-                  NETIF_DEADLINE_MS);
+    work->is_late = deadline_end(&deadline, is_complete);
+    if (!work->is_done && work->is_late)
+        error_set(
+            &work->err,
+            "setting the interfaces did not end within %d ms (%s); what was set is in the journal",
+            NETIF_DEADLINE_MS,
+            work->report.has_waited ? "another job was setting them"
+                                    : "a driver or a file system hangs");
     else if (!work->is_done)
         error_set(&work->err, "the process that sets the interfaces ended early");
     return work;
@@ -158,7 +161,7 @@ int netif_prolog(const char *config_path, uint32_t job_id)
                    work->err.text);
     log_lines(node, work, first, sizeof first);
     is_refused = !work->is_conf_bad && work->policy == POLICY_REFUSE &&
-                 (work->report.failed > 0 || !work->is_done);
+                 netif_is_at_fault(&work->report, work->is_done, work->is_late);
     if (is_refused) {
         snprintf(line, sizeof line, "%s: %s; job %u refused by OnInterface=refuse", node,
                  *first ? first : work->err.text, job_id);

@@ -13,7 +13,8 @@
 
 /* Returns 0 to let the job start, or -1 when a setting cannot be made and OnInterface=refuse: then
  * it has logged why, put back what it could, and left the line in the file "refused" beside the
- * certificate. A muster.conf that cannot be read never refuses. config_path NULL: the default. */
+ * certificate. A muster.conf that cannot be read never refuses, nor another job that is being set
+ * up or ended, nor a machine without memory or processes. config_path NULL: the default. */
 int netif_prolog(const char *config_path, uint32_t job_id);
 
 void netif_epilog(const char *config_path, uint32_t job_id);

@@ -27,7 +27,7 @@ static int open_beside(struct atomic_file *file, mode_t mode)
 
 int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, struct error *err)
 {
-    struct stat status;
+    struct stat status, own;
     bool is_there = stat(path, &status) == 0;
 
     *file = (struct atomic_file){.fd = -1, .path = path};
@@ -43,7 +43,13 @@ int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, s
         file->aside[0] = '\0';
         return error_set(err, "%s: %m", path);
     }
-    if ((!is_there && fstat(file->fd, &status) != 0) || !(file->stream = fdopen(file->fd, "w")))
+    if (fstat(file->fd, &own) != 0)
+        return atomic_file_discard(file, err);
+    if (!is_there)
+        status = own;
+    if (((status.st_uid != own.st_uid || status.st_gid != own.st_gid) &&
+         fchown(file->fd, status.st_uid, status.st_gid) != 0) ||
+        !(file->stream = fdopen(file->fd, "w")))
         return atomic_file_discard(file, err);
     file->mode = status.st_mode & 0777;
     return 0;

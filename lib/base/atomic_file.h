@@ -31,9 +31,10 @@ struct atomic_file {
                              unlink() that one */
 };
 
-/* Makes the file, with none but its owner's permissions where it takes another's place. A link is
- * replaced itself, not what it links to. What is there and no regular file, as /dev/null, is left
- * as it is: EINVAL. Returns 0, or -1 with errno and err "PATH: ..." and nothing to be ended. */
+/* Makes the file. Where it takes another's place it has that one's owner and group, who must be
+ * allowed to be given it, and none but the owner's permissions. A link is replaced itself, not what
+ * it links to. What is there and no regular file, as /dev/null, is left as it is: EINVAL. Returns
+ * 0, or -1 with errno and err "PATH: ..." and nothing to be ended. */
 int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, struct error *err);
 
 /* Gives it its permissions and its name. Returns 0, or -1 with errno and err "PATH: ..."; then

@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
@@ -71,27 +72,33 @@ static bool reap_until(pid_t child, double end_s, int *status)
     }
 }
 
-/* Whether the process of that directory in /proc waits where no signal reaches it. */
-static bool waits_in_kernel(const char *pid)
+/* Whether that process waits where no signal reaches it. start_s: since the boot; NULL: no matter.
+ */
+static bool waits_in_kernel(pid_t process, double *start_s)
 {
-    char line[512];
-    const char *state = sysfs_stat("", line, sizeof line, "proc/%s/stat", pid);
+    char line[1024];
+    const char *field = sysfs_stat("", line, sizeof line, "proc/%d/stat", (int)process);
 
-    return state && *state == 'D';
+    if (!field || *field != 'D')
+        return false;
+    for (int i = 3; i < 22 && field; i++)
+        field = strchr(field + 1, ' ');
+    if (field && start_s)
+        *start_s = strtod(field, NULL) / (double)sysconf(_SC_CLK_TCK);
+    return field != NULL;
 }
 
-/* Returns whether it is gone. One that waits in the kernel is left, any other has yet to be let
- * run. */
+/* Returns whether it is gone. One that goes on waiting in the kernel is left, any other has yet to
+ * be let run. */
 static bool kill_and_reap(pid_t child, int *status)
 {
-    double begin_s = clock_s();
-    char pid[16];
+    double begin_s = clock_s(), wait_s;
 
     kill(child, SIGKILL);
     if (reap_until(child, begin_s + BOUNDED_KILL_WAIT_S, status))
         return true;
-    snprintf(pid, sizeof pid, "%d", (int)child);
-    return !waits_in_kernel(pid) && reap_until(child, begin_s + BOUNDED_DYING_WAIT_S, status);
+    wait_s = waits_in_kernel(child, NULL) ? BOUNDED_KERNEL_WAIT_S : BOUNDED_DYING_WAIT_S;
+    return reap_until(child, begin_s + wait_s, status);
 }
 
 static int run_child(const char *name, double limit_s, void (*work)(void *state), void *state,
@@ -127,7 +134,7 @@ static int run_child(const char *name, double limit_s, void (*work)(void *state)
                                            : returned > 0        ? BOUNDED_RETURNED
                                            : WIFSIGNALED(status) ? BOUNDED_SIGNALED
                                                                  : BOUNDED_EXITED,
-                                .is_stuck = !is_reaped};
+                                .is_stuck = !is_reaped && waits_in_kernel(child, NULL)};
     if (end->outcome == BOUNDED_SIGNALED)
         end->signal = WTERMSIG(status);
     return 0;
@@ -149,27 +156,43 @@ int bounded_run(const char *name, double limit_s, void (*work)(void *state), voi
     return rv;
 }
 
-/* Whether the process of that directory in /proc is such a child. */
-static bool is_stuck(const char *pid, const char *name)
+static bool is_child(pid_t process, const char *name)
 {
-    char path[300], line[512];
+    char path[32], line[64];
     struct stat status;
 
-    if (sysfs_line("", line, sizeof line, "proc/%s/comm", pid) < 0 || strcmp(line, name) != 0)
-        return false;
-    snprintf(path, sizeof path, "/proc/%s", pid);
-    return waits_in_kernel(pid) && stat(path, &status) == 0 && status.st_uid == geteuid();
+    snprintf(path, sizeof path, "/proc/%d", (int)process);
+    return sysfs_line("", line, sizeof line, "proc/%d/comm", (int)process) == 0 &&
+           strcmp(line, name) == 0 && stat(path, &status) == 0 && status.st_uid == geteuid();
 }
 
-pid_t bounded_stuck(const char *name)
+/* Whether its parent has long killed it, and it still waits. */
+static bool is_left(pid_t process, double limit_s)
+{
+    struct timespec now;
+    double start_s, later_s;
+
+    if (!waits_in_kernel(process, &start_s))
+        return false;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    if ((double)now.tv_sec - start_s < limit_s + BOUNDED_DYING_WAIT_S)
+        return false;
+    usleep((useconds_t)(BOUNDED_KILL_WAIT_S * 1e6));
+    return waits_in_kernel(process, &later_s) && later_s == start_s;
+}
+
+pid_t bounded_stuck(const char *name, double limit_s)
 {
     DIR *processes = opendir("/proc");
     struct dirent *entry;
     pid_t found = 0;
 
-    while (processes && !found && (entry = readdir(processes)))
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && is_stuck(entry->d_name, name))
-            found = (pid_t)strtol(entry->d_name, NULL, 10);
+    while (processes && !found && (entry = readdir(processes))) {
+        pid_t process = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        if (process > 0 && is_child(process, name) && is_left(process, limit_s))
+            found = process;
+    }
     if (processes)
         closedir(processes);
     return found;

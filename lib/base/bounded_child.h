@@ -33,8 +33,9 @@ struct bounded_end {
 int bounded_run(const char *name, double limit_s, void (*work)(void *state), void *state,
                 size_t size, struct bounded_end *end, struct error *err);
 
-/* A child of that name and this user, of an earlier run, that waits in the kernel where no signal
- * reaches it: who starts another each time gets more and more of them. 0: there is none. */
-pid_t bounded_stuck(const char *name);
+/* A child of that name, limit and user, of an earlier run, that waits in the kernel where no signal
+ * reaches it: who starts another each time gets more and more of them. One that is young enough to
+ * be at work for another process, or to be dying, is none, though it waits. 0: there is none. */
+pid_t bounded_stuck(const char *name, double limit_s);
 
 #endif

@@ -44,6 +44,42 @@ enum fault_code record_code(const struct record *record)
     return code != FAULT_NONE && record->code != FAULT_NONE ? record->code : code;
 }
 
+/* Of the test where the name is lost. */
+static const struct catalog_fault *fault_of(const struct record *record)
+{
+    enum fault_code code = record_code(record);
+
+    return catalog_fault(
+        code != FAULT_UNLISTED ? code : catalog_default_code(record->test, record->verdict));
+}
+
+static bool has_name(const struct record *record)
+{
+    return record_code(record) == FAULT_UNLISTED && record->code_name;
+}
+
+const char *record_code_name(const struct record *record)
+{
+    return has_name(record) ? record->code_name : fault_of(record)->name;
+}
+
+const char *record_remediation(const struct record *record)
+{
+    if (has_name(record))
+        return record->remediation ? record->remediation : "";
+    return catalog_remediation(fault_of(record)->remediation);
+}
+
+void record_set_code(struct record *record, const char *name)
+{
+    record->code = name ? catalog_fault_parse(name) : FAULT_NONE;
+    record->code_name = NULL;
+    if (record->code == FAULT_NONE && name && *name) {
+        record->code = FAULT_UNLISTED;
+        record->code_name = name;
+    }
+}
+
 bool record_lacks_rank(const struct record *record)
 {
     enum fault_code code = record_code(record);
@@ -54,7 +90,6 @@ bool record_lacks_rank(const struct record *record)
 
 int record_write(FILE *stream, const struct record *record)
 {
-    const struct catalog_fault *fault = catalog_fault(record_code(record));
     const char *run = record->run ? record->run : getenv("MUSTER_RUN");
     char *text = NULL;
     size_t size = 0;
@@ -91,8 +126,8 @@ int record_write(FILE *stream, const struct record *record)
     field_number(line, "user", record->user);
     if (record->verdict != VERDICT_NONE)
         field_string(line, "verdict", verdict_name(record->verdict));
-    field_string(line, "code", fault->name);
-    field_string(line, "remediation", catalog_remediation(fault->remediation));
+    field_string(line, "code", record_code_name(record));
+    field_string(line, "remediation", record_remediation(record));
     field_string(line, "message", record->message);
     fputs("}\n", line);
     if (fclose(line) == 0 && fwrite(text, 1, size, stream) == size && fflush(stream) == 0)

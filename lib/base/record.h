@@ -30,10 +30,11 @@ struct record {
     double stalled;           /* share of the time in which a process was kept from running */
     double job, user;         /* Slurm's number of the job that it is about, and its user's ID */
     enum verdict verdict;
-    enum fault_code code; /* FAULT_NONE: that of the test, record_code() */
-    const char *message;  /* one line for a person */
-    const char *run;      /* id of the run; NULL: from the environment variable MUSTER_RUN */
-    double time;          /* seconds since the epoch, UTC; NAN: now */
+    enum fault_code code;                /* FAULT_NONE: that of the test, record_code() */
+    const char *code_name, *remediation; /* of FAULT_UNLISTED, as they were read */
+    const char *message;                 /* one line for a person */
+    const char *run; /* id of the run; NULL: from the environment variable MUSTER_RUN */
+    double time;     /* seconds since the epoch, UTC; NAN: now */
 };
 
 /* With MUSTER_PROGRESS in its environment a program of the battery tells its progress by whole
@@ -61,15 +62,25 @@ struct record {
     })
 
 /* What is wrong by this record, of verdict warn, unknown or fail: its own code, else that of its
- * test. FAULT_NONE where nothing is. Programs decide by it. */
+ * test. FAULT_NONE where nothing is. FAULT_UNLISTED is a code that this muster does not know.
+ * Programs decide by it. */
 enum fault_code record_code(const struct record *record);
+
+/* Its name, and what to do first; "" where nothing is wrong. What stands in the record of a code
+ * that the catalog does not have; where that is lost, the test's. Never NULL. */
+const char *record_code_name(const struct record *record);
+const char *record_remediation(const struct record *record);
+
+/* Sets the code by its name, FAULT_UNLISTED with the name where the catalog does not have it. NULL,
+ * "": none. */
+void record_set_code(struct record *record, const char *name);
 
 /* Whether it says that a rank of an MPI program did not start, or did not run to its end. */
 bool record_lacks_rank(const struct record *record);
 
-/* Writes the record, with record_code() and its remediation, as one JSON object on one line and
- * flushes, in one write where the line fits the stream's buffer. Bytes that are not UTF-8 come out
- * as U+FFFD. Returns 0, or -1 with errno. */
+/* Writes the record, with record_code_name() and record_remediation(), as one JSON object on one
+ * line and flushes, in one write where the line fits the stream's buffer. Bytes that are not UTF-8
+ * come out as U+FFFD. Returns 0, or -1 with errno. */
 int record_write(FILE *stream, const struct record *record);
 
 /* The time of now as records have it: seconds since 1970, in whole milliseconds. */

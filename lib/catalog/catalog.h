@@ -21,7 +21,8 @@ enum fault_code {
 #define FAULT(id, name, severity, drain, remediation, advice, meaning) FAULT_##id,
     FAULT_TABLE
 #undef FAULT
-        FAULT_COUNT
+        FAULT_COUNT,
+    FAULT_UNLISTED = FAULT_COUNT /* of a newer muster: struct record has its name. Drains nobody */
 };
 
 /* Who takes a node out of service for a fault, when its verdict is fail; each includes those above

@@ -265,9 +265,51 @@ static void append_difference(struct message *message, int number, const struct 
     }
 }
 
+/* Where a label and its value stand in a GPU's value, up to the next label; NULL: nowhere. */
+static char *find_labelled(char *text, const char *label, size_t *length)
+{
+    static const char *const next[] = {" fw ", " driver "};
+    char *begin = strstr(text, label), *end;
+
+    *length = begin ? strlen(begin) : 0;
+    for (size_t i = 0; begin && i < sizeof next / sizeof *next; i++) {
+        end = strstr(begin + strlen(label) - 1, next[i]);
+        if (end && (size_t)(end - begin) < *length)
+            *length = (size_t)(end - begin);
+    }
+    return begin;
+}
+
+/* Leaves out what the driver tells only while somebody uses the GPU, where one does not state it.
+ * It was once stated as question marks. */
+static bool is_same_gpu(const struct fact *a, const struct fact *b)
+{
+    static const char *const labels[] = {" serial ", " fw "};
+    char texts[2][512];
+
+    snprintf(texts[0], sizeof texts[0], "%.*s", (int)a->value_length, a->value);
+    snprintf(texts[1], sizeof texts[1], "%.*s", (int)b->value_length, b->value);
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+        size_t lengths[2];
+        char *found[2];
+        bool is_stated = true;
+
+        for (int k = 0; k < 2; k++) {
+            found[k] = find_labelled(texts[k], labels[i], &lengths[k]);
+            is_stated = is_stated && found[k] && !memchr(found[k], '?', lengths[k]);
+        }
+        for (int k = 0; k < 2; k++)
+            if (!is_stated && found[k])
+                memmove(found[k], found[k] + lengths[k], strlen(found[k] + lengths[k]) + 1);
+    }
+    return strcmp(texts[0], texts[1]) == 0;
+}
+
 static bool is_same_value(const struct fact *a, const struct fact *b)
 {
-    return a->value_length == b->value_length && memcmp(a->value, b->value, a->value_length) == 0;
+    return (a->value_length == b->value_length &&
+            memcmp(a->value, b->value, a->value_length) == 0) ||
+           (strncmp(a->key, "gpu ", strlen("gpu ")) == 0 && is_same_gpu(a, b));
 }
 
 void fingerprint_first_difference(const char *then, const char *now, char *key, size_t size)
@@ -301,8 +343,7 @@ int fingerprint_compare(const char *then, const char *now, char *message, size_t
     for (rest = then; next_fact(&rest, &old);) {
         bool is_there = find_fact(now, &old, &new);
 
-        if (is_there && old.value_length ==
-                            new.value_length &&memcmp(old.value, new.value, old.value_length) == 0)
+        if (is_there && is_same_value(&old, &new))
             continue;
         if (count < NAMED)
             append_difference(&said, count, &old, is_there ? &new : NULL);

@@ -30,7 +30,9 @@ char *fingerprint_node(const struct inventory *inventory, const struct conf *con
 
 /* Compares two such texts. Returns 0 when equal; else the number of lines that differ, and message
  * says the first ones: "nic eth1: was ... mtu 9000 up, is ... mtu 1500 up", "gpu ...: gone",
- * "; and 4 more". The words that begin both values are left out but for the last. */
+ * "; and 4 more". The words that begin both values are left out but for the last. A GPU's serial
+ * and firmware count only where both texts state them: while nobody uses the GPU, its driver does
+ * not. */
 int fingerprint_compare(const char *then, const char *now, char *message, size_t message_size);
 
 /* The key of the first line that fingerprint_compare() would name, "kernel"; "" when they are

@@ -111,7 +111,7 @@ static const struct conf_key keys[] = {
     {"LatencyPeersRatio", KIND_DECIMAL, AT(latency_peers_ratio), 1, 1000, "5",
      "A link is warned about above this multiple of its peers' median latency."},
     {"LinkTimes", KIND_INTEGER, AT(link_times), 1, 100, "auto",
-     "How often all pairs of nodes are measured, at moments of their own; auto: two or three times "
+     "How often all pairs of nodes are measured, at moments of their own; auto: up to four times "
      "where there are few nodes.",
      "auto", 0},
     {"Concurrency", KIND_INTEGER, AT(concurrency), 1, 100000, "auto",

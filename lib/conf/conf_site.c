@@ -143,6 +143,8 @@ static int island_read(const struct words *words, struct island *island, struct 
 
         if (nodes != NULL && set_names("nodes", nodes, &island->nodes, err) != 0)
             return -1;
+        if (fabric != NULL && island->fabric != FABRIC_NONE)
+            return error_set(err, "found fabric= twice, allowed once");
         if (fabric != NULL) {
             island->fabric = fabric_class_parse(fabric);
             if (island->fabric == FABRIC_NONE)
@@ -219,6 +221,8 @@ static int set_fabrics(const char *value, unsigned *fabrics, struct error *err)
 {
     char word[32];
 
+    if (*fabrics != 0)
+        return error_set(err, "found fabric= twice, allowed once");
     for (const char *at = value;; at += strcspn(at, ",") + 1) {
         enum fabric_class class;
 

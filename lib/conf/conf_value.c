@@ -188,8 +188,9 @@ bool conf_value_is_list(const struct conf_key *key)
 static bool is_list_item(enum conf_kind kind, const char *item)
 {
     switch (kind) {
-    case KIND_PATHS:
-        return item[0] == '/';
+    case KIND_PATHS: /* a colon in the last name begins how it is mounted */
+        return item[0] == '/' && (!strchr(strrchr(item, '/'), ':') ||
+                                  strcmp(strchr(strrchr(item, '/'), ':'), ":rw") == 0);
     case KIND_SERVICES: /* systemd.unit(5) */
         return item[0] != '\0' &&
                item[strspn(item, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

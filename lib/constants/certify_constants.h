@@ -48,6 +48,7 @@ ROW(real, SUSPECTS_QUICK_ODDS, 1000, "ratio", "chosen 2026-11", "to one against 
 ROW(integer, SUSPECTS_REMOVE_S, 20, "s", "chosen 2026-11", "to remove reports") \
 /* steps */ \
 ROW(integer, CERTIFY_REACH_S, 4, "s", "chosen 2026-11", "slurmd may take to answer") \
+ROW(integer, CERTIFY_MISSED_S, 20, "s", "chosen 2026-11", "slurmctld may take to miss a node whose job has ended") \
 ROW(integer, CERTIFY_CHECK_S, 20, "s", "chosen 2026-11", "the step that runs muster check, of few nodes") \
 ROW(integer, CERTIFY_NEIGHBORS_S, 15, "s", "chosen 2026-11", "the step that asks lldpd for neighbors") \
 ROW(integer, CERTIFY_CERTIFICATE_S, 20, "s", "chosen 2026-11", "the step that writes certificates, of few nodes") \
@@ -58,6 +59,7 @@ ROW(integer, CERTIFY_MUTE_S, 10, "s", "chosen 2026-11", "an MPI program of few n
 ROW(integer, CERTIFY_GRACE_S, 3, "s", "chosen 2026-11", "between SIGTERM and SIGKILL of a step") \
 ROW(integer, CERTIFY_WATCH_AFTER_S, 5, "s", "chosen 2026-11", "a step runs before the nodes are looked at") \
 ROW(integer, CERTIFY_WATCH_EACH_S, 10, "s", "chosen 2026-11", "between looks at the nodes of a step") \
+ROW(integer, CERTIFY_WATCH_MOST, 512, "nodes", "chosen 2026-11", "of a step that are looked at in one go: its output waits meanwhile") \
 ROW(integer, CERTIFY_SILENT_S, 12, "s", "chosen 2026-11", "a node is silent before it is taken for lost") \
 /* the battery */ \
 ROW(integer, CERTIFY_TRIES, 3, "tries", "chosen 2026-11", "of a stage, with fewer nodes each time") \

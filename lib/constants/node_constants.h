@@ -12,7 +12,7 @@
 ROW(integer, GATE_DEADLINE_MS, 900, "ms", "chosen 2026-11", "for the gate, whatever hangs") \
 ROW(integer, NODE_DEADLINE_MS, 3000, "ms", "chosen 2026-11", "for a step to read its node: healthy nodes take a few ms") \
 ROW(integer, NETIF_DEADLINE_MS, 8000, "ms", "chosen 2026-11", "for settings of interfaces: a driver takes about 1 s for an MTU or a ring") \
-ROW(integer, NETIF_LOCK_MS, 4000, "ms", "chosen 2026-11", "of that, for the lock of the interface journal") \
+ROW(integer, NETIF_LOCK_MS, 7500, "ms", "chosen 2026-11", "of that, for the lock of the interface journal") \
 ROW(integer, JOBS_DEADLINE_MS, 50, "ms", "chosen 2026-11", "for the counters of a node before and after a job") \
 ROW(integer, ASIDE_S, 60, "s", "chosen 2026-11", "after that long, what a job's hook had begun to write is given up") \
 ROW(integer, PREFLIGHT_ENDING_S, 8, "s", "chosen 2026-11", "srun waits for muster preflight to end its step, once its budget is over") \
@@ -27,8 +27,9 @@ ROW(integer, BRAKE_FRESH_S, 3600, "s", "chosen 2026-11", "GateBrake lets a node 
 ROW(integer, LIVE_WAIT_MS, 1000, "ms", "chosen 2026-11", "for addresses and routes") \
 ROW(integer, LIVE_TRIES, 3, "tries", "chosen 2026-11", "of that, while addresses and routes change") \
 ROW(integer, NETLINK_WAIT_MS, 5000, "ms", "chosen 2026-11", "for a setting of an interface") \
-ROW(real, BOUNDED_KILL_WAIT_S, 0.2, "s", "chosen 2026-11", "for a killed process to end, unless it is stuck in the kernel") \
-ROW(real, BOUNDED_DYING_WAIT_S, 10, "s", "chosen 2026-11", "for one that is not: a busy machine lets it run late, or it has much memory to give back")
+ROW(real, BOUNDED_KILL_WAIT_S, 0.2, "s", "chosen 2026-11", "for a killed process to end") \
+ROW(real, BOUNDED_KERNEL_WAIT_S, 5, "s", "chosen 2026-11", "for one that waits in the kernel: a driver that starts a GPU does so for seconds") \
+ROW(real, BOUNDED_DYING_WAIT_S, 10, "s", "chosen 2026-11", "for any other: a busy machine lets it run late, or it has much memory to give back")
 /* clang-format on */
 NODE_CONSTANTS(CONSTANT_DEFINE)
 

@@ -107,12 +107,24 @@ static void ip_network(const struct nic *nic, char *text, size_t size)
     snprintf(text + strlen(text), size - strlen(text), "/%d", bits);
 }
 
+/* The interface whose address the rail's packets bear: with RoCE that of the GID, a VLAN say. */
+static const struct nic *addressed_nic(const struct envplan_view *view, const struct rail *rail)
+{
+    const struct rdma_port *port = rail->port;
+
+    for (size_t i = 0; port != NULL && rail->gid_index >= 0 && i < port->gid_count; i++)
+        if (port->gids[i].index == rail->gid_index && *port->gids[i].netdev != '\0')
+            return inventory_nic(view->node->inventory, port->gids[i].netdev);
+    return rail->nic;
+}
+
 /* Where the rail's packets go without being routed: an InfiniBand subnet by its prefix, as UCX and
  * IBTA's specification tell them apart, else an IP network. "" when it is not known. */
-static void rail_network(const struct rail *rail, char *text, size_t size)
+static void rail_network(const struct envplan_view *view, const struct rail *rail, char *text,
+                         size_t size)
 {
     if (rail->class != FABRIC_INFINIBAND)
-        ip_network(rail->nic, text, size);
+        ip_network(addressed_nic(view, rail), text, size);
     else if (rail->port != NULL && rail->port->gid_count > 0)
         snprintf(text, size, "%.19s", rail->port->gids[0].gid);
     else
@@ -134,10 +146,10 @@ static bool rails_meet(const struct envplan_view *view, char *why, size_t why_si
 
         if (!rail_is_up(rail) || fabric->class == FABRIC_GAUDI)
             continue;
-        rail_network(rail, first_rail == NULL ? first : other, INVENTORY_NAME);
+        rail_network(view, rail, first_rail == NULL ? first : other, INVENTORY_NAME);
         if (first_rail == NULL) {
             first_rail = rail;
-        } else if (strcmp(first, other) != 0) {
+        } else if (strcmp(first, other) != 0 || (*first == '\0' && rail->class <= FABRIC_ROCE_V2)) {
             snprintf(why, why_size,
                      "all rails, because %s is in %s and %s in %s (RailsAreRouted=no)",
                      first_rail->name, *first != '\0' ? first : "no IP network", rail->name,

@@ -263,6 +263,17 @@ static int choose_nccl_ib_disable(const struct envplan_view *view,
     return 0;
 }
 
+/* A plugin (aws-ofi-nccl, that of Slingshot) finds a network that NCCL_IB_DISABLE says nothing of.
+ */
+static int choose_nccl_net(const struct envplan_view *view, struct envplan_variable *variable)
+{
+    if (!view->node->islands.is_crossing)
+        return envplan_fact(variable, "the step does not cross islands");
+    envplan_fact(variable, "%s", view->node->islands.fact);
+    snprintf(variable->value, sizeof variable->value, "Socket");
+    return 0;
+}
+
 /* "=": names in full, or eth1 would take eth10 as well */
 static int choose_nccl_sockets(const struct envplan_view *view, struct envplan_variable *variable)
 {
@@ -336,18 +347,21 @@ static int choose_ompi_ucx_drivers(const struct envplan_view *view,
     return *variable->value != '\0' ? 0 : -1;
 }
 
-/* libfabric offers every network that a port is there for. */
+/* libfabric offers every network that a port is there for. Those of Slingshot and Omni-Path need no
+ * verbs. */
 static int choose_libfabric(const struct envplan_view *view, struct envplan_variable *variable)
 {
     const struct rdma_port *port = other_port(view);
+    bool is_crossing = view->node->islands.is_crossing;
 
-    if (port == NULL)
+    if (port == NULL && !is_crossing)
         return envplan_fact(variable, "no RDMA port is up");
-    envplan_fact(variable, "%s:%d is up, but the step's fabric is Ethernet", port->device,
-                 port->port);
-    if (view->node->islands.is_crossing)
+    if (port != NULL)
+        envplan_fact(variable, "%s:%d is up, but the step's fabric is Ethernet", port->device,
+                     port->port);
+    if (is_crossing)
         envplan_fact_add(variable, "%s", view->node->islands.fact);
-    snprintf(variable->value, sizeof variable->value, "^verbs,psm3,efa,cxi");
+    snprintf(variable->value, sizeof variable->value, "^verbs,psm2,psm3,opx,efa,cxi");
     return 0;
 }
 
@@ -492,6 +506,8 @@ const struct envplan_rule envplan_rules[] = {
      choose_nccl_gid_index},
     {"NCCL_IB_DISABLE", "no usable RDMA port", SCOPE_NODE, ETHERNET | IWARP,
      "NCCL_IB_HCA NCCL_NET NCCL_NET_PLUGIN", choose_nccl_ib_disable},
+    {"NCCL_NET", "TCP between islands", SCOPE_NODE, ETHERNET, "NCCL_NET_PLUGIN NCCL_IB_HCA",
+     choose_nccl_net},
     {"HCCL_SOCKET_IFNAME", "Gaudi's host interface", SCOPE_NODE, ANY, NULL, choose_hccl_socket},
     {"OMPI_MCA_btl_tcp_if_include", "fabric interfaces", SCOPE_NODE, ANY,
      "OMPI_MCA_btl_tcp_if_exclude", choose_sockets},

@@ -99,6 +99,22 @@ static bool keep_candidate(const struct rail *rail, const void *context)
     return is_candidate(chooser->inventory, chooser->fabric, rail);
 }
 
+/* One that is down, without an address, may be of no use. */
+static bool keep_rdma_candidate(const struct rail *rail, const void *chooser)
+{
+    return rail->class > FABRIC_ETHERNET && !rail_is_virtual(rail) &&
+           keep_candidate(rail, chooser) &&
+           (rail_is_up(rail) || rail->class > FABRIC_ROCE_V2 ||
+            (rail->nic && rail->nic->address_count > 0));
+}
+
+static bool keep_all(const struct rail *rail, const void *unused)
+{
+    (void)rail;
+    (void)unused;
+    return true;
+}
+
 static bool keep_class(const struct rail *rail, const void *class)
 {
     return rail->class == *(const enum fabric_class *)class;
@@ -163,14 +179,82 @@ static void note_unused(struct fabric *fabric)
         left_out_why(fabric, "down and not set up");
 }
 
+/* No host bridge between them. */
+static bool is_beside(const struct rail *rail, const struct gpu *gpu)
+{
+    const struct location *place = rail->port ? &rail->port->location : &rail->nic->location;
+
+    return affinity_between(place, &gpu->location) <= AFFINITY_PXB;
+}
+
+static bool is_beside_gpu(const struct inventory *inventory, const struct rail *rail)
+{
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        if (is_beside(rail, &inventory->gpus[i]))
+            return true;
+    return false;
+}
+
+/* Where GPUs have their NICs beside them, the few further ports of the same class are those of the
+ * storage network, as on NVIDIA's DGX machines (DGX H100 User Guide, "Network Connections, Cables,
+ * and Adaptors"). That holds with one NIC or GPU missing too: three GPUs of four are enough, and
+ * more ports beside GPUs than elsewhere. */
+static bool have_own_rails(const struct inventory *inventory, const struct rail *rails,
+                           size_t count, bool (*is_counted)(const struct rail *, const void *),
+                           const void *context)
+{
+    size_t served = 0, beside = 0, counted = 0;
+
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        for (size_t j = 0; j < count; j++)
+            if (is_counted(&rails[j], context) && is_beside(&rails[j], &inventory->gpus[i])) {
+                served++;
+                break;
+            }
+    for (size_t i = 0; i < count; i++) {
+        counted += is_counted(&rails[i], context);
+        beside += is_counted(&rails[i], context) && is_beside_gpu(inventory, &rails[i]);
+    }
+    return served > 0 && 4 * served >= 3 * inventory->gpu_count && 2 * beside > counted;
+}
+
+/* The class to choose among rails: the best of those that are up or belong up; of all candidates
+ * when none is. Where GPUs have RDMA ports beside them, other ports that are no faster are those of
+ * the storage network, which can be of a better class. */
+static enum fabric_class found_class(const struct chooser *chooser, const struct rail *rails,
+                                     size_t count)
+{
+    const struct inventory *inventory = chooser->inventory;
+    bool have_own = have_own_rails(inventory, rails, count, keep_rdma_candidate, chooser);
+    enum fabric_class up = FABRIC_NONE, any = FABRIC_NONE;
+    double own_mbps = -1;
+
+    for (size_t i = 0; i < count; i++)
+        if (keep_rdma_candidate(&rails[i], chooser) && is_beside_gpu(inventory, &rails[i]) &&
+            rails[i].nominal_mbps > own_mbps)
+            own_mbps = rails[i].nominal_mbps;
+    for (size_t i = 0; i < count; i++) {
+        const struct rail *rail = &rails[i];
+
+        if (!keep_candidate(rail, chooser) ||
+            (have_own && rail->nominal_mbps <= own_mbps && !is_beside_gpu(inventory, rail)))
+            continue;
+        if (rail->class > any)
+            any = rail->class;
+        if (rail->class > up &&
+            (rail_is_up(rail) || rails_belongs_up(chooser->conf, rails, count, rail)))
+            up = rail->class;
+    }
+    return up ? up : any;
+}
+
 /* Chooses among what the node has, without a word from the configuration. */
 static size_t choose_found(const struct chooser *chooser, struct rail *rails, size_t count)
 {
-    enum fabric_class class;
+    enum fabric_class class = found_class(chooser, rails, count);
     size_t physical_functions;
 
     count = filter(rails, count, keep_candidate, chooser);
-    class = best_class(rails, count);
     count = filter(rails, count, keep_class, &class);
     for (size_t i = physical_functions = 0; i < count; i++)
         physical_functions += !rail_is_virtual(&rails[i]);
@@ -217,47 +301,12 @@ static void explain_management(const struct fabric *fabric, const struct conf *c
         snprintf(text, size, "; no default route, so no management interface");
 }
 
-/* No host bridge between them. */
-static bool is_beside(const struct rail *rail, const struct gpu *gpu)
-{
-    const struct location *place = rail->port ? &rail->port->location : &rail->nic->location;
-
-    return affinity_between(place, &gpu->location) <= AFFINITY_PXB;
-}
-
-static bool is_beside_gpu(const struct inventory *inventory, const struct rail *rail)
-{
-    for (size_t i = 0; i < inventory->gpu_count; i++)
-        if (is_beside(rail, &inventory->gpus[i]))
-            return true;
-    return false;
-}
-
-/* Where GPUs have their NICs beside them, the few further ports of the same class are those of the
- * storage network, as on NVIDIA's DGX machines (DGX H100 User Guide, "Network Connections, Cables,
- * and Adaptors"). That holds with one NIC or GPU missing too: three GPUs of four are enough, and
- * more ports beside GPUs than elsewhere. */
-static bool have_own_rails(const struct inventory *inventory, const struct fabric *fabric)
-{
-    size_t served = 0, beside = 0;
-
-    for (size_t i = 0; i < inventory->gpu_count; i++)
-        for (size_t j = 0; j < fabric->rail_count; j++)
-            if (is_beside(&fabric->rails[j], &inventory->gpus[i])) {
-                served++;
-                break;
-            }
-    for (size_t i = 0; i < fabric->rail_count; i++)
-        beside += is_beside_gpu(inventory, &fabric->rails[i]);
-    return served > 0 && 4 * served >= 3 * inventory->gpu_count && 2 * beside > fabric->rail_count;
-}
-
 /* Allocates nothing: the rails must not depend on free memory, a node's fingerprint has them. */
 static void leave_storage(const struct inventory *inventory, struct fabric *fabric)
 {
     size_t kept = 0, count = fabric->rail_count;
 
-    if (!have_own_rails(inventory, fabric))
+    if (!have_own_rails(inventory, fabric->rails, count, keep_all, NULL))
         return;
     for (size_t i = 0; i < count; i++) {
         if (!is_beside_gpu(inventory, &fabric->rails[i]))
@@ -305,8 +354,8 @@ static void explain(const struct inventory *inventory, const struct conf *conf, 
                  fabric_class_name(fabric->class), management);
     else if (rule == RULE_ONLY)
         snprintf(fabric->reason, sizeof fabric->reason,
-                 "%s: also management, because the node has no other interface%s", names,
-                 management);
+                 "%s: also management, because the node has no other interface%s%s", names,
+                 fabric->unused_count > 0 ? " in use" : "", management);
     else
         snprintf(fabric->reason, sizeof fabric->reason, "%s: %s, the best class found%s", names,
                  fabric_class_name(fabric->class), management);

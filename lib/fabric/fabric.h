@@ -30,7 +30,7 @@ struct fabric {
     size_t rail_count;
     struct rail unused[FABRIC_UNUSED]; /* ports that are down and that nothing says are rails */
     size_t unused_count;
-    const struct nic *management; /* never a rail unless it is the only NIC; may be NULL */
+    const struct nic *management; /* never a rail unless no other NIC is left; may be NULL */
     char reason[384];             /* which rule chose these rails, from which fact, one line */
     char left_out[256]; /* rails of the same kind that are not among them, and why: "mlx5_1:1
                            mlx5_2:1 beside no GPU"; or "" */
@@ -54,16 +54,17 @@ void rail_why_down(const struct rail *rail, char *text, size_t size);
 /* Chooses the rails. The management interface is conf's ManagementInterface, else the one that has
  * the default route of the lowest metric. Rails are conf's FabricInterfaces when given, by the name
  * of the interface, the RDMA device or the rail, whatever their class (one that is absent from the
- * node is left out: checks report it). Else all physical NICs and RDMA ports of the best class, but
+ * node is left out: checks report it). Else all physical NICs and RDMA ports of the best class (of
+ * those up, and of InfiniBand, EFA and Slingshot, which are nothing else, also when down), but
  * for management, members of a management bond, Ethernet over USB, virtual functions where a
  * physical one is there, where plain Ethernet is the best NICs of another driver than the fastest
  * that is up (unused ports on the board), and, where most GPUs have a NIC behind their own PCIe
- * switch, ports that are behind no GPU's (the storage network). The members of a bond are one rail,
- * the bond; an interface without an address below a VLAN that has one is the VLAN. A port that is
- * down and has no address or setting, while another rail is up with one, is unused and no rail; so
- * is an InfiniBand port that is down beside the card's other one, where no other card uses its.
- * With nothing but the management NIC, that one is the rail, and reason says so. conf may be NULL.
- * Pure: reads nothing. */
+ * switch, ports that are behind no GPU's (the storage network, whatever its class unless faster).
+ * The members of a bond are one rail, the bond; an interface without an address below a VLAN that
+ * has one is the VLAN. A port that is down and has no address or setting, while another rail or
+ * management is up with one, is unused and no rail; so is an InfiniBand port that is down beside
+ * the card's other one, where no other card uses its. With nothing but the management NIC, that one
+ * is the rail, and reason says so. conf may be NULL. Pure: reads nothing. */
 void fabric_choose(const struct inventory *inventory, const struct conf *conf,
                    struct fabric *fabric);
 

@@ -30,6 +30,12 @@ bool nic_stands_on(const struct inventory *inventory, const struct nic *upper,
 size_t rails_lift(const struct inventory *inventory, const struct conf *conf,
                   const struct nic *management, struct rail *rails, size_t count);
 
+/* Whether the rail is there for a job's data and nothing else, even when it is down: of InfiniBand,
+ * unless the port is disabled or an unused second one, EFA or Slingshot. Not of Gaudi, whose ports
+ * have no cable where the host's NICs scale out, nor of Ethernet's kinds. */
+bool rails_belongs_up(const struct conf *conf, const struct rail *rails, size_t count,
+                      const struct rail *rail);
+
 /* Moves ports that nobody uses from rails to fabric->unused. Returns how many rails are left. */
 size_t rails_leave_unused(const struct inventory *inventory, const struct conf *conf,
                           struct rail *rails, size_t count, struct fabric *fabric);

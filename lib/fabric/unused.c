@@ -64,10 +64,23 @@ static bool is_second_port(const struct rail *rails, size_t count, const struct 
             continue;
         if (is_same_card(rail, &rails[i]))
             has_sibling = true;
-        else if (is_same_position(rail, &rails[i]))
+        else if (rails[i].class == rail->class && is_same_position(rail, &rails[i]))
             return false;
     }
     return has_sibling;
+}
+
+/* A card that is unplugged in InfiniBand's mode looks like a dead port: the latter is worse. */
+bool rails_belongs_up(const struct conf *conf, const struct rail *rails, size_t count,
+                      const struct rail *rail)
+{
+    if (rail_is_virtual(rail))
+        return false;
+    if (rail->class == FABRIC_INFINIBAND)
+        return (conf && conf_nominal_mbps(conf, rail->name) >= 0) ||
+               (strcmp(rail->port->phys_state, "Disabled") != 0 &&
+                !is_second_port(rails, count, rail));
+    return rail->class == FABRIC_EFA || rail->class == FABRIC_SLINGSHOT;
 }
 
 static bool has_link(const struct rail *rail)
@@ -75,10 +88,16 @@ static bool has_link(const struct rail *rail)
     return rail_is_up(rail) && rail->nic && rail->nic->is_up && rail->nic->has_carrier;
 }
 
-static bool is_unused(const struct inventory *inventory, const struct conf *conf,
-                      const struct rail *rails, size_t count, const struct rail *rail)
+static bool is_in_use(const struct nic *nic)
 {
-    bool has_other = false;
+    return nic && nic->is_up && nic->has_carrier && nic->address_count > 0;
+}
+
+static bool is_unused(const struct inventory *inventory, const struct conf *conf,
+                      const struct nic *management, const struct rail *rails, size_t count,
+                      const struct rail *rail)
+{
+    bool has_other = is_in_use(management);
 
     if (rail->class == FABRIC_INFINIBAND)
         return (!conf || conf_nominal_mbps(conf, rail->name) < 0) &&
@@ -87,7 +106,7 @@ static bool is_unused(const struct inventory *inventory, const struct conf *conf
         rail->class != FABRIC_ROCE_V1 && rail->class != FABRIC_ROCE_V2)
         return false;
     for (size_t i = 0; i < count; i++)
-        has_other |= has_link(&rails[i]) && rails[i].nic->address_count > 0;
+        has_other |= rail_is_up(&rails[i]) && is_in_use(rails[i].nic);
     return has_other && rail->nic && !has_link(rail) && !is_configured(inventory, conf, rail);
 }
 
@@ -98,7 +117,7 @@ size_t rails_leave_unused(const struct inventory *inventory, const struct conf *
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++)
-        is_left[i] = is_unused(inventory, conf, rails, count, &rails[i]);
+        is_left[i] = is_unused(inventory, conf, fabric->management, rails, count, &rails[i]);
     for (size_t i = 0; i < count; i++) {
         if (!is_left[i])
             rails[kept++] = rails[i];

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/base/grow.h"
+#include "lib/netif/netif_notes.h"
 
 void netif_report_add(struct netif_report *report, enum netif_line_kind kind, const char *format,
                       ...)
@@ -25,6 +26,27 @@ void netif_report_add(struct netif_report *report, enum netif_line_kind kind, co
     va_start(arguments, format);
     vsnprintf(line->text, sizeof line->text, format, arguments);
     va_end(arguments);
+}
+
+bool netif_is_at_fault(const struct netif_report *report, bool is_done, bool is_late)
+{
+    return is_done ? report->failed > 0 && !report->is_inconclusive
+                   : is_late && !report->has_waited;
+}
+
+/* As journal_lock(). What the job is about to say is left in a note where another one has the lock,
+ * before it is waited for: this process may be killed meanwhile. */
+static int lock_or_note(const char *journal_path, int wait_ms, const struct netif_machine *machine,
+                        uint32_t job, bool is_here, struct netif_report *report, struct error *err)
+{
+    int lock = journal_lock(journal_path, 0, err);
+
+    if (lock >= 0 || errno != EWOULDBLOCK)
+        return lock;
+    report->has_waited = true;
+    if (job != 0 && netif_note_leave(journal_path, machine->boot_id, job, is_here, err) != 0)
+        netif_report_add(report, LINE_LEFT, "%s", err->text);
+    return journal_lock(journal_path, wait_ms, err);
 }
 
 /* "mtu 9000" */
@@ -146,9 +168,10 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
                     enum netif_back which, uint32_t job, struct netif_report *report)
 {
     struct netif_journal journal;
+    struct netif_notes notes;
     char lock_path[512];
     struct error err;
-    bool is_dirty;
+    bool is_dirty, is_stored = true;
     int lock;
 
     /* no lock: nothing was ever set; no journal alone may be a prolog's that is about to write it
@@ -156,7 +179,8 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
     snprintf(lock_path, sizeof lock_path, "%s.lock", journal_path);
     if (access(lock_path, F_OK) != 0 && access(journal_path, F_OK) != 0)
         return;
-    lock = journal_lock(journal_path, wait_ms, &err);
+    lock = lock_or_note(journal_path, wait_ms, machine, which == BACK_JOB ? job : 0, false, report,
+                        &err);
     if (lock < 0) {
         netif_report_add(report, LINE_LEFT, "nothing is restored: %s", err.text);
         report->left++;
@@ -169,6 +193,7 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
     }
     /* First of all the job goes from the journal: if this is killed, the next one puts back. Where
      * it cannot be written (a full disk), the end may still be that it can be removed. */
+    netif_notes_merge(journal_path, &journal, &is_dirty, &notes);
     if (let_go(&journal, which, job))
         is_dirty = journal_store(journal_path, &journal, &err) != 0 || is_dirty;
     put_orphans_back(machine, &journal, &is_dirty, report);
@@ -176,7 +201,9 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
         netif_report_add(report, LINE_LEFT, "the interface journal cannot be written: %s",
                          err.text);
         report->left++;
+        is_stored = false;
     }
+    netif_notes_end(journal_path, &notes, is_stored);
     journal_clear(&journal);
     close(lock);
 }
@@ -244,6 +271,7 @@ static void plan_setting(struct work *work, const char *interface, int index,
                : -1;
     if (plan < 0) {
         fail(work, interface, setting, wanted, line, "out of memory");
+        work->report->is_inconclusive = true;
         return;
     }
     if (is_foreign)
@@ -348,18 +376,21 @@ static void check_addresses(struct work *work, const struct netif_line *line)
     }
 }
 
-/* What this job does not need the journal to say: what is left of an earlier boot or was put back
- * just now. The old one says too much, which the next one finds out again. */
-static void store_aside(struct work *work, const char *journal_path)
+/* What this job does not need the journal to say: what is left of an earlier boot, was noted, or
+ * was put back just now. The old one says too much, which the next one finds out again. Returns
+ * whether it is stored. */
+static bool store_aside(struct work *work, const char *journal_path)
 {
     struct error err;
+    bool is_stored = !work->is_dirty || journal_store(journal_path, &work->journal, &err) == 0;
 
-    if (work->is_dirty && journal_store(journal_path, &work->journal, &err) != 0) {
+    if (!is_stored) {
         netif_report_add(work->report, LINE_LEFT, "the interface journal cannot be written: %s",
                          err.text);
         work->report->left++;
     }
     work->is_dirty = false;
+    return is_stored;
 }
 
 /* Without a journal nothing is set, and nothing has to be where all is as asked for. */
@@ -412,13 +443,15 @@ void netif_hold(const char *journal_path, int wait_ms, const struct netif_machin
     struct work work = {
         .machine = machine, .lines = lines, .line_count = line_count, .job = job, .report = report};
     struct error err;
+    struct netif_notes notes;
     bool has_roce = false, is_held_by_another;
-    int lock = journal_lock(journal_path, wait_ms, &err);
+    int lock = lock_or_note(journal_path, wait_ms, machine, job, true, report, &err);
 
     is_held_by_another = lock < 0 && errno == EWOULDBLOCK;
     if (is_held_by_another) { /* who holds it may be changing the interfaces this moment */
         netif_report_add(report, LINE_FAILED, "no interface is set: %s", err.text);
         report->failed++;
+        report->is_inconclusive = true;
         return;
     }
     if (lock < 0) {
@@ -426,8 +459,9 @@ void netif_hold(const char *journal_path, int wait_ms, const struct netif_machin
     } else if (load(journal_path, machine, &work.journal, &work.is_dirty, report) != 0) {
         look_only(&work, "the journal cannot be read");
     } else {
+        netif_notes_merge(journal_path, &work.journal, &work.is_dirty, &notes);
         put_orphans_back(machine, &work.journal, &work.is_dirty, report);
-        store_aside(&work, journal_path);
+        netif_notes_end(journal_path, &notes, store_aside(&work, journal_path));
         for (size_t i = 0; i < line_count; i++)
             has_roce |= wants_roce(&lines[i]);
         if (!has_roce || work_round(&work, journal_path, 0))

@@ -20,6 +20,9 @@ struct netif_report {
     unsigned failed; /* settings asked for that are not so */
     unsigned left; /* not put back, as somebody else changed them or they cannot be; or the journal
                       that still says so could not be written */
+    bool has_waited;      /* another job has or had the lock */
+    bool is_inconclusive; /* the lock or memory was not to be had: failed says nothing of the
+                             interfaces */
     unsigned line_count, left_out; /* lines that did not fit */
     struct netif_report_line {
         enum netif_line_kind {
@@ -32,8 +35,10 @@ struct netif_report {
 };
 
 /* Puts back what nobody holds any more, then makes what the lines ask for and notes the job as a
- * holder of each setting that muster made. Settings that are as they should be already cost
- * nothing. What cannot be made is a line and counts in failed; the rest is made all the same. */
+ * holder of each setting that muster made. Where another one has the lock, for wait_ms at most, a
+ * note (netif_notes.h) says that the job is here; the same in netif_put_back(), that it is gone.
+ * Settings that are as they should be already cost nothing. What cannot be made is a line and
+ * counts in failed; the rest is made all the same. */
 void netif_hold(const char *journal_path, int wait_ms, const struct netif_machine *machine,
                 const struct netif_line *lines, size_t line_count, uint32_t job,
                 struct netif_report *report);
@@ -50,6 +55,11 @@ enum netif_back {
  */
 void netif_put_back(const char *journal_path, int wait_ms, const struct netif_machine *machine,
                     enum netif_back which, uint32_t job, struct netif_report *report);
+
+/* Whether what failed is the interfaces' fault, so that OnInterface=refuse refuses the job: not
+ * that of another job, of memory, or of a machine that started no process or killed it. is_done:
+ * the work came to its end; is_late: its deadline ended it. */
+bool netif_is_at_fault(const struct netif_report *report, bool is_done, bool is_late);
 
 /* One line more in the report. */
 void netif_report_add(struct netif_report *report, enum netif_line_kind kind, const char *format,

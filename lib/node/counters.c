@@ -74,6 +74,15 @@ static const struct {
     {offsetof(struct counters, rdma_slowed), {"rp_cnp_handled", "cnpHandled", "rx_cnp_pkts"}},
 };
 
+/* Of drivers whose ports have no port_xmit_data: bnxt_re and efa; irdma (as above). */
+static const struct {
+    size_t offset; /* in struct counters */
+    const char *files[3];
+} byte_sources[] = {
+    {offsetof(struct counters, rdma_tx_bytes), {"tx_bytes", "ip4OutOctets", "ip6OutOctets"}},
+    {offsetof(struct counters, rdma_rx_bytes), {"rx_bytes", "ip4InOctets", "ip6InOctets"}},
+};
+
 static void read_sources(const char *root, const char *directory, const struct source *sources,
                          size_t count, struct counters *counters)
 {
@@ -123,6 +132,30 @@ static void read_hw_counters(const char *root, const char *device, int port,
     }
 }
 
+/* Returns whether the port tells the bytes of both ways. */
+static bool read_bytes(const char *root, const char *device, int port, struct counters *counters)
+{
+    enum { FILES = sizeof byte_sources->files / sizeof *byte_sources->files };
+    bool is_told = true;
+
+    if (sysfs_number(root, "sys/class/infiniband/%s/ports/%d/counters/port_xmit_data", device,
+                     port) >= 0)
+        return true;
+    for (size_t i = 0; i < sizeof byte_sources / sizeof *byte_sources; i++) {
+        bool is_found = false;
+
+        for (int k = 0; k < FILES; k++) {
+            long long number = sysfs_number(root, "sys/class/infiniband/%s/ports/%d/hw_counters/%s",
+                                            device, port, byte_sources[i].files[k]);
+
+            is_found |= number >= 0;
+            *counter_at(counters, byte_sources[i].offset) += number > 0 ? (uint64_t)number : 0;
+        }
+        is_told &= is_found;
+    }
+    return is_told;
+}
+
 int counters_read(const char *root, const char *netdev, const char *rdma_device, int rdma_port,
                   struct counters *counters)
 {
@@ -146,6 +179,7 @@ int counters_read(const char *root, const char *netdev, const char *rdma_device,
             read_sources(root, directory, port_sources, sizeof port_sources / sizeof *port_sources,
                          counters);
             read_hw_counters(root, rdma_device, rdma_port, counters);
+            counters->lacks_rdma_bytes = !read_bytes(root, rdma_device, rdma_port, counters);
             result = 0;
         }
     }

@@ -2,6 +2,7 @@
 #ifndef MUSTER_COUNTERS_H
 #define MUSTER_COUNTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What a NIC has counted since its driver was loaded. A counter that the NIC does not have is 0. */
@@ -13,7 +14,8 @@ struct counters {
     uint64_t tx_discards;       /* frames that a congested port threw away */
     uint64_t tx_carrier_errors; /* frames that were cut off as the link was lost */
     uint64_t carrier_changes;
-    uint64_t rdma_tx_bytes, rdma_rx_bytes; /* port_xmit_data x 4: those count 32-bit words */
+    uint64_t rdma_tx_bytes, rdma_rx_bytes; /* port_xmit_data x 4: those count 32-bit words;
+                                               or what the driver has instead */
     uint64_t symbol_errors, link_downed, link_error_recovery, port_rcv_errors;
     uint64_t link_integrity_errors, buffer_overruns; /* of an InfiniBand port */
     uint64_t remote_errors; /* packets that were marked as damaged on their way before this link */
@@ -28,6 +30,7 @@ struct counters {
     uint64_t socket_drops;     /* likewise */
     uint64_t pauses_sent, pauses_received; /* of PFC: dcb_count_pauses() of lib/netif/dcb.h */
     uint64_t pcie_correctable, pcie_nonfatal, pcie_fatal; /* counters_read_pci() */
+    bool lacks_rdma_bytes; /* the port has no counter of them: what RDMA carries is not known */
 };
 
 /* Reads the counters of an interface, of an RDMA port, or both ("" and port 0 for "none").

@@ -163,7 +163,7 @@ int job_log_read(const char *path, void (*each)(const struct job_line *line, voi
     return count;
 }
 
-/* Behind what is there, of which the oldest lines make room. */
+/* Behind what is there, of which the oldest lines make room. What cannot be read stays. */
 static int log_add(const struct job_log *log, const char *added, size_t size, struct error *err)
 {
     struct error why = {""};
@@ -174,6 +174,8 @@ static int log_add(const struct job_log *log, const char *added, size_t size, st
     char directory[sizeof log->path];
     int rv = -1;
 
+    if (*why.text)
+        return error_set(err, "%s", why.text);
     if (path_directory(log->path, directory, sizeof directory))
         asides_remove(directory, base_name(log->path));
     while (length > 0 && strlen(title) + length + size > JOB_LOG_BYTES) {

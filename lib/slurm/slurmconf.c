@@ -421,3 +421,27 @@ long slurm_gres_count(const char *gres, const char *kind)
     }
     return count;
 }
+
+/* "1g.10gb", as AutoDetect names it, perhaps behind a model: "a100_3g.20gb". */
+static bool has_mig_profile(const char *item)
+{
+    for (const char *c = item; (c = strstr(c, "g.")); c++)
+        if (c > item && isdigit((unsigned char)c[-1])) {
+            size_t digits = strspn(c + 2, "0123456789");
+
+            if (digits > 0 && strncasecmp(c + 2 + digits, "gb", 2) == 0)
+                return true;
+        }
+    return false;
+}
+
+bool slurm_gres_has_mig(const char *gres)
+{
+    char text[1024], *rest = text, *item;
+
+    snprintf(text, sizeof text, "%s", gres);
+    while ((item = strsep(&rest, ",")))
+        if (strncasecmp(item, "gpu:", 4) == 0 && has_mig_profile(item))
+            return true;
+    return false;
+}

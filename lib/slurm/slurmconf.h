@@ -70,4 +70,8 @@ bool slurm_node_of_host(const struct slurm_lines *lines, const char *host, char 
 /* How many of a kind a Gres= value gives: 8 of "gpu" for "gpu:a100:6,gpu:2,nic:1"; 0 without. */
 long slurm_gres_count(const char *gres, const char *kind);
 
+/* Whether a GPU of a Gres= value is an instance of a GPU by the name of its type, "gpu:1g.10gb:7":
+ * then its numbers are of instances, of which one GPU has several. */
+bool slurm_gres_has_mig(const char *gres);
+
 #endif

@@ -42,8 +42,9 @@ static void read_ras(const char *root, const char *device, struct gpu *gpu)
     sysfs_names_free(names, count);
 }
 
-/* "domain 0\nlocation_id 18176\nhive_id 123\n...", location_id = bus << 8 | device << 3 | function
- */
+/* "domain 0\nlocation_id 18176\nhive_id 123\n...", location_id = bus << 8 | device << 3, with the
+ * number of the partition in bits 28 to 31, or by older drivers in those of the function (Linux
+ * drivers/gpu/drm/amd/amdkfd/kfd_topology.c). */
 static long long kfd_property(const char *text, const char *name)
 {
     size_t length = strlen(name);
@@ -56,28 +57,28 @@ static long long kfd_property(const char *text, const char *name)
     return 0;
 }
 
-static bool kfd_is_gpu(const char *text, unsigned domain, unsigned location)
+static bool kfd_is_gpu(const char *text, unsigned domain, unsigned bus, unsigned slot)
 {
     return kfd_property(text, "simd_count") > 0 &&
            kfd_property(text, "domain") == (long long)domain &&
-           kfd_property(text, "location_id") == (long long)location;
+           (kfd_property(text, "location_id") & 0xfff8) == (long long)(bus << 8 | slot << 3);
 }
 
 /* Number and hive of the KFD topology nodes with the GPU's PCI address. */
 static void read_nodes(const char *root, struct gpu *gpu)
 {
-    unsigned domain, bus, slot, function;
+    unsigned domain, bus, slot;
     char **names;
     size_t count;
 
-    if (sscanf(gpu->location.pci, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
+    if (sscanf(gpu->location.pci, "%x:%x:%x", &domain, &bus, &slot) != 3)
         return;
     count = sysfs_names(root, &names, "sys/class/kfd/kfd/topology/nodes");
     for (size_t i = 0; i < count; i++) {
         char *text =
             sysfs_file(root, 16384, "sys/class/kfd/kfd/topology/nodes/%s/properties", names[i]);
 
-        if (text && kfd_is_gpu(text, domain, bus << 8 | slot << 3 | function)) {
+        if (text && kfd_is_gpu(text, domain, bus, slot)) {
             gpu->is_partitioned = gpu->is_partitioned || gpu->ordinal >= 0;
             if (gpu->ordinal < 0)
                 gpu->ordinal = (int)strtol(names[i], NULL, 10);

@@ -53,10 +53,13 @@ static void read_gpu(const char *root, const char *device, struct gpu *gpu)
     if (!text)
         return;
     gpu_read_key(text, "Model", gpu->model, sizeof gpu->model);
+    /* "GPU-????????-..." and "??.??.??.??.??" while nobody uses the GPU */
     gpu_read_key(text, "GPU UUID", gpu->serial, sizeof gpu->serial);
     if (strchr(gpu->serial, '?'))
-        gpu->serial[0] = '\0'; /* "GPU-????????-..." before the first use */
+        gpu->serial[0] = '\0';
     gpu_read_key(text, "Video BIOS", gpu->firmware, sizeof gpu->firmware);
+    if (strchr(gpu->firmware, '?'))
+        gpu->firmware[0] = '\0';
     gpu_read_key(text, "Device Minor", minor, sizeof minor);
     if (minor[0] >= '0' && minor[0] <= '9') {
         snprintf(gpu->device_file, sizeof gpu->device_file, "/dev/nvidia%ld",
