@@ -314,7 +314,7 @@ static int add_suspicion(struct search *search, const struct part *part,
     return add_item(search->diagnosis, &item);
 }
 
-static struct suspicion *find_item(const struct diagnosis *diagnosis, const struct part *part)
+struct suspicion *diagnosis_find(const struct diagnosis *diagnosis, const struct part *part)
 {
     for (size_t i = 0; i < diagnosis->count; i++)
         if (part_is_same(&diagnosis->items[i].part, part))
@@ -334,7 +334,7 @@ static int add_others(struct search *search)
                 struct suspicion item = {.part = diagnosis->items[i].rivals[r].parts[k],
                                          .probability = diagnosis->items[i].rivals[r].probability};
                 struct rival *rival = &item.rivals[item.rival_count++];
-                struct suspicion *known = find_item(diagnosis, &item.part);
+                struct suspicion *known = diagnosis_find(diagnosis, &item.part);
 
                 rival->parts[0] = diagnosis->items[i].part;
                 rival->count = 1;
@@ -359,11 +359,14 @@ static int by_probability(const void *left, const void *right)
 /* The candidates of all samples, the likely ones put in. */
 static int put_likely(struct search *search)
 {
-    long found = part_candidates(&search->observations, NULL, 0, &search->left);
+    long found;
 
+    free(search->left);
+    found = part_candidates(&search->observations, NULL, 0, &search->left);
     if (found < 0)
         return -1;
     search->left_count = (size_t)found;
+    search->left_fabrics = 0;
     complete(&search->explanation, search->left, &search->left_count, SIZE_MAX, -INFINITY);
     for (size_t i = 0; i < search->left_count; i++) {
         struct candidate one = search->left[i];
@@ -411,7 +414,8 @@ static int add_likely(struct search *search)
 
         item.probability = 1 / (1 + exp(-left->value));
         item.rivals[0].probability = 1 - item.probability;
-        if (!find_item(search->diagnosis, &item.part) && add_item(search->diagnosis, &item) != 0)
+        if (!diagnosis_find(search->diagnosis, &item.part) &&
+            add_item(search->diagnosis, &item) != 0)
             return -1;
         heap_drop_first(left, &search->left_count);
     }
@@ -539,25 +543,20 @@ static void find_noise(const struct explanation *explanation, struct model_noise
                     noise);
 }
 
+/* Begins with no part, beside that noise. Returns 0, or -1 when memory is out. */
+static int begin(struct search *search, const struct model_noise *noise)
+{
+    explanation_clear(&search->explanation);
+    observations_weigh(&search->observations, noise);
+    return explanation_make(&search->observations, &search->explanation);
+}
+
 static void search_clear(struct search *search)
 {
     explanation_clear(&search->explanation);
     observations_clear(&search->observations);
     free(search->pairs);
     free(search->left);
-    *search = (struct search){.diagnosis = search->diagnosis};
-}
-
-static int search_make(const struct diagnose_network *network,
-                       const struct diagnose_sample *samples, size_t count,
-                       const struct model_noise *noise, struct search *search)
-{
-    if (observations_make(network, noise, samples, count, &search->observations) != 0)
-        return -1;
-    search->pairs = malloc((search->observations.pair_count + 1) * sizeof *search->pairs);
-    if (!search->pairs)
-        return -1;
-    return explanation_make(&search->observations, &search->explanation);
 }
 
 int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
@@ -566,11 +565,14 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
     struct search search = {.diagnosis = diagnosis};
     struct model_noise noise;
     unsigned none[MODEL_BINS] = {0};
-    int status;
+    int status = observations_make(network, samples, count, &search.observations);
 
     *diagnosis = (struct diagnosis){0};
+    search.pairs = malloc((search.observations.pair_count + 1) * sizeof *search.pairs);
+    status = status == 0 && search.pairs ? 0 : -1;
     model_fit_noise(none, 0, 1, 0, &noise);
-    status = search_make(network, samples, count, &noise, &search);
+    if (status == 0)
+        status = begin(&search, &noise);
     /* at first all that is low may be nobody's */
     for (int i = 0; i < ROUNDS && status == 0; i++) {
         double dips = noise.dips;
@@ -578,8 +580,7 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
         find_noise(&search.explanation, &noise);
         if (i > 0 && noise.dips > clearer * dips)
             break;
-        search_clear(&search);
-        status = search_make(network, samples, count, &noise, &search);
+        status = begin(&search, &noise);
         if (status == 0)
             status = put_likely(&search);
     }

@@ -41,6 +41,9 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
              size_t count, struct diagnosis *diagnosis);
 void diagnosis_clear(struct diagnosis *diagnosis);
 
+/* What is suspected of the part, whatever its ways and state; NULL: nothing. */
+struct suspicion *diagnosis_find(const struct diagnosis *diagnosis, const struct part *part);
+
 /* Samples that shared uplinks are low for each other's sake as often as not. They only tell which
  * parts to measure alone: those whose samples, but for those that a part at fault explains, rank
  * lower among their like than chance has it. Sets the diagnosis's screened. Returns 0, or -1 when

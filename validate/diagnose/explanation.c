@@ -83,6 +83,7 @@ void explanation_clear(struct explanation *explanation)
     free(explanation->values);
     free(explanation->scratch);
     free(explanation->touched);
+    *explanation = (struct explanation){0};
 }
 
 /* What each cell of a part gains: its log is that of product and what was taken out of it. */

@@ -146,8 +146,10 @@ static void find_ratios(const struct diagnose_network *network, const struct obs
     const float *row = sample->table->ratio[load][sample->is_seen][bin];
     const float *healthy = sample->table->healthy[load][sample->is_seen];
     float unit = bin == sample->bin ? 1 : expf(healthy[bin] - healthy[sample->bin]);
-    /* what is there all the time does not let a sample change, unless machines do */
-    float steady = sample->is_changed && load == MODEL_QUIET ? (float)MODEL_CHANGES_ALWAYS : 1;
+    /* what is there all the time does not let a sample change, unless machines do, or rails that
+     * meet on a cable */
+    bool is_unexplained = sample->is_changed && load == MODEL_QUIET && bin == sample->bin;
+    float steady = is_unexplained ? (float)MODEL_CHANGES_ALWAYS : 1;
 
     ratios->always = row;
     ratios->at_times = is_uplink ? row : sample->table->at_times[load][sample->is_seen][bin];
@@ -215,8 +217,8 @@ struct weighed_run {
 
 /* Of another part: its samples, and how many duties are looked at. */
 struct looked_at {
-    const struct part *part; /* NULL: none */
-    unsigned long long mask;
+    const struct part *part;
+    unsigned long long mask; /* 0: there is none */
     int duties;
 };
 
@@ -241,7 +243,7 @@ static void add_variant(const struct observations *observations, const struct ru
     struct ratios with;
     int passing = 0;
 
-    for (int i = 0; i < MODEL_CELLS; i++)
+    for (int i = 0; i < MODEL_CELLS && other->mask; i++)
         cells[i] = products[i] = 1;
     for (unsigned long long left = other->mask | others->all; left; left &= left - 1) {
         int bit = __builtin_ctzll(left);
@@ -266,8 +268,10 @@ static void add_variant(const struct observations *observations, const struct ru
         if (is_passing && passing % FLOATS_MOST == 0)
             take_products(products, cells);
     }
-    take_products(products, cells);
     sum->without[load] += all;
+    if (!other->mask)
+        return;
+    take_products(products, cells);
     for (int i = 0; i < MODEL_CELLS; i++)
         sum->cells[load][i] += rest * cells[i];
 }
@@ -284,7 +288,8 @@ static void run_weigh(const struct observations *observations, const struct run 
         double *own = sum->cells[load];
 
         sum->without[load] = 0;
-        memset(own, 0, sizeof sum->cells[load]);
+        if (other->mask)
+            memset(own, 0, sizeof sum->cells[load]);
         add_variant(observations, run, others, other, load, lasting < 0 ? 1 : 1 - kept, sum);
         for (int is_on = 0; is_on < 2 && lasting >= 0; is_on++) {
             others->duties[lasting] = (float)is_on;
@@ -310,7 +315,7 @@ static double likelihood_of(const struct run *run, double busy, double quiet_val
     return (1 - busy) * quiet_value + busy * run->busy * busy_value + run->hiccup;
 }
 
-static const struct looked_at nothing = {.part = NULL, .duties = 0};
+static const struct looked_at nothing = {.mask = 0};
 
 /* ln of how likely it is that just those streams are on the cables. */
 static double cables_of(const struct observations *observations, const struct pair *pair,

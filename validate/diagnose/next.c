@@ -35,13 +35,16 @@ static double entropy(double p)
     return p <= 0 || p >= 1 ? 0 : -p * log(p) - (1 - p) * log1p(-p);
 }
 
-/* The divergence of what the explanations predict for the pair's samples. */
+/* The divergence of what the explanations predict for the pair's samples. Beside the rivals a part
+ * may be nothing, or, of a node, a cable of its leaf's uplinks. */
 static double divergence(const struct diagnose_network *network, const struct suspicion *item,
                          const struct node_pair *pair)
 {
     struct pair ends = {.low = pair->low, .high = pair->high};
     double weights[DIAGNOSE_RIVALS + 2], all = 0, sum = 0;
     int count = item->rival_count;
+    bool is_as_part =
+        part_is_of_node(&item->part) && nodes_are_across(network, pair->low, pair->high);
 
     for (int i = 0; i <= count; i++) {
         weights[i] = pow(i < count ? item->rivals[i].probability : item->probability, flattened);
@@ -56,7 +59,7 @@ static double divergence(const struct diagnose_network *network, const struct su
 
         for (int i = 0; i <= count + 1; i++) {
             const struct part *parts = i < count ? item->rivals[i].parts : &item->part;
-            int parts_count = i < count ? item->rivals[i].count : i == count;
+            int parts_count = i < count ? item->rivals[i].count : i == count || is_as_part;
             double p = predict(network, parts, parts_count, &ends, &sample);
 
             mean += weights[i] / all * p;
@@ -95,8 +98,9 @@ static bool is_chosen(const struct node_pair *pairs, size_t count, const struct 
     return false;
 }
 
-/* The pair, not chosen yet, that tells most of the item: suspects with each other and with others,
- * rather than with those of other items (dirty). Returns whether there is one. */
+/* The pair, not chosen yet, that tells most of the item: suspects with each other, with others
+ * of their leaf and with some of other leaves, rather than with those of other items (dirty).
+ * Returns whether there is one. */
 static bool find_best(const struct diagnose_network *network, const struct suspicion *item,
                       const char *suspects, const char *dirty, const struct node_pair *pairs,
                       size_t count, struct node_pair *best)
@@ -108,9 +112,11 @@ static bool find_best(const struct diagnose_network *network, const struct suspi
     for (size_t i = 0; i < nodes; i++)
         for (size_t k = 0; suspects[i] && k < nodes; k++) {
             struct node_pair pair = node_pair_of((int)i, (int)k);
+            bool is_leaf = network->leaf_count > 1 && !nodes_are_across(network, (int)i, (int)k);
             double score;
 
-            if (k == i || (!suspects[k] && k % step != i % step) || is_chosen(pairs, count, &pair))
+            if (k == i || (!suspects[k] && !is_leaf && k % step != i % step) ||
+                is_chosen(pairs, count, &pair))
                 continue;
             score = divergence(network, item, &pair) -
                     (dirty[k] && !suspects[k] ? dirty_costs : 0) -
@@ -142,14 +148,17 @@ static size_t choose(const struct diagnose_network *network, const struct suspic
     return count;
 }
 
-/* Whether what was measured since has told nothing of the suspicion. */
-static bool is_as_before(const struct diagnosis *before, const struct suspicion *item)
+/* Whether it is asked for once more: a node's part that has come to be sure is confirmed, as the
+ * node may fail for it, and what is in doubt is asked for as long as what was measured since has
+ * told something of it. */
+static bool is_asked_again(const struct diagnosis *before, const struct suspicion *item)
 {
-    for (size_t i = 0; i < before->count; i++)
-        if (part_is_same(&before->items[i].part, &item->part) &&
-            fabs(log_odds(&before->items[i]) - log_odds(item)) < nothing_told)
-            return true;
-    return false;
+    const struct suspicion *known = diagnosis_find(before, &item->part);
+
+    if (item->probability >= MODEL_SURE)
+        return part_is_of_node(&item->part) && (!known || known->probability < MODEL_SURE);
+    return item->probability > 1 - MODEL_SURE &&
+           (!known || fabs(log_odds(known) - log_odds(item)) >= nothing_told);
 }
 
 /* Whether a part that may be at fault touches what the pair would show. */
@@ -192,8 +201,7 @@ size_t diagnose_next(const struct diagnose_network *network, const struct diagno
     for (size_t i = 0; i < diagnosis->count && dirty && items < items_most && count < most; i++) {
         const struct suspicion *item = &diagnosis->items[i];
 
-        if (before && (item->probability >= MODEL_SURE || item->probability <= 1 - MODEL_SURE ||
-                       is_as_before(before, item)))
+        if (before && !is_asked_again(before, item))
             continue;
         count = choose(network, item, dirty, pairs, count, most);
         items++;

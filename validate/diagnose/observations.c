@@ -19,6 +19,14 @@ bool nodes_are_across(const struct diagnose_network *network, int a, int b)
     return network->leaves && network->leaf_count > 1 && network->leaves[a] != network->leaves[b];
 }
 
+bool node_is_alone(const struct diagnose_network *network, int node)
+{
+    for (int i = 0; i < (int)network->node_count; i++)
+        if (i != node && network->leaves[i] == network->leaves[node])
+            return false;
+    return true;
+}
+
 bool sample_is_across(const struct diagnose_network *network, const struct diagnose_sample *sample)
 {
     return nodes_are_across(network, sample->from, sample->to);
@@ -89,32 +97,49 @@ static double fit(float *values, size_t count, double *location)
     return fmin(mad_scale * (values[(upper + count) / 2] - *location), scale_most);
 }
 
+/* Puts y of each sample that had its uplinks to itself beside those of its class: the classes'
+ * begin at begin[class + 1]. values: room for all. */
+static void group_by_class(const struct diagnose_network *network,
+                           const struct diagnose_sample *samples, size_t count, size_t *begin,
+                           float *values)
+{
+    size_t classes = network->rail_count * CLASSES_OF_RAIL;
+
+    for (size_t i = 0; i < count; i++)
+        begin[class_of(network, &samples[i]) + 2] += !sample_is_shared(network, &samples[i]);
+    for (size_t class = 2; class < classes + 2; class ++)
+        begin[class] += begin[class - 1];
+    for (size_t i = 0; i < count; i++)
+        if (!sample_is_shared(network, &samples[i]))
+            values[begin[class_of(network, &samples[i]) + 1]++] = sample_y(&samples[i]);
+}
+
 /* From the classes that others fall back to: alone inside leaves, then the rest. */
-static int fit_classes(struct observations *observations, const struct model_noise *noise,
-                       const struct diagnose_sample *samples, size_t count, struct class *classes)
+static int fit_classes(struct observations *observations, const struct diagnose_sample *samples,
+                       size_t count, struct class *classes)
 {
     const struct diagnose_network *network = observations->network;
+    int class_count = CLASSES_OF_RAIL * (int)network->rail_count;
     float *values = malloc((count + 1) * sizeof *values);
-    int status = values ? 0 : -1;
+    size_t *begin = calloc((size_t)class_count + 2, sizeof *begin);
+    int status = values && begin ? 0 : -1;
 
-    for (int i = 0; i < CLASSES_OF_RAIL * (int)network->rail_count && status == 0; i++) {
+    if (status == 0)
+        group_by_class(network, samples, count, begin, values);
+    for (int i = 0; i < class_count && status == 0; i++) {
         int in_rail = i % CLASSES_OF_RAIL;
-        size_t found = 0;
         struct model_table **table;
 
-        for (size_t k = 0; k < count; k++)
-            if (class_of(network, &samples[k]) == i && !sample_is_shared(network, &samples[k]))
-                values[found++] = sample_y(&samples[k]);
-        if (in_rail > 0)
-            classes[i].location =
-                classes[i - (in_rail % 2 ? 1 : 2)].location; /* alone, or inside */
-        table = &observations->tables[model_scale(fit(values, found, &classes[i].location))];
-        if (!*table && (*table = malloc(sizeof **table)) != NULL)
-            model_table((int)(table - observations->tables), noise, *table);
+        if (in_rail > 0) /* alone, or inside */
+            classes[i].location = classes[i - (in_rail % 2 ? 1 : 2)].location;
+        table = &observations->tables[model_scale(
+            fit(values + begin[i], begin[i + 1] - begin[i], &classes[i].location))];
+        *table = *table ? *table : malloc(sizeof **table);
         classes[i].table = *table;
         status = *table ? 0 : -1;
     }
     free(values);
+    free(begin);
     return status;
 }
 
@@ -142,28 +167,43 @@ static double mean_of_rails(const struct diagnose_sample *samples, size_t count,
 struct uplinks {
     double alone, together; /* at best */
     int common[2];          /* nodes that all those together have in common; -1: none */
+    int leaf;               /* at the other end of all those together; -1: several */
     bool is_measured;       /* together */
 };
 
-static bool is_alone(const struct diagnose_network *network, int node)
-{
-    for (int i = 0; i < (int)network->node_count; i++)
-        if (i != node && network->leaves[i] == network->leaves[node])
-            return false;
-    return true;
-}
-
-static void add_together(struct uplinks *uplinks, const struct diagnose_sample *sample, double mean)
+/* leaf: at the other end */
+static void add_together(struct uplinks *uplinks, const struct diagnose_sample *sample, int leaf,
+                         double mean)
 {
     if (!uplinks->is_measured) {
         uplinks->common[0] = sample->from;
         uplinks->common[1] = sample->to;
+        uplinks->leaf = leaf;
     }
+    if (uplinks->leaf != leaf)
+        uplinks->leaf = -1;
     for (int i = 0; i < 2; i++)
         if (uplinks->common[i] != sample->from && uplinks->common[i] != sample->to)
             uplinks->common[i] = -1;
     uplinks->is_measured = true;
     uplinks->together = fmax(uplinks->together, mean);
+}
+
+/* Adds it to the uplinks of both of its leaves. Those alone come after those together. */
+static void add_sample(const struct diagnose_network *network, const struct diagnose_sample *sample,
+                       double mean, struct uplinks *uplinks)
+{
+    int leaves[] = {network->leaves[sample->from], network->leaves[sample->to]};
+
+    for (int way = 0; way < 2; way++) {
+        struct uplinks *of = &uplinks[2 * leaves[way] + way];
+        int other = leaves[1 - way];
+
+        if (sample->is_together)
+            add_together(of, sample, other, mean);
+        else if (of->is_measured && (of->leaf < 0 || of->leaf == other))
+            of->alone = fmax(of->alone, mean);
+    }
 }
 
 /* Of each leaf up and down, where no node can be why all rails of a pair have less together: no one
@@ -173,26 +213,16 @@ static struct uplinks *find_uplinks(const struct diagnose_network *network,
 {
     struct uplinks *uplinks = calloc(2 * network->leaf_count + 1, sizeof *uplinks);
 
-    for (size_t i = 0; i < count && uplinks; i++) {
-        const struct diagnose_sample *one = &samples[i];
-        double mean;
-
-        if (!sample_is_across(network, one) || sample_is_shared(network, one))
-            continue;
-        mean = mean_of_rails(samples, count, i);
-        for (int way = 0; way < 2; way++) {
-            struct uplinks *of = &uplinks[2 * network->leaves[way ? one->to : one->from] + way];
-
-            if (one->is_together)
-                add_together(of, one, mean);
-            else
-                of->alone = fmax(of->alone, mean);
-        }
-    }
+    /* those together first: what is alone is of the same uplinks */
+    for (int together = 1; together >= 0; together--)
+        for (size_t i = 0; i < count && uplinks; i++)
+            if (samples[i].is_together == together && sample_is_across(network, &samples[i]) &&
+                !sample_is_shared(network, &samples[i]))
+                add_sample(network, &samples[i], mean_of_rails(samples, count, i), uplinks);
     for (size_t i = 0; i < 2 * network->leaf_count && uplinks; i++)
         for (int k = 0; k < 2 && uplinks[i].is_measured; k++)
-            if (uplinks[i].common[k] >= 0 && !is_alone(network, uplinks[i].common[k]) &&
-                (uplinks[i].common[1 - k] < 0 || !is_alone(network, uplinks[i].common[1 - k])))
+            if (uplinks[i].common[k] >= 0 && !node_is_alone(network, uplinks[i].common[k]) &&
+                (uplinks[i].common[1 - k] < 0 || !node_is_alone(network, uplinks[i].common[1 - k])))
                 uplinks[i].is_measured = false;
     return uplinks;
 }
@@ -214,22 +244,22 @@ static double built_rate(const struct diagnose_network *network, const struct up
     return built;
 }
 
-/* y: ln of its rate over what it should be */
+/* y: ln of its rate over what it should be; mean_y: of that of all rails */
 static void take(struct observations *observations, const struct diagnose_sample *sample,
-                 const struct class *class, float y)
+                 const struct class *class, float y, double mean_y)
 {
     struct pair *pair = &observations->pairs[observations->pair_count - 1];
 
     observations->items[observations->count++] =
         (struct observation){.table = class->table,
                              .bin = (unsigned short)model_bin(y),
+                             .mean_bin = (unsigned short)model_bin(mean_y),
                              .rail = (unsigned short)sample->rail,
                              .is_up = sample->from == pair->low,
                              .is_together = sample->is_together,
                              .is_changed = is_changed(sample),
                              .is_low = y<MODEL_LOW, .is_seen = sample->stalled> MODEL_SEEN};
     pair->is_low |= y < MODEL_LOW;
-    pair->most += observation_most(&observations->items[observations->count - 1]);
     pair->end = observations->runs[observations->run_count - 1].end = observations->count;
 }
 
@@ -287,7 +317,7 @@ static double median_of_stream(const struct observations *observations, const st
 
         if (one->rail == stream->rail && one->is_up == stream->is_up &&
             one->is_together == is_together)
-            values[count++] = (float)model_bin_y(one->bin);
+            values[count++] = (float)model_bin_y(one->mean_bin);
     }
     return median(values, count);
 }
@@ -312,25 +342,8 @@ static void find_apart(struct observations *observations)
                 met = lround(exp(alone - median_of_stream(observations, pair, one, true)));
             if (met > 1)
                 one->apart_bin = (unsigned short)model_bin(
-                    model_bin_y(one->bin) + log((double)(met < rails ? met : rails)));
+                    model_bin_y(one->mean_bin) + log((double)(met < rails ? met : rails)));
         }
-    }
-}
-
-static void find_noise(struct observations *observations, double hiccups)
-{
-    for (unsigned i = 0; i < observations->run_count; i++) {
-        struct run *run = &observations->runs[i];
-        double busy = 0;
-
-        for (unsigned k = run->begin; k < run->end; k++) {
-            const struct observation *sample = &observations->items[k];
-
-            busy += sample->table->healthy[MODEL_BUSY][sample->is_seen][sample->bin] -
-                    sample->table->healthy[MODEL_QUIET][sample->is_seen][sample->bin];
-        }
-        run->busy = exp(busy);
-        run->hiccup = hiccups / (1 - hiccups) * hiccup_of(observations, run);
     }
 }
 
@@ -356,9 +369,8 @@ static int index_pairs(struct observations *observations)
     return 0;
 }
 
-int observations_make(const struct diagnose_network *network, const struct model_noise *noise,
-                      const struct diagnose_sample *samples, size_t count,
-                      struct observations *observations)
+int observations_make(const struct diagnose_network *network, const struct diagnose_sample *samples,
+                      size_t count, struct observations *observations)
 {
     struct class *classes = calloc(network->rail_count * CLASSES_OF_RAIL + 1, sizeof *classes);
     struct uplinks *uplinks = find_uplinks(network, samples, count);
@@ -369,7 +381,7 @@ int observations_make(const struct diagnose_network *network, const struct model
     observations->runs = calloc(count + 1, sizeof *observations->runs);
     observations->pairs = malloc((count + 1) * sizeof *observations->pairs);
     if (!classes || !uplinks || !observations->items || !observations->runs ||
-        !observations->pairs || fit_classes(observations, noise, samples, count, classes) != 0) {
+        !observations->pairs || fit_classes(observations, samples, count, classes) != 0) {
         free(uplinks);
         free(classes);
         return -1;
@@ -377,13 +389,18 @@ int observations_make(const struct diagnose_network *network, const struct model
     for (size_t i = 0; i < count; i++) {
         const struct diagnose_sample *sample = &samples[i];
         const struct class *class = &classes[class_of(network, sample)];
-        double built = built_rate(network, uplinks, sample, class->location);
-        double y = built > 0 ? log(mean_of_rails(samples, count, i) / built)
-                             : sample_y(sample) - class->location;
         bool is_new = !last || !sample_is_same_pair(sample, last);
+        double y, mean_y, built;
 
         if (sample_is_shared(network, sample))
             continue;
+        y = mean_y = sample_y(sample) - class->location;
+        if (sample->is_together) {
+            built = built_rate(network, uplinks, sample, class->location);
+            mean_y =
+                log(mean_of_rails(samples, count, i)) - (built > 0 ? log(built) : class->location);
+            y = built > 0 ? mean_y : y;
+        }
         if (is_new)
             observations->pairs[observations->pair_count++] = (struct pair){
                 .low = node_pair_of(sample->from, sample->to).low,
@@ -396,13 +413,41 @@ int observations_make(const struct diagnose_network *network, const struct model
             observations->runs[observations->run_count++].begin = observations->count;
         }
         last = sample;
-        take(observations, sample, class, fmaxf((float)y, dead_y));
+        take(observations, sample, class, (float)fmax(y, dead_y), mean_y);
     }
     free(uplinks);
     free(classes);
     find_apart(observations);
-    find_noise(observations, noise->hiccups);
     return index_pairs(observations);
+}
+
+void observations_weigh(struct observations *observations, const struct model_noise *noise)
+{
+    double odds = noise->hiccups / (1 - noise->hiccups);
+
+    for (int scale = 0; scale < MODEL_SCALES; scale++)
+        if (observations->tables[scale])
+            model_table(scale, noise, observations->tables[scale]);
+    for (unsigned i = 0; i < observations->pair_count; i++) {
+        struct pair *pair = &observations->pairs[i];
+
+        pair->most = 0;
+        for (unsigned k = pair->begin; k < pair->end; k++)
+            pair->most += observation_most(&observations->items[k]);
+    }
+    for (unsigned i = 0; i < observations->run_count; i++) {
+        struct run *run = &observations->runs[i];
+        double busy = 0;
+
+        for (unsigned k = run->begin; k < run->end; k++) {
+            const struct observation *sample = &observations->items[k];
+
+            busy += sample->table->healthy[MODEL_BUSY][sample->is_seen][sample->bin] -
+                    sample->table->healthy[MODEL_QUIET][sample->is_seen][sample->bin];
+        }
+        run->busy = exp(busy);
+        run->hiccup = odds * hiccup_of(observations, run);
+    }
 }
 
 void observations_clear(struct observations *observations)

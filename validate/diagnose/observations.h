@@ -30,13 +30,13 @@ struct diagnose_network {
  * after the other, in the order of time. */
 struct diagnose_sample {
     int from, to, rail;
+    int shared;        /* pairs that used an uplink beside it, itself counted; 0, 1: none */
     double low, high;  /* of its parts, quartiles or so, over the same; 0: not known */
     double rate;       /* over the nominal one of the slower end, or in Mb/s of all; 0: dead */
     double received;   /* what the receiver says of it; 0: nothing */
     double stalled;    /* share of the time in which an end was not scheduled */
-    bool is_together;  /* all rails of the pair at once */
-    int shared;        /* pairs that used an uplink beside it, itself counted; 0, 1: none */
     unsigned pair_run; /* what one pair measured at one time */
+    bool is_together;  /* all rails of the pair at once */
 };
 
 static inline bool sample_is_same_pair(const struct diagnose_sample *a,
@@ -49,6 +49,9 @@ static inline bool sample_is_same_pair(const struct diagnose_sample *a,
 bool nodes_are_across(const struct diagnose_network *network, int a, int b);
 bool sample_is_across(const struct diagnose_network *network, const struct diagnose_sample *sample);
 
+/* Whether no other node is on its leaf; the leaves are known. */
+bool node_is_alone(const struct diagnose_network *network, int node);
+
 /* Whether another pair used an uplink beside it. */
 bool sample_is_shared(const struct diagnose_network *network, const struct diagnose_sample *sample);
 
@@ -58,8 +61,11 @@ float sample_y(const struct diagnose_sample *sample);
 struct observation {
     const struct model_table *table;
     unsigned short bin, rail;
-    /* of a stream that is low alone as well: without what it has less with all rails, as rails of a
-     * pair may meet on a cable of an uplink */
+    /* with all rails at once, of the mean of the rails: those that meet on a cable of an uplink
+     * share it as they like; else bin */
+    unsigned short mean_bin;
+    /* of a stream that is low alone as well: what it may have had of that cable by itself; else bin
+     */
     unsigned short apart_bin;
     bool is_up; /* the pair's lower node sends */
     bool is_together, is_low, is_seen;
@@ -99,11 +105,12 @@ struct observations {
     struct model_table *tables[MODEL_SCALES];
 };
 
-/* Of those samples that had their uplinks to themselves. Returns 0, or -1 when memory is out; to be
- * cleared in either case. O(samples). */
-int observations_make(const struct diagnose_network *network, const struct model_noise *noise,
-                      const struct diagnose_sample *samples, size_t count,
-                      struct observations *observations);
+/* Of those samples that had their uplinks to themselves, to be weighed by some noise. Returns 0, or
+ * -1 when memory is out; to be cleared in either case. O(samples). */
+int observations_make(const struct diagnose_network *network, const struct diagnose_sample *samples,
+                      size_t count, struct observations *observations);
+/* What they say beside that noise: tables, and what pairs and runs have of them. O(samples). */
+void observations_weigh(struct observations *observations, const struct model_noise *noise);
 void observations_clear(struct observations *observations);
 
 #endif

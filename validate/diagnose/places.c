@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Of samples of a rail, alone or with the others: ln of the density of each rate across leaves, of
  * those that share an uplink, over that within; NAN where there are too few samples. */
@@ -58,16 +59,23 @@ static void make_ratios(const struct diagnose_network *network,
                              : NAN;
 }
 
-/* What pair runs of each node with those of each leaf say for being across: [nodes][leaves].
- * Samples of a run are not independent: it says the mean of what they do. */
-static void add_runs(const struct diagnose_network *network, const struct diagnose_sample *samples,
-                     size_t count, const ratios *log_ratios, double *said)
+/* What a pair run of the node with one of that leaf says for being across. */
+struct contact {
+    int node, leaf;
+    double said;
+};
+
+/* contacts: room for two of each run. Samples of a run are not independent: it says the mean of
+ * what they do. Returns how many. */
+static size_t read_contacts(const struct diagnose_network *network,
+                            const struct diagnose_sample *samples, size_t count,
+                            const ratios *log_ratios, struct contact *contacts)
 {
-    size_t leaves = network->leaf_count;
+    size_t found = 0;
 
     for (size_t begin = 0, end; begin < count; begin = end) {
+        int ends[] = {samples[begin].from, samples[begin].to}, used = 0;
         double sum = 0;
-        int used = 0;
 
         for (end = begin; end < count && samples[end].pair_run == samples[begin].pair_run; end++) {
             double ratio =
@@ -76,39 +84,57 @@ static void add_runs(const struct diagnose_network *network, const struct diagno
             sum += isnan(ratio) ? 0 : ratio;
             used += !isnan(ratio);
         }
-        for (int k = 0; k < 2 && used > 0; k++) {
-            int node = k ? samples[begin].to : samples[begin].from;
-            int other = k ? samples[begin].from : samples[begin].to;
-
-            said[(size_t)node * leaves + (size_t)network->leaves[other]] += sum / used;
-        }
+        for (int k = 0; k < 2 && used > 0; k++)
+            contacts[found++] = (struct contact){ends[k], network->leaves[ends[1 - k]], sum / used};
     }
+    return found;
+}
+
+/* By node, those of one in the order in which they are. begin: [nodes + 2], zeroed; a node's are at
+ * begin[node] up to the next one's. */
+static void sort_by_node(const struct contact *contacts, size_t count, size_t nodes, size_t *begin,
+                         struct contact *sorted)
+{
+    for (size_t i = 0; i < count; i++)
+        begin[contacts[i].node + 2]++;
+    for (size_t node = 2; node < nodes + 2; node++)
+        begin[node] += begin[node - 1];
+    for (size_t i = 0; i < count; i++)
+        sorted[begin[contacts[i].node + 1]++] = contacts[i];
 }
 
 /* A node that meets those of its leaf alone on its uplinks has all there as well, so that they say
  * nothing for it. One that is well with most others only has a better way. */
-static long find_misplaced(const struct diagnose_network *network, const double *said,
-                           struct misplaced *misplaced)
+static bool is_misplaced(const struct diagnose_network *network, int node, const double *said,
+                         struct misplaced *misplaced)
 {
-    size_t leaves = network->leaf_count;
+    int own = network->leaves[node], best = -1;
+    double odds, others = 0;
+    bool is_certain = said[own] >= each_least;
+
+    for (int leaf = 0; leaf < (int)network->leaf_count; leaf++) {
+        others += leaf == own ? 0 : said[leaf];
+        if (leaf != own && (best < 0 || said[leaf] < said[best]))
+            best = leaf;
+    }
+    if (best < 0 || -said[best] < each_least || (!is_certain && others - said[best] <= 0))
+        return false;
+    odds = fmax(said[own], 0) - said[best] + log(prior_misplaced / (double)network->leaf_count);
+    *misplaced = (struct misplaced){node, best, 1 / (1 + exp(-odds)), is_certain};
+    return misplaced->probability > MODEL_CLEARED;
+}
+
+/* begin: a node's contacts; said: [leaves], of one node. */
+static long find_misplaced(const struct diagnose_network *network, const struct contact *contacts,
+                           const size_t *begin, double *said, struct misplaced *misplaced)
+{
     long found = 0;
 
     for (int node = 0; node < (int)network->node_count; node++) {
-        const double *row = said + (size_t)node * leaves;
-        int own = network->leaves[node], best = -1;
-        double odds, others = 0;
-        bool is_certain = row[own] >= each_least;
-
-        for (int leaf = 0; leaf < (int)leaves; leaf++) {
-            others += leaf == own ? 0 : row[leaf];
-            if (leaf != own && (best < 0 || row[leaf] < row[best]))
-                best = leaf;
-        }
-        if (best < 0 || -row[best] < each_least || (!is_certain && others - row[best] <= 0))
-            continue;
-        odds = fmax(row[own], 0) - row[best] + log(prior_misplaced / (double)leaves);
-        if (1 / (1 + exp(-odds)) > MODEL_CLEARED)
-            misplaced[found++] = (struct misplaced){node, best, 1 / (1 + exp(-odds)), is_certain};
+        memset(said, 0, network->leaf_count * sizeof *said);
+        for (size_t i = begin[node]; i < begin[node + 1]; i++)
+            said[contacts[i].leaf] += contacts[i].said;
+        found += is_misplaced(network, node, said, &misplaced[found]);
     }
     return found;
 }
@@ -116,20 +142,31 @@ static long find_misplaced(const struct diagnose_network *network, const double 
 long diagnose_places(const struct diagnose_network *network, const struct diagnose_sample *samples,
                      size_t count, struct misplaced **misplaced)
 {
-    size_t classes = 2 * network->rail_count;
-    double *said = calloc(network->node_count * network->leaf_count + 1, sizeof *said);
-    ratios *log_ratios = malloc(classes * sizeof *log_ratios);
+    size_t classes = 2 * network->rail_count, nodes = network->node_count, *begin;
+    struct contact *contacts, *sorted;
+    ratios *log_ratios;
+    double *said;
     long found = -1;
 
-    *misplaced = malloc((network->node_count + 1) * sizeof **misplaced);
-    if (said && log_ratios && *misplaced && network->leaf_count < 2) {
-        found = 0;
-    } else if (said && log_ratios && *misplaced) {
+    *misplaced = NULL;
+    if (network->leaf_count < 2)
+        return 0;
+    contacts = malloc((2 * count + 1) * sizeof *contacts);
+    sorted = malloc((2 * count + 1) * sizeof *sorted);
+    begin = calloc(nodes + 2, sizeof *begin);
+    said = malloc(network->leaf_count * sizeof *said);
+    log_ratios = malloc(classes * sizeof *log_ratios);
+    *misplaced = malloc((nodes + 1) * sizeof **misplaced);
+    if (contacts && sorted && begin && said && log_ratios && *misplaced) {
         for (size_t class = 0; class < classes; class ++)
             make_ratios(network, samples, count, (int)class, log_ratios[class]);
-        add_runs(network, samples, count, log_ratios, said);
-        found = find_misplaced(network, said, *misplaced);
+        sort_by_node(contacts, read_contacts(network, samples, count, log_ratios, contacts), nodes,
+                     begin, sorted);
+        found = find_misplaced(network, sorted, begin, said, *misplaced);
     }
+    free(contacts);
+    free(sorted);
+    free(begin);
     free(said);
     free(log_ratios);
     return found;

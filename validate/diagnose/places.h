@@ -14,8 +14,8 @@ struct misplaced {
 
 /* Nodes that meet those of their leaf as if these were of others, and those of another leaf as if
  * it were theirs: seen where samples within leaves and across them differ. Samples of a pair run
- * come one after the other. *misplaced is malloc'd. Returns how many, or -1 when memory is out.
- * O(samples + nodes x leaves). */
+ * come one after the other. *misplaced is malloc'd, or NULL. Returns how many, or -1 when memory is
+ * out. O(samples + nodes x leaves). */
 long diagnose_places(const struct diagnose_network *network, const struct diagnose_sample *samples,
                      size_t count, struct misplaced **misplaced);
 

@@ -239,6 +239,29 @@ static void explain(struct state *state, const struct part *part)
         state->is_told[i] = state->is_told[i] && !passes(state, part, i);
 }
 
+/* Told are samples that shared an uplink while their ends were let run, and pass nothing that is at
+ * fault for sure. flags: one for each node, none set; few have part in such a fault. */
+static void find_told(struct state *state, const struct diagnosis *diagnosis, bool *flags)
+{
+    const struct suspicion *items = diagnosis->items;
+
+    for (size_t i = 0; i < diagnosis->count; i++)
+        if (items[i].probability >= MODEL_SURE && part_is_large(&items[i].part))
+            memset(flags, true, state->network->node_count * sizeof *flags);
+        else if (items[i].probability >= MODEL_SURE)
+            flags[items[i].part.place] = true;
+    for (size_t i = 0; i < state->count; i++) {
+        const struct diagnose_sample *sample = &state->samples[i];
+        bool is_flagged = flags[sample->from] || flags[sample->to];
+
+        state->is_told[i] =
+            sample_is_shared(state->network, sample) && sample->stalled <= MODEL_SEEN;
+        for (size_t k = 0; k < diagnosis->count && is_flagged && state->is_told[i]; k++)
+            state->is_told[i] =
+                items[k].probability < MODEL_SURE || !passes(state, &items[k].part, i);
+    }
+}
+
 /* The samples of a pair. */
 struct range {
     size_t begin, end;
@@ -400,20 +423,18 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
         .is_told = malloc((count + 1) * sizeof *state.is_told),
         .ranked = malloc((count + network->node_count + 1) * sizeof *state.ranked),
     };
+    bool *flags = calloc(network->node_count + 1, sizeof *flags);
     int status = -1;
 
     state.class = calloc(state.classes + 1, sizeof *state.class);
     state.sums = calloc(state.part_count + 1, sizeof *state.sums);
     diagnosis->screened = malloc((PICKS * (LOWEST + BEST) + PATHS) * sizeof *diagnosis->screened);
-    if (state.is_told && state.ranked && state.class && state.sums && diagnosis->screened) {
-        for (size_t i = 0; i < count; i++)
-            state.is_told[i] =
-                sample_is_shared(network, &samples[i]) && samples[i].stalled <= MODEL_SEEN;
-        for (size_t i = 0; i < diagnosis->count; i++)
-            if (diagnosis->items[i].probability >= MODEL_SURE)
-                explain(&state, &diagnosis->items[i].part);
+    if (state.is_told && state.ranked && state.class && state.sums && flags &&
+        diagnosis->screened) {
+        find_told(&state, diagnosis, flags);
         status = count > 0 ? find(&state, diagnosis) : 0;
     }
+    free(flags);
     free(state.is_told);
     free(state.ranked);
     free(state.class);

@@ -57,13 +57,11 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The speeds of the rails that are stated: the configuration's, else what the nodes told first. */
-static void read_nominals(const struct links_source *source, struct links *links)
+static void read_nominals(const struct links_source *source, size_t first, struct links *links)
 {
     size_t rails = links->rail_count;
 
-    for (size_t end = 0; end < links->node_count * rails; end++)
-        links->nominal_mbps[end] = conf_nominal_mbps(source->conf, links->rails[end % rails]);
-    for (size_t i = 0; i < source->records->count; i++) {
+    for (size_t i = first; i < source->records->count; i++) {
         const struct record *record = &source->records->items[i];
         long node;
         int rail;
@@ -192,9 +190,8 @@ static double shown_by(const struct record *record, const struct record *receive
     return fmax(record->value, most);
 }
 
-/* Returns whether it is of nodes at hand. The rates are in Mb/s yet. */
-static bool take(const struct links_source *source, size_t i, size_t retests,
-                 const struct links *links, struct link_sample *sample)
+/* Adds it, if it is of nodes at hand. */
+static void take(const struct links_source *source, size_t i, size_t retests, struct links *links)
 {
     const struct record *record = &source->records->items[i];
     long from = name_index_find(&links->by_node, record->node);
@@ -205,47 +202,91 @@ static bool take(const struct links_source *source, size_t i, size_t retests,
     double mbps = is_together ? record->value : shown_by(record, received);
 
     if (from < 0 || to < 0 || from == to)
-        return false;
-    *sample = (struct link_sample){
-        .sample = {.from = (int)from,
-                   .to = (int)to,
-                   .rail = links_rail(links, record->part),
-                   .low = isnan(record->low) ? 0 : record->low,
-                   .high = isnan(record->high) ? 0 : record->high,
-                   .rate = mbps,
-                   .received = received ? fmax(received->value, mbps * is_kept_waiting(record)) : 0,
-                   .stalled = stalled_of(record),
-                   .is_together = is_together,
-                   .shared = i < retests && record->shared > 0 ? (int)record->shared : 0},
+        return;
+    links->samples[links->sample_count] = (struct diagnose_sample){
+        .from = (int)from,
+        .to = (int)to,
+        .rail = links_rail(links, record->part),
+        .stalled = stalled_of(record),
+        .is_together = is_together,
+        .shared = i < retests && record->shared > 0 ? (int)record->shared : 0,
+    };
+    links->measured[links->sample_count++] = (struct link_sample){
         .mbps = mbps,
-        .record = i,
+        .low_mbps = isnan(record->low) ? 0 : record->low,
+        .high_mbps = isnan(record->high) ? 0 : record->high,
+        .received_mbps = received ? fmax(received->value, mbps * is_kept_waiting(record)) : 0,
         .is_isolated = i >= retests,
         .lost_bytes = path_mtu ? (int)path_mtu->limit : 0,
         .path_mtu_bytes = path_mtu ? (int)path_mtu->value : 0,
     };
-    return true;
 }
 
-static int order_of(long left, long right)
+/* Puts them in the order of their lower nodes, or of the sums of both; those of one stay in the
+ * order in which they are. begin: room for twice the nodes; order: how they are, and will be. */
+static void sort_by(const struct links *links, bool is_sum, size_t *begin, const unsigned *order,
+                    unsigned *sorted)
 {
-    return (left > right) - (left < right);
+    size_t keys = 2 * links->node_count, sum = 0;
+
+    memset(begin, 0, keys * sizeof *begin);
+    for (int is_counted = 0; is_counted < 2; is_counted++) {
+        for (size_t i = 0; i < links->sample_count; i++) {
+            const struct diagnose_sample *sample = &links->samples[order[i]];
+            int low = node_pair_of(sample->from, sample->to).low;
+            size_t *of = &begin[is_sum ? sample->from + sample->to : low];
+
+            if (is_counted)
+                sorted[*of] = order[i];
+            ++*of;
+        }
+        for (size_t key = 0; key < keys && !is_counted; key++) {
+            size_t count = begin[key];
+
+            begin[key] = sum;
+            sum += count;
+        }
+    }
 }
 
-static int by_pair(const struct link_sample *a, const struct link_sample *b)
+/* order: which one comes to each place; it is used up. */
+static void permute(struct links *links, unsigned *order)
 {
-    int low_a = a->sample.from < a->sample.to ? a->sample.from : a->sample.to;
-    int low_b = b->sample.from < b->sample.to ? b->sample.from : b->sample.to;
-    int order = order_of(low_a, low_b);
+    for (unsigned i = 0; i < links->sample_count; i++) {
+        struct diagnose_sample sample = links->samples[i];
+        struct link_sample measured = links->measured[i];
+        unsigned at = i;
 
-    return order ? order : order_of(a->sample.from + a->sample.to, b->sample.from + b->sample.to);
+        for (unsigned next; (next = order[at]) != i; at = next) {
+            links->samples[at] = links->samples[next];
+            links->measured[at] = links->measured[next];
+            order[at] = at;
+        }
+        links->samples[at] = sample;
+        links->measured[at] = measured;
+        order[at] = at;
+    }
 }
 
-static int by_pair_and_time(const void *left, const void *right)
+/* By pair, those of one in the order of time, in which they have come. */
+static int sort_by_pair(struct links *links)
 {
-    const struct link_sample *a = left, *b = right;
-    int order = by_pair(a, b);
+    size_t *begin = malloc((2 * links->node_count + 1) * sizeof *begin);
+    unsigned *order = malloc((links->sample_count + 1) * sizeof *order);
+    unsigned *sorted = malloc((links->sample_count + 1) * sizeof *sorted);
+    bool is_done = begin && order && sorted;
 
-    return order ? order : order_of((long)a->record, (long)b->record);
+    if (is_done) {
+        for (unsigned i = 0; i <= links->sample_count; i++)
+            order[i] = i;
+        sort_by(links, true, begin, order, sorted);
+        sort_by(links, false, begin, sorted, order);
+        permute(links, order);
+    }
+    free(begin);
+    free(order);
+    free(sorted);
+    return is_done ? 0 : -1;
 }
 
 /* What a pair measured at one time: until a rail and direction comes again. The rounds measure
@@ -255,13 +296,13 @@ static int number_runs(struct links *links)
     unsigned *seen = calloc(4 * links->rail_count + 1, sizeof *seen), run = 0;
 
     for (size_t i = 0; i < links->sample_count && seen; i++) {
-        struct diagnose_sample *sample = &links->samples[i].sample;
-        const struct link_sample *before = i > 0 ? &links->samples[i - 1] : NULL;
+        struct diagnose_sample *sample = &links->samples[i];
+        const struct diagnose_sample *before = i > 0 ? sample - 1 : NULL;
         int cell = (2 * sample->rail + (sample->from < sample->to)) * 2 + sample->is_together;
-        bool is_first_together = before && sample->is_together && !before->sample.is_together &&
-                                 !links->samples[i].is_isolated;
+        bool is_first_together = before && sample->is_together && !before->is_together &&
+                                 !links->measured[i].is_isolated;
 
-        if (!before || by_pair(before, &links->samples[i]) != 0 || seen[cell] == run ||
+        if (!before || !sample_is_same_pair(before, sample) || seen[cell] == run ||
             is_first_together)
             run++;
         seen[cell] = sample->pair_run = run;
@@ -293,8 +334,8 @@ static int find_figures(struct links *links)
     for (size_t end = 0; end < ends && receives; end++)
         links->figures_mbps[end] = receives[end] = NAN;
     for (size_t i = 0; i < links->sample_count && receives; i++) {
-        const struct diagnose_sample *sample = &links->samples[i].sample;
-        double nominal = nominal_of(links, sample), mbps = links->samples[i].mbps;
+        const struct diagnose_sample *sample = &links->samples[i];
+        double nominal = nominal_of(links, sample), mbps = links->measured[i].mbps;
         size_t rail = (size_t)sample->rail;
 
         if (sample->is_together)
@@ -343,22 +384,23 @@ static int scale(struct links *links)
     bool is_done = usual && figures;
 
     for (size_t i = 0; i < links->sample_count && is_done; i++)
-        if (nominal_of(links, &links->samples[i].sample) <= 0)
-            usual[links->samples[i].sample.rail] = 1;
+        if (nominal_of(links, &links->samples[i]) <= 0)
+            usual[links->samples[i].rail] = 1;
     for (size_t k = 0; k < links->rail_count && is_done; k++)
         if (usual[k] > 0)
             usual[k] = usual_of(links, k, figures);
     for (size_t i = 0; i < links->sample_count && is_done; i++) {
-        struct link_sample *one = &links->samples[i];
-        double expected = usual[one->sample.rail];
+        struct diagnose_sample *sample = &links->samples[i];
+        struct link_sample *measured = &links->measured[i];
+        double expected = usual[sample->rail];
 
         if (!(expected > 0))
-            expected = nominal_of(links, &one->sample);
-        one->expected_mbps = expected = expected > 0 ? expected : 1;
-        one->sample.rate /= expected;
-        one->sample.low /= expected;
-        one->sample.high /= expected;
-        one->sample.received /= expected;
+            expected = nominal_of(links, sample);
+        measured->expected_mbps = expected = expected > 0 ? expected : 1;
+        sample->rate = measured->mbps / expected;
+        sample->low = measured->low_mbps / expected;
+        sample->high = measured->high_mbps / expected;
+        sample->received = measured->received_mbps / expected;
     }
     free(usual);
     free(figures);
@@ -383,7 +425,7 @@ static int find_leaves(double peers_share, struct links *links)
     for (size_t i = 0; i < links->node_count && is_done; i++)
         parents[i] = (int)i;
     for (size_t i = 0; i < links->sample_count && is_done; i++) {
-        const struct diagnose_sample *sample = &links->samples[i].sample;
+        const struct diagnose_sample *sample = &links->samples[i];
 
         if (!sample->is_together && sample->rate >= peers_share)
             parents[root_of(parents, sample->from)] = root_of(parents, sample->to);
@@ -392,8 +434,8 @@ static int find_leaves(double peers_share, struct links *links)
         parents[i] = root_of(parents, (int)i);
         groups += ++sizes[parents[i]] == 2;
     }
+    links->has_found_leaves = groups > 1;
     if (groups > 1) {
-        links->has_found_leaves = true;
         is_done = number_leaves(links, parents, links->node_count, NULL) == 0;
     }
     free(parents);
@@ -417,73 +459,108 @@ static void read_latency(const struct record *record, struct links *links)
     }
 }
 
-static int allocate(const struct links_source *source, size_t first, struct links *links)
+/* Makes room for the records that were not read yet, and counts their rails. */
+static int allocate(const struct links_source *source, struct links *links)
 {
-    size_t ends;
+    size_t most = links->sample_count;
+    void *samples, *measured;
 
-    for (size_t i = first; i < source->records->count; i++) {
+    for (size_t i = links->read_count; i < source->records->count; i++) {
         if (!links_is_measurement(&source->records->items[i]))
             continue;
-        links->sample_count++;
+        most++;
         if (rail_add(links, source->records->items[i].part) != 0)
             return -1;
     }
-    if (links->rail_count > 1)
-        qsort(links->rails, links->rail_count, sizeof *links->rails, by_name);
-    ends = links->node_count * links->rail_count;
-    links->samples = malloc((links->sample_count + 1) * sizeof *links->samples);
+    samples = realloc(links->samples, (most + 1) * sizeof *links->samples);
+    links->samples = samples ? samples : links->samples;
+    measured = realloc(links->measured, (most + 1) * sizeof *links->measured);
+    links->measured = measured ? measured : links->measured;
+    return samples && measured ? 0 : -1;
+}
+
+/* What is known of each end before anything is read. */
+static int begin(const struct links_source *source, struct links *links)
+{
+    size_t rails = links->rail_count, ends = links->node_count * rails;
+
+    if (rails > 1)
+        qsort(links->rails, rails, sizeof *links->rails, by_name);
     links->nominal_mbps = malloc((ends + 1) * sizeof *links->nominal_mbps);
     links->figures_mbps = malloc((ends + 1) * sizeof *links->figures_mbps);
     links->bests_mbps = malloc((ends + 1) * sizeof *links->bests_mbps);
     links->latencies_us = malloc((ends + 1) * sizeof *links->latencies_us);
-    links->sample_count = 0;
-    if (!links->samples || !links->nominal_mbps || !links->figures_mbps || !links->bests_mbps ||
-        !links->latencies_us)
+    if (!links->nominal_mbps || !links->figures_mbps || !links->bests_mbps || !links->latencies_us)
         return -1;
-    for (size_t end = 0; end < ends; end++)
+    for (size_t end = 0; end < ends; end++) {
+        links->nominal_mbps[end] = conf_nominal_mbps(source->conf, links->rails[end % rails]);
         links->latencies_us[end] = NAN;
-    return 0;
+    }
+    return read_leaves(source, links);
+}
+
+static void clear_leaves(struct links *links)
+{
+    for (size_t i = 0; i < links->leaf_count; i++)
+        free(links->leaf_names[i]);
+    free(links->leaf_names);
+    free(links->leaves);
+    links->leaf_names = NULL;
+    links->leaves = NULL;
+    links->leaf_count = 0;
 }
 
 int links_read(const struct links_source *source, size_t first, size_t retests, double peers_share,
                struct links *links)
 {
-    *links = (struct links){.node_count = source->names->count,
-                            .nodes = (const char *const *)source->names->names};
-    if (name_index_build(links->nodes, links->node_count, &links->by_node) != 0 ||
-        allocate(source, first, links) != 0 || read_leaves(source, links) != 0)
+    size_t rails = links->rail_count;
+    bool is_first = !links->nominal_mbps;
+
+    if (is_first) {
+        links->node_count = source->names->count;
+        links->nodes = (const char *const *)source->names->names;
+        links->read_count = first;
+        if (name_index_build(links->nodes, links->node_count, &links->by_node) != 0)
+            return -1;
+    }
+    if (allocate(source, links) != 0)
         return -1;
-    read_nominals(source, links);
-    for (size_t i = first; i < source->records->count; i++) {
-        const struct record *record = &source->records->items[i];
+    if (!is_first && links->rail_count > rails) { /* the others have other numbers now */
+        links_clear(links);
+        return links_read(source, first, retests, peers_share, links);
+    }
+    if (is_first && begin(source, links) != 0)
+        return -1;
+    read_nominals(source, is_first ? 0 : links->read_count, links);
+    for (; links->read_count < source->records->count; links->read_count++) {
+        const struct record *record = &source->records->items[links->read_count];
 
         if (is_bandwidth(record))
-            links->sample_count +=
-                take(source, i, retests, links, &links->samples[links->sample_count]);
+            take(source, links->read_count, retests, links);
         else if (links_is_measurement(record) && is_metric(record, METRIC_LATENCY))
             read_latency(record, links);
     }
-    if (links->sample_count > 0)
-        qsort(links->samples, links->sample_count, sizeof *links->samples, by_pair_and_time);
-    if (number_runs(links) != 0 || find_figures(links) != 0 || scale(links) != 0)
+    if (sort_by_pair(links) != 0 || number_runs(links) != 0 || find_figures(links) != 0 ||
+        scale(links) != 0)
         return -1;
-    return links->leaf_count > 0 ? 0 : find_leaves(peers_share, links);
+    if (links->leaf_count > 0 && !links->has_found_leaves)
+        return 0;
+    clear_leaves(links);
+    return find_leaves(peers_share, links);
 }
 
 void links_clear(struct links *links)
 {
     for (size_t i = 0; i < links->rail_count; i++)
         free(links->rails[i]);
-    for (size_t i = 0; i < links->leaf_count; i++)
-        free(links->leaf_names[i]);
+    clear_leaves(links);
     free(links->rails);
-    free(links->leaf_names);
-    free(links->leaves);
     free(links->nominal_mbps);
     free(links->figures_mbps);
     free(links->bests_mbps);
     free(links->latencies_us);
     free(links->samples);
+    free(links->measured);
     name_index_clear(&links->by_node);
     *links = (struct links){0};
 }
@@ -500,10 +577,10 @@ bool links_show_leaves(const struct links *links)
             size_t count = 0;
 
             for (size_t i = 0; i < links->sample_count; i++) {
-                const struct diagnose_sample *sample = &links->samples[i].sample;
+                const struct diagnose_sample *sample = &links->samples[i];
 
                 if (sample->rail == (int)rail && !sample->is_together &&
-                    !links->samples[i].is_isolated &&
+                    !links->measured[i].is_isolated &&
                     (links->leaves[sample->from] != links->leaves[sample->to]) == across)
                     rates[count++] = sample->rate;
             }

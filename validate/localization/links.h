@@ -22,15 +22,15 @@ struct links_source {
     const char *const *leaf_names; /* of the leaf switches; NULL: they have none */
 };
 
-/* A bandwidth of one direction of a pair, one rail alone or with the others. */
+/* A bandwidth of one direction of a pair, one rail alone or with the others, in 10^6 bit/s. */
 struct link_sample {
-    struct diagnose_sample sample; /* its rate is over what the rail should have */
-    double mbps;                   /* 10^6 bit/s; 0: no connection could be made */
-    double expected_mbps;          /* what the rail should have */
-    size_t record;                 /* its index */
-    bool is_isolated;              /* of a retest: alone on the network */
+    double mbps;                /* 0: no connection could be made */
+    double low_mbps, high_mbps; /* of its parts; 0: not known */
+    double received_mbps;       /* what the receiver says of it; 0: nothing */
+    double expected_mbps;       /* what the rail should have */
     /* of one that is dead, as long packets are lost: their size, and one that arrives; else 0 */
     int lost_bytes, path_mtu_bytes;
+    bool is_isolated; /* of a retest: alone on the network */
 };
 
 struct links {
@@ -47,9 +47,12 @@ struct links {
     double *figures_mbps; /* the best that the rail showed, of both directions' the worse one */
     double *bests_mbps;   /* and of the better one */
     double *latencies_us; /* least half round trip */
-    /* By pair, lower node first, then by pair run, then as they were measured. */
-    struct link_sample *samples;
+    /* By pair, lower node first, then by pair run, then as they were measured: over what the rails
+     * should have, and as they are. */
+    struct diagnose_sample *samples;
+    struct link_sample *measured;
     size_t sample_count;
+    size_t read_count; /* records that were read */
 };
 
 /* Whether the record is a bandwidth or latency of a pair and rail. */
@@ -58,9 +61,10 @@ bool links_is_measurement(const struct record *record);
 /* Whether both are of the same way of a pair, on the same rail. */
 bool links_is_same_transfer(const struct record *a, const struct record *b);
 
-/* Reads the records since first; those since retests are of suspects alone on the network.
- * peers_share: of what a rail should have, that sound pairs of a leaf reach. Returns 0, or -1 when
- * memory is out; to be cleared in either case. O(records log records). */
+/* Reads the records since first, and when called again those that have come since; *links is zeroed
+ * before. Those since retests are of suspects alone on the network. peers_share: of what a rail
+ * should have, that sound pairs of a leaf reach. Returns 0, or -1 when memory is out; to be cleared
+ * in either case. O(records). */
 int links_read(const struct links_source *source, size_t first, size_t retests, double peers_share,
                struct links *links);
 void links_clear(struct links *links);

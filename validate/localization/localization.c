@@ -22,17 +22,16 @@ static void look_clear(struct evidence *look)
 }
 
 /* Whose figures are believed, and where the nodes are. */
-static int prepare(const struct links *links, struct diagnose_sample *samples,
-                   struct evidence *look)
+static int prepare(struct links *links, struct evidence *look)
 {
     look->inconsistent_count =
-        diagnose_believe(&look->network, samples, links->sample_count, &look->inconsistent);
+        diagnose_believe(&look->network, links->samples, links->sample_count, &look->inconsistent);
     if (look->inconsistent_count < 0)
         return -1;
     if (!links->leaves || links->has_found_leaves)
         return 0;
     look->misplaced_count =
-        diagnose_places(&look->network, samples, links->sample_count, &look->misplaced);
+        diagnose_places(&look->network, links->samples, links->sample_count, &look->misplaced);
     for (long i = 0; i < look->misplaced_count; i++)
         if (look->misplaced[i].is_certain)
             look->leaves[look->misplaced[i].node] = look->misplaced[i].leaf;
@@ -45,16 +44,16 @@ static int look_take(struct localization *localization, struct evidence *look)
     const struct conf *conf = localization->source.conf;
     struct links *links = &localization->links;
     double peers_share = conf->link_peers_percent / 100;
-    struct diagnose_sample *samples;
-    int status = -1;
 
     *look = (struct evidence){.links = links, .conf = conf, .localization = localization};
-    links_clear(links);
     if (links_read(&localization->source, localization->first, localization->retests, peers_share,
                    links) != 0)
         return -1;
-    samples = malloc((links->sample_count + 1) * sizeof *samples);
     look->leaves = malloc((links->node_count + 1) * sizeof *look->leaves);
+    if (!look->leaves)
+        return -1;
+    for (size_t i = 0; i < links->node_count; i++)
+        look->leaves[i] = links->leaves ? links->leaves[i] : 0;
     look->network = (struct diagnose_network){
         .node_count = links->node_count,
         .rail_count = links->rail_count,
@@ -63,19 +62,9 @@ static int look_take(struct localization *localization, struct evidence *look)
         .fault_share_at_times = conf->link_nominal_percent / 100,
         .leaves = links->leaves ? look->leaves : NULL,
     };
-    if (samples && look->leaves) {
-        for (size_t i = 0; i < links->node_count; i++)
-            look->leaves[i] = links->leaves ? links->leaves[i] : 0;
-        for (size_t i = 0; i < links->sample_count; i++)
-            samples[i] = links->samples[i].sample;
-        status = prepare(links, samples, look);
-        if (status == 0)
-            status = diagnose(&look->network, samples, links->sample_count, &look->diagnosis);
-        for (size_t i = 0; i < links->sample_count; i++)
-            links->samples[i].sample = samples[i];
-    }
-    free(samples);
-    return status;
+    if (prepare(links, look) != 0)
+        return -1;
+    return diagnose(&look->network, links->samples, links->sample_count, &look->diagnosis);
 }
 
 /* Whether all rails of a pair at once would say more. */
@@ -93,8 +82,7 @@ static size_t rounds_of(const struct links *links)
     size_t pairs = 0;
 
     for (size_t i = 0; i < links->sample_count; i++)
-        pairs +=
-            i == 0 || links->samples[i].sample.pair_run != links->samples[i - 1].sample.pair_run;
+        pairs += i == 0 || links->samples[i].pair_run != links->samples[i - 1].pair_run;
     return links->node_count > 1 ? 2 * pairs / links->node_count : 0;
 }
 

@@ -192,12 +192,12 @@ static void tick(void *context)
         watching->stop = 1;
     if (now_s < watching->next_s || watching->stop)
         return;
-    watching->next_s = now_s + options->interval_s;
     watch_judge(&watching->watch, now_s, &watching->verdict);
+    watching->next_s = clock_s() + options->interval_s;
     if ((options->is_once && !watching->verdict.is_settled) ||
         (options->until_hang && watching->verdict.verdict != VERDICT_FAIL))
         return;
-    if (watching->watch.nodes[0].count == 0 && !watching->is_terminal && !options->is_once)
+    if (!watch_has_samples(&watching->watch) && !watching->is_terminal && !options->is_once)
         return; /* the step begins */
     if (options->is_once || options->as_json || watching->is_terminal ||
         is_new(&watching->verdict, &watching->shown))
@@ -290,7 +290,7 @@ static int watch_run(struct watching *watching, const struct user *user, struct 
                                     .stop = &watching->stop},
                   &result, err);
     arguments_clear(&program);
-    if (rv == 0 && result.end != PROCESS_STOPPED && watching->watch.nodes[0].count == 0)
+    if (rv == 0 && result.end != PROCESS_STOPPED && !watch_has_samples(&watching->watch))
         rv = error_set(err, "no sample of job %u: %s", options->job_id,
                        *result.complaint.text ? result.complaint.text : "its step has ended");
     return rv;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/grow.h"
+
 int watch_make(struct watch *watch, const struct hostlist *names, double interval_s,
                double patience_s, double now_s)
 {
@@ -36,6 +38,14 @@ void watch_clear(struct watch *watch)
     watch->node_count = 0;
 }
 
+bool watch_has_samples(const struct watch *watch)
+{
+    for (size_t i = 0; i < watch->node_count; i++)
+        if (watch->nodes[i].count > 0)
+            return true;
+    return false;
+}
+
 bool watch_is_silent(const struct judging *judging, const struct watch_node *node)
 {
     double heard_s =
@@ -56,34 +66,41 @@ struct watch_finding *watch_finding_add(struct judging *judging, enum verdict ve
     return finding;
 }
 
-/* The step with most ranks; of several the newest. */
+static int by_number(const void *one, const void *other)
+{
+    long a = *(const long *)one, b = *(const long *)other;
+
+    return (a > b) - (a < b);
+}
+
+/* The step with most ranks; of several the newest. Without memory the one of before. */
 static void step_choose(struct watch *watch)
 {
-    size_t most = 0;
-    long chosen = watch->step;
+    size_t count = 0, most = 0;
+    long *steps = NULL;
 
     for (size_t i = 0; i < watch->node_count; i++) {
         const struct watch_sample *newest = watch_newest(&watch->nodes[i]);
 
         for (size_t k = 0; newest && k < newest->rank_count; k++) {
-            long step = newest->ranks[k].step;
-            size_t count = 0;
-
-            if (k > 0 && step == newest->ranks[k - 1].step)
-                continue;
-            for (size_t n = 0; n < watch->node_count; n++) {
-                const struct watch_sample *other = watch_newest(&watch->nodes[n]);
-
-                for (size_t r = 0; other && r < other->rank_count; r++)
-                    count += other->ranks[r].step == step;
+            if (!GROW(steps, count)) {
+                free(steps);
+                return;
             }
-            if (count > most || (count == most && step > chosen)) {
-                most = count;
-                chosen = step;
-            }
+            steps[count++] = newest->ranks[k].step;
         }
     }
-    watch->step = chosen;
+    if (count > 0)
+        qsort(steps, count, sizeof *steps, by_number);
+    for (size_t first = 0, next = 0; first < count; first = next) {
+        while (next < count && steps[next] == steps[first])
+            next++;
+        if (next - first >= most) {
+            most = next - first;
+            watch->step = steps[first];
+        }
+    }
+    free(steps);
 }
 
 static void look_over(struct judging *judging)
@@ -96,14 +113,19 @@ static void look_over(struct judging *judging)
         const struct watch_node *node = &watch->nodes[i];
         const struct watch_sample *newest = watch_newest(node);
 
-        judging->silent += watch_is_silent(judging, node);
+        judging->patience_s = fmax(judging->patience_s, WATCH_PAUSES * node->longest_quiet_s);
+        if (watch_is_silent(judging, node)) {
+            judging->silent++; /* what it last said is not what it does */
+            continue;
+        }
         judging->ready += watch_sample_before(node, WATCH_RECENT_S) != NULL;
         judging->moving += isnan(node->quiet_since_s);
         judging->moved += node->has_moved;
+        judging->untold += watch_is_untold(node);
         judging->quiet_s =
-            fmin(judging->quiet_s,
-                 isnan(node->quiet_since_s) ? 0 : judging->now_s - node->quiet_since_s);
-        judging->patience_s = fmax(judging->patience_s, WATCH_PAUSES * node->longest_quiet_s);
+            fmin(judging->quiet_s, isnan(node->quiet_since_s) || watch_is_untold(node)
+                                       ? 0
+                                       : judging->now_s - node->quiet_since_s);
         for (size_t k = 0; newest && k < newest->rank_count; k++) {
             const struct watch_rank *rank = &newest->ranks[k];
 
@@ -156,8 +178,9 @@ static void conclude(struct judging *judging)
         if (!worst || weight(verdict->findings[i].verdict) > weight(worst->verdict))
             worst = &verdict->findings[i];
     verdict->verdict = worst ? worst->verdict : VERDICT_PASS;
-    verdict->is_settled = verdict->verdict == VERDICT_FAIL || is_over ||
-                          (judging->moving > 0 && judging->ready == watch->node_count);
+    verdict->is_settled =
+        verdict->verdict == VERDICT_FAIL || is_over ||
+        (judging->moving > 0 && judging->ready + judging->silent == watch->node_count);
     if (worst)
         text_put(verdict->line, sizeof verdict->line, "%s%s%s", worst->node ? worst->node : "",
                  worst->node ? ": " : "", worst->message);
@@ -171,17 +194,21 @@ void watch_judge(struct watch *watch, double now_s, struct watch_verdict *verdic
 {
     struct judging judging = {.watch = watch, .now_s = now_s, .verdict = verdict};
 
+    size_t found;
+
     *verdict = (struct watch_verdict){0};
     step_choose(watch);
     look_over(&judging);
     watch_judge_conditions(&judging); /* what may fail comes first: there is room for few */
     watch_judge_ras(&judging);
+    found = verdict->count;
     silence_judge(&judging);
     if (judging.ranks == 0 && verdict->count == 0)
         FINDING(&judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "", "%s",
                 judging.ready == 0 ? "collecting samples"
                                    : "no rank of the job was found on its nodes");
-    else if (verdict->count == 0 && judging.moving == 0)
+    else if (found == 0 && judging.ranks > 0 && judging.moving == 0 &&
+             2 * judging.silent <= watch->node_count)
         watch_judge_quiet(&judging);
     else if (judging.moving > 0)
         watch_judge_odd(&judging);

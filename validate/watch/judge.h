@@ -70,6 +70,9 @@ void watch_clear(struct watch *watch);
 /* Takes the sample of that node over, whatever it had is no longer the caller's. */
 void watch_add(struct watch *watch, size_t node, struct watch_sample *sample, double now_s);
 
+/* Whether any node has sent one. */
+bool watch_has_samples(const struct watch *watch);
+
 void watch_judge(struct watch *watch, double now_s, struct watch_verdict *verdict);
 
 /* The newest sample of a node, and the one of about WATCH_RECENT_S before; NULL: there is none. */

@@ -11,8 +11,10 @@ struct judging {
     struct watch *watch;
     double now_s;
     struct watch_verdict *verdict;
-    size_t ranks, moving, moved, silent, ready; /* nodes, but for ranks */
-    double quiet_s;                             /* that no rail has carried data */
+    size_t silent;                      /* nodes that send no samples: they count as nothing else */
+    size_t ranks, moving, moved, ready; /* nodes, but for ranks */
+    size_t untold;                      /* nodes of which nobody can say whether data moves */
+    double quiet_s;                     /* that no rail has carried data */
     double patience_s;
     const char *busy; /* a node whose ranks wait for processors; NULL: none does */
 };
@@ -49,6 +51,9 @@ const struct watch_sample *watch_sample_before(const struct watch_node *node, do
 
 /* Per second, from watch_recent() to the newest. A counter that is less was reset: NAN. */
 double watch_rate(const struct watch_node *node, double before, double now);
+
+/* Whether it looks quiet, but RDMA may carry data that its rails do not count. */
+bool watch_is_untold(const struct watch_node *node);
 
 /* The rank in watch_recent(), the rail in that sample; NULL: it is not there. */
 const struct watch_rank *watch_rank_before(const struct watch_node *node,

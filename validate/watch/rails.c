@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/name_index.h"
 #include "lib/base/statistics.h"
 
 /* ---------------------------------------------------------------- rails */
@@ -20,7 +21,7 @@ static double rail_share(const struct watch_node *node, const struct watch_rail 
     size_t count = 0;
 
     for (size_t i = 0; others && i < newest->rail_count; i++)
-        if (&newest->rails[i] != rail)
+        if (&newest->rails[i] != rail && !newest->rails[i].is_partial)
             others[count++] = watch_rail_mbps(node, &newest->rails[i]);
     median = count ? statistics_median(others, count) : NAN;
     free(others);
@@ -107,28 +108,37 @@ void watch_judge_rails(struct judging *judging)
 
 /* ---------------------------------------------------------------- connections */
 
-static const struct watch_flow *flow_find(const struct watch_sample *sample,
-                                          const struct watch_flow *like)
+static bool is_same(const struct watch_flow *one, const struct watch_flow *other)
 {
+    return strcmp(one->rail, other->rail) == 0 && strcmp(one->peer, other->peer) == 0;
+}
+
+/* place: where it stands in another sample, and mostly in this one too. */
+static const struct watch_flow *flow_find(const struct watch_sample *sample,
+                                          const struct watch_flow *like, size_t place)
+{
+    if (sample && place < sample->flow_count && is_same(&sample->flows[place], like))
+        return &sample->flows[place];
     for (size_t i = 0; sample && i < sample->flow_count; i++)
-        if (strcmp(sample->flows[i].rail, like->rail) == 0 &&
-            strcmp(sample->flows[i].peer, like->peer) == 0)
+        if (is_same(&sample->flows[i], like))
             return &sample->flows[i];
     return NULL;
 }
 
-/* The median of the rates that it had between samples in which it sent; NAN: of too few. */
+/* flow: of the newest sample. The median of the rates that it had between samples in which it sent;
+ * NAN: of too few. */
 static double flow_mbps(const struct watch_node *node, const struct watch_flow *flow)
 {
     double rates[WATCH_WINDOW];
     size_t count = 0;
     const struct watch_sample *newest = watch_newest(node), *sample;
+    size_t place = (size_t)(flow - newest->flows);
 
     for (size_t age = 0;
          (sample = watch_sample_at(node, age)) && newest->time_s - sample->time_s <= WATCH_FLOWS_S;
          age++) {
-        const struct watch_flow *now = flow_find(sample, flow),
-                                *before = flow_find(watch_sample_at(node, age + 1), flow);
+        const struct watch_flow *now = flow_find(sample, flow, place),
+                                *before = flow_find(watch_sample_at(node, age + 1), flow, place);
 
         if (now && before && now->mbps > 0 && now->bytes > before->bytes + WATCH_FLOW_BYTES)
             rates[count++] = now->mbps;
@@ -140,31 +150,53 @@ static double flow_mbps(const struct watch_node *node, const struct watch_flow *
 struct flow_end {
     const struct watch_node *node;
     const char *rail;
+    bool is_shared; /* another rail has its address: whose peer that is nobody knows */
     size_t slow, all;
     double mbps; /* the least */
 };
 
-/* Counts the flow at its end with that address; NULL: the address is not of the job. */
-static void end_take(struct flow_end *ends, size_t count, const char *address, double mbps,
-                     bool is_slow)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct watch_rail *rail = watch_rail_find(watch_newest(ends[i].node), ends[i].rail);
+struct ends {
+    struct flow_end *rows; /* of each node in turn all its rails */
+    const char **addresses;
+    size_t count;
+    struct name_index index; /* of addresses */
+};
 
-        if (strcmp(rail->address, address) != 0)
-            continue;
-        ends[i].all++;
-        ends[i].slow += is_slow;
-        if (is_slow && (ends[i].mbps == 0 || mbps < ends[i].mbps))
-            ends[i].mbps = mbps;
+/* A flow that has a rate. */
+struct rated {
+    double mbps;
+    struct flow_end *from, *to; /* to NULL: the address is of no rail, or of several */
+};
+
+/* Returns 0, or -1 without memory. */
+static int ends_make(const struct watch *watch, struct ends *ends)
+{
+    for (size_t i = 0; i < watch->node_count; i++) {
+        const struct watch_sample *newest = watch_newest(&watch->nodes[i]);
+
+        for (size_t k = 0; newest && k < newest->rail_count; k++) {
+            if (!GROW(ends->rows, ends->count) || !GROW(ends->addresses, ends->count))
+                return -1;
+            ends->addresses[ends->count] = newest->rails[k].address;
+            ends->rows[ends->count++] =
+                (struct flow_end){.node = &watch->nodes[i], .rail = newest->rails[k].name};
+        }
     }
+    if (ends->count == 0 || name_index_build(ends->addresses, ends->count, &ends->index) != 0)
+        return -1;
+    for (size_t i = 0; i < ends->count; i++) {
+        long first = name_index_find(&ends->index, ends->addresses[i]);
+
+        if (first >= 0 && (size_t)first != i)
+            ends->rows[first].is_shared = true;
+    }
+    return 0;
 }
 
-/* Calls take() for each flow that has a rate. Returns how many. */
-static size_t flows_each(const struct watch *watch, double *rates, double limit_mbps,
-                         struct flow_end *ends, size_t end_count)
+/* Returns how many flows have a rate. */
+static size_t flows_rate(const struct watch *watch, const struct ends *ends, struct rated **flows)
 {
-    size_t count = 0;
+    size_t count = 0, own = 0; /* the first end of the node */
 
     for (size_t i = 0; i < watch->node_count; i++) {
         const struct watch_node *node = &watch->nodes[i];
@@ -174,17 +206,25 @@ static size_t flows_each(const struct watch *watch, double *rates, double limit_
             const struct watch_flow *flow = &newest->flows[k];
             double mbps = flow_mbps(node, flow);
             const struct watch_rail *rail = watch_rail_find(newest, flow->rail);
+            long peer = name_index_find(&ends->index, flow->peer);
 
-            if (isnan(mbps) || !rail)
+            if (isnan(mbps) || !rail || !GROW(*flows, count))
                 continue;
-            if (rates)
-                rates[count] = mbps;
-            count++;
-            end_take(ends, end_count, rail->address, mbps, mbps < limit_mbps);
-            end_take(ends, end_count, flow->peer, mbps, mbps < limit_mbps);
+            (*flows)[count++] =
+                (struct rated){mbps, &ends->rows[own + (size_t)(rail - newest->rails)],
+                               peer >= 0 && !ends->rows[peer].is_shared ? &ends->rows[peer] : NULL};
         }
+        own += newest ? newest->rail_count : 0;
     }
     return count;
+}
+
+static void end_take(struct flow_end *end, double mbps, bool is_slow)
+{
+    end->all++;
+    end->slow += is_slow;
+    if (is_slow && (end->mbps == 0 || mbps < end->mbps))
+        end->mbps = mbps;
 }
 
 /* other: the end that may be the reason as well, or the path to it; NULL: there is none. */
@@ -202,29 +242,35 @@ static void end_print(struct judging *judging, const struct flow_end *end,
 void watch_judge_flows(struct judging *judging)
 {
     const struct watch *watch = judging->watch;
-    size_t count = flows_each(watch, NULL, 0, NULL, 0), end_count = 0, slow = 0;
+    size_t count = 0, slow = 0;
     bool is_path;
-    double *rates = calloc(count + 1, sizeof *rates), median;
-    struct flow_end *ends = NULL, *worst = NULL, *next = NULL;
+    double *rates = NULL, median;
+    struct rated *flows = NULL;
+    struct ends ends = {0};
+    struct flow_end *worst = NULL, *next = NULL;
 
-    for (size_t i = 0; i < watch->node_count; i++) {
-        const struct watch_sample *newest = watch_newest(&watch->nodes[i]);
-
-        for (size_t k = 0; newest && k < newest->rail_count && GROW(ends, end_count); k++)
-            ends[end_count++] = (struct flow_end){&watch->nodes[i], newest->rails[k].name, 0, 0, 0};
-    }
-    if (!rates || end_count == 0 || count < 4)
+    if (ends_make(watch, &ends) != 0 || (count = flows_rate(watch, &ends, &flows)) < 4 ||
+        !(rates = calloc(count, sizeof *rates)))
         goto done;
-    flows_each(watch, rates, 0, NULL, 0);
+    for (size_t i = 0; i < count; i++)
+        rates[i] = flows[i].mbps;
     median = statistics_median(rates, count);
-    flows_each(watch, NULL, WATCH_RAIL_LIMIT * median, ends, end_count);
-    for (size_t i = 0; i < end_count; i++) {
-        slow += ends[i].slow;
-        if (!worst || ends[i].slow > worst->slow) {
+    for (size_t i = 0; i < count; i++) {
+        bool is_slow = flows[i].mbps < WATCH_RAIL_LIMIT * median;
+
+        end_take(flows[i].from, flows[i].mbps, is_slow);
+        if (flows[i].to)
+            end_take(flows[i].to, flows[i].mbps, is_slow);
+    }
+    for (size_t i = 0; i < ends.count; i++) {
+        struct flow_end *end = &ends.rows[i];
+
+        slow += end->slow;
+        if (!worst || end->slow > worst->slow) {
             next = worst;
-            worst = &ends[i];
-        } else if (!next || ends[i].slow > next->slow) {
-            next = &ends[i];
+            worst = end;
+        } else if (!next || end->slow > next->slow) {
+            next = end;
         }
     }
     is_path = next && next->slow == worst->slow && slow == 2 * worst->slow;
@@ -234,5 +280,8 @@ void watch_judge_flows(struct judging *judging)
         end_print(judging, next, worst, median);
 done:
     free(rates);
-    free(ends);
+    free(flows);
+    free(ends.rows);
+    free(ends.addresses);
+    name_index_clear(&ends.index);
 }

@@ -45,7 +45,7 @@ void watch_judge_conditions(struct judging *judging)
         [STOPPED] = FAULT_RANK_HUNG, [BLOCKED] = FAULT_TASK_HUNG, [GONE] = FAULT_RANK_HUNG};
     struct watch *watch = judging->watch;
     size_t counts[4] = {0}, first = judging->verdict->count;
-    bool is_quiet = judging->moving == 0;
+    bool is_quiet = judging->moving == 0 && judging->untold == 0;
 
     for (size_t i = 0; i < watch->node_count; i++) {
         const struct watch_node *node = &watch->nodes[i];
@@ -66,7 +66,9 @@ void watch_judge_conditions(struct judging *judging)
             snprintf(part, sizeof part, "rank %d", rank->rank);
             FINDING(judging, is_quiet ? VERDICT_FAIL : VERDICT_WARN, codes[condition], node->name,
                     part, "rank %d (pid %ld) %s%s", rank->rank, rank->pid, said[condition],
-                    is_quiet ? "; nothing moves in the job" : "; the job goes on");
+                    is_quiet              ? "; nothing moves in the job"
+                    : judging->moving > 0 ? "; the job goes on"
+                                          : "");
         }
     }
     /* what all have in common is no rank's: Slurm suspends jobs, and jobs end */
@@ -174,7 +176,8 @@ static void odd_take(struct odd *odd, const struct watch_node *node, const struc
     }
 }
 
-/* The few ranks of one node that do what none of the others does. Returns whether there are. */
+/* The few ranks of one node that do what none of the others does. Returns whether there are; what
+ * others do because of a silent node makes nobody odd. */
 static bool odd_find(const struct judging *judging, const struct watch_node **node,
                      const struct watch_rank **rank, bool *is_idle)
 {
@@ -189,7 +192,8 @@ static bool odd_find(const struct judging *judging, const struct watch_node **no
             if (newest->ranks[k].step == watch->step)
                 odd_take(&odd, &watch->nodes[i], &newest->ranks[k]);
     }
-    if (judging->ranks < 3 || odd.unknown > 0 || odd.idle + odd.busy < judging->ranks)
+    if (judging->silent > 0 || judging->ranks < 3 || odd.unknown > 0 ||
+        odd.idle + odd.busy < judging->ranks)
         return false;
     *is_idle = odd.idle < odd.busy;
     *node = *is_idle ? odd.idle_node : odd.busy_node;
@@ -267,13 +271,20 @@ void watch_judge_quiet(struct judging *judging)
     for (size_t i = 0; i < judging->watch->node_count; i++) {
         const struct watch_sample *newest = watch_newest(&judging->watch->nodes[i]);
 
+        is_still &= !watch_is_silent(judging, &judging->watch->nodes[i]);
         for (size_t k = 0; newest && k < newest->rank_count; k++)
             is_still &=
                 newest->ranks[k].step != judging->watch->step ||
                 (watch_cpu_share(&judging->watch->nodes[i], &newest->ranks[k]) < WATCH_IDLE_LIMIT &&
                  !reads_or_writes(&judging->watch->nodes[i], &newest->ranks[k]));
     }
-    if (judging->ready < judging->watch->node_count - judging->silent) {
+    if (judging->untold > 0) {
+        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
+                "the RDMA ports of %zu nodes do not count bytes: whether data moves is not known",
+                judging->untold);
+        return;
+    }
+    if (judging->ready + judging->silent < judging->watch->node_count) {
         FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "", "collecting samples");
         return;
     }
@@ -283,7 +294,7 @@ void watch_judge_quiet(struct judging *judging)
                 judging->patience_s);
         return;
     }
-    for (size_t i = 0; i < judging->watch->node_count; i++)
+    for (size_t i = 0; judging->silent == 0 && i < judging->watch->node_count; i++)
         if (does_not_read(&judging->watch->nodes[i]) && unread++ == 0)
             node = &judging->watch->nodes[i];
     if (unread > 0 && 2 * unread < judging->watch->node_count) {
@@ -302,9 +313,9 @@ void watch_judge_quiet(struct judging *judging)
     }
     if (judging->moved == 0 && !is_still) {
         FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
-                "ranks use processors, and no rail has carried data since the watch began, %.0f s "
-                "ago: computing and polling look the same",
-                waited_s);
+                "ranks%s use processors, and no rail has carried data since the watch began, %.0f "
+                "s ago: computing and polling look the same",
+                judging->silent > 0 ? " may" : "", waited_s);
         return;
     }
     if (is_odd)
@@ -316,13 +327,14 @@ void watch_judge_quiet(struct judging *judging)
         return;
     }
     if (!is_odd)
-        node = first_quiet(judging);
+        node = judging->silent > 0 ? NULL : first_quiet(judging);
     FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node ? node->name : NULL, part,
             "the job hangs: no rail has carried data for %.0f s; %s", waited_s,
-            is_odd && is_idle ? "this rank sleeps while all others work or poll"
-            : is_odd          ? "this rank works while all others sleep"
-            : node            ? "this node was the first without"
-                              : "no rank or node differs from the others");
+            is_odd && is_idle     ? "this rank sleeps while all others work or poll"
+            : is_odd              ? "this rank works while all others sleep"
+            : node                ? "this node was the first without"
+            : judging->silent > 0 ? "it may wait for a node that sends no samples"
+                                  : "no rank or node differs from the others");
 }
 
 void watch_judge_odd(struct judging *judging)
@@ -349,7 +361,8 @@ void watch_judge_quiet_nodes(struct judging *judging)
         const struct watch_node *node = &judging->watch->nodes[i];
         double quiet_s = isnan(node->quiet_since_s) ? 0 : judging->now_s - node->quiet_since_s;
 
-        if (node->has_moved && !watch_is_silent(judging, node) && quiet_s > judging->patience_s)
+        if (node->has_moved && !watch_is_silent(judging, node) && !watch_is_untold(node) &&
+            quiet_s > judging->patience_s)
             FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, "",
                     "no rail of this node has carried data for %.0f s, others do", quiet_s);
     }

@@ -227,6 +227,7 @@ int watch_read_rails(const char *root, const struct fabric *fabric, struct watch
             (double)(counted.carrier_changes + counted.link_downed + counted.link_error_recovery);
         read->errors = (double)(counted.rx_crc_errors + counted.tx_carrier_errors +
                                 counted.port_rcv_errors + counted.link_integrity_errors);
+        read->is_partial = counted.lacks_rdma_bytes && !rail->port->is_software;
         sample->rail_count++;
     }
     return 0;

@@ -11,7 +11,7 @@
 
 /* Words of fields with commas between: the first letter says what it is. */
 #define RANK_FORMAT "r,%ld,%d,%ld,%c,%lf,%lf,%lf"
-#define RAIL_FORMAT "l,%63[^,],%63[^,],%lf,%lf,%lf,%lf"
+#define RAIL_FORMAT "l,%63[^,],%63[^,],%lf,%lf,%lf,%lf,%d"
 #define FLOW_FORMAT "f,%63[^,],%63[^,],%lf,%lf"
 #define COMM_FORMAT                                                                                \
     "c,%39[^,],%lf,%lf,%lf,%d,%d,%d,%63[^,],%ld,%d,%d,%63[^,],%ld" /* of struct ras_comm */
@@ -43,8 +43,9 @@ void watch_sample_write(const struct watch_sample *sample, FILE *stream)
     for (size_t i = 0; i < sample->rail_count; i++) {
         const struct watch_rail *rail = &sample->rails[i];
 
-        fprintf(stream, " l,%s,%s,%.0f,%.0f,%.0f,%.0f", rail->name, word(rail->address),
-                rail->sent_bytes, rail->received_bytes, rail->losses, rail->errors);
+        fprintf(stream, " l,%s,%s,%.0f,%.0f,%.0f,%.0f,%d", rail->name, word(rail->address),
+                rail->sent_bytes, rail->received_bytes, rail->losses, rail->errors,
+                rail->is_partial);
     }
     for (size_t i = 0; i < sample->flow_count; i++)
         fprintf(stream, " f,%s,%s,%.0f,%.2f", sample->flows[i].rail, sample->flows[i].peer,
@@ -67,15 +68,16 @@ static int word_read(const char *text, struct watch_sample *sample)
     struct watch_rail rail;
     struct watch_flow flow;
     struct ras_comm comm;
-    int is_dead;
+    int is_dead, is_partial;
 
     if (sscanf(text, RANK_FORMAT, &rank.step, &rank.rank, &rank.pid, &rank.state, &rank.cpu_s,
                &rank.queued_s, &rank.io_bytes) == 7 &&
         GROW(sample->ranks, sample->rank_count)) {
         sample->ranks[sample->rank_count++] = rank;
     } else if (sscanf(text, RAIL_FORMAT, rail.name, rail.address, &rail.sent_bytes,
-                      &rail.received_bytes, &rail.losses, &rail.errors) == 6 &&
+                      &rail.received_bytes, &rail.losses, &rail.errors, &is_partial) == 7 &&
                GROW(sample->rails, sample->rail_count)) {
+        rail.is_partial = is_partial;
         sample->rails[sample->rail_count++] = rail;
     } else if (sscanf(text, FLOW_FORMAT, flow.rail, flow.peer, &flow.bytes, &flow.mbps) == 4 &&
                GROW(sample->flows, sample->flow_count)) {

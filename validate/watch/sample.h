@@ -2,6 +2,7 @@
 #ifndef MUSTER_WATCH_SAMPLE_H
 #define MUSTER_WATCH_SAMPLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,8 +26,9 @@ struct watch_rail {
     char name[64];
     char address[64]; /* "": it has none */
     double sent_bytes, received_bytes;
-    double losses; /* of the link, and how often it recovered */
-    double errors; /* frames and packets that arrived damaged */
+    bool is_partial; /* what RDMA carries is not among these: the port does not count it */
+    double losses;   /* of the link, and how often it recovered */
+    double errors;   /* frames and packets that arrived damaged */
 };
 
 /* What the job's TCP connections of a rail have sent to one address. */

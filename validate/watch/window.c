@@ -82,6 +82,16 @@ double watch_queued_share(const struct watch_node *node, const struct watch_rank
     return before ? watch_rate(node, before->queued_s, rank->queued_s) : NAN;
 }
 
+bool watch_is_untold(const struct watch_node *node)
+{
+    const struct watch_sample *newest = watch_newest(node);
+
+    for (size_t i = 0; newest && !isnan(node->quiet_since_s) && i < newest->rail_count; i++)
+        if (newest->rails[i].is_partial)
+            return true;
+    return false;
+}
+
 static double rail_bytes(const struct watch_rail *rail)
 {
     return rail->sent_bytes + rail->received_bytes;
@@ -91,7 +101,9 @@ double watch_rail_mbps(const struct watch_node *node, const struct watch_rail *r
 {
     const struct watch_rail *before = watch_rail_find(watch_recent(node), rail->name);
 
-    return before ? 8e-6 * watch_rate(node, rail_bytes(before), rail_bytes(rail)) : NAN;
+    return before && !rail->is_partial
+               ? 8e-6 * watch_rate(node, rail_bytes(before), rail_bytes(rail))
+               : NAN;
 }
 
 /* What all rails carried between the last two samples. */

@@ -15,20 +15,21 @@
 /* What samples of a part count: those of the first of these that it has any of. */
 enum trust { TRUST_ISOLATED, TRUST_OWN_UPLINK, TRUST_ANY, TRUSTS };
 
-static enum trust trust_of(const struct evidence *evidence, const struct link_sample *one)
+static enum trust trust_of(const struct evidence *evidence, size_t i)
 {
-    if (one->sample.stalled > MODEL_SEEN)
+    const struct diagnose_sample *sample = &evidence->links->samples[i];
+
+    if (sample->stalled > MODEL_SEEN)
         return TRUST_ANY;
-    return one->is_isolated                                     ? TRUST_ISOLATED
-           : sample_is_shared(&evidence->network, &one->sample) ? TRUST_ANY
-                                                                : TRUST_OWN_UPLINK;
+    return evidence->links->measured[i].is_isolated       ? TRUST_ISOLATED
+           : sample_is_shared(&evidence->network, sample) ? TRUST_ANY
+                                                          : TRUST_OWN_UPLINK;
 }
 
 /* way: DIAGNOSE_SENDS, what the part's node, or the lower node of a path, sends. */
 static bool passes(const struct evidence *evidence, const struct part *part, int way,
-                   const struct link_sample *one)
+                   const struct diagnose_sample *sample)
 {
-    const struct diagnose_sample *sample = &one->sample;
     struct part one_way = *part;
 
     one_way.ways = way;
@@ -49,11 +50,12 @@ static double value_of(const struct findings_builder *builder, const struct susp
         size_t count = 0;
 
         for (size_t i = 0; i < links->sample_count; i++) {
-            const struct link_sample *one = &links->samples[i];
+            const struct diagnose_sample *sample = &links->samples[i];
+            const struct link_sample *measured = &links->measured[i];
 
-            if (trust_of(evidence, one) <= trust && passes(evidence, &item->part, way, one) &&
-                (item->part.duty == 0 || one->sample.rate < least))
-                values[count++] = fmin(one->mbps, one->sample.rate * one->expected_mbps);
+            if (passes(evidence, &item->part, way, sample) && trust_of(evidence, i) <= trust &&
+                (item->part.duty == 0 || sample->rate < least))
+                values[count++] = fmin(measured->mbps, sample->rate * measured->expected_mbps);
         }
         if (count > 0)
             return statistics_median(values, count);
@@ -65,12 +67,13 @@ static double value_of(const struct findings_builder *builder, const struct susp
 static void find_lost(const struct evidence *evidence, const struct part *part,
                       struct finding *finding)
 {
+    const struct links *links = evidence->links;
     size_t dead = 0, lost = 0;
 
-    for (size_t i = 0; i < evidence->links->sample_count; i++) {
-        const struct link_sample *one = &evidence->links->samples[i];
+    for (size_t i = 0; i < links->sample_count; i++) {
+        const struct link_sample *one = &links->measured[i];
 
-        if (one->mbps > 0 || !passes(evidence, part, part->ways, one))
+        if (one->mbps > 0 || !passes(evidence, part, part->ways, &links->samples[i]))
             continue;
         dead++;
         lost += one->lost_bytes > 0;
@@ -100,12 +103,12 @@ void evidence_value(struct findings_builder *builder, const struct suspicion *it
 }
 
 /* Whether it is of nodes that nobody suspects, and nothing between them is at fault for sure. */
-static bool is_control(const struct findings_builder *builder, const struct link_sample *one)
+static bool is_control(const struct findings_builder *builder, const struct diagnose_sample *sample)
 {
-    if (builder->is_suspect[one->sample.from] || builder->is_suspect[one->sample.to])
+    if (builder->is_suspect[sample->from] || builder->is_suspect[sample->to])
         return false;
     for (size_t i = 0; i < builder->shared_count; i++)
-        if (passes(builder->evidence, builder->shared[i], builder->shared[i]->ways, one))
+        if (passes(builder->evidence, builder->shared[i], builder->shared[i]->ways, sample))
             return false;
     return true;
 }
@@ -123,12 +126,12 @@ double evidence_peers_mbps(struct findings_builder *builder, int rail)
         size_t count = 0;
 
         for (size_t i = 0; i < links->sample_count; i++) {
-            const struct diagnose_sample *sample = &links->samples[i].sample;
+            const struct diagnose_sample *sample = &links->samples[i];
 
             if ((rail < 0 || sample->rail == rail) && !sample->is_together &&
                 !sample_is_shared(&builder->evidence->network, sample) &&
-                (is_any || is_control(builder, &links->samples[i])))
-                values[count++] = links->samples[i].mbps;
+                (is_any || is_control(builder, sample)))
+                values[count++] = links->measured[i].mbps;
         }
         *peers = statistics_median(values, count);
     }
@@ -161,18 +164,18 @@ static struct retested retested_of(const struct findings_builder *builder, const
     struct retested retested = {0};
 
     for (size_t i = 0; i < evidence->links->sample_count; i++) {
-        const struct link_sample *one = &evidence->links->samples[i];
-        bool is_low = one->sample.rate < least;
+        const struct diagnose_sample *sample = &evidence->links->samples[i];
+        bool is_low = sample->rate < least;
 
         /* an end that was not scheduled is no evidence that a way is slow, only that it is fast */
-        if (!one->is_isolated)
+        if (!evidence->links->measured[i].is_isolated)
             continue;
-        if (is_low && one->sample.stalled > MODEL_SEEN) {
-            retested.part_stalled += passes(evidence, part, part->ways, one);
-        } else if (passes(evidence, part, part->ways, one)) {
+        if (is_low && sample->stalled > MODEL_SEEN) {
+            retested.part_stalled += passes(evidence, part, part->ways, sample);
+        } else if (passes(evidence, part, part->ways, sample)) {
             retested.part++;
             retested.part_low += is_low;
-        } else if (is_control(builder, one)) {
+        } else if (is_control(builder, sample)) {
             retested.control++;
             retested.control_low += is_low;
         }
@@ -185,16 +188,76 @@ static double low_share(size_t low, size_t all)
     return all > 0 ? (double)low / (double)all : 0;
 }
 
-/* Whether busy machines may have made as many low samples: of those that they keep from running the
- * ends notice a share only, so the rest has some as well, at most as the model's busy machine. */
-static bool may_be_unseen(const struct retested *retested)
+/* The share of a part's samples that busy machines may have made low unseen: of those that they
+ * keep from running the ends notice a share only, so the rest has some as well, at most as the
+ * model's busy machine. */
+static double unseen_share(const struct retested *retested)
 {
     double noticed = MODEL_SEEN_PREEMPTED, busy = MODEL_PREEMPTED_BUSY;
     double most = busy * (1 - noticed) * MODEL_SLOWED_SHARE / (1 - busy * noticed);
-    double unseen = (double)retested->part_stalled * (1 / noticed - 1) / (double)retested->part;
 
-    return statistics_binomial_tail(retested->part_low, retested->part, fmin(unseen, most)) >
-           RETEST_UNSEEN_CHANCE;
+    return fmin((double)retested->part_stalled * (1 / noticed - 1) / (double)retested->part, most);
+}
+
+/* Whether so many low ones of so many samples may be of those that are low with that chance. */
+static bool may_be(size_t low, size_t all, double chance)
+{
+    return statistics_binomial_tail(low, all, chance) > RETEST_UNSEEN_CHANCE;
+}
+
+/* Whether a part of another node that is at fault for sure explains that the sample is low. */
+static bool is_others(const struct evidence *evidence, const struct part *part,
+                      const struct diagnose_sample *sample)
+{
+    for (size_t i = 0; i < evidence->diagnosis.count; i++) {
+        const struct suspicion *item = &evidence->diagnosis.items[i];
+
+        if (part_is_of_node(&item->part) && item->part.place != part->place &&
+            suspicion_is_sure(item) &&
+            part_carries(&evidence->network, &item->part, sample->from, sample->to, sample->rail))
+            return true;
+    }
+    return false;
+}
+
+/* What a node's part had with others of its leaf, but for what busy machines are known to have
+ * made low, and, of what comes and goes, others that are at fault. */
+struct inside {
+    size_t all, low;
+};
+
+static struct inside inside_of(const struct evidence *evidence, const struct part *part)
+{
+    const struct diagnose_network *network = &evidence->network;
+    double least = evidence->conf->link_peers_percent / 100;
+    struct inside inside = {0};
+
+    for (size_t i = 0; i < evidence->links->sample_count; i++) {
+        const struct diagnose_sample *sample = &evidence->links->samples[i];
+        bool is_low = sample->rate < least;
+
+        if (!passes(evidence, part, part->ways, sample) || sample_is_across(network, sample) ||
+            (is_low && sample->stalled > MODEL_SEEN) ||
+            (part->duty > 0 && is_others(evidence, part, sample)))
+            continue;
+        inside.all++;
+        inside.low += is_low;
+    }
+    return inside;
+}
+
+/* Whether it may be the uplinks of the node's leaf, or a cable of them, on which most streams are
+ * its by chance: with others of its leaf it was not low, or, of what comes and goes, no more than
+ * samples are anyway. */
+static bool may_be_uplink(const struct evidence *evidence, const struct part *part, double unseen,
+                          struct inside *inside)
+{
+    if (evidence->network.leaf_count < 2 || !part_is_of_node(part) ||
+        node_is_alone(&evidence->network, part->place))
+        return false;
+    *inside = inside_of(evidence, part);
+    return inside->low == 0 ||
+           (part->duty > 0 && may_be(inside->low, inside->all, fmax(unseen, MODEL_DIP_SHARE)));
 }
 
 /* Whether the retest bears a node's failure out; else why has the words. *is_cleared: it was well
@@ -203,6 +266,8 @@ bool evidence_bears_out(const struct findings_builder *builder, const struct sus
                         bool *is_cleared, char *why, size_t size)
 {
     struct retested retested = retested_of(builder, &item->part);
+    struct inside inside;
+    double unseen = unseen_share(&retested);
     bool is_low = item->part.duty > 0
                       ? retested.part_low > 0
                       : low_share(retested.part_low, retested.part) >= RETEST_SUSPECT_LOW_SHARE;
@@ -215,11 +280,17 @@ bool evidence_bears_out(const struct findings_builder *builder, const struct sus
     else if (low_share(retested.control_low, retested.control) >
              RETEST_CONTROL_LOW_SHARE * low_share(retested.part_low, retested.part))
         snprintf(why, size, "the control pair is slow as well: busy machines or network");
-    else if (is_low && may_be_unseen(&retested))
+    else if (is_low && may_be(retested.part_low, retested.part, unseen))
         snprintf(why, size,
                  "%zu of %zu retest samples were slow, and in %zu more an end was not scheduled: "
                  "busy machine?",
                  retested.part_low, retested.part, retested.part_stalled);
+    else if (is_low && may_be_uplink(builder->evidence, &item->part, unseen, &inside))
+        snprintf(
+            why, size,
+            "%zu of %zu samples within its leaf were slow: the leaf's uplinks, or one cable of "
+            "them, may be at fault; check these first",
+            inside.low, inside.all);
     else if (!is_low)
         snprintf(why, size, "%zu of %zu retest samples were slow; certify again", retested.part_low,
                  retested.part);

@@ -39,7 +39,7 @@ static struct best *find_best(const struct links *links)
     for (size_t i = 0; i < 2 * ends && best; i++)
         best[i].rate = NAN;
     for (size_t i = 0; i < links->sample_count && best; i++) {
-        const struct diagnose_sample *sample = &links->samples[i].sample;
+        const struct diagnose_sample *sample = &links->samples[i];
         int nodes[] = {sample->from, sample->to};
 
         for (int way = 0; way < 2 && !sample->is_together; way++) {
@@ -48,7 +48,7 @@ static struct best *find_best(const struct links *links)
                       (size_t)way];
 
             if (isnan(of->rate) || sample->rate > of->rate)
-                *of = (struct best){sample->rate, links->samples[i].expected_mbps};
+                *of = (struct best){sample->rate, links->measured[i].expected_mbps};
         }
     }
     return best;
