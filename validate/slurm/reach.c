@@ -54,8 +54,13 @@ enum fault_code reach_code(enum reach_state state)
                                    : FAULT_NODE_UNREACHABLE;
 }
 
-/* What a child tells: first that the host took its connection, then how it ended. */
-enum word { WORD_CONNECTED = 'c', WORD_END = 'e' };
+bool reach_is_one_sided(enum reach_state state)
+{
+    return state == REACH_NO_SLURMD || state == REACH_CUT_OFF;
+}
+
+/* What a child tells: that it has the address, that the host took its connection, how it ended. */
+enum word { WORD_RESOLVED = 'r', WORD_CONNECTED = 'c', WORD_END = 'e' };
 
 struct telling {
     enum word word;
@@ -72,7 +77,7 @@ static void send_result(int fd, enum word word, enum reach_state state, int reas
 }
 
 /* Connects to the host's port and hangs up. Returns 0 or an errno; -1 when the name is unknown. */
-static int connect_to(const struct cluster_node *node)
+static int connect_to(const struct cluster_node *node, int told)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
     char port[16];
@@ -81,6 +86,7 @@ static int connect_to(const struct cluster_node *node)
     snprintf(port, sizeof port, "%u", node->port ? node->port : DEFAULT_PORT);
     if (getaddrinfo(node->address, port, &hints, &found) != 0 || !found)
         return -1;
+    send_result(told, WORD_RESOLVED, REACH_NOT_ASKED, 0);
     for (const struct addrinfo *address = found; address; address = address->ai_next) {
         fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, 0);
         reason = fd >= 0 && connect(fd, address->ai_addr, address->ai_addrlen) == 0 ? 0 : errno;
@@ -106,7 +112,7 @@ query_node(const struct cluster_node *node, pid_t parent, int fd)
     if (getppid() != parent)
         _exit(1);
     dup2(quiet, 2); /* libslurm says there what we say better */
-    reason = connect_to(node);
+    reason = connect_to(node, fd);
     if (reason != 0) {
         send_result(fd, WORD_END,
                     reason == -1             ? REACH_NO_ADDRESS
@@ -151,7 +157,7 @@ struct asked {
     pid_t pid;
     int fd;
     double begin;
-    bool is_connected, is_over;
+    bool is_resolved, is_connected, is_over;
 };
 
 static void answer_set(struct reach *answer, enum reach_state state, int reason, double seconds)
@@ -201,9 +207,9 @@ static void child_end(struct asked *asked, struct reach *answer, double deadline
     ssize_t got;
 
     while ((got = read(asked->fd, &telling, sizeof telling)) == (ssize_t)sizeof telling) {
-        if (telling.word == WORD_CONNECTED) {
-            asked->is_connected = true;
-        } else {
+        asked->is_resolved |= telling.word == WORD_RESOLVED;
+        asked->is_connected |= telling.word == WORD_CONNECTED;
+        if (telling.word == WORD_END) {
             answer_set(answer, telling.state, telling.reason, seconds);
             asked->is_over = true;
             return;
@@ -212,7 +218,11 @@ static void child_end(struct asked *asked, struct reach *answer, double deadline
     if (got < 0 && seconds < deadline_s) /* EAGAIN, EINTR */
         return;
     if (seconds >= deadline_s) {
-        answer_set(answer, asked->is_connected ? REACH_FROZEN : REACH_CUT_OFF, 0, seconds);
+        answer_set(answer,
+                   asked->is_connected  ? REACH_FROZEN
+                   : asked->is_resolved ? REACH_CUT_OFF
+                                        : REACH_NO_ADDRESS,
+                   0, seconds);
     } else {
         answer_set(answer, REACH_FAILED, 0, seconds);
         snprintf(answer->message, sizeof answer->message, "cannot tell: the request was lost");
@@ -238,7 +248,7 @@ static int child_start(struct asked *asked, const struct cluster_node *node, str
         return error_set(err, "cannot query %s: %m", node->name);
     }
     asked->fd = pair[0];
-    asked->is_connected = asked->is_over = false;
+    asked->is_resolved = asked->is_connected = asked->is_over = false;
     return 0;
 }
 

@@ -20,7 +20,7 @@ enum reach_state {
     REACH_NO_MUNGE,   /* slurmd is there and drops what is not authenticated */
     REACH_FROZEN,     /* the host's kernel takes the connection, slurmd does not speak */
     REACH_CUT_OFF,    /* no answer to the connection */
-    REACH_NO_ADDRESS, /* the name does not resolve, on this host */
+    REACH_NO_ADDRESS, /* the name does not resolve, or not in time, on this host */
     REACH_NO_ROUTE,   /* this host has no way to the address */
     REACH_FAILED,     /* anything else: cannot tell */
 };
@@ -40,6 +40,11 @@ enum fault_code reach_code(enum reach_state state);
 /* Whether the state may be the node's own fault; of the others this host is the cause, or it cannot
  * be told. */
 bool reach_is_failure(enum reach_state state);
+
+/* Of these: whether what lies between may be the cause all the same, a name that stands for another
+ * host or a network that lets only this one not through. Then another's word is wanted, as the
+ * controller's. */
+bool reach_is_one_sided(enum reach_state state);
 
 /* Fills answers[i] for nodes[i]. A node that does not answer within deadline_s is asked once more
  * with twice the time, so that a busy node is not called a dead one, nor one whose slurmd is being

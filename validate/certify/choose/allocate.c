@@ -352,8 +352,11 @@ void certify_allocate(struct certify *certify)
                           certify->is_root ? certify->battery.uid : geteuid(), &err) == 0 &&
             (!certify->is_root ||
              (reserve(certify, &names, &err) == 0 && battery_check(certify, &names, &err) == 0)) &&
-            certify_drains_lift(certify, &names, &err) == 0)
+            certify_drains_lift(certify, &names, &err) == 0) {
+            hostlist_clear(&names);
+            candidates(certify, &names);
             allocation_try(certify, 0, &names, &err);
+        }
         allocation_note(certify, &names, &err);
     }
     hostlist_clear(&names);

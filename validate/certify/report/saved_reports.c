@@ -79,7 +79,7 @@ int certify_reports(struct certify *certify)
         path = path_of(certify->conf.reports[i].path, certify->run);
 
         if (path)
-            save(&survey, certify->conf.reports[i].format, path);
+            rv |= save(&survey, certify->conf.reports[i].format, path);
         free(path);
     }
     survey_clear(&survey);

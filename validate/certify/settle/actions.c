@@ -10,6 +10,7 @@
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/alike.h"
 #include "validate/history/node_status.h"
+#include "validate/policy/reason.h"
 #include "validate/slurm/retest.h"
 
 static void resumed(const char *name, const char *nothing, const struct error *err, void *context)
@@ -18,19 +19,46 @@ static void resumed(const char *name, const char *nothing, const struct error *e
     certify_node_run(context, name)->is_resumed = !err;
 }
 
+static bool is_away(const struct cluster_node *node)
+{
+    return node->is_drained || node->is_down;
+}
+
+/* Whether the drain is another one than the run began with, and not ours either. */
+static bool is_changed(const struct node_run *node_run, const struct cluster_node *node)
+{
+    return strcmp(node->reason, node_run->slurm->reason) != 0 && !reason_is_ours(node->reason);
+}
+
+static void left_verdict(struct certify *certify, struct node_run *node_run,
+                         const struct cluster_node *node)
+{
+    char text[256];
+
+    snprintf(text, sizeof text, "left alone: drained by someone else meanwhile: %.200s",
+             *node->reason ? node->reason : "no reason given");
+    certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "", text);
+}
+
 int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
 {
     struct batch comments = {0}, resumes = {0};
-    int rv = 0;
+    struct cluster now = {0};
+    int rv = certify->operations->load_nodes(&now, err);
 
     for (size_t i = 0; rv == 0 && i < names->count; i++) {
-        const struct node_run *node_run = certify_node_run(certify, names->names[i]);
+        struct node_run *node_run = certify_node_run(certify, names->names[i]);
+        const struct cluster_node *node = cluster_node(&now, node_run->name);
 
-        if (node_run->plan.role != ROLE_RETEST)
+        if (node_run->plan.role != ROLE_RETEST || !node || !is_away(node))
             continue;
-        rv = undo_note_resume(&certify->undo, node_run->name, node_run->slurm->reason, err);
+        if (is_changed(node_run, node)) {
+            left_verdict(certify, node_run, node);
+            continue;
+        }
+        rv = undo_note_resume(&certify->undo, node_run->name, node->reason, err);
         if (rv == 0)
-            rv = retest_mark(node_run->slurm, certify->run, &comments, err);
+            rv = retest_mark(node, certify->run, &comments, err);
         if (rv == 0 && batch_add(&resumes, node_run->name, "") != 0)
             rv = error_set(err, "no memory");
     }
@@ -40,6 +68,7 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
         rv = batch_apply(&resumes, certify->operations->resume, resumed, certify, err);
     batch_clear(&comments);
     batch_clear(&resumes);
+    cluster_clear(&now);
     return rv;
 }
 
@@ -62,13 +91,13 @@ static void settled(const char *name, const char *comment, const struct error *e
         certify_note(certify, "%s released; it was drained: %s", name, node_run->slurm->reason);
 }
 
-/* The node's drain, which we had lifted, is as it is to be. */
+/* The node's drain, which we had lifted, is as it is to be. node: as it is by now. */
 static void settle_add(struct certify *certify, const struct node_run *node_run,
-                       struct batch *comments)
+                       const struct cluster_node *node, struct batch *comments)
 {
     struct error err;
 
-    if (node_run->is_resumed && retest_unmark(node_run->slurm, comments, &err) != 0)
+    if (node_run->is_resumed && node && retest_unmark(node, comments, &err) != 0)
         certify_note(certify, "%s", err.text);
 }
 
@@ -85,17 +114,26 @@ static size_t drain_cap(const struct certify *certify)
                      CAP_DRAINS_LEAST);
 }
 
+/* What is done to nodes once it is decided about all. */
+struct actions {
+    struct certify *certify;
+    struct cluster now; /* nothing: it could not be read, err says why */
+    struct error err;
+    struct batch drains, comments;
+};
+
 /* Counts what muster has out of service now, whoever of its runs and tools took it: those whose
  * drain was lifted for the test too, unless they passed. */
-static void drained_count(struct certify *certify)
+static void drained_count(struct actions *actions)
 {
-    struct cluster now = {0};
-    bool is_known = certify->operations->load_nodes(&now, NULL) == 0;
-    size_t count = cap_taken(is_known ? &now : &certify->cluster);
+    struct certify *certify = actions->certify;
+    bool is_known = certify->operations->load_nodes(&actions->now, &actions->err) == 0;
+    size_t count = cap_taken(is_known ? &actions->now : &certify->cluster);
 
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
-        const struct cluster_node *node = is_known ? cluster_node(&now, node_run->name) : NULL;
+        const struct cluster_node *node =
+            is_known ? cluster_node(&actions->now, node_run->name) : NULL;
 
         if (is_known)
             count += node_run->is_resumed && node && !cap_counts(node) &&
@@ -104,14 +142,29 @@ static void drained_count(struct certify *certify)
             count += node_run->decision == DECISION_DRAIN;
     }
     certify->drained = count;
-    cluster_clear(&now);
 }
 
-/* What is done to nodes once it is decided about all. */
-struct actions {
-    struct certify *certify;
-    struct batch drains, comments;
-};
+/* Whether it is out of service and not by us. What Slurm itself sets down comes back by itself: a
+ * node that is at fault must not. */
+static bool is_others(const struct cluster_node *node)
+{
+    return is_away(node) && !reason_is_ours(node->reason) &&
+           (node->is_drained || !reason_slurm_part(node->reason));
+}
+
+/* Whether the node may be drained: its state is known, and nobody else has drained it meanwhile. */
+static bool is_drainable(struct actions *actions, const struct node_run *node_run)
+{
+    const struct cluster_node *node = cluster_node(&actions->now, node_run->name);
+
+    if (!node)
+        certify_note(actions->certify, "%s not drained: cannot read its state in Slurm: %s",
+                     node_run->name, *actions->err.text ? actions->err.text : "no such node");
+    else if (is_others(node))
+        certify_note(actions->certify, "%s left as it is: drained by someone else meanwhile: %s",
+                     node_run->name, *node->reason ? node->reason : "no reason given");
+    return node && !is_others(node);
+}
 
 static bool stays_drained(const struct node_run *node_run)
 {
@@ -160,7 +213,7 @@ static void drained(const char *name, const char *reason, const struct error *er
     }
     if (node_run->is_silent && undo_note_down(&certify->undo, name, reason, &why) != 0)
         certify_note(certify, "%s", why.text);
-    settle_add(certify, node_run, &actions->comments);
+    settle_add(certify, node_run, cluster_node(&actions->now, name), &actions->comments);
     certify_note(certify, "%s %s: %s", name, stays_drained(node_run) ? "stays drained" : "drained",
                  reason);
 }
@@ -171,6 +224,7 @@ static void actions_take(struct actions *actions)
 
     batch_apply(&actions->drains, actions->certify->operations->drain, drained, actions, &err);
     settle(actions->certify, &actions->comments);
+    cluster_clear(&actions->now);
 }
 
 /* A failure near a limit is put on record, and counted at the next one. */
@@ -238,6 +292,9 @@ static void decide(struct actions *actions, struct node_run *node_run)
                                                        .strikes = certify->conf.strikes,
                                                        .drained = certify->drained,
                                                        .cap = drain_cap(certify)});
+    if ((node_run->decision == DECISION_DRAIN || node_run->decision == DECISION_KEEP) &&
+        !is_drainable(actions, node_run))
+        node_run->decision = DECISION_NOTHING;
     certify->drained += node_run->decision == DECISION_DRAIN;
     if (facts.role == ROLE_TEST && facts.verdict == VERDICT_FAIL && !ground)
         certify_note(certify,
@@ -247,19 +304,25 @@ static void decide(struct actions *actions, struct node_run *node_run)
         drain_add(actions, node_run);
 }
 
+/* Whether it has stopped answering for certain. */
+static bool is_lost(const struct node_run *node_run)
+{
+    return node_run->is_silent && !node_run->is_cut_off;
+}
+
 void certify_drop_silent(struct certify *certify)
 {
     struct actions actions = {.certify = certify};
     bool is_any = false;
 
     for (size_t i = 0; i < certify->count && !certify->options.is_dry_run; i++)
-        is_any |= certify->node_runs[i].is_silent && !certify->node_runs[i].is_decided;
+        is_any |= is_lost(&certify->node_runs[i]) && !certify->node_runs[i].is_decided;
     if (!is_any)
         return;
     certify_alike(certify);
-    drained_count(certify);
+    drained_count(&actions);
     for (size_t i = 0; i < certify->count; i++)
-        if (certify->node_runs[i].is_silent)
+        if (is_lost(&certify->node_runs[i]))
             decide(&actions, &certify->node_runs[i]);
     actions_take(&actions);
 }
@@ -272,7 +335,7 @@ void certify_drains_decide(struct certify *certify)
 
     certify_alike(certify);
     certify_alike_report(certify);
-    drained_count(certify);
+    drained_count(&actions);
     for (size_t i = 0; i < certify->count; i++) {
         decide(&actions, &certify->node_runs[i]);
         if (certify->node_runs[i].decision == DECISION_SPARE)
@@ -296,12 +359,17 @@ void certify_drains_decide(struct certify *certify)
 void certify_drains_release(struct certify *certify)
 {
     struct batch comments = {0};
+    struct cluster now = {0};
+    struct error err;
 
+    if (certify->operations->load_nodes(&now, &err) != 0)
+        certify_note(certify, "no drain is released: %s", err.text);
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
 
         if (node_run->is_resumed && outcome_tested(&node_run->outcome) == VERDICT_PASS)
-            settle_add(certify, node_run, &comments);
+            settle_add(certify, node_run, cluster_node(&now, node_run->name), &comments);
     }
     settle(certify, &comments);
+    cluster_clear(&now);
 }

@@ -8,11 +8,13 @@
  * down: a job with such a node does not end, and without it the others are free at once. */
 void certify_drop_silent(struct certify *certify);
 /* Lifts the drains of ours among those nodes, inside the reservation of the run; each is in the
- * journal and in its node's Comment before. Returns 0, or -1 with err. */
+ * journal and in its node's Comment before. A node that somebody else has drained meanwhile stays
+ * so, and is unknown. Returns 0, or -1 with err. */
 int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err);
 
-/* Decides about all nodes, once, and drains those that are to be drained; drains of ours whose node
- * passed are released when the certificates are written. */
+/* Decides about all nodes, once, and drains those that are to be drained, but for those that
+ * somebody else has drained by now; drains of ours whose node passed are released when the
+ * certificates are written. */
 void certify_drains_decide(struct certify *certify);
 void certify_drains_release(struct certify *certify);
 

@@ -19,6 +19,7 @@
 #include "validate/certify/stages/extras.h"
 #include "validate/certify/stages/request.h"
 #include "validate/certify/step/certify_step.h"
+#include "validate/certify/step/reach_nodes.h"
 #include "validate/history/node_status.h"
 #include "validate/slurm/batch.h"
 #include "validate/slurm/revocation.h"
@@ -389,6 +390,7 @@ static void run(struct certify *certify)
     if (certify_stop)
         return;
     reboots_find(certify);
+    certify_reach_cut_off(certify);
     certify_drains_decide(certify);
     certificates_revoke(certify);
     certificates_issue(certify);

@@ -28,11 +28,11 @@ static char *without_gate(const char *extra, struct error *err)
     return text;
 }
 
-/* What the node's Extra is to be; NULL when it is to be left alone. */
-static char *text_wanted(struct certify *certify, const struct node_run *node_run, bool offers)
+/* What the node's Extra is to be, which is extra by now; NULL when it is to be left alone. */
+static char *text_wanted(struct certify *certify, const struct node_run *node_run,
+                         const char *extra, bool offers)
 {
     enum verdict verdict = outcome_tested(&node_run->outcome);
-    const char *extra = node_run->slurm->extra;
     struct error err = {""};
     char *text = NULL, *ungated;
 
@@ -54,13 +54,14 @@ static char *text_wanted(struct certify *certify, const struct node_run *node_ru
 
 /* Slurm does not know when a certificate ends: what has ended is taken out wherever it stands, of
  * nodes that this run does not look at too. */
-static void expired_add(struct certify *certify, struct batch *batch)
+static void expired_add(const struct certify *certify, const struct cluster *cluster,
+                        struct batch *batch)
 {
     long long now = (long long)time(NULL);
     struct error err;
 
-    for (size_t i = 0; i < certify->cluster.node_count; i++) {
-        const struct cluster_node *node = &certify->cluster.nodes[i];
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        const struct cluster_node *node = &cluster->nodes[i];
         const struct node_run *node_run = certify_node_run(certify, node->name);
 
         if ((!node_run || !*node_run->certified_until) && extra_is_over(node->extra, now))
@@ -79,15 +80,24 @@ static void written(const char *name, const char *text, const struct error *err,
 void certify_extras(struct certify *certify)
 {
     bool offers = certify->cluster.has_extra && certify->conf.write_extra;
+    struct cluster now = {0};
     struct batch batch = {0};
     struct error err;
 
     if (certify->options.is_dry_run)
         return;
+    /* other runs, and the site, have changed Extras since they were read */
+    if (certify->operations->load_nodes(&now, &err) != 0)
+        certify_note(certify, "Extra of the nodes left as it is: %s", err.text);
     if (offers)
-        expired_add(certify, &batch);
-    for (size_t i = 0; i < certify->count; i++)
-        text_add(&batch, certify->node_runs[i].slurm,
-                 text_wanted(certify, &certify->node_runs[i], offers));
+        expired_add(certify, &now, &batch);
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct cluster_node *node = cluster_node(&now, certify->node_runs[i].name);
+
+        if (node)
+            text_add(&batch, node,
+                     text_wanted(certify, &certify->node_runs[i], node->extra, offers));
+    }
     batch_apply(&batch, certify->operations->set_extra, written, certify, &err);
+    cluster_clear(&now);
 }

@@ -71,6 +71,7 @@ struct node_run {
     bool is_resumed; /* its drain was lifted by us */
     bool is_partner; /* chosen only as another's partner */
     bool is_silent;  /* it stopped answering while it was in the job */
+    bool is_cut_off; /* this host does not reach it, and the controller does not miss it */
     bool is_missed;  /* it could not be had for one of the later jobs */
     bool is_suspect; /* a process died or hung in this stage: set aside for certify_retest() */
     char suspicion[200], suspect_part[64]; /* of a suspect: what was seen, and where */

@@ -27,7 +27,8 @@ struct step_output {
     struct hostlist nodes; /* of its tasks, where there is one on each */
     struct labels labels;
     size_t *records_of; /* each of the nodes */
-    double watch_at;    /* when the nodes are to be reached next */
+    double watch_at;    /* when nodes are to be reached next */
+    size_t watched;     /* those before were reached this time round */
     double probe_at;    /* when they are asked, once, whether the program starts; INFINITY: not */
     volatile sig_atomic_t stop; /* ends the step */
     double read_at;             /* the last line */
@@ -105,6 +106,18 @@ static void read_line(const char *line, bool is_error, void *context)
     record_take(output, task, text);
 }
 
+/* Reaches the nodes whose turn it is. Returns how many do not answer. */
+static size_t watch(struct step_output *output)
+{
+    const struct hostlist *nodes = output->step->nodes;
+    size_t left = nodes->count - output->watched;
+    struct hostlist some = {nodes->names + output->watched,
+                            left < CERTIFY_WATCH_MOST ? left : CERTIFY_WATCH_MOST};
+
+    output->watched = some.count < left ? output->watched + some.count : 0;
+    return certify_reach_again(output->certify, &some, output->step->stage);
+}
+
 static void tick(void *context)
 {
     struct step_output *output = context;
@@ -119,7 +132,7 @@ static void tick(void *context)
         output->stop = certify_program_probe(output->certify, output->step->stage,
                                              output->step->nodes, true) > 0;
     } else if (!output->stop && clock_s() > output->watch_at) {
-        if (certify_reach_again(output->certify, output->step->nodes, output->step->stage) > 0) {
+        if (watch(output) > 0) {
             output->has_lost = output->step->survives_loss;
             output->stop = !output->has_lost;
         }

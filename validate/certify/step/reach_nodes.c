@@ -5,9 +5,28 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/report/run_records.h"
+
+/* Whether the controller misses the node too. */
+static bool is_missed_by_slurm(const struct cluster *now, const char *name)
+{
+    const struct cluster_node *node = cluster_node(now, name);
+
+    return node && (!node->is_responding || node->is_down);
+}
+
+/* Whether answers that blame their nodes may be this host's fault: the controller is asked then. */
+static bool is_any_one_sided(const struct reach *answers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (reach_is_one_sided(answers[i].state))
+            return true;
+    return false;
+}
 
 /* Reaches those nodes for which is_wanted() holds. Returns how many do not answer. */
 static size_t reach_all(struct certify *certify, enum stage stage,
@@ -19,6 +38,7 @@ static size_t reach_all(struct certify *certify, enum stage stage,
     struct node_run **node_runs = calloc(certify->count + 1, sizeof(*node_runs));
     struct reach *answers = calloc(certify->count + 1, sizeof *answers);
     size_t count = 0, silent = 0, no_munge = 0;
+    struct cluster now = {0};
     struct error err;
 
     for (size_t i = 0; nodes && node_runs && answers && i < certify->count; i++) {
@@ -33,12 +53,25 @@ static size_t reach_all(struct certify *certify, enum stage stage,
         count = 0;
     for (size_t i = 0; i < count; i++)
         no_munge += answers[i].state == REACH_NO_MUNGE;
+    if (is_any_one_sided(answers, count))
+        (void)certify->operations->load_nodes(&now, &err); /* else nobody is known to be missed */
     for (size_t i = 0; i < count; i++) {
         enum reach_state state = answers[i].state;
         enum verdict verdict = state == REACH_ANSWERS    ? VERDICT_PASS
                                : reach_is_failure(state) ? VERDICT_FAIL
                                                          : VERDICT_UNKNOWN;
 
+        char text[256];
+
+        snprintf(text, sizeof text, "%s", answers[i].message);
+        node_runs[i]->is_cut_off =
+            reach_is_one_sided(state) && !is_missed_by_slurm(&now, node_runs[i]->name);
+        if (node_runs[i]->is_cut_off) {
+            verdict = VERDICT_UNKNOWN;
+            snprintf(text, sizeof text,
+                     "%s; slurmctld does not miss it: check names and network of this host",
+                     answers[i].message);
+        }
         /* Refused by several: then a key is being changed, or it is this host's that is wrong. */
         if (state == REACH_NO_MUNGE && no_munge > 1)
             verdict = VERDICT_UNKNOWN;
@@ -47,12 +80,14 @@ static size_t reach_all(struct certify *certify, enum stage stage,
             continue;
         if (verdict != VERDICT_PASS)
             silent++;
-        node_runs[i]->is_silent |= verdict == VERDICT_FAIL && stage != STAGE_REACH;
+        node_runs[i]->is_silent |=
+            (verdict == VERDICT_FAIL || node_runs[i]->is_cut_off) && stage != STAGE_REACH;
         /* In a later stage an answer says nothing about that stage. */
         if (verdict != VERDICT_PASS || stage == STAGE_REACH)
             certify_fault(certify, node_runs[i], stage, verdict, reach_code(state),
-                          "workers.enumerate", reach_part(state), answers[i].message);
+                          "workers.enumerate", reach_part(state), text);
     }
+    cluster_clear(&now);
     free(nodes);
     free(node_runs);
     free(answers);
@@ -89,6 +124,41 @@ void certify_reach_last(struct certify *certify)
     if (certify_good(certify, &names) > 0)
         certify_reach_again(certify, &names, STAGE_CERTIFICATE);
     hostlist_clear(&names);
+}
+
+static bool is_cut_off(const struct node_run *node_run, const struct hostlist_set *names)
+{
+    (void)names;
+    return node_run->is_cut_off;
+}
+
+/* Whether the controller may still come to miss a node: it calls all of a job that has ended. */
+static bool is_awaited(const struct certify *certify)
+{
+    struct cluster now = {0};
+    bool is_any = false;
+
+    if (certify->operations->load_nodes(&now, NULL) != 0)
+        return true;
+    for (size_t i = 0; i < certify->count; i++)
+        is_any |= certify->node_runs[i].is_cut_off && certify->node_runs[i].is_silent &&
+                  !is_missed_by_slurm(&now, certify->node_runs[i].name);
+    cluster_clear(&now);
+    return is_any;
+}
+
+void certify_reach_cut_off(struct certify *certify)
+{
+    double begin = clock_s();
+    bool is_any = false;
+
+    for (size_t i = 0; i < certify->count; i++)
+        is_any |= certify->node_runs[i].is_cut_off;
+    while (is_any && !certify->options.is_dry_run && !certify_stop &&
+           clock_s() - begin < CERTIFY_MISSED_S && is_awaited(certify))
+        sleep(1);
+    if (is_any && !certify_stop)
+        reach_all(certify, STAGE_CERTIFICATE, is_cut_off, NULL);
 }
 
 void certify_reach_first(struct certify *certify)
