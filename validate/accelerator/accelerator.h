@@ -132,9 +132,9 @@ enum accelerator_outcome {
     OUTCOME_NO_LIBRARY,       /* not found, or cannot be loaded */
     OUTCOME_NO_DRIVER,        /* the library finds no driver */
     OUTCOME_VERSION_MISMATCH, /* library and driver are of different versions */
-    OUTCOME_HUNG,             /* no answer within the deadline */
+    OUTCOME_HUNG,             /* no answer, and its process cannot be killed */
     OUTCOME_CRASHED,          /* the library killed the child */
-    OUTCOME_ERROR,            /* anything else: reason */
+    OUTCOME_ERROR,            /* anything else, or late: reason */
 };
 
 struct accelerator_report {

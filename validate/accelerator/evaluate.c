@@ -184,6 +184,16 @@ static void evaluate_pcie(struct evaluation *evaluation, long index)
              "uses %lld of %lld PCIe lanes", width, width_max);
 }
 
+/* Whether all GPUs of the model have links, as on a baseboard or in a hive of xGMI: bridges between
+ * PCIe cards join some of a node's and leave others without. */
+static bool has_links_on_board(const struct evaluation *evaluation,
+                               const struct accelerator *device)
+{
+    return (evaluation->report->vendor != GPU_NVIDIA && evaluation->report->vendor != GPU_AMD) ||
+           accelerator_number(device, ACCELERATOR_FABRIC_STATE) >= FABRIC_STARTED_NOT ||
+           device->fabric_cluster[0] || strstr(device->model, "SXM");
+}
+
 static void evaluate_links(struct evaluation *evaluation, long index)
 {
     const struct accelerator *device = device_at(evaluation, (size_t)index);
@@ -198,7 +208,7 @@ static void evaluate_links(struct evaluation *evaluation, long index)
         if (strcmp(other->model, device->model) == 0 && others > most)
             most = others;
     }
-    if (active < most)
+    if (active < most && (active > 0 || has_links_on_board(evaluation, device)))
         find(evaluation, index, FAULT_GPU_LINK_DOWN, ACCELERATOR_LINKS_ACTIVE, (double)most,
              "has %lld %ss up, another device of the node has %lld", active, link, most);
     if (failed > 0)

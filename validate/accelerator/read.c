@@ -151,7 +151,8 @@ static void take_end(const struct bounded_end *end, double deadline_s, struct sh
     char what[96];
 
     if (end->outcome == BOUNDED_LATE) {
-        shared->report.outcome = OUTCOME_HUNG;
+        /* one that could be killed may have waited for the processor */
+        shared->report.outcome = end->is_stuck ? OUTCOME_HUNG : OUTCOME_ERROR;
         snprintf(what, sizeof what, "no answer within %g s%s", deadline_s,
                  end->is_stuck ? ", and the process cannot be killed:" : "");
         report_end(shared, what);
@@ -193,7 +194,7 @@ struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *
     shared->report.outcome = OUTCOME_CRASHED; /* until the child says otherwise */
     snprintf(shared->report.library, sizeof shared->report.library, "%s",
              shared->candidates[0].file);
-    stuck = bounded_stuck(CHILD_NAME);
+    stuck = bounded_stuck(CHILD_NAME, deadline_s);
     if (stuck > 0) {
         shared->report.outcome = OUTCOME_HUNG;
         snprintf(shared->report.reason, sizeof shared->report.reason,

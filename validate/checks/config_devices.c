@@ -341,7 +341,7 @@ static void record_gpu_driver(const struct facts *facts, enum gpu_vendor vendor)
 void facts_gpus(const struct facts *facts)
 {
     const struct inventory *inventory = facts->checks->inventory;
-    long given = gres_gpu_count(facts->checks);
+    long given = gres_gpu_count(facts->checks, NULL);
     char part[24];
 
     fact_number(facts, "gpu.count", "", (long long)inventory->gpu_count, "count");

@@ -59,7 +59,8 @@ static void check_drivers(const struct checks *checks, const char *test)
 void check_gpu_enumerate(const struct checks *checks, const char *test)
 {
     long found = (long)checks->inventory->gpu_count, stated = checks->conf->gpus_per_node;
-    long given = found > 0 && stated < 0 ? gres_gpu_count(checks) : -1;
+    bool has_partitions = false;
+    long given = found > 0 && stated < 0 ? gres_gpu_count(checks, &has_partitions) : -1;
 
     if (found == 0 && stated <= 0) {
         checks_record(checks, test, "", VERDICT_SKIP, "no supported GPU found");
@@ -67,6 +68,11 @@ void check_gpu_enumerate(const struct checks *checks, const char *test)
     }
     if (stated >= 0)
         report_count(checks, test, found, stated, "GPUsPerNode in muster.conf");
+    else if (given >= 0 && has_partitions)
+        checks_record(checks, test, "gpu", VERDICT_SKIP,
+                      "%ld GPU%s on the PCI bus; not compared, as slurm.conf gives %ld with "
+                      "partitions (MIG) counted",
+                      found, text_plural((size_t)found), given);
     else if (given >= 0)
         report_count(checks, test, found, given, "slurm.conf");
     else

@@ -222,7 +222,12 @@ static void compare_counts(struct context *context)
         found += is_gpu(&context->devices[i]) && !context->list->devices[i].is_multiple;
     if (found == 0 && expected == 0)
         return;
-    if (!context->list->is_named && context->conf->auto_detect[0]) {
+    if (context->conf->auto_detect[0] && gres_has_partitions(context->checks, context->conf)) {
+        record_problem(context, "gpu", VERDICT_SKIP,
+                       "not checked: slurm.conf gives gpu:%ld with partitions (MIG) counted, which "
+                       "only slurmd can find",
+                       expected);
+    } else if (!context->list->is_named && context->conf->auto_detect[0]) {
         check_detected(context, expected);
     } else if (!context->list->is_named) {
         report_count(context, 0, expected, VERDICT_FAIL,

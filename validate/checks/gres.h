@@ -18,7 +18,12 @@ struct gres_conf {
 int gres_conf_read(const struct checks *checks, struct gres_conf *conf, struct error *err);
 void gres_conf_clear(struct gres_conf *conf);
 
-/* How many GPUs slurm.conf gives the node; -1 when there is no configuration to tell. */
-long gres_gpu_count(const struct checks *checks);
+/* Whether the GPUs that slurm.conf gives the node, or some, are parts of GPUs: by the names of
+ * their types, or since GPUs of the node are partitioned. Their number is not that of GPUs then. */
+bool gres_has_partitions(const struct checks *checks, const struct gres_conf *conf);
+
+/* How many GPUs slurm.conf gives the node; -1 when there is no configuration to tell.
+ * has_partitions: the same of them; NULL: not wanted. */
+long gres_gpu_count(const struct checks *checks, bool *has_partitions);
 
 #endif

@@ -26,13 +26,26 @@ void gres_conf_clear(struct gres_conf *conf)
     slurm_lines_clear(&conf->gres);
 }
 
-long gres_gpu_count(const struct checks *checks)
+bool gres_has_partitions(const struct checks *checks, const struct gres_conf *conf)
+{
+    const struct inventory *inventory = checks->inventory;
+
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        if (inventory->gpus[i].is_partitioned)
+            return true;
+    return slurm_gres_has_mig(conf->node.gres);
+}
+
+long gres_gpu_count(const struct checks *checks, bool *has_partitions)
 {
     struct gres_conf conf;
     long count = -1;
 
-    if (gres_conf_read(checks, &conf, NULL) == 0 && conf.node.is_found)
+    if (gres_conf_read(checks, &conf, NULL) == 0 && conf.node.is_found) {
         count = slurm_gres_count(conf.node.gres, "gpu");
+        if (has_partitions)
+            *has_partitions = gres_has_partitions(checks, &conf);
+    }
     gres_conf_clear(&conf);
     return count;
 }

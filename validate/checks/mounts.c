@@ -132,7 +132,7 @@ static int probe_mount(const struct checks *checks, const char *test, const stru
 
     snprintf(name, sizeof name, "muster-%08x", (unsigned)hash_text(HASH_BEGIN, mount->path));
     snprintf(probe.path, sizeof probe.path, "%s", mount->path);
-    stuck = bounded_stuck(name);
+    stuck = bounded_stuck(name, CHECK_MOUNT_S);
     if (stuck > 0) {
         checks_fault(checks, test, mount->path, FAULT_MOUNT_HANGS,
                      "%s does not respond; process %d of an earlier check still waits for it",
@@ -164,7 +164,7 @@ static void check_mount(const struct checks *checks, const char *test, const cha
     if (!checks->root[0] && probe_mount(checks, test, &mount) < 0)
         return;
     if (!look_up(checks->root, &mount))
-        checks_record(checks, test, mount.path, VERDICT_UNKNOWN,
+        checks_record(checks, test, mount.path, checks->root[0] ? VERDICT_SKIP : VERDICT_UNKNOWN,
                       "cannot read /proc/self/mountinfo");
     else if (!mount.is_mounted)
         checks_fault(checks, test, mount.path, FAULT_MOUNT_MISSING,

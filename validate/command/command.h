@@ -76,8 +76,7 @@ int command_options(const struct option_set *set, int argc, char **argv, void *c
            OPTION_FIELD(type, node))
 #define COMMAND_ROOT(type)                                                                         \
     OPTION('r', "root", "DIR",                                                                     \
-           "read a recorded tree instead of this machine; reads only a configuration given with "  \
-           "--config",                                                                             \
+           "read a recorded tree instead of this machine, and no configuration but a given one",   \
            TEXT, OPTION_FIELD(type, root))
 
 /* Prints where help is. Returns COMMAND_USAGE. */

@@ -50,7 +50,7 @@ static const struct option_set set = {
     .usage = "muster report [OPTION...] [FILE...]",
     .summary = "Reports the results of a run: from FILEs written by muster certify --json and the "
                "battery programs (-: standard input), or without FILE from the history.",
-    .status = "0 written, 2 usage, 3 not written, or lines of a file were skipped.",
+    .status = "0 written, 2 usage, 3 not written, or lines of a file or the history left out.",
     .rows = rows,
     .print_more = print_formats,
     .words = INT_MAX,
@@ -124,7 +124,9 @@ static void past_take(const struct history_node *node, void *context)
                                .time = node->time,
                                .rail_mbps = node->rail_mbps,
                                .expires = NAN,
-                               .verdict = node->verdict};
+                               .verdict = node->verdict,
+                               .code = node->code,
+                               .is_suspect = node->is_suspect};
     struct tm day = {0};
 
     if (is_told(filler->survey, node->node))
@@ -179,9 +181,10 @@ static int report(const struct options *options, const struct conf *conf)
     if (rv == 0 && survey.other_runs > 0)
         progress_print(&progress, "%s: run %s; %zu records of other runs left out", name,
                        survey.run, survey.other_runs);
-    /* the past only adds to a report: where it cannot be read, that is said, and no more */
-    if (rv == 0 && report_past(&survey, conf->history_path, &err) != 0)
+    if (rv == 0 && report_past(&survey, conf->history_path, &err) != 0) {
         progress_print(&progress, "%s: history: %s; left out", name, err.text);
+        is_whole = false;
+    }
     if (strcmp(options->output, "-") == 0)
         progress_drop(&progress); /* the report may go to the same terminal */
     if (rv == 0 &&

@@ -197,6 +197,8 @@ int command_suspects(int argc, char **argv)
         return status;
     if (options.is_leave && options.remove)
         return command_misuse(argv[0], "--leave and --remove are mutually exclusive");
+    if (!options.directory && !options.is_leave && geteuid() != 0)
+        return command_misuse(argv[0], "needs root");
     if (!options.directory) {
         suspect_reports_directory("", directory, sizeof directory);
         options.directory = directory;

@@ -8,9 +8,9 @@
 
 #include "lib/catalog/catalog.h"
 
-/* Parts that a health check does not find. A driver that is loaded again, or a device that is
- * reset, is away for a moment: only what is missing in ABSENCES_IN_A_ROW checks in a row is gone.
- * Pure. */
+/* Parts that a health check does not find, and links that are down. A driver that is loaded again,
+ * a device that is reset, or the port of a switch that restarts is away for a moment: only what is
+ * missing in ABSENCES_IN_A_ROW checks in a row is gone. Pure. */
 
 enum { ABSENCES_IN_A_ROW = 3, ABSENCES_MOST = 128 };
 
@@ -28,7 +28,7 @@ struct absences {
 /* None, of that boot. */
 void absences_init(struct absences *absences, const char *boot_id);
 
-/* Whether the fault is that a part, a GPU or an interface, is missing. */
+/* Whether the fault is that a GPU, an interface or the link of one is missing. */
 bool absences_concern(enum fault_code code);
 
 /* Takes a part that this check misses. Returns in how many checks in a row it was missing, this one

@@ -10,7 +10,7 @@
 static int count_of(sqlite3 *database, const char *query, const char *node, const char *part)
 {
     sqlite3_stmt *statement = NULL;
-    int found = -1;
+    int found = -1; /* could not be read */
 
     if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK) {
         database_bind_text(statement, 1, node);
@@ -63,8 +63,12 @@ int history_accept(const char *path, const char *node, const char *part, const c
                                  "SELECT count(*) FROM (SELECT 1 FROM nodes WHERE node = ?1"
                                     " LIMIT 1)",
                                  node, NULL);
+    if (known < 0)
+        database_failed(database, path, err);
     sqlite3_close(database);
-    if (known <= 0) {
+    if (known < 0)
+        return -1;
+    if (known == 0) {
         error_set(err, "no run of muster certify contains %s%s%s in %s", node, part ? " " : "",
                   part ? part : "", path);
         return 1;

@@ -168,7 +168,7 @@ static bool add_records(sqlite3 *database, const struct history_run *run,
         database_bind_text(statement, 12, record->limit_source);
         database_bind_text(statement, 13, verdict_name(record->verdict));
         database_bind_text(statement, 14, record->message);
-        database_bind_text(statement, 15, catalog_fault(record_code(record))->name);
+        database_bind_text(statement, 15, record_code_name(record));
         database_bind_number(statement, 16, record->job);
         database_bind_number(statement, 17, record->user);
         is_done = database_insert(statement);

@@ -38,12 +38,14 @@ static const char schema[] =
 
 int database_failed(sqlite3 *database, const char *path, struct error *err)
 {
+    const char *file = database ? sqlite3_db_filename(database, "main") : NULL;
     struct stat status;
 
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return error_set(err, "%s: found a directory, expected a database; set another HistoryFile",
                          path);
-    return error_set(err, "%s: %s", path, database ? sqlite3_errmsg(database) : "no memory");
+    return error_set(err, "%s: %s", file && *file ? file : path,
+                     database ? sqlite3_errmsg(database) : "no memory");
 }
 
 bool database_value(sqlite3 *database, const char *query, double *found)

@@ -17,7 +17,24 @@ enum { HISTORY_SCHEMA = 4, HISTORY_ID = 0x6d757374 /* "must" */ };
     " AND m.suite = 'history' AND m.test = 'accept' AND (m.part IS NULL OR m.part = " part         \
     ")), 0)"
 
-/* "PATH: what SQLite says", or that it is a directory. Returns -1. */
+/* SQL: whether the run left the node a suspect: it failed near a limit, and was not drained. run,
+ * node: columns with their table. +: a node is found among its records, not among those of a run */
+#define DATABASE_SUSPECT(run, node)                                                                \
+    "EXISTS (SELECT 1 FROM records WHERE +records.run = " run " AND records.node = " node          \
+    " AND records.test = 'strikes' AND records.verdict = 'warn')"
+/* SQL: until when the node is certified, NULL where it is not. A failure ends what is older, but a
+ * suspect keeps its certificate, and a dry run changes nothing. */
+#define DATABASE_CERTIFIED(node)                                                                   \
+    "(SELECT max(given.certified_until) FROM nodes given WHERE given.node = " node                 \
+    " AND given.time >= ifnull((SELECT max(failed.time) FROM nodes failed JOIN runs USING (run)"   \
+    " WHERE failed.node = " node " AND failed.verdict = 'fail' AND dry_run = 0"                    \
+    " AND NOT " DATABASE_SUSPECT("failed.run", "failed.node") "), 0))"
+/* of a row that the query calls mine */
+#define DATABASE_MINE_SUSPECT DATABASE_SUSPECT("mine.run", "mine.node")
+#define DATABASE_MINE_CERTIFIED DATABASE_CERTIFIED("mine.node")
+
+/* "FILE: what SQLite says", or that path is a directory. FILE: the one that is open, which may be
+ * the copy of that at path. Returns -1. */
 int database_failed(sqlite3 *database, const char *path, struct error *err);
 
 /* Opens for writing: makes the file and the directory it is in. The file is its owner's alone (mode

@@ -28,6 +28,9 @@ struct history_node {
     enum verdict verdict;
     const char *level, *test, *part, *message, *certified_until;
     double rail_mbps; /* its worst rail; NAN: not measured */
+    /* Of no use when adding: they come from its records. */
+    bool is_suspect;  /* it failed near a limit, was not drained, and keeps its certificate */
+    const char *code; /* "": not known */
     /* Newest of all nodes: the time of the oldest run of the unbroken newest row of runs with this
      * verdict, dry runs included; else NAN, and of no use when adding. */
     double since;
@@ -48,13 +51,15 @@ int history_add(const char *path, const struct history_run *run, const struct hi
                 size_t count, const struct records *records, double keep_s, struct error *err);
 
 /* Calls each() for the runs of a node, newest first, no more than most; node NULL: the newest of
- * each node, by name. Strings live until each() returns. Returns how many, 0 also when there is no
- * database; -1 with err. So do the others below. */
+ * each node, by name, with certified_until of the certificate that the node has now, whatever run
+ * gave it. Strings live until each() returns. Returns how many, 0 also when there is no database;
+ * -1 with err. So do the others below. */
 int history_nodes(const char *path, const char *node, int most,
                   void (*each)(const struct history_node *node, void *context), void *context,
                   struct error *err);
 
-/* Calls each() for the newest `runs` runs of each node: by node, the newest first. */
+/* Calls each() for the newest `runs` runs of each node, dry runs apart: by node, the newest first.
+ * certified_until: of the newest that of the certificate that the node has now, else "". */
 int history_nodes_past(const char *path, int runs,
                        void (*each)(const struct history_node *node, void *context), void *context,
                        struct error *err);

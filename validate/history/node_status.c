@@ -164,19 +164,18 @@ static int failed_row(sqlite3_stmt *statement, void *context)
 int node_status_failed(const char *path, void (*each)(const char *node, void *context),
                        void *context, struct error *err)
 {
-    return database_query(
-        path,
-        &(struct database_query){
-            .query = "SELECT node FROM nodes AS mine JOIN runs USING (run)"
-                     " WHERE mine.verdict = 'fail' AND dry_run = 0 AND NOT EXISTS"
-                     " (SELECT 1 FROM records WHERE records.run = mine.run AND"
-                     " records.node = mine.node AND test = 'strikes' AND verdict = 'warn')"
-                     " AND NOT EXISTS (SELECT 1 FROM nodes AS later"
-                     " WHERE later.node = mine.node AND later.time > mine.time AND"
-                     " later.certified_until IS NOT NULL) GROUP BY node ORDER BY node",
-            .row = failed_row,
-            .context = &(struct failed){each, context}},
-        err);
+    return database_query(path,
+                          &(struct database_query){
+                              .query =
+                                  "SELECT node FROM nodes AS mine JOIN runs USING (run)"
+                                  " WHERE mine.verdict = 'fail' AND dry_run = 0"
+                                  " AND NOT " DATABASE_MINE_SUSPECT
+                                  " AND NOT EXISTS (SELECT 1 FROM nodes AS later"
+                                  " WHERE later.node = mine.node AND later.time > mine.time AND"
+                                  " later.certified_until IS NOT NULL) GROUP BY node ORDER BY node",
+                              .row = failed_row,
+                              .context = &(struct failed){each, context}},
+                          err);
 }
 
 struct certified {
@@ -200,18 +199,11 @@ int node_status_certified(const char *path,
 {
     return database_query(
         path,
-        &(struct database_query){
-            /* a suspect that failed keeps its certificate */
-            .query = "SELECT node, max(certified_until) FROM nodes AS mine"
-                     " WHERE certified_until IS NOT NULL AND NOT EXISTS"
-                     " (SELECT 1 FROM nodes AS later JOIN runs USING (run)"
-                     " WHERE later.node = mine.node AND later.time > mine.time AND"
-                     " later.verdict = 'fail' AND dry_run = 0 AND NOT EXISTS"
-                     " (SELECT 1 FROM records WHERE records.run = later.run AND"
-                     " records.node = later.node AND test = 'strikes' AND verdict = 'warn'))"
-                     " GROUP BY node ORDER BY node",
-            .row = certified_row,
-            .context = &(struct certified){each, context}},
+        &(struct database_query){.query = "SELECT node, " DATABASE_MINE_CERTIFIED " AS until"
+                                          " FROM (SELECT DISTINCT node FROM nodes) AS mine"
+                                          " WHERE until IS NOT NULL ORDER BY node",
+                                 .row = certified_row,
+                                 .context = &(struct certified){each, context}},
         err);
 }
 

@@ -45,14 +45,25 @@ static enum verdict verdict_at(sqlite3_stmt *statement, int column)
     return verdict < 0 ? VERDICT_UNKNOWN : (enum verdict)verdict;
 }
 
-/* and since when, or NULL */
-#define NODE_COLUMNS                                                                               \
-    "SELECT run, node, time, level, verdict, test, part, message, certified_until, rail_mbps"
+/* of mine, with `until` for the end of its certificate; and since when, or NULL */
+#define NODE_COLUMNS(until)                                                                        \
+    "SELECT run, node, time, level, verdict, test, part, message, " until ", rail_mbps,"           \
+    " verdict = 'fail' AND " DATABASE_MINE_SUSPECT                                                 \
+    ", CASE WHEN verdict <> 'pass' THEN (SELECT code FROM records WHERE +records.run = mine.run"   \
+    " AND records.node = mine.node AND records.suite = 'certify'"                                  \
+    " AND records.test = 'certify') END"
+
+#define COLUMNS_THEN NODE_COLUMNS("certified_until")
+#define COLUMNS_NOW NODE_COLUMNS(DATABASE_MINE_CERTIFIED)
+#define COLUMNS_NOW_OF_NEWEST NODE_COLUMNS("CASE nth WHEN 1 THEN " DATABASE_MINE_CERTIFIED " END")
 
 /* nth: 1 of a node's newest run */
-#define NODES_NEWEST_FIRST                                                                         \
+#define NODES_NEWEST_FIRST(nodes)                                                                  \
     "(SELECT *, row_number() OVER (PARTITION BY node ORDER BY time DESC, run DESC) AS nth"         \
-    " FROM nodes)"
+    " FROM " nodes ") AS mine"
+#define NEWEST_FIRST NODES_NEWEST_FIRST("nodes")
+#define TESTED_NEWEST_FIRST                                                                        \
+    NODES_NEWEST_FIRST("(SELECT nodes.* FROM nodes JOIN runs USING (run) WHERE dry_run = 0)")
 
 static int read_nodes(struct reading *reading,
                       void (*each)(const struct history_node *node, void *context), void *context,
@@ -72,7 +83,9 @@ static int read_nodes(struct reading *reading,
                                     .message = database_text(statement, 7),
                                     .certified_until = database_text(statement, 8),
                                     .rail_mbps = database_number(statement, 9),
-                                    .since = database_number(statement, 10)},
+                                    .is_suspect = sqlite3_column_int(statement, 10) != 0,
+                                    .code = database_text(statement, 11),
+                                    .since = database_number(statement, 12)},
              context);
     return end(reading, rv, count, err);
 }
@@ -81,13 +94,13 @@ int history_nodes(const char *path, const char *node, int most,
                   void (*each)(const struct history_node *node, void *context), void *context,
                   struct error *err)
 {
-    static const char of_one[] =
-        NODE_COLUMNS ", NULL FROM nodes WHERE node = ?1 ORDER BY time DESC, run DESC LIMIT ?2";
+    static const char of_one[] = COLUMNS_THEN
+        ", NULL FROM nodes AS mine WHERE node = ?1 ORDER BY time DESC, run DESC LIMIT ?2";
     static const char of_all[] =
-        NODE_COLUMNS ", (SELECT min(same.time) FROM nodes same WHERE same.node = newest.node AND"
-                     " same.time > ifnull((SELECT max(other.time) FROM nodes other WHERE"
-                     " other.node = newest.node AND other.verdict IS NOT newest.verdict), -1))"
-                     " FROM " NODES_NEWEST_FIRST " newest WHERE nth = 1 ORDER BY node LIMIT ?2";
+        COLUMNS_NOW ", (SELECT min(same.time) FROM nodes same WHERE same.node = mine.node AND"
+                    " same.time > ifnull((SELECT max(other.time) FROM nodes other WHERE"
+                    " other.node = mine.node AND other.verdict IS NOT mine.verdict), -1))"
+                    " FROM " NEWEST_FIRST " WHERE nth = 1 ORDER BY node LIMIT ?2";
     struct reading reading;
     int rv = begin(&reading, path, node ? of_one : of_all, err);
 
@@ -103,8 +116,8 @@ int history_nodes_past(const char *path, int runs,
                        void (*each)(const struct history_node *node, void *context), void *context,
                        struct error *err)
 {
-    static const char query[] =
-        NODE_COLUMNS ", NULL FROM " NODES_NEWEST_FIRST " WHERE nth <= ?1 ORDER BY node, nth";
+    static const char query[] = COLUMNS_NOW_OF_NEWEST ", NULL FROM " TESTED_NEWEST_FIRST
+                                                      " WHERE nth <= ?1 ORDER BY node, nth";
     struct reading reading;
     int rv = begin(&reading, path, query, err);
 
@@ -118,8 +131,9 @@ int history_nodes_of_runs(const char *path, const char *then, const char *now, c
                           void (*each)(const struct history_node *node, void *context),
                           void *context, struct error *err)
 {
-    static const char query[] = NODE_COLUMNS
-        ", NULL FROM nodes WHERE run IN (?1, ?2) AND (?3 IS NULL OR node = ?3) ORDER BY node, time";
+    static const char query[] =
+        COLUMNS_THEN ", NULL FROM nodes AS mine WHERE run IN (?1, ?2) AND (?3 IS NULL OR node = ?3)"
+                     " ORDER BY node, time";
     struct reading reading;
     int rv = begin(&reading, path, query, err);
 

@@ -55,9 +55,9 @@ static int take_record(sqlite3_stmt *row, struct records *records)
                .part = text_at(row, 6), .peer = text_at(row, 7), .value = database_number(row, 8),
                .unit = text_at(row, 9), .limit = database_number(row, 10),
                .limit_source = text_at(row, 11), .verdict = verdict_at(row, 12),
-               .message = text_at(row, 13),
-               .code = text_at(row, 14) ? catalog_fault_parse(text_at(row, 14)) : FAULT_NONE);
+               .message = text_at(row, 13));
 
+    record_set_code(&record, text_at(row, 14));
     if (!record.suite || !record.test || catalog_is_test(record.test, TEST_CERTIFY))
         return 0; /* conclusions come from the table of nodes */
     return records_add(records, &record);

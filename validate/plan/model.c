@@ -324,6 +324,7 @@ struct search {
     size_t fewest;
     struct plan_layout best;
     bool has_best;
+    size_t most; /* nodes that a layout can have: those available without the spares */
 };
 
 static bool is_better(const struct search *search, const struct plan_layout *layout)
@@ -347,7 +348,7 @@ static void try(struct search *search, struct plan_layout *layout)
     double each;
 
     layout->nodes = layout->stage_nodes * (size_t)layout->stages;
-    if ((job->nodes > 0 && layout->nodes != job->nodes) ||
+    if ((job->nodes > 0 && layout->nodes != job->nodes) || layout->nodes > search->most ||
         !plan_evaluate(search->cluster, job, layout))
         return;
     each = layout->failures.goodput / layout->step_s / (double)layout->nodes;
@@ -403,15 +404,19 @@ int plan_choose(const struct plan_cluster *cluster, const struct plan_job *job,
                 struct plan_layout *layout, struct error *err)
 {
     struct search search = {.cluster = cluster, .job = job};
-    size_t all = 0;
+    size_t all = 0, spares = job->spares > 0 ? (size_t)job->spares : 0;
+    size_t wanted = spares + (job->nodes > 0 ? job->nodes : 1);
 
     for (int i = 0; i < cluster->island_count; i++)
         all += cluster->islands[i].nodes;
+    if (wanted > all)
+        return error_set(err, "requested %zu nodes, only %zu available", wanted, all);
+    search.most = all - spares;
     if (job->nodes == 0 && try_device(&search)) {
         *layout = search.best;
         return 0;
     }
-    for (size_t nodes = 1; nodes <= all; nodes++) {
+    for (size_t nodes = 1; nodes <= search.most; nodes++) {
         for (int i = 0; i < cluster->island_count; i++)
             if (nodes <= cluster->islands[i].nodes)
                 try(&search, &(struct plan_layout){.devices = cluster->devices,
@@ -426,14 +431,12 @@ int plan_choose(const struct plan_cluster *cluster, const struct plan_job *job,
         try_pipeline(&search, nodes, 1);
         try_pipeline(&search, nodes, PLAN_STAGES_MOST);
     }
-    if (job->nodes > all)
-        return error_set(err, "requested %zu nodes, only %zu available", job->nodes, all);
     if (!search.has_best)
         return error_set(err,
                          "no layout of the job fits on %zu node%s of %d device%s with %.3g GB: "
                          "each device needs a sequence of the batch and its share of the model",
-                         job->nodes > 0 ? job->nodes : all,
-                         text_plural(job->nodes > 0 ? job->nodes : all), cluster->devices,
+                         job->nodes > 0 ? job->nodes : search.most,
+                         text_plural(job->nodes > 0 ? job->nodes : search.most), cluster->devices,
                          text_plural((size_t)cluster->devices), cluster->memory_bytes / 1e9);
     *layout = search.best;
     return 0;

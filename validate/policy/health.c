@@ -16,11 +16,38 @@ bool health_is_hard(const struct record *record, bool lets_rails_fail)
            !(lets_rails_fail && code == FAULT_LINK_DOWN);
 }
 
+/* Whether it was drained before the other, by the time of its reason and then by its name. */
+static bool is_before(const struct cluster_node *node, const struct cluster_node *other)
+{
+    return node->reason_time < other->reason_time ||
+           (node->reason_time == other->reason_time && strcmp(node->name, other->name) < 0);
+}
+
+/* Whether so many were drained for that reason, of the cluster or of the node's leaf, that the
+ * cause is outside of them. later: only before the node was. */
+static bool is_alike(const struct cluster *cluster, const struct cluster_node *node,
+                     const char *reason, bool later)
+{
+    size_t alike = 1, alike_on_leaf = 1, on_leaf = 0;
+
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        const struct cluster_node *other = &cluster->nodes[i];
+        bool is_of_leaf = node->leaf >= 0 && other->leaf == node->leaf;
+        bool is_same = cap_is_taken(other) && reason_is_same(other->reason, reason) &&
+                       (!later || is_before(other, node));
+
+        on_leaf += is_of_leaf;
+        alike += is_same;
+        alike_on_leaf += is_of_leaf && is_same;
+    }
+    return alike_is_common(alike, alike, cluster->node_count) ||
+           alike_is_common(alike_on_leaf, alike_on_leaf, on_leaf);
+}
+
 enum health health_decide(const struct cluster *cluster, const char *name, const char *reason,
                           size_t cap)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
-    size_t alike = 1;
 
     if (!node)
         return HEALTH_NO_NODE;
@@ -30,26 +57,21 @@ enum health health_decide(const struct cluster *cluster, const char *name, const
         return HEALTH_FOREIGN;
     if (cap_taken(cluster) >= cap)
         return HEALTH_CAP;
-    for (size_t i = 0; i < cluster->node_count; i++)
-        alike +=
-            cap_is_taken(&cluster->nodes[i]) && reason_is_same(cluster->nodes[i].reason, reason);
-    return alike_is_common(alike, alike, cluster->node_count) ? HEALTH_ALIKE : HEALTH_DRAIN;
+    return is_alike(cluster, node, reason, false) ? HEALTH_ALIKE : HEALTH_DRAIN;
 }
 
-bool health_is_beyond(const struct cluster *cluster, const char *name, size_t cap)
+enum health health_review(const struct cluster *cluster, const char *name, size_t cap)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
     size_t before = 0;
 
-    if (!node || !cap_is_taken(node))
-        return false;
-    for (size_t i = 0; i < cluster->node_count; i++) {
-        const struct cluster_node *other = &cluster->nodes[i];
-
-        before +=
-            cap_counts(other) &&
-            (other->reason_time < node->reason_time ||
-             (other->reason_time == node->reason_time && strcmp(other->name, node->name) < 0));
-    }
-    return before >= cap;
+    if (!node)
+        return HEALTH_NO_NODE;
+    if (!cap_is_taken(node))
+        return HEALTH_FOREIGN;
+    for (size_t i = 0; i < cluster->node_count; i++)
+        before += cap_counts(&cluster->nodes[i]) && is_before(&cluster->nodes[i], node);
+    if (before >= cap)
+        return HEALTH_CAP;
+    return is_alike(cluster, node, node->reason, true) ? HEALTH_ALIKE : HEALTH_OURS;
 }

@@ -23,7 +23,8 @@ enum health {
     HEALTH_OURS,    /* muster has drained it already */
     HEALTH_FOREIGN, /* somebody else has, or Slurm: their reason stays */
     HEALTH_CAP,     /* muster has drained as many nodes as it may */
-    HEALTH_ALIKE,   /* muster has drained others for the same, so many that none is at fault */
+    HEALTH_ALIKE, /* muster has drained others of the cluster, or of the node's leaf switch, for the
+                   * same, so many that none is at fault */
     HEALTH_NO_NODE, /* the controller does not know it */
 };
 
@@ -31,8 +32,9 @@ enum health {
 enum health health_decide(const struct cluster *cluster, const char *node, const char *reason,
                           size_t cap);
 
-/* After it, when the others that drained themselves in the same second are seen: whether this node
- * is one too many, by the time of its reason and then by its name. */
-bool health_is_beyond(const struct cluster *cluster, const char *node, size_t cap);
+/* After it, when the others that drained themselves in the same second are seen, by the time of the
+ * reasons and then by name: HEALTH_CAP or HEALTH_ALIKE where this node is one too many, else
+ * HEALTH_OURS. */
+enum health health_review(const struct cluster *cluster, const char *node, size_t cap);
 
 #endif

@@ -71,7 +71,7 @@ static void nodes(FILE *stream, const struct survey *survey)
         html_string(stream, node->message);
         fputc(',', stream);
         html_string(stream, catalog_fault(node->code)->advice);
-        fputc(']', stream);
+        fprintf(stream, ",%d]", node->is_suspect);
     }
     fputs("],\n", stream);
 }
@@ -107,7 +107,7 @@ static void row_texts(const struct record *record, const char *texts[TEXTS])
                               record->metric,       record->node,
                               record->part,         record->peer,
                               record->limit_source, record->unit,
-                              record->message,      catalog_fault(record_code(record))->name};
+                              record->message,      record_code_name(record)};
 
     for (int i = 0; i < TEXTS; i++)
         texts[i] = all[i] ? all[i] : "";
@@ -190,7 +190,7 @@ static void row(FILE *stream, const struct record *record, const struct texts *t
 /* What to do, by fault code, of the codes that are in the list. */
 static void code_advice(FILE *stream, const struct record *const *list, size_t count)
 {
-    bool is_there[FAULT_COUNT] = {false}, is_first = true;
+    bool is_there[FAULT_UNLISTED + 1] = {false}, is_first = true;
 
     for (size_t i = 0; i < count; i++)
         is_there[record_code(list[i])] = true;
@@ -285,7 +285,7 @@ static void past(FILE *stream, const struct survey *survey)
         html_string(stream, at->part);
         fputc(',', stream);
         html_string(stream, at->message);
-        fputc(']', stream);
+        fprintf(stream, ",%d]", at->is_suspect);
     }
     fputs(last ? "]},\n" : "},\n", stream);
 }

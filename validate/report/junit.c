@@ -175,7 +175,9 @@ static void test_case(FILE *stream, const struct line *line, size_t count)
     if (element) {
         fprintf(stream, "      <%s message=\"", element);
         write_message(stream, worst);
-        fprintf(stream, "\" type=\"%s\">", fault->name);
+        fputc('"', stream);
+        attribute(stream, "type", record_code_name(worst));
+        fputc('>', stream);
         lines(stream, line, count);
         escape(stream, fault->advice);
         fprintf(stream, "</%s>\n", element);

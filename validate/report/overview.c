@@ -47,6 +47,8 @@ static const char *verdict_word(const struct survey_node *node)
 {
     if (!node->is_concluded)
         return node->verdict == VERDICT_NONE ? "-" : verdict_name(node->verdict);
+    if (node->is_suspect)
+        return "suspect";
     return node->verdict != VERDICT_PASS ? (node->verdict == VERDICT_FAIL ? "FAILED" : "unknown")
            : node->is_certified          ? "certified"
                                          : "passed";
@@ -84,7 +86,10 @@ static void nodes_print(FILE *stream, const struct survey *survey)
             cell(&table, VERDICT_NONE, "-");
         else
             table_cell(&table, VERDICT_NONE, "%s", speed(worst, text));
-        what(&table, node->part, node->verdict > VERDICT_PASS ? node->message : "");
+        if (node->verdict >= VERDICT_WARN)
+            what(&table, node->part, node->message);
+        else
+            cell(&table, VERDICT_NONE, "-");
         cell(&table, VERDICT_NONE, *advice ? advice : "-");
     }
     if (survey->node_count > 0) {
@@ -146,19 +151,24 @@ static void rails_print(FILE *stream, const struct survey *survey)
 
 int overview_write(FILE *stream, const struct survey *survey)
 {
-    size_t counts[VERDICT_FAIL + 1] = {0};
+    size_t counts[VERDICT_FAIL + 1] = {0}, suspects = 0;
     char stamp[40] = "";
 
-    for (size_t i = 0; i < survey->node_count; i++)
-        counts[survey->nodes[i].verdict]++;
+    for (size_t i = 0; i < survey->node_count; i++) {
+        counts[survey->nodes[i].verdict] += !survey->nodes[i].is_suspect;
+        suspects += survey->nodes[i].is_suspect;
+    }
     if (!isnan(survey->end))
         text_time(stamp, sizeof stamp, ", %Y-%m-%d %H:%M UTC", (time_t)survey->end);
     nodes_print(stream, survey);
     findings_print(stream, survey);
     rails_print(stream, survey);
-    fprintf(stream, "%zu of %zu nodes passed, %zu failed, %zu unknown; %zu records%s",
+    fprintf(stream, "%zu of %zu nodes passed, %zu failed, %zu unknown",
             counts[VERDICT_PASS] + counts[VERDICT_WARN], survey->node_count, counts[VERDICT_FAIL],
-            counts[VERDICT_UNKNOWN], survey->count, *survey->run ? ", run " : "");
+            counts[VERDICT_UNKNOWN]);
+    if (suspects > 0)
+        fprintf(stream, ", %zu suspect", suspects);
+    fprintf(stream, "; %zu records%s", survey->count, *survey->run ? ", run " : "");
     name_print(stream, survey->run);
     fprintf(stream, "%s\n", stamp);
     return fflush(stream) == 0 && !ferror(stream) ? 0 : -1;

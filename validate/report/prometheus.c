@@ -61,49 +61,58 @@ static void each_past_node(FILE *stream, const struct survey *survey,
             each(stream, &survey->past[i]);
 }
 
-/* Until when the node's certificate holds; NAN: it has none. A run that could not tell leaves a
- * node the certificate that it had. */
+/* Until when the node's certificate holds; NAN: it has none. A run that could not tell, or that
+ * left a suspect, leaves a node the certificate that it had. */
 static double expiry_of(const struct survey *survey, const struct survey_node *node)
 {
-    if (node->is_certified || node->verdict == VERDICT_FAIL)
+    if (node->is_certified || (node->verdict == VERDICT_FAIL && !node->is_suspect))
         return node->is_certified ? node->expires : (double)NAN;
-    for (size_t i = 0; i < survey->past_count; i++) {
-        const struct survey_past *past = &survey->past[i];
-
-        if (strcmp(past->node, node->name) != 0)
-            continue;
-        if (past->verdict == VERDICT_FAIL || !isnan(past->expires))
-            return past->verdict == VERDICT_FAIL ? (double)NAN : past->expires;
-    }
+    for (size_t i = 0; i < survey->past_count; i++)
+        if (strcmp(survey->past[i].node, node->name) == 0) /* its newest */
+            return survey->past[i].expires;
     return NAN;
 }
 
 static void past_certified(FILE *stream, const struct survey_past *past)
 {
-    sample(stream, past->verdict == VERDICT_PASS && !isnan(past->expires), "muster_node_certified",
-           "node", past->node, NULL);
+    sample(stream, !isnan(past->expires), "muster_node_certified", "node", past->node, NULL);
 }
 
 static void past_expires(FILE *stream, const struct survey_past *past)
 {
-    if (past->verdict == VERDICT_PASS)
-        sample(stream, past->expires, "muster_certificate_expires_seconds", "node", past->node,
-               NULL);
+    sample(stream, past->expires, "muster_certificate_expires_seconds", "node", past->node, NULL);
 }
 
-static void verdict_samples(FILE *stream, const char *node, enum verdict verdict)
+/* A suspect has failed, but is in service and certified: it is no failed node. */
+static void verdict_samples(FILE *stream, const char *node, enum verdict verdict, bool is_suspect)
 {
     static const enum verdict states[] = {VERDICT_PASS, VERDICT_WARN, VERDICT_UNKNOWN,
                                           VERDICT_FAIL};
 
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-        sample(stream, verdict == states[i], "muster_node_verdict", "node", node, "verdict",
-               verdict_name(states[i]), NULL);
+        sample(stream, verdict == states[i] && !is_suspect, "muster_node_verdict", "node", node,
+               "verdict", verdict_name(states[i]), NULL);
+    sample(stream, is_suspect, "muster_node_verdict", "node", node, "verdict", "suspect", NULL);
 }
 
 static void past_verdict(FILE *stream, const struct survey_past *past)
 {
-    verdict_samples(stream, past->node, past->verdict);
+    verdict_samples(stream, past->node, past->verdict, past->is_suspect);
+}
+
+static void fault_sample(FILE *stream, const char *node, const char *code, const char *remediation)
+{
+    if (*code)
+        sample(stream, 1, "muster_node_fault", "node", node, "code", code, "remediation",
+               remediation, NULL);
+}
+
+static void past_fault(FILE *stream, const struct survey_past *past)
+{
+    struct record record = {.verdict = past->verdict};
+
+    record_set_code(&record, past->code);
+    fault_sample(stream, past->node, record_code_name(&record), record_remediation(&record));
 }
 
 static void nodes(FILE *stream, const struct survey *survey)
@@ -119,16 +128,14 @@ static void nodes(FILE *stream, const struct survey *survey)
     head(stream, "muster_node_verdict", "1 for the verdict of the node, 0 for the others.");
     for (size_t i = 0; i < survey->node_count; i++)
         if (survey->nodes[i].verdict != VERDICT_NONE)
-            verdict_samples(stream, survey->nodes[i].name, survey->nodes[i].verdict);
+            verdict_samples(stream, survey->nodes[i].name, survey->nodes[i].verdict,
+                            survey->nodes[i].is_suspect);
     each_past_node(stream, survey, past_verdict);
     head(stream, "muster_node_fault", "1 for each fault code of the node: muster-codes(7).");
-    for (size_t i = 0; i < survey->node_count; i++) {
-        const struct catalog_fault *fault = catalog_fault(survey->nodes[i].code);
-
-        if (survey->nodes[i].code != FAULT_NONE)
-            sample(stream, 1, "muster_node_fault", "node", survey->nodes[i].name, "code",
-                   fault->name, "remediation", catalog_remediation(fault->remediation), NULL);
-    }
+    for (size_t i = 0; i < survey->node_count; i++)
+        fault_sample(stream, survey->nodes[i].name, survey->nodes[i].code_name,
+                     survey->nodes[i].remediation);
+    each_past_node(stream, survey, past_fault);
     head(stream, "muster_certificate_expires_seconds",
          "When the node's certificate expires, in seconds since the epoch.");
     for (size_t i = 0; i < survey->node_count; i++)

@@ -28,6 +28,8 @@ static const struct {
     {"limit_source", offsetof(struct record, limit_source)},
     {"message", offsetof(struct record, message)},
     {"stopped", offsetof(struct record, stopped)},
+    {"code", offsetof(struct record, code_name)},
+    {"remediation", offsetof(struct record, remediation)},
 };
 enum { STRINGS = sizeof strings / sizeof *strings };
 
@@ -198,11 +200,9 @@ static int fill(struct record *record, json_t *object, struct error *err)
         }
         record->verdict = (enum verdict)verdict;
     }
-    if ((value = json_object_get(object, "code"))) {
-        if (!json_is_string(value))
-            return wrong(err, "code", value, "a string");
-        record->code = catalog_fault_parse(json_string_value(value));
-    }
+    record_set_code(record, record->code_name);
+    if (record->code != FAULT_UNLISTED)
+        record->remediation = NULL;
     if (!record->suite || !record->test) {
         error_set(err, "no %s", record->suite ? "test" : "suite");
         return 1;

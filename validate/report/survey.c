@@ -117,8 +117,13 @@ static int nodes_find(struct survey *survey)
     count = survey_unique(names, count);
     survey->nodes = calloc(count + 1, sizeof *survey->nodes);
     for (size_t i = 0; survey->nodes && i < count; i++)
-        survey->nodes[i] = (struct survey_node){
-            .name = names[i], .leaf = -1, .part = "", .message = "", .expires = NAN};
+        survey->nodes[i] = (struct survey_node){.name = names[i],
+                                                .leaf = -1,
+                                                .part = "",
+                                                .message = "",
+                                                .code_name = "",
+                                                .remediation = "",
+                                                .expires = NAN};
     survey->node_count = survey->nodes ? count : 0;
     free(names);
     return survey->nodes ? 0 : -1;
@@ -134,6 +139,21 @@ long survey_node(const struct survey *survey, const char *name)
     return found ? found - survey->nodes : -1;
 }
 
+/* What was skipped says less of a node than what passed. */
+static bool is_worse(enum verdict verdict, enum verdict than)
+{
+    if (verdict == VERDICT_SKIP || than == VERDICT_SKIP)
+        return verdict == VERDICT_SKIP ? than == VERDICT_NONE : verdict != VERDICT_NONE;
+    return verdict > than;
+}
+
+static void take_fault(struct survey_node *node, const struct record *record, enum fault_code code)
+{
+    node->code = code;
+    node->code_name = code == FAULT_NONE ? "" : record_code_name(record);
+    node->remediation = code == FAULT_NONE ? "" : record_remediation(record);
+}
+
 /* What the programs said about a node by themselves, until muster certify concludes. A record with
  * a peer is about the pair: the node may not be the one at fault. */
 static void take_verdict(struct survey_node *node, const struct record *record)
@@ -143,14 +163,14 @@ static void take_verdict(struct survey_node *node, const struct record *record)
         node->verdict = record->verdict;
         node->part = text_of(record->part);
         node->message = text_of(record->message);
-        node->code = record->code;
+        take_fault(node, record, record->code);
         node->is_concluded = true;
-    } else if (!node->is_concluded && record->verdict > node->verdict &&
+    } else if (!node->is_concluded && is_worse(record->verdict, node->verdict) &&
                (!record->peer || !*record->peer)) {
         node->verdict = record->verdict;
         node->part = text_of(record->part);
         node->message = text_of(record->message);
-        node->code = record_code(record);
+        take_fault(node, record, record_code(record));
     }
 }
 
@@ -161,11 +181,14 @@ static void take_code(struct survey_node *node, const struct record *record)
     if (node->code == FAULT_NONE && record->verdict == node->verdict &&
         record->verdict > VERDICT_PASS && !catalog_is_test(record->test, TEST_CERTIFY) &&
         (!record->peer || !*record->peer))
-        node->code = record_code(record);
+        take_fault(node, record, record_code(record));
 }
 
 static void take_facts(struct survey *survey, struct survey_node *node, const struct record *record)
 {
+    if (catalog_is_suite(record->suite, SUITE_CERTIFY) &&
+        catalog_is_test(record->test, TEST_STRIKES) && record->verdict == VERDICT_WARN)
+        node->is_suspect = true;
     if (catalog_is_test(record->test, TEST_CERTIFICATE) &&
         catalog_is_suite(record->suite, SUITE_CERTIFICATE) && record->verdict == VERDICT_PASS)
         node->is_certified = true;
@@ -183,6 +206,15 @@ static void take_facts(struct survey *survey, struct survey_node *node, const st
 
         node->leaf = leaf ? (int)(leaf - survey->leaves) : -1;
     }
+}
+
+static void node_end(struct survey_node *node)
+{
+    const struct record default_of = {.verdict = node->verdict};
+
+    node->is_suspect = node->is_suspect && node->is_concluded && node->verdict == VERDICT_FAIL;
+    if (node->code == FAULT_NONE)
+        take_fault(node, &default_of, record_code(&default_of));
 }
 
 static int leaves_find(struct survey *survey)
@@ -243,8 +275,7 @@ int survey_build(const struct records *records, const char *run, struct survey *
             take_code(&survey->nodes[node], survey->items[i]);
     }
     for (size_t i = 0; i < survey->node_count; i++)
-        if (survey->nodes[i].code == FAULT_NONE)
-            survey->nodes[i].code = catalog_default_code(NULL, survey->nodes[i].verdict);
+        node_end(&survey->nodes[i]);
     if (survey_links(survey) != 0)
         return error_set(err, "out of memory for the figures of %zu nodes", survey->node_count);
     return 0;
@@ -253,7 +284,7 @@ int survey_build(const struct records *records, const char *run, struct survey *
 int survey_add_past(struct survey *survey, const struct survey_past *past)
 {
     struct survey_past added = *past;
-    const char **texts[] = {&added.run, &added.node, &added.part, &added.message};
+    const char **texts[] = {&added.run, &added.node, &added.part, &added.message, &added.code};
     bool is_missing = false;
 
     if (!GROW(survey->past, survey->past_count))
@@ -268,7 +299,7 @@ static void past_clear(struct survey *survey)
 {
     for (size_t i = 0; i < survey->past_count; i++) {
         const char *texts[] = {survey->past[i].run, survey->past[i].node, survey->past[i].part,
-                               survey->past[i].message};
+                               survey->past[i].message, survey->past[i].code};
 
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             free((char *)(size_t)texts[k]);

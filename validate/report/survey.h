@@ -15,13 +15,15 @@ struct survey_node {
     const char *name;
     int leaf; /* index of leaves, -1: not known */
     /* Of the whole node: the conclusion of muster certify where there is one, else the worst
-     * verdict about it. NONE: only measurements name it. */
+     * verdict about it, of which skip is the least. NONE: only measurements name it. */
     enum verdict verdict;
-    bool is_concluded;          /* by muster certify */
-    const char *part, *message; /* of it; "" */
-    enum fault_code code;       /* of it, FAULT_NONE: nothing is wrong */
-    bool is_certified;          /* it has a certificate of this run, or of the newest one known */
-    double expires;             /* of that certificate, seconds since the epoch; NAN */
+    bool is_concluded;                   /* by muster certify */
+    const char *part, *message;          /* of it; "" */
+    enum fault_code code;                /* of it, FAULT_NONE: nothing is wrong */
+    const char *code_name, *remediation; /* of the code; "" */
+    bool is_suspect;   /* failed near a limit, not drained: it keeps its certificate */
+    bool is_certified; /* it has a certificate of this run, or of the newest one known */
+    double expires;    /* of that certificate, seconds since the epoch; NAN */
 };
 
 /* What of a pair and rail is shown as a matrix: one pair at a time, both rails of a pair at once,
@@ -56,12 +58,15 @@ struct survey_rail {
     double reference[SURVEY_METRICS];
 };
 
-/* What the history knows of a node and run. Strings are the survey's. */
+/* What the history knows of a node and run that was no dry run. Strings are
+ * the survey's. */
 struct survey_past {
     const char *run, *node, *part, *message;
+    const char *code;       /* "": not known */
     double time, rail_mbps; /* its worst rail; NAN: not measured */
-    double expires;         /* of the certificate of that run; NAN: none */
+    double expires;         /* of the node's newest run: of the certificate that it has; NAN */
     enum verdict verdict;
+    bool is_suspect;
 };
 
 enum { SURVEY_SOURCES = 16 };

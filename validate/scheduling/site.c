@@ -88,6 +88,23 @@ static int parse_pairs(struct site_table *table, char *text)
     return 0;
 }
 
+/* Records of that key; none only where Slurm says so in its own words. */
+static int parse_shown(struct site_table *table, char *text, const char *key, struct error *err)
+{
+    static const char none[] = "No reservations in the system";
+    bool is_none = strncmp(text, none, sizeof none - 1) == 0;
+
+    if (parse_pairs(table, text) != 0)
+        return error_set(err, "no memory");
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->records[i].fields[0].key, key) != 0)
+            return error_set(err, "found a line of %s=, expected %s=, as scontrol prints it",
+                             table->records[i].fields[0].key, key);
+    return table->count > 0 || is_none
+               ? 0
+               : error_set(err, "found no line of %s=, as scontrol prints it", key);
+}
+
 /* Values with "|" between, a line a record; the first line names the columns, as columns does. */
 static int parse_columns(struct site_table *table, char *text, const char *columns,
                          struct error *err)
@@ -114,7 +131,8 @@ static int parse_columns(struct site_table *table, char *text, const char *colum
                 return error_set(err, "no memory");
         }
     }
-    return 0;
+    return table->count > 0 ? 0
+                            : error_set(err, "found no line of %s, as sacctmgr prints it", columns);
 }
 
 int site_parse(struct site *site, enum cluster_text what, char *text, struct error *err)
@@ -129,8 +147,12 @@ int site_parse(struct site *site, enum cluster_text what, char *text, struct err
         return parse_columns(table, text, CLUSTER_QOS_COLUMNS, err);
     case CLUSTER_ASSOCIATIONS:
         return parse_columns(table, text, CLUSTER_ASSOCIATION_COLUMNS, err);
+    case CLUSTER_PARTITIONS:
+        return parse_shown(table, text, "PartitionName", err);
+    case CLUSTER_NODES:
+        return parse_shown(table, text, "NodeName", err);
     default:
-        return parse_pairs(table, text) == 0 ? 0 : error_set(err, "no memory");
+        return parse_shown(table, text, "ReservationName", err);
     }
 }
 

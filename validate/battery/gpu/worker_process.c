@@ -48,7 +48,18 @@ int worker_start(struct worker *worker, const char *path)
     return 0;
 }
 
-/* A killed process that is stuck in the driver stays: it is not waited for. */
+/* A killed process that is stuck in the driver stays: it is not waited for. Returns whether it has
+ * gone. */
+static bool reap(const struct worker *worker, int *status)
+{
+    pid_t pid = 0;
+
+    for (int ms = 0; ms < GPU_REAP_MS && (pid = waitpid(worker->pid, status, WNOHANG)) == 0;
+         ms += 5)
+        usleep(5000);
+    return pid == worker->pid;
+}
+
 void worker_end(struct worker *worker)
 {
     if (worker->fd < 0)
@@ -56,8 +67,7 @@ void worker_end(struct worker *worker)
     close(worker->fd);
     worker->fd = -1;
     kill(worker->pid, SIGKILL);
-    for (int ms = 0; ms < GPU_REAP_MS && waitpid(worker->pid, NULL, WNOHANG) == 0; ms += 5)
-        usleep(5000);
+    reap(worker, NULL);
 }
 
 /* How long it has been ready to run while others ran. */
@@ -115,8 +125,9 @@ static void bury(struct worker *worker, struct worker_answer *answer)
     kill(worker->pid, SIGKILL); /* its socket is closed: it is ending anyway */
     close(worker->fd);
     worker->fd = -1;
-    if (waitpid(worker->pid, &status, 0) == worker->pid && WIFSIGNALED(status) &&
-        WTERMSIG(status) != SIGKILL)
+    if (!reap(worker, &status))
+        snprintf(answer->text, sizeof answer->text, "ended, and stays: stuck in the driver?");
+    else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
         snprintf(answer->text, sizeof answer->text, "died of signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     else

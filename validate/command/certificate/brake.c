@@ -43,16 +43,15 @@ int certificate_brake(const struct certificate_options *options)
 
     if (!is_off && strcmp(options->brake, "on") != 0)
         return command_misuse(options->name, "--brake=%s: expected on or off", options->brake);
+    if (geteuid() != 0)
+        return command_misuse(options->name, "--brake needs root");
     status = certificate_place_read(options, &place);
     if (status != COMMAND_PASS)
         goto out;
     snprintf(brake.message, sizeof brake.message,
              "by an administrator, until the certificate holds again or muster certificate "
              "--brake=on");
-    if (geteuid() != 0)
-        rv = error_set(&err, "only root can change the brake; run as root");
-    else
-        rv = is_off ? brake_write(place.path, &brake, &err) : brake_remove(place.path, &err);
+    rv = is_off ? brake_write(place.path, &brake, &err) : brake_remove(place.path, &err);
     if (rv != 0)
         fprintf(stderr, "%s: %s: %s\n", options->name, place.node, err.text);
     else

@@ -288,6 +288,9 @@ int command_certificate(int argc, char **argv)
     if (status >= 0)
         return status;
     options.action = options.brake ? "brake" : options.is_renew ? "renew" : NULL;
+    if (options.action && argc > optind)
+        return command_misuse(argv[0], "--%s takes no action, found \"%s\"", options.action,
+                              argv[optind]);
     if (argc - optind != (options.action ? 0 : 1))
         return command_misuse(argv[0], "expected one of show, verify, issue, renew");
     if (!options.action)

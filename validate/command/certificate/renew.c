@@ -80,8 +80,6 @@ static int renew(const struct certificate_options *options, const struct certifi
     struct error err;
     int status;
 
-    if (geteuid() != 0)
-        return report(options, place, COMMAND_FAIL, "only root can seal one; run as root");
     renewal.socket = place->conf.munge_socket;
     renewal.old_socket = options->old_socket;
     state = certificate_check(place->path, 0, &facts, verify, NULL, found, sizeof found);
@@ -109,6 +107,8 @@ int certificate_renew(const struct certificate_options *options)
     struct certificate_place place;
     int status;
 
+    if (geteuid() != 0)
+        return command_misuse(options->name, "renew needs root");
     if (options->old_socket && seal_use_socket(options->old_socket) != 0) {
         fprintf(stderr, "%s: path of --old-socket too long\n", options->name);
         return COMMAND_USAGE;

@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,6 +78,73 @@ static int read_file(struct compare *compare, const char *path)
     if (stream != stdin)
         fclose(stream);
     return status;
+}
+
+/* Equal texts of records are the same pointer. */
+static int compare_texts(const char *one, const char *other)
+{
+    return one == other ? 0 : (uintptr_t)one < (uintptr_t)other ? -1 : 1;
+}
+
+/* By node, and of a node what says the same side by side. */
+static int compare_records(const void *a, const void *b)
+{
+    const struct record *x = *(struct record *const *)a, *y = *(struct record *const *)b;
+    int order = compare_texts(x->node, y->node);
+
+    order = order ? order : compare_texts(x->test, y->test);
+    order = order ? order : compare_texts(x->metric, y->metric);
+    order = order ? order : compare_texts(x->part, y->part);
+    return order ? order : compare_texts(x->message, y->message);
+}
+
+/* The newest run of a node's records; NULL: none says its run. */
+static const char *newest_run(struct record *const *records, size_t count)
+{
+    const struct record *newest = NULL;
+
+    for (size_t i = 0; i < count; i++)
+        if (records[i]->run && (!newest || records[i]->time > newest->time))
+            newest = records[i];
+    return newest ? newest->run : NULL;
+}
+
+/* Leaves of each node the records of its newest run, and those without a run, each once. Returns
+ * how many of other runs are left out, or -1 when memory is out. */
+static long keep_newest(struct records *records)
+{
+    struct record **order = malloc((records->count + 1) * sizeof *order);
+    size_t left = 0;
+    long others = 0;
+
+    if (!order)
+        return -1;
+    for (size_t i = 0; i < records->count; i++)
+        order[i] = &records->items[i];
+    qsort(order, records->count, sizeof *order, compare_records);
+    for (size_t first = 0, end; first < records->count; first = end) {
+        const struct record *last = NULL;
+        const char *run;
+
+        for (end = first + 1; end < records->count && order[end]->node == order[first]->node;)
+            end++;
+        run = newest_run(&order[first], end - first);
+        for (size_t i = first; i < end; i++) {
+            bool is_other = order[i]->run && order[i]->run != run;
+
+            others += is_other;
+            if (is_other || (last && compare_records(&last, &order[i]) == 0))
+                order[i]->test = NULL; /* is left out */
+            else
+                last = order[i];
+        }
+    }
+    free(order);
+    for (size_t i = 0; i < records->count; i++)
+        if (records->items[i].test)
+            records->items[left++] = records->items[i];
+    records->count = left;
+    return others;
 }
 
 /* ---------------------------------------------------------------- facts from nodes */
@@ -287,6 +355,19 @@ static int gather(struct compare *compare)
     }
     for (int i = 0; i < options->file_count && status == COMMAND_PASS; i++)
         status = read_file(compare, options->files[i]);
+    if (status == COMMAND_PASS && options->file_count > 0) {
+        long others = keep_newest(&compare->records);
+
+        if (others < 0) {
+            fputs("muster compare: no memory\n", stderr);
+            return COMMAND_UNKNOWN;
+        }
+        if (others > 0)
+            fprintf(stderr,
+                    "muster compare: of each node its newest run; %ld record%s of other runs left "
+                    "out\n",
+                    others, text_plural((size_t)others));
+    }
     if (options->file_count == 0 && status == COMMAND_PASS && query_nodes(compare, &err) != 0) {
         fprintf(stderr, "muster compare: %s\n", err.text);
         status = COMMAND_UNKNOWN;

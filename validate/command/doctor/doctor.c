@@ -3,6 +3,7 @@
 
 #include "validate/command/doctor/doctor.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "validate/report/table.h"
@@ -101,6 +102,19 @@ static int doctor(const char *name, const struct options *options,
     return status;
 }
 
+/* The default one, which look_configuration() then tells of. */
+static bool has_broken_configuration(const struct options *options)
+{
+    const char *named = options->config ? options->config : getenv("MUSTER_CONF");
+    struct conf conf;
+    struct error err;
+    bool is_broken = !(named && *named) && conf_read(NULL, &conf, &err) < 0;
+
+    if (!(named && *named))
+        conf_clear(&conf);
+    return is_broken;
+}
+
 int command_doctor(int argc, char **argv)
 {
     static struct node_view node_view;
@@ -109,6 +123,8 @@ int command_doctor(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    if (!options.root && has_broken_configuration(&options))
+        options.root = ""; /* this machine, with the defaults */
     status = command_node_open(argv[0], options.root, options.config, &node_view);
     if (status == COMMAND_PASS)
         status = doctor(argv[0], &options, &node_view);

@@ -54,6 +54,7 @@ static enum verdict look_configuration(const struct doctor_site *site, char foun
     struct sha256 sum;
     unsigned char digest[32];
     char *text = NULL;
+    struct conf conf;
     int rv = conf_load(path_below(site, path), &text, &err);
 
     if (rv == 1) {
@@ -67,7 +68,13 @@ static enum verdict look_configuration(const struct doctor_site *site, char foun
     sha256_start(&sum);
     sha256_add(&sum, text, strlen(text));
     sha256_end(&sum, digest);
+    rv = conf_parse(path, text, &conf, &err);
+    conf_clear(&conf);
     free(text);
+    if (rv != 0) {
+        SAY("%s", err.text);
+        return VERDICT_FAIL;
+    }
     SAY("%s is valid, checksum %02x%02x%02x%02x", path, digest[0], digest[1], digest[2], digest[3]);
     return VERDICT_PASS;
 }

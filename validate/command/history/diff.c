@@ -18,6 +18,7 @@
 struct node_then {
     char *name, *message;
     enum verdict then, now; /* VERDICT_NONE: not in that run */
+    bool was_suspect, is_suspect;
 };
 
 struct diff {
@@ -67,12 +68,9 @@ static void report(const struct diff *diff, const char *test, const char *node,
 
 /* ---------------------------------------------------------------- verdicts */
 
-static const char *word(enum verdict verdict)
+static const char *word(enum verdict verdict, bool is_suspect)
 {
-    return verdict == VERDICT_NONE   ? "not in it"
-           : verdict == VERDICT_PASS ? "certified"
-           : verdict == VERDICT_FAIL ? "FAILED"
-                                     : "unknown";
+    return verdict == VERDICT_NONE ? "not in it" : history_word(verdict, is_suspect);
 }
 
 static void take_node(const struct history_node *node, void *context)
@@ -97,6 +95,7 @@ static void take_node(const struct history_node *node, void *context)
         *last = (struct node_then){.name = name};
     }
     *(is_now ? &last->now : &last->then) = node->verdict;
+    *(is_now ? &last->is_suspect : &last->was_suspect) = node->is_suspect;
     if ((is_now || last->now == VERDICT_NONE) && text_set(&last->message, node->message) != 0)
         diff->is_out_of_memory = true;
 }
@@ -113,20 +112,22 @@ static int diff_verdicts(struct diff *diff, struct error *err)
     table_heading(&diff->table, names, 4);
     for (size_t i = 0; i < diff->node_count; i++) {
         const struct node_then *node = &diff->nodes[i];
+        const char *was = word(node->then, node->was_suspect);
+        const char *is = word(node->now, node->is_suspect);
         char text[4096];
 
-        if (node->then == node->now)
+        if (node->then == node->now && node->was_suspect == node->is_suspect)
             continue;
         diff->lines++;
         if (diff->as_json) {
-            snprintf(text, sizeof text, "was %s, is %s%s%s", word(node->then), word(node->now),
-                     *node->message ? ": " : "", node->message);
+            snprintf(text, sizeof text, "was %s, is %s%s%s", was, is, *node->message ? ": " : "",
+                     node->message);
             report(diff, "certify", node->name, node->now, text);
             continue;
         }
         table_cell(&diff->table, VERDICT_NONE, "%s", node->name);
-        table_cell(&diff->table, node->then, "%s", word(node->then));
-        table_cell(&diff->table, node->now, "%s", word(node->now));
+        table_cell(&diff->table, node->then, "%s", was);
+        table_cell(&diff->table, node->now, "%s", is);
         table_cell(&diff->table, VERDICT_NONE, "%s", *node->message ? node->message : "-");
     }
     end_table(&diff->table);
@@ -278,13 +279,18 @@ int history_diff(const char *path, const char *then, const char *now, const char
         print_run("before", &diff.then);
         print_run("after", &diff.now);
     }
+    if (strcmp(diff.then.run, diff.now.run) == 0) {
+        if (!as_json)
+            puts("\nboth are the same run");
+        return COMMAND_PASS;
+    }
     if (diff_verdicts(&diff, &err) < 0 || diff_figures(&diff, &err) < 0 ||
         diff_facts(&diff, &err) < 0) {
         fprintf(stderr, "muster history: %s\n", err.text);
         found = -1;
     } else if (node && diff.node_count == 0) {
         fprintf(stderr, "muster history: neither run had node %s\n", node);
-        found = -1;
+        found = 0;
     } else if (diff.lines == 0 && !as_json) {
         puts("\nnothing changed: verdicts, figures beyond noise, facts");
     }
@@ -296,5 +302,5 @@ int history_diff(const char *path, const char *then, const char *now, const char
     free(diff.fact);
     free(diff.before);
     free(diff.after);
-    return found < 0 ? COMMAND_UNKNOWN : COMMAND_PASS;
+    return found < 0 ? COMMAND_UNKNOWN : found == 0 ? COMMAND_USAGE : COMMAND_PASS;
 }

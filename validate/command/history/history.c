@@ -16,12 +16,20 @@ struct listing {
     bool as_json, is_one_node;
 };
 
+const char *history_word(enum verdict verdict, bool is_suspect)
+{
+    if (is_suspect)
+        return "suspect";
+    return verdict == VERDICT_PASS ? "certified" : verdict == VERDICT_FAIL ? "FAILED" : "unknown";
+}
+
 static void print_record(const struct history_node *node)
 {
     struct record record = RECORD(.suite = "certify", .test = "certify", .run = node->run,
                                   .time = node->time, .node = node->node, .part = node->part,
                                   .verdict = node->verdict, .message = node->message);
 
+    record_set_code(&record, node->code);
     record_write(stdout, &record);
 }
 
@@ -37,10 +45,7 @@ static void add_row(const struct history_node *node, void *context)
     }
     table_cell(table, VERDICT_NONE, "%s", node->node);
     table_cell(table, VERDICT_NONE, "%s", history_time(node->time, text));
-    table_cell(table, node->verdict, "%s",
-               node->verdict == VERDICT_PASS   ? "certified"
-               : node->verdict == VERDICT_FAIL ? "FAILED"
-                                               : "unknown");
+    table_cell(table, node->verdict, "%s", history_word(node->verdict, node->is_suspect));
     if (!listing->is_one_node)
         table_cell(table, VERDICT_NONE, "%s",
                    node->since > 0 ? history_time(node->since, text) : "-");

@@ -47,6 +47,9 @@ bool series_has_utf8(void);
 /* "2026-11-20 18:14", UTC. */
 const char *history_time(double seconds, char text[32]);
 
+/* What a run left of a node, in a word: "certified", "suspect", ... */
+const char *history_word(enum verdict verdict, bool is_suspect);
+
 /* The node's figures and facts that changed, or with node NULL all nodes' of that part, as tables
  * or records. Returns how many lines, or -1 with err. */
 int history_trends(const char *path, const char *node, const char *part, int runs, bool as_json,

@@ -82,6 +82,7 @@ static bool node_drain(const char *node, const char *reason, const struct conf *
 {
     struct cluster cluster = {0};
     struct error err;
+    enum health decision;
     bool is_drained = false;
     size_t cap;
 
@@ -91,24 +92,20 @@ static bool node_drain(const char *node, const char *reason, const struct conf *
         return false;
     }
     cap = cap_nodes(cluster.node_count, conf->drain_cap_percent, CAP_DRAINS_LEAST);
-    switch (health_decide(&cluster, node, reason, cap)) {
-    case HEALTH_DRAIN:
-        if (cluster_drain(node, reason, &err) != 0) {
-            snprintf(text, size, "not drained: %s", err.text);
-            break;
-        }
+    decision = health_decide(&cluster, node, reason, cap);
+    if (decision == HEALTH_DRAIN && cluster_drain(node, reason, &err) != 0) {
+        snprintf(text, size, "not drained: %s", err.text);
+    } else if (decision == HEALTH_DRAIN) {
         is_drained = true;
         snprintf(text, size, "drained: %s", reason);
         cluster_clear(&cluster);
         sleep(HEALTH_SETTLE_S);
-        if (cluster_load(&cluster, &err) == 0 && health_is_beyond(&cluster, node, cap) &&
-            cluster_resume(node, &err) == 0) {
+        if (cluster_load(&cluster, &err) == 0)
+            decision = health_review(&cluster, node, cap);
+        if ((decision == HEALTH_CAP || decision == HEALTH_ALIKE) && cluster_resume(node, &err) == 0)
             is_drained = false;
-            snprintf(text, size,
-                     "not drained: muster has drained %zu node%s, the maximum of DrainCap", cap,
-                     text_plural(cap));
-        }
-        break;
+    }
+    switch (is_drained ? HEALTH_OURS : decision) {
     case HEALTH_OURS:
         is_drained = true;
         break;

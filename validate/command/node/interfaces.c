@@ -277,10 +277,8 @@ static int run(const struct options *options, const struct conf *conf)
     struct error err;
     int status;
 
-    if (options->act != ACT_PLAN && geteuid() != 0) {
-        fprintf(stderr, "%s: only root can change interfaces\n", options->name);
-        return COMMAND_UNKNOWN;
-    }
+    if (options->act != ACT_PLAN && geteuid() != 0)
+        return command_misuse(options->name, "changing interfaces needs root");
     if (netif_machine_open(&machine, "", &err) != 0) {
         fprintf(stderr, "%s: %s\n", options->name, err.text);
         return COMMAND_UNKNOWN;

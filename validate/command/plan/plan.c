@@ -115,8 +115,8 @@ static const struct option_set set = {
         "ZeRO or a pipeline over islands; step time, checkpoints, total time with failures, and "
         "the lines for sbatch. MODEL is --model, --parameters, or --layers and --channels. Figures "
         "of the cluster come from the history of muster certify; each is printed with its source.",
-    .status =
-        "0 done, 1 no layout fits, 2 usage, 3 a figure is unknown or the history cannot be read.",
+    .status = "0 done, 1 no layout fits or none ends in time, 2 usage, 3 a figure is unknown or "
+              "the history cannot be read.",
     .rows = rows,
 };
 
@@ -138,6 +138,19 @@ static int make(const struct options *options, struct plan *plan)
         return COMMAND_UNKNOWN;
     }
     return COMMAND_PASS;
+}
+
+/* Whether the best plan is one in time. Returns the exit status. */
+static int judge_time(const struct plan *plan)
+{
+    char within[32], finish[32];
+
+    if (!(plan->layout.finish_s > plan->job.within_s))
+        return COMMAND_PASS;
+    fprintf(stderr, "muster plan: no layout ends within %s; this one takes %s\n",
+            plan_time_text(plan->job.within_s, within, sizeof within),
+            plan_time_text(plan->layout.finish_s, finish, sizeof finish));
+    return COMMAND_FAIL;
 }
 
 int command_plan(int argc, char **argv)
@@ -179,8 +192,10 @@ int command_plan(int argc, char **argv)
             "muster plan: this plan does not count that %s; with an Island= line of each side in "
             "muster.conf it does\n",
             plan.figures.slow_uplink);
-    if (status == COMMAND_PASS)
+    if (status == COMMAND_PASS) {
         (options.as_json ? plan_print_json : plan_print)(&plan);
+        status = judge_time(&plan);
+    }
     free(plan.sbatch);
     plan_figures_clear(&plan.figures);
     conf_clear(&conf);

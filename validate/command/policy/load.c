@@ -3,6 +3,7 @@
 
 #include "validate/command/policy/policy.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -30,12 +31,22 @@ static int host_knows(enum site_name what, const char *name, void *context)
     return errno == 0 || errno == ENOENT || errno == ESRCH ? 0 : -1;
 }
 
+/* "name:password:ID:..." */
+static bool is_entry(const char *line)
+{
+    const char *id = strchr(line, ':');
+
+    id = id ? strchr(id + 1, ':') : NULL;
+    return id && isdigit((unsigned char)id[1]) && strchr(id + 1, ':');
+}
+
 /* Those of the files passwd and group beside what was saved. */
 static int file_knows(enum site_name what, const char *name, void *context)
 {
     size_t length = strlen(name), size = 0;
     char path[4096], *line = NULL;
     int found = 0;
+    bool is_list = false;
     FILE *file;
 
     snprintf(path, sizeof path, "%s/%s", (const char *)context,
@@ -43,11 +54,13 @@ static int file_knows(enum site_name what, const char *name, void *context)
     file = fopen(path, "re");
     if (!file)
         return -1;
-    while (!found && getline(&line, &size, file) > 0)
+    while (!found && getline(&line, &size, file) > 0) {
         found = strncmp(line, name, length) == 0 && line[length] == ':';
+        is_list |= is_entry(line);
+    }
     free(line);
     fclose(file);
-    return found;
+    return found || is_list ? found : -1;
 }
 
 static char *read_text(const char *directory, enum cluster_text what, struct error *err)
@@ -100,7 +113,9 @@ static int load_text(const struct policy_options *options, struct site *site,
         free(text);
         return -1;
     }
-    return site_parse(site, what, text, err);
+    if (site_parse(site, what, text, err) != 0)
+        return error_prefix(err, "%s", cluster_text_name(what));
+    return 0;
 }
 
 /* QOS and associations, where there is a database and all of it can be seen. Returns 0, or -1 with
@@ -123,18 +138,26 @@ static int load_accounting(const struct policy_options *options, struct site *si
     return 0;
 }
 
-/* slurm.conf of this host says where a finding is, if it is what the controller has. */
-static void load_lines(const struct policy_options *options, struct site *site)
+/* slurm.conf of this host says where a finding is, if it is what the controller has. Returns 0, or
+ * -1 with err where what was saved is none. */
+static int load_lines(const struct policy_options *options, struct site *site, struct error *err)
 {
     const char *match = site_config(site, "HASH_VAL");
     char directory[512];
-    struct error err;
+    char name[256];
 
-    if (options->from)
-        slurm_lines_read(options->from, "", "slurm.conf", &site->lines, &err);
-    else if ((!*match || strcasecmp(match, "Match") == 0) &&
-             slurm_directory("", directory, sizeof directory, &err) == 0)
-        slurm_lines_read("", directory, "slurm.conf", &site->lines, &err);
+    if (options->from) {
+        if (slurm_lines_read(options->from, "", "slurm.conf", &site->lines, err) < 0)
+            return -1;
+        if (site->lines.count > 0 &&
+            !slurm_lines_value(&site->lines, "ClusterName", name, sizeof name))
+            return error_set(err, "%s/slurm.conf: found no ClusterName", options->from);
+        return 0;
+    }
+    if ((!*match || strcasecmp(match, "Match") == 0) &&
+        slurm_directory("", directory, sizeof directory, err) == 0)
+        slurm_lines_read("", directory, "slurm.conf", &site->lines, err);
+    return 0;
 }
 
 int policy_load(const struct policy_options *options, struct site *site, struct error *err,
@@ -157,7 +180,8 @@ int policy_load(const struct policy_options *options, struct site *site, struct 
     if (site_finish(site, err) != 0)
         return -1;
     load_accounting(options, site, accounting);
-    load_lines(options, site);
+    if (load_lines(options, site, err) != 0)
+        return -1;
     site->knows = options->from ? file_knows : host_knows;
     site->context = (void *)options->from;
     return 0;

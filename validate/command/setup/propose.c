@@ -11,7 +11,7 @@
 #include "lib/slurm/own_name.h"
 #include "validate/command/plugstack.h"
 
-enum { TEXT_MOST = 16 << 20, PATH_MOST = 1024 };
+enum { PATH_MOST = 1024 };
 
 static const char plugin_line[] = "optional spank_muster.so\n",
                   commented_plugin_line[] = "#optional spank_muster.so",
@@ -34,7 +34,7 @@ static int file_read(const struct node_view *node_view, const char *path, char *
 
     *text = NULL;
     snprintf(whole, sizeof whole, "%s%s", node_view->root, path);
-    return regular_file_read(whole, TEXT_MOST, text, err) < 0 ? -1 : 0;
+    return regular_file_read(whole, SETUP_TEXT_MOST, text, err) < 0 ? -1 : 0;
 }
 
 /* Adds the file with lines in a block. Returns 0, or -1 with err. */

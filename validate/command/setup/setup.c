@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/atomic_file.h"
+#include "lib/base/regular_file.h"
 
 struct options {
     const char *root;
@@ -105,6 +106,21 @@ static int make_directories_of(const char *path, struct error *err)
     return 0;
 }
 
+/* Whether the file is as it was when the change was shown. */
+static bool is_unchanged(const char *path, const struct setup_file *file, struct error *err)
+{
+    char *text;
+    int status = regular_file_read(path, SETUP_TEXT_MOST, &text, err);
+    bool is_same =
+        text && file->before ? strcmp(text, file->before) == 0 : status == 1 && !file->before;
+
+    free(text);
+    if (!is_same && status >= 0)
+        error_set(err, "%s: was changed meanwhile and is left as it is; run muster setup again",
+                  path);
+    return is_same;
+}
+
 /* Writes what a link points to, so that a shared slurm.conf stays one. */
 static int change_make(const char *root, const struct setup_file *file, struct error *err)
 {
@@ -114,6 +130,8 @@ static int change_make(const char *root, const struct setup_file *file, struct e
     snprintf(whole, sizeof whole, "%s%s", root, file->path);
     if (!realpath(whole, path))
         snprintf(path, sizeof path, "%s", whole);
+    if (!is_unchanged(path, file, err))
+        return -1;
     if (!file->after)
         return unlink(path) == 0 ? 0 : error_set(err, "%s: %m", path);
     if (!file->before && make_directories_of(path, err) != 0)

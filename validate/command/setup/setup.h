@@ -21,6 +21,8 @@
  * so that it can be told from the site's own and taken out again, which leaves the file as it was
  * (a last line without a newline has one then). */
 
+enum { SETUP_TEXT_MOST = 16 << 20 }; /* bytes of a file */
+
 /* A file as it is and as it shall be. */
 struct setup_file {
     char path[1024]; /* as a person would open it, without the root */

@@ -140,7 +140,7 @@ static const struct option_row rows[] = {
     OPTION_END,
 };
 static const struct option_set set = {
-    .name = "muster topology",
+    .name = "muster topology --neighbors",
     .usage = "muster topology --neighbors [OPTION...]",
     .summary = "Prints the switch ports to which this node's interfaces are cabled, as learned by "
                "lldpd on this node.",

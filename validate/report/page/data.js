@@ -9,7 +9,7 @@ const named = (object, name) => Object.hasOwn(object, name) ? object[name] : und
 
 const nodes = D.nodes.map((n, index) => ({
   index, name: n[0], leaf: n[1], verdict: n[2], isConcluded: n[3] === 1, isCertified: n[4] === 1,
-  expires: n[5], part: n[6], message: n[7], advice: n[8],
+  expires: n[5], part: n[6], message: n[7], advice: n[8], isSuspect: n[9] === 1,
 }));
 const nodeByName = new Map(nodes.map(n => [n.name, n]));
 const N = nodes.length;

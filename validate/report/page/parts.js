@@ -24,7 +24,7 @@ const badge = (verdict, word) =>
   el('span', { class: 'badge ' + verdictClass(verdict) }, MARKS[verdict] + ' ' + (word || VERDICTS[verdict]));
 
 const nodeWord = node => !node.isConcluded || node.verdict === WARN ? VERDICTS[node.verdict]
-  : node.verdict === PASS ? (node.isCertified ? 'certified' : 'passed') : node.verdict === FAIL ? 'failed' : 'unknown';
+  : node.verdict === PASS ? (node.isCertified ? 'certified' : 'passed') : node.verdict === FAIL ? (node.isSuspect ? 'suspect' : 'failed') : 'unknown';
 
 /* Three significant digits, no exponents: 0.0417, 14.3, 196, 48200 */
 function figure(value) {

@@ -5,12 +5,13 @@ const ATTENTION_FIRST = 12;
 const isFinding = row => row.suite === 'certify' && row.test !== 'certify' && row.verdict >= WARN && (!row.node || row.peer);
 
 function headline() {
-  const failed = nodes.filter(n => n.verdict === FAIL).length, unknown = nodes.filter(n => n.verdict === UNKNOWN).length;
+  const isBad = n => n.verdict === FAIL && !n.isSuspect, failed = nodes.filter(isBad).length, suspect = nodes.filter(n => n.isSuspect).length, unknown = nodes.filter(n => n.verdict === UNKNOWN).length;
   const findings = rows.filter(r => isFinding(r) && r.verdict === FAIL).length;
   if (!N) return rows.some(r => r.verdict === FAIL) ? 'Something failed' : D.training.steps ? 'Trained ' + trainingWords() : 'No node is named';
-  if (failed === 1) { const bad = nodes.find(n => n.verdict === FAIL); return bad.name + ' failed' + (bad.part ? ': ' + bad.part : ''); }
+  if (failed === 1) { const bad = nodes.find(isBad); return bad.name + ' failed' + (bad.part ? ': ' + bad.part : ''); }
   if (failed) return failed + ' of ' + plural(N, 'node') + ' failed';
   if (findings) return 'No node is at fault; ' + plural(findings, 'fault') + ' between nodes';
+  if (suspect) return suspect === 1 ? nodes.find(n => n.isSuspect).name + ' is a suspect' : suspect + ' of ' + plural(N, 'node') + ' are suspects';
   if (unknown) return unknown + ' of ' + plural(N, 'node') + ' could not be told';
   return N === 1 ? nodes[0].name + ' passed' : 'All ' + plural(N, 'node') + ' passed';
 }
@@ -48,11 +49,11 @@ function summaryStart() {
   byId('subtitle').textContent = [D.cluster && 'cluster ' + D.cluster, D.level && 'level ' + D.level,
     plural(N, 'node'), D.end && dateText(D.end), D.seconds && figure(D.seconds) + ' s'].filter(Boolean).join(' · ');
   byId('summary-h').textContent = headline();
-  const count = wanted => nodes.filter(n => wanted(n.verdict)).length;
+  const count = wanted => nodes.filter(n => wanted(n.verdict) && !n.isSuspect).length;
   byId('counts').replaceChildren(...[
     ['passed', count(v => v === PASS || v === SKIP), 'pass'], ['with a warning', count(v => v === WARN), 'warn'],
     ['failed', count(v => v === FAIL), 'fail'], ['unknown', count(v => v === UNKNOWN), 'unknown'],
-    ['not judged', count(v => v === 0), 'skip-v'],
+    ['suspect', nodes.filter(n => n.isSuspect).length, 'warn'], ['not judged', count(v => v === 0), 'skip-v'],
   ].filter(([, n], i) => n || i === 0 || i === 2)
     .map(([word, n, cls]) => el('div', {}, el('dt', {}, word), el('dd', { class: n ? cls : 'none' }, String(n)))));
   const list = attentionRows();

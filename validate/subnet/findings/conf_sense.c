@@ -258,6 +258,39 @@ static void judge_label(const struct sense *sense, size_t leaf)
     }
 }
 
+/* A leaf whose nodes are on the switches of one before it, rail by rail. */
+static void judge_split(const struct sense *sense, size_t leaf)
+{
+    const struct topology_conf *conf = sense->conf;
+    char where[300];
+
+    for (size_t i = 0; i < leaf; i++) {
+        size_t same = 0, other = 0;
+
+        if (strcmp(conf->leaves[i].name, conf->leaves[leaf].name) == 0)
+            continue; /* told already */
+        for (size_t rail = 0; rail < sense->subnet->rails.count; rail++) {
+            int one = sense->groups->groups[i].leaves[rail];
+            int two = sense->groups->groups[leaf].leaves[rail];
+
+            same += one >= 0 && one == two;
+            other += one != two;
+        }
+        if (same == 0 || other > 0)
+            continue;
+        snprintf(subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN,
+                                    "%s has %s, whose nodes are cabled to the switches of %s in "
+                                    "line %d: Slurm places jobs as if these were apart; make them "
+                                    "one line",
+                                    place(sense, conf->leaves[leaf].line, where, sizeof where),
+                                    conf->leaves[leaf].name, conf->leaves[i].name,
+                                    conf->leaves[i].line)
+                     ->part,
+                 96, "%s", conf->leaves[leaf].name);
+        return;
+    }
+}
+
 void subnet_judge_conf(const struct subnet *subnet, const struct topology_conf *conf,
                        const struct subnet_groups *groups, struct subnet_findings *findings)
 {
@@ -272,5 +305,6 @@ void subnet_judge_conf(const struct subnet *subnet, const struct topology_conf *
         judge_left_out(&sense, i);
         judge_lone(&sense, i);
         judge_label(&sense, i);
+        judge_split(&sense, i);
     }
 }

@@ -86,7 +86,7 @@ int subnet_judge_presence(const struct subnet *subnet, const struct topology_con
 int subnet_judge_places(const struct subnet *subnet, const struct topology_conf *conf,
                         const struct subnet_groups *groups, struct subnet_findings *findings);
 /* topology.conf by itself, as far as what is cabled tells: names twice, loops, nodes in two lines
- * or in none, leaves beside the tree. */
+ * or in none, leaves beside the tree, leaves that are one switch. */
 void subnet_judge_conf(const struct subnet *subnet, const struct topology_conf *conf,
                        const struct subnet_groups *groups, struct subnet_findings *findings);
 /* topology.conf above its leaves. */

@@ -165,8 +165,11 @@ static void fill_report(int failed, const struct error *err, const struct counte
     errors_between(before, after, &report->errors);
 }
 
+/* -1: a counter went backwards, as it was reset. */
 static double counted_bytes(const struct counters *before, const struct counters *after)
 {
+    if (after->tx_bytes < before->tx_bytes || after->rdma_tx_bytes < before->rdma_tx_bytes)
+        return -1;
     return (double)(after->tx_bytes - before->tx_bytes + after->rdma_tx_bytes -
                     before->rdma_tx_bytes);
 }

@@ -111,13 +111,20 @@ static void read_pauses(const char *interface, struct counters *counters)
     netlink_close(&netlink);
 }
 
+/* Returns whether it counts all that it carries: what software RDMA carries its interface counts.
+ */
+static bool rail_read(const struct rail *rail, struct counters *counters)
+{
+    return counters_read("", rail->nic ? rail->nic->name : "", rail->port ? rail->port->device : "",
+                         rail->port ? rail->port->port : 0, counters) == 0 &&
+           (!counters->lacks_rdma_bytes || rail->port->is_software);
+}
+
 void errors_read(const struct rail *rail, struct counters *counters, bool *can_count)
 {
     const char *pci = rail->port ? rail->port->location.pci : rail->nic->location.pci;
 
-    *can_count =
-        counters_read("", rail->nic ? rail->nic->name : "", rail->port ? rail->port->device : "",
-                      rail->port ? rail->port->port : 0, counters) == 0;
+    *can_count = rail_read(rail, counters);
     if (rail->nic)
         read_pauses(rail->nic->name, counters);
     counters_read_pci("", pci, counters);
@@ -128,8 +135,7 @@ double errors_arrived_bytes(const struct rail *rail)
 {
     struct counters counters;
 
-    if (counters_read("", rail->nic ? rail->nic->name : "", rail->port ? rail->port->device : "",
-                      rail->port ? rail->port->port : 0, &counters) != 0)
+    if (!rail_read(rail, &counters))
         return -1;
     return (double)counters.rx_bytes + (double)counters.rdma_rx_bytes;
 }

@@ -16,7 +16,7 @@ struct errors {
     double counts[ERROR_KINDS]; /* more than before */
 };
 
-/* What the rail has counted so far; *can_count: it has counters at all. */
+/* What the rail has counted so far; *can_count: it has counters of all that it carries. */
 void errors_read(const struct rail *rail, struct counters *counters, bool *can_count);
 
 /* What the rail's interface has counted of bytes that arrived; -1: it does not count. */

@@ -130,6 +130,11 @@ void probe_send(const struct probe *probe, const struct probe_address *to, uint6
             send_one(probe, to, session, sizes[i]);
 }
 
+static bool is_same(const struct sockaddr_in *one, const struct sockaddr_in *other)
+{
+    return one->sin_addr.s_addr == other->sin_addr.s_addr && one->sin_port == other->sin_port;
+}
+
 bool probe_is_cut(const struct probe_address *from, const struct probe_address *to,
                   int path_mtu_bytes)
 {
@@ -141,6 +146,8 @@ int probe_receive(const struct probe *probe, const struct probe_address *from, u
     char data[LONGEST];
     double end_s = clock_s() + PROBE_WAIT_S, left_s;
     int longest = 0;
+    struct sockaddr_in sender = {0};
+    socklen_t length = sizeof sender;
     ssize_t got;
 
     if (!probe || from->address.sin_port == 0)
@@ -150,9 +157,10 @@ int probe_receive(const struct probe *probe, const struct probe_address *from, u
         struct pollfd readable = {.fd = probe->fd, .events = POLLIN};
 
         poll(&readable, 1, (int)(1e3 * left_s) + 1);
-        while ((got = recv(probe->fd, data, sizeof data, MSG_DONTWAIT)) >= 0)
-            if (got >= (ssize_t)sizeof session && memcmp(data, &session, sizeof session) == 0 &&
-                got + HEADER_BYTES > longest)
+        while ((got = recvfrom(probe->fd, data, sizeof data, MSG_DONTWAIT,
+                               (struct sockaddr *)&sender, &length)) >= 0)
+            if (is_same(&sender, &from->address) && got >= (ssize_t)sizeof session &&
+                memcmp(data, &session, sizeof session) == 0 && got + HEADER_BYTES > longest)
                 longest = (int)got + HEADER_BYTES;
     }
     return longest;

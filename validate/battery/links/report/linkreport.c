@@ -132,8 +132,9 @@ static void report_path(const struct program *program, const struct link_result 
     if (result->counted_bytes < 0) {
         record.verdict = VERDICT_UNKNOWN;
         record.code = FAULT_NOT_MEASURED;
-        snprintf(message, sizeof message, "%s%s: %.1f MB sent, %s has no counter for it",
-                 result->transport, mtu, 1e-6 * result->sent_bytes, result->rail);
+        snprintf(message, sizeof message,
+                 "%s%s: %.1f MB sent, %s has no counter for it, or lost count", result->transport,
+                 mtu, 1e-6 * result->sent_bytes, result->rail);
     } else {
         record.value = result->counted_bytes;
         snprintf(message, sizeof message, "%s%s: %.1f MB sent, %s counted %.1f MB%s",
