@@ -186,7 +186,13 @@ if BUILD_BATTERY
 stand_ins += tests/command/slow-ucx.so
 EXTRA_DIST += tests/command/slow-ucx.c
 endif
+if BUILD_TRAINER
+stand_ins += tests/command/poor-storage.so
+EXTRA_DIST += tests/command/poor-storage.c
+endif
 if HAVE_MPI
+stand_ins += tests/command/device-mpi.so
+EXTRA_DIST += tests/command/device-mpi.c
 noinst_PROGRAMS += tests/command/unmodified
 tests_command_unmodified_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_unmodified_CFLAGS = $(AM_CFLAGS) -pthread

@@ -51,6 +51,16 @@ echo PMIxDirectConn=False >"$root/etc/slurm/mpi.conf"
 doctor
 like "$page" '^pass +pmix ' '... what is set in mpi.conf is read'
 
+conf=$(value sysconfdir)/muster/muster.conf
+conf=${conf/'${prefix}'/$(value prefix)}
+mkdir -p "$root${conf%/*}" && echo MTU=zzz >"$root$conf"
+doctor
+like "$page" "^fail +configuration +[^ ]+: $conf:1: MTU=zzz: " 'a muster.conf that is not valid'
+echo MTU=9000 >"$root$conf"
+doctor
+like "$page" "^pass +configuration +[^ ]+: $conf is valid, checksum " '... and one that is'
+rm "$root$conf"
+
 sed -i 's/^#//' "$root/etc/slurm/plugstack.conf.d/muster.conf"
 doctor
 like "$page" '^pass +plugin +[^ ]+: optional by /etc/slurm/plugstack.conf' 'an active line is found in what is included'

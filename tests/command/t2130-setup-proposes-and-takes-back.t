@@ -42,8 +42,30 @@ like "$said" 'Nothing was changed; next: muster setup --yes' 'the next step'
 like "$said" '^@@ -2,0 \+3,4 @@$' '... the block is at the end'
 like "$said" 'not a node of slurm.conf' 'a head has no fabric to tell of'
 
+# A site that edits the file while it is asked.
+if command -v script >/dev/null; then
+    mkfifo "$root/answers"
+    script -qefc "'$muster' setup --root '$root'" /dev/null <"$root/answers" >"$root/asked" 2>&1 &
+    exec 3>"$root/answers"
+    ok 'at a terminal it asks' within 10 grep -q 'Make these changes' "$root/asked"
+    echo SlurmctldHost=head >>"$slurm/slurm.conf"
+    echo y >&3
+    exec 3>&-
+    status=0
+    wait $! || status=$?
+    is "$status" 3 'a file that was changed meanwhile'
+    like "$(cat "$root/asked")" 'slurm.conf: was changed meanwhile and is left as it is' '... is told'
+    is "$(tail -n 1 "$slurm/slurm.conf")" 'SlurmctldHost=head' '... and left as it is'
+    sed -i '$d' "$slurm/slurm.conf"
+    rm -f "$root/answers" "$root/asked" "$slurm/plugstack.conf"
+fi
+chown 1234:1235 "$slurm/slurm.conf" 2>/dev/null || : # only root may
+chmod 640 "$slurm/slurm.conf"
+owner=$(stat -c '%u:%g %a' "$slurm/slurm.conf")
+
 setup --yes
 is "$status" 0 'told yes: made'
+is "$(stat -c '%u:%g %a' "$slurm/slurm.conf")" "$owner" "... a file stays its owner's"
 ok '... the plugin is on' grep -qx 'optional spank_muster.so' "$slurm/plugstack.conf"
 ok '... the health check too' grep -q '^HealthCheckProgram=' "$slurm/slurm.conf"
 setup --yes

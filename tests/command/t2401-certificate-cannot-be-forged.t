@@ -93,7 +93,7 @@ like "$(renew)" '^1 .*not renewed: certificate invalid: .*writable by others' \
     '... nor one that others may have written'
 chmod 644 "$certificate"
 like "$(setpriv --reuid 12345 --regid 12345 --clear-groups "${top_builddir:-.}/muster" certificate \
-    --renew --node n1 2>&1)" 'only root' '... nor by a user'
+    --renew --node n1 2>&1)" 'needs root' '... nor by a user'
 like "$(renew --old-socket "$dir/munge/nothing")" '^3 .*not renewed: certificate unverified: ' \
     'with --old-socket the munged there has to know it'
 like "$(renew --old-socket "$dir/munge/socket")" '^3 .*not renewed: certificate unverifiable: ' \

@@ -69,6 +69,11 @@ said=$(request n1 | setpriv --reuid 12345 --regid 12345 --clear-groups \
     "${top_builddir:-.}/muster" certificate issue --config "$dir/empty" --node n1 2>&1)
 is "$? $said" '1 muster certificate: n1: no certificate: only root can seal one; run as root' \
     'another user than root'
+for words in 'certificate renew' 'certificate --brake=off' 'interfaces --apply' suspects; do
+    said=$(setpriv --reuid 12345 --regid 12345 --clear-groups \
+        "${top_builddir:-.}/muster" $words 2>&1)
+    like "$? $said" "^2 muster ${words%% *}: .*needs root" "... muster $words"
+done
 chmod 777 "$dir"
 said=$(request n1 | muster certificate issue --node n1 2>&1)
 like "$? $said" '^1 .*the directory .* is writable by others' "everybody's directory"

@@ -42,6 +42,17 @@ like "$text" '^unknown  g2  eth1 has the address 10.1.1.3, and so has g3 \(eth1\
 like "$text" '^unknown  g3  eth1 has the address 10.1.1.3, and so has g2 \(eth1\)' '... and of the other'
 unlike "$text" ' g1 ' '... and of no third'
 
+# a file twice, and a file with an earlier run in it
+is "$(compare "$dir/twice" "$dir/twice" | grep ' g2 ')" "$(grep ' g2 ' <<<"$text")" 'a file that is given twice says no more'
+dated() { # RUN TIME
+    sed -E "s/\"time\":[0-9.]+/\"run\":\"$1\",\"time\":$2/" "$3"
+}
+dated new 200 "$dir/run" >"$dir/new"
+dated old 100 <(sed '/"node":"g4"/s/"1500"/"700"/' "$dir/run") >"$dir/old"
+text=$(compare --all "$dir/new" "$dir/old" 2>&1)
+like "$text" 'hugepages +g4 +1500$' 'of two runs the newer one counts, in whatever order they are read'
+like "$text" '^muster compare: of each node its newest run; [0-9]+ records of other runs left out$' '... and it is said'
+
 sed '/"node":"g4"/{/"part":"mlx5_0:1"/s/400000/100000/g}' "$dir/run" >"$dir/slow"
 text=$(compare "$dir/slow")
 is "$?" 1 'a rail of another speed is status 1'

@@ -92,6 +92,9 @@ like "$(history --diff previous last)" '^n\[1-3\] +kernel' 'runs by their place'
 unlike "$(history --diff previous last)" 'firmware' '... what changed earlier is not told again'
 like "$(history --diff 2026-r1 2026-r2)" 'nothing changed' 'nothing'
 unlike "$(history --diff 2026-r6 2026-r8 n1)" 'n2' 'one node only'
+is "$(history --diff 2026-r8 last | tail -1)" 'both are the same run' 'a run and itself'
+is "$(history --diff 2026-r6 2026-r8 n9 2>&1 >/dev/null; echo $?)" 'muster history: neither run had node n9
+2' 'a node that neither has'
 text=$(history --diff 2026 last 2>&1)
 is "$?" 2 'a beginning of several runs is a usage error'
 like "$text" "several runs start with '2026'" '... that says so'
@@ -207,6 +210,13 @@ else
     skip 4 'only root reads the log of a node'
 fi
 
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    cp -L "$muster" "$dir/muster" && chmod a+x "$dir" && echo frob >"$dir/history.db.copy"
+    text=$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/muster" history --config "$dir/conf" 2>&1)
+    is "$? $text" "3 muster history: $dir/history.db.copy: file is not a database" 'a damaged copy is told by its own name'
+else
+    skip 1 'only root becomes another user'
+fi
 echo frob >"$dir/history.db"
 text=$(history n2 2>&1)
 is "$?" 3 'what is no database'

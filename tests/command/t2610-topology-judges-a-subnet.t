@@ -169,6 +169,11 @@ ethernet -t "$dir/conf"
 is "$status $findings" '0 ' 'Ethernet by LLDP: nothing is wrong' || diag "$text" "$(<"$dir/err")"
 like "$text" '^leaf1 +02:00:00:00:00:01 +leaf +0 +4 +200 Gb/s +n\[1-4\]$' '... its switches, and who hangs there'
 like "$text" 'rails eth1,eth2$|rails eth\[1-2\]$' '... neighbors that are no switches are passed over'
+printf 'SwitchName=east Nodes=n[1-2]\nSwitchName=middle Nodes=n[3-4]\nSwitchName=west Nodes=n[5-8]\n' >"$dir/split"
+ethernet -t "$dir/split"
+like "$findings" '^warn +.*/split line 2 has middle, whose nodes are cabled to the switches of east in line 1: ' \
+    'two leaves of topology.conf that are one' || diag "$text"
+is "$(grep -c . <<<"$findings")" 1 '... told once'
 lldp n2 leaf2 Eth1/2 200GbaseCR4 leaf1 Eth1/2 200GbaseCR4
 lldp n7 leaf3 Eth1/3 50GbaseCR2 leaf4 Eth1/3 200GbaseCR4
 lldp n8 leaf3 Eth1/4 200GbaseCR4 leaf2 Eth1/8 200GbaseCR4

@@ -250,7 +250,22 @@ is "$?" 3 'no nodes to read: 3'
 like "$text" '^muster policy: .*nodes: No such file' '... and they are named'
 site qos
 printf 'Name|Priority\nnormal|10\n' >"$dir/site/qos"
-like "$(policy)" '^unknown  accounting: sacctmgr printed fewer columns' 'another table is none'
+like "$(policy)" '^unknown  accounting: qos: sacctmgr printed fewer columns' 'another table is none'
+for file in partitions nodes reservations slurm.conf; do
+    site qos
+    seq 1000 | md5sum >"$dir/site/$file"
+    text=$(policy 2>&1)
+    is "$?" 3 "$file of something else: 3"
+    like "$text" "^muster policy: .*$file: found no " '... and it is named'
+done
+site qos
+: >"$dir/site/reservations"
+policy >/dev/null 2>&1
+is "$?" 3 'reservations without a word of Slurm'
+site qos
+seq 1000 | md5sum >"$dir/site/group"
+sed -i 's/AllowGroups=ALL/AllowGroups=staf/' "$dir/site/partitions"
+unlike "$(policy)" 'allow-group-unknown' 'a file that is no list of groups says of none that it is not there'
 for words in '' fly 'check extra' 'check --from a --save b'; do
     # shellcheck disable=SC2086 # words
     "$muster" policy $words >/dev/null 2>&1

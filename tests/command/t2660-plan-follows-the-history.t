@@ -74,6 +74,18 @@ text=$(lay_out "${job[@]}" --nodes=2 --spares=1)
 like "$text" '^#SBATCH --nodes=3$' 'spares come on top'
 like "$text" '^#SBATCH --no-kill$' '... and the job outlasts a node'
 like "$text" '^muster run --spares=1 -- srun COMMAND$' '... by muster run'
+text=$(lay_out "${job[@]}" --available=8 --link=400 --across=25 --nodes=8 --spares=1 2>&1)
+is "$? $text" '1 muster plan: requested 9 nodes, only 8 available' '... as far as there are nodes for them'
+text=$(lay_out "${job[@]}" --within=1s 2>&1)
+is "$?" 1 'a time that no layout can keep'
+like "$text" '^muster plan: no layout ends within 1 s; this one takes ' '... is told, with the fastest'
+if command -v python3 >/dev/null; then
+    is "$(lay_out "${job[@]}" --bandwidth=900 --json | python3 -c 'import json, sys
+print(*[f["value"] for f in json.load(sys.stdin)["figures"] if f["figure"] == "memory bandwidth per device"])')" 900.0 \
+        'a figure has a name of its own'
+else
+    skip 1 'no python3'
+fi
 text=$(lay_out "${job[@]}" --nodes=2 --spares=2)
 like "$text" '^#SBATCH --nodes=4$' '... of another island where the own one has too few'
 like "$text" '^#SBATCH --exclude=n\[4,6\]$' '... which is then not left out'
@@ -142,5 +154,5 @@ now=1
 } >"$dir/measured"
 text=$(lay_out "${job[@]:0:4}" --measured="$dir/measured")
 like "$text" "training speed +0.04 TFLOP/s +a layer on the slowest rank, from $dir/measured" 'what muster-train measured'
-like "$text" 'bandwidth +40 GB/s +AdamW' '... of updates, too'
+like "$text" 'memory bandwidth per device +40 GB/s +AdamW' '... of updates, too'
 done_testing

@@ -85,6 +85,27 @@ is "$text" \
     'muster-train: whole/step-000000060: was written with --batch=2, this run has --batch=4' \
     '... in one line'
 
+storage=$top_builddir/tests/command/poor-storage.so
+if nm -D "$storage" | grep -q __asan; then
+    skip 3 'the sanitizer cannot be preloaded'
+else
+    NO_FLOCK=1 LD_PRELOAD=$storage train --steps=2 --checkpoint=unlocked >out 2>err
+    is "$?" 0 'a file system without locks: the run goes on'
+    is "$(cat err)" \
+        'muster-train: unlocked: cannot be locked against another muster-train: No locks available' \
+        '... and says so once'
+    is "$(ls unlocked)" step-000000002 '... with a checkpoint'
+fi
+
+mkdir -p blocked/step-000000002.unfinished/in-the-way
+train --steps=2 --checkpoint-every=1 --checkpoint=blocked >out 2>err
+is "$?" 1 'the last checkpoint cannot be begun: the run fails'
+like "$(cat err)" \
+    '^muster-train: checkpoint of step 2: blocked/step-000000002.unfinished: File exists$' '... and says why'
+is "$(ls blocked)" $'step-000000001\nstep-000000002.unfinished' '... with the one before'
+train --steps=3 --checkpoint-every=1 --checkpoint=blocked >out 2>err
+is "$?/$(grep -c 'step 2: .*File exists$' err)" 0/1 'one that is not the last costs that checkpoint alone'
+
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
     mkdir full
     cat >on-a-small-disk <<END

@@ -34,6 +34,12 @@ held() { # STRATEGY RANKS OPTION...: "stages" is a pipeline
     *) train "$2" --strategy="$1" "${@:3}" ;;
     esac
 }
+# Storage that takes longer than a rank may be without progress (TRAIN_PATIENCE_S), all the while.
+SLOW_FSYNC_S=65 timeout 600 mpirun --oversubscribe -n 2 \
+    -x LD_PRELOAD="$(realpath "$top_builddir/tests/command/poor-storage.so")" -x SLOW_FSYNC_S \
+    "$top_builddir/muster-train" "${small[@]}" --steps=2 --checkpoint=slow >slow.out 2>&1 </dev/null &
+slow=$!
+
 for strategy in ddp zero1 zero3 stages; do
     held $strategy 3 --checkpoint="whole-$strategy" >"whole-$strategy.out" 2>err
     is "$?" 0 "$strategy on three ranks with checkpoints"
@@ -115,4 +121,8 @@ text=$(train 2 --checkpoint=whole-ddp --batch=8 2>&1)
 like "$text" 'muster-train: whole-ddp/step-0000000..: was written with --batch=4, this run has --batch=8' \
     'a checkpoint of another batch is refused'
 is "$(grep -c 'was written' <<<"$text")" 1 '... in one line'
+
+wait $slow
+is "$?" 0 'storage that takes more than a minute is no hang'
+is "$(ls slow/step-000000002)" $'manifest\nshard-00000\nshard-00001' '... and the checkpoint is there'
 done_testing

@@ -89,6 +89,12 @@ like "$(report -r 20261119-000000-0001 "$work/older" "$work/run" | tail -1)" '^2
 report -r none "$work/run"
 is "$? $(cat "$work/said")" "3 muster report: $work/run: no record of run none, only of others" 'or none'
 
+echo frob >"$work/broken.db"
+echo "HistoryFile=$work/broken.db" >"$work/broken.conf"
+report -c "$work/broken.conf" -f prometheus -o "$work/muster.prom" "$work/run"
+is "$? $(cat "$work/said")" "3 muster report: history: $work/broken.db: file is not a database; left out" \
+    'a history that cannot be read shows in the exit status'
+
 # Without a file the history: as muster certify keeps it.
 report
 is "$? $(cat "$work/said")" "3 muster report: no run in $work/history.db; name a run of muster history, or a file of records" 'no history, no report'
@@ -107,6 +113,44 @@ with sqlite3.connect(sys.argv[1]) as database:
 echo "HistoryFile=$work/many.db" >"$work/many.conf"
 like "$(report -c "$work/many.conf" -f prometheus -r r2)" '^muster_node_certified\{node="n7"\} 1$' \
     'who could not be judged keeps a certificate, among thousands of nodes too'
+
+# What earlier runs left: n2 could not be judged since it was certified, n3 is a suspect, n4 failed, n5
+# passed in a dry run only.
+past() { # RUN TIME NODE VERDICT [RECORD]
+    printf '{"suite":"certify","test":"certify","node":"%s","verdict":"%s","code":"rail_slow","part":"eth1"}\n%s\n' \
+        "$3" "$4" "${5:-"{}"}" | "${top_builddir:-.}/tests/history-add" "$work/past.db" "$1" "$2" 2>/dev/null
+}
+for n in 1 2 3 4; do past a$n 1795700000 n$n pass; done
+past b 1795701000 n2 unknown
+past s 1795701500 n3 fail '{"suite":"certify","test":"strikes","node":"n3","verdict":"warn","code":"rail_slow","part":"eth1"}'
+past f 1795702000 n4 fail
+past d 1795703000 n5 pass && past d2 1795703500 n4 pass
+past c 1795704000 n1 pass
+python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as database:
+    database.execute("UPDATE nodes SET certified_until = ? WHERE run LIKE ? OR run = ?", ("2026-12-05 12:50 UTC", "a%", "c"))
+    database.execute("UPDATE runs SET dry_run = 1 WHERE run LIKE ?", ("d%",))' "$work/past.db"
+echo "HistoryFile=$work/past.db" >"$work/past.conf"
+text=$(report -c "$work/past.conf" -f prometheus -r c)
+is "$(grep -o '^muster_node_certified.*' <<<"$text" | cut -d'"' -f2- | xargs -d'\n')" 'n1"} 1 n2"} 1 n3"} 1 n4"} 0' \
+    'nodes of the past are as certified as the history knows them, dry runs apart'
+is "$(grep -c '^muster_certificate_expires_seconds{node="n[123]"} 1796475000$' <<<"$text")" 3 '... until then'
+is "$(grep '^muster_node_verdict.*} 1$' <<<"$text" | cut -d'"' -f2,4 | tr '"\n' '= ')" 'n1=pass n2=unknown n3=suspect n4=fail ' \
+    '... with their last verdicts'
+is "$(grep '^muster_node_fault' <<<"$text" | cut -d'"' -f2,4 | tr '"\n' '= ')" 'n2=rail_slow n3=rail_slow n4=rail_slow ' \
+    '... and what is wrong with them'
+is "$(report -c "$work/past.conf" -f prometheus -r s | grep 'n3"' | grep -v ' 0$' | cut -d'{' -f1 | sort | xargs)" \
+    'muster_certificate_expires_seconds muster_node_certified muster_node_fault muster_node_verdict' \
+    'a suspect of the run itself keeps its certificate as well'
+text=$(report -c "$work/past.conf" -r s)
+like "$text" '^n3 +suspect ' '... and is called one'
+like "$text" '^0 of 1 nodes passed, 0 failed, 0 unknown, 1 suspect; ' '... has not failed'
+report -c "$work/past.conf" -f html -r s -o "$work/past.html"
+ok '... nor on the page' grep -q '^"nodes":.*"n3",.*,1\]\],$' "$work/past.html"
+text=$("$muster" history -c "$work/past.conf")
+like "$text" '^n3 .* suspect .* 2026-12-05 12:50 UTC +s ' 'muster history calls it one, with the certificate that it has'
+like "$text" '^n2 .* unknown .* 2026-12-05 12:50 UTC +b ' '... as a node that could not be judged'
+like "$("$muster" history -c "$work/past.conf" --diff a3 s)" '^n3 +certified +suspect ' '... and so does --diff'
 
 # Nothing is lost where a report cannot be written.
 if [ -w /dev/full ] && mkdir "$work/small" && mount -t tmpfs -o size=16k tmpfs "$work/small" 2>/dev/null; then

@@ -91,4 +91,32 @@ is "$(report -f html "$work/faults" | grep -o '^"[a-z]*_left_out":[0-9]*' | xarg
 # More nodes than a matrix of all pairs has room for.
 awk 'BEGIN { for (i = 1; i <= 9000; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"node\":\"n%d\",\"part\":\"eth1\",\"peer\":\"m%d\",\"value\":1,\"unit\":\"Mb/s\"}\n", i, i }' >"$work/many"
 like "$(report "$work/many" | tail -2)" 'the median of 9000 pairs is 1 Mb/s' 'a run of 18,000 nodes has the figures that were measured'
+
+# A newer muster's fault stays what it is.
+newer='{"time":1,"suite":"check","test":"net.interfaces","node":"n1","part":"eth1","verdict":"fail","code":"brand_new_code","remediation":"new_word","message":"m"}'
+is "$(report -f json - <<<"$newer")" "$newer" 'a code of a newer muster is written back as it came'
+like "$(report -f prometheus - <<<"$newer")" \
+    '^muster_node_fault\{node="n1",code="brand_new_code",remediation="new_word"\} 1$' '... in metrics as well'
+like "$(report -f junit - <<<"$newer")" 'type="brand_new_code"' '... in JUnit'
+report -f html - <<<"$newer" >"$work/newer.html"
+ok '... and on the page' grep -q '"brand_new_code"' "$work/newer.html"
+if [ -x "${top_builddir:-.}/tests/history-add" ]; then
+    printf '%s\n' "$newer" '{"suite":"certify","test":"certify","node":"n1","verdict":"fail","code":"newest_code"}' |
+        "${top_builddir:-.}/tests/history-add" "$work/history.db" new 2
+    like "$(report -f json)" '"code":"brand_new_code"' '... from the history too'
+    like "$("$muster" history --json)" '"test":"certify",.*"code":"newest_code"' '... and muster history'
+    rm "$work/history.db"
+else
+    skip 2 'history-add is not built'
+fi
+
+# What a healthy node has not is no fault of it.
+for lines in 'pass skip' 'skip pass'; do
+    text=$(printf '{"suite":"check","test":"gpu.health","node":"n1","part":"gpu0","verdict":"%s","message":"why"}\n' $lines |
+        "$muster" report -)
+    like "$text" '^n1 +pass +- +- +-$' "a check of $lines passes, with nothing at fault"
+    like "$text" '^1 of 1 nodes passed' '... and is counted so'
+done
+like "$("$muster" report - <<<'{"suite":"check","test":"gpu.health","node":"n1","verdict":"skip","message":"why"}')" \
+    '^n1 +skip +- +- +-$' 'a check that only skips'
 done_testing

@@ -54,6 +54,23 @@ MUSTER_COLLECTIVES=ring run 3 "$program" threads
 is "$?" 0 'three threads on communicators of their own'
 like "$text" '^right$' '... right'
 
+plain=$library
+library=$plain:$(realpath "$top_builddir/tests/command/device-mpi.so")
+DEVICE_MPI_RANK=1 MUSTER_COLLECTIVES=ring MUSTER_COLLECTIVES_SUMMARY=1 run 3 "$program"
+is "$?" 0 'an MPI that accepts device memory on one rank'
+like "$text" '^right$' '... right'
+is "$(grep -c '^muster: collectives left to MPI, which accepts device memory$' <<<"$text")" 1 \
+    '... is said once in the summary'
+is "$(grep '^muster: [a-z]' <<<"$text" | grep -v collectives | awk '{print $3}' | sort -u)" mpi \
+    '... and does all collectives'
+library=$plain
+
+for force in ring auto; do
+    OMPI_MCA_btl=self,vader,tcp MUSTER_COLLECTIVES=$force run 2 "$program" spawn
+    is "$?" 0 "$force: communicators that span a job and the one that it starts"
+    is "$(grep -c '^right$' <<<"$text")" 2 '... right in both'
+done
+
 if awk '/^MemAvailable/ { exit !($2 > 5e6) }' /proc/meminfo; then
     MUSTER_COLLECTIVES=ring run 2 "$program" huge
     is "$?" 0 'an element of 2 GiB at one rank, many of less at the other'

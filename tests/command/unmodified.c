@@ -462,6 +462,32 @@ static void test_comms(void)
     /* half is not freed: MPI_Finalize has to cope */
 }
 
+static int refuse_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
+{
+    (void)comm;
+    (void)key;
+    (void)extra;
+    (void)value;
+    (void)copy;
+    *flag = 0;
+    return MPI_ERR_OTHER;
+}
+
+/* One that must not be duplicated. */
+static void test_attributes(void)
+{
+    MPI_Comm comm;
+    int key;
+
+    MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm);
+    MPI_Comm_create_keyval(refuse_copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(comm, key, NULL);
+    for (int i = 0; i < 20; i++)
+        test_reductions(comm, 10);
+    MPI_Comm_free(&comm);
+    MPI_Comm_free_keyval(&key);
+}
+
 static void *drive(void *comm)
 {
     for (int i = 0; i < 30; i++) {
@@ -505,6 +531,29 @@ static void test_errors(void)
     MPI_Comm_free(&comm);
 }
 
+/* A communicator of this job and one of one rank that it starts; argument NULL: this is that one.
+ */
+static void test_spawned(char *program)
+{
+    char argument[] = "spawned", *arguments[] = {argument, NULL};
+    MPI_Comm between, all;
+
+    if (program != NULL)
+        MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between,
+                       MPI_ERRCODES_IGNORE);
+    else
+        MPI_Comm_get_parent(&between);
+    MPI_Intercomm_merge(between, program == NULL, &all);
+    CHECK(size_of(all) == size_of(MPI_COMM_WORLD) + 1 || program == NULL, "ranks of both jobs");
+    for (int i = 0; i < 20; i++) {
+        test_reductions(all, 1000);
+        test_moves(all, 1000);
+        test_reductions(MPI_COMM_WORLD, 1000);
+    }
+    MPI_Comm_free(&all);
+    MPI_Comm_disconnect(&between);
+}
+
 /* MPI_Finalize() calls what is left on MPI_COMM_SELF first, which may still use MPI. */
 static int collect_at_end(MPI_Comm comm, int key, void *value, void *unused)
 {
@@ -540,8 +589,11 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && strcmp(argv[1], "huge") == 0) {
         test_huge();
+    } else if (argc > 1 && strncmp(argv[1], "spawn", 5) == 0) {
+        test_spawned(strcmp(argv[1], "spawn") == 0 ? argv[0] : NULL);
     } else {
         test_comms();
+        test_attributes();
         test_errors();
     }
     leave_for_the_end();

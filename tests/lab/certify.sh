@@ -68,8 +68,7 @@ failures_of() { # NODE
 
 is_unsettled() { [[ $(verdicts) == *unknown* ]] && show; }
 
-# "planned": idle, and Slurm's backfill has a job in mind that is gone by now
-states() { lab run sinfo -h -N -o '%N %T' | sed 's/\*$//; s/ planned$/ idle/' | sort -u | xargs; }
+states() { sinfo_nodes -o '%N %T' | sed 's/\*$//' | sort -u | xargs; }
 reason() { lab run sinfo -h -N -n "$1" -o %E; }
 resume() { lab run scontrol update "nodename=$1" state=resume; }
 

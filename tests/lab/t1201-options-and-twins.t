@@ -48,7 +48,7 @@ is "$(grep -c ': RANK=' "$work/out")" 2 "and sbatch --muster-explain, once per n
 
 # explain
 got=$(lab run srun -N2 --ntasks-per-node=2 --muster-explain true 2>&1)
-is "$(grep -c '^muster: n1: ' <<<"$got") $(grep -c '^muster: n2: ' <<<"$got")" '26 26' \
+is "$(grep -c '^muster: n1: ' <<<"$got") $(grep -c '^muster: n2: ' <<<"$got")" '27 27' \
     '--muster-explain: every variable once per node'
 like "$got" '^muster: n1: NCCL_SOCKET_IFNAME==eth1,eth2 \(fabric interfaces: eth1 eth2 up, Ethernet; management is eth0\)$' \
     'value, rule and fact of one that is set'
@@ -65,10 +65,15 @@ like "$(lab run srun -w n1 -n1 --muster=off --muster-explain true 2>&1)" \
 program=$prefix/bin/muster-collectives
 if [ -x "$program" ] && [ -e "$prefix/lib/libmustercoll-pmpi.so" ]; then
     cp "$program" "$work/" # where the nodes see it
-    got=$(lab run env MUSTER_COLLECTIVES=ring MUSTER_COLLECTIVES_SUMMARY=1 \
-        MUSTER_COLLECTIVES_CACHE="$work" MUSTER_ALLOW_ROOT=1 timeout 100 srun -N2 --ntasks-per-node=2 \
-        --collectives=muster "$work/muster-collectives" --quick --json 2>&1)
-    is $? 0 'srun --collectives=muster: all results of an MPI program are exact'
+    # Open MPI may crash in MPI_Init where a partner has left it (open-mpi/ompi#11438)
+    for _ in 1 2 3; do
+        got=$(lab run env MUSTER_COLLECTIVES=ring MUSTER_COLLECTIVES_SUMMARY=1 \
+            MUSTER_COLLECTIVES_CACHE="$work" MUSTER_ALLOW_ROOT=1 timeout 100 srun -N2 \
+            --ntasks-per-node=2 --collectives=muster "$work/muster-collectives" --quick --json 2>&1)
+        status=$?
+        [ $status = 139 ] && [[ $got == *"Failing at address: (nil)"* ]] || break
+    done
+    is $status 0 'srun --collectives=muster: all results of an MPI program are exact'
     like "$got" '^muster: allreduce +ring +[0-9]+ ' "... by muster's rings"
 else
     skip 2 'the battery or the preloaded library is not installed'

@@ -54,7 +54,13 @@ within 60 settings_are "$before"
 ok '... and alone, with the settings yet to be made' as_user srun -w n1 true
 within 60 settings_are "$before"
 
-conf_add n1 'Interface=eth7 mtu=4000' 'OnInterface=refuse'
+conf_add n1 'OnInterface=refuse'
+lab on n1 sh -c "flock $journal.lock sleep 11 >/dev/null 2>&1 &"
+ok "another's prolog that takes long refuses no job" as_user srun -w n1 true
+like "$(slurmd_log n1)" 'n1: no interface is set: .* locked by another prolog or epilog' '... the log says so'
+ok '... and everything is as it was' within 60 settings_are "$before"
+ok '... with the node in service' within 60 is_in n1 idle
+conf_add n1 'Interface=eth7 mtu=4000'
 as_user srun -w n1 true >/dev/null 2>&1
 isnt $? 0 'OnInterface=refuse with an interface that is not there: the job is refused'
 like "$(slurmd_log n1 | tail -n 8)" \

@@ -46,7 +46,8 @@ touch "$work/go-on-b"
 gone() { ! lab on n1 pgrep -f "job-b|slurm_script" >/dev/null; }
 within 60 gone
 start_slurmd
-ok 'a job that ended without slurmd: put back once it is there' within 30 settings_are "$before"
+# what slurmctld could not tell a slurmd that was away it tells again after a minute
+ok 'a job that ended without slurmd: put back once it is there' within 150 settings_are "$before"
 within 60 no_jobs
 
 # the prolog, before it has done anything, alone: its child must not go on without it

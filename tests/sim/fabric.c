@@ -159,7 +159,7 @@ static void use_path(struct fabric *fabric, const struct flow *flow, int *uses)
  * scarcest of all of its users it is decided; the others go on with what is left. */
 void fabric_run(struct fabric *fabric, struct flow *flows, int count)
 {
-    int open = count;
+    int open = count, first_cable = 2 * fabric->nodes * (fabric->rails + 1);
 
     fabric->touched_count = 0;
     memset(fabric->is_done, 0, (size_t)count);
@@ -180,14 +180,19 @@ void fabric_run(struct fabric *fabric, struct flow *flows, int count)
         for (int i = 0; i < count; i++) {
             const int *uses = &fabric->uses[(size_t)i * USES];
             double share = INFINITY;
+            int limit = 0;
 
             if (fabric->is_done[i])
                 continue;
             for (int k = 0; k < USES && uses[k] >= 0; k++)
-                share = fmin(share, fabric->left[uses[k]] / fabric->users[uses[k]]);
+                if (fabric->left[uses[k]] / fabric->users[uses[k]] < share) {
+                    limit = uses[k];
+                    share = fabric->left[limit] / fabric->users[limit];
+                }
             if (share > least_mbps * (1 + 1e-9))
                 continue;
             flows[i].mbps = least_mbps;
+            flows[i].is_beside = limit >= first_cable && fabric->users[limit] > 1;
             fabric->is_done[i] = 2;
             open--;
         }

@@ -2,6 +2,7 @@
 #ifndef MUSTER_SIM_FABRIC_H
 #define MUSTER_SIM_FABRIC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,8 @@ enum fabric_kind {
 
 struct flow {
     int from, to, rail;
-    double mbps; /* the outcome */
+    double mbps;    /* the outcome */
+    bool is_beside; /* what limits it is a cable that it shares */
 };
 
 struct fabric {

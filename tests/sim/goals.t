@@ -31,6 +31,10 @@ if ! is_sanitized "$sim"; then # minutes
     is "$(grep '^| fail, ' <<<"$out" | awk -F'|' '{print $2, $5, $7, $8}')" \
         "$(grep -E '^[|] fail, (quiet|busy) ' "$top_srcdir/doc/attribution.md" | awk -F'|' '{print $2, $5, $7, $8}')" \
         '... as the page has them'
+    # by chance most streams on it were one node's
+    out=$(for number in 8355 8943 53367 54586 55257 61814 70715; do "$sim" -v calibrate 1 $number; done)
+    is "$(grep -c 'fault: one cable of an uplink slow' <<<"$out")" 7 'beside a cable of an uplink that is slow'
+    is "$(grep -E ' fail [0-2] .* wrong (roughly|exactly):' <<<"$out")" '' '... no node, rail or host is failed'
 fi
 "$sim" row 0 >/dev/null 2>&1
 is $? 2 'a row that is not there is refused'

@@ -41,6 +41,7 @@ tests_spank_host_lives_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_lives_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_lives_t_LDADD = $(host_libs)
 EXTRA_tests_spank_host_lives_t_DEPENDENCIES = $(host_needs)
+plain_checks += tests/spank-host/lives.t
 
 check_PROGRAMS += tests/spank-host/preflight.t
 tests_spank_host_preflight_t_SOURCES = \

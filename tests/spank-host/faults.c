@@ -103,25 +103,18 @@ static const char *judge_log(void)
     return strstr(host_log, "\n\n") != NULL ? "an empty line in the log" : NULL;
 }
 
-static const char *judge_directory(void)
+static const char *judge_note(void)
 {
-    DIR *stream = opendir(fixture_directory());
+    FILE *stream = fopen(file("refused"), "r");
     const char *wrong = NULL;
-    struct dirent *entry;
     char note[4096] = "";
     size_t length;
-    FILE *file_stream;
 
-    while ((entry = readdir(stream)) != NULL)
-        if (strncmp(entry->d_name, "refused.", 8) == 0)
-            wrong = "half a note is left";
-    closedir(stream);
-    file_stream = fopen(file("refused"), "r");
-    if (file_stream != NULL) {
-        length = fread(note, 1, sizeof note - 1, file_stream);
+    if (stream != NULL) {
+        length = fread(note, 1, sizeof note - 1, stream);
         if (length == 0 || note[length - 1] != '\n' || strstr(note, "refused by") == NULL)
             wrong = "the note is not whole";
-        fclose(file_stream);
+        fclose(stream);
     }
     return wrong;
 }
@@ -138,23 +131,30 @@ static const struct outcome *run_once(const struct part *part)
     return outcome;
 }
 
-static void remove_half_notes(void)
+/* Returns whether there were any. */
+static bool remove_half_notes(void)
 {
-    char command[4200];
+    DIR *stream = opendir(fixture_directory());
+    bool has_any = false;
+    struct dirent *entry;
 
-    snprintf(command, sizeof command, "rm -f '%s'/refused.*", fixture_directory());
-    if (system(command) != 0)
-        tap_diag("%s", command);
+    while ((entry = readdir(stream)) != NULL)
+        if (strncmp(entry->d_name, "refused.", 8) == 0) {
+            unlinkat(dirfd(stream), entry->d_name, 0);
+            has_any = true;
+        }
+    closedir(stream);
+    return has_any;
 }
 
-/* Which calls to make fail: marks them in chosen, returns how many. */
-static unsigned choose(unsigned calls, bool *chosen)
+/* Which calls to make fail: marks them in chosen, returns how many. A process takes
+ * AddressSanitizer long to start: with it each place fails in one of the flavours, by turns. */
+static unsigned choose(unsigned calls, enum fault_flavour flavour, bool *chosen)
 {
     const char *all = getenv("MUSTER_FAULTS");
-    /* a process takes AddressSanitizer long to start */
     const bool is_plain = fault_has(FAULT_MEMORY);
     const unsigned budget = is_plain ? BUDGET : 4;
-    unsigned count = 0, stride;
+    unsigned count = 0, places = 0, stride;
 
     memset(chosen, all != NULL && strcmp(all, "all") == 0, CALLS);
     for (unsigned i = 1; i <= calls && i < CALLS; i++) {
@@ -164,7 +164,10 @@ static unsigned choose(unsigned calls, bool *chosen)
             before += fault_site(j) == fault_site(i);
         for (unsigned j = i + 1; j <= calls && after < 1 && before >= 1; j++)
             after += fault_site(j) == fault_site(i);
-        chosen[i] |= before < 1 || (after == 0 && is_plain);
+        if (before < 1)
+            chosen[i] |= places++ % FAULT_FLAVOURS == (unsigned)flavour || is_plain;
+        else
+            chosen[i] |= after == 0 && is_plain;
     }
     stride = calls / budget + 1;
     for (unsigned i = 1; i <= calls && i < CALLS; i++) {
@@ -183,7 +186,7 @@ static void fail_in_turn(const struct part *part, enum fault_kind kind, enum fau
     run_once(part);
     fault_disarm();
     calls = fault_calls();
-    runs = choose(calls, chosen);
+    runs = choose(calls, flavour, chosen);
     for (unsigned i = 1; i <= calls && i < CALLS; i++)
         for (int persists = 0; chosen[i] && persists < (i % 5 == 0 ? 2 : 1); persists++) {
             const struct outcome *outcome;
@@ -202,8 +205,9 @@ static void fail_in_turn(const struct part *part, enum fault_kind kind, enum fau
             if (says == NULL)
                 says = judge_log();
             if (says == NULL)
-                says = judge_directory();
-            remove_half_notes();
+                says = judge_note();
+            if (remove_half_notes() && says == NULL)
+                says = "half a note is left";
             if (says != NULL && wrong++ < 5)
                 tap_diag("%s %u%s of %u, %s: %s\nlog: %s", kinds[kind], i,
                          persists ? " and all after it" : "", calls, fault_victim(), says,

@@ -147,6 +147,13 @@ static void live(size_t i, const char *root)
            "... the batch or interactive step has nothing of ours");
 }
 
+/* AddressSanitizer looks for leaks in each process of each life. */
+#ifdef __SANITIZE_ADDRESS__
+enum { ITEMS_APART = 4 };
+#else
+enum { ITEMS_APART = 1 };
+#endif
+
 /* Every function of spank.h fails once, in each process at the same call: nothing is refused, and
  * a task that goes without is told why. */
 static void without_an_item(const char *root)
@@ -158,7 +165,7 @@ static void without_an_item(const char *root)
 
     whole->length = outcome->tasks[0].length;
     memcpy(whole->text, outcome->tasks[0].text, whole->length);
-    for (; at <= 60; at++) {
+    for (; at <= 60; at += ITEMS_APART) {
         life.api_fails_at = (int)at;
         outcome = life_run(&life);
         if (*outcome->broken != '\0' && broken++ == 0)
@@ -171,7 +178,9 @@ static void without_an_item(const char *root)
             tap_diag("call %u fails, and the task has another environment without a word", at);
     }
     free(whole);
-    is_int(broken, 0, "each of 60 calls of Slurm's functions fails: no rule is broken");
+    is_int(broken, 0,
+           "one in %d of 60 calls of Slurm's functions fails, from the first: no rule is broken",
+           ITEMS_APART);
     is_int(refused, 0, "... no job is refused");
     is_int(silent, 0, "... and no task goes without its variables and a word");
 }

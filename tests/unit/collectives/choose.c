@@ -796,6 +796,21 @@ static void test_wire(void)
     layout_free(node);
 }
 
+/* Whether a forced one has the first segment at every size, whatever that is predicted to take. */
+static bool has_first_segment(struct chooser *chooser, const char *name)
+{
+    struct plan_shape shape = {.kind = COLLECTIVE_ALLREDUCE, .element_bytes = 4, .ranks = 4};
+    bool holds = true;
+
+    for (shape.count = 1; shape.count < 1 << 26; shape.count *= 2) {
+        struct choice choice = chooser_pick(chooser, &shape, ELEMENT_FP32);
+
+        holds = holds && strcmp(choice.algorithm->name, name) == 0 &&
+                choice.segment_bytes == chooser_segments[0];
+    }
+    return holds;
+}
+
 static void test_force(void)
 {
     struct machine machine = synthetic(10, 1);
@@ -807,6 +822,7 @@ static void test_force(void)
 
     is_int(chooser_force(chooser, "ring", &err), 0, "an algorithm is forced");
     is_str(pick(chooser, layout, 1), "ring", "... and taken where it is not the best");
+    ok(has_first_segment(chooser, "ring"), "... with one segment for all sizes");
     ok(chooser_pick(chooser, &shape, ELEMENT_UINT8).algorithm != NULL,
        "a collective that has no such algorithm takes another");
     chooser_destroy(chooser);

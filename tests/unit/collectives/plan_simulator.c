@@ -420,7 +420,7 @@ int simulate(const struct simulation *simulation, const struct simulated_rank *r
                           calloc((size_t)count * (size_t)count, sizeof *scene.lanes),
                           count,
                           simulation->seed * 2 + 1,
-                          codec_scratch_create(),
+                          ranks->shape->wire != WIRE_AS_IS ? codec_scratch_create() : NULL,
                           0,
                           NULL,
                           err};

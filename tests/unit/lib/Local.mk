@@ -35,6 +35,7 @@ check_PROGRAMS += \
 	tests/unit/lib/node/visible_gpus.t \
 	tests/unit/lib/slurm/slurmconf.t \
 	# end
+plain_checks += tests/unit/lib/certificate/certificate.t
 tests_unit_lib_base_statistics_t_LDADD = lib/libstatistics.a $(unit_libs)
 tests_unit_lib_envplan_envplan_site_t_SOURCES = tests/unit/lib/envplan/envplan_site.c \
 	tests/unit/lib/envplan/environment.h

@@ -267,12 +267,18 @@ static void a_failure_leaves_the_others(void)
     is_int(write_shards("/proc/no-such", 1, 1, 2, &err), -1,
            "a directory that cannot be made is an error");
     has_str(err.text, "/proc/no-such: ", "... that names it");
-    /* a file where the directory of the next step is made */
+    /* where the directory of the next step is made */
+    mkdir(path_of("step-000000050.unfinished"), 0755);
+    is_int(mkdir(path_of("step-000000050.unfinished/in-the-way"), 0755), 0,
+           "a directory is in the way");
+    is_int(write_shards(directory, 50, 1, 3, &err), -1, "step 50 cannot be written");
+    read_step(0, 5, 40);
+    rmdir(path_of("step-000000050.unfinished/in-the-way"));
+    rmdir(path_of("step-000000050.unfinished"));
     is_int(close(open(path_of("step-000000050.unfinished"), O_CREAT | O_WRONLY, 0644)), 0,
            "a file is in the way");
-    is_int(write_shards(directory, 50, 1, 1, &err), -1, "step 50 cannot be written");
-    unlink(path_of("step-000000050.unfinished"));
-    read_step(0, 5, 40);
+    write_step(50, 3);
+    read_step(0, 5, 50);
 }
 
 static void shards_come_together(void)
@@ -290,6 +296,40 @@ static void shards_come_together(void)
     read_step(0, 5, 110);
     has_str(complaints, "step-000000310/shard-00003: corrupt",
             "a shard is checked though nothing of it is wanted");
+}
+
+/* As thousands of ranks have that hold parts of each tensor. */
+static void long_manifests_are_read(void)
+{
+    struct checkpoint_problem large = problem;
+    struct manifest manifest = {.step = 1000};
+    struct checkpoint_state all, wanted = state_of(0, 5);
+    struct error err = {""};
+    struct stat status;
+    long step = -1;
+    uint32_t crc;
+
+    large.shape.layers = 12;
+    large.shape.channels = 64;
+    all = state_of(0, shape_parameters(&large.shape));
+    manifest.problem = large;
+    checkpoint_begin(directory, 1000, &err);
+    is_int(checkpoint_write_shard(directory, 1000, 0, &all, 1, &crc, &err), 0, "one shard");
+    manifest_add_shard(&manifest, "shard-00000", crc);
+    for (size_t i = 0; i < all.count; i++) {
+        manifest_add_piece(&manifest, i, 1);
+        manifest_add_piece(&manifest, i, 0);
+    }
+    is_int(manifest.piece_count, all.count, "as many pieces as elements, and no empty ones");
+    is_int(checkpoint_commit(directory, &manifest, 3, &err), 0, "... are written");
+    is_int(stat(path_of("step-000001000/manifest"), &status), 0, "... to a manifest");
+    ok(status.st_size > 8 << 20, "... of %ld bytes", (long)status.st_size);
+    is_int(checkpoint_read(directory, &large, alone, &wanted, 1, &step, complain, NULL, &err), 1,
+           "... which is read");
+    is_int(step, 1000, "... as that of its step");
+    manifest_clear(&manifest);
+    free_state(&all);
+    free_state(&wanted);
 }
 
 static void pieces_must_be_complete(void)
@@ -346,6 +386,7 @@ int main(void)
     other_problems_are_refused();
     a_failure_leaves_the_others();
     shards_come_together();
+    long_manifests_are_read();
     pieces_must_be_complete();
     comm_destroy(alone);
     snprintf(command, sizeof command, "rm -rf '%s'", directory);

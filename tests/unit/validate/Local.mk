@@ -134,6 +134,7 @@ check_PROGRAMS += \
 	tests/unit/validate/slurm/munge.t \
 	tests/unit/validate/slurm/pending.t \
 	tests/unit/validate/slurm/process.t \
+	tests/unit/validate/slurm/reach.t \
 	tests/unit/validate/slurm/retest.t \
 	tests/unit/validate/slurm/revocation.t \
 	tests/unit/validate/slurm/undo.t \
@@ -212,6 +213,9 @@ tests_unit_validate_slurm_pending_t_SOURCES = tests/unit/validate/slurm/pending.
 tests_unit_validate_slurm_pending_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_process_t_SOURCES = tests/unit/validate/slurm/process.c validate/slurm/complaint.c \
 	validate/slurm/process.c validate/slurm/user.c
+tests_unit_validate_slurm_reach_t_SOURCES = tests/unit/validate/slurm/reach.c validate/slurm/reach.c
+tests_unit_validate_slurm_reach_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
+tests_unit_validate_slurm_reach_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
 tests_unit_validate_slurm_retest_t_SOURCES = tests/unit/validate/slurm/retest.c validate/slurm/batch.c \
 	validate/slurm/retest.c
 tests_unit_validate_slurm_revocation_t_SOURCES = tests/unit/validate/slurm/revocation.c validate/slurm/revocation.c

@@ -138,6 +138,54 @@ static void test_old(void)
     unlink("old");
 }
 
+/* Returns whether a child that does it says so. */
+static bool in_child(bool (*does)(void))
+{
+    int status;
+    pid_t child;
+
+    fflush(stdout);
+    child = fork();
+    if (child == 0)
+        _exit(does() ? 0 : 1);
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+static bool is_owner_kept(void)
+{
+    struct atomic_file file;
+    struct error err;
+
+    return seteuid(65534) == 0 && atomic_file_begin(&file, "old", 0666, &err) == -1 &&
+           errno == EPERM && strcmp(err.text, "old: Operation not permitted") == 0 &&
+           strcmp(names(), "old") == 0;
+}
+
+static void test_owner(void)
+{
+    struct atomic_file file;
+    struct stat status;
+    struct error err;
+
+    put("old", "before", 0640);
+    if (chown("old", 1234, 1235) != 0) {
+        unlink("old"); /* only root can be asked to give it back */
+        return;
+    }
+    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "a file in another user's file's place");
+    fputs("after", file.stream);
+    is_int(atomic_file_commit(&file, &err), 0, "... is written");
+    ok(stat("old", &status) == 0 && status.st_uid == 1234 && status.st_gid == 1235,
+       "... and is that user's and group's");
+    is_int(mode_of("old"), 0640, "... with its permissions");
+    chmod(".", 0777);
+    ok(in_child(is_owner_kept), "who cannot give it that owner is told, and nothing is left");
+    chmod(".", 0755);
+    is_str(content("old"), "after", "... and it is there still");
+    unlink("old");
+}
+
 static void test_others(void)
 {
     static const char *const kinds[] = {"fifo", "directory", "/dev/null", "to-fifo"};
@@ -191,20 +239,6 @@ static void test_others(void)
     is_str(err.text, "old: Is a directory", "... which is told");
     is_str(names(), "old", "... and nothing is left beside it");
     rmdir("old");
-}
-
-/* Returns whether a child that does it says so. */
-static bool in_child(bool (*does)(void))
-{
-    int status;
-    pid_t child;
-
-    fflush(stdout);
-    child = fork();
-    if (child == 0)
-        _exit(does() ? 0 : 1);
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 0;
 }
 
 static bool is_denied(void)
@@ -296,6 +330,7 @@ int main(void)
     umask(022);
     test_new();
     test_old();
+    test_owner();
     test_others();
     test_full();
     test_killed();

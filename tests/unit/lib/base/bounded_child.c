@@ -6,12 +6,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "tests/unit/tap.h"
 
-enum { ENDS_S = 60 /* for what ends by itself */ };
+enum { ENDS_S = 60 /* for what ends by itself */, ANY_AGE_S = -3600 /* a limit long over */ };
 
 static void set_number(void *context)
 {
@@ -78,6 +80,40 @@ static enum bounded_outcome outcome_of(void (*work)(void *state), int *state, do
     return end->outcome;
 }
 
+/* What waits for what it started with vfork() is in the same state as in a driver that hangs. */
+static pid_t start_waiting(const char *name)
+{
+    pid_t child = fork();
+
+    if (child != 0)
+        return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, name);
+    if (vfork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        sleep(ENDS_S);
+        _exit(0);
+    }
+    for (;;)
+        pause();
+}
+
+static void waits(void)
+{
+    pid_t child = start_waiting("muster-test");
+    double begin_s = clock_s();
+
+    while (bounded_stuck("muster-test", ANY_AGE_S) == 0 && clock_s() - begin_s < ENDS_S)
+        usleep(1000);
+    is_int(bounded_stuck("muster-test", ANY_AGE_S), child,
+           "what is older than its limit and waits in the kernel is stuck");
+    is_int(bounded_stuck("muster-test", ENDS_S), 0,
+           "... and not while another process may have it at work");
+    is_int(bounded_stuck("muster-other", ANY_AGE_S), 0, "... nor is it any other");
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
 int main(void)
 {
     int number = 0;
@@ -96,6 +132,8 @@ int main(void)
     is_int(outcome_of(hang_without_processor, &number, 0.3, &end), BOUNDED_LATE,
            "so is work that has hardly any processor");
     ok(!end.is_stuck, "... and gone, however late: it does not wait in the kernel");
-    ok(clock_s() - begin_s < ENDS_S && bounded_stuck("muster-test") == 0, "nothing is left of it");
+    ok(clock_s() - begin_s < ENDS_S && bounded_stuck("muster-test", ANY_AGE_S) == 0,
+       "nothing is left of it");
+    waits();
     return tap_done();
 }

@@ -55,6 +55,15 @@ int main(void)
             "a failure without a code has that of its test");
     record.code = FAULT_GPU_MEMORY_ERRORS;
     has_str(written(&record), "\"code\":\"gpu_memory_errors\"", "... else its own");
+    record_set_code(&record, "brand_new");
+    is_int(record_code(&record), FAULT_UNLISTED, "a code that is not known is none of the catalog");
+    ok(catalog_fault(record_code(&record))->drain == DRAIN_NEVER, "... and drains nobody");
+    has_str(written(&record), "\"code\":\"brand_new\"", "... but keeps its name");
+    ok(!strstr(written(&record), "remediation"), "... without advice of another");
+    record.code_name = NULL;
+    has_str(written(&record), "\"code\":\"gpu_unhealthy\"", "... where it is lost, the test's");
+    record_set_code(&record, "gpu_lost");
+    is_int(record.code, FAULT_GPU_LOST, "one that is known is that");
     record.verdict = VERDICT_PASS;
     ok(!strstr(written(&record), "code"), "... and a pass has none");
     record.test = NULL;

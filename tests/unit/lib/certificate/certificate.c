@@ -52,6 +52,14 @@ static const struct certificate_facts facts = {
 static char directory[] = "/tmp/muster-certificate-XXXXXX";
 static char path[sizeof directory + 64];
 
+/* AddressSanitizer makes each read slow: of the flips of a byte it sees one, another in the next
+ * byte, and fewer kills. */
+#ifdef __SANITIZE_ADDRESS__
+enum { FLIPS_APART = 8, KILLS = 8 };
+#else
+enum { FLIPS_APART = 1, KILLS = 40 };
+#endif
+
 /* What MUNGE would say: this seal is of this text and no other. */
 static int verify(const char *seal, const char *text, size_t length, struct error *err)
 {
@@ -397,14 +405,15 @@ static void withstands_every_change(void)
     is_int(wrong, 0, "each of %zu truncations is invalid", length);
     is_int(believed, 0, "... even when every seal were believed");
     for (size_t at = 0; at < length; at++)
-        for (int bit = 0; bit < 8; bit++) {
+        for (int bit = (int)(at % FLIPS_APART); bit < 8; bit += FLIPS_APART) {
             memcpy(changed, whole, length);
             changed[at] ^= (char)(1 << bit);
             write_bytes(changed, length);
             wrong += check(verify, &facts, message) == CERTIFICATE_VALID;
             check(believe, &facts, message);
         }
-    is_int(wrong, 0, "no flip of a bit of a file is valid");
+    is_int(wrong, 0, "no flip of a bit of a file is valid: one of %d in each byte, by turns",
+           FLIPS_APART);
     for (size_t at = 0; at < length; at++)
         for (int byte = 1; byte < 256; byte++) {
             struct certificate certificate;
@@ -495,13 +504,13 @@ static void install_forever(int number)
 
 static void survives_kills(void)
 {
-    enum { CHILDREN = 4, ROUNDS = 40 };
+    enum { CHILDREN = 4 };
     pid_t children[CHILDREN] = {0};
     unsigned bad = 0, reads = 0;
     char message[512];
 
     install_good();
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < KILLS; round++) {
         int child = round % CHILDREN;
 
         if (children[child]) {

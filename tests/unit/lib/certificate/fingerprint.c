@@ -165,6 +165,48 @@ static void names_what_changed(void)
     free(then);
 }
 
+/* NVIDIA's driver tells them only while somebody uses the GPU. */
+static void leaves_out_what_is_not_stated(void)
+{
+    struct gpu *gpu = &inventory.gpus[0];
+    static const char older[] = "gpu 0000:1a:00.0: NVIDIA H100 fw ??.??.??.??.?? driver nvidia\n",
+                      used[] =
+                          "gpu 0000:1a:00.0: NVIDIA H100 serial GPU-1 fw 96.00 driver nvidia\n";
+    char *closed, *opened, key[64], message[512];
+
+    strcpy(gpu->firmware, "96.00.74.00.01");
+    opened = fingerprint_text(&inventory, NULL, 0);
+    strcpy(gpu->firmware, "");
+    strcpy(gpu->serial, "");
+    closed = fingerprint_text(&inventory, NULL, 0);
+    is_int(fingerprint_compare(opened, closed, message, sizeof message), 0,
+           "a GPU that nobody uses any more is the same");
+    is_int(fingerprint_compare(closed, opened, message, sizeof message), 0,
+           "... and one that somebody uses now");
+    fingerprint_first_difference(opened, closed, key, sizeof key);
+    is_str(key, "", "... in each respect");
+    is_int(fingerprint_compare(older, used, message, sizeof message), 0,
+           "question marks in an older certificate state nothing");
+    is_int(fingerprint_compare(used, older, message, sizeof message), 0, "... or now");
+    strcpy(gpu->firmware, "96.00.74.00.02");
+    differs(closed, 0, "");
+    differs(opened, 1,
+            "gpu 0000:1a:00.0: was ... 10de:2330 serial GPU-1234 fw 96.00.74.00.01 driver nvidia "
+            "version 550.54, is ... 10de:2330 fw 96.00.74.00.02 driver nvidia version 550.54");
+    strcpy(gpu->serial, "GPU-5678");
+    strcpy(gpu->firmware, "");
+    differs(opened, 1,
+            "gpu 0000:1a:00.0: was ... serial GPU-1234 fw 96.00.74.00.01 driver nvidia version "
+            "550.54, is ... serial GPU-5678 driver nvidia version 550.54");
+    strcpy(inventory.gpu_drivers[GPU_NVIDIA], "580.1");
+    strcpy(gpu->serial, "");
+    differs(closed, 1, "gpu 0000:1a:00.0: was ... version 550.54, is ... version 580.1");
+    strcpy(inventory.gpu_drivers[GPU_NVIDIA], "550.54");
+    strcpy(gpu->serial, "GPU-1234");
+    free(opened);
+    free(closed);
+}
+
 static void is_bounded(void)
 {
     char message[16];
@@ -185,6 +227,7 @@ int main(void)
     make_node();
     describes_the_node();
     counts_what_the_configuration_names();
+    leaves_out_what_is_not_stated();
     names_what_changed();
     is_bounded();
     return tap_done();

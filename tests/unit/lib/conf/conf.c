@@ -246,6 +246,7 @@ static void refuses_values(void)
     refused("Report=csv:/x%d", "1: Report=csv:/x%d: found \"%d\" in the path, allowed %r");
     refused("Mounts=/home,scratch", "1: Mounts=/home,scratch: found \"scratch\", allowed absolute "
                                     "paths such as /home,/scratch:rw, or nothing");
+    refused("Mounts=/home:ro", "1: Mounts=/home:ro: found \"/home:ro\", allowed absolute ");
     refused("Mounts=/home,/home", "1: Mounts=/home,/home: found \"/home\" twice, allowed once");
     refused("Services=sssd,a b", "1: Services=sssd,a b: found \"a b\", allowed names of systemd's "
                                  "services such as sssd,munge, or nothing");
@@ -273,6 +274,8 @@ static void refuses_values(void)
                                             "\"IB\", allowed InfiniBand, RoCEv2,");
     refused("Island=ib nodes=n1 nodes=n2 fabric=EFA", "1: Island=ib nodes=n1 nodes=n2 fabric=EFA: "
                                                       "found nodes= twice");
+    refused("Island=ib nodes=n1 fabric=EFA fabric=RoCEv2",
+            "1: Island=ib nodes=n1 fabric=EFA fabric=RoCEv2: found fabric= twice, allowed once");
     refused("Island=ib nodes=n[1-2],n2 fabric=EFA", "1: Island=ib nodes=n[1-2],n2 fabric=EFA: "
                                                     "found a node of island ib twice");
     refused("Island=a nodes=n[1-4] fabric=EFA\nIsland=b nodes=n4 fabric=EFA",

@@ -294,6 +294,23 @@ static void sockets(void)
     snprintf(inventory->nics[2].addresses[0], INVENTORY_NAME, "10.9.2.2/24");
     make();
     sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "all rails, because mlx5_0:1 is in 10.0.2.0/24");
+    inventory->nics[1].address_count = inventory->nics[2].address_count = 0;
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1",
+         "all rails, because mlx5_0:1 is in no IP network and mlx5_1:1 in no IP network");
+    for (int i = 0; i < 2; i++) { /* the addresses are those of VLANs, which GIDs name */
+        nic = add_nic(i == 0 ? "eth1.7" : "eth2.7", 1);
+        snprintf(nic->addresses[0], INVENTORY_NAME, "10.7.%d.2/24", i);
+        inventory->rdma[i].gids[0] = (struct gid){.index = 3, .type = GID_ROCE_V2};
+        strcpy(inventory->rdma[i].gids[0].netdev, nic->name);
+        inventory->rdma[i].gid_count = 1;
+    }
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1",
+         "all rails, because mlx5_0:1 is in 10.7.0.0/24 and mlx5_1:1 in 10.7.1.0/24");
+    snprintf(nic->addresses[0], INVENTORY_NAME, "10.7.0.3/24");
+    make();
+    sets("UCX_NET_DEVICES", "mlx5_1:1", "of the socket that the task is bound to (NUMA node 1)");
 
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 1, -1);
@@ -347,7 +364,8 @@ static void other_classes(void)
     inventory->rdma[0].link_layer = LINK_ETHERNET;
     make();
     sets("NCCL_IB_DISABLE", "1", "mlx5_0:1 is up, but the step's fabric is Ethernet");
-    sets("FI_PROVIDER", "^verbs,psm3,efa,cxi", "mlx5_0:1 is up");
+    sets("FI_PROVIDER", "^verbs,psm2,psm3,opx,efa,cxi", "mlx5_0:1 is up");
+    keeps("NCCL_NET", "the step does not cross islands");
 
     start(FABRIC_GAUDI);
     rail = add_rail("enp1", "hbl_0", 1, -1);

@@ -195,7 +195,9 @@ static void on_islands(void)
     is_line("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==eno3 (");
     is_line("NCCL_IB_HCA", "NCCL_IB_HCA left alone (RDMA ports: not for a fabric of class ");
     is_line("NCCL_IB_DISABLE", "NCCL_IB_DISABLE=1 (");
-    is_line("FI_PROVIDER", "FI_PROVIDER=^verbs,psm3,efa,cxi (");
+    is_line("FI_PROVIDER", "FI_PROVIDER=^verbs,psm2,psm3,opx,efa,cxi (");
+
+    is_line("NCCL_NET", "NCCL_NET=Socket (TCP between islands: the step's 2 nodes are in 2 ");
 
     make("n[1,7]");
     is_line("MUSTER_FABRIC",
@@ -211,6 +213,21 @@ static void on_islands(void)
     is_line("MUSTER_ISLAND",
             "MUSTER_ISLAND left alone (island: none of the step's 1 nodes is in an "
             "island; this node is in none)");
+
+    /* networks that a library reaches without a verbs port that has a link layer */
+    start("slingshot", "Island=a nodes=n1 fabric=Slingshot\nIsland=b nodes=n2 fabric=ethernet\n");
+    make("n[1-2]");
+    is_line("FI_PROVIDER", "FI_PROVIDER=^verbs,psm2,psm3,opx,efa,cxi (");
+    is_line("NCCL_NET", "NCCL_NET=Socket (");
+    is_line("NCCL_IB_DISABLE", "NCCL_IB_DISABLE left alone (");
+    make("n1");
+    is_line("FI_PROVIDER", "FI_PROVIDER left alone (");
+    is_line("NCCL_NET", "NCCL_NET left alone (");
+    start("p4d", "Island=a nodes=n1 fabric=EFA\nIsland=b nodes=n2 fabric=ethernet\n"
+                 "Variable=NCCL_IB_HCA set mlx5_0\n");
+    make("n[1-2]");
+    is_line("FI_PROVIDER", "FI_PROVIDER=^verbs,psm2,psm3,opx,efa,cxi (");
+    is_line("NCCL_NET", "NCCL_NET left alone (TCP between islands: the site set NCCL_IB_HCA)");
 
     start("mi300x-roce", "Island=a nodes=n1 fabric=Ethernet\n");
     make("n1");

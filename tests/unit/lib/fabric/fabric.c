@@ -191,6 +191,21 @@ static void interfaces_on_others(void)
     made->nics[3].address_count = 0;
     fabric_choose(made, NULL, &fabric);
     rails_are("eth1"); /* with no other rail that works it stays one */
+    memset(made, 0, sizeof *made);
+    add("ens1", "mlx5_core", "10.0.0.1/24")->has_default_route = true;
+    down(add("eno1", "mlx5_core", ""));
+    down(add("eno2", "mlx5_core", ""));
+    fabric_choose(made, NULL, &fabric);
+    rails_are("ens1"); /* management is the one NIC with a cable */
+    has_str(fabric.reason, "no other interface in use", "... and the reason says so");
+    is_int(fabric.unused_count, 2, "... the others are unused");
+    strcpy(made->nics[1].addresses[made->nics[1].address_count++], "10.1.0.1/24");
+    fabric_choose(made, NULL, &fabric);
+    rails_are("eno1"); /* what has an address should be up */
+    made->nics[1].address_count = 0;
+    made->nics[0].has_carrier = false;
+    fabric_choose(made, NULL, &fabric);
+    rails_are("eno1 eno2"); /* management does not work either */
     free(made);
 }
 

@@ -113,6 +113,11 @@ static void whole(void)
             "bnxt_re0 bnxt_re1 bnxt_re2 bnxt_re3 bnxt_re4 bnxt_re5 bnxt_re6 bnxt_re7",
             "bnxt_re0 | bnxt_re1 | bnxt_re2 | bnxt_re3 | bnxt_re4 | bnxt_re5 | bnxt_re6 | "
             "bnxt_re7");
+    /* InfiniBand for storage is no better than RoCE beside the GPUs */
+    machine("mi300x-ib-storage", FABRIC_ROCE_V2, "bond0",
+            "bnxt_re0 bnxt_re1 bnxt_re2 bnxt_re3 bnxt_re4 bnxt_re5 bnxt_re6 bnxt_re7",
+            "bnxt_re0 | bnxt_re1 | bnxt_re2 | bnxt_re3 | bnxt_re4 | bnxt_re5 | bnxt_re6 | "
+            "bnxt_re7");
     machine("p4d", FABRIC_EFA, "ens32", "rdmap16s27 rdmap32s27 rdmap144s27 rdmap160s27",
             "rdmap16s27 | rdmap16s27 | rdmap32s27 | rdmap32s27 | rdmap144s27 | rdmap144s27 | "
             "rdmap160s27 | rdmap160s27");
@@ -168,6 +173,9 @@ static void broken(void)
             "mlx5_0 mlx5_3 mlx5_4 mlx5_5 mlx5_6 mlx5_9 mlx5_10 mlx5_11",
             "mlx5_0 | mlx5_3 | mlx5_4 | mlx5_0 | mlx5_6 | mlx5_9 | mlx5_10 | mlx5_11");
     ok(!rail_is_up(&fabric.rails[3]), "... mlx5_5 is down");
+    /* what is down is worse than what is up, but it is still the fabric */
+    machine("two-fabrics-ib-down", FABRIC_INFINIBAND, "eno1", "mlx5_0 mlx5_1", "? | ? | ? | ?");
+    ok(!rail_is_up(&fabric.rails[0]), "... mlx5_0 is down");
     choose("dgx-h100-half-width");
     is_int(node->gpus[3].location.link_width, 8, "... GPU 3 has 8 lanes");
     is_int(node->gpus[3].location.link_width_max, 16, "... of 16");

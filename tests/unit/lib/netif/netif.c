@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/netif/netif_apply.h"
+#include "lib/netif/netif_notes.h"
 #include "tests/unit/lib/netif/netif_fake.h"
 #include "tests/unit/tap.h"
 
@@ -359,6 +360,77 @@ static void two_jobs(void)
     ok(fake_is_as_before(), "... until the first ends: to what it was before both");
 }
 
+/* Another job's prolog or epilog is at work when this one's comes. */
+static void lock_is_taken(void)
+{
+    struct netif_report report;
+    struct error err;
+    char notes[128], note[128];
+    int lock;
+
+    fake_reset();
+    snprintf(notes, sizeof notes, "%s.d", path);
+    hold("eth[1-2] mtu=9000", 12, &report);
+    lock = journal_lock(path, 0, &err);
+    hold("eth[1-2] mtu=9000", 13, &report);
+    is_int(report.failed, 1, "a job that does not get the lock sets nothing");
+    ok(!netif_is_at_fault(&report, true, false), "... and is not refused for it");
+    close(lock);
+    let_go(12, &report);
+    is_int(fake_value("eth1", NETIF_MTU), 9000,
+           "... and keeps what the other made, when that ends");
+    is_int(access(notes, F_OK), -1, "... its note is in the journal then");
+    lock = journal_lock(path, 0, &err);
+    let_go(13, &report);
+    is_int(report.left, 1, "an epilog that does not get the lock puts nothing back");
+    close(lock);
+    report = (struct netif_report){0};
+    netif_put_back(path, 1000, &fake_machine, BACK_ORPHANS, 0, &report);
+    is_int(report.put_back, 2, "... and the next one does it");
+    ok(fake_is_as_before() && access(notes, F_OK) != 0, "... all of it");
+
+    hold("eth1 mtu=9000", 12, &report);
+    netif_note_leave(path, fake_machine.boot_id, 13, true, &err);
+    netif_note_leave(path, fake_machine.boot_id, 13, false, &err);
+    netif_note_leave(path, fake_machine.boot_id, 13, true, &err);
+    netif_note_leave(path, fake_machine.boot_id, 14, true, &err);
+    netif_note_leave(path, fake_machine.boot_id, 14, false, &err);
+    netif_note_leave(path, "0-1", 15, true, &err);
+    let_go(12, &report);
+    is_int(fake_value("eth1", NETIF_MTU), 9000, "a job that was queued again is here");
+    let_go(13, &report);
+    ok(fake_is_as_before(), "... one that is gone, or of an earlier boot, is not");
+    ok(access(notes, F_OK) != 0, "... and no note stays");
+
+    hold("eth1 mtu=9000", 12, &report);
+    netif_note_leave(path, fake_machine.boot_id, 13, true, &err);
+    snprintf(note, sizeof note, "%s.new", path);
+    mkdir(note, 0700);
+    let_go(12, &report);
+    snprintf(note, sizeof note, "%s/13-here-%s", notes, fake_machine.boot_id);
+    is_int(access(note, F_OK), 0, "a note stays while the journal cannot be written");
+    snprintf(note, sizeof note, "%s.new", path);
+    rmdir(note);
+    let_go(12, &report);
+    let_go(13, &report);
+    ok(fake_is_as_before(), "... and holds then");
+}
+
+static void faults(void)
+{
+    struct netif_report report = {.failed = 1};
+
+    ok(netif_is_at_fault(&report, true, false), "a setting that cannot be made is at fault");
+    report.is_inconclusive = true;
+    ok(!netif_is_at_fault(&report, true, false), "... not for want of memory or the lock");
+    report = (struct netif_report){0};
+    ok(!netif_is_at_fault(&report, true, false), "all is well");
+    ok(netif_is_at_fault(&report, false, true), "work that did not end in time is at fault");
+    ok(!netif_is_at_fault(&report, false, false), "... not one whose process ended early");
+    report.has_waited = true;
+    ok(!netif_is_at_fault(&report, false, true), "... nor one that waited for another's");
+}
+
 static void priorities(void)
 {
     struct netif_report report;
@@ -559,6 +631,8 @@ int main(void)
     decides();
     decides_on_the_way();
     two_jobs();
+    lock_is_taken();
+    faults();
     priorities();
     failures();
     bad_journal();

@@ -61,6 +61,17 @@ int main(void)
     is_int(counters.rdma_discards, 5 + 50 + 500, "what was thrown away, by the port or its driver");
     is_int(counters.rdma_marked, 11 + 110, "marks of congestion");
     is_int(counters.rdma_slowed, 13 + 130, "... and what was slowed by them");
+    ok(!counters.lacks_rdma_bytes, "a port that counts bytes");
+    tree_put(root, "sys/class/infiniband/irdma0/ports/1/state", "4: ACTIVE\n");
+    counters_read(root, "", "irdma0", 1, &counters);
+    ok(counters.lacks_rdma_bytes, "... and one that does not");
+    tree_put(root, "sys/class/infiniband/irdma0/ports/1/hw_counters/ip4OutOctets", "70\n");
+    tree_put(root, "sys/class/infiniband/irdma0/ports/1/hw_counters/ip6OutOctets", "7\n");
+    tree_put(root, "sys/class/infiniband/irdma0/ports/1/hw_counters/ip4InOctets", "8\n");
+    counters_read(root, "", "irdma0", 1, &counters);
+    ok(!counters.lacks_rdma_bytes, "... but by its driver's counters");
+    is_int(counters.rdma_tx_bytes, 77, "... of all that was sent");
+    is_int(counters.rdma_rx_bytes, 8, "... and received");
     tree_put(root, "sys/class/net/ib0/statistics/rx_missed_errors", "6\n");
     tree_put(root, "sys/class/net/ib0/statistics/rx_fifo_errors", "1\n");
     tree_put(root, "sys/class/net/ib0/statistics/tx_aborted_errors", "4\n");

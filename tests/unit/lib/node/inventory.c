@@ -121,6 +121,31 @@ static void mi300x(void)
     inventory_free(node);
 }
 
+/* The KFD nodes of GPU 0's eight partitions; the driver numbers those of the others behind them. */
+static void mi300x_partitions(const char *where, unsigned shift)
+{
+    char *root = tree_unpack("mi300x");
+    struct inventory *node;
+
+    for (unsigned i = 1; i < 8; i++) {
+        char path[80], properties[128];
+
+        snprintf(path, sizeof path, "sys/class/kfd/kfd/topology/nodes/%u/properties", 9 + i);
+        snprintf(properties, sizeof properties,
+                 "simd_count 152\ndomain 0\nlocation_id %u\nhive_id 1234567890123456789\n",
+                 1280U | i << shift);
+        tree_put(root, path, properties);
+    }
+    node = inventory_read(root, NULL);
+    tree_remove(root);
+    if (!ok(node, "partitions by %s", where))
+        exit(tap_done());
+    ok(node->gpus[0].is_partitioned, "... the GPU is partitioned");
+    is_int(node->gpus[0].ordinal, 2, "... its first KFD node counts");
+    ok(!node->gpus[1].is_partitioned, "... another is not");
+    inventory_free(node);
+}
+
 static void gaudi3(void)
 {
     struct inventory *node = read_tree("gaudi3");
@@ -370,6 +395,8 @@ int main(void)
     is_int(sysfs_compare("eth1", "eth1"), 0, "eth1 = eth1");
     h100();
     mi300x();
+    mi300x_partitions("bits 28 to 31", 28);
+    mi300x_partitions("the function", 0);
     gaudi3();
     old_gaudi();
     ethernet();

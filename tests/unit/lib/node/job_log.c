@@ -262,6 +262,18 @@ static void damage(void)
     ok(last.job == 22 && last.event == JOB_COUNTED, "... for the newest");
 }
 
+static void unreadable(void)
+{
+    struct stat status;
+
+    is_int(truncate(job_log.path, 2 * JOB_LOG_BYTES + 1), 0, "a log that is too long to be read");
+    begin(24, "boot", 0, 0);
+    is_int(end(24, "boot", 1, 1, 1764093800), -1, "... takes no job");
+    ok(stat(job_log.path, &status) == 0 && status.st_size == 2 * JOB_LOG_BYTES + 1,
+       "... and stays as it is");
+    unlink(job_log.path);
+}
+
 /* What was being written when its process was given up. */
 static void unfinished(void)
 {
@@ -318,6 +330,7 @@ int main(void)
     jobs();
     attribution();
     damage();
+    unreadable();
     unfinished();
     stale();
     tree_remove(root);

@@ -251,7 +251,13 @@ static void drivers(void)
     root = tree_unpack("h100-ib");
     tree_put(root, "proc/driver/nvidia/capabilities/gpu4/mig/gi7/access", "DeviceFileMinor: 3");
     tree_put(root, "proc/driver/nvidia/capabilities/gpu5/mig/config", "DeviceFileMinor: 1");
+    tree_put(root, "proc/driver/nvidia/gpus/0000:43:00.0/information",
+             "GPU UUID: \t GPU-????????\n"
+             "Video BIOS: \t ??.??.??.??.??\n");
     node = inventory_read(root, &err);
+    is_str(node->gpus[0].firmware, "96.00.74.00.01", "the firmware of a GPU in use");
+    is_str(node->gpus[1].firmware, "", "... that of another is not told");
+    is_str(node->gpus[1].serial, "", "... nor is its UUID");
     is_int(node->gpus[4].is_partitioned, 1, "a GPU with a MIG instance");
     is_int(node->gpus[5].is_partitioned, 0, "... one without");
     is_int(node->gpus[4].ordinal, -1, "NVIDIA's GPUs have no number of their own");

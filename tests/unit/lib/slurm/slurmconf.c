@@ -251,6 +251,12 @@ int main(void)
     counts("gpu:1g.5gb", 0);
     counts("gpu:1g.5gb:7", 7);
     counts("gpu:8x,gpu:2", 2);
+    ok(slurm_gres_has_mig("gpu:1g.5gb:7"), "a MIG profile as a type");
+    ok(slurm_gres_has_mig("nic:2,gpu:h100:6,gpu:nvidia_a100_3g.20gb:2(S:0)"), "... behind a model");
+    ok(slurm_gres_has_mig("gpu:1g.10gb+me:1"), "... with an extension");
+    ok(!slurm_gres_has_mig("gpu:8"), "no type is none");
+    ok(!slurm_gres_has_mig("gpu:h100:8,shard:1g.5gb"), "nor is another type, or another kind");
+    ok(!slurm_gres_has_mig("gpu:big.5:8,gpu:1g.gb:1"), "nor what looks like one");
     counts("gpu:2K", 2048);
     counts("gpu:2m", 2097152);
     counts("gpu:a100:1G", 1073741824);

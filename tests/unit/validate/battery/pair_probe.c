@@ -99,6 +99,33 @@ static void check(const char *what, const int each[3], int tries, int path_mtu_b
     }
 }
 
+void __real_probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session);
+int __real_probe_receive(const struct probe *probe, const struct probe_address *from,
+                         uint64_t session);
+
+/* Of the partner, and of somebody else who knows the session. */
+static void foreign_probes(void)
+{
+    static const struct nic nic = {.name = "lo", .mtu_bytes = 9000};
+    const struct rail rail = {.nic = &nic};
+    struct probe_address addresses[3];
+    struct probe *ends[3];
+
+    for (int i = 0; i < 3; i++)
+        ends[i] = probe_open(NULL, &rail, &addresses[i]);
+    if (ends[0] && ends[1] && ends[2]) {
+        __real_probe_send(ends[2], &addresses[1], SESSION);
+        is_int(__real_probe_receive(ends[1], &addresses[0], SESSION), 0,
+               "what others send is not the partner's");
+        __real_probe_send(ends[0], &addresses[1], SESSION);
+        is_int(__real_probe_receive(ends[1], &addresses[0], SESSION), 9000, "... which arrives");
+    } else {
+        tap_skip("no loopback");
+    }
+    for (int i = 0; i < 3; i++)
+        probe_close(ends[i]);
+}
+
 int main(void)
 {
     int path_mtu_bytes = 0;
@@ -123,5 +150,6 @@ int main(void)
            "a partner that goes between two tries");
     is_int(exchanged, 2, "... is asked nothing more");
     is_int(path_mtu_bytes, 1500, "... and what arrived before is known");
+    foreign_probes();
     return tap_done();
 }

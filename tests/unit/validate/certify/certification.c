@@ -54,6 +54,7 @@ static int turns, refused_turn; /* turns: operations so far; 0: none is refused 
 static bool refuses_all;        /* from then on */
 static bool refuses_certificates;
 static bool has_extra;   /* the cluster offers certificates to jobs */
+static bool is_changing; /* the site and another run change nodes once the run has its first job */
 static int keeping = -1; /* the node that keeps a certificate of level full, until 4000000000 */
 /* the nodes' accelerators: none; well; n1's slow; n1's slow near its limit; all slow; no library;
  * one node's library missing */
@@ -89,10 +90,13 @@ static int hung_starts;
 /* the node whose rail loses a quarter of its packets; what n1 and n2 have with each other */
 static const char *lossy_rail = "";
 static bool path_is_slow, path_is_lossy;
-static bool links_were_quick;  /* muster-links, when it ran last */
-static bool tells_addresses;   /* each node, in muster check */
-static const char *cut = "";   /* the node whose check does not complete */
-static char peers_of[3][1000]; /* muster-launch, -links, -collectives: of each try what it got */
+static bool links_were_quick;    /* muster-links, when it ran last */
+static bool tells_addresses;     /* each node, in muster check */
+static const char *cut = "";     /* the node whose check does not complete */
+static char peers_of[3][1000];   /* muster-launch, -links, -collectives: of each try what it got */
+static const char *cut_off = ""; /* the node that the head does not reach */
+static bool is_cut_off_late;     /* ... once it is in the job */
+static double missed_s;          /* ... and from when on slurmctld does not either */
 /* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step takes;
  * how long slurmctld takes to list its jobs; when the nodes were given back, and how often it was
  * asked */
@@ -225,7 +229,7 @@ static int load_nodes(struct cluster *cluster, struct error *err)
             .is_idle = world.job == 0,
             .is_allocated = world.job != 0,
             .is_drained = world.nodes[i].is_drained,
-            .is_responding = true,
+            .is_responding = strcmp(nodes[i].name, cut_off) != 0 || now_s < missed_s,
             .boot_time =
                 world.job != 0 && !strcmp(nodes[i].name, rebooted) ? time(NULL) + 10 : 1000,
             .is_reserved = world.nodes[i].is_reserved};
@@ -414,10 +418,25 @@ static int pending_find(uid_t uid, struct pending_job **jobs, struct error *err)
 static int reach(struct cluster_node *const *list, size_t count, double deadline_s,
                  const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
 {
-    (void)list, (void)deadline_s, (void)stop;
-    for (size_t i = 0; i < count; i++)
+    (void)deadline_s, (void)stop;
+    for (size_t i = 0; i < count; i++) {
         answers[i] = (struct reach){.state = REACH_ANSWERS};
+        if (strcmp(list[i]->name, cut_off) == 0 && (world.job != 0 || !is_cut_off_late))
+            answers[i] = (struct reach){.state = REACH_CUT_OFF, .message = "no answer"};
+    }
     return turn("reach_nodes", err);
+}
+
+/* The site labels n1 and the node that is ours, another run certifies n5 anew. */
+static void change_meanwhile(void)
+{
+    char mark[sizeof world.nodes[3].comment];
+
+    snprintf(mark, sizeof mark, "%s", world.nodes[3].comment);
+    snprintf(world.nodes[3].comment, sizeof world.nodes[3].comment, "rack 9 %.200s", mark);
+    extra_one(0, "{\"rack\":7}");
+    extra_one(4, "{\"muster_level\":2,\"muster_expires\":4000000000}");
+    is_changing = false;
 }
 
 static int allocation(const struct allocation_request *request, uint32_t *job_id, struct error *err)
@@ -426,6 +445,8 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
 
     if (turn("allocation_get", err) != 0)
         return -1;
+    if (is_changing)
+        change_meanwhile();
     if (strcmp(request->cluster, "made-up") != 0)
         return error_set(err, "asked %s for its nodes", request->cluster);
     snprintf(world.job_name, sizeof world.job_name, "%s", request->job_name);
@@ -892,6 +913,8 @@ static int run(struct certify *certify, bool is_dry_run)
                  : nodes[i].kind == OTHERS ? others
                                            : "");
     }
+    if (is_changing)
+        extra_one(4, "{\"muster_level\":1,\"muster_expires\":1}");
     turns = 0;
     looks = 0;
     certify_stop = 0;
@@ -1354,6 +1377,31 @@ static void reboots(const char *name)
     certify_clear(&certify);
 }
 
+/* The head does not reach n2, for ever or once it is in the job; slurmctld misses it after so long.
+ */
+static void head_is_cut_off(bool is_late, double after_s, enum verdict verdict)
+{
+    static struct certify certify;
+
+    cut_off = "n2";
+    is_cut_off_late = is_late;
+    missed_s = now_s + after_s;
+    run(&certify, false);
+    cut_off = "";
+    is_int(outcome_of(&certify, "n2")->verdict, verdict,
+           "a node that the head does not reach%s, and slurmctld %s", is_late ? " any more" : "",
+           isinf(after_s)  ? "does"
+           : after_s > 0.0 ? "misses later"
+                           : "neither");
+    is_int(world.nodes[1].is_drained, verdict == VERDICT_FAIL, "... is drained where it failed");
+    ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... and the others are certified");
+    if (verdict == VERDICT_UNKNOWN)
+        has_str(outcome_worst(outcome_of(&certify, "n2"))->message,
+                "no answer; slurmctld does not miss it: check names and network of this host",
+                "... which is said");
+    certify_clear(&certify);
+}
+
 /* A node keeps a certificate that says more than this run's. */
 static void certificate_kept(void)
 {
@@ -1368,6 +1416,21 @@ static void certificate_kept(void)
             "a certificate of a higher level that stays is what jobs are offered");
     has_str(world.nodes[0].extra, "\"muster_level\":1,", "... of other nodes the new one");
     ok(strstr(world.nodes[0].extra, "4000000000") == NULL, "... with its own end");
+    certify_clear(&certify);
+}
+
+static void others_write(void)
+{
+    static struct certify certify;
+
+    has_extra = is_changing = true;
+    run(&certify, false);
+    has_extra = false;
+    is_str(world.nodes[3].comment, "rack 9", "what the site writes into a Comment meanwhile stays");
+    has_str(world.nodes[0].extra, "\"rack\":7", "... and into Extra");
+    has_str(world.nodes[0].extra, "\"muster_level\":1,", "... with the certificate behind it");
+    has_str(world.nodes[4].extra, "\"muster_level\":2,\"muster_expires\":4000000000",
+            "a certificate that another run wrote meanwhile stays");
     certify_clear(&certify);
 }
 
@@ -1702,7 +1765,12 @@ int main(void)
     reboots("n1");
     reboots("n4");
     no_certificates();
+    head_is_cut_off(false, 0, VERDICT_FAIL);
+    head_is_cut_off(false, INFINITY, VERDICT_UNKNOWN);
+    head_is_cut_off(true, INFINITY, VERDICT_UNKNOWN);
+    head_is_cut_off(true, 0, VERDICT_FAIL);
     certificate_kept();
+    others_write();
     full_disk();
     missing_program();
     dies("n2", 1, false);

@@ -23,7 +23,7 @@ static const char *const ours = "muster: rail_slow eth1 9 of 98 Mb/s 2026-11-01"
 
 /* the controller */
 static struct {
-    bool is_drained;
+    bool is_drained, is_down;
     char reason[256], comment[256];
     bool is_marked_before, is_noted, is_settled; /* noted: in the journal; settled: it is done */
     int drains, resumes;
@@ -59,7 +59,8 @@ static int load_nodes(struct cluster *cluster, struct error *err)
         nodes[i] = (struct cluster_node){.name = (char *)(size_t)names[i],
                                          .reason = world[i].reason,
                                          .comment = world[i].comment,
-                                         .is_drained = world[i].is_drained};
+                                         .is_drained = world[i].is_drained,
+                                         .is_down = world[i].is_down};
     *cluster = (struct cluster){.nodes = nodes, .node_count = NODES};
     return 0;
 }
@@ -164,6 +165,13 @@ void certify_note(struct certify *certify, const char *format, ...)
 struct node_run *certify_node_run(const struct certify *certify, const char *name)
 {
     return &certify->node_runs[place_of(name)];
+}
+
+void certify_verdict(struct certify *certify, struct node_run *node_run, enum stage stage,
+                     enum verdict verdict, const char *test, const char *part, const char *message)
+{
+    (void)certify;
+    outcome_note(&node_run->outcome, stage, verdict, FAULT_NONE, test, part, message);
 }
 
 void certify_record(struct certify *certify, const struct record *record)
@@ -309,6 +317,47 @@ static void healthy_controller(void)
     has_str(notes, "NOT DRAINED: n9 failed too", "... which is said");
 }
 
+static void drain_by_admin(int node)
+{
+    snprintf(world[node].reason, sizeof world[node].reason, "DIMM A3, RMA 4711");
+    world[node].is_drained = true;
+}
+
+/* One that fails, one of ours before its drain is lifted, one of ours after that. */
+static void admin_drains_meanwhile(void)
+{
+    static struct certify certify;
+    struct hostlist lifted = {0};
+    struct error err;
+
+    refused_turn = 0;
+    run_begin(&certify);
+    hostlist_append(&lifted, "n5");
+    hostlist_append(&lifted, "n6");
+    drain_by_admin(4);
+    is_int(certify_drains_lift(&certify, &lifted, &err), 0, "drains are lifted");
+    ok(world[4].resumes == 0 && world[4].is_drained, "one that is not ours any more is not");
+    is_int(outcome_tested(&node_runs[4].outcome), VERDICT_UNKNOWN, "... and its node is unknown");
+    is_int(world[5].resumes, 1, "one that is ours still is");
+    drain_by_admin(1);
+    drain_by_admin(5);
+    certify_drains_decide(&certify);
+    certify_drains_release(&certify);
+    for (int i = 1; i <= 5; i += 4)
+        ok(world[i].drains == 0 && strcmp(world[i].reason, "DIMM A3, RMA 4711") == 0,
+           "an administrator's drain of the meantime stays: %s", world[i].reason);
+    has_str(notes, "n2 left as it is: drained by someone else meanwhile: DIMM A3, RMA 4711",
+            "... which is said");
+    ok(world[8].is_drained, "... and counts for no cap");
+    run_begin(&certify);
+    certify.conf.drain_cap_percent = 30;
+    world[1].is_down = true;
+    snprintf(world[1].reason, sizeof world[1].reason, "Not responding");
+    certify_drains_decide(&certify);
+    ok(world[1].drains == 1, "what Slurm sets down, and would take back, is drained");
+    hostlist_clear(&lifted);
+}
+
 /* Two of ours and the one that is drained first are all that the cap lets. */
 static void controller_goes(void)
 {
@@ -363,6 +412,7 @@ static void refusals(bool all)
 int main(void)
 {
     healthy_controller();
+    admin_drains_meanwhile();
     controller_goes();
     fail_alike();
     refusals(false);

@@ -397,6 +397,44 @@ static void gres_devices(void)
              "more than it gives");
 }
 
+/* One GPU with seven MIG instances is seven of Slurm's. */
+static void partitions(void)
+{
+    with("h100-ib", "h1");
+    put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:1g.10gb:56\n");
+    check("slurm.gres");
+    is_str(
+        said,
+        "skip gpu not checked: slurm.conf gives gpu:56 with partitions (MIG) counted, which only "
+        "slurmd can find\n",
+        "a type that is a MIG profile is not held against the bus");
+    check("gpu.enumerate");
+    is_str(said,
+           "skip gpu 8 GPUs on the PCI bus; not compared, as slurm.conf gives 56 with partitions "
+           "(MIG) counted\n",
+           "... nor is the bus against it");
+    put("etc/slurm/gres.conf", "AutoDetect=nvml Name=gpu Type=1g.10gb\n");
+    check("slurm.gres");
+    has_str(said, "skip gpu not checked: slurm.conf gives gpu:56 with", "... nor gres.conf's type");
+    put("etc/slurm/gres.conf", "AutoDetect=nvml\n");
+    put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:14\n");
+    check("slurm.gres");
+    has_line(
+        "fail gpu /etc/slurm/slurm.conf:1: slurm.conf gives gpu:14, AutoDetect=nvml can find 8",
+        "a number without a type is");
+    put("proc/driver/nvidia/capabilities/gpu4/mig/gi7/access", "DeviceFileMinor: 3");
+    check("slurm.gres");
+    has_str(said, "skip gpu not checked: slurm.conf gives gpu:14 with partitions",
+            "... not where a GPU has MIG instances");
+    check("gpu.enumerate");
+    has_str(said, "skip gpu 8 GPUs on the PCI bus; not compared", "... nor is the bus against it");
+    conf.gpus_per_node = 9;
+    check("gpu.enumerate");
+    has_str(said, "fail gpu 8 GPUs on the PCI bus, GPUsPerNode in muster.conf expects 9",
+            "GPUsPerNode is the number of GPUs");
+    done();
+}
+
 static void gres(void)
 {
     with("lab-node", "n1");
@@ -431,6 +469,7 @@ static void gres(void)
     has_line("fail gpu /etc/slurm/slurm.conf:6: slurm.conf gives gpu:8, AutoDetect=nvml can find 7",
              "... and a GPU that fell off is missed");
     done();
+    partitions();
     with("ethernet", "e1");
     check("slurm.gres");
     is_str(said, "skip  no slurm.conf in /etc/slurm or /run/slurm/conf\n", "no Slurm: skipped");
@@ -622,9 +661,8 @@ static void services(void)
     has_line("skip  Services is not set in the configuration", "no service is named");
     hostlist_expand("sssd,munge.service,user@0", &conf.services, NULL);
     check("host.services");
-    has_line(
-        "unknown  cannot read /run/systemd/units: systemd is not running, or is older than 237",
-        "where systemd does not run nothing is known");
+    has_line("skip  cannot read /run/systemd/units: systemd is not running, or is older than 237",
+             "of a recorded node that is not known");
     put("run/systemd/units/.keep", "");
     link_to("run/systemd/units/invocation:sssd.service", "0123456789abcdef0123456789abcdef");
     link_to("run/systemd/units/invocation:user@0.service", "0123456789abcdef0123456789abcdef");

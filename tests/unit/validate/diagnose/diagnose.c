@@ -121,10 +121,12 @@ static double cable(int from, int to, int rail, bool is_together)
     return alone < 1 && is_together ? alone / 2 : alone;
 }
 
-/* ... that is slow one way only, and of which the first rail has its share whoever sends beside. */
+/* ... that is slow one way only, and of which the first rail always has more than the other. */
 static double cable_one_way(int from, int to, int rail, bool is_together)
 {
-    return from / LEAF == 1 ? cable(from, to, rail, is_together && rail > 0) : 1;
+    double rate = from / LEAF == 1 ? cable(from, to, rail, is_together) : 1;
+
+    return rate < 1 && is_together ? rate * (rail == 0 ? 1.6 : 0.4) : rate;
 }
 
 /* What the switches of two of the leaves have between them. */
@@ -233,6 +235,22 @@ static void check_parts(void)
     }
 }
 
+/* Rails that meet on a cable share it as they like, now this one has more of it and now the other:
+ * at 32 nodes the low ends of what each had were taken for leaves that come and go. */
+static void check_uneven_shares(void)
+{
+    make(8);
+    meet_all(8, cable, 0);
+    for (size_t i = 0; i < count; i++) {
+        if (!samples[i].is_together || samples[i].rate > 0.9)
+            continue;
+        samples[i].rate *= samples[i].rail == 0 ? 0.85 : 1.15;
+        samples[i].low = (0.5 + 0.3 * uniform()) * samples[i].rate;
+        samples[i].high = 1.5 * samples[i].rate;
+    }
+    expect("rails that share a cable unevenly", DIAGNOSE_UPLINK, 0, -1, -1, DIAGNOSE_BOTH, 1);
+}
+
 /* What busy machines do is no part's. */
 static void check_busy(void)
 {
@@ -277,9 +295,17 @@ static double thin_uplinks_and_host(int from, int to, int rail, bool is_together
     return thin_uplinks(from, to, rail, is_together) * host(from, to, rail, is_together);
 }
 
+static double uplinks_of_second(int from, int to, int rail, bool is_together)
+{
+    (void)rail, (void)is_together;
+    return leaves[from] != leaves[to] && (leaves[from] == 1 || leaves[to] == 1) ? 0.16 : 1;
+}
+
 /* How uplinks were built is no node's. */
 static void check_thin_uplinks(void)
 {
+    size_t kept = 0;
+
     make(8);
     meet_all(8, thin_uplinks, 0);
     expect("uplinks that carry one rail", DIAGNOSE_HOST, 0, 0, 0, 0, 0);
@@ -295,11 +321,54 @@ static void check_thin_uplinks(void)
         meet(2, 3, healthy, 0);
     expect("a host of whose leaf nobody else was measured", DIAGNOSE_HOST, 1, -1, -1, DIAGNOSE_BOTH,
            1);
+    make(12);
+    meet_all(12, uplinks_of_second, 0);
+    for (size_t i = 0; i < count; i++) /* all rails of no other leaves at once */
+        if (!samples[i].is_together || leaves[samples[i].from] == leaves[samples[i].to] ||
+            leaves[samples[i].from] == 1 || leaves[samples[i].to] == 1)
+            samples[kept++] = samples[i];
+    count = kept;
+    expect("slow uplinks are not how those at the other end were built", DIAGNOSE_UPLINK, 1, -1, -1,
+           DIAGNOSE_BOTH, 1);
     make(2);
     leaves[1] = 1;
     network.leaf_count = 2;
     meet_all(2, thin_uplinks, 0);
     expect("two nodes of two leaves", DIAGNOSE_HOST, 0, 0, 0, 0, 0);
+}
+
+/* Whether the diagnosis asks for the pair next; before: NULL, the one before. */
+static bool is_next(const struct diagnosis *diagnosis, const struct diagnosis *before, int a, int b)
+{
+    struct node_pair pairs[9];
+    size_t asked = diagnose_next(&network, diagnosis, before, pairs, 8, 0);
+
+    for (size_t i = 0; i < asked; i++)
+        if (pairs[i].low == a && pairs[i].high == b)
+            return true;
+    return false;
+}
+
+/* What is sure is confirmed within its leaf, as elsewhere it could be a cable of an uplink; and
+ * once, whenever it has come to be sure. */
+static void check_confirmed(void)
+{
+    struct suspicion doubtful = {
+        .part = {.type = DIAGNOSE_RAIL, .place = 2, .peer = -1, .ways = DIAGNOSE_BOTH},
+        .probability = 0.5,
+        .rival_count = 1};
+    struct suspicion sure = doubtful;
+    struct diagnosis before = {.items = &doubtful, .count = 1};
+    struct diagnosis now = {.items = &sure, .count = 1};
+
+    make(NODES_MOST);
+    doubtful.rivals[0].probability = 0.5;
+    sure.probability = 1;
+    sure.rival_count = 0;
+    ok(is_next(&now, NULL, 0, 2) && is_next(&now, NULL, 1, 2),
+       "what is sure is measured in its leaf");
+    ok(is_next(&now, &before, 0, 2), "... also where it was not so before");
+    ok(!is_next(&now, &now, 0, 2), "... once");
 }
 
 /* What tells a rail from a path is the rail with somebody else. */
@@ -593,10 +662,12 @@ int main(void)
     check_page();
     check_nothing();
     check_parts();
+    check_uneven_shares();
     check_busy();
     check_two_nodes();
     check_thin_uplinks();
     check_next();
+    check_confirmed();
     check_next_unlikely();
     check_changed();
     check_screen();

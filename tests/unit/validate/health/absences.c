@@ -48,12 +48,13 @@ int main(void)
     next_check("other");
     is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "another boot begins anew");
 
-    ok(absences_concern(FAULT_GPU_MISSING) && !absences_concern(FAULT_LINK_DOWN),
+    ok(absences_concern(FAULT_LINK_DOWN), "a link that is down is missing");
+    ok(absences_concern(FAULT_GPU_MISSING) && !absences_concern(FAULT_GPU_MEMORY_ERRORS),
        "a part that is missing is one thing, one that is broken another");
     strcpy(text, "somebody else's\n");
     is_int(absences_parse(&absences, text, "boot"), -1, "a foreign text is refused");
     strcpy(text, "muster absences 1\nboot boot\n2 gpu_lost gpu1\n9999 gpu_lost gpu2\nx\n"
-                 "2 link_down eth1\n2 gpu_lost\n2 gpu_lost gpu3");
+                 "2 gpu_memory_errors gpu1\n2 gpu_lost\n2 gpu_lost gpu3");
     is_int(absences_parse(&absences, text, "boot"), 0, "one that was cut off is read");
     is_int(absences.count, 2, "... as far as it is whole and right");
     is_int(missing(FAULT_GPU_LOST, "gpu2"), ABSENCES_IN_A_ROW, "... with no number too large");

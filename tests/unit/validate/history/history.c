@@ -429,6 +429,13 @@ static void test_bad_databases(void)
            "a file that is no database is told when it is read");
     has_str(err.text, "corrupt.db: ", "... with its name");
     test_waiting("corrupt.db", "file is not a database");
+    is_int(add(in_directory("damaged.db"), "d1", 1, VERDICT_PASS, VERDICT_PASS, &err), 0, "a run");
+    execute(in_directory("damaged.db"),
+            "PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM"
+            " sqlite_master WHERE name = 'records') WHERE name = 'sqlite_autoindex_nodes_1'");
+    is_int(history_accept(in_directory("damaged.db"), "n1", NULL, NULL, 2, &err), -1,
+           "a node of a damaged database is not one that no run has");
+    has_str(err.text, "malformed", "... and it is said what is wrong");
     execute(in_directory("foreign.db"), "CREATE TABLE moz_places (id INTEGER)");
     test_waiting("foreign.db", "found a database that is not muster's");
     execute(in_directory("newer.db"), "PRAGMA application_id = 0x6d757374;"

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/splitmix.h"
+
 /* Up to nine nodes, of which a test says what each way has, on localization. */
 enum { NODES = 9, LOOKS = 3 };
 
@@ -139,15 +141,16 @@ static double dead_n2(int from, int to, int rail)
     return (from == 1 || to == 1) && rail == 0 ? DEAD : 196;
 }
 
-/* n2 is kept from running for much of the time, and notices that mostly. */
+/* n2 is kept from running for much of the time, as a busy machine of the model is, and notices that
+ * mostly. */
 static double busy_n2(int from, int to, int rail)
 {
-    static unsigned of_n2;
-    unsigned at = from == 1 || to == 1 ? of_n2++ % 8 : 7;
+    static uint64_t state = 1;
+    unsigned at = from == 1 || to == 1 ? (unsigned)(splitmix_next(&state) % 20) : 19;
 
     (void)rail;
-    stalled = at < 4 ? 0.3 : 0;
-    return at < 5 ? 60 : 196;
+    stalled = at < 9 ? 0.3 : 0;
+    return at < 11 ? 60 : 196;
 }
 
 static double slow_pair(int from, int to, int rail)
@@ -196,17 +199,29 @@ static double n6_with_a_slow_one(int from, int to, int rail)
     return from == 0 || to == 0 ? 49 : all_well(from, to, rail);
 }
 
-/* Whether a retest in which n1 is low so often of six, and a pair of others, bears out that n1's
- * rail is slow. */
+/* n1 and n2 are on one leaf, n3 and n4 on another; NULL: nobody knows. */
+static const int *known_leaves;
+static int partner = 1;
+
+/* Whether a retest in which n1 is low so often of six with its partner, and a pair of others, bears
+ * out that n1's rail is slow. */
 static bool is_borne_out(int low, int control_low, const char **why)
 {
-    static struct link_sample samples[12];
+    static struct diagnose_sample samples[12];
+    static struct link_sample measured[12];
     static char text[256];
     struct suspicion item = {.part = {.type = DIAGNOSE_RAIL, .peer = -1, .ways = DIAGNOSE_BOTH},
                              .probability = 1};
-    struct links links = {.node_count = 4, .rail_count = 1, .samples = samples, .sample_count = 12};
+    struct links links = {.node_count = 4,
+                          .rail_count = 1,
+                          .samples = samples,
+                          .measured = measured,
+                          .sample_count = 12};
     struct evidence evidence = {.links = &links,
-                                .network = {.node_count = 4, .rail_count = 1},
+                                .network = {.node_count = 4,
+                                            .rail_count = 1,
+                                            .leaf_count = known_leaves ? 2 : 0,
+                                            .leaves = known_leaves},
                                 .conf = &conf,
                                 .diagnosis = {.items = &item, .count = 1}};
     struct findings_builder builder = {.evidence = &evidence,
@@ -216,9 +231,12 @@ static bool is_borne_out(int low, int control_low, const char **why)
     for (int i = 0; i < 12; i++) {
         bool is_low = i % 6 < (i < 6 ? low : control_low);
 
-        samples[i] = (struct link_sample){
-            .sample = {.from = i < 6 ? 0 : 2, .to = i < 6 ? 1 : 3, .rate = is_low ? 0.3 : 1},
-            .is_isolated = true};
+        samples[i] = (struct diagnose_sample){.from = i < 6          ? 0
+                                                      : partner == 2 ? 1
+                                                                     : 2,
+                                              .to = i < 6 ? partner : 3,
+                                              .rate = is_low ? 0.3 : 1};
+        measured[i].is_isolated = true;
     }
     is_right = evidence_bears_out(&builder, &item, &is_cleared, text, sizeof text);
     *why = text;
@@ -235,6 +253,17 @@ static void weighs_retests(void)
     has_str(why, "control pair is slow as well", "... which is said");
     ok(!is_borne_out(3, 0, &why), "... nor where it is low at times only");
     has_str(why, "3 of 6 retest samples were slow", "... which is said");
+
+    known_leaves = (int[]){0, 0, 1, 1};
+    ok(is_borne_out(6, 0, &why), "a rail that is low within its leaf");
+    partner = 2;
+    ok(!is_borne_out(6, 0, &why), "... not one that is low with other leaves alone");
+    has_str(why, "0 of 0 samples within its leaf were slow", "... which is said");
+    known_leaves = (int[]){0, 1, 1, 1};
+    ok(is_borne_out(6, 0, &why), "... unless it is the only node of its leaf");
+    known_leaves = NULL;
+    ok(is_borne_out(6, 0, &why), "... or nobody knows the leaves");
+    partner = 1;
 }
 
 int main(void)

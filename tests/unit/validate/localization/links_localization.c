@@ -2,6 +2,7 @@
 #include "tests/unit/validate/localization/fixture.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -768,9 +769,45 @@ static void asks_a_slow_fabric_too(void)
     all_mbps = all_alone_mbps = 0;
 }
 
+/* One pair's bandwidths on a rail, in both directions. */
+static void add_pair(int low, int high, int rail, double mbps)
+{
+    add("bandwidth", low, high, rail, mbps, mbps, 0);
+    add("bandwidth", high, low, rail, mbps, mbps, 0);
+}
+
+static void reads_what_has_come_since(void)
+{
+    struct links_source source = {
+        .records = &records, .conf = &conf, .names = &nodes, .leaves = (int[]){-1, -1, -1, -1}};
+    struct links links = {0};
+
+    clear_all();
+    add_pair(2, 3, 1, 100);
+    add_pair(0, 1, 1, 100);
+    is_int(links_read(&source, 0, SIZE_MAX, 0.85, &links), 0, "records are read");
+    is_int((long)links.sample_count, 4, "... all");
+    is_int(links.samples[0].from, 0, "... by pair");
+    add_pair(0, 1, 1, 50);
+    is_int(links_read(&source, 0, 4, 0.85, &links), 0, "what has come since is read");
+    is_int((long)links.sample_count, 6, "... besides");
+    ok(links.samples[2].from == 0 && links.measured[2].mbps == 50 && links.measured[2].is_isolated,
+       "... as its pair's last");
+    ok(links.samples[4].from == 2 && !links.measured[4].is_isolated, "... before the next pair's");
+    is_int(links.samples[4].rail, 0, "a rail that is the only one");
+    add_pair(0, 1, 0, 100);
+    is_int(links_read(&source, 0, 4, 0.85, &links), 0, "another rail comes");
+    is_int((long)links.rail_count, 2, "... and is one more");
+    is_str(links.rails[0], "eth1", "... in the order of their names");
+    is_int((long)links.sample_count, 8, "... nothing is lost");
+    is_int(links.samples[0].rail, 1, "... and the first one's number is another");
+    links_clear(&links);
+}
+
 int main(void)
 {
     conf_defaults(&conf);
+    reads_what_has_come_since();
     localization_make(&conf, &nodes, leaves, measure);
     fails_what_stays_slow();
     fails_the_only_rail();

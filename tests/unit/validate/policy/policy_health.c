@@ -46,13 +46,15 @@ static void decisions(void)
 {
     static char names[4][4] = {"n1", "n2", "n3", "n4"}, none[] = "",
                 ours[] = "muster: link_down eth1 has no carrier 2026-11-20",
+                others[] = "muster: link_down eth2 has no carrier 2026-11-20",
                 theirs[] = "replace PSU";
     static const char mine[] = "muster: gpu_missing gpu3 has gone 2026-11-21";
     struct cluster_node nodes[4];
     struct cluster cluster = {.nodes = nodes, .node_count = 4};
 
     for (int i = 0; i < 4; i++)
-        nodes[i] = (struct cluster_node){.name = names[i], .reason = none, .is_idle = true};
+        nodes[i] =
+            (struct cluster_node){.name = names[i], .reason = none, .is_idle = true, .leaf = -1};
     is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_DRAIN, "a node in service is drained");
     is_int(health_decide(&cluster, "n9", mine, 1), HEALTH_NO_NODE,
            "one that Slurm does not know is not");
@@ -79,21 +81,65 @@ static void decisions(void)
     /* n2, n3 and n4 did so in one second, one after the other unseen */
     for (int i = 1; i < 4; i++) {
         nodes[i].is_drained = true;
-        nodes[i].reason = ours;
+        nodes[i].reason = i == 1 ? others : ours;
         nodes[i].reason_time = 200;
     }
-    ok(!health_is_beyond(&cluster, "n1", 2), "the first stays drained");
-    ok(!health_is_beyond(&cluster, "n2", 2), "of those of one second the first by name too");
-    ok(health_is_beyond(&cluster, "n3", 2), "the next is one too many");
-    ok(health_is_beyond(&cluster, "n4", 2), "... and the last");
+    is_int(health_review(&cluster, "n1", 2), HEALTH_OURS, "the first stays drained");
+    is_int(health_review(&cluster, "n2", 2), HEALTH_OURS,
+           "of those of one second the first by name too");
+    is_int(health_review(&cluster, "n3", 2), HEALTH_CAP, "the next is one too many");
+    is_int(health_review(&cluster, "n4", 2), HEALTH_CAP, "... and the last");
+    is_int(health_review(&cluster, "n3", 3), HEALTH_ALIKE,
+           "... also within the cap, where half of the nodes have it alike");
     nodes[3].reason = theirs;
-    ok(!health_is_beyond(&cluster, "n4", 2), "what others drain meanwhile is left to them");
-    ok(!health_is_beyond(&cluster, "n9", 2), "what is not there too");
+    is_int(health_review(&cluster, "n4", 2), HEALTH_FOREIGN,
+           "what others drain meanwhile is left to them");
+    is_int(health_review(&cluster, "n9", 2), HEALTH_NO_NODE, "what is not there too");
+}
+
+/* A switch that restarts: its nodes alone lose their links. */
+static void leaves(void)
+{
+    enum { NODES = 64, ON_LEAF = 8 };
+    static char names[NODES][4], none[] = "",
+                                 ours[] = "muster: link_down eth1 has no carrier 2026-11-20";
+    struct cluster_node nodes[NODES];
+    struct cluster cluster = {.nodes = nodes, .node_count = NODES};
+
+    for (int i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof names[i], "n%d", i);
+        nodes[i] = (struct cluster_node){
+            .name = names[i], .reason = none, .is_idle = true, .leaf = i / ON_LEAF};
+    }
+    for (int i = 0; i < 2; i++) {
+        is_int(health_decide(&cluster, names[i], ours, NODES), HEALTH_DRAIN,
+               "node %d of a leaf is drained", i);
+        nodes[i].is_drained = true;
+        nodes[i].reason = ours;
+        nodes[i].reason_time = 100 + i;
+    }
+    is_int(health_decide(&cluster, "n2", ours, NODES), HEALTH_ALIKE,
+           "... the third is not: it is the switch");
+    is_int(health_decide(&cluster, "n8", ours, NODES), HEALTH_DRAIN, "... one of another leaf is");
+    for (int i = 2; i <= ON_LEAF; i++) {
+        nodes[i].is_drained = true;
+        nodes[i].reason = ours;
+        nodes[i].reason_time = 102;
+    }
+    is_int(health_review(&cluster, "n1", NODES), HEALTH_OURS, "... and stays so");
+    for (int i = 2; i < ON_LEAF; i++)
+        is_int(health_review(&cluster, names[i], NODES), HEALTH_ALIKE,
+               "node %d, of the same second as others of its leaf, takes it back", i);
+    for (int i = 0; i < NODES; i++)
+        nodes[i].leaf = -1;
+    is_int(health_review(&cluster, "n2", NODES), HEALTH_OURS,
+           "where no topology is known, the cluster alone counts");
 }
 
 int main(void)
 {
     faults();
     decisions();
+    leaves();
     return tap_done();
 }

@@ -30,7 +30,7 @@ static struct node {
     double losses, errors, unread;
     double flow_mbps[RAILS]; /* of what it sends to the next node; 0: no network limits it */
     double far_mbps;         /* and by eth1 to the one after that */
-    bool is_silent, has_none;
+    bool is_silent, has_none, is_partial;
 } nodes[NODES];
 
 static struct watch watch;
@@ -96,6 +96,7 @@ static struct watch_sample sample_make(int i)
         sums[i][k].losses += nodes[i].losses;
         sums[i][k].errors += 2 * nodes[i].errors;
         snprintf(sums[i][k].address, sizeof sums[i][k].address, "10.0.%d.%d", k, i);
+        sums[i][k].is_partial = nodes[i].is_partial;
         rails[k] = sums[i][k];
         flows[k] =
             (struct watch_flow){.bytes = sums[i][k].sent_bytes, .mbps = nodes[i].flow_mbps[k]};
@@ -230,6 +231,25 @@ static void hanging(void)
     end();
 }
 
+/* Rails that do not count what RDMA carries. */
+static void untold(void)
+{
+    begin();
+    for (int i = 0; i < NODES; i++)
+        nodes[i].is_partial = true;
+    pass(20);
+    is_str(found(), "pass", "what else such rails carry is data all the same");
+    quiet();
+    pass(100);
+    is_str(found(), "unknown not_measured", "... but without it no job hangs");
+    has_str(verdict.line, "do not count bytes", "... for that reason");
+    for (int i = 0; i < NODES; i++)
+        nodes[i].mbps[0] = i == 1 ? 0 : 100;
+    pass(60);
+    is_str(found(), "pass", "... and no node is the one without");
+    end();
+}
+
 static void stopped(void)
 {
     begin();
@@ -279,6 +299,35 @@ static void stopped(void)
     nodes[0].is_silent = nodes[1].is_silent = true;
     pass(20);
     is_str(found(), "unknown many_alike", "... most of them are not");
+    end();
+
+    begin();
+    pass(20);
+    nodes[2].is_silent = true;
+    quiet();
+    pass(120);
+    for (size_t i = 0; i < verdict.count; i++)
+        ok(!verdict.findings[i].node || strcmp(verdict.findings[i].node, "n3") == 0,
+           "those that wait for a frozen node are not named: %s", verdict.findings[i].message);
+    is_str(found(), "fail job_hung", "... and their job hangs all the same");
+    has_str(verdict.line, "sends no samples", "... perhaps for that node");
+    end();
+
+    begin();
+    nodes[0].is_silent = true;
+    pass(20);
+    quiet();
+    pass(40);
+    is_str(found(), "fail job_hung", "a node that never sent a sample hides no hang");
+    end();
+
+    begin();
+    nodes[0].is_silent = true;
+    quiet();
+    for (int i = 0; i < NODES; i++)
+        nodes[i].cpu = 0;
+    pass(60);
+    is_str(found(), "unknown node_unreachable n1", "... but may be who computes");
     end();
 }
 
@@ -555,6 +604,9 @@ static void reading(void)
     char address[64], *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
+    static const struct rdma_port port = {.device = "irdma0", .port = 1};
+    static const struct fabric fabric = {.rails[0] = {.name = "irdma0:1", .port = &port},
+                                         .rail_count = 1};
     long tick = sysconf(_SC_CLK_TCK);
 
     root = tree_unpack("");
@@ -582,6 +634,9 @@ static void reading(void)
     is_int(sample.ranks[1].state, 'T', "... it is stopped");
     is_str(address, "localhost:9", "where NCCL listens, by the job");
 
+    tree_put(root, "sys/class/infiniband/irdma0/ports/1/state", "4: ACTIVE\n");
+    is_int(watch_read_rails(root, &fabric, &sample), 0, "rails are read");
+
     snprintf(sample.node, sizeof sample.node, "n1");
     sample.ras = fixture_parse("behind.json");
     watch_sample_write(&sample, stream);
@@ -591,6 +646,8 @@ static void reading(void)
     is_str(again.node, "n1", "... of a node");
     is_int(again.rank_count, 2, "... with its ranks");
     is_int(again.ranks[1].state, 'T', "... and their states");
+    ok(again.rail_count == 1 && again.rails[0].is_partial,
+       "... its rail, which does not count what RDMA carries");
     is_int(again.ras.comms[0].behind.pid, 102, "... and what NCCL says");
     watch_sample_clear(&again);
     is_int(watch_sample_parse("slurmstepd: error: muster-watch", &again), -1,
@@ -605,6 +662,7 @@ int main(void)
 {
     going();
     hanging();
+    untold();
     stopped();
     differing();
     unread();

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Preloaded: the first fsync() of each process takes SLOW_FSYNC_S seconds, as on a file server that
+ * is busy or fails over; with NO_FLOCK, flock() fails as where a file system has no locks. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#pragma GCC visibility push(default)
+int fsync(int fd);
+int fsync(int fd)
+{
+    static int calls;
+    const char *seconds = getenv("SLOW_FSYNC_S");
+    __typeof__(&fsync) real;
+    void *found = dlsym(RTLD_NEXT, __func__);
+
+    memcpy(&real, &found, sizeof real);
+    if (seconds != NULL && __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) == 0)
+        sleep((unsigned)atoi(seconds));
+    return real(fd);
+}
+
+int flock(int fd, int operation);
+int flock(int fd, int operation)
+{
+    __typeof__(&flock) real;
+    void *found = dlsym(RTLD_NEXT, __func__);
+
+    memcpy(&real, &found, sizeof real);
+    if (getenv("NO_FLOCK") == NULL)
+        return real(fd, operation);
+    errno = ENOLCK;
+    return -1;
+}
+#pragma GCC visibility pop

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/reach.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <slurm/slurm.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/certificate/certificate.h"
+#include "lib/certificate/seal.h"
+#include "tests/unit/tap.h"
+
+/* What is said of a node whose name, host or slurmd takes its time, each on this machine. */
+
+#define DEADLINE_S 0.5
+
+static int slow_name_s, slow_slurmd_s;
+
+int __real_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **found);
+int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **found);
+int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **found)
+{
+    sleep((unsigned)slow_name_s);
+    return __real_getaddrinfo(name, port, hints, found);
+}
+
+int slurm_load_slurmd_status(slurmd_status_t **status)
+{
+    static slurmd_status_t answer;
+
+    sleep((unsigned)slow_slurmd_s);
+    *status = &answer;
+    return SLURM_SUCCESS;
+}
+
+char *slurm_strerror(int number)
+{
+    return strerror(number);
+}
+
+int seal_make(const char *text, size_t text_length, char **seal, struct error *err)
+{
+    (void)text, (void)text_length, (void)err;
+    *seal = NULL;
+    return 0;
+}
+
+int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_t text_length,
+                   struct error *err)
+{
+    (void)owner_uid, (void)seal, (void)text, (void)text_length, (void)err;
+    return SEAL_GENUINE;
+}
+
+/* A socket that listens on a port of its own, which *port gets. */
+static int listen_on(uint16_t *port, int backlog)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(fd, backlog) != 0 || getsockname(fd, (struct sockaddr *)&address, &size) != 0)
+        tap_skip_all("no socket: %m");
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+/* Connects until the kernel takes no more, so that the next one waits. */
+static void fill(uint16_t port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+
+    for (int i = 0; i < 4; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        (void)!connect(fd, (struct sockaddr *)&address, sizeof address);
+    }
+    usleep(100000);
+}
+
+static enum reach_state reached(uint16_t port)
+{
+    char name[] = "n1", host[] = "127.0.0.1";
+    struct cluster_node node = {.name = name, .address = host, .port = port}, *nodes[] = {&node};
+    struct reach answer = {.state = REACH_NOT_ASKED};
+    struct error err;
+
+    if (reach_nodes(nodes, 1, DEADLINE_S, NULL, &answer, &err) != 0)
+        tap_diag("%s", err.text);
+    tap_diag("%s", answer.message);
+    return answer.state;
+}
+
+int main(void)
+{
+    uint16_t port;
+    int fd = listen_on(&port, 16);
+
+    is_int(reached(port), REACH_ANSWERS, "a slurmd that answers");
+    slow_slurmd_s = 5;
+    is_int(reached(port), REACH_FROZEN, "one that does not answer is frozen");
+    slow_slurmd_s = 0;
+    slow_name_s = 5;
+    is_int(reached(port), REACH_NO_ADDRESS, "a name that does not resolve in time is this host's");
+    slow_name_s = 0;
+    close(fd);
+    is_int(reached(port), REACH_NO_SLURMD, "a port that is closed");
+    fd = listen_on(&port, 0);
+    fill(port);
+    is_int(reached(port), REACH_CUT_OFF, "a host that does not take the connection is cut off");
+    close(fd);
+    for (int state = REACH_NOT_ASKED; state <= REACH_FAILED; state++)
+        is_int(reach_is_one_sided((enum reach_state)state),
+               state == REACH_NO_SLURMD || state == REACH_CUT_OFF, "state %d %s another's word",
+               state, reach_is_one_sided((enum reach_state)state) ? "wants" : "needs not");
+    return tap_done();
+}
