@@ -61,7 +61,8 @@ bool suspicion_is_sure(const struct suspicion *item);
  * room for most + 1. The first
  * time (before is NULL) a suspicion that is sure is confirmed by pairs as well, and one that is not
  * in doubt is asked for if it was measured once, as a path among many nodes. Of what the pairs
- * since the diagnosis before have told nothing no more is asked. Returns how many. */
+ * since the diagnosis before have told nothing no more is asked, nor of nodes that are lost.
+ * Returns how many. */
 size_t diagnose_next(const struct diagnose_network *network, const struct diagnosis *diagnosis,
                      const struct diagnosis *before, struct node_pair *pairs, size_t most,
                      size_t screen_most);

@@ -98,6 +98,11 @@ static bool is_chosen(const struct node_pair *pairs, size_t count, const struct 
     return false;
 }
 
+static bool is_lost(const struct diagnose_network *network, const struct node_pair *pair)
+{
+    return network->is_lost && (network->is_lost[pair->low] || network->is_lost[pair->high]);
+}
+
 /* The pair, not chosen yet, that tells most of the item: suspects with each other, with others
  * of their leaf and with some of other leaves, rather than with those of other items (dirty).
  * Returns whether there is one. */
@@ -116,7 +121,7 @@ static bool find_best(const struct diagnose_network *network, const struct suspi
             double score;
 
             if (k == i || (!suspects[k] && !is_leaf && k % step != i % step) ||
-                is_chosen(pairs, count, &pair))
+                is_lost(network, &pair) || is_chosen(pairs, count, &pair))
                 continue;
             score = divergence(network, item, &pair) -
                     (dirty[k] && !suspects[k] ? dirty_costs : 0) -
@@ -181,7 +186,7 @@ static bool find_control(const struct diagnose_network *network, const struct di
     for (int low = 0; low < nodes && low < CONTROLS_MOST; low++)
         for (int high = low + 1; high < nodes && high <= low + CONTROLS_MOST; high++) {
             *control = (struct node_pair){low, high};
-            if (!is_suspected(network, diagnosis, control))
+            if (!is_lost(network, control) && !is_suspected(network, diagnosis, control))
                 return true;
         }
     return false;
@@ -208,7 +213,8 @@ size_t diagnose_next(const struct diagnose_network *network, const struct diagno
     }
     most = count + screen_most < most ? count + screen_most : most;
     for (size_t i = 0; i < diagnosis->screened_count && count < most; i++)
-        if (!is_chosen(pairs, count, &diagnosis->screened[i]))
+        if (!is_lost(network, &diagnosis->screened[i]) &&
+            !is_chosen(pairs, count, &diagnosis->screened[i]))
             pairs[count++] = diagnosis->screened[i];
     if (count > 0 && find_control(network, diagnosis, &pairs[count]))
         count++;

@@ -23,7 +23,8 @@ struct diagnose_network {
     /* share of what it should have that a part is at fault below, always and at times; what leaves
      * more is not told */
     double fault_share, fault_share_at_times;
-    const int *leaves; /* [node_count] index of each node's leaf, or NULL */
+    const int *leaves;   /* [node_count] index of each node's leaf, or NULL */
+    const bool *is_lost; /* [node_count] cannot be measured any more; NULL: none */
 };
 
 /* They come by pair, in the order of its lower node, then of the other one; those of a pair run one

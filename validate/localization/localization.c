@@ -93,21 +93,15 @@ static bool retest(struct localization *localization, const struct evidence *loo
                    const struct evidence *before)
 {
     const struct links *links = &localization->links;
-    size_t most = RETEST_PAIRS_MOST * (1 + links->node_count / RETEST_NODES), first, count = 0;
+    size_t most = RETEST_PAIRS_MOST * (1 + links->node_count / RETEST_NODES), first;
     size_t screened =
         rounds_of(links) / RETEST_ROUNDS_FOR_ONE + links->node_count / RETEST_PAIRS_MOST;
-    struct node_pair *pairs = malloc((most + 1) * sizeof *pairs);
-    bool is_measured;
 
     if (most > links->node_count)
         most = links->node_count;
-    if (pairs)
-        count = diagnose_next(&look->network, &look->diagnosis, before ? &before->diagnosis : NULL,
-                              pairs, most, before ? screened : most);
-    is_measured = count > 0 && localization_measure_pairs(localization, pairs, count,
-                                                          passes_of(&look->diagnosis), &first);
-    free(pairs);
-    if (!is_measured)
+    if (!localization_measure_next(localization, &look->network, &look->diagnosis,
+                                   before ? &before->diagnosis : NULL, most,
+                                   before ? screened : most, passes_of(&look->diagnosis), &first))
         return false;
     if (localization->retests == SIZE_MAX)
         localization->retests = first;

@@ -28,6 +28,8 @@ struct localization {
      * of its first record in the source. */
     bool (*measure)(void *context, const struct hostlist *names, const char *pairs,
                     enum retest_passes passes, size_t *first);
+    /* Whether that node cannot be measured any more. NULL: all can. */
+    bool (*is_lost)(void *context, const char *node);
     /* What earlier runs found of that rail of that node; left as it is, count 0, when nothing.
      * NULL: there is no history. */
     void (*recall)(void *context, const char *node, const char *rail,
@@ -58,12 +60,16 @@ struct retest_schedule {
 };
 struct retest_schedule retest_schedule(size_t nodes);
 
-/* Measures those pairs, each once, by localization.measure(): a few one after the other, more in
- * rounds in which they do not disturb each other. Returns whether that ended well, with *first its
- * first record. */
-bool localization_measure_pairs(const struct localization *localization,
-                                const struct node_pair *pairs, size_t count,
-                                enum retest_passes passes, size_t *first);
+/* Measures what tells most of the diagnosis by localization.measure(), of at most `most` pairs, and
+ * at most screen_most for the screen (diagnose_next()), each once: a few one after the other, more
+ * in rounds in which they do not disturb each other. Where nodes are lost meanwhile it chooses
+ * among the others. before: the diagnosis before, NULL the first time. Returns whether there was
+ * any and that ended well, with *first its first record. */
+bool localization_measure_next(const struct localization *localization,
+                               const struct diagnose_network *network,
+                               const struct diagnosis *diagnosis, const struct diagnosis *before,
+                               size_t most, size_t screen_most, enum retest_passes passes,
+                               size_t *first);
 
 /* Measures those suspects once more by localization.measure(), each with two partners that nobody
  * suspects, where there are, and by turns a control pair of others: is_suspect has one for each of

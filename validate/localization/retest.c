@@ -51,9 +51,8 @@ static char *write_pairs(const struct links *links, const struct node_pair *pair
     return text;
 }
 
-bool localization_measure_pairs(const struct localization *localization,
-                                const struct node_pair *pairs, size_t count,
-                                enum retest_passes passes, size_t *first)
+static bool measure_pairs(const struct localization *localization, const struct node_pair *pairs,
+                          size_t count, enum retest_passes passes, size_t *first)
 {
     const struct links *links = &localization->links;
     int(*ends)[2] = malloc((count + 1) * sizeof *ends), round_count = -1;
@@ -78,6 +77,46 @@ bool localization_measure_pairs(const struct localization *localization,
     return is_measured;
 }
 
+/* Marks the nodes that are lost. Returns how many. */
+static size_t mark_lost(const struct localization *localization, bool *is_lost)
+{
+    const struct links *links = &localization->links;
+    size_t count = 0;
+
+    for (size_t i = 0; i < links->node_count && localization->is_lost; i++) {
+        is_lost[i] = localization->is_lost(localization->context, links->nodes[i]);
+        count += is_lost[i];
+    }
+    return count;
+}
+
+bool localization_measure_next(const struct localization *localization,
+                               const struct diagnose_network *network,
+                               const struct diagnosis *diagnosis, const struct diagnosis *before,
+                               size_t most, size_t screen_most, enum retest_passes passes,
+                               size_t *first)
+{
+    struct node_pair *pairs = malloc((most + 1) * sizeof *pairs);
+    bool *is_lost = calloc(network->node_count + 1, sizeof *is_lost), is_measured = false;
+    struct diagnose_network left = *network;
+    size_t count = 0, known, lost = 0;
+
+    left.is_lost = is_lost;
+    if (pairs && is_lost)
+        lost = mark_lost(localization, is_lost);
+    do {
+        known = lost;
+        if (pairs && is_lost)
+            count = diagnose_next(&left, diagnosis, before, pairs, most, screen_most);
+        is_measured = count > 0 && measure_pairs(localization, pairs, count, passes, first);
+        if (count > 0 && !is_measured)
+            lost = mark_lost(localization, is_lost);
+    } while (lost > known);
+    free(is_lost);
+    free(pairs);
+    return is_measured;
+}
+
 bool localization_measure_nodes(const struct localization *localization, const bool *is_suspect,
                                 enum retest_passes passes, size_t *first)
 {
@@ -86,10 +125,8 @@ bool localization_measure_nodes(const struct localization *localization, const b
                                        .rail_count = links->rail_count,
                                        .leaf_count = links->leaf_count > 1 ? links->leaf_count : 0,
                                        .leaves = links->leaves};
-    size_t most = DIAGNOSE_PAIRS_OF_ITEM * links->node_count, count = 0;
-    struct node_pair *pairs = malloc((most + 1) * sizeof *pairs);
     struct diagnosis suspects = {0};
-    bool is_measured = pairs != NULL;
+    bool is_measured = true;
 
     for (int node = 0; node < (int)links->node_count && is_measured; node++)
         if (is_suspect[node] && (is_measured = GROW(suspects.items, suspects.count)))
@@ -102,11 +139,9 @@ bool localization_measure_nodes(const struct localization *localization, const b
                                                                   .probability = 0.5,
                                                                   .rivals = {{.probability = 0.5}},
                                                                   .rival_count = 1};
-    if (is_measured)
-        count = diagnose_next(&network, &suspects, NULL, pairs, most, 0);
-    is_measured =
-        count > 0 && localization_measure_pairs(localization, pairs, count, passes, first);
+    is_measured = is_measured && localization_measure_next(
+                                     localization, &network, &suspects, NULL,
+                                     DIAGNOSE_PAIRS_OF_ITEM * links->node_count, 0, passes, first);
     diagnosis_clear(&suspects);
-    free(pairs);
     return is_measured;
 }

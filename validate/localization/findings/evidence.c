@@ -37,14 +37,15 @@ static bool passes(const struct evidence *evidence, const struct part *part, int
            part_carries(&evidence->network, &one_way, sample->from, sample->to, sample->rail);
 }
 
-/* What the part's samples have in one way, in Mb/s, of what comes and goes the low ones. values:
- * room for the samples. */
+/* What the part's samples have in one way, in Mb/s, of what comes and goes those below the limit,
+ * or the lowest where none is. values: room for the samples. */
 static double value_of(const struct findings_builder *builder, const struct suspicion *item,
                        int way, double *values)
 {
     const struct evidence *evidence = builder->evidence;
     const struct links *links = evidence->links;
-    double least = evidence->conf->link_peers_percent / 100;
+    double least = evidence->conf->link_peers_percent / 100, lowest = NAN;
+    bool is_at_times = item->part.duty > 0;
 
     for (enum trust trust = TRUST_ISOLATED; trust < TRUSTS; trust++) {
         size_t count = 0;
@@ -52,15 +53,19 @@ static double value_of(const struct findings_builder *builder, const struct susp
         for (size_t i = 0; i < links->sample_count; i++) {
             const struct diagnose_sample *sample = &links->samples[i];
             const struct link_sample *measured = &links->measured[i];
+            double share = is_at_times ? exp(sample_y(sample)) : sample->rate, mbps;
 
-            if (passes(evidence, &item->part, way, sample) && trust_of(evidence, i) <= trust &&
-                (item->part.duty == 0 || sample->rate < least))
-                values[count++] = fmin(measured->mbps, sample->rate * measured->expected_mbps);
+            if (!passes(evidence, &item->part, way, sample) || trust_of(evidence, i) > trust)
+                continue;
+            mbps = fmin(measured->mbps, share * measured->expected_mbps);
+            lowest = fmin(lowest, mbps);
+            if (!is_at_times || share < least)
+                values[count++] = mbps;
         }
         if (count > 0)
             return statistics_median(values, count);
     }
-    return NAN;
+    return lowest;
 }
 
 /* Where most of what is dead is so as long packets are lost. */

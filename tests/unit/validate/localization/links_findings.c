@@ -243,6 +243,39 @@ static bool is_borne_out(int low, int control_low, const char **why)
     return is_right;
 }
 
+/* One transfer of four that was low for a part of it, and not in the mean. */
+static void counts_what_was_low_in_part(void)
+{
+    struct diagnose_sample samples[4];
+    struct link_sample measured[4];
+    struct suspicion item = {
+        .part = {.type = DIAGNOSE_RAIL, .peer = -1, .ways = DIAGNOSE_BOTH, .duty = 1}};
+    struct links links = {.node_count = 2,
+                          .rail_count = 1,
+                          .samples = samples,
+                          .measured = measured,
+                          .sample_count = 4};
+    struct evidence evidence = {
+        .links = &links, .conf = &conf, .network = {.node_count = 2, .rail_count = 1}};
+    struct findings_builder builder = {.evidence = &evidence};
+    struct finding finding = {.value = NAN};
+
+    for (int i = 0; i < 4; i++) {
+        samples[i] = (struct diagnose_sample){.from = i % 2, .to = 1 - i % 2, .rate = 1};
+        measured[i] = (struct link_sample){.mbps = 200, .expected_mbps = 200};
+    }
+    samples[1].rate = 0.9;
+    samples[1].high = 1;
+    samples[1].low = 0.3;
+    evidence_value(&builder, &item, &finding);
+    is_int(lround(finding.value), 60,
+           "what is low for a part of a transfer is told as low as it was");
+    samples[1].low = samples[1].high = 0;
+    finding.value = NAN;
+    evidence_value(&builder, &item, &finding);
+    is_int(lround(finding.value), 180, "... and where nothing is below the limit the lowest");
+}
+
 static void weighs_retests(void)
 {
     const char *why;
@@ -270,6 +303,7 @@ int main(void)
 {
     conf_defaults(&conf);
     weighs_retests();
+    counts_what_was_low_in_part();
     hold(6, 2, 0, 200, all_well);
     is_str(found(), "", "where all is well nothing is found");
     is_int(retests, 0, "... and nothing is measured again");

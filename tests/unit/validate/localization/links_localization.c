@@ -150,6 +150,17 @@ static void measure_verbs(const char *pairs)
             }
 }
 
+/* A node that is lost as soon as it is measured again; -1: none. */
+static int losing = -1;
+static bool is_gone;
+static char last_pairs[256];
+
+static bool is_lost(void *context, const char *node)
+{
+    (void)context;
+    return is_gone && strcmp(node, names[losing]) == 0;
+}
+
 static bool measure(void *context, const struct hostlist *some, const char *pairs,
                     enum retest_passes passes, size_t *first)
 {
@@ -158,6 +169,11 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
     (void)context;
     (void)some;
     *first = records.count;
+    snprintf(last_pairs, sizeof last_pairs, "%s", pairs);
+    if (losing >= 0 && strstr(pairs, names[losing])) {
+        is_gone = true;
+        return false;
+    }
     if (measured == measured_most)
         return false;
     measured++;
@@ -344,6 +360,25 @@ static void believes_no_burst(void)
     finding = hold(&slow, &uncounted);
     ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
        "... nor where the interface does not count");
+}
+
+static void measures_with_those_who_are_left(void)
+{
+    const struct finding *finding;
+
+    losing = 0;
+    localization.is_lost = is_lost;
+    finding = hold(&slow, &slow);
+    ok(is_gone, "a node is lost while suspects are measured again");
+    ok(measured > 0 && !strstr(last_pairs, names[losing]), "... they are, without it");
+    ok(finding && finding->verdict == VERDICT_FAIL && finding->node == 1,
+       "... and a slow rail fails as ever");
+    is_gone = false;
+    localization.is_lost = NULL;
+    ok((finding = hold(&slow, &slow)) && finding->verdict == VERDICT_UNKNOWN,
+       "where nobody knows what was lost it is unknown");
+    is_gone = false;
+    losing = -1;
 }
 
 /* Low each time, but never alike. */
@@ -811,6 +846,7 @@ int main(void)
     localization_make(&conf, &nodes, leaves, measure);
     fails_what_stays_slow();
     fails_the_only_rail();
+    measures_with_those_who_are_left();
     acquits_what_the_machine_took();
     drains_only_what_is_proved();
     keeps_what_is_sure();

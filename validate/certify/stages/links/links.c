@@ -8,6 +8,7 @@
 
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/report/run_records.h"
+#include "validate/certify/settle/actions.h"
 #include "validate/certify/stages/battery.h"
 #include "validate/certify/stages/links/hints.h"
 #include "validate/certify/stages/links/links_stage.h"
@@ -16,6 +17,7 @@
 #include "validate/certify/state/rails.h"
 #include "validate/certify/step/certify_step.h"
 #include "validate/certify/step/peers.h"
+#include "validate/certify/step/reach_nodes.h"
 #include "validate/localization/localization.h"
 #include "validate/slurm/step.h"
 
@@ -281,8 +283,17 @@ struct retest_context {
     size_t nodes;
 };
 
-/* Measures suspects once more, alone on the network. Where MPI does not start, or a node is lost
- * meanwhile, that is tried again, and what was said of the try before counts against nobody. */
+static bool is_lost(void *context, const char *node)
+{
+    const struct node_run *node_run =
+        certify_node_run(((struct retest_context *)context)->certify, node);
+
+    return node_run->is_suspect || !outcome_is_good(&node_run->outcome);
+}
+
+/* Measures suspects once more, alone on the network. Where MPI does not start that is tried again,
+ * but not with a node whose slurmd has gone meanwhile; what was said of the try before counts
+ * against nobody. */
 static bool suspects_measure(void *context, const struct hostlist *names, const char *pairs,
                              enum retest_passes passes, size_t *first)
 {
@@ -301,6 +312,11 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
             return false;
         for (size_t i = *first; i < certify->records.count; i++)
             certify->records.items[i].verdict = VERDICT_NONE;
+        certify_reach_again(certify, names, STAGE_LINKS);
+        certify_drop_silent(certify);
+        for (size_t i = 0; i < names->count; i++)
+            if (is_lost(context, names->names[i]))
+                return false;
     }
 }
 
@@ -358,6 +374,7 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
         .first = first,
         .tries = LINKS_CONFIRM_TRIES,
         .measure = suspects_measure,
+        .is_lost = is_lost,
         .recall = recall,
         .refer = refer,
         .context = &retest,
