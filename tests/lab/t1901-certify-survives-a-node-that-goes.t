@@ -88,6 +88,14 @@ try check frozen n3 'frozen'
 try launch cut-off n4 'frozen or cut off|network'
 [ -z "${MUSTER_LONG-}" ] || try check powered-off n2 'network'
 try links slurmd-killed n1 'slurmd'
+lab fault slow-rail n2 eth1 >/dev/null
+certify_with links slurmd-killed n1
+is "$status $(verdicts)" '1 n1 fail n2 fail n3 pass n4 pass' \
+    'what is slow is measured again without a node that has gone: nobody is unknown' || show
+like "$(failures_of n2)" 'eth1' '... and the slow rail is named'
+lab heal >/dev/null
+resume n1
+resume n2
 certify
 is "$status $(states)" '0 n1 idle n2 idle n3 idle n4 idle' 'healed, all four pass' || show
 lab on n2 sh -c 'echo 0 >/dev/shm/left; ipcmk -M 4096' >/dev/null
