@@ -9,6 +9,7 @@
 #   certify [OPTION...]                 # runs it: $status, words in $work/words, records in
 #                                       # $work/records
 #   certify_until PATTERN [OPTION...]   # runs it beside, $pid, until a line of its words is like that
+#   certify_settled [OPTION...]         # of nodes that are to pass: once more when one is_unsettled
 #   is_unsettled                        # a moment when this machine did something else has left a node
 #                                       # unknown, which is shown: once more, then
 #   verdicts                            # "n1 pass n2 fail n3 pass n4 pass"
@@ -66,6 +67,12 @@ failures_of() { # NODE
         "\(.test) \(.part // ""): \(.message // "")"' "$work/records"
 }
 
+# Of nodes that are to pass.
+certify_settled() {
+    certify "$@"
+    [[ $(verdicts) == *fail* ]] || ! is_unsettled || certify "$@"
+}
+
 is_unsettled() { [[ $(verdicts) == *unknown* ]] && show; }
 
 states() { sinfo_nodes -o '%N %T' | sed 's/\*$//' | sort -u | xargs; }
@@ -81,11 +88,23 @@ certificates() { # the nodes that have one
 
 journals() { lab run sh -c 'ls /var/lib/muster/runs 2>/dev/null'; }
 jobs_left() { lab run squeue -h -o '%j'; }
-reservations() { lab run scontrol -o show reservation | grep -o 'ReservationName=[^ ]*'; }
-processes() { lab run pgrep -a muster | grep -v "pgrep"; }
+reservations() {
+    local text
+    text=$(lab run scontrol -o show reservation) || return
+    grep -o 'ReservationName=[^ ]*' <<<"$text" || :
+}
+processes() { # of muster, on the head and the nodes
+    local host
+    for host in head n1 n2 n3 n4; do lab on $host pgrep -a muster | sed "s/^/$host /"; done
+}
+
+says_nothing() { # COMMAND...: it succeeds, and prints nothing
+    local text
+    text=$("$@") && [ -z "$text" ]
+}
 
 nothing_left() {
-    [ -z "$(jobs_left)" ] && [ -z "$(reservations)" ] && [ -z "$(journals)" ] && [ -z "$(processes)" ]
+    says_nothing jobs_left && says_nothing reservations && [ -z "$(journals)" ] && [ -z "$(processes)" ]
 }
 
 low_figures() { # the links that showed less than their limit, and what the machine had to spare

@@ -22,7 +22,8 @@ is "$(one run scontrol show config | awk '/^ClusterName/ { print $3 }')" "$first
 isnt "$(one status | awk '/^n1/ { print $3 }')" "$(two status | awk '/^n1/ { print $3 }')" \
     'with addresses of its own'
 one on n1 sh -c 'sleep 1000 & munge -n >/tmp/credential'
-not_ok 'no process of the first is seen in the second' two on n1 pgrep -x sleep -f 1000
+ok 'a process of the first is seen there' one on n1 pgrep -f 'sleep 1000'
+is "$(two on n1 pgrep -f 'sleep 1000'; echo $?)" 1 '... and not in the second'
 not_ok 'a credential of the first is not valid in the second' \
     sh -c "'$lab_dir/lab' -L $first on n1 munge -n | '$lab_dir/lab' -L $second on n1 unmunge"
 

@@ -33,22 +33,22 @@ ok 'sprio shows the jobs that wait' within 60 waits_for_priority
 qos_factor() { lab run sprio -h -j "$1" -o '%Q' | xargs; }
 is "$(qos_factor "$second") $(qos_factor "$third")" '1000 10000' 'the QOS is what the weight says'
 urgent=$(submit bob --qos urgent -N2 --exclusive)
-ok 'a job of urgent takes the place of batch' within 40 is_state "$urgent" RUNNING
+ok 'a job of urgent takes the place of batch' within 60 is_state "$urgent" RUNNING
 ok '... which waits again' within 60 is_state "$batch" PENDING
 is "$(state_of "$third" %T)" PENDING '... and the one of normal still waits'
 
 ok 'slurmdbd is killed' lab fault slurmdbd-killed
 like "$(lab status)" '^  slurmdbd-killed' '... as status shows'
-not_ok 'sacctmgr has no answer' lab run timeout 20 sacctmgr -n show cluster
+unlike "$(lab run timeout 20 sacctmgr -n show cluster 2>/dev/null)" . 'sacctmgr has no answer'
 lab run scancel "$batch" "$second" "$third" "$urgent"
 meanwhile=$(submit carol -N1)
 ok 'a job starts nevertheless' within 60 is_state "$meanwhile" RUNNING
 ok 'heal' lab heal
 recorded() { lab run sacct -nP -X -j "$1" -o user,qos,state | grep -q "^carol|normal|RUNNING"; }
-ok 'the job of meanwhile is in the accounts' within 30 recorded "$meanwhile"
+ok 'the job of meanwhile is in the accounts' within 60 recorded "$meanwhile"
 
 ok 'MariaDB is killed' lab fault mariadb-killed
-not_ok 'slurmdbd has no answer' lab run timeout 5 sacctmgr -nQ show assoc
+unlike "$(lab run timeout 5 sacctmgr -nQ show assoc 2>/dev/null)" . 'slurmdbd has no answer'
 ok 'heal' lab heal
 ok '... and it has all that it had' within 60 recorded "$meanwhile"
 like "$(lab status)" 'injected faults: none' 'no fault is left'

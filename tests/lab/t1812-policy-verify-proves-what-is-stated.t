@@ -16,8 +16,8 @@ verify() { # STATEMENTS OPTION...: what is printed
     printf '%s\n%s\n' "$who" "$1" >"$work/policy.conf"
     lab run "$muster" policy verify "${@:2}" "$work/policy.conf" 2>&1
 }
-left() { lab run sh -c "squeue -h -o '%j %i'; scontrol -o show reservation | grep -o 'ReservationName=policy-[^ ]*'"; }
-nothing_left() { [ -z "$(left)" ]; }
+left() { lab run sh -c "squeue -h -o '%j %i' && scontrol -o show reservation | sed -n 's/.*\(ReservationName=policy-[^ ]*\).*/\1/p'"; }
+nothing_left() { local text; text=$(left) && [ -z "$text" ]; }
 database() { lab run sh -c 'sacctmgr -nP show assoc; sacctmgr -nP show qos; sacctmgr -nP show user'; }
 before=$(database)
 
