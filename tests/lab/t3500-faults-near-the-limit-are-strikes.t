@@ -8,10 +8,10 @@
 
 # The absolute floor is 100 Mb/s; 85 % of the peers are some 165.
 printf '%s\n' LinkNominalPercent=50% Strikes=2 | lab run sh -c 'cat >>/etc/muster/muster.conf'
-lab fault slow-rail n3 eth1 150 >/dev/null
+lab fault slow-rail n3 eth1 130 >/dev/null
 certify --dry-run
 is "$status" 1 'a dry run' || show
-like "$words" 'n3 is a suspect: links eth1 1[45][0-9] of .*, strike 1 of 2 within 24 h' 'tells the strike'
+like "$words" 'n3 is a suspect: links eth1 1[1-3][0-9] of .*, strike 1 of 2 within 24 h' 'tells the strike'
 certify
 is "$status $(verdicts)" '1 n1 pass n2 pass n3 fail n4 pass' 'the slower node is not certified' || show
 like "$words" '^n3 +suspect ' 'but a suspect'
@@ -22,7 +22,7 @@ certify --suspects
 like "$words" '^n3: links eth1 .*, strike 1 of 2' 'it is the one that --suspects tests'
 is "$status $(verdicts | grep -o 'n3 [a-z]*')" '1 n3 fail' 'which fails again' || show
 is "$(states | grep -o '[a-z0-9]* drained')" 'n3 drained' 'the second time it is drained'
-like "$(reason n3)" '^muster: rail_slow eth1 1[45][0-9] of ' 'for what it was'
+like "$(reason n3)" '^muster: rail_slow eth1 1[1-3][0-9] of ' 'for what it was'
 certify --suspects
 is "$status $(grep -c '^no suspects' "$work/words")" '0 1' 'and no suspect any more' || show
 ok 'nothing is left' nothing_left
