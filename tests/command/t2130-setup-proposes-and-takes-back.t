@@ -47,7 +47,7 @@ if command -v script >/dev/null; then
     mkfifo "$root/answers"
     script -qefc "'$muster' setup --root '$root'" /dev/null <"$root/answers" >"$root/asked" 2>&1 &
     exec 3>"$root/answers"
-    ok 'at a terminal it asks' within 10 grep -q 'Make these changes' "$root/asked"
+    ok 'at a terminal it asks' within 60 grep -q 'Make these changes' "$root/asked"
     echo SlurmctldHost=head >>"$slurm/slurm.conf"
     echo y >&3
     exec 3>&-

@@ -70,7 +70,7 @@ library=$(realpath "$top_builddir/tests/gpu/nvml.so" 2>/dev/null)
 if [ -e "$library" ]; then
     cp "$library" "$dir/nvml/libnvidia-ml.so.1" # the tree may be another user's
     export MUSTER_GPU_STATE=$dir/state
-    printf 'GpuLibraryPath=%s\nGpuDeadline=1s\nCertificateFile=/none/none\n' "$dir/nvml" >"$dir/conf"
+    printf 'GpuLibraryPath=%s\nGpuDeadline=30s\nCertificateFile=/none/none\n' "$dir/nvml" >"$dir/conf"
     gpus() { text=$("$muster" check --config "$dir/conf" --only gpu.health --node x7 "$@" 2>&1); }
     echo 'devices 8' >"$dir/state"
     gpus
@@ -79,7 +79,7 @@ if [ -e "$library" ]; then
     like "$("$muster" check --config "$dir/conf" --only host.config)" 'gpu.power_limit *gpu7 *700 W|gpu.power_limit *gpu7 *700' \
         '... and what nodes are compared by is told'
     mkdir "$dir/first"
-    printf 'GpuLibraryPath=%s\nGpuDeadline=1s\nCertificateFile=/none/none\n' "$dir/none:$dir/first:$dir/nvml" >"$dir/conf"
+    printf 'GpuLibraryPath=%s\nGpuDeadline=30s\nCertificateFile=/none/none\n' "$dir/none:$dir/first:$dir/nvml" >"$dir/conf"
     gpus
     like "$text" 'faults according to .*/nvml/libnvidia-ml.so.1 ' '... of the first directory that has it'
     cp "$library" "$dir/first/libnvidia-ml.so.1"
@@ -97,9 +97,11 @@ if [ -e "$library" ]; then
     gpus --json
     like "$text" '"part":"gpu3","verdict":"fail","code":"gpu_row_remap_failed","remediation":"call_vendor"' '... with its code'
     echo 'hang nvmlDeviceGetRemappedRows' >"$dir/state"
+    sed -i 's/GpuDeadline=30s/GpuDeadline=3s/' "$dir/conf"
     gpus
     is "$?" 3 'a driver that does not answer cannot tell'
-    like "$text" 'no answer within 1 s in nvmlDeviceGetRemappedRows of device 0' '... with the place'
+    like "$text" 'no answer within 3 s in nvmlDeviceGetRemappedRows of device 0' '... with the place'
+    sed -i 's/GpuDeadline=3s/GpuDeadline=30s/' "$dir/conf"
     echo 'crash nvmlDeviceGetRemappedRows' >"$dir/state"
     gpus --json
     is "$?" 3 'a library that crashes cannot tell'
@@ -129,11 +131,11 @@ vendor() { # STAND-IN LIBRARY NAME FAULT CODE FUNCTION FACT
     gpus --json
     like "$text" "\"part\":\"gpu3\",\"verdict\":\"[a-z]*\",\"code\":\"$5\"" "$4 is $5"
     echo "hang $6" >"$dir/state"
-    sed -i 's/GpuDeadline=30s/GpuDeadline=1s/' "$dir/conf"
+    sed -i 's/GpuDeadline=30s/GpuDeadline=3s/' "$dir/conf"
     gpus
     is "$?" 3 'a driver that does not answer cannot tell'
-    like "$text" "no answer within 1 s in $6 of device 0" '... with the place'
-    sed -i 's/GpuDeadline=1s/GpuDeadline=30s/' "$dir/conf"
+    like "$text" "no answer within 3 s in $6 of device 0" '... with the place'
+    sed -i 's/GpuDeadline=3s/GpuDeadline=30s/' "$dir/conf"
     echo "crash $6" >"$dir/state"
     gpus --json
     is "$?" 3 'a library that crashes cannot tell'

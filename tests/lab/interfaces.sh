@@ -30,6 +30,17 @@ eth1() {
 
 eth1_is() { [ "$(lab on n1 sh -c "$(eth1)" | xargs)" = "$1" ]; } # TEXT
 
+# Holds the lock of n1's journal until let_go(), so that a prolog or epilog waits for it.
+hold_lock() {
+    lab on n1 sh -c "flock $journal.lock sh -c 'touch $work/held; until [ -e $work/let-go ]; do sleep 0.05; done
+        rm -f $work/held $work/let-go' >/dev/null 2>&1 &"
+    within 60 test -e "$work/held"
+}
+let_go() {
+    touch "$work/let-go"
+    within 60 test ! -e "$work/held"
+}
+
 # A job that ends when the file $work/go-on-NAME is there; its id.
 held_job() { # NAME
     printf '#!/bin/sh\nuntil [ -e %s/go-on-%s ]; do sleep 0.1; done\n' "$work" "$1" >"$work/job-$1"

@@ -68,7 +68,7 @@ ok 'down after daemons died' lab down
 is "$(remains)" '' 'nothing is left'
 
 lab up -n 8 >/dev/null 2>&1 &
-sleep 0.5
+within 60 test -e "$top/.lab/$name/settings"
 ok 'down while up is under way' lab down
 wait $!
 is "$(remains)" '' 'nothing is left'

@@ -10,7 +10,7 @@
 gate_lab_up -n 2
 config=config=/etc/muster/muster.conf
 all() { for host in head n1 n2; do plugstack $host "$1 $plugin $config"; done; }
-nodes() { lab run sinfo -h -o %T; }
+nodes() { sinfo_nodes -o %T | sort -u; }
 all_idle() { [ "$(nodes)" = idle ]; } # at once, or when the job that just ended is completed
 job() { as_user timeout 30 srun -Q "$@" 2>&1; }
 bad_twin() { as_user env MUSTER_EXPLAIN=what timeout 30 "$@" 2>&1; }

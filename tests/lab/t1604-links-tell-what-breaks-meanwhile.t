@@ -7,7 +7,7 @@
 . "$(dirname "$0")/battery.sh"
 
 during() { # COMMAND...: once the first round has begun
-    within 20 grep -q 'of [0-9]* rounds' "$work/noise" && sleep 1 && "$@"
+    within 60 grep -q 'of [0-9]* rounds' "$work/noise" && sleep 1 && "$@"
 }
 for rail in 0 1 2; do routes+="route add blackhole $(address n3 $rail)/32"$'\n'; done
 cut() { # n2 from n3, on all networks
@@ -163,10 +163,10 @@ unknown_client() { # NODE COUNT GARBAGE PROGRAM COMMAND...: of a program that st
     python3 "$work/ports.py" "$work/$4" "${watched[@]}" 2>"$work/kept.$1" | { "${@:5}" && cat; } |
         lab on "$1" setpriv --reuid=65534 --regid=65534 --clear-groups \
             python3 -c "$(cat "$work/client.py")" "$2" "$3" $addresses >"$work/client.$1" 2>"$work/waits.$1" &
-    within 30 grep -q waits "$work/waits.$1"
-    within 30 grep -q looks "$work/kept.$1"
+    within 60 grep -q waits "$work/waits.$1"
+    within 60 grep -q looks "$work/kept.$1"
 }
-past_init() { within 20 grep -q muster-progress "$work/noise"; }
+past_init() { within 60 grep -q muster-progress "$work/noise"; }
 are_closed() { # PROGRAM
     like "$(cat "$work/client.n4")" '^made [1-9][0-9]+ unanswered 0 closed [1-9][0-9]*$' \
         'unknown clients on another node: their connections are closed'

@@ -112,11 +112,11 @@ if command -v script >/dev/null; then
     like "$(grep -a rounds "$work/words")" 'links .*: [0-9]+ of [0-9]+ rounds' \
         'a terminal sees which round the links are at'
 else
-    certify -w n1,n2
+    certify_settled -w n1,n2
     skip 1 'no script(1)'
 fi
 is "$status $(verdicts)" '0 n1 pass n2 pass' 'two nodes by name' || show
-certify -w n3
+certify_settled -w n3
 is "$status $(verdicts)" '0 n1 pass n3 pass n4 pass' 'one alone is tested with partners' || show
 like "$words" '^n\[1,4\] tested as partners of n3: links needs two nodes$' 'which is said'
 lab run scontrol update nodename=n[1-2,4] state=drain reason=elsewhere
@@ -129,7 +129,7 @@ text=$(lab run "$muster" certify --dry-run -w n1,n2 --json /dev/full 2>&1 >/dev/
 is "$?" 3 'records that cannot be written are no success'
 like "$text" '^muster certify: /dev/full: could not write all records$' '... and that is said'
 watch_processes
-certify --level standard -p lab
+certify_settled --level standard -p lab
 end_watch
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'level standard on a partition' || show
 like "$(lab on n1 cat /var/lib/muster/certificate)" '^level: standard' 'the certificate says so'

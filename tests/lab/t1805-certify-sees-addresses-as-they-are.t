@@ -60,7 +60,7 @@ text=$(check n1)
 is "$?" 0 'a port that is down and without an address'
 like "$text" '^skip +net.interfaces +eth2 +eth2 is down and not configured to come up, so it is not used as a rail' \
     '... is told'
-certify -l quick
+certify_settled -l quick
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' '... and fails nobody' || show
 for node in n1 n3 n4; do
     lab on $node ip link set eth2 up

@@ -20,7 +20,7 @@ refused() { # REGEX NAME: of what the line of allocate says
     is "$status" 3 "$2: cannot tell"
     like "$(grep '^  allocate' "$work/words" | tail -n 1)" "$1" '... and what to do is said' ||
         diag "$(cat "$work/words")"
-    is "$(lab run sinfo -h -N -o '%N %T' | xargs) $(lab run squeue -h)$(lab run scontrol -o show reservation 2>&1 | grep muster-)" \
+    is "$(sinfo_nodes -o '%N %T' | xargs) $(lab run squeue -h)$(lab run scontrol -o show reservation 2>&1 | grep muster-)" \
         'n1 idle n2 idle ' '... nobody is drained and nothing left'
 }
 
@@ -59,7 +59,7 @@ lab run bash -e >"$work/federation" 2>&1 <<END || bail "no federation: $(tail -n
     sacctmgr -iQ add federation both clusters=$name,other
     scontrol reconfigure
 END
-ok "the second cluster's nodes are shown" within 30 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -N | grep -q '^o2 '"
+ok "the second cluster's nodes are shown" within 60 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -N | grep -q '^o2 '"
 made_up_battery
 status=0
 lab run "$muster" certify --level quick --json "$work/records" >"$work/words" 2>&1 </dev/null || status=$?

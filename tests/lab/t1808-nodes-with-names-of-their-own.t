@@ -15,7 +15,7 @@ is "$(lab on n1 hostname) $(lab on n3 hostname)" 'n1 n3' 'hosts have names of th
 for host in head n1 n2 n3 n4; do
     lab on $host sed -i '$aOnMissing=refuse\nGateBrake=off' /etc/muster/muster.conf
 done
-certify -l quick
+certify_settled -l quick
 is "$status $(verdicts)" "0 $(sed 's/ / pass /g' <<<"$names") pass" 'all are certified' || show
 is "$(certificates)" 'n1 n2 n3 n4' 'and have their certificates'
 valid 'records of the schema'
@@ -43,7 +43,7 @@ is "$(states)" 'alpha idle beta idle n1.example.org idle n2.example.org drained'
 like "$(reason n2.example.org)" '^muster: rail_slow eth1 ' '... with a reason'
 like "$words" '(^|[^.a-z0-9])n2\.example\.org .*eth1' '... that is told by that name' || show
 lab heal >/dev/null
-certify -l quick -w 'n[1-2].example.org'
+certify_settled -l quick -w 'n[1-2].example.org'
 is "$status $(states | sed 's/planned/idle/g')" "0 $(sed 's/ / idle /g' <<<"$names") idle" 'repaired, it is released' || show
 
 status=0

@@ -22,9 +22,9 @@ found() { # CODE UNDO-COMMAND -- COMMAND...
     shift 3
     ok "$*" "$@"
     # slurmdbd and slurmctld take a moment
-    ok "... is $code" within 10 has_codes "$code"
+    ok "... is $code" within 60 has_codes "$code"
     $undo || bail "$undo"
-    ok '... has no finding' within 10 has_codes ''
+    ok '... has no finding' within 60 has_codes ''
 }
 
 text=$(lab run "$muster" policy check)
@@ -82,5 +82,5 @@ text=$(lab run "$muster" policy check)
 is "$?" 3 'slurmdbd does not answer: cannot tell'
 like "$text" '^unknown  accounting: sacctmgr: .' '... and says so'
 lab heal >/dev/null
-ok 'healed it has no finding' within 20 has_codes ''
+ok 'healed it has no finding' within 60 has_codes ''
 done_testing

@@ -20,7 +20,7 @@ small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=4 --st
     --checkpoint-every=20 --threads=1)
 script spare "muster run --spares=1 -p off --json=spare.json -- srun -K muster-train ${small[*]} --checkpoint=run"
 submit spare -N4 --no-kill >/dev/null
-ok 'a job of three nodes and a spare runs' within 30 told spare '^step 40 '
+ok 'a job of three nodes and a spare runs' within 60 told spare '^step 40 '
 lab fault powered-off n3 >/dev/null
 as_muster srun -N3 -w n[1-2,4] muster-train "${small[@]}" --checkpoint="$work/whole" >"$work/whole.out" 2>&1 &
 # its step is there until SlurmdTimeout, and the next one does not wait for that
@@ -82,7 +82,7 @@ not_ok 'nothing of it is left' sh -c "'$lab_dir/lab' -L '$name' on n2 pgrep -x s
 # --- no spare
 script again "echo life \$SLURM_RESTART_COUNT." 'muster run -p off -- srun -K sh -c "[ -e go ] || sleep 987"'
 id=$(submit again -N2 -w n[1-2] --no-kill --open-mode=append)
-ok 'a job without a spare runs' within 30 lab on n2 pgrep -f 'sleep 987'
+ok 'a job without a spare runs' within 60 lab on n2 pgrep -f 'sleep 987'
 lab fault slurmd-killed n2 >/dev/null
 lab on n2 pkill -KILL -f 'sleep 987'
 ok 'a node goes: it is queued again' within 60 told again 'requeueing job [0-9]* without n2'
@@ -108,7 +108,7 @@ like "$(cat "$work/wrong")" 'muster run: the job script has no "#SBATCH --no-kil
 script stopped 'muster run -p off -- srun sh -c "trap \"exit 5\" TERM; echo up; sleep 986 & wait" & pid=$!' \
     'until grep -q up stopped; do sleep 0.1; done; kill -TERM $pid; wait $pid'
 submit stopped -N2 >/dev/null
-ok 'a signal goes to the command' within 40 told stopped '^status [1-9]' || sed 's/^/# /' "$work/stopped"
+ok 'a signal goes to the command' within 60 told stopped '^status [1-9]' || sed 's/^/# /' "$work/stopped"
 like "$(cat "$work/stopped")" 'ends with status [0-9]+: stopped by a signal' '... which is not started again'
 not_ok '... and leaves no process' lab on n1 pgrep -f 'sleep 986'
 done_testing

@@ -7,12 +7,15 @@
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
-# Runs it and sends the signal after some seconds: $status. What a shell starts beside itself ignores
+# Runs it and sends the signal after some seconds, or once that stage is under way: $status. What a shell starts beside itself ignores
 # SIGINT, and muster leaves that so.
-interrupted() { # SIGNAL SECONDS
+interrupted() { # SIGNAL SECONDS|STAGE
+    local moment="sleep $2"
+    [[ $2 == [0-9]* ]] || moment="until grep -q '^  $2 ' '$work/words'; do sleep 0.1; done"
+    rm -f "$work/words"
     status=0
     lab run sh -c "env --default-signal=INT '$muster' certify --json '$work/records' >'$work/words' 2>&1 & pid=\$!
-        sleep $2; kill -$1 \$pid; wait \$pid" 2>/dev/null || status=$?
+        $moment; kill -$1 \$pid; wait \$pid" 2>/dev/null || status=$?
     words=$(cat "$work/words")
 }
 
@@ -30,7 +33,7 @@ delays=(0.03 0.09 0.2 0.8 2.5 4.2)
 [ -z "${MUSTER_LONG-}" ] || delays+=(0.01 0.06 0.12 0.4 1.5 3.5 4.4 4.6)
 for delay in "${delays[@]}"; do
     interrupted KILL $delay
-    ok "killed after $delay s (status $status): nothing is left" within 30 nothing_left
+    ok "killed after $delay s (status $status): nothing is left" within 60 nothing_left
     ok 'all nodes are idle' within 60 sh -c "test \"\$('$lab_dir/lab' -L '$name' run sinfo -h -o '%T')\" = idle"
     ok 'what certificates there are, are whole' whole_certificates
 done
@@ -79,7 +82,7 @@ delays=(0.06 0.3 2 4)
 for delay in "${delays[@]}"; do
     lab run scontrol update nodename=n2 state=drain "reason=$ours"
     interrupted KILL $delay
-    ok "killed after $delay s with a drain to test again: nothing is left" within 40 nothing_left
+    ok "killed after $delay s with a drain to test again: nothing is left" within 60 nothing_left
     case "$(states)" in
     'n1 idle n2 drained n3 idle n4 idle') is "$(reason n2)" "$ours" 'the drain is back as it was' ;;
     *) is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'n2 had passed and is released' ;;
@@ -94,7 +97,7 @@ isnt "$(journals)" '' 'with its keeper killed too a run leaves its journal'
 certify --dry-run -w n1,n2
 like "$words" 'cleaning up after run 20' 'the next run cleans up after it'
 is "$(states) $(reason n2)" "n1 idle n2 drained n3 idle n4 idle $ours" 'as it was before' || show
-ok 'nothing is left' within 30 nothing_left
+ok 'nothing is left' within 60 nothing_left
 resume n2
 
 # As another head sees it, which has not its journal: the mark at the node and the reservation are enough.
@@ -113,7 +116,7 @@ ok 'nothing is left' nothing_left
 resume n2
 
 for signal in INT TERM HUP; do
-    interrupted $signal 1.5
+    interrupted $signal check
     is "$status" 3 "$signal: exit status 3" || show
     ok 'nothing is left at once' nothing_left
     like "$words" 'stopped by signal' 'it says why it ended'

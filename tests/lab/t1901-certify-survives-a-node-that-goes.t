@@ -15,7 +15,7 @@ certify_with() { # STAGE FAULT NODE
     "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" --level "$level" \
         >"$work/words" 2>&1 </dev/null &
     local pid=$!
-    within 30 grep -q "^  $1 " "$work/words"
+    within 60 grep -q "^  $1 " "$work/words"
     sleep 0.5
     lab fault "$2" "$3" >/dev/null
     status=0
@@ -37,7 +37,7 @@ try() { # LAST-STAGE FAULT NODE PART
     valid 'the records are records'
     like "$(failures_of "$3")" "$4" "the part is named: $4"
     ok 'no job is left' test -z "$(jobs_left)"
-    is "$(lab run sinfo -h -N -n "$(xargs <<<"$others" | tr ' ' ,)" -o %T | sort -u)" idle \
+    is "$(sinfo_nodes -n "$(xargs <<<"$others" | tr ' ' ,)" -o %T | sort -u)" idle \
         'the others are idle'
     like "$(reason "$3")" '^muster: (node_unreachable|node_frozen) ' "$3 is drained"
     lab heal >/dev/null
@@ -66,13 +66,13 @@ kill_process() { # NODE once|always|stopped: in the links
     "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" >"$work/words" 2>&1 </dev/null &
     local pid=$! killer='' signal=KILL before
     [ "$2" != stopped ] || signal=STOP
-    within 30 grep -q '^  launch ' "$work/words"
+    within 60 grep -q '^  launch ' "$work/words"
     if [ "$2" = once ]; then
         # in the links' own phase, which MPI's start comes before
-        within 30 lab on "$1" pgrep -x muster-links
+        within 60 lab on "$1" pgrep -x muster-links
         before=$(sent_bytes "$1")
-        within 30 has_sent "$1" $((before + 4000000))
-        lab on "$1" pkill -KILL -x muster-links
+        within 60 has_sent "$1" $((before + 4000000))
+        lab on "$1" pkill -KILL -x muster-links || diag "no process of $1 was there to be killed"
     else
         "$lab_dir/lab" -L "$name" on "$1" sh -c 'for i in $(seq 150); do
             pkill -$0 --older 2 -x muster-links; sleep 0.2; done' "$signal" >/dev/null 2>&1 &
@@ -96,7 +96,7 @@ like "$(failures_of n2)" 'eth1' '... and the slow rail is named'
 lab heal >/dev/null
 resume n1
 resume n2
-certify
+certify_settled
 is "$status $(states)" '0 n1 idle n2 idle n3 idle n4 idle' 'healed, all four pass' || show
 lab on n2 sh -c 'echo 0 >/dev/shm/left; ipcmk -M 4096' >/dev/null
 certify_with launch rebooted n2

@@ -55,8 +55,9 @@ ok '... and alone, with the settings yet to be made' as_user srun -w n1 true
 within 60 settings_are "$before"
 
 conf_add n1 'OnInterface=refuse'
-lab on n1 sh -c "flock $journal.lock sleep 11 >/dev/null 2>&1 &"
+hold_lock
 ok "another's prolog that takes long refuses no job" as_user srun -w n1 true
+let_go
 like "$(slurmd_log n1)" 'n1: no interface is set: .* locked by another prolog or epilog' '... the log says so'
 ok '... and everything is as it was' within 60 settings_are "$before"
 ok '... with the node in service' within 60 is_in n1 idle

@@ -14,16 +14,6 @@ ok '... and afterwards everything is as it was' within 60 settings_are "$before"
 
 kill_slurmd() { lab on n1 sh -c 'pkill -9 -x slurmd; while pgrep -x slurmd; do sleep 0.05; done' >/dev/null; }
 start_slurmd() { lab on n1 /usr/sbin/slurmd </dev/null >/dev/null 2>&1; }
-# Holds the journal's lock until the file is there, so that a prolog or epilog waits for it.
-hold_lock() {
-    lab on n1 sh -c "flock $journal.lock sh -c 'touch $work/held; until [ -e $work/let-go ]; do sleep 0.05; done' >/dev/null 2>&1 &"
-    within 60 test -e "$work/held"
-}
-let_go() {
-    touch "$work/let-go"
-    sleep 0.2
-    rm -f "$work/held" "$work/let-go"
-}
 waits() { lab on n1 pgrep -o -f "^[^ ]*slurmstepd spank $1" >/dev/null; } # prolog|epilog
 # What slurmd started, not the child that does the work. Slurm may have an epilog run a second time.
 kill_hook() { lab on n1 sh -c "pkill -9 -P \$(pgrep -o -x slurmd) -f '^[^ ]*slurmstepd spank $1'"; }

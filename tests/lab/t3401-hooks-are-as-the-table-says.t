@@ -60,7 +60,7 @@ probe() { # COMPILER-OPTION...: the probe on every host, read by slurmd when it 
         slurmd'
     within 60 is_idle
 }
-is_idle() { [ "$(lab run sinfo -h -o %T)" = idle ] && [ -z "$(lab run squeue -h)" ]; }
+is_idle() { [ "$(sinfo_nodes -o %T | sort -u)" = idle ] && [ -z "$(lab run squeue -h)" ]; }
 
 heal() {
     rm -f "$work/fail" "$work/ran"

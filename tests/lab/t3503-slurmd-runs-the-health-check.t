@@ -38,7 +38,7 @@ ok 'the one of others saw its fault too' logged n4 'slurm.gres gpu3'
 is "$(reason n4)" 'replace PSU' 'and keeps its reason'
 not_ok 'a good one has said nothing' logged n3 'health_check'
 lab heal >/dev/null
-certify -w 'n[1-3]'
+certify_settled -w 'n[1-3]'
 is "$status $(states | cut -d' ' -f1-6)" '0 n1 idle n2 idle n3 idle' \
     'repaired, it is tested and released' || show
 

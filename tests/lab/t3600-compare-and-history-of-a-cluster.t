@@ -71,7 +71,7 @@ compare -w n77
 is "$status" 2 'a node that is not there'
 lab run scancel -u root
 within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
-certify --no-drain --level quick -w 'n[1-3]'
+certify_settled --no-drain --level quick -w 'n[1-3]'
 is "$(verdicts)" 'n1 pass n2 pass n3 pass' 'three nodes are certified' || diag "$words"
 
 # five good runs at 1.3 times that speed, a table that wants more than anybody has, and a slow rail

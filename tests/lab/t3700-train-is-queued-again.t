@@ -35,7 +35,7 @@ goes_on() {
         lab run scontrol update "JobId=$id" StartTime=now
     return 1
 }
-ok 'it goes on from its checkpoint' within 30 goes_on
+ok 'it goes on from its checkpoint' within 60 goes_on
 ok '... to its end' within 60 told '^final '
 as_muster srun -N2 muster-train "${small[@]}" --checkpoint="$work/whole" >"$work/whole.out" 2>&1
 is "$(grep '^final' "$work/out")" "$(grep '^final' "$work/whole.out")" \
