@@ -180,7 +180,6 @@ plain_checks += \
 	tests/command/t2953-train-ranks-go-on.t \
 	tests/command/t2955-train-battery-names-who-is-wrong.t \
 	tests/command/t2957-train-in-stages-is-the-same.t \
-	tests/command/t2201-check-comes-to-a-verdict.t \
 	# end of those that sanitizers shorten
 if BUILD_BATTERY
 stand_ins += tests/command/slow-ucx.so
