@@ -16,10 +16,14 @@ unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
 
 make_quietly() { make "$@" >"$work/log" 2>&1 || tail -n 5 "$work/log"; }
 prefix=$(sed -n 's/^prefix = //p' Makefile)
+state=$(sed -n "s|^localstatedir = ||; T; s|\${prefix}|$prefix|; p" Makefile)/lib
 
 make_quietly install DESTDIR="$work/root"
 ok 'make install' test -x "$work/root$prefix/bin/muster-codec"
+ok '... and the folder of what muster keeps is there' test -d "$work/root$state"
+mkdir -p "$work/root$state/muster"
 make_quietly uninstall DESTDIR="$work/root"
+not_ok 'make uninstall takes away the state, where it is empty' test -e "$work/root$state/muster"
 is "$(find "$work/root" ! -type d)" '' 'make uninstall leaves no file'
 is "$(find "$work/root$prefix" -name '*muster*' 2>/dev/null)" '' '... and no folder of its name'
 case $prefix in
