@@ -181,22 +181,26 @@ plain_checks += \
 	tests/command/t2955-train-battery-names-who-is-wrong.t \
 	tests/command/t2957-train-in-stages-is-the-same.t \
 	# end of those that sanitizers shorten
+# Also where it is not built: automake packs no EXTRA_DIST of a condition that does not hold.
+EXTRA_DIST += \
+	tests/command/device-mpi.c \
+	tests/command/figures.py \
+	tests/command/poor-storage.c \
+	tests/command/slow-ucx.c \
+	tests/command/unmodified.f90 \
+	# end of what is packed, built or not
 if BUILD_BATTERY
 stand_ins += tests/command/slow-ucx.so
-EXTRA_DIST += tests/command/slow-ucx.c
 endif
 if BUILD_TRAINER
 stand_ins += tests/command/poor-storage.so
-EXTRA_DIST += tests/command/poor-storage.c
 endif
 if HAVE_MPI
 stand_ins += tests/command/device-mpi.so
-EXTRA_DIST += tests/command/device-mpi.c
 noinst_PROGRAMS += tests/command/unmodified
 tests_command_unmodified_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_unmodified_CFLAGS = $(AM_CFLAGS) -pthread
 tests_command_unmodified_LDADD = $(MPI_LIBS)
-EXTRA_DIST += tests/command/figures.py tests/command/unmodified.f90
 noinst_PROGRAMS += tests/command/chain
 tests_command_chain_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_chain_LDADD = $(libmustercollmpi) $(MPI_LIBS)

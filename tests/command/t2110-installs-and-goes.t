@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `make install` installs programs and plugin, `make uninstall` leaves neither file nor folder, and
-# `make dist` makes the same tarball whenever and with whatever umask it is called.
+# `make install` installs programs and plugin, and what muster's own folder of state needs to be made in;
+# `make uninstall` leaves neither file nor folder; `make dist` makes the same tarball whenever and with
+# whatever umask it is called, and packs every file, whatever is built.
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 . "$top_srcdir/tests/tap.sh"
 
@@ -39,4 +40,20 @@ first=$(tarball 022)
 isnt "$first" '' 'make dist'
 sleep 1.1 # folders have the time at which they are made
 is "$(tarball 027)" "$first" '... is the same to the byte the next time'
+
+# Each condition of configure does not hold.
+packed_where_nothing_is_built() {
+    {
+        sed -E '/^@SET_MAKE@/d; /^(@\w+_(TRUE|FALSE)@)*@\w+_TRUE@/s/.*/#/; s/^(@\w+_FALSE@)+//' "$top_srcdir/Makefile.in"
+        printf 'print-packed: ; $(foreach file,$(DISTFILES),$(info $(file)))@:\n'
+    } >"$work/nothing.mk"
+    make -s -f "$work/nothing.mk" print-packed SHELL=/bin/sh srcdir=. top_srcdir=. 2>"$work/log" |
+        sed 's|^\./||' | sort -u
+}
+if [ -e "$top_srcdir/.git" ] && git -C "$top_srcdir" rev-parse >/dev/null 2>&1; then
+    is "$(git -C "$top_srcdir" ls-files | grep -v -e '^\.' -e '/\.keep$' | sort | comm -23 - <(packed_where_nothing_is_built))" '' \
+        'every file is packed, also where nothing can be built'
+else
+    skip 1 'not in a repository'
+fi
 done_testing

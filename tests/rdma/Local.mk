@@ -21,6 +21,7 @@ EXTRA_DIST += \
 	tests/rdma/t4020-interfaces-of-real-drivers.t \
 	tests/rdma/t4021-priorities-are-set-and-put-back.t \
 	tests/rdma/t4030-verbs-drive-the-ports.t \
+	tests/rdma/t4031-nics-reach-gpus.t \
 	tests/rdma/t4130-verbs-agree-with-perftest.t \
 	tests/rdma/t4131-mis-tuned-rails-are-named.t \
 	tests/rdma/t4132-ports-that-fail-say-why.t \

@@ -22,7 +22,6 @@ tests_sim_sim_LDADD = $(liblocalization) validate/diagnose/libdiagnose.a validat
 
 long_checks += tests/sim/goals.t
 plain_checks += tests/sim/goals.t
-EXTRA_DIST += tests/sim/noise tests/sim/lab.noise
 
 sim: tests/sim/sim
 	$(AM_V_GEN)top_srcdir='$(top_srcdir)' tests/sim/sim long >tests/sim/table.md && \
@@ -31,6 +30,7 @@ sim: tests/sim/sim
 	mv tests/sim/attribution.md $(top_srcdir)/doc/attribution.md && rm tests/sim/table.md
 .PHONY: sim
 endif BUILD_MUSTER
+EXTRA_DIST += tests/sim/goals.t tests/sim/noise tests/sim/lab.noise
 CLEANFILES += tests/sim/table.md tests/sim/attribution.md
 
 # a script, not a program of noise.c: see tests/spank-host/Local.mk

@@ -75,7 +75,6 @@ tests_spank_host_fuzz_t_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_spank_host_fuzz_t_LDFLAGS = $(host_ldflags)
 tests_spank_host_fuzz_t_LDADD = $(host_libs)
 EXTRA_tests_spank_host_fuzz_t_DEPENDENCIES = $(host_needs)
-EXTRA_DIST += tests/spank-host/munge.c tests/spank-host/fuzz tests/spank-host/parsers.c
 
 dist_check_SCRIPTS += tests/spank-host/symbols.t
 plain_checks += tests/spank-host/symbols.t
@@ -85,6 +84,7 @@ plain_checks += tests/spank-host/symbols.t
 check-plugin: all $(check_LIBRARIES) $(check_DATA)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(filter-out %/faults.t %/lives.t %/fuzz.t,$(filter tests/spank-host/%,$(TESTS)))'
 endif
+EXTRA_DIST += tests/spank-host/munge.c tests/spank-host/fuzz tests/spank-host/parsers.c
 
 # fuzz is a script: make knows a rule of its own that would compile it from a newer fuzz.c
 tests/spank-host/fuzz: ;
