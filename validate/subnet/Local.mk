@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The network as its switches know it: read, judged, written as topology.conf.
+if BUILD_MUSTER
 noinst_LIBRARIES += validate/subnet/libsubnet.a
 libsubnet = validate/subnet/libsubnet.a lib/libmuster.a $(IBNETDISC_LIBS) $(JANSSON_LIBS) $(YAML_LIBS)
 validate_subnet_libsubnet_a_SOURCES = \
@@ -37,3 +38,4 @@ validate_subnet_libsubnet_a_SOURCES += \
 	validate/subnet/findings/upper.c \
 	# end of findings
 validate_subnet_libsubnet_a_CPPFLAGS = $(AM_CPPFLAGS) $(IBNETDISC_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
+endif BUILD_MUSTER

@@ -38,12 +38,10 @@ check_PROGRAMS += \
 	tests/unit/validate/health/rates.t \
 	tests/unit/validate/health/residue.t \
 	tests/unit/validate/localization/links_losses.t \
-	tests/unit/validate/localization/links_losses_retest.t \
 	tests/unit/validate/schedule/schedule.t \
 	tests/unit/validate/schedule/split.t \
 	tests/unit/validate/schedule/tournament.t \
 	tests/unit/validate/slurm/complaint.t \
-	tests/unit/validate/subnet/subnet.t \
 	# end
 tests_unit_validate_accelerator_accelerator_t_LDADD = validate/accelerator/libaccelerator.a $(unit_libs)
 tests_unit_validate_accelerator_accelerator_t_DEPENDENCIES = $(tests_unit_validate_accelerator_accelerator_t_LDADD) \
@@ -87,13 +85,10 @@ tests_unit_validate_health_rates_t_LDADD = validate/health/libhealth.a $(unit_li
 tests_unit_validate_health_residue_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=realloc
 tests_unit_validate_health_residue_t_LDADD = validate/health/libhealth.a $(unit_libs)
 tests_unit_validate_localization_links_losses_t_LDADD = $(liblocalization) $(unit_libs)
-tests_unit_validate_localization_links_losses_retest_t_LDADD = $(liblocalization) \
-	$(libreport) $(unit_libs) lib/libstatistics.a $(JANSSON_LIBS)
 tests_unit_validate_schedule_schedule_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
 tests_unit_validate_schedule_split_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
 tests_unit_validate_schedule_tournament_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
 tests_unit_validate_slurm_complaint_t_SOURCES = tests/unit/validate/slurm/complaint.c validate/slurm/complaint.c
-tests_unit_validate_subnet_subnet_t_LDADD = $(libsubnet) $(unit_libs)
 
 if BUILD_MUSTER
 check_PROGRAMS += \
@@ -107,6 +102,7 @@ check_PROGRAMS += \
 	tests/unit/validate/history/node_status.t \
 	tests/unit/validate/localization/links_findings.t \
 	tests/unit/validate/localization/links_localization.t \
+	tests/unit/validate/localization/links_losses_retest.t \
 	tests/unit/validate/localization/links_sums.t \
 	tests/unit/validate/plan/plan.t \
 	tests/unit/validate/policy/policy_alike.t \
@@ -138,6 +134,7 @@ check_PROGRAMS += \
 	tests/unit/validate/slurm/retest.t \
 	tests/unit/validate/slurm/revocation.t \
 	tests/unit/validate/slurm/undo.t \
+	tests/unit/validate/subnet/subnet.t \
 	tests/unit/validate/suspects/suspect_reports.t \
 	tests/unit/validate/watch/job_watch.t \
 	# end
@@ -167,6 +164,8 @@ tests_unit_validate_history_node_status_t_LDADD = $(libhistory) lib/libstatistic
 tests_unit_validate_localization_links_findings_t_LDADD = $(liblocalization) \
 	$(libreport) $(unit_libs) lib/libstatistics.a $(JANSSON_LIBS)
 tests_unit_validate_localization_links_localization_t_LDADD = $(liblocalization) \
+	$(libreport) $(unit_libs) lib/libstatistics.a $(JANSSON_LIBS)
+tests_unit_validate_localization_links_losses_retest_t_LDADD = $(liblocalization) \
 	$(libreport) $(unit_libs) lib/libstatistics.a $(JANSSON_LIBS)
 tests_unit_validate_localization_links_sums_t_LDADD = $(liblocalization) $(unit_libs) \
 	lib/libstatistics.a
@@ -222,6 +221,7 @@ tests_unit_validate_slurm_revocation_t_SOURCES = tests/unit/validate/slurm/revoc
 tests_unit_validate_slurm_undo_t_SOURCES = tests/unit/validate/slurm/undo.c validate/slurm/batch.c \
 	validate/slurm/journal.c validate/slurm/revocation.c validate/slurm/undo.c validate/slurm/retest.c
 tests_unit_validate_slurm_undo_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock,--wrap=fork,--wrap=write
+tests_unit_validate_subnet_subnet_t_LDADD = $(libsubnet) $(unit_libs)
 tests_unit_validate_suspects_suspect_reports_t_LDADD = validate/suspects/libsuspects.a $(unit_libs)
 tests_unit_validate_watch_job_watch_t_SOURCES = tests/unit/validate/watch/job_watch.c validate/watch/judge.c \
 	validate/watch/rails.c validate/watch/ranks.c validate/watch/window.c validate/watch/ras.c \
