@@ -93,6 +93,7 @@ tests_unit_validate_slurm_complaint_t_SOURCES = tests/unit/validate/slurm/compla
 if BUILD_MUSTER
 check_PROGRAMS += \
 	tests/unit/validate/certify/budget.t \
+	tests/unit/validate/certify/cables.t \
 	tests/unit/validate/certify/certification.t \
 	tests/unit/validate/certify/outcome.t \
 	tests/unit/validate/certify/request.t \
@@ -140,6 +141,8 @@ check_PROGRAMS += \
 	# end
 tests_unit_validate_certify_budget_t_SOURCES = tests/unit/validate/certify/budget.c validate/certify/state/budget.c
 tests_unit_validate_certify_budget_t_LDADD = validate/schedule/libschedule.a $(unit_libs)
+tests_unit_validate_certify_cables_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=subnet_discover,--wrap=certify_neighbors
+tests_unit_validate_certify_cables_t_LDADD = validate/certify/libcertify.a $(unit_libs) $(muster_libs)
 tests_unit_validate_certify_certification_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=geteuid,--wrap=clock_gettime \
 	-Wl,--wrap=usleep,--wrap=sleep,--wrap=user_find,--wrap=access
 tests_unit_validate_certify_certification_t_LDADD = validate/certify/libcertify.a $(unit_libs) $(muster_libs)

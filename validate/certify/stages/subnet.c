@@ -58,19 +58,18 @@ static int conf_find(struct certify *certify, struct topology_conf *conf)
     return conf_from_cluster(certify, conf);
 }
 
-/* A link below its like and crossed or missing rails make a node unfit. Where a cable is in another
- * switch than topology.conf says, the one or the other is wrong, and the node works; and an lldpd
- * that has heard nothing says nothing of the cable. */
-static enum verdict verdict_on(const struct subnet_finding *finding, bool is_ethernet)
+/* A link below its like and crossed rails make a node unfit. Where a cable is in another switch
+ * than topology.conf says, the one or the other is wrong, and the node works. What is missing may
+ * only have no name, have lost a packet, or have no such adapter: whether a rail is down the node's
+ * own check says. */
+static enum verdict verdict_on(const struct subnet_finding *finding)
 {
-    bool is_mild =
-        finding->kind == SUBNET_PLACE || (is_ethernet && finding->kind == SUBNET_MISSING);
+    bool is_mild = finding->kind == SUBNET_PLACE || finding->kind == SUBNET_MISSING;
 
     return finding->verdict == VERDICT_FAIL && is_mild ? VERDICT_WARN : finding->verdict;
 }
 
-static void finding_take(struct certify *certify, const struct subnet_finding *finding,
-                         bool is_ethernet)
+static void finding_take(struct certify *certify, const struct subnet_finding *finding)
 {
     struct node_run *node_run = *finding->node ? certify_node_run(certify, finding->node) : NULL;
     struct record record = RECORD_INIT;
@@ -79,7 +78,7 @@ static void finding_take(struct certify *certify, const struct subnet_finding *f
         return; /* of a node that this run is not about */
     subnet_finding_record(finding, &record);
     record.suite = "certify";
-    record.verdict = verdict_on(finding, is_ethernet);
+    record.verdict = verdict_on(finding);
     if (node_run) {
         record.verdict = certify_rails_verdict(certify, node_run, finding->part, record.verdict);
         outcome_note(&node_run->outcome, STAGE_CHECK, record.verdict, record.code, record.test,
@@ -144,7 +143,7 @@ static int subnet_take(struct certify *certify, const struct subnet *subnet,
     int rv = subnet_judge(subnet, conf, &findings);
 
     for (size_t i = 0; rv == 0 && i < findings.count; i++)
-        finding_take(certify, &findings.items[i], subnet->is_ethernet);
+        finding_take(certify, &findings.items[i]);
     /* of Ethernet a node that has said nothing would be on no leaf */
     if (rv == 0 && (!subnet->is_ethernet || nodes_in(certify, subnet) == certify->count))
         rv = subnet_outline(subnet, conf, &outline);

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/certify/stages/stages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "validate/certify/stages/neighbors.h"
+#include "validate/subnet/subnet.h"
+
+/* What the stage that looks at cables makes of a network: it fails no node whose adapter only has
+ * no name, or did not answer, and takes no leaf from one. */
+
+enum { NODES = 6 };
+
+static struct certify certify;
+static struct cluster_node *slurm;
+static struct node_run *node_runs;
+static struct subnet made; /* what is found */
+static struct error err;
+
+int __wrap_subnet_discover(const char *port, struct subnet *subnet, struct error *error);
+int __wrap_certify_neighbors(struct certify *of, struct subnet *subnet, struct error *error);
+
+static int hand_over(bool is_ethernet, struct subnet *subnet, struct error *error)
+{
+    if (made.device_count == 0 || made.is_ethernet != is_ethernet)
+        return error_set(error, "none") + 2;
+    *subnet = made;
+    made = (struct subnet){0};
+    return 0;
+}
+
+int __wrap_subnet_discover(const char *port, struct subnet *subnet, struct error *error)
+{
+    (void)port;
+    return hand_over(false, subnet, error);
+}
+
+int __wrap_certify_neighbors(struct certify *of, struct subnet *subnet, struct error *error)
+{
+    int rv = hand_over(true, subnet, error);
+
+    (void)of;
+    return rv == 0 ? subnet_finish(subnet, error) : rv;
+}
+
+static void end(void)
+{
+    records_clear(&certify.records);
+    hostlist_clear(&certify.notes);
+    name_index_clear(&certify.by_name);
+    for (size_t i = 0; i < certify.cluster.leaf_count; i++)
+        free(certify.cluster.leaves[i]);
+    free(certify.cluster.leaves);
+    free(certify.cluster.by_name);
+    for (size_t i = 0; i < certify.count; i++)
+        hostlist_clear(&node_runs[i].unusable);
+    free(node_runs);
+    free(slurm);
+    certify = (struct certify){0};
+}
+
+/* The first of these nodes are in the run; as many of them are under each leaf of topology.conf. */
+static void begin(size_t count, size_t of_leaf)
+{
+    static const char *const names[NODES] = {"n1", "n2", "n3", "n4", "n5", "n6"};
+
+    end();
+    certify.count = certify.cluster.node_count = count;
+    slurm = calloc(count, sizeof *slurm);
+    node_runs = calloc(count, sizeof *node_runs);
+    certify.cluster.leaves = calloc(count + 1, sizeof *certify.cluster.leaves);
+    if (!slurm || !node_runs || !certify.cluster.leaves ||
+        name_index_build(names, count, &certify.by_name) != 0)
+        tap_skip_all("no memory");
+    for (size_t i = 0; i < count; i++) {
+        slurm[i] = (struct cluster_node){.name = (char *)names[i], .leaf = (int)(i / of_leaf)};
+        node_runs[i] = (struct node_run){.name = names[i], .slurm = &slurm[i]};
+        if (i % of_leaf == 0) {
+            char name[32];
+
+            snprintf(name, sizeof name, "leaf%zu", certify.cluster.leaf_count + 1);
+            certify.cluster.leaves[certify.cluster.leaf_count++] = strdup(name);
+        }
+    }
+    certify.cluster.nodes = slurm;
+    certify.node_runs = node_runs;
+    if (cluster_index(&certify.cluster, &err) != 0)
+        tap_skip_all("%s", err.text);
+}
+
+static int leaf(const char *name)
+{
+    static uint64_t guid;
+
+    return subnet_add(&made, SUBNET_SWITCH, ++guid, NULL, name, 32, &err);
+}
+
+static void adapter(const char *description, int at, int port)
+{
+    static uint64_t guid = 0x1000;
+    int added = subnet_add(&made, SUBNET_ADAPTER, ++guid, NULL, description, 1, &err);
+
+    if (added < 0 ||
+        subnet_link(&made, subnet_port(&made, added, 1), subnet_port(&made, at, port), &err) != 0)
+        tap_skip_all("%s", err.text);
+}
+
+/* The worst that the stage says of the node. */
+static enum verdict judged(size_t number)
+{
+    const struct outcome *outcome = &node_runs[number - 1].outcome;
+
+    for (size_t i = 0; i < outcome->fault_count; i++)
+        tap_diag("%s", outcome->faults[i].message);
+    return outcome->fault_count ? outcome->faults[0].verdict : VERDICT_NONE;
+}
+
+static void fails_no_unnamed_node(void)
+{
+    int at;
+
+    begin(4, 4);
+    at = leaf("leaf1");
+    for (int i = 1; i <= 3; i++)
+        adapter((const char *[]){"n1 mlx5_0", "n2 mlx5_0", "n3 mlx5_0"}[i - 1], at, i);
+    adapter("MT4129 ConnectX7   Mellanox Technologies", at, 4);
+    stage_subnet.run(&certify);
+    is_int(judged(4), VERDICT_WARN, "a node whose adapter has no name is warned of");
+    ok(!certify.has_fault, "... which is no fault of the cluster's");
+    is_int(cluster_node(&certify.cluster, "n4")->leaf, cluster_node(&certify.cluster, "n3")->leaf,
+           "... it stays on its leaf");
+}
+
+static void fails_no_leaf_of_other_kind(void)
+{
+    int at;
+
+    begin(6, 4);
+    at = leaf("leaf1");
+    for (int i = 1; i <= 4; i++)
+        adapter((const char *[]){"n1 mlx5_0", "n2 mlx5_0", "n3 mlx5_0", "n4 mlx5_0"}[i - 1], at, i);
+    stage_subnet.run(&certify);
+    ok(!certify.has_fault, "a leaf whose nodes have no InfiniBand is no fault");
+    is_int(judged(5), VERDICT_NONE, "... nor are its nodes");
+    is_str(certify.cluster.leaves[slurm[4].leaf < 0 ? 0 : slurm[4].leaf], "leaf2",
+           "... which stay on it");
+}
+
+static void fails_none_with_fewer_rails(void)
+{
+    int at;
+
+    begin(2, 2);
+    at = leaf("leaf1");
+    adapter("n1 mlx5_0", at, 1);
+    adapter("n1 mlx5_1", at, 2);
+    adapter("n2 mlx5_0", at, 3);
+    stage_subnet.run(&certify);
+    is_int(judged(2), VERDICT_NONE, "a node with a rail fewer than its only neighbor lacks none");
+}
+
+static void fails_no_rails_left_out(void)
+{
+    char name[32];
+    int at;
+
+    begin(4, 4);
+    certify.conf.allow_failed_rails = 2;
+    at = leaf("leaf1");
+    for (int i = 1; i <= 4; i++)
+        for (int rail = 0; rail < (i == 4 ? 2 : 4); rail++) {
+            snprintf(name, sizeof name, "n%d mlx5_%d", i, rail);
+            adapter(name, at, 4 * (i - 1) + rail + 1);
+        }
+    hostlist_append(&node_runs[3].unusable, "mlx5_2:1");
+    hostlist_append(&node_runs[3].unusable, "mlx5_3:1");
+    stage_subnet.run(&certify);
+    is_int(judged(4), VERDICT_WARN, "two rails that AllowFailedRails allows to fail do no harm");
+}
+
+static void fails_narrow_links(void)
+{
+    char name[32];
+    int at;
+
+    begin(4, 4);
+    at = leaf("leaf1");
+    for (int i = 1; i <= 4; i++) {
+        snprintf(name, sizeof name, "n%d mlx5_0", i);
+        adapter(name, at, i);
+    }
+    for (size_t i = 0; i < made.port_count; i++) {
+        struct subnet_port *port = &made.ports[i];
+
+        port->active = port->supported = port->enabled = (struct subnet_rate){4, 50000};
+        if (port->number == 2 || (port->peer >= 0 && made.ports[port->peer].number == 2))
+            port->active.lanes = 1;
+    }
+    stage_subnet.run(&certify);
+    is_int(judged(2), VERDICT_FAIL, "a link narrower than both ends can do fails its node");
+    is_int(judged(1), VERDICT_NONE, "... and no other");
+}
+
+static void keeps_leaf_of_mute_node(void)
+{
+    struct subnet_neighbors neighbors = {0};
+
+    begin(4, 2);
+    for (int i = 1; i <= 4; i++) {
+        struct subnet_neighbor neighbor = {.interface = "eth1",
+                                           .rate = {1, i == 2 ? 25000 : 200000}};
+
+        if (subnet_neighbors_node(&neighbors, slurm[i - 1].name, &err) != 0)
+            tap_skip_all("%s", err.text);
+        snprintf(neighbor.chassis, sizeof neighbor.chassis, "switch%d", (i + 1) / 2);
+        snprintf(neighbor.name, sizeof neighbor.name, "switch%d", (i + 1) / 2);
+        snprintf(neighbor.port, sizeof neighbor.port, "Eth1/%d", i);
+        if (i != 4 && subnet_neighbors_add(&neighbors, &neighbor, &err) != 0)
+            tap_skip_all("%s", err.text);
+    }
+    if (subnet_neighbors_build(&neighbors, &made, &err) != 0)
+        tap_skip_all("%s", err.text);
+    subnet_neighbors_clear(&neighbors);
+    stage_subnet.run(&certify);
+    is_int(slurm[3].leaf, slurm[2].leaf, "a node that hears no switch stays with its neighbors");
+    ok(slurm[3].leaf >= 0 && slurm[3].leaf != slurm[0].leaf, "... on a leaf of their own");
+    is_int(judged(2), VERDICT_WARN, "a slower kind of adapter on Ethernet is no bad cable");
+    ok(!certify.has_fault, "... nor a fault of the cluster's");
+}
+
+int main(void)
+{
+    setenv("SLURM_CONF", "/nonexistent/slurm.conf", 1);
+    fails_no_unnamed_node();
+    fails_no_leaf_of_other_kind();
+    fails_none_with_fewer_rails();
+    fails_no_rails_left_out();
+    fails_narrow_links();
+    keeps_leaf_of_mute_node();
+    end();
+    return tap_done();
+}
