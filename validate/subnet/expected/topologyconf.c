@@ -16,10 +16,12 @@ void topology_conf_clear(struct topology_conf *conf)
         return;
     for (size_t i = 0; i < conf->count; i++) {
         free(conf->leaves[i].name);
+        free(conf->leaves[i].at.file);
         hostlist_clear(&conf->leaves[i].nodes);
     }
     for (size_t i = 0; i < conf->switch_count; i++) {
         free(conf->switches[i].name);
+        free(conf->switches[i].at.file);
         hostlist_clear(&conf->switches[i].below);
     }
     free(conf->leaves);
@@ -27,44 +29,59 @@ void topology_conf_clear(struct topology_conf *conf)
     *conf = (struct topology_conf){0};
 }
 
-int topology_conf_add_switch(struct topology_conf *conf, const char *name, int line,
+/* Returns 0, or -1 when memory is out. */
+static int place_copy(struct topology_place *to, struct topology_place at)
+{
+    to->line = at.line;
+    to->file = at.file ? strdup(at.file) : NULL;
+    return at.file && !to->file ? -1 : 0;
+}
+
+int topology_conf_add_switch(struct topology_conf *conf, const char *name, struct topology_place at,
                              const char *below, struct error *err)
 {
-    struct topology_switch added = {.name = strdup(name), .line = line};
+    struct topology_switch added = {.name = strdup(name)};
+    int rv =
+        added.name && place_copy(&added.at, at) == 0 && GROW(conf->switches, conf->switch_count)
+            ? 0
+            : error_set(err, "no memory");
 
-    if (!GROW(conf->switches, conf->switch_count) || !added.name) {
-        free(added.name);
-        return error_set(err, "no memory");
+    if (rv == 0 && hostlist_expand(below, &added.below, err) != 0)
+        rv = error_prefix(err, "switches %.60s", below);
+    if (rv == 0) {
+        conf->switches[conf->switch_count++] = added;
+        return 0;
     }
-    if (hostlist_expand(below, &added.below, err) != 0) {
-        free(added.name);
-        return error_prefix(err, "switches %.60s", below);
-    }
-    conf->switches[conf->switch_count++] = added;
-    return 0;
+    free(added.name);
+    free(added.at.file);
+    return rv;
 }
 
-int topology_conf_add_leaf(struct topology_conf *conf, const char *name, int line,
+int topology_conf_add_leaf(struct topology_conf *conf, const char *name, struct topology_place at,
                            const char *nodes, struct error *err)
 {
-    struct topology_leaf added = {.name = strdup(name), .line = line};
+    struct topology_leaf added = {.name = strdup(name)};
+    int rv = added.name && place_copy(&added.at, at) == 0 && GROW(conf->leaves, conf->count)
+                 ? 0
+                 : error_set(err, "no memory");
 
-    if (!GROW(conf->leaves, conf->count) || !added.name) {
-        free(added.name);
-        return error_set(err, "no memory");
+    if (rv == 0 && hostlist_expand(nodes, &added.nodes, err) != 0)
+        rv = error_prefix(err, "Nodes=%.60s", nodes);
+    if (rv == 0) {
+        conf->leaves[conf->count++] = added;
+        return 0;
     }
-    if (hostlist_expand(nodes, &added.nodes, err) != 0) {
-        free(added.name);
-        return error_prefix(err, "Nodes=%.60s", nodes);
-    }
-    conf->leaves[conf->count++] = added;
-    return 0;
+    free(added.name);
+    free(added.at.file);
+    return rv;
 }
 
-/* value: room for a whole line. */
-static int read_line(struct topology_conf *conf, const struct slurm_line *line, char *name,
-                     char *value, size_t size, struct error *err)
+/* value: room for a whole line. file: what conf->path is. */
+static int read_line(struct topology_conf *conf, const struct slurm_line *line, const char *file,
+                     char *name, char *value, size_t size, struct error *err)
 {
+    struct topology_place at = {strcmp(line->file, file) == 0 ? NULL : (char *)line->file,
+                                line->number};
     bool is_shown, has_nodes;
 
     if (slurm_line_value(line, "BlockSizes", value, size))
@@ -76,7 +93,7 @@ static int read_line(struct topology_conf *conf, const struct slurm_line *line, 
     is_shown = slurm_line_value(line, "Level", value, size);
     has_nodes = slurm_line_value(line, "Nodes", value, size);
     if (slurm_line_value(line, "Switches", value, size) && (is_shown || !has_nodes))
-        return topology_conf_add_switch(conf, name, line->number, value, err);
+        return topology_conf_add_switch(conf, name, at, value, err);
     if (*value)
         return error_set(err,
                          "%s has both Nodes= and Switches=, which slurmctld refuses: nodes are "
@@ -84,7 +101,7 @@ static int read_line(struct topology_conf *conf, const struct slurm_line *line, 
                          name);
     if (!slurm_line_value(line, "Nodes", value, size))
         return error_set(err, "%s has neither Nodes= nor Switches=", name);
-    return topology_conf_add_leaf(conf, name, line->number, value, err);
+    return topology_conf_add_leaf(conf, name, at, value, err);
 }
 
 static int read_lines(struct topology_conf *conf, const struct slurm_lines *lines,
@@ -94,7 +111,7 @@ static int read_lines(struct topology_conf *conf, const struct slurm_lines *line
         const struct slurm_line *line = &lines->lines[i];
         size_t size = strlen(line->text) + 1;
         char *value = malloc(2 * size);
-        int rv = value ? read_line(conf, line, value + size, value, size, err)
+        int rv = value ? read_line(conf, line, lines->files[0], value + size, value, size, err)
                        : error_set(err, "no memory");
 
         free(value);
@@ -164,11 +181,11 @@ int topology_conf_leaf(const struct topology_conf *conf, const char *node)
     return -1;
 }
 
-const char *topology_conf_place(const struct topology_conf *conf, const struct topology_leaf *leaf,
+const char *topology_conf_place(const struct topology_conf *conf, const struct topology_place *at,
                                 char *text, size_t size)
 {
-    if (leaf->line > 0)
-        snprintf(text, size, "%s line %d", conf->path, leaf->line);
+    if (at->line > 0)
+        snprintf(text, size, "%s line %d", at->file ? at->file : conf->path, at->line);
     else
         snprintf(text, size, "%s", conf->path);
     return text;

@@ -12,17 +12,22 @@
  * Nodes=) or in which block (topology/block: BlockName= Nodes=), and which switches are above which
  * (SwitchName= Switches=). */
 
+struct topology_place {
+    char *file; /* that came by Include; NULL: the path of conf */
+    int line;   /* 0: it is not from a file */
+};
+
 struct topology_leaf {
     char *name;
     struct hostlist nodes;
-    int line; /* of the file where it stands, 0: it is not from a file */
+    struct topology_place at;
 };
 
 /* A switch above others. */
 struct topology_switch {
     char *name;
     struct hostlist below; /* names of leaves and switches */
-    int line;
+    struct topology_place at;
 };
 
 struct topology_conf {
@@ -43,10 +48,11 @@ void topology_conf_clear(struct topology_conf *conf);
 const char *topology_conf_find(const char *directory, char *path, size_t size);
 bool topology_conf_is_yaml(const char *path);
 
-/* For the readers. nodes and below are Slurm's notation. Each returns 0, or -1 with err. */
-int topology_conf_add_leaf(struct topology_conf *conf, const char *name, int line,
+/* For the readers. nodes and below are Slurm's notation, at.file is copied. Each returns 0, or -1
+ * with err. */
+int topology_conf_add_leaf(struct topology_conf *conf, const char *name, struct topology_place at,
                            const char *nodes, struct error *err);
-int topology_conf_add_switch(struct topology_conf *conf, const char *name, int line,
+int topology_conf_add_switch(struct topology_conf *conf, const char *name, struct topology_place at,
                              const char *below, struct error *err);
 /* Of several topologies the first with cluster_default that is a tree or of blocks, else the first
  * such. */
@@ -56,7 +62,7 @@ int topology_conf_read_yaml(const char *path, struct topology_conf *conf, struct
 int topology_conf_leaf(const struct topology_conf *conf, const char *node);
 
 /* "topology.conf line 3". */
-const char *topology_conf_place(const struct topology_conf *conf, const struct topology_leaf *leaf,
+const char *topology_conf_place(const struct topology_conf *conf, const struct topology_place *at,
                                 char *text, size_t size);
 
 #endif

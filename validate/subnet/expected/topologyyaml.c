@@ -66,15 +66,16 @@ static int read_item(yaml_document_t *document, const yaml_node_t *item, const c
 {
     const char *name = text_of(document, item, kind), *nodes = text_of(document, item, "nodes"),
                *children = text_of(document, item, "children");
+    struct topology_place at = {NULL, line_of(item)};
 
     if (!name)
         return error_set(err, "expected %s: NAME", kind);
     if (nodes && children)
         return error_set(err, "%s has both nodes: and children:, which slurmctld refuses", name);
     if (nodes)
-        return topology_conf_add_leaf(conf, name, line_of(item), nodes, err);
+        return topology_conf_add_leaf(conf, name, at, nodes, err);
     if (children)
-        return topology_conf_add_switch(conf, name, line_of(item), children, err);
+        return topology_conf_add_switch(conf, name, at, children, err);
     return error_set(err, "%s has neither nodes: nor children:", name);
 }
 

@@ -16,42 +16,65 @@ struct sense {
     struct subnet_findings *findings;
 };
 
-static const char *place(const struct sense *sense, int line, char *text, size_t size)
+static const char *place(const struct sense *sense, const struct topology_place *at, char *text,
+                         size_t size)
 {
-    return topology_conf_place(sense->conf, &(struct topology_leaf){.line = line}, text, size);
+    return topology_conf_place(sense->conf, at, text, size);
+}
+
+static bool is_one_file(const struct topology_place *at, const struct topology_place *other)
+{
+    return at->file && other->file ? strcmp(at->file, other->file) == 0 : at->file == other->file;
+}
+
+/* "line 3", of another file than that of "other" with its name. */
+static const char *line_text(const struct sense *sense, const struct topology_place *at,
+                             const struct topology_place *other, char *text, size_t size)
+{
+    if (!is_one_file(at, other))
+        return place(sense, at, text, size);
+    snprintf(text, size, "line %d", at->line);
+    return text;
 }
 
 /* Name i of all: leaves first. */
-static const char *name_at(const struct topology_conf *conf, size_t i, int *line)
+static const char *name_at(const struct topology_conf *conf, size_t i,
+                           const struct topology_place **at)
 {
     if (i < conf->count) {
-        *line = conf->leaves[i].line;
+        *at = &conf->leaves[i].at;
         return conf->leaves[i].name;
     }
-    *line = conf->switches[i - conf->count].line;
+    *at = &conf->switches[i - conf->count].at;
     return conf->switches[i - conf->count].name;
 }
 
 static void judge_doubles(const struct sense *sense)
 {
     const struct topology_conf *conf = sense->conf;
-    char where[300];
-    int line, first_line;
+    char where[300], first_line[300];
+    const struct topology_place *at, *first;
 
     for (size_t i = 1; i < conf->count + conf->switch_count; i++) {
-        const char *name = name_at(conf, i, &line);
+        const char *name = name_at(conf, i, &at);
         bool is_double = false;
 
         for (size_t k = 0; k < i && !is_double; k++)
-            is_double = strcmp(name_at(conf, k, &first_line), name) == 0;
+            is_double = strcmp(name_at(conf, k, &first), name) == 0;
         if (!is_double)
             continue;
+        if (is_one_file(at, first) && at->line < first->line) {
+            const struct topology_place *keep = at;
+
+            at = first;
+            first = keep;
+        }
         snprintf(subnet_finding_add(
                      sense->findings, SUBNET_CONF, VERDICT_FAIL,
-                     "%s has %s a second time, first in line %d: slurmctld does not start with it; "
+                     "%s has %s a second time, first in %s: slurmctld does not start with it; "
                      "remove or rename one",
-                     place(sense, line > first_line ? line : first_line, where, sizeof where), name,
-                     line > first_line ? first_line : line)
+                     place(sense, at, where, sizeof where), name,
+                     line_text(sense, first, at, first_line, sizeof first_line))
                      ->part,
                  96, "%s", name);
     }
@@ -86,7 +109,7 @@ static void judge_loops(const struct sense *sense)
         snprintf(subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_FAIL,
                                     "%s has %s above itself: slurmctld does not start with it; "
                                     "correct its Switches= or those of the switches below it",
-                                    place(sense, conf->switches[i].line, where, sizeof where),
+                                    place(sense, &conf->switches[i].at, where, sizeof where),
                                     conf->switches[i].name)
                      ->part,
                  96, "%s", conf->switches[i].name);
@@ -100,7 +123,7 @@ static void judge_shared(const struct sense *sense, size_t leaf)
     const struct hostlist *nodes = &conf->leaves[leaf].nodes;
     struct hostlist shared = {0};
     int other = -1;
-    char where[300], *folded;
+    char where[300], line[300], *folded;
 
     for (size_t i = 0; i < nodes->count; i++) {
         int node = subnet_node(sense->subnet, nodes->names[i]);
@@ -116,10 +139,12 @@ static void judge_shared(const struct sense *sense, size_t leaf)
     folded = shared.count > 0 ? hostlist_fold(&shared) : NULL;
     if (folded)
         snprintf(subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN,
-                                    "%s has %.200s under %s, line %d has %s under %s too: leave %s "
+                                    "%s has %.200s under %s, %s has %s under %s too: leave %s "
                                     "in the line where the cable is",
-                                    place(sense, conf->leaves[leaf].line, where, sizeof where),
-                                    folded, conf->leaves[leaf].name, conf->leaves[other].line,
+                                    place(sense, &conf->leaves[leaf].at, where, sizeof where),
+                                    folded, conf->leaves[leaf].name,
+                                    line_text(sense, &conf->leaves[other].at,
+                                              &conf->leaves[leaf].at, line, sizeof line),
                                     shared.count == 1 ? "it" : "them", conf->leaves[other].name,
                                     shared.count == 1 ? "it" : "them")
                      ->part,
@@ -171,7 +196,7 @@ static void judge_left_out(const struct sense *sense, size_t leaf)
                                     "topology.conf: add %s to %s",
                                     folded, out.count == 1 ? "is" : "are", of->name,
                                     out.count == 1 ? "is" : "are", out.count == 1 ? "it" : "them",
-                                    place(sense, of->line, where, sizeof where))
+                                    place(sense, &of->at, where, sizeof where))
                      ->part,
                  96, "%s", of->name);
     free(folded);
@@ -200,7 +225,7 @@ static void judge_lone(const struct sense *sense, size_t leaf)
                                    "%s has %s, which is under no other switch though cables join "
                                    "it to %s: Slurm gives no job nodes of both; add it to the "
                                    "Switches= of %s",
-                                   place(sense, conf->leaves[leaf].line, where, sizeof where),
+                                   place(sense, &conf->leaves[leaf].at, where, sizeof where),
                                    conf->leaves[leaf].name, conf->leaves[i].name,
                                    conf->switches[parent_of(conf, conf->leaves[i].name)].name)
                     ->part,
@@ -230,7 +255,7 @@ static void judge_label(const struct sense *sense, size_t leaf)
     const struct subnet *subnet = sense->subnet;
     const struct topology_conf *conf = sense->conf;
     const char *own = conf->leaves[leaf].name;
-    char where[300], name[400];
+    char where[300], line[300], name[400];
 
     for (size_t rail = 0; rail < subnet->rails.count && !is_own_label(sense, leaf); rail++) {
         int device = sense->groups->groups[leaf].leaves[rail];
@@ -247,10 +272,11 @@ static void judge_label(const struct sense *sense, size_t leaf)
             snprintf(subnet_finding_add(
                          sense->findings, SUBNET_CONF, VERDICT_WARN,
                          "%s calls the switch of its nodes %s, but that calls itself %.120s, and "
-                         "%s is the switch of the nodes of line %d: correct the names",
-                         place(sense, conf->leaves[leaf].line, where, sizeof where), own,
+                         "%s is the switch of the nodes of %s: correct the names",
+                         place(sense, &conf->leaves[leaf].at, where, sizeof where), own,
                          subnet_device_text(subnet, device, name, sizeof name), own,
-                         conf->leaves[i].line)
+                         line_text(sense, &conf->leaves[i].at, &conf->leaves[leaf].at, line,
+                                   sizeof line))
                          ->part,
                      96, "%s", own);
             return;
@@ -262,7 +288,7 @@ static void judge_label(const struct sense *sense, size_t leaf)
 static void judge_split(const struct sense *sense, size_t leaf)
 {
     const struct topology_conf *conf = sense->conf;
-    char where[300];
+    char where[300], line[300];
 
     for (size_t i = 0; i < leaf; i++) {
         size_t same = 0, other = 0;
@@ -280,11 +306,12 @@ static void judge_split(const struct sense *sense, size_t leaf)
             continue;
         snprintf(subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN,
                                     "%s has %s, whose nodes are cabled to the switches of %s in "
-                                    "line %d: Slurm places jobs as if these were apart; make them "
+                                    "%s: Slurm places jobs as if these were apart; make them "
                                     "one line",
-                                    place(sense, conf->leaves[leaf].line, where, sizeof where),
+                                    place(sense, &conf->leaves[leaf].at, where, sizeof where),
                                     conf->leaves[leaf].name, conf->leaves[i].name,
-                                    conf->leaves[i].line)
+                                    line_text(sense, &conf->leaves[i].at, &conf->leaves[leaf].at,
+                                              line, sizeof line))
                      ->part,
                  96, "%s", conf->leaves[leaf].name);
         return;

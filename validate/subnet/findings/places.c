@@ -52,7 +52,7 @@ static const char *describe_reason(const struct hunt *hunt, const struct stray *
 
     if (group->leaf)
         snprintf(text, size, "%s has %s under %s",
-                 topology_conf_place(hunt->conf, group->leaf, place, sizeof place),
+                 topology_conf_place(hunt->conf, &group->leaf->at, place, sizeof place),
                  node_name(hunt, stray), group->leaf->name);
     else
         snprintf(text, size, "the other %d nodes of its group have it there",
@@ -324,7 +324,7 @@ static void report_split(struct hunt *hunt, const struct split *split)
         hunt->findings, SUBNET_CONF, VERDICT_WARN,
         "%s puts %d nodes under %s, but %s of %s is on %.120s and of %s on %.120s: correct "
         "topology.conf, or the cables",
-        topology_conf_place(hunt->conf, leaf, place, sizeof place), split->group->node_count,
+        topology_conf_place(hunt->conf, &leaf->at, place, sizeof place), split->group->node_count,
         leaf->name, hunt->subnet->rails.names[split->rail],
         split_nodes(hunt, split, split->first, split->first_count, some, sizeof some),
         subnet_device_text(hunt->subnet, split->first, one, sizeof one),

@@ -134,7 +134,7 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
     struct hostlist absent = {0};
     char *folded, home[560], place[300];
 
-    topology_conf_place(conf, leaf, place, sizeof place);
+    topology_conf_place(conf, &leaf->at, place, sizeof place);
     for (size_t i = 0; i < leaf->nodes.count; i++)
         if (subnet_node(subnet, leaf->nodes.names[i]) < 0 &&
             hostlist_append(&absent, leaf->nodes.names[i]) != 0)

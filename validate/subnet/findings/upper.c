@@ -75,9 +75,9 @@ static size_t count_joined(const struct upper *upper, size_t leaf, int parent, s
     return joined;
 }
 
-static const char *place(const struct upper *upper, int line, char *text, size_t size)
+static const char *place(const struct upper *upper, int which, char *text, size_t size)
 {
-    return topology_conf_place(upper->conf, &(struct topology_leaf){.line = line}, text, size);
+    return topology_conf_place(upper->conf, &upper->conf->switches[which].at, text, size);
 }
 
 /* "spine2-1 (0x...) and spine2-2 (0x...)" */
@@ -121,7 +121,7 @@ static void judge_leaf(const struct upper *upper, size_t leaf)
                                      "%s has %s under %s, but its uplinks go to %s, with those of "
                                      "the leaves of %s: move its "
                                      "uplinks to the spines of %s, or correct topology.conf",
-                                     place(upper, conf->switches[parent].line, where, sizeof where),
+                                     place(upper, parent, where, sizeof where),
                                      conf->leaves[leaf].name, conf->switches[parent].name, spines,
                                      conf->switches[i].name, conf->switches[parent].name);
         snprintf(finding->part, sizeof finding->part, "%s", conf->leaves[leaf].name);
@@ -166,7 +166,7 @@ static void judge_levels(const struct upper *upper)
                 "joins "
                 "leaves of one: write one switch for both, or have it written (muster topology "
                 "--fabric --write-topology)",
-                place(upper, conf->switches[i].line, where, sizeof where), conf->switches[i].name,
+                place(upper, (int)i, where, sizeof where), conf->switches[i].name,
                 conf->switches[k].name,
                 subnet_device_text(upper->subnet, device, name, sizeof name));
             snprintf(finding->part, sizeof finding->part, "%s", conf->switches[i].name);
@@ -195,8 +195,8 @@ static void judge_names(const struct upper *upper)
             finding = subnet_finding_add(upper->findings, SUBNET_CONF, VERDICT_FAIL,
                                          "%s has %s under %s, and no line says what %s is: correct "
                                          "its name, or add its line",
-                                         place(upper, conf->switches[i].line, where, sizeof where),
-                                         name, conf->switches[i].name, name);
+                                         place(upper, (int)i, where, sizeof where), name,
+                                         conf->switches[i].name, name);
             snprintf(finding->part, sizeof finding->part, "%s", name);
         }
 }
