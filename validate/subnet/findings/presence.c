@@ -29,20 +29,17 @@ static bool is_anybodys(const struct subnet *subnet, const struct subnet_port *p
     return !device->name[0];
 }
 
-/* The switch where the node's first rail belongs, and its free port: "; it belongs on leaf1
- * (0x...), its port 7 is empty", or which adapters there could be its. "" when no rail has one. */
-static const char *describe_home(const struct subnet *subnet, const struct subnet_group *group,
-                                 char *text, size_t size)
+/* The switch where a rail belongs, and its free port: "; it belongs on leaf1 (0x...), its port 7 is
+ * empty", or which adapters there could be it. Returns whether there are such; "" when leaf is -1.
+ */
+static bool describe_home(const struct subnet *subnet, int leaf, char *text, size_t size)
 {
     char device[400], port[96], unnamed[120] = "", label[48];
-    int leaf = -1;
     size_t length = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; leaf < 0 && i < subnet->rails.count; i++)
-        leaf = group->leaves[i];
     if (leaf < 0)
-        return text;
+        return false;
     for (int number = 1; number <= subnet->devices[leaf].port_count; number++) {
         const struct subnet_port *at = subnet_port(subnet, leaf, number);
 
@@ -55,7 +52,17 @@ static const char *describe_home(const struct subnet *subnet, const struct subne
              subnet_device_text(subnet, leaf, device, sizeof device),
              length ? ", where adapters without a node's name of their own are (" : "", unnamed,
              length ? ")" : "", length ? "" : subnet_free_port(subnet, leaf, port, sizeof port));
-    return text;
+    return length > 0;
+}
+
+/* The switch where the first rail of a group's nodes belongs, -1. */
+static int first_leaf(const struct subnet *subnet, const struct subnet_group *group)
+{
+    int leaf = -1;
+
+    for (size_t i = 0; leaf < 0 && i < subnet->rails.count; i++)
+        leaf = group->leaves[i];
+    return leaf;
 }
 
 /* Adapters that call themselves the same rail of the same node. */
@@ -151,27 +158,35 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
         finding->unit = "count";
         free(folded);
     } else {
-        describe_home(subnet, group, home, sizeof home);
+        bool is_nameless = describe_home(subnet, first_leaf(subnet, group), home, sizeof home);
+
         for (size_t i = 0; i < absent.count; i++) {
             finding = subnet_finding_add(
-                findings, SUBNET_MISSING, VERDICT_FAIL,
-                "%s is not in the %s (%s expects it under %s): see whether it is powered, its "
+                findings, SUBNET_MISSING, is_nameless ? VERDICT_WARN : VERDICT_FAIL,
+                "%s is not in the %s%s (%s expects it under %s): see whether it is powered, its "
                 "%s and its cable plugged in%s",
-                absent.names[i], subnet->is_ethernet ? "network that LLDP shows" : "subnet", place,
-                leaf->name, subnet->is_ethernet ? "lldpd running" : "driver loaded", home);
+                absent.names[i], subnet->is_ethernet ? "network that LLDP shows" : "subnet",
+                is_nameless ? ", or without its name" : "", place, leaf->name,
+                subnet->is_ethernet ? "lldpd running" : "driver loaded", home);
             snprintf(finding->node, sizeof finding->node, "%s", absent.names[i]);
         }
     }
     hostlist_clear(&absent);
 }
 
-/* How many rails at least half of the group's nodes have. */
+/* Whether most of the group's nodes have the rail; two are no majority. */
+static bool is_usual(const struct subnet_group *group, size_t rail)
+{
+    return group->node_count >= 3 && 2 * group->counts[rail] > group->node_count;
+}
+
+/* How many rails most of the group's nodes have. */
 static int usual_rails(const struct subnet *subnet, const struct subnet_group *group)
 {
     int count = 0;
 
     for (size_t i = 0; i < subnet->rails.count; i++)
-        count += group->counts[i] > 0 && 2 * group->counts[i] >= group->node_count;
+        count += is_usual(group, i);
     return count;
 }
 
@@ -215,10 +230,12 @@ static void judge_group_rails(const struct subnet *subnet, const struct subnet_g
                               const char *name, const bool *is_common, int common_count,
                               struct subnet_findings *findings)
 {
-    int usual = usual_rails(subnet, group);
+    int held = 0; /* rails that at least half of the nodes have */
     struct subnet_finding *finding;
 
-    if (group->node_count < 2 || 2 * usual < common_count)
+    for (size_t i = 0; i < subnet->rails.count; i++)
+        held += group->counts[i] > 0 && 2 * group->counts[i] >= group->node_count;
+    if (group->node_count < 2 || 2 * held < common_count)
         return;
     for (size_t i = 0; i < subnet->rails.count; i++) {
         if (!is_common[i] || group->counts[i] > 0)
@@ -234,21 +251,20 @@ static void judge_group_rails(const struct subnet *subnet, const struct subnet_g
     }
 }
 
-/* A node without a rail that at least half of its group have; nodes that have less than half of
- * these are of another kind, but where topology.conf wants them and they have none. */
+/* A node without a rail that most of its group have; nodes that have less than half of these are of
+ * another kind, but where topology.conf wants them and they have none. */
 static void judge_node_rails(const struct subnet *subnet, const struct subnet_group *group,
                              int node, struct subnet_findings *findings)
 {
     int usual = usual_rails(subnet, group), lacking = 0, first = -1;
-    bool has_any = false;
+    bool has_any = false, is_nameless;
     size_t length = 0;
-    char rails[200] = "", device[400], port[96];
+    char rails[200] = "", home[560];
     struct subnet_finding *finding;
 
     for (size_t i = 0; i < subnet->rails.count; i++) {
         has_any = has_any || subnet_attachment(subnet, node, (int)i);
-        if (group->counts[i] == 0 || 2 * group->counts[i] < group->node_count ||
-            subnet_attachment(subnet, node, (int)i))
+        if (!is_usual(group, i) || subnet_attachment(subnet, node, (int)i))
             continue;
         first = lacking++ ? first : (int)i;
         if (length < sizeof rails)
@@ -257,16 +273,12 @@ static void judge_node_rails(const struct subnet *subnet, const struct subnet_gr
     }
     if (lacking == 0 || (2 * lacking > usual && (has_any || !group->leaf)))
         return;
+    is_nameless = describe_home(subnet, group->leaves[first], home, sizeof home);
     finding = subnet_finding_add(
-        findings, SUBNET_MISSING, VERDICT_FAIL,
-        "%s %s has no link, %d of its %d neighbors have: check cable and adapter",
-        subnet->nodes.names[node], rails, group->counts[first], group->node_count - 1);
-    if (group->leaves[first] >= 0) {
-        length = strlen(finding->text);
-        snprintf(finding->text + length, sizeof finding->text - length, "; it belongs on %s%s",
-                 subnet_device_text(subnet, group->leaves[first], device, sizeof device),
-                 subnet_free_port(subnet, group->leaves[first], port, sizeof port));
-    }
+        findings, SUBNET_MISSING, is_nameless ? VERDICT_WARN : VERDICT_FAIL,
+        "%s %s has no link%s, %d of its %d neighbors have: check cable and adapter%s",
+        subnet->nodes.names[node], rails, is_nameless ? " or no name" : "", group->counts[first],
+        group->node_count - 1, home);
     snprintf(finding->node, sizeof finding->node, "%s", subnet->nodes.names[node]);
     snprintf(finding->part, sizeof finding->part, "%.*s", 95, rails);
 }

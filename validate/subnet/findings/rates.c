@@ -256,7 +256,7 @@ static void judge_errors(const struct subnet *subnet, int port, struct subnet_fi
 }
 
 static void report_rate(const struct subnet *subnet, const struct link *link, double limit,
-                        const char *against, struct subnet_findings *findings)
+                        enum verdict verdict, const char *against, struct subnet_findings *findings)
 {
     const struct subnet_port *port = &subnet->ports[link->port];
     struct subnet_rate active = rate_least(port->active, subnet->ports[port->peer].active);
@@ -274,7 +274,7 @@ static void report_rate(const struct subnet *subnet, const struct link *link, do
     else
         snprintf(cause, sizeof cause, "reseat or replace the cable");
     finding =
-        subnet_finding_add(findings, SUBNET_RATE, VERDICT_FAIL, "%s runs at %s, %s: %s",
+        subnet_finding_add(findings, SUBNET_RATE, verdict, "%s runs at %s, %s: %s",
                            link_text(subnet, link->port, name, sizeof name),
                            subnet_rate_text(subnet, active, rate, sizeof rate), against, cause);
     attribute(subnet, link->port, finding);
@@ -285,6 +285,25 @@ static void report_rate(const struct subnet *subnet, const struct link *link, do
     if (describe_errors(subnet, link->port, errors, sizeof errors, &is_cable, &worst))
         snprintf(finding->text + length, sizeof finding->text - length, "; it has counted %s",
                  errors);
+}
+
+/* Whether both ends say that they can do as much. */
+static bool is_able(const struct subnet *subnet, int port, double mbps)
+{
+    const struct subnet_port *one = &subnet->ports[port], *other = &subnet->ports[one->peer];
+
+    return subnet_rate_mbps(rate_least(one->supported, other->supported)) >= mbps;
+}
+
+/* A link below what is usual is at fault where its ends could do that. Where they do not say so it
+ * may be of another kind: LLDP does not tell kinds of adapters apart, and one other link is no
+ * majority. */
+static enum verdict rate_verdict(const struct subnet *subnet, const struct link *link,
+                                 struct usual usual)
+{
+    return is_able(subnet, link->port, usual.mbps) || (!subnet->is_ethernet && usual.of >= ENOUGH)
+               ? VERDICT_FAIL
+               : VERDICT_WARN;
 }
 
 /* What both ends allow and know, which the link should have come up with; 0: not known. */
@@ -308,11 +327,11 @@ static void judge_link(const struct subnet *subnet, const struct link *link, str
                !is_other_kind(subnet, link->port, &usual)) {
         snprintf(against, sizeof against, "%d of %d links of its kind at %s", usual.count, usual.of,
                  subnet_rate_text(subnet, subnet->ports[usual.port].active, rate, sizeof rate));
-        report_rate(subnet, link, usual.mbps, against, findings);
+        report_rate(subnet, link, usual.mbps, rate_verdict(subnet, link, usual), against, findings);
     } else if (able > link->mbps && link->mbps > 0 && !(usual.mbps > 0 && able > usual.mbps)) {
         snprintf(against, sizeof against, "both ends allow %s",
                  subnet_rate_text(subnet, possible, rate, sizeof rate));
-        report_rate(subnet, link, able, against, findings);
+        report_rate(subnet, link, able, VERDICT_FAIL, against, findings);
     } else {
         judge_errors(subnet, link->port, findings);
     }
@@ -333,7 +352,6 @@ static void report_batch(const struct subnet *subnet, const struct batch *batch,
 {
     int port = batch->first->port, end = limited_end(subnet, port, usual.mbps);
     const struct subnet_port *one = &subnet->ports[port], *other = &subnet->ports[one->peer];
-    bool is_able = subnet_rate_mbps(rate_least(one->supported, other->supported)) >= usual.mbps;
     char name[400], rate[48], usually[48], cause[200], allowed[48], place[400];
     char share[40];
     struct subnet_finding *finding;
@@ -353,7 +371,7 @@ static void report_batch(const struct subnet *subnet, const struct batch *batch,
         snprintf(cause, sizeof cause,
                  "look at the switch's model, firmware and port settings before its cables");
     finding = subnet_finding_add(
-        findings, SUBNET_RATE, is_able ? VERDICT_FAIL : VERDICT_WARN,
+        findings, SUBNET_RATE, is_able(subnet, port, usual.mbps) ? VERDICT_FAIL : VERDICT_WARN,
         "%s %s of %.120s run at %s, %d of %d links of their kind at %s: %s", share, batch->what,
         name, subnet_rate_text(subnet, rate_least(one->active, other->active), rate, sizeof rate),
         usual.count, usual.of,
