@@ -105,12 +105,21 @@ static bool reports_on(const struct fact_table *table, unsigned node, const char
     return false;
 }
 
-/* A node without the part has a fault; one that only does not say this of it does not: what could
- * not be read, or was lost on the way, is not known. */
+/* How grave it is that a node does not say this of a part. One without the part has a fault; one
+ * that only does not say this of it does not: what could not be read, or was lost on the way, is
+ * not known. */
+static enum verdict missing_verdict(const struct comparison *comparison, unsigned node,
+                                    const char *name, const char *part)
+{
+    enum verdict verdict = fact_severity(name, NULL);
+
+    return verdict == VERDICT_FAIL && reports_on(comparison->table, node, part) ? VERDICT_UNKNOWN
+                                                                                : verdict;
+}
+
 static void add_missing(struct comparison *comparison, struct deviation deviation, unsigned node)
 {
-    if (deviation.verdict == VERDICT_FAIL && reports_on(comparison->table, node, deviation.part))
-        deviation.verdict = VERDICT_UNKNOWN;
+    deviation.verdict = missing_verdict(comparison, node, deviation.name, deviation.part);
     add_odd(comparison, &deviation, node, NULL);
 }
 
@@ -200,13 +209,16 @@ static void compare_golden(struct comparison *comparison, unsigned node)
 
         if (value && strcmp(value, fact->value) == 0)
             continue;
-        add(comparison, &(struct deviation){.node = table->nodes[node],
-                                            .name = fact->name,
-                                            .part = fact->part,
-                                            .value = value,
-                                            .expected = fact->value,
-                                            .golden_line = fact->line,
-                                            .verdict = fact_severity(fact->name, NULL)});
+        add(comparison,
+            &(struct deviation){
+                .node = table->nodes[node],
+                .name = fact->name,
+                .part = fact->part,
+                .value = value,
+                .expected = fact->value,
+                .golden_line = fact->line,
+                .verdict = value ? fact_severity(fact->name, NULL)
+                                 : missing_verdict(comparison, node, fact->name, fact->part)});
     }
 }
 

@@ -244,6 +244,35 @@ static void test_golden(void)
     }
 }
 
+/* What a node does not say of a part that it has is not known. */
+static void test_golden_untold(void)
+{
+    static const struct fact facts[] = {
+        {"n1", "speed", "eth1", "100000"},
+        {"n2", "mtu", "eth1", "9000"},
+        {"n1", "mtu", "eth1", "9000"},
+        {"n3", "mtu", "eth2", "9000"},
+    };
+    struct error err;
+    int found, untold = 0;
+
+    is_int(golden_parse("group n[1-3]\neth1 speed = 100000\n", "g", &golden, &err), 0,
+           "a golden file says how fast eth1 is");
+    found = compare(facts, 4, NULL, 0);
+    for (int i = 0; i < found; i++) {
+        if (strcmp(deviations[i].name, "speed") != 0 || !deviations[i].golden_line)
+            continue;
+        untold++;
+        if (strcmp(deviations[i].node, "n2") == 0)
+            is_int((int)deviations[i].verdict, VERDICT_UNKNOWN,
+                   "... it is not known of a node that tells of eth1");
+        else
+            is_int((int)deviations[i].verdict, VERDICT_FAIL, "... and a failure of one without");
+    }
+    is_int(untold, 2, "... two nodes do not say it");
+    golden_clear(&golden);
+}
+
 static void test_severity(void)
 {
     const char *reason = NULL;
@@ -293,6 +322,7 @@ int main(void)
     test_excerpt();
     test_groups();
     test_golden();
+    test_golden_untold();
     test_severity();
     test_scale();
     free(deviations);
