@@ -14,8 +14,10 @@ void outline_clear(struct outline *outline)
 {
     if (!outline)
         return;
-    for (size_t i = 0; i < outline->count; i++)
+    for (size_t i = 0; i < outline->count; i++) {
         hostlist_clear(&outline->items[i].members);
+        hostlist_clear(&outline->items[i].kept);
+    }
     free(outline->items);
     *outline = (struct outline){0};
 }
@@ -240,6 +242,76 @@ static int add_joints(struct draft *draft, int level, int *owner)
     return 0;
 }
 
+/* The item with most of these nodes among its own, -1. */
+static int find_leaf(const struct outline *outline, const struct hostlist *nodes)
+{
+    size_t most = 0;
+    int best = -1;
+
+    for (size_t i = 0; i < outline->count; i++) {
+        const struct outline_switch *item = &outline->items[i];
+        size_t count = 0;
+
+        for (size_t k = 0; item->is_leaf && k < nodes->count; k++)
+            count += hostlist_contains(&item->members, nodes->names[k]);
+        if (count > most) {
+            most = count;
+            best = (int)i;
+        }
+    }
+    return best;
+}
+
+/* A leaf of conf none of whose nodes any cable shows; below what joins all others, if anything
+ * does. Returns its place, -1 when memory is out. */
+static int add_conf_leaf(struct draft *draft, const struct topology_leaf *leaf)
+{
+    struct outline *outline = draft->outline;
+    struct outline_switch *item;
+    int above = -1, count = 0;
+
+    for (size_t i = 0; i < outline->count; i++)
+        if (draft->top[i] == (int)i && !outline->items[i].is_leaf) {
+            above = (int)i;
+            count++;
+        }
+    item = add_item(draft);
+    if (!item)
+        return -1;
+    item->is_leaf = true;
+    name_item(outline, item, leaf->name);
+    if (count == 1 && hostlist_append(&outline->items[above].members, item->name) != 0)
+        return -1;
+    return (int)outline->count - 1;
+}
+
+/* The nodes of conf that no cable shows. */
+static int keep_nodes(struct draft *draft)
+{
+    const struct topology_conf *conf = draft->conf;
+    int rv = 0;
+
+    for (size_t i = 0; conf && rv == 0 && i < conf->count; i++) {
+        const struct hostlist *nodes = &conf->leaves[i].nodes;
+        int leaf = -1;
+
+        for (size_t k = 0; rv == 0 && k < nodes->count; k++) {
+            int node = subnet_node(draft->subnet, nodes->names[k]);
+
+            if ((node >= 0 && draft->groups.group_of[node] >= 0) ||
+                topology_conf_leaf(conf, nodes->names[k]) != (int)i)
+                continue;
+            if (leaf < 0 && (leaf = find_leaf(draft->outline, nodes)) < 0)
+                leaf = add_conf_leaf(draft, &conf->leaves[i]);
+            if (leaf < 0 ||
+                hostlist_append(&draft->outline->items[leaf].members, nodes->names[k]) != 0 ||
+                hostlist_append(&draft->outline->items[leaf].kept, nodes->names[k]) != 0)
+                rv = -1;
+        }
+    }
+    return rv;
+}
+
 int subnet_outline(const struct subnet *subnet, const struct topology_conf *conf,
                    struct outline *outline)
 {
@@ -262,6 +334,8 @@ int subnet_outline(const struct subnet *subnet, const struct topology_conf *conf
         join_level(&draft, level);
         rv = add_joints(&draft, level, owner);
     }
+    if (rv == 0 && outline->count > 0)
+        rv = keep_nodes(&draft);
     subnet_groups_clear(&draft.groups);
     free(draft.root);
     free(draft.item_of);
@@ -286,17 +360,27 @@ int outline_write(FILE *stream, const struct subnet *subnet, const struct outlin
                     : "");
     for (size_t i = 0; i < outline->count; i++) {
         const struct outline_switch *item = &outline->items[i];
+        const char *indent = as_yaml ? "      " : "";
         char *members = hostlist_fold_for_slurm(&item->members);
+        char *kept = hostlist_fold(&item->kept);
 
-        if (!members)
+        if (!members || !kept) {
+            free(members);
+            free(kept);
             return -1;
+        }
+        if (*item->switches)
+            fprintf(stream, "%s# %s\n", indent, item->switches);
+        if (*kept)
+            fprintf(stream, "%s# as in topology.conf, not in the network: %s\n", indent, kept);
         if (as_yaml)
-            fprintf(stream, "      # %s\n      - switch: %s\n        %s: %s\n", item->switches,
-                    item->name, item->is_leaf ? "nodes" : "children", members);
+            fprintf(stream, "      - switch: %s\n        %s: %s\n", item->name,
+                    item->is_leaf ? "nodes" : "children", members);
         else
-            fprintf(stream, "# %s\nSwitchName=%s %s=%s\n", item->switches, item->name,
+            fprintf(stream, "SwitchName=%s %s=%s\n", item->name,
                     item->is_leaf ? "Nodes" : "Switches", members);
         free(members);
+        free(kept);
     }
     return 0;
 }

@@ -14,18 +14,21 @@
 struct outline_switch {
     char name[64];
     struct hostlist members; /* nodes of a leaf, else names of switches */
+    struct hostlist kept;    /* of these the nodes that only topology.conf has there */
     bool is_leaf;
     char switches[1024]; /* what it stands for: "sw1 (0x...), sw2 (0x...)" */
 };
 
 struct outline {
-    struct outline_switch *items; /* leaves first, then what joins them, from below */
+    struct outline_switch *items; /* leaves first, then what joins them, from below; last leaves
+                                     that no cable shows */
     size_t count;
 };
 
 /* Nodes that are not in conf are left out, its names are kept for leaves that most of their nodes
- * are on; conf NULL: all nodes. Returns 0, or -1 when memory is out. Release with
- * outline_clear(). */
+ * are on; conf NULL: all nodes. A node of conf that no cable shows, as one that is off, is under
+ * the leaf of most of those with which conf has it, else under conf's. Returns 0, or -1 when memory
+ * is out. Release with outline_clear(). */
 int subnet_outline(const struct subnet *subnet, const struct topology_conf *conf,
                    struct outline *outline);
 void outline_clear(struct outline *outline);

@@ -346,6 +346,30 @@ static int write_outline(const char *path, const struct subnet *subnet,
     return atomic_file_discard(&file, err);
 }
 
+/* Says which nodes are in it only because topology.conf has them. Returns 0, or -1 when memory is
+ * out. */
+static int print_kept(const char *path, const struct outline *outline)
+{
+    struct hostlist kept = {0};
+    char *folded = NULL;
+    int rv = 0;
+
+    for (size_t i = 0; i < outline->count; i++)
+        for (size_t k = 0; rv == 0 && k < outline->items[i].kept.count; k++)
+            rv = hostlist_append(&kept, outline->items[i].kept.names[k]);
+    if (rv == 0 && kept.count > 0) {
+        folded = hostlist_fold(&kept);
+        if (folded)
+            fprintf(stderr, "%s: %s has %s as topology.conf does: not in the network\n", set.name,
+                    strcmp(path, "-") == 0 ? "what is written" : path, folded);
+        else
+            rv = -1;
+    }
+    free(folded);
+    hostlist_clear(&kept);
+    return rv;
+}
+
 static int write_topology(const struct options *options, const struct subnet *subnet,
                           const struct topology_conf *conf)
 {
@@ -361,6 +385,8 @@ static int write_topology(const struct options *options, const struct subnet *su
                        options->written);
     else
         rv = write_outline(options->written, subnet, &outline, &err);
+    if (rv == 0 && print_kept(options->written, &outline) != 0)
+        rv = error_set(&err, "no memory for the topology");
     if (rv != 0)
         fprintf(stderr, "%s: %s\n", set.name, err.text);
     outline_clear(&outline);
