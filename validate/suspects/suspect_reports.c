@@ -172,19 +172,66 @@ static DIR *directory_open(const char *path, struct error *err)
     return directory;
 }
 
+static bool is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Empties a directory: a full one below it is moved beside it, named by the next number. */
+static void directory_empty(int parent, const char *name, unsigned *number)
+{
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+
+    if (!stream && fd >= 0)
+        close(fd);
+    while (stream && (entry = readdir(stream))) {
+        char moved[32];
+
+        if (is_dots(entry->d_name) || unlinkat(fd, entry->d_name, 0) == 0 ||
+            unlinkat(fd, entry->d_name, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY)
+            continue;
+        snprintf(moved, sizeof moved, ".%u", *number + 1);
+        *number += renameat2(fd, entry->d_name, parent, moved, RENAME_NOREPLACE) == 0;
+    }
+    if (stream)
+        closedir(stream);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/* Removes a directory with all that is in it; what is mounted somewhere stays. A chain of
+ * directories is no chain of calls. */
+static void directory_clear(int parent, const char *name)
+{
+    unsigned number = 0;
+
+    if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY)
+        return;
+    directory_empty(parent, name, &number);
+    for (unsigned i = 1; i <= number; i++) {
+        char moved[32];
+
+        snprintf(moved, sizeof moved, ".%u", i);
+        directory_empty(parent, moved, &number);
+    }
+}
+
 /* The next entry that may be a suspect report; NULL at the end, or when *seen has come to
- * SUSPECT_REPORTS_SEEN. Directories are none, and do not count: nobody but their owner can remove a
- * full one. */
+ * SUSPECT_REPORTS_SEEN. Directories are none, do not count, and go. */
 static const struct dirent *entry_next(DIR *stream, int *seen)
 {
     const struct dirent *entry;
 
-    while (*seen < SUSPECT_REPORTS_SEEN && (entry = readdir(stream)))
-        if (entry->d_type != DT_DIR && strcmp(entry->d_name, ".") != 0 &&
-            strcmp(entry->d_name, "..") != 0) {
+    while (*seen < SUSPECT_REPORTS_SEEN && (entry = readdir(stream))) {
+        if (is_dots(entry->d_name))
+            continue;
+        if (entry->d_type != DT_DIR) {
             ++*seen;
             return entry;
         }
+        directory_clear(dirfd(stream), entry->d_name);
+    }
     return NULL;
 }
 
@@ -233,6 +280,18 @@ static bool candidate_read(int directory, const char *name, struct candidate *ca
     return true;
 }
 
+/* Removes what is no candidate: it would take the place of others' suspect reports. One that is
+ * being left is empty for a moment. */
+static void junk_clear(int directory, const char *name)
+{
+    struct stat status;
+
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        (S_ISREG(status.st_mode) && status.st_size == 0 && status.st_ctime >= time(NULL) - 1))
+        return;
+    unlinkat(directory, name, 0);
+}
+
 /* Puts them in the order in which they are read. Returns how many of them are. */
 static size_t candidates_order(struct candidate *candidates, size_t count)
 {
@@ -277,8 +336,10 @@ int suspect_reports_read(const char *directory, struct suspect_report **reports,
     while (has_memory && (entry = entry_next(stream, &seen))) {
         struct candidate candidate;
 
-        if (!candidate_read(dirfd(stream), entry->d_name, &candidate))
+        if (!candidate_read(dirfd(stream), entry->d_name, &candidate)) {
+            junk_clear(dirfd(stream), entry->d_name);
             continue;
+        }
         has_memory = GROW(candidates, count);
         if (has_memory)
             candidates[count++] = candidate;

@@ -60,8 +60,9 @@ struct suspect_reports_overflow {
 };
 
 /* Reads the suspect reports. What is not a regular file of one name, is larger than
- * SUSPECT_REPORT_BYTES, is not in the form of a suspect report, or not named after its owner, is
- * passed over; bytes that are not printable become '?'. *reports is malloc'd, oldest first; the
+ * SUSPECT_REPORT_BYTES, older than SUSPECT_REPORT_AGE_S or not named after its owner, is removed,
+ * directories with what is in them; what is not in the form of a suspect report is passed over;
+ * bytes that are not printable become '?'. *reports is malloc'd, oldest first; the
  * caller frees. Files beyond SUSPECT_REPORTS_OF_USER and SUSPECT_REPORTS_MAX are removed and
  * counted in overflow: nobody's files stand in the way of another's. Returns their number, 0 where
  * there is no directory, or -1 with err. */
