@@ -148,6 +148,15 @@ int subnet_speed_parse(const char *name, size_t length)
     return 0;
 }
 
+/* Byte 56: LinkSpeedExtActive2 is bits 1 and 2, LinkSpeedExtSupported2 3 and 4,
+ * LinkSpeedExtEnabled2 5 to 7, of each the least says XDR (libibmad's fields.c, rdma-core 65). */
+int subnet_speed_of_info(const unsigned char *info, enum subnet_speed which)
+{
+    static const int shifts[] = {[SUBNET_ACTIVE] = 5, [SUBNET_SUPPORTED] = 3, [SUBNET_ENABLED] = 0};
+
+    return info[56] >> shifts[which] & 1 ? 200000 : 0;
+}
+
 const char *subnet_rate_text(const struct subnet *subnet, struct subnet_rate rate, char *text,
                              size_t size)
 {

@@ -116,6 +116,11 @@ const char *subnet_rate_text(const struct subnet *subnet, struct subnet_rate rat
 /* 50000 of "HDR"; 0. */
 int subnet_speed_parse(const char *name, size_t length);
 
+/* The speed of a lane, 0 or 200000 for XDR, by what PortInfo (64 bytes) says of its speeds past
+ * NDR, which libibmad may not know. */
+enum subnet_speed { SUBNET_ACTIVE, SUBNET_SUPPORTED, SUBNET_ENABLED };
+int subnet_speed_of_info(const unsigned char *info, enum subnet_speed which);
+
 /* "leaf1 (0x0002c903000e0b72)". */
 const char *subnet_device_text(const struct subnet *subnet, int device, char *text, size_t size);
 /* "leaf1 (0x0002c903000e0b72) port 5", "n3 mlx5_0:1". */

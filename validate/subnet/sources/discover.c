@@ -49,25 +49,29 @@ static int speed_of(uint32_t mask, uint32_t extended, uint32_t fdr10)
     return 0;
 }
 
-static struct subnet_rate rate_of(ibnd_port_t *port, enum MAD_FIELDS width, enum MAD_FIELDS speed,
-                                  enum MAD_FIELDS extended, enum MAD_FIELDS fdr10)
+static struct subnet_rate rate_of(ibnd_port_t *port, enum subnet_speed which, enum MAD_FIELDS width,
+                                  enum MAD_FIELDS speed, enum MAD_FIELDS extended,
+                                  enum MAD_FIELDS fdr10)
 {
-    return (struct subnet_rate){lanes_of(mad_get_field(port->info, 0, width)),
-                                speed_of(mad_get_field(port->info, 0, speed),
-                                         mad_get_field(port->info, 0, extended),
-                                         mad_get_field(port->ext_info, 0, fdr10))};
+    int best = subnet_speed_of_info(port->info, which);
+
+    if (best == 0)
+        best = speed_of(mad_get_field(port->info, 0, speed), mad_get_field(port->info, 0, extended),
+                        mad_get_field(port->ext_info, 0, fdr10));
+    return (struct subnet_rate){lanes_of(mad_get_field(port->info, 0, width)), best};
 }
 
 static void copy_port(ibnd_port_t *from, struct subnet_port *port)
 {
-    port->active = rate_of(from, IB_PORT_LINK_WIDTH_ACTIVE_F, IB_PORT_LINK_SPEED_ACTIVE_F,
-                           IB_PORT_LINK_SPEED_EXT_ACTIVE_F, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F);
+    port->active =
+        rate_of(from, SUBNET_ACTIVE, IB_PORT_LINK_WIDTH_ACTIVE_F, IB_PORT_LINK_SPEED_ACTIVE_F,
+                IB_PORT_LINK_SPEED_EXT_ACTIVE_F, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F);
     port->enabled =
-        rate_of(from, IB_PORT_LINK_WIDTH_ENABLED_F, IB_PORT_LINK_SPEED_ENABLED_F,
+        rate_of(from, SUBNET_ENABLED, IB_PORT_LINK_WIDTH_ENABLED_F, IB_PORT_LINK_SPEED_ENABLED_F,
                 IB_PORT_LINK_SPEED_EXT_ENABLED_F, IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F);
-    port->supported =
-        rate_of(from, IB_PORT_LINK_WIDTH_SUPPORTED_F, IB_PORT_LINK_SPEED_SUPPORTED_F,
-                IB_PORT_LINK_SPEED_EXT_SUPPORTED_F, IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F);
+    port->supported = rate_of(from, SUBNET_SUPPORTED, IB_PORT_LINK_WIDTH_SUPPORTED_F,
+                              IB_PORT_LINK_SPEED_SUPPORTED_F, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F,
+                              IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F);
 }
 
 static int compare_guids(const void *a, const void *b)
