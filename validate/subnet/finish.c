@@ -452,6 +452,8 @@ int subnet_map(struct subnet *subnet, const char *path, struct error *err)
     }
     if (rv < 0)
         error_prefix(err, "%s:%d", path, number);
+    else if (ferror(file))
+        rv = error_set(err, "%s: %m", path);
     free(line);
     fclose(file);
     return rv < 0 ? -1 : 0;

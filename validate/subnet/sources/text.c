@@ -4,6 +4,7 @@
 #include "validate/subnet/subnet.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ struct parser {
     int line, device; /* whose record this is, -1: none yet */
     uint64_t guid;    /* from the last ...guid= line, 0: none */
     int model;        /* likewise from devid= */
+    int unread;       /* errno of what could not be read, 0 */
     struct error *err;
 };
 
@@ -239,6 +241,7 @@ static int read_lines(struct parser *parser, FILE *file)
             text[--length] = '\0';
         rv = read_line(parser, text);
     }
+    parser->unread = ferror(file) ? errno : 0;
     free(text);
     for (size_t i = 0; rv == 0 && i < parser->link_count; i++) {
         parser->line = parser->links[i].line;
@@ -269,6 +272,8 @@ int subnet_read_text(const char *path, struct subnet *subnet, struct error *err)
     rv = read_lines(&parser, file);
     if (rv != 0)
         error_prefix(err, "%s:%d", path, parser.line);
+    else if (parser.unread)
+        rv = error_set(err, "%s: %s", path, strerror(parser.unread));
     else if (subnet->device_count == before)
         rv = error_set(err, "%s: no Switch or Ca in it", path);
     fclose(file);
