@@ -89,6 +89,11 @@ echo 'n3 mlx5_0' >"$dir/names"
 judge --names "$dir/names"
 is "$status $(<"$dir/err")" "2 muster topology: $dir/names:1: expected 0xGUID \"NAME\", found 'n3 mlx5_0'" '... whose lines are checked'
 
+judge --names "$dir"
+is "$status $(<"$dir/err")" "2 muster topology: $dir: Is a directory" '... and no folder is one'
+judge --from "$dir"
+is "$status $(<"$dir/err")" "3 muster topology: $dir: Is a directory" '... nor a recorded subnet'
+
 # Bad files: one line, with file, line and what is wrong
 refused() { # SED-SCRIPT MESSAGE NAME
     sed "$1" "$dir/rated" >"$dir/net"
@@ -115,6 +120,14 @@ is "$status $(<"$dir/err")" '3 muster topology: /nonexistent: No such file or di
 judge --port mlx5_0:1
 is "$status" 2 'a file has no port to ask'
 
+printf '# the east\n\nSwitchName=leaf1 Nodes=n[1-4]\nSwitchName=leaf2 Nodes=n[5-8]\n' >"$dir/east"
+printf 'Include %s/east\nSwitchName=leaf3 Nodes=n[9-12]\nSwitchName=leaf4 Nodes=n[13-16]\n' "$dir" >"$dir/conf"
+subnet_conf=$(<"$dir/conf")
+subnet --nodes 16 --per-leaf 4 --spines 4 --fault 'missing n6'
+printf '%s\n' "$subnet_conf" >"$dir/conf"
+judge -t "$dir/conf"
+like "$findings" "^fail +n6 is not in the subnet \\(.*/east line 4 expects it under leaf2\\)" 'a line that was included is named with its file'
+
 # What is written is what was found, and what Slurm takes
 subnet --nodes 16 --per-leaf 4 --spines 4 --pods 2 --fault 'misplaced n6 0 leaf3'
 judge --write-topology -
@@ -131,6 +144,19 @@ is "$(grep ^SwitchName "$dir/written" | head -n 3)" 'SwitchName=east Nodes=n[1-4
 SwitchName=west Nodes=n[5,7-8]
 SwitchName=leaf3 Nodes=n[6,9]' '... of the nodes and with the names of the old one'
 
+
+# a node that is off keeps its place
+for absent in 'missing n6' 'leaf leaf2'; do
+    subnet --nodes 12 --per-leaf 4 --spines 4 --fault "$absent"
+    judge -t "$dir/conf" --write-topology "$dir/written"
+    is "$(grep -v '^#' "$dir/written" | sort)" "$(sort "$dir/conf")" \
+        "what topology.conf has is written again: $absent" || diag "$(<"$dir/written")"
+    like "$(<"$dir/err")" '^muster topology: .*/written has n(6|\[5-8\]) as topology.conf does: not in the network$' '... and said'
+    like "$(<"$dir/written")" '# as in topology.conf, not in the network: n(6|\[5-8\])$' '... there too'
+done
+
+subnet --nodes 16 --per-leaf 4 --spines 4 --pods 2 --fault 'misplaced n6 0 leaf3'
+printf 'SwitchName=east Nodes=n[1-4]\nSwitchName=west Nodes=n[5-9]\n' >"$dir/conf"
 judge --json -t "$dir/conf"
 printf '%s\n' "$text" >"$dir/json"
 like "$text" '"test":"net.topology","metric":"switch","node":"n6","part":"mlx5_0:1",.*"message":"leaf3 \(0x00000000000a0003\) port 9"' 'as records: where a rail is'
@@ -181,7 +207,7 @@ rm "$dir/lldp/n4.json"
 echo '{"lldp":{}}' >"$dir/lldp/n6.json"
 ethernet -t "$dir/conf"
 like "$findings" '^fail +n2 has its rails crossed: eth1 is on leaf2 \(02:00:00:00:00:02\) Eth1/2 and eth2 is on leaf1 ' 'rails that are crossed'
-like "$findings" '^fail +n7 eth1 - leaf3 \(.*\) Eth1/3 runs at 50 Gb/s, 2 of 3 links of its kind at 200 Gb/s: reseat' 'a slow link'
+like "$findings" '^warn +n7 eth1 - leaf3 \(.*\) Eth1/3 runs at 50 Gb/s, 2 of 3 links of its kind at 200 Gb/s: reseat' 'a slow link'
 like "$findings" '^fail +n8 eth2 is on leaf2 \(.*\) Eth1/8, it belongs on leaf4 \(.*\) \(.*/conf line 2 has n8 under west\)' 'a cable in another switch'
 like "$findings" '^fail +n4 is not in the network that LLDP shows \(.*/conf line 1 expects it under east\): see whether it is powered, its lldpd running' 'a node that said nothing'
 like "$findings" '^fail +n6 eth1, eth2 has no link' 'a node without a neighbor'

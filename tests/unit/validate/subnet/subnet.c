@@ -111,6 +111,73 @@ static void test_mute(void)
     is_int(judge(), 0, "nobody has heard a switch");
 }
 
+/* LLDP does not tell a bad cable from a slower kind of adapter. */
+static void warns_of_slow_ethernet(void)
+{
+    for (int nodes = 2; nodes <= 4; nodes += 2) {
+        begin();
+        for (int i = 1; i <= nodes; i++) {
+            char port[16];
+
+            node(i);
+            snprintf(port, sizeof port, "Eth1/%d", i);
+            receive(1, "leaf1", port, i == nodes ? 25000 : 200000);
+        }
+        is_int(judge(), 1, "of %d nodes on Ethernet one is slower", nodes);
+        is_int(findings.count > 0 ? (int)findings.items[0].verdict : -1, VERDICT_WARN,
+               "... which fails no node");
+    }
+}
+
+/* Two links that do not say what they could: either may be the usual. */
+static void warns_of_one_of_two(void)
+{
+    for (int is_told = 0; is_told < 2; is_told++) {
+        int device;
+
+        begin();
+        device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 8, &err);
+        adapter("n1 mlx5_0", 0x21, device, 1);
+        adapter("n2 mlx5_0", 0x22, device, 2);
+        for (size_t i = 0; i < subnet.port_count; i++) {
+            struct subnet_port *port = &subnet.ports[i];
+
+            port->active = (struct subnet_rate){4, 50000};
+            if (is_told)
+                port->supported = port->active;
+            if (port->peer >= 0 && (port->number == 2 || subnet.ports[port->peer].number == 2))
+                port->active.lanes = 1;
+        }
+        is_int(judge(), 1, "of two links one is narrow");
+        is_int(findings.count > 0 ? (int)findings.items[0].verdict : -1,
+               is_told ? VERDICT_FAIL : VERDICT_WARN, "... %s",
+               is_told ? "though both could do more" : "which may be all that it can");
+    }
+}
+
+/* An adapter whose node description nobody has set is there all the same. */
+static void warns_of_unnamed_rail(void)
+{
+    int device;
+
+    begin();
+    device = subnet_add(&subnet, SUBNET_SWITCH, 1, NULL, "leaf1", 16, &err);
+    for (int i = 1; i <= 4; i++) {
+        char name[48];
+
+        snprintf(name, sizeof name, "n%d mlx5_0", i);
+        adapter(name, (uint64_t)(0x20 + i), device, i);
+        snprintf(name, sizeof name, "n%d mlx5_1", i);
+        adapter(i == 4 ? "MT4129 ConnectX7   Mellanox Technologies" : name, (uint64_t)(0x40 + i),
+                device, 8 + i);
+    }
+    is_int(judge(), 1, "of 8 adapters one has no name");
+    is_int(findings.count > 0 ? (int)findings.items[0].verdict : -1, VERDICT_WARN,
+           "... which is no missing rail");
+    has_str(findings.count > 0 ? findings.items[0].text : "", "n4 mlx5_1:1 has no link or no name",
+            "... and said");
+}
+
 /* What a switch says ends up in messages and in topology.conf. */
 static void test_wild_names(void)
 {
@@ -159,6 +226,21 @@ static void test_numbers(void)
     is_str(subnet.devices[adapters[4]].adapter, "hca1", "... the one between");
     is_str(subnet.devices[adapters[1]].adapter, "hca1", "... those of n1 by themselves");
     is_str(subnet.devices[adapters[3]].adapter, "hca0", "... its first one");
+}
+
+/* PortInfo's byte of speeds past NDR. */
+static void test_xdr(void)
+{
+    unsigned char info[64] = {0};
+
+    is_int(subnet_speed_of_info(info, SUBNET_ACTIVE), 0, "no XDR");
+    info[56] = 0x29;
+    is_int(subnet_speed_of_info(info, SUBNET_ACTIVE), 200000, "a port that runs at XDR");
+    is_int(subnet_speed_of_info(info, SUBNET_SUPPORTED), 200000, "... and supports it");
+    is_int(subnet_speed_of_info(info, SUBNET_ENABLED), 200000, "... where it is enabled");
+    info[56] = 0x08;
+    is_int(subnet_speed_of_info(info, SUBNET_ACTIVE), 0, "one that could run at XDR does not");
+    is_int(subnet_speed_of_info(info, SUBNET_SUPPORTED), 200000, "... but could");
 }
 
 /* A switch by itself lacks no uplink, whoever is on it. */
@@ -228,8 +310,12 @@ int main(void)
     test_unknown_rate();
     test_same_label();
     test_mute();
+    warns_of_slow_ethernet();
+    warns_of_one_of_two();
+    warns_of_unnamed_rail();
     test_wild_names();
     test_numbers();
+    test_xdr();
     test_one_switch();
     test_many();
     begin();
