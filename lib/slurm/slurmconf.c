@@ -383,20 +383,23 @@ bool slurm_node_of_host(const struct slurm_lines *lines, const char *host, char 
     return name[0];
 }
 
-/* "gpu", "gpu:8", "gpu:a100", "gpu:a100:8", each perhaps with "(S:0-1)": the count is the last
- * part when that is a number, else 1. K, M, G, T and P multiply by powers of 1024. What begins with
- * a digit and is no number, "gpu:1g.5gb", Slurm refuses. */
+/* "gpu", "gpu:8", "gpu:a100", "gpu:a100:8", each perhaps with "(S:0-1)", or as a TRES "gpu=8" and
+ * "gpu:a100=8": the count is the last part when that is a number, else 1. K, M, G, T and P multiply
+ * by powers of 1024. What begins with a digit and is no number, "gpu:1g.5gb", Slurm refuses. */
 static long item_count(char *item)
 {
     static const char suffixes[] = "KMGTP";
     static const long most = LONG_MAX >> 10; /* a line has fewer items: their sum fits */
     const char *suffix;
-    char *colon, *end;
+    char *colon, *equals, *end;
     long count;
     int shift;
 
     item[strcspn(item, "(")] = '\0';
     colon = strrchr(item, ':');
+    equals = strrchr(item, '=');
+    if (equals)
+        colon = equals;
     if (!colon || !isdigit((unsigned char)colon[1]))
         return 1;
     count = strtol(colon + 1, &end, 10);
@@ -416,7 +419,7 @@ long slurm_gres_count(const char *gres, const char *kind)
     snprintf(text, sizeof text, "%s", gres);
     while ((item = strsep(&rest, ","))) {
         /* "(S:0,1)" has a comma too: what follows it has no letter in front */
-        if (strncasecmp(item, kind, length) == 0 && strchr(":(", item[length]))
+        if (strncasecmp(item, kind, length) == 0 && strchr(":=(", item[length]))
             count += item_count(item);
     }
     return count;

@@ -242,6 +242,9 @@ int main(void)
     counts("gpu", 1);
     counts("gpu:h100", 1);
     counts("gpu:h100:8", 8);
+    counts("gpu=1", 1); /* as a TRES, of a step from 24.05 on */
+    counts("gpu:a100=2", 2);
+    counts("gpuish=2", 0);
     counts("gpu:a100:4(S:0-1)", 4);
     counts("gpu:a:4(S:0,1),nic:2,gpu:b:2", 6);
     counts("GPU:3", 3);
