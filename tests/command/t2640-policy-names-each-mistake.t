@@ -198,6 +198,8 @@ sound() { # WHAT BASE FILE SED [FILE SED]...
     is "$(codes)" '' "no mistake: $what"
 }
 sound 'of two partitions of a tier one is protected from a third' tiers partitions 's/PriorityTier=20/PriorityTier=10/'
+sound 'nodes that power saving has switched off are not down' qos \
+    nodes 's/(=n[12] .*)State=IDLE/\1State=IDLE+CLOUD+POWERED_DOWN/'
 sound 'PreemptExemptTime and GraceTime are not for jobs that are suspended' tiers \
     partitions 's/PreemptMode=REQUEUE/PreemptMode=GANG,SUSPEND/;s/OverSubscribe=NO/OverSubscribe=FORCE:1/;s/GraceTime=0/GraceTime=86400/' \
     config 's/^(PreemptMode .*= ).*/\1GANG,SUSPEND/;s/^(PreemptExemptTime .*= ).*/\17-00:00:00/'

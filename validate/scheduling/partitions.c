@@ -16,11 +16,14 @@
 static bool takes_jobs(const struct site_record *node)
 {
     static const char *const away[] = {"DOWN", "DRAIN", "FAIL", "FUTURE", "INVAL"};
-    const char *state = site_value(node, "State");
 
-    for (size_t i = 0; i < sizeof away / sizeof *away; i++)
-        if (strcasestr(state, away[i]))
-            return false;
+    /* the words of "IDLE+CLOUD+POWERED_DOWN": power saving takes no node away */
+    for (const char *word = site_value(node, "State"); *word; word += *word == '+') {
+        for (size_t i = 0; i < sizeof away / sizeof *away; i++)
+            if (strncasecmp(word, away[i], strlen(away[i])) == 0)
+                return false;
+        word += strcspn(word, "+");
+    }
     return true;
 }
 
