@@ -150,10 +150,11 @@ static void limit_probe(struct verify_run *run, const struct intent_statement *s
         verify_wait(run, VERIFY_SETTLE_S, seen, is_had);
 }
 
-/* Others' jobs count towards a limit of a group. */
+/* Others' jobs count towards a limit of a group. A submission that is refused has no reason that
+ * names the limit. */
 static bool may_be_others(const struct seen_job *job, const struct verify_seen *seen)
 {
-    return seen->other_jobs > 0 && seen_is_of_group(job);
+    return seen->other_jobs > 0 && (seen_is_of_group(job) || job->answer == PROBE_LIMITED);
 }
 
 static void judge_below(const struct seen_job *job, const struct verify_seen *seen, size_t had,

@@ -136,6 +136,9 @@ static void test_limits(void)
     is_str(judge_of(&verify_limit, JOBS(WAITS("BeginTime"), WAITS("BeginTime"))), "limit-passed",
            "both are");
     is_str(judge_of(&verify_limit, JOBS(REFUSED, REFUSED)), "limit-below", "none is");
+    see(JOBS(REFUSED, REFUSED));
+    seen.other_jobs = 3;
+    is_str(judge(&verify_limit), "unknown", "... while jobs of others may count");
 
     statement.limit = INTENT_WALL;
     is_str(judge_of(&verify_limit, JOBS(REFUSED, WAITS("Reservation"))), "pass",
