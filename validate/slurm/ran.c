@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "validate/slurm/ran.h"
 
 #include <errno.h>
@@ -38,16 +40,35 @@ static bool is_of(const slurm_job_info_t *info, const struct ran *asked)
             info->end_time + RAN_CLOCKS_S >= asked->at);
 }
 
+/* "2026-11-25T17:16:01" of this host's clock; what is no time, as "Unknown", is otherwise. */
+static time_t time_of(const char *text, time_t otherwise)
+{
+    struct tm parts = {.tm_isdst = -1};
+
+    return strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) ? mktime(&parts) : otherwise;
+}
+
 void ran_take_line(const char *line, struct ran *asked, size_t count)
 {
-    unsigned job, uid;
+    char name[64], begin[32], end[32];
+    unsigned job, uid, leader;
+    time_t begin_s, end_s;
     int nodes = 0;
 
-    if (sscanf(line, "%u|%u|%n", &job, &uid, &nodes) != 2 || nodes == 0)
+    if (sscanf(line, "%63[^|]|%u|%u|%31[^|]|%31[^|]|%n", name, &job, &uid, begin, end, &nodes) !=
+            5 ||
+        nodes == 0)
         return;
-    for (size_t i = 0; i < count; i++)
-        if (!ran_is_true(&asked[i]) && asked[i].job_id == job && asked[i].uid == uid)
+    if (!strchr(name, '+') || sscanf(name, "%u", &leader) != 1)
+        leader = job;
+    begin_s = time_of(begin, 0);
+    for (size_t i = 0; i < count; i++) {
+        end_s = time_of(end, asked[i].at);
+        if (!ran_is_true(&asked[i]) && (asked[i].job_id == job || asked[i].job_id == leader) &&
+            asked[i].uid == uid && begin_s != 0 && begin_s <= asked[i].at + RAN_CLOCKS_S &&
+            end_s + RAN_CLOCKS_S >= asked[i].at)
             nodes_take(line + nodes, &asked[i]);
+    }
 }
 
 struct lines {
@@ -82,7 +103,7 @@ static void accounting_query(struct ran *asked, size_t count)
         arguments_add(&words, "--parsable2");
         arguments_add(&words, "--allocations");
         arguments_add(&words, "--allusers");
-        arguments_add(&words, "--format=JobIDRaw,UID,NodeList");
+        arguments_add(&words, "--format=JobID,JobIDRaw,UID,Start,End,NodeList");
         arguments_add(&words, "--jobs=%s", jobs);
         if (!words.out_of_memory)
             process_run(&(struct process){.argv = words.argv,

@@ -131,6 +131,7 @@ check_PROGRAMS += \
 	tests/unit/validate/slurm/munge.t \
 	tests/unit/validate/slurm/pending.t \
 	tests/unit/validate/slurm/process.t \
+	tests/unit/validate/slurm/ran.t \
 	tests/unit/validate/slurm/reach.t \
 	tests/unit/validate/slurm/retest.t \
 	tests/unit/validate/slurm/revocation.t \
@@ -215,6 +216,9 @@ tests_unit_validate_slurm_pending_t_SOURCES = tests/unit/validate/slurm/pending.
 tests_unit_validate_slurm_pending_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_process_t_SOURCES = tests/unit/validate/slurm/process.c validate/slurm/complaint.c \
 	validate/slurm/process.c validate/slurm/user.c
+tests_unit_validate_slurm_ran_t_SOURCES = tests/unit/validate/slurm/ran.c validate/slurm/complaint.c \
+	validate/slurm/process.c validate/slurm/ran.c validate/slurm/user.c
+tests_unit_validate_slurm_ran_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_reach_t_SOURCES = tests/unit/validate/slurm/reach.c validate/slurm/reach.c
 tests_unit_validate_slurm_reach_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_reach_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo

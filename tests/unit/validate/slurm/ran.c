@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/ran.h"
+
+#include <stdlib.h>
+
+#include "tests/unit/tap.h"
+#include "validate/slurm/release.h"
+
+/* Neither the controller nor the accounting is asked here. */
+int slurm_load_jobs(time_t since, job_info_msg_t **found, uint16_t flags)
+{
+    (void)since, (void)found, (void)flags;
+    return -1;
+}
+
+void slurm_free_job_info_msg(job_info_msg_t *found)
+{
+    (void)found;
+}
+
+char *slurm_strerror(int number)
+{
+    (void)number;
+    return NULL;
+}
+
+uint32_t release_job_id(const slurm_job_info_t *job)
+{
+    return job->job_id;
+}
+
+/* 2026-11-25T17:00:00 in UTC */
+enum { FIVE = 1795626000 };
+
+static bool is_believed(const char *line, unsigned job_id, time_t at)
+{
+    struct ran asked = {.job_id = job_id, .uid = 1000, .node = "n1", .holder = "n2", .at = at};
+
+    ran_take_line(line, &asked, 1);
+    return ran_is_true(&asked);
+}
+
+static void believes_reports_of_the_jobs_time(void)
+{
+    const char *line = "12|12|1000|2026-11-25T16:00:00|2026-11-25T17:00:00|n[1-2]";
+
+    ok(is_believed(line, 12, FIVE - 60), "a report from the time of the job is believed");
+    ok(is_believed(line, 12, FIVE + 60), "... or a little later, as clocks differ");
+    ok(!is_believed(line, 12, FIVE + 86400), "one of the next day is not");
+    ok(!is_believed(line, 12, FIVE - 86400), "... nor one of the day before");
+    ok(!is_believed(line, 13, FIVE - 60), "... nor one of another job");
+    ok(is_believed("12|12|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE + 86400),
+       "a job that runs has no end");
+    ok(!is_believed("12|12|1000|Unknown|Unknown|n[1-2]", 12, FIVE), "one that never began");
+    ok(!is_believed("12|12|1001|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE), "another user's");
+}
+
+static void knows_jobs_by_their_ids(void)
+{
+    ok(is_believed("12+1|13|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE),
+       "a component by its leader's ID");
+    ok(is_believed("9_3|14|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 14, FIVE),
+       "a task of an array by its own");
+    ok(!is_believed("9_3|14|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 9, FIVE),
+       "... not by the array's");
+}
+
+int main(void)
+{
+    setenv("TZ", "UTC0", 1);
+    believes_reports_of_the_jobs_time();
+    knows_jobs_by_their_ids();
+    return tap_done();
+}
