@@ -13,6 +13,7 @@
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/step/certify_step.h"
 #include "validate/history/node_status.h"
+#include "validate/policy/plan.h"
 #include "validate/policy/quick_failures.h"
 #include "validate/slurm/ended.h"
 #include "validate/slurm/labels.h"
@@ -121,12 +122,10 @@ static void readers_find(struct certify *certify, struct hostlist *names)
 }
 
 /* Reads the suspect reports of those nodes by a small job on them. Returns 0, or -1 with err. */
-static int reports_collect(struct certify *certify, const struct hostlist *names,
-                           struct collected *collected, struct error *err)
+static int reports_collect(struct certify *certify, const struct cluster_partition *partition,
+                           const struct hostlist *names, struct collected *collected,
+                           struct error *err)
 {
-    const struct cluster_partition *partition =
-        plan_partition(&certify->cluster, certify->options.partition,
-                       (const char *const *)names->names, names->count);
     struct arguments program = {0};
     struct process_result result;
     int rv;
@@ -149,6 +148,21 @@ static int reports_collect(struct certify *certify, const struct hostlist *names
                        *result.complaint.text ? result.complaint.text
                                               : "no answer within the time limit");
     return rv;
+}
+
+/* A job is in one partition. What cannot be read is left to a later run: the strikes and quick
+ * failures count without it. */
+static void collect_beside(const struct cluster_partition *partition, const struct hostlist *names,
+                           void *context)
+{
+    struct collected *collected = context;
+    struct error err = {""};
+
+    if (partition && names->count > 0 && !certify_stop &&
+        reports_collect(collected->certify, partition, names, collected, &err) != 0)
+        certify_note(collected->certify, "%s", err.text);
+    labels_clear(&collected->labels);
+    hostlist_clear(&collected->nodes);
 }
 
 static bool is_holder(const struct certify *certify, const char *name)
@@ -200,14 +214,30 @@ static void partners_find(const struct certify *certify, const struct hostlist *
         }
 }
 
+/* Those of the partition that the run is to be in: partners of another one could outvote the nodes
+ * to be tested. */
+static void beside_find(const struct certify *certify, const struct hostlist *others,
+                        const struct hostlist *wanted, struct hostlist *beside)
+{
+    const struct cluster_partition *partition =
+        plan_partition(&certify->cluster, certify->options.partition,
+                       (const char *const *)wanted->names, wanted->count);
+
+    for (size_t i = 0; i < others->count; i++)
+        if (!partition || hostlist_contains(&partition->nodes, others->names[i]))
+            hostlist_append(beside, others->names[i]);
+}
+
 void certify_keep(struct certify *certify, const struct hostlist *others,
                   const struct hostlist *wanted)
 {
-    struct hostlist partners = {0};
+    struct hostlist partners = {0}, beside = {0};
     size_t kept = 0;
 
-    if (wanted->count > 0)
-        partners_find(certify, others, wanted, &partners);
+    if (wanted->count > 0) {
+        beside_find(certify, others, wanted, &beside);
+        partners_find(certify, &beside, wanted, &partners);
+    }
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run node_run = certify->node_runs[i];
 
@@ -217,6 +247,7 @@ void certify_keep(struct certify *certify, const struct hostlist *others,
     }
     certify->count = kept;
     hostlist_clear(&partners);
+    hostlist_clear(&beside);
 }
 
 /* Those against which there are strikes of earlier runs, or the ends of jobs. */
@@ -379,15 +410,16 @@ int certify_suspects(struct certify *certify, struct error *err)
     progress_begin(&certify->progress, "suspects");
     progress_doing(&certify->progress, "reading the suspect reports on the free nodes");
     readers_find(certify, &readers);
-    if (readers.count > 0)
-        rv = reports_collect(certify, &readers, &collected, err);
+    if (certify->options.partition)
+        collect_beside(plan_partition(&certify->cluster, certify->options.partition, NULL, 0),
+                       &readers, &collected);
+    else if (plan_elsewhere(&certify->cluster, &readers, collect_beside, &collected) != 0)
+        rv = error_set(err, "out of memory for the suspect reports of %zu nodes", readers.count);
     if (rv == 0)
         rv = ran_query(collected.asked, collected.count, err);
     if (rv == 0)
         reports_evaluate(certify, &collected, first, &suspects);
     free(collected.asked);
-    labels_clear(&collected.labels);
-    hostlist_clear(&collected.nodes);
     if (rv == 0)
         rv = node_status_suspects(certify->conf.history_path,
                                   (double)time(NULL) - (double)certify->conf.strike_window_s,

@@ -9,7 +9,8 @@
  * 0, or -1 with err. */
 int certify_suspects(struct certify *certify, struct error *err);
 /* Leaves only the wanted nodes in the run, and a few others as partners: one on each leaf
- * switch that has a wanted one, and enough. */
+ * switch that has a wanted one, and enough; of the partition that has most of the wanted ones, as a
+ * run is in one. */
 void certify_keep(struct certify *certify, const struct hostlist *others,
                   const struct hostlist *wanted);
 /* Takes away the suspect reports about nodes that were tested, if any are known, from all in the
