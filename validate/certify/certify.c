@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,6 +68,15 @@ static void jitter_wait(struct certify *certify)
     certify->begin = clock_s();
 }
 
+/* Slurm gives the tasks of a step this host's limit: it must not be what a node is judged by. */
+static void lift_memlock(void)
+{
+    const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+
+    if (geteuid() == 0)
+        (void)setrlimit(RLIMIT_MEMLOCK, &unlimited); /* a container may not let root do it */
+}
+
 /* Whose the MPI programs are. */
 static int battery_user(struct certify *certify, struct error *err)
 {
@@ -99,6 +109,7 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     if (certify->options.concurrency > 0)
         certify->conf.concurrency = certify->options.concurrency;
     step_clean_environment();
+    lift_memlock();
     setenv("MUSTER_RUN", certify->run, 1);
     jitter_wait(certify);
     if (certify->operations->open(err) != 0 ||

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "validate/checks/checks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
@@ -38,33 +42,48 @@ static const char *memlock_text(rlim_t limit, char *text, size_t size)
     return text;
 }
 
+/* Of a step of root's the limit may be that of the host that started it. Its parent, slurmstepd,
+ * has the node's own. */
+static int memlock_find(rlim_t *found)
+{
+    struct rlimit own, parent;
+
+    if (getrlimit(RLIMIT_MEMLOCK, &own) < 0)
+        return -1;
+    *found = own.rlim_cur;
+    if (geteuid() == 0 && getenv("SLURM_STEP_ID") &&
+        prlimit(getppid(), RLIMIT_MEMLOCK, NULL, &parent) == 0 && parent.rlim_cur > *found)
+        *found = parent.rlim_cur;
+    return 0;
+}
+
 static void check_memlock(const struct checks *checks, const char *test)
 {
     int is_rdma = checks->fabric->class > FABRIC_ETHERNET;
     rlim_t wanted =
         checks->conf->memlock_mb < 0 ? RLIM_INFINITY : (rlim_t)checks->conf->memlock_mb * 1000000;
     char found[32], expected[32], message[256];
-    struct rlimit limit;
+    rlim_t limit;
 
-    if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0) {
+    if (memlock_find(&limit) < 0) {
         checks_record(checks, test, "", VERDICT_UNKNOWN, "RLIMIT_MEMLOCK: %m");
         return;
     }
-    memlock_text(limit.rlim_cur, found, sizeof found);
-    if (limit.rlim_cur >= wanted || !is_rdma)
+    memlock_text(limit, found, sizeof found);
+    if (limit >= wanted || !is_rdma)
         snprintf(message, sizeof message, "%s of locked memory%s", found,
-                 limit.rlim_cur >= wanted ? "" : "; enough without RDMA");
+                 limit >= wanted ? "" : "; enough without RDMA");
     else
         snprintf(message, sizeof message,
                  "found %s of locked memory, RDMA needs %s; set LimitMEMLOCK of slurmd's unit and "
                  "PropagateResourceLimitsExcept=MEMLOCK",
                  found, memlock_text(wanted, expected, sizeof expected));
-    if (limit.rlim_cur == RLIM_INFINITY)
+    if (limit == RLIM_INFINITY)
         checks_record(checks, test, "", VERDICT_PASS, "%s", message);
     else
-        report_limit(checks, test, FAULT_MEMLOCK_LOW, "memlock", (double)limit.rlim_cur / 1e6, "MB",
+        report_limit(checks, test, FAULT_MEMLOCK_LOW, "memlock", (double)limit / 1e6, "MB",
                      wanted == RLIM_INFINITY ? -1 : (double)wanted / 1e6,
-                     limit.rlim_cur >= wanted || !is_rdma ? VERDICT_PASS : VERDICT_FAIL, message);
+                     limit >= wanted || !is_rdma ? VERDICT_PASS : VERDICT_FAIL, message);
 }
 
 static void check_files(const struct checks *checks, const char *test)

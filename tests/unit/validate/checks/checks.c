@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A tree is unpacked, faults are injected in it, a check is run, and what it says is one text of
@@ -700,9 +702,55 @@ static void wanted(const char *only, const char *expected)
     is_str(names, expected, "only %s", only);
 }
 
+/* The verdict of a step with 64 kB of locked memory below a parent that has more. */
+static int memlock_of_step(const char *step)
+{
+    struct fabric fabric = {.class = FABRIC_INFINIBAND};
+    struct inventory inventory = {.rdma_count = 0};
+    struct checks checks = {"", "n1", &conf, &inventory, &fabric, receive, NULL};
+    struct rlimit low;
+    int status = -1;
+    pid_t child;
+
+    conf_defaults(&conf);
+    conf.memlock_mb = 1;
+    child = fork();
+    if (child == 0) {
+        if (step)
+            setenv("SLURM_STEP_ID", step, 1);
+        else
+            unsetenv("SLURM_STEP_ID");
+        if (getrlimit(RLIMIT_MEMLOCK, &low) < 0)
+            _exit(2);
+        low.rlim_cur = 65536;
+        if (setrlimit(RLIMIT_MEMLOCK, &low) < 0)
+            _exit(2);
+        said[0] = '\0';
+        check_limits(&checks, "host.limits");
+        _exit(strncmp(said, "fail", 4) == 0);
+    }
+    if (child > 0)
+        waitpid(child, &status, 0);
+    conf_clear(&conf);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void limits_are_the_nodes(void)
+{
+    struct rlimit own;
+
+    if (geteuid() != 0 || getrlimit(RLIMIT_MEMLOCK, &own) < 0 || own.rlim_cur < 1000000) {
+        tap_skip("needs root and 1 MB of locked memory");
+        return;
+    }
+    is_int(memlock_of_step(NULL), 1, "a low limit of locked memory fails");
+    is_int(memlock_of_step("0"), 0, "... not where only root's step has it, from another host");
+}
+
 int main(void)
 {
     unsetenv("SLURM_CONF");
+    limits_are_the_nodes();
     wanted("net", "net.interfaces net.rates net.addresses");
     wanted("net.interfaces", "net.interfaces");
     wanted("gpu,host.munge", "gpu.enumerate gpu.health host.munge");
