@@ -201,6 +201,7 @@ static void nodes_query(struct preflight *preflight)
     struct cluster_node **nodes = calloc(preflight->names.count + 1, sizeof(*nodes));
     struct member **asked = calloc(preflight->names.count + 1, sizeof(*asked));
     struct reach *answers = calloc(preflight->names.count + 1, sizeof *answers);
+    double deadline_s = fmin(PREFLIGHT_REACH_MOST_S, PREFLIGHT_REACH_SHARE * preflight->budget_s);
     size_t count = 0;
     struct error err;
 
@@ -212,10 +213,7 @@ static void nodes_query(struct preflight *preflight)
             nodes[count++] = member->slurm;
         }
     }
-    if (count > 0 &&
-        reach_nodes(nodes, count,
-                    fmin(PREFLIGHT_REACH_MOST_S, PREFLIGHT_REACH_SHARE * preflight->budget_s),
-                    &preflight_stop, answers, &err) == 0)
+    if (count > 0 && reach_nodes(nodes, count, deadline_s, &preflight_stop, answers, &err) == 0)
         for (size_t i = 0; i < count; i++) {
             enum reach_state state = answers[i].state;
 
@@ -223,8 +221,12 @@ static void nodes_query(struct preflight *preflight)
                 state == REACH_NO_MUNGE) /* that may be this host's own fault */
                 continue;
             asked[i]->is_silent = true;
-            preflight_blame(preflight, asked[i], VERDICT_FAIL, FAULT_NONE, "workers.enumerate",
-                            reach_part(state), answers[i].message);
+            /* of a short budget a busy slurmd has not had the time to answer */
+            preflight_blame(preflight, asked[i],
+                            state == REACH_FROZEN && deadline_s < PREFLIGHT_REACH_MOST_S
+                                ? VERDICT_UNKNOWN
+                                : VERDICT_FAIL,
+                            FAULT_NONE, "workers.enumerate", reach_part(state), answers[i].message);
         }
     free(nodes);
     free(asked);
