@@ -13,7 +13,7 @@ static void certified_plan(const struct intent_statement *statement,
                            const struct verify_capacity *capacity, struct verify_plan *plan)
 {
     (void)capacity;
-    plan->nodes = 1;
+    plan->nodes = 0; /* and is asked before any is reserved */
     plan->most_s = VERIFY_END_S;
     snprintf(plan->doing, sizeof plan->doing,
              "no job of %s would start on a node without certificate; none is submitted",
@@ -59,6 +59,11 @@ static void certified_judge(const struct intent_statement *statement,
     else if (later)
         verify_not_shown(result, "a job would start on %s, which has no certificate, in %.0f s",
                          later->name, later->after_s);
+    else if (seen->has_more)
+        verify_not_shown(result,
+                         "no job would start on %zu nodes without certificate; the others "
+                         "were not tried",
+                         seen->node_count);
     else
         verify_pass(result, "no job would start on %s%s: %s", seen->nodes[0].name,
                     seen->node_count > 1 ? " and the others without certificate" : "",

@@ -64,7 +64,7 @@ struct verify_capacity {
 
 /* What a probe takes. */
 struct verify_plan {
-    long nodes;      /* that it needs */
+    long nodes;      /* that are to be reserved for it; below 0: none has what it needs */
     double most_s;   /* that it may take */
     char doing[160]; /* what is tried, for --dry-run */
 };

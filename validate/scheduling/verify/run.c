@@ -50,23 +50,29 @@ doing(const struct verify_run *run, const char *format, ...)
 
 /* -------------------------------------------------------------------------- nodes */
 
-/* Whether the node is in each partition that a job of the intent's goes to. */
-static bool is_in_partitions(const struct verify_setting *setting, size_t node)
+/* Whether a job of theirs may be on the node by its partition: theirs, else the default one. */
+static bool is_in_partition(const struct verify_setting *setting, const struct intent_who *who,
+                            size_t node)
 {
     const struct site_table *partitions = &setting->site->tables[CLUSTER_PARTITIONS];
 
-    for (size_t i = 0; i < setting->intent->who_count; i++) {
-        const char *wanted = setting->intent->who[i].partition;
+    for (size_t k = 0; k < partitions->count; k++) {
+        const struct site_record *partition = &partitions->records[k];
+        bool is_wanted = *who->partition
+                             ? strcmp(site_value(partition, "PartitionName"), who->partition) == 0
+                             : strcasecmp(site_value(partition, "Default"), "YES") == 0;
 
-        for (size_t k = 0; k < partitions->count; k++) {
-            const struct site_record *partition = &partitions->records[k];
-            bool is_wanted = *wanted ? strcmp(site_value(partition, "PartitionName"), wanted) == 0
-                                     : strcasecmp(site_value(partition, "Default"), "YES") == 0;
-
-            if (is_wanted && !site_is_member(setting->site, k, node))
-                return false;
-        }
+        if (is_wanted && !site_is_member(setting->site, k, node))
+            return false;
     }
+    return true;
+}
+
+static bool is_in_all_partitions(const struct verify_setting *setting, size_t node)
+{
+    for (size_t i = 0; i < setting->intent->who_count; i++)
+        if (!is_in_partition(setting, &setting->intent->who[i], node))
+            return false;
     return true;
 }
 
@@ -84,7 +90,7 @@ static int candidates(const struct verify_setting *setting, struct hostlist *lis
         const char *name = site_value(&nodes->records[i], "NodeName");
 
         if (setting->nodes.count > 0 ? hostlist_contains(&setting->nodes, name)
-                                     : is_in_partitions(setting, i))
+                                     : is_in_all_partitions(setting, i))
             rv = hostlist_append(list, name) == 0 ? 0 : error_set(err, "no memory");
     }
     if (rv == 0 && list->count == 0)
@@ -123,26 +129,34 @@ int verify_measure(const struct verify_setting *setting, struct verify_capacity 
     return 0;
 }
 
+static long nodes_needed(const struct verify_run *run, const struct intent_statement *statement)
+{
+    struct verify_plan plan = {0};
+
+    statement->kind->plan(statement, &run->capacity, &plan);
+    return plan.nodes;
+}
+
 /* Takes as many as the statements need of those that nobody uses; all of those that were given, of
- * which none may be in use either. */
+ * which none may be in use either. None when no statement needs any. */
 static int choose(struct verify_run *run, struct error *err)
 {
     const struct intent *intent = run->setting->intent;
     struct hostlist list = {0};
     struct cluster cluster = {0};
-    size_t needed = 1;
+    size_t needed = 0;
     int rv = candidates(run->setting, &list, err);
 
     if (rv == 0)
         rv = operations_slurm.load_nodes(&cluster, err);
     if (rv == 0)
         measure(run->setting->site, &list, &run->capacity);
-    for (size_t i = 0; i < intent->count; i++) {
-        struct verify_plan plan = {0};
-
-        intent->statements[i].kind->plan(&intent->statements[i], &run->capacity, &plan);
-        needed = plan.nodes > (long)needed ? (size_t)plan.nodes : needed;
-    }
+    for (size_t i = 0; i < intent->count; i++)
+        if (nodes_needed(run, &intent->statements[i]) != 0)
+            needed = (size_t)fmax((double)needed,
+                                  fmax(1, (double)nodes_needed(run, &intent->statements[i])));
+    if (needed == 0)
+        hostlist_clear(&list);
     for (size_t i = 0; rv == 0 && i < list.count; i++) {
         const struct cluster_node *node = cluster_node(&cluster, list.names[i]);
         bool is_free = node && !node->is_allocated && !node->is_completing && !node->is_down &&
@@ -155,10 +169,11 @@ static int choose(struct verify_run *run, struct error *err)
         else if (is_free && (run->nodes.count < needed || run->setting->nodes.count > 0))
             rv = hostlist_append(&run->nodes, list.names[i]) == 0 ? 0 : error_set(err, "no memory");
     }
-    if (rv == 0 && run->nodes.count == 0)
+    if (rv == 0 && needed > 0 && run->nodes.count == 0)
         rv = error_set(err, "no node is idle and in no reservation; try again, or name nodes that "
                             "will be, by --nodes");
-    measure(run->setting->site, &run->nodes, &run->capacity);
+    if (run->nodes.count > 0)
+        measure(run->setting->site, &run->nodes, &run->capacity);
     cluster_clear(&cluster);
     hostlist_clear(&list);
     return rv;
@@ -332,7 +347,7 @@ bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen
     for (;;) {
         bool is_it;
 
-        for (size_t i = 0; i < seen->count; i++)
+        for (size_t i = seen->count; i-- > 0;) /* what a job has displaced is looked at after it */
             look(&seen->jobs[i]);
         is_it = !is_so || is_so(seen);
         doing(run, "%s, %.0f s", run->statement->line->text, clock_s() - begin);
@@ -387,13 +402,17 @@ void verify_uncertified(struct verify_run *run, const struct intent_who *who,
         return;
     seen->has_gate = run->setting->has_gate || *site_config(site, "Prolog") ||
                      *site_config(site, "PrologSlurmctld");
-    for (size_t i = 0; i < nodes->count && seen->node_count < SEEN_NODES && !is_stopped(run); i++) {
+    for (size_t i = 0; i < nodes->count && !is_stopped(run); i++) {
         const char *name = site_value(&nodes->records[i], "NodeName");
         struct seen_node *node = &seen->nodes[seen->node_count];
 
         if (hostlist_contains(&run->setting->certified, name) ||
-            hostlist_contains(&run->nodes, name) || !is_in_partitions(run->setting, i))
+            !is_in_partition(run->setting, who, i))
             continue;
+        if (seen->node_count == SEEN_NODES) {
+            seen->has_more = true;
+            break;
+        }
         request_make(run, who, &request);
         request.reservation = "";
         request.node = name;
@@ -487,10 +506,14 @@ int verify_all(const struct verify_setting *setting, struct error *err)
     }
     if (rv == 0)
         rv = choose(&run, err);
-    if (rv == 0)
+    for (size_t i = 0; rv == 0 && i < setting->intent->count && !is_stopped(&run); i++)
+        if (nodes_needed(&run, &setting->intent->statements[i]) == 0)
+            verify_one(&run, &setting->intent->statements[i]);
+    if (rv == 0 && run.nodes.count > 0)
         rv = begin(&run, err);
     for (size_t i = 0; rv == 0 && i < setting->intent->count && !is_stopped(&run); i++)
-        verify_one(&run, &setting->intent->statements[i]);
+        if (nodes_needed(&run, &setting->intent->statements[i]) != 0)
+            verify_one(&run, &setting->intent->statements[i]);
     if (undo_end(&run.undo, &late) != 0) {
         setting->on_leftover(late.text);
         rv = rv == 0 ? error_set(err, "%s", late.text) : rv;

@@ -43,13 +43,14 @@ struct seen_node {
     char said[120];
 };
 
-enum { SEEN_JOBS = INTENT_AMOUNT_MOST + 2, SEEN_NODES = 16 };
+enum { SEEN_JOBS = INTENT_AMOUNT_MOST + 2, SEEN_NODES = 64 };
 
 struct verify_seen {
     struct seen_job jobs[SEEN_JOBS];
     size_t count;
     struct seen_node nodes[SEEN_NODES];
     size_t node_count;
+    bool has_more;       /* nodes without a certificate that were not tried */
     size_t other_jobs;   /* of others, in the cluster: a limit of a group counts them too */
     bool has_gate;       /* a prolog or the plugin may refuse what Slurm would start */
     char not_shown[240]; /* why there is nothing to judge; "" */

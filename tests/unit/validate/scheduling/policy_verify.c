@@ -221,6 +221,9 @@ static void test_certified(void)
     seen.nodes[0].answer = PROBE_REFUSED;
     seen.nodes[1].after_s = 365 * 86400.0;
     is_str(judge(&verify_certified), "pass", "refused, and not for a year");
+    seen.has_more = true;
+    is_str(judge(&verify_certified), "unknown", "... but there are more than were tried");
+    seen.has_more = false;
     seen.nodes[1].after_s = 3600;
     is_str(judge(&verify_certified), "unknown", "in an hour");
     seen.nodes[1].after_s = 0;
