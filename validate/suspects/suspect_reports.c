@@ -177,8 +177,19 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
+/* What may be removed in one reading of what is no suspect report: none of another directory than
+ * that of all users, whatever it has, and a bounded number, as they go on to leave more. */
+static int clearing_begin(int directory)
+{
+    struct stat status;
+
+    return fstat(directory, &status) == 0 && (status.st_mode & 07777) == 01733
+               ? SUSPECT_REPORTS_CLEARED
+               : 0;
+}
+
 /* Empties a directory: a full one below it is moved beside it, named by the next number. */
-static void directory_empty(int parent, const char *name, unsigned *number)
+static void directory_empty(int parent, const char *name, unsigned *number, int *left)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
@@ -186,11 +197,14 @@ static void directory_empty(int parent, const char *name, unsigned *number)
 
     if (!stream && fd >= 0)
         close(fd);
-    while (stream && (entry = readdir(stream))) {
+    while (stream && *left > 0 && (entry = readdir(stream))) {
         char moved[32];
 
-        if (is_dots(entry->d_name) || unlinkat(fd, entry->d_name, 0) == 0 ||
-            unlinkat(fd, entry->d_name, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY)
+        if (is_dots(entry->d_name))
+            continue;
+        --*left;
+        if (unlinkat(fd, entry->d_name, 0) == 0 || unlinkat(fd, entry->d_name, AT_REMOVEDIR) == 0 ||
+            errno != ENOTEMPTY)
             continue;
         snprintf(moved, sizeof moved, ".%u", *number + 1);
         *number += renameat2(fd, entry->d_name, parent, moved, RENAME_NOREPLACE) == 0;
@@ -202,24 +216,27 @@ static void directory_empty(int parent, const char *name, unsigned *number)
 
 /* Removes a directory with all that is in it; what is mounted somewhere stays. A chain of
  * directories is no chain of calls. */
-static void directory_clear(int parent, const char *name)
+static void directory_clear(int parent, const char *name, int *left)
 {
     unsigned number = 0;
 
+    if (*left <= 0)
+        return;
+    --*left;
     if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY)
         return;
-    directory_empty(parent, name, &number);
-    for (unsigned i = 1; i <= number; i++) {
+    directory_empty(parent, name, &number, left);
+    for (unsigned i = 1; i <= number && *left > 0; i++) {
         char moved[32];
 
         snprintf(moved, sizeof moved, ".%u", i);
-        directory_empty(parent, moved, &number);
+        directory_empty(parent, moved, &number, left);
     }
 }
 
 /* The next entry that may be a suspect report; NULL at the end, or when *seen has come to
- * SUSPECT_REPORTS_SEEN. Directories are none, do not count, and go. */
-static const struct dirent *entry_next(DIR *stream, int *seen)
+ * SUSPECT_REPORTS_SEEN. Directories are none, do not count, and go while any are left to remove. */
+static const struct dirent *entry_next(DIR *stream, int *seen, int *left)
 {
     const struct dirent *entry;
 
@@ -230,7 +247,7 @@ static const struct dirent *entry_next(DIR *stream, int *seen)
             ++*seen;
             return entry;
         }
-        directory_clear(dirfd(stream), entry->d_name);
+        directory_clear(dirfd(stream), entry->d_name, left);
     }
     return NULL;
 }
@@ -282,13 +299,14 @@ static bool candidate_read(int directory, const char *name, struct candidate *ca
 
 /* Removes what is no candidate: it would take the place of others' suspect reports. One that is
  * being left is empty for a moment. */
-static void junk_clear(int directory, const char *name)
+static void junk_clear(int directory, const char *name, int *left)
 {
     struct stat status;
 
-    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+    if (*left <= 0 || fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
         (S_ISREG(status.st_mode) && status.st_size == 0 && status.st_ctime >= time(NULL) - 1))
         return;
+    --*left;
     unlinkat(directory, name, 0);
 }
 
@@ -308,11 +326,12 @@ static size_t candidates_order(struct candidate *candidates, size_t count)
     return wanted;
 }
 
-/* Removes those from first on. The last of them is of who has left most. */
+/* Removes those from first on where anything may be removed. The last of them is of who has left
+ * most. */
 static void overflow_clear(int directory, const struct candidate *candidates, size_t first,
-                           size_t count, struct suspect_reports_overflow *overflow)
+                           size_t count, bool is_cleared, struct suspect_reports_overflow *overflow)
 {
-    for (size_t i = first; i < count; i++)
+    for (size_t i = first; i < count && is_cleared; i++)
         unlinkat(directory, candidates[i].name, 0);
     overflow->files = count - first;
     overflow->uid = count > first ? candidates[count - 1].uid : 0;
@@ -326,18 +345,20 @@ int suspect_reports_read(const char *directory, struct suspect_report **reports,
     struct candidate *candidates = NULL;
     const struct dirent *entry;
     size_t count = 0, wanted, found = 0;
-    bool has_memory = true;
-    int seen = 0;
+    bool has_memory = true, is_cleared;
+    int seen = 0, left;
 
     *reports = NULL;
     *overflow = (struct suspect_reports_overflow){0};
     if (!stream)
         return *none.text ? error_set(err, "%s", none.text) : 0;
-    while (has_memory && (entry = entry_next(stream, &seen))) {
+    left = clearing_begin(dirfd(stream));
+    is_cleared = left > 0;
+    while (has_memory && (entry = entry_next(stream, &seen, &left))) {
         struct candidate candidate;
 
         if (!candidate_read(dirfd(stream), entry->d_name, &candidate)) {
-            junk_clear(dirfd(stream), entry->d_name);
+            junk_clear(dirfd(stream), entry->d_name, &left);
             continue;
         }
         has_memory = GROW(candidates, count);
@@ -350,7 +371,7 @@ int suspect_reports_read(const char *directory, struct suspect_report **reports,
     for (size_t i = 0; i < wanted; i++)
         found += entry_read(dirfd(stream), candidates[i].name, &(*reports)[found]);
     if (has_memory)
-        overflow_clear(dirfd(stream), candidates, wanted, count, overflow);
+        overflow_clear(dirfd(stream), candidates, wanted, count, is_cleared, overflow);
     closedir(stream);
     free(candidates);
     if (!has_memory) {
@@ -368,18 +389,20 @@ int suspect_reports_remove(const char *directory, char *const *nodes, size_t cou
     struct error none = {""};
     DIR *stream = directory_open(directory, &none);
     const struct dirent *entry;
-    int removed = 0, seen = 0;
+    int removed = 0, seen = 0, left;
 
     if (!stream)
         return *none.text ? error_set(err, "%s", none.text) : 0;
-    while ((entry = entry_next(stream, &seen))) {
+    left = clearing_begin(dirfd(stream));
+    while ((entry = entry_next(stream, &seen, &left))) {
         struct suspect_report report;
         bool is_suspect_report, is_meant = false;
 
         is_suspect_report = entry_read(dirfd(stream), entry->d_name, &report);
         for (size_t i = 0; is_suspect_report && i < count && !is_meant; i++)
             is_meant = strcmp(nodes[i], report.node) == 0;
-        if ((is_meant || !is_suspect_report) && unlinkat(dirfd(stream), entry->d_name, 0) == 0)
+        if ((is_meant || (!is_suspect_report && left-- > 0)) &&
+            unlinkat(dirfd(stream), entry->d_name, 0) == 0)
             removed += is_suspect_report;
     }
     closedir(stream);

@@ -26,7 +26,8 @@ enum {
     SUSPECT_REPORTS_OF_USER =
         16, /* that are read, the newest; so many a day, as older ones are none */
     SUSPECT_REPORTS_MAX = 256, /* in all: of each user the newest, then of each the second, ... */
-    SUSPECT_REPORTS_SEEN = 1 << 17, /* files that are looked at; directories are not counted */
+    SUSPECT_REPORTS_SEEN = 1 << 17,    /* files that are looked at; directories are not counted */
+    SUSPECT_REPORTS_CLEARED = 1 << 15, /* entries that are none, removed in one reading */
 };
 
 struct suspect_report {
@@ -60,17 +61,18 @@ struct suspect_reports_overflow {
 };
 
 /* Reads the suspect reports. What is not a regular file of one name, is larger than
- * SUSPECT_REPORT_BYTES, older than SUSPECT_REPORT_AGE_S or not named after its owner, is removed,
- * directories with what is in them; what is not in the form of a suspect report is passed over;
- * bytes that are not printable become '?'. *reports is malloc'd, oldest first; the
- * caller frees. Files beyond SUSPECT_REPORTS_OF_USER and SUSPECT_REPORTS_MAX are removed and
- * counted in overflow: nobody's files stand in the way of another's. Returns their number, 0 where
+ * SUSPECT_REPORT_BYTES, older than SUSPECT_REPORT_AGE_S or not named after its owner, is none,
+ * like directories; what is not in the form of a suspect report is passed over; bytes that are not
+ * printable become '?'. *reports is malloc'd, oldest first; the caller frees. Files beyond
+ * SUSPECT_REPORTS_OF_USER and SUSPECT_REPORTS_MAX are counted in overflow. These, and what is none,
+ * are removed, SUSPECT_REPORTS_CLEARED a time, where the directory is of mode 1733 and so the one
+ * for all users: nobody's files stand in the way of another's. Returns their number, 0 where
  * there is no directory, or -1 with err. */
 int suspect_reports_read(const char *directory, struct suspect_report **reports,
                          struct suspect_reports_overflow *overflow, struct error *err);
 
-/* Removes the files about those nodes (count names), and those that are no suspect report. Returns
- * how many suspect reports were removed, or -1 with err. */
+/* Removes the files about those nodes (count names), and what is no suspect report as
+ * suspect_reports_read() does. Returns how many suspect reports were removed, or -1 with err. */
 int suspect_reports_remove(const char *directory, char *const *nodes, size_t count,
                            struct error *err);
 

@@ -258,6 +258,33 @@ static void clears_what_is_none(void)
     empty();
 }
 
+/* A directory that is not the one for all users may be anything: /etc, or a recorded tree. */
+static void leaves_other_directories_alone(void)
+{
+    const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    struct error err;
+    char *nodes[] = {(char *)"n1"};
+    char name[64];
+
+    snprintf(name, sizeof name, "%u-1-n1", (unsigned)geteuid());
+    put(1, "n1", "job: 1\nnode: n1\n");
+    utimensat(AT_FDCWD, file(name), old, 0);
+    mkdir(file("d1"), 0700);
+    mkdir(file("d1/below"), 0700);
+    put(2, "n2", "");
+    snprintf(name, sizeof name, "%u-2-n2", (unsigned)geteuid());
+    utimensat(AT_FDCWD, file(name), old, 0);
+    is_int(entries(), 3, "a directory of another mode");
+    is_int(count(), 0, "... has no suspect reports");
+    is_int(entries(), 3, "... and loses nothing by being read");
+    is_int(suspect_reports_remove(directory, nodes, 1, &err), 1, "one that is named");
+    is_int(entries(), 2, "... is removed, and nothing else");
+    chmod(directory, 01733);
+    empty();
+    is_int(entries(), 0, "in the one for all users what is none goes too");
+    chmod(directory, 0700);
+}
+
 static void places(void)
 {
     struct error err = {""};
@@ -279,6 +306,8 @@ int main(void)
     snprintf(directory, sizeof directory, "/tmp/muster-suspects-XXXXXX");
     if (!mkdtemp(directory))
         return 255;
+    leaves_other_directories_alone();
+    chmod(directory, 01733);
     left_and_read();
     not_believed();
     bounded();
