@@ -482,7 +482,7 @@ FAULT(NODE_MISPLACED, "node_misplaced", FAIL, CERTIFY, FIX_CONFIG, \
 FAULT(RAILS_CROSSED, "rails_crossed", FAIL, CERTIFY, REPLACE_CABLE, \
     "Exchange the two cables.", \
     "two rails of a node are swapped") \
-FAULT(NOT_IN_NETWORK, "not_in_network", FAIL, CERTIFY, RESEAT, \
+FAULT(NOT_IN_NETWORK, "not_in_network", FAIL, NEVER, RESEAT, \
     "Reseat the cable; check the transceiver and the switch port.", \
     "a node or rail that is expected is not in the network") \
 FAULT(UPLINKS_MISSING, "uplinks_missing", FAIL, NEVER, CHECK_SWITCH, \
