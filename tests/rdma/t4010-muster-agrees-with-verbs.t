@@ -52,7 +52,7 @@ facts() {
 
 ${CC:-cc} -shared -fPIC -O2 -o "$work/last_wqe.so" "$rdma_dir/last_wqe.c" -Wl,--no-as-needed -libverbs ||
     bail 'last_wqe.c cannot be built'
-in_guest facts --memory 1500 --time-limit 150
+in_guest facts --memory 1500 --time-limit 400
 is "$status" 0 'a guest with two ports'
 is "$(section devices)" 'rxe1 rxe2' '... which the verbs library sees'
 json() { section inventory | jq -r "$1"; }

@@ -25,7 +25,7 @@ facts() {
     echo '== functions'
     "$muster" inventory --json
 }
-in_guest facts --topology numa --memory 1500 --time-limit 150
+in_guest facts --topology numa --memory 1500 --time-limit 400
 is "$status" 0 'a guest with two sockets'
 
 inventory() { section inventory | jq -r "$1"; }

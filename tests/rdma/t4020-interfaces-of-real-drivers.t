@@ -49,7 +49,7 @@ settings() {
     state
     [ "$(state)" = "$before" ]
 }
-in_guest settings --topology numa --time-limit 150
+in_guest settings --topology numa --time-limit 400
 is "$status" 0 'the interfaces are at the end what they were'
 before=$(section before)
 is "$before" 'eth0 RX:256 TX:256 mtu 1500

@@ -62,7 +62,7 @@ priorities() {
     links_of_two --passes=verbs --verbs=write --message=16K --quick --json
     echo "status $?"
 }
-in_guest priorities --topology pair --memory 1500 --time-limit 240
+in_guest priorities --topology pair --memory 1500 --time-limit 400
 is "$status" 0 'everything is at the end what it was'
 is "$(section before)" 'pfc-cap 8 macsec-bypass off delay 7
 prio-pfc 0:off 1:off 2:on 3:off 4:off 5:off 6:off 7:off
