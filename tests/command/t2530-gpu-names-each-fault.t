@@ -143,7 +143,7 @@ gpu manager 'gpu1.slow_clock 0.5' --skip-busy --tests=compute
 is "$status/$(cut -d' ' -f1,4 <<<"$text" | sort -u)" '1/gpu_slow gpu1' '... and one that nobody uses is'
 LD_LIBRARY_PATH=$work/hide:${LD_LIBRARY_PATH-} gpu new '' --skip-busy --tests=compute
 is "$status/$text" '0/- gpu.compute device -' 'where it is not known who uses them none is tested'
-like "$(reasons)" 'not tested: cannot tell whether others use it: .*(libnvidia-ml|rsmi)' '... and why' # this machine may have the latter
+like "$(reasons)" 'not tested: cannot tell whether others use it: .' '... and why' # of any library that there is
 gpu new ''
 unset CUDA_VISIBLE_DEVICES
 "$top_srcdir/tests/gpu/device" --quick --build "$top_builddir" --libraries "$work/new" "$work/device" >"$work/said" 2>&1
