@@ -10,6 +10,7 @@ ROW(integer, ALIKE_PART_LEAST, 2, "nodes", "chosen 2026-11", "with the same part
 ROW(integer, ALIKE_PART_PERCENT, 50, "% of the nodes asked", "chosen 2026-11", "the same: so many at least") \
 ROW(integer, ALIKE_KIND_LEAST, 3, "nodes", "chosen 2026-11", "with a part of the same kind at fault, for a common cause") \
 ROW(integer, ALIKE_KIND_PERCENT, 10, "% of the nodes asked", "chosen 2026-11", "the same: more than that") \
+ROW(integer, ALIKE_DRAINS_S, 3600, "s", "chosen 2026-11", "before a fault begins, within which drains of others for the same are of one event: their checks see it minutes apart") \
 ROW(integer, CAP_DRAINS_LEAST, 1, "nodes", "chosen 2026-11", "that DrainCap always allows") \
 ROW(integer, CAP_TESTS_LEAST, 2, "nodes", "chosen 2026-11", "that TestCap always allows: a link has two ends") \
 ROW(integer, TESTING_LOCK_MS, 30000, "ms", "chosen 2026-11", "for the lock of the nodes that are in tests") \

@@ -9,6 +9,7 @@ validate_health_libhealth_a_SOURCES = \
 	validate/health/kernel_log.c validate/health/kernel_log.h \
 	validate/health/kmsg.c validate/health/kmsg.h \
 	validate/health/log_file.c validate/health/log_file.h \
+	validate/health/onset.c validate/health/onset.h \
 	validate/health/rates.c validate/health/rates.h \
 	validate/health/residue.c validate/health/residue.h \
 	validate/health/state_file.c validate/health/state_file.h \

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/constants/policy_constants.h"
 #include "validate/policy/alike.h"
 #include "validate/policy/cap.h"
 #include "validate/policy/decision.h"
@@ -24,9 +25,10 @@ static bool is_before(const struct cluster_node *node, const struct cluster_node
 }
 
 /* Whether so many were drained for that reason, of the cluster or of the node's leaf, that the
- * cause is outside of them. later: only before the node was. */
+ * cause is outside of them. Those that were long before its fault began wait for parts. later: only
+ * before the node was. */
 static bool is_alike(const struct cluster *cluster, const struct cluster_node *node,
-                     const char *reason, bool later)
+                     const char *reason, time_t since, bool later)
 {
     size_t alike = 1, alike_on_leaf = 1, on_leaf = 0;
 
@@ -34,6 +36,7 @@ static bool is_alike(const struct cluster *cluster, const struct cluster_node *n
         const struct cluster_node *other = &cluster->nodes[i];
         bool is_of_leaf = node->leaf >= 0 && other->leaf == node->leaf;
         bool is_same = cap_is_taken(other) && reason_is_same(other->reason, reason) &&
+                       difftime(since, other->reason_time) <= ALIKE_DRAINS_S &&
                        (!later || is_before(other, node));
 
         on_leaf += is_of_leaf;
@@ -45,7 +48,7 @@ static bool is_alike(const struct cluster *cluster, const struct cluster_node *n
 }
 
 enum health health_decide(const struct cluster *cluster, const char *name, const char *reason,
-                          size_t cap)
+                          time_t since, size_t cap)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
 
@@ -57,10 +60,10 @@ enum health health_decide(const struct cluster *cluster, const char *name, const
         return HEALTH_FOREIGN;
     if (cap_taken(cluster) >= cap)
         return HEALTH_CAP;
-    return is_alike(cluster, node, reason, false) ? HEALTH_ALIKE : HEALTH_DRAIN;
+    return is_alike(cluster, node, reason, since, false) ? HEALTH_ALIKE : HEALTH_DRAIN;
 }
 
-enum health health_review(const struct cluster *cluster, const char *name, size_t cap)
+enum health health_review(const struct cluster *cluster, const char *name, time_t since, size_t cap)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
     size_t before = 0;
@@ -73,5 +76,5 @@ enum health health_review(const struct cluster *cluster, const char *name, size_
         before += cap_counts(&cluster->nodes[i]) && is_before(&cluster->nodes[i], node);
     if (before >= cap)
         return HEALTH_CAP;
-    return is_alike(cluster, node, node->reason, true) ? HEALTH_ALIKE : HEALTH_OURS;
+    return is_alike(cluster, node, node->reason, since, true) ? HEALTH_ALIKE : HEALTH_OURS;
 }

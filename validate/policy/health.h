@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "lib/base/record.h"
 #include "validate/slurm/cluster.h"
@@ -24,17 +25,19 @@ enum health {
     HEALTH_FOREIGN, /* somebody else has, or Slurm: their reason stays */
     HEALTH_CAP,     /* muster has drained as many nodes as it may */
     HEALTH_ALIKE, /* muster has drained others of the cluster, or of the node's leaf switch, for the
-                   * same, so many that none is at fault */
+                   * same in one event, so many that none is at fault */
     HEALTH_NO_NODE, /* the controller does not know it */
 };
 
-/* Before the drain, for that reason. cap: cap.h, of all nodes. */
+/* Before the drain, for that reason. since: when its fault began; what others were drained for
+ * until ALIKE_DRAINS_S before that is another event. cap: cap.h, of all nodes. */
 enum health health_decide(const struct cluster *cluster, const char *node, const char *reason,
-                          size_t cap);
+                          time_t since, size_t cap);
 
 /* After it, when the others that drained themselves in the same second are seen, by the time of the
  * reasons and then by name: HEALTH_CAP or HEALTH_ALIKE where this node is one too many, else
  * HEALTH_OURS. */
-enum health health_review(const struct cluster *cluster, const char *node, size_t cap);
+enum health health_review(const struct cluster *cluster, const char *node, time_t since,
+                          size_t cap);
 
 #endif

@@ -35,6 +35,7 @@ check_PROGRAMS += \
 	tests/unit/validate/health/absences.t \
 	tests/unit/validate/health/evidence_bundles.t \
 	tests/unit/validate/health/kernel_log.t \
+	tests/unit/validate/health/onset.t \
 	tests/unit/validate/health/rates.t \
 	tests/unit/validate/health/residue.t \
 	tests/unit/validate/localization/links_losses.t \
@@ -81,6 +82,7 @@ tests_unit_validate_harness_watch_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_health_absences_t_LDADD = validate/health/libhealth.a $(unit_libs)
 tests_unit_validate_health_evidence_bundles_t_LDADD = validate/health/libhealth.a $(unit_libs)
 tests_unit_validate_health_kernel_log_t_LDADD = validate/health/libhealth.a $(unit_libs)
+tests_unit_validate_health_onset_t_LDADD = validate/health/libhealth.a $(unit_libs)
 tests_unit_validate_health_rates_t_LDADD = validate/health/libhealth.a $(unit_libs)
 tests_unit_validate_health_residue_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=realloc
 tests_unit_validate_health_residue_t_LDADD = validate/health/libhealth.a $(unit_libs)

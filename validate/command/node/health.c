@@ -15,6 +15,7 @@
 #include "validate/policy/policy.h"
 #include "validate/command/command.h"
 #include "validate/health/log_file.h"
+#include "validate/health/onset.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/revocation.h"
 
@@ -41,10 +42,13 @@ void health_take(struct health_summary *summary, const struct record *record)
     summary->counts[record->verdict]++;
     if (record->verdict >= VERDICT_WARN)
         problem_add(summary, record);
-    if (!*summary->drain && health_is_hard(record, summary->lets_rails_fail))
+    if (!*summary->drain && health_is_hard(record, summary->lets_rails_fail)) {
+        snprintf(summary->fault, sizeof summary->fault, "%s %s",
+                 catalog_fault(record_code(record))->name, record->part ? record->part : "");
         reason_write(&(struct reason_fault){record_code(record), record->part ? record->part : "",
                                             record->message ? record->message : ""},
                      1, time(NULL), summary->drain, sizeof summary->drain);
+    }
 }
 
 int health_nagios(const struct health_summary *summary, double seconds)
@@ -75,10 +79,10 @@ int health_nagios(const struct health_summary *summary, double seconds)
     return status;
 }
 
-/* Drains this node, and takes that back when it is one too many. Returns whether it is drained by
- * muster now, and what is to be said, in text; "" for nothing. */
-static bool node_drain(const char *node, const char *reason, const struct conf *conf, char *text,
-                       size_t size)
+/* Drains this node for what it has since then, and takes that back when it is one too many. Returns
+ * whether it is drained by muster now, and what is to be said, in text; "" for nothing. */
+static bool node_drain(const char *node, const char *reason, time_t since, const struct conf *conf,
+                       char *text, size_t size)
 {
     struct cluster cluster = {0};
     struct error err;
@@ -92,7 +96,7 @@ static bool node_drain(const char *node, const char *reason, const struct conf *
         return false;
     }
     cap = cap_nodes(cluster.node_count, conf->drain_cap_percent, CAP_DRAINS_LEAST);
-    decision = health_decide(&cluster, node, reason, cap);
+    decision = health_decide(&cluster, node, reason, since, cap);
     if (decision == HEALTH_DRAIN && cluster_drain(node, reason, &err) != 0) {
         snprintf(text, size, "not drained: %s", err.text);
     } else if (decision == HEALTH_DRAIN) {
@@ -101,7 +105,7 @@ static bool node_drain(const char *node, const char *reason, const struct conf *
         cluster_clear(&cluster);
         sleep(HEALTH_SETTLE_S);
         if (cluster_load(&cluster, &err) == 0)
-            decision = health_review(&cluster, node, cap);
+            decision = health_review(&cluster, node, since, cap);
         if ((decision == HEALTH_CAP || decision == HEALTH_ALIKE) && cluster_resume(node, &err) == 0)
             is_drained = false;
     }
@@ -175,6 +179,7 @@ int health_run(const char *command, const struct health_summary *summary, const 
                const struct conf *conf)
 {
     size_t told = 0, failed = summary->counts[VERDICT_FAIL];
+    time_t since;
     char text[400];
 
     for (size_t i = 0; i < summary->problem_count; i++)
@@ -184,8 +189,9 @@ int health_run(const char *command, const struct health_summary *summary, const 
         }
     if (failed > told)
         printf("%s: %s: and %zu more failed; run muster check\n", command, node, failed - told);
+    since = onset_take(ONSET_FILE, summary->fault, time(NULL));
     if (*summary->drain && conf->health_drain) {
-        if (node_drain(node, summary->drain, conf, text, sizeof text))
+        if (node_drain(node, summary->drain, since, conf, text, sizeof text))
             log_file_drained(conf);
         if (*text)
             printf("%s: %s %s\n", command, node, text);

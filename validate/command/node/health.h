@@ -18,7 +18,8 @@ struct health_summary {
         char text[240];          /* "net.interfaces eth1: eth1 has no carrier; ..." */
     } problems[HEALTH_PROBLEMS]; /* worst first */
     size_t problem_count;
-    char drain[200]; /* the reason of a drain by the first hard fault; "" */
+    char drain[200], fault[128]; /* the reason of a drain by the first hard fault, which is
+                                  * "link_down eth1"; "" */
 };
 
 void health_take(struct health_summary *summary, const struct record *record);

@@ -55,27 +55,30 @@ static void decisions(void)
     for (int i = 0; i < 4; i++)
         nodes[i] =
             (struct cluster_node){.name = names[i], .reason = none, .is_idle = true, .leaf = -1};
-    is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_DRAIN, "a node in service is drained");
-    is_int(health_decide(&cluster, "n9", mine, 1), HEALTH_NO_NODE,
+    is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_DRAIN,
+           "a node in service is drained");
+    is_int(health_decide(&cluster, "n9", mine, 100, 1), HEALTH_NO_NODE,
            "one that Slurm does not know is not");
     nodes[0].is_drained = true;
     nodes[0].reason = theirs;
-    is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_FOREIGN, "nor one that others drained");
-    is_int(health_decide(&cluster, "n2", mine, 1), HEALTH_DRAIN,
+    is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN,
+           "nor one that others drained");
+    is_int(health_decide(&cluster, "n2", mine, 100, 1), HEALTH_DRAIN,
            "... which counts for no cap of ours");
     nodes[0].reason = none;
     nodes[0].is_drained = false;
     nodes[0].is_down = true;
-    is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_FOREIGN, "nor one that is down");
+    is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN, "nor one that is down");
     nodes[0].is_down = false;
     nodes[0].is_drained = true;
     nodes[0].reason = ours;
     nodes[0].reason_time = 100;
-    is_int(health_decide(&cluster, "n1", mine, 1), HEALTH_OURS, "nor one that is drained by us");
-    is_int(health_decide(&cluster, "n2", mine, 1), HEALTH_CAP, "nor one beyond the cap");
-    is_int(health_decide(&cluster, "n2", mine, 2), HEALTH_DRAIN, "... within it, yes");
+    is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_OURS,
+           "nor one that is drained by us");
+    is_int(health_decide(&cluster, "n2", mine, 100, 1), HEALTH_CAP, "nor one beyond the cap");
+    is_int(health_decide(&cluster, "n2", mine, 100, 2), HEALTH_DRAIN, "... within it, yes");
 
-    is_int(health_decide(&cluster, "n2", ours, 2), HEALTH_ALIKE,
+    is_int(health_decide(&cluster, "n2", ours, 100, 2), HEALTH_ALIKE,
            "... not for what half of the nodes have alike");
 
     /* n2, n3 and n4 did so in one second, one after the other unseen */
@@ -84,17 +87,17 @@ static void decisions(void)
         nodes[i].reason = i == 1 ? others : ours;
         nodes[i].reason_time = 200;
     }
-    is_int(health_review(&cluster, "n1", 2), HEALTH_OURS, "the first stays drained");
-    is_int(health_review(&cluster, "n2", 2), HEALTH_OURS,
+    is_int(health_review(&cluster, "n1", 200, 2), HEALTH_OURS, "the first stays drained");
+    is_int(health_review(&cluster, "n2", 200, 2), HEALTH_OURS,
            "of those of one second the first by name too");
-    is_int(health_review(&cluster, "n3", 2), HEALTH_CAP, "the next is one too many");
-    is_int(health_review(&cluster, "n4", 2), HEALTH_CAP, "... and the last");
-    is_int(health_review(&cluster, "n3", 3), HEALTH_ALIKE,
+    is_int(health_review(&cluster, "n3", 200, 2), HEALTH_CAP, "the next is one too many");
+    is_int(health_review(&cluster, "n4", 200, 2), HEALTH_CAP, "... and the last");
+    is_int(health_review(&cluster, "n3", 200, 3), HEALTH_ALIKE,
            "... also within the cap, where half of the nodes have it alike");
     nodes[3].reason = theirs;
-    is_int(health_review(&cluster, "n4", 2), HEALTH_FOREIGN,
+    is_int(health_review(&cluster, "n4", 200, 2), HEALTH_FOREIGN,
            "what others drain meanwhile is left to them");
-    is_int(health_review(&cluster, "n9", 2), HEALTH_NO_NODE, "what is not there too");
+    is_int(health_review(&cluster, "n9", 200, 2), HEALTH_NO_NODE, "what is not there too");
 }
 
 /* A switch that restarts: its nodes alone lose their links. */
@@ -112,28 +115,66 @@ static void leaves(void)
             .name = names[i], .reason = none, .is_idle = true, .leaf = i / ON_LEAF};
     }
     for (int i = 0; i < 2; i++) {
-        is_int(health_decide(&cluster, names[i], ours, NODES), HEALTH_DRAIN,
+        is_int(health_decide(&cluster, names[i], ours, 102, NODES), HEALTH_DRAIN,
                "node %d of a leaf is drained", i);
         nodes[i].is_drained = true;
         nodes[i].reason = ours;
         nodes[i].reason_time = 100 + i;
     }
-    is_int(health_decide(&cluster, "n2", ours, NODES), HEALTH_ALIKE,
+    is_int(health_decide(&cluster, "n2", ours, 102, NODES), HEALTH_ALIKE,
            "... the third is not: it is the switch");
-    is_int(health_decide(&cluster, "n8", ours, NODES), HEALTH_DRAIN, "... one of another leaf is");
+    is_int(health_decide(&cluster, "n8", ours, 102, NODES), HEALTH_DRAIN,
+           "... one of another leaf is");
     for (int i = 2; i <= ON_LEAF; i++) {
         nodes[i].is_drained = true;
         nodes[i].reason = ours;
         nodes[i].reason_time = 102;
     }
-    is_int(health_review(&cluster, "n1", NODES), HEALTH_OURS, "... and stays so");
+    is_int(health_review(&cluster, "n1", 102, NODES), HEALTH_OURS, "... and stays so");
     for (int i = 2; i < ON_LEAF; i++)
-        is_int(health_review(&cluster, names[i], NODES), HEALTH_ALIKE,
+        is_int(health_review(&cluster, names[i], 102, NODES), HEALTH_ALIKE,
                "node %d, of the same second as others of its leaf, takes it back", i);
     for (int i = 0; i < NODES; i++)
         nodes[i].leaf = -1;
-    is_int(health_review(&cluster, "n2", NODES), HEALTH_OURS,
+    is_int(health_review(&cluster, "n2", 102, NODES), HEALTH_OURS,
            "where no topology is known, the cluster alone counts");
+}
+
+/* Nodes that wait for a spare part of the same name, and one that loses its own weeks later. */
+static void drains_what_fails_weeks_after_others(void)
+{
+    enum { NODES = 64, ON_LEAF = 8, WEEK_S = 7 * 86400 };
+    static char names[NODES][4], none[] = "", early[] = "muster: gpu_missing gpu3 2026-11-01",
+                                 late[] = "muster: gpu_missing gpu3 2026-11-21";
+    const time_t now = 3 * WEEK_S;
+    struct cluster_node nodes[NODES];
+    struct cluster cluster = {.nodes = nodes, .node_count = NODES};
+
+    for (int i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof names[i], "n%d", i);
+        nodes[i] = (struct cluster_node){
+            .name = names[i], .reason = none, .is_idle = true, .leaf = i / ON_LEAF};
+    }
+    for (int i = 0; i < 4; i++) {
+        nodes[i].is_drained = true;
+        nodes[i].reason = early;
+        nodes[i].reason_time = (i + 1) * WEEK_S / 4;
+    }
+    is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_DRAIN,
+           "others of the leaf were drained for the same weeks ago: a node is drained");
+    nodes[7].is_drained = true;
+    nodes[7].reason = late;
+    nodes[7].reason_time = now;
+    is_int(health_review(&cluster, "n7", now, NODES), HEALTH_OURS, "... and stays so");
+    nodes[7].is_drained = false;
+    for (int i = 0; i < 4; i++)
+        nodes[i].reason_time = now - 600;
+    is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_ALIKE,
+           "... not where they were ten minutes ago");
+    for (int i = 0; i < 4; i++)
+        nodes[i].reason_time = now + WEEK_S;
+    is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_ALIKE,
+           "... nor where they were after its own fault began, however long it lasts");
 }
 
 int main(void)
@@ -141,5 +182,6 @@ int main(void)
     faults();
     decisions();
     leaves();
+    drains_what_fails_weeks_after_others();
     return tap_done();
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/health/onset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+int main(void)
+{
+    char *root = tree_unpack(""), path[512];
+
+    snprintf(path, sizeof path, "%s/state/onset", root);
+    is_int(onset_take(path, "link_down eth1", 1000), 1000,
+           "a fault begins with the check that finds it");
+    is_int(onset_take(path, "link_down eth1", 9000), 1000, "... and goes on while checks find it");
+    is_int(onset_take(path, "link_down eth2", 9000), 9000, "another one begins anew");
+    is_int(onset_take(path, "", 9100), 9100, "a check without fault");
+    is_int(onset_take(path, "link_down eth2", 9200), 9200, "... ends it");
+    is_int(onset_take(path, "link_down eth2", 9000), 9000,
+           "a clock that was set back begins it anew");
+    tree_put(root, "state/onset", "not a time\n");
+    is_int(onset_take(path, "gpu_missing ", 9300), 9300, "... as does a file of something else");
+    is_int(onset_take(path, "gpu_missing ", 9400), 9300, "... which is written over");
+    tree_remove(root);
+    return tap_done();
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/health/onset.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "validate/health/state_file.h"
+
+struct onset {
+    const char *fault;
+    long long since_s;
+};
+
+static int write_onset(const void *what, FILE *stream)
+{
+    const struct onset *onset = what;
+
+    return fprintf(stream, "%lld %s\n", onset->since_s, onset->fault) < 0 ? -1 : 0;
+}
+
+time_t onset_take(const char *path, const char *fault, time_t now)
+{
+    struct onset onset = {fault, now};
+    char *text = state_file_read(path), *then = NULL;
+    long long since_s;
+
+    if (text)
+        text[strcspn(text, "\n")] = '\0';
+    since_s = text ? strtoll(text, &then, 10) : 0;
+    if (since_s > 0 && since_s <= now && *then == ' ' && strcmp(then + 1, fault) == 0)
+        onset.since_s = since_s;
+    else if (*fault)
+        (void)state_file_write(path, write_onset, &onset, NULL);
+    else if (text)
+        (void)unlink(path);
+    free(text);
+    return (time_t)onset.since_s;
+}
