@@ -103,6 +103,7 @@ static void accounting_query(struct ran *asked, size_t count)
         arguments_add(&words, "--parsable2");
         arguments_add(&words, "--allocations");
         arguments_add(&words, "--allusers");
+        arguments_add(&words, "--duplicates"); /* each run of a job that was requeued */
         arguments_add(&words, "--format=JobID,JobIDRaw,UID,Start,End,NodeList");
         arguments_add(&words, "--jobs=%s", jobs);
         if (!words.out_of_memory)

@@ -4,15 +4,21 @@
 #include "validate/slurm/ran.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 #include "validate/slurm/release.h"
 
-/* Neither the controller nor the accounting is asked here. */
+/* The controller has forgotten all jobs. */
 int slurm_load_jobs(time_t since, job_info_msg_t **found, uint16_t flags)
 {
-    (void)since, (void)found, (void)flags;
-    return -1;
+    static job_info_msg_t none;
+
+    (void)since, (void)flags;
+    *found = &none;
+    return SLURM_SUCCESS;
 }
 
 void slurm_free_job_info_msg(job_info_msg_t *found)
@@ -67,9 +73,34 @@ static void knows_jobs_by_their_ids(void)
        "... not by the array's");
 }
 
+/* As sacct: of a job that was requeued only the newest run, unless all are asked for. */
+static void believes_reports_of_runs_before_a_requeue(void)
+{
+    char *root = tree_unpack(""), path[4096], *before = strdup(getenv("PATH"));
+    struct ran asked = {.job_id = 12, .uid = 1000, .node = "n1", .holder = "n2", .at = FIVE - 1800};
+    struct error err = {""};
+
+    tree_put(root, "sacct",
+             "#!/bin/sh\n"
+             "case \" $* \" in *' --duplicates '*)\n"
+             "    echo '12|12|1000|2026-11-25T16:00:00|2026-11-25T17:00:00|n[1-2]' ;;\n"
+             "esac\n"
+             "echo '12|12|1000|2026-11-25T18:00:00|Unknown|n[3-4]'\n");
+    snprintf(path, sizeof path, "%s/sacct", root);
+    chmod(path, 0700);
+    snprintf(path, sizeof path, "%s:%s", root, before);
+    setenv("PATH", path, 1);
+    is_int(ran_query(&asked, 1, &err), 0, "the accounting is asked: %s", err.text);
+    ok(ran_is_true(&asked), "a report of a job's run before its requeue is believed");
+    setenv("PATH", before, 1);
+    free(before);
+    tree_remove(root);
+}
+
 int main(void)
 {
     setenv("TZ", "UTC0", 1);
+    believes_reports_of_runs_before_a_requeue();
     believes_reports_of_the_jobs_time();
     knows_jobs_by_their_ids();
     return tap_done();
