@@ -326,11 +326,14 @@ int certify_run(struct certify *certify, int argc, char **argv)
             status = COMMAND_UNKNOWN;
         if (certify->count == 0 && is_selective(&certify->options) && !certify_stop && !is_broken)
             status = COMMAND_PASS;
+        if (certify->has_unread && status == COMMAND_PASS)
+            status = COMMAND_UNKNOWN;
         if (certify->count == 0)
-            certify_note(certify, certify->options.is_suspects ? "no suspects"
-                                  : certify->options.is_due    ? "no certificate is due"
-                                  : certify->options.is_idle   ? "no idle node needs a test"
-                                                               : "no node to certify");
+            certify_note(certify, certify->has_unread ? "no node tested: suspects unknown"
+                                  : certify->options.is_suspects ? "no suspects"
+                                  : certify->options.is_due      ? "no certificate is due"
+                                  : certify->options.is_idle     ? "no idle node needs a test"
+                                                                 : "no node to certify");
         certify_facts(certify);
         certify_report(certify, certify->json == stdout ? stderr : stdout);
         /* one without nodes, as --suspects mostly is, must not be what "last" means, and one that

@@ -151,7 +151,7 @@ static int reports_collect(struct certify *certify, const struct cluster_partiti
 }
 
 /* A job is in one partition. What cannot be read is left to a later run: the strikes and quick
- * failures count without it. */
+ * failures count without it, but the run does not pass. */
 static void collect_beside(const struct cluster_partition *partition, const struct hostlist *names,
                            void *context)
 {
@@ -159,8 +159,10 @@ static void collect_beside(const struct cluster_partition *partition, const stru
     struct error err = {""};
 
     if (partition && names->count > 0 && !certify_stop &&
-        reports_collect(collected->certify, partition, names, collected, &err) != 0)
+        reports_collect(collected->certify, partition, names, collected, &err) != 0) {
+        collected->certify->has_unread = true;
         certify_note(collected->certify, "%s", err.text);
+    }
     labels_clear(&collected->labels);
     hostlist_clear(&collected->nodes);
 }

@@ -5,8 +5,8 @@
 #include "validate/certify/state/run.h"
 
 /* Reads the suspect reports on those nodes of the run that are free, and the strikes of earlier
- * runs, notes each, and leaves in the run only those that one is about and a few partners. Returns
- * 0, or -1 with err. */
+ * runs, notes each, and leaves in the run only those that one is about and a few partners. Where
+ * reports cannot be read, has_unread is set and the others count. Returns 0, or -1 with err. */
 int certify_suspects(struct certify *certify, struct error *err);
 /* Leaves only the wanted nodes in the run, and a few others as partners: one on each leaf
  * switch that has a wanted one, and enough; of the partition that has most of the wanted ones, as a

@@ -120,6 +120,7 @@ struct certify {
     struct hostlist notes;       /* lines under the table */
     bool is_misused;             /* a node or partition was named that is not there */
     bool has_fault;              /* a fault that is no node's */
+    bool has_unread;             /* suspect reports of nodes could not be read */
     char *peers;                 /* for certify_environment_peers(); NULL: not known */
     size_t drained;              /* nodes that muster has out of service, this run's included */
     char runs[512];              /* the directory of journals */

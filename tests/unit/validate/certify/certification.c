@@ -19,6 +19,7 @@
 #include "validate/command/report.h"
 #include "validate/history/history.h"
 #include "validate/history/stage_values.h"
+#include "validate/slurm/ended.h"
 #include "lib/base/history_figure.h"
 
 /* Whole certifications, from the choice of nodes to the report, on a cluster that the test makes
@@ -844,6 +845,35 @@ static int step(const struct step *wanted, const struct process *process,
     return 0;
 }
 
+static bool has_silent_reports; /* no suspect report can be read */
+
+static int step_on(const struct hostlist *names, const char *partition, int wait_s, bool has_labels,
+                   char *const *words, const struct process *process, struct process_result *result,
+                   struct error *err)
+{
+    (void)names, (void)partition, (void)wait_s, (void)has_labels, (void)words, (void)process;
+    if (turn("step", err) != 0)
+        return -1;
+    if (has_silent_reports)
+        return error_set(err, "no job for the suspect reports");
+    *result = (struct process_result){.end = PROCESS_EXITED};
+    return 0;
+}
+
+/* No job has ended. */
+int ended_jobs_load(struct ended_job **jobs, size_t *count, struct error *err)
+{
+    (void)err;
+    *jobs = NULL;
+    *count = 0;
+    return 0;
+}
+
+void ended_jobs_free(struct ended_job *jobs, size_t count)
+{
+    (void)jobs, (void)count;
+}
+
 static const struct cluster_operations operations = {
     .open = open_slurm,
     .name = name_of,
@@ -867,6 +897,7 @@ static const struct cluster_operations operations = {
     .allocation_get = allocation,
     .allocation_check = allocation_query,
     .step_run = step,
+    .step_run_on = step_on,
 };
 
 /* ---------------------------------------------------------------- the run */
@@ -893,7 +924,7 @@ static void speak(const int *kept)
 }
 
 static enum certify_level level; /* of the next runs */
-static bool keeps_history;
+static bool keeps_history, is_suspects;
 static int failed_rails; /* AllowFailedRails */
 static const char *golden = "";
 
@@ -921,11 +952,13 @@ static int run(struct certify *certify, bool is_dry_run)
     gpus_asked = -1;
     memset(peers_of, 0, sizeof peers_of);
     refused_name[0] = '\0';
-    *certify =
-        (struct certify){.operations = &operations,
-                         .live_directory = live_directory,
-                         .options = {.is_dry_run = is_dry_run, .is_idle = is_idle, .level = level},
-                         .undo = {.journal = -1, .keeper_pipe = -1}};
+    *certify = (struct certify){.operations = &operations,
+                                .live_directory = live_directory,
+                                .options = {.is_dry_run = is_dry_run,
+                                            .is_idle = is_idle,
+                                            .is_suspects = is_suspects,
+                                            .level = level},
+                                .undo = {.journal = -1, .keeper_pipe = -1}};
     conf_defaults(&certify->conf);
     certify->conf.drain_cap_percent = 50;
     snprintf(certify->conf.gpu_container, sizeof certify->conf.gpu_container, "%s",
@@ -1644,6 +1677,23 @@ static void idle(void)
     lasting_s = 0;
 }
 
+static void knows_no_suspects_without_reports(void)
+{
+    static struct certify certify;
+
+    is_suspects = true;
+    is_int(run(&certify, false), COMMAND_PASS, "without a suspect report nothing is tested");
+    is_int((long)certify.count, 0, "... no node");
+    ok(has_note(&certify, "no suspects"), "... which is said");
+    certify_clear(&certify);
+    has_silent_reports = true;
+    is_int(run(&certify, false), COMMAND_UNKNOWN, "reports that cannot be read are no pass");
+    ok(has_note(&certify, "no job for the suspect reports"), "... why is said");
+    ok(!has_note(&certify, "no suspects"), "... and not that there are no suspects");
+    certify_clear(&certify);
+    has_silent_reports = is_suspects = false;
+}
+
 /* Whenever the job comes. */
 static void idle_any_time(void)
 {
@@ -1782,6 +1832,7 @@ int main(void)
     addresses();
     cut_check();
     idle();
+    knows_no_suspects_without_reports();
     idle_any_time();
     is_idle = true;
     job_at_s = INFINITY;
