@@ -29,45 +29,28 @@ static void certified_probe(struct verify_run *run, const struct intent_statemen
 static void certified_judge(const struct intent_statement *statement,
                             const struct verify_seen *seen, struct verify_result *result)
 {
-    const struct seen_node *later = NULL;
+    const struct seen_node *node = &seen->node;
 
     (void)statement;
-    for (size_t i = 0; i < seen->node_count; i++) {
-        const struct seen_node *node = &seen->nodes[i];
-
-        if (node->answer == PROBE_SILENT) {
-            verify_not_shown(result, "%s: %s", node->name, node->said);
-            return;
-        }
-        if (node->answer != PROBE_ACCEPTED)
-            continue;
-        if (node->after_s < VERIFY_SOON_S && seen->has_gate)
-            verify_not_shown(result,
-                             "a job would start on %s, which has no certificate, and what a "
-                             "prolog or the plugin does then is not tried",
-                             node->name);
-        else if (node->after_s < VERIFY_SOON_S)
-            verify_fail(result, VERIFY_NOT_CERTIFIED,
-                        "a job would start on %s, which has no certificate", node->name);
-        if (node->after_s < VERIFY_SOON_S)
-            return;
-        if (node->after_s < VERIFY_NEVER_S)
-            later = node;
-    }
     if (seen->node_count == 0)
         verify_not_shown(result, "each node has a certificate");
-    else if (later)
-        verify_not_shown(result, "a job would start on %s, which has no certificate, in %.0f s",
-                         later->name, later->after_s);
-    else if (seen->has_more)
+    else if (node->answer == PROBE_SILENT)
+        verify_not_shown(result, "%s: %s", node->name, node->said);
+    else if (seen_is_final(node) && seen->has_gate)
         verify_not_shown(result,
-                         "no job would start on %zu nodes without certificate; the others "
-                         "were not tried",
-                         seen->node_count);
+                         "a job would start on %s, which has no certificate, and what a "
+                         "prolog or the plugin does then is not tried",
+                         node->name);
+    else if (seen_is_final(node))
+        verify_fail(result, VERIFY_NOT_CERTIFIED,
+                    "a job would start on %s, which has no certificate", node->name);
+    else if (node->answer == PROBE_ACCEPTED && node->after_s < VERIFY_NEVER_S)
+        verify_not_shown(result, "a job would start on %s, which has no certificate, in %.0f s",
+                         node->name, node->after_s);
     else
-        verify_pass(result, "no job would start on %s%s: %s", seen->nodes[0].name,
+        verify_pass(result, "no job would start on %s%s: %s", node->name,
                     seen->node_count > 1 ? " and the others without certificate" : "",
-                    *seen->nodes[0].said ? seen->nodes[0].said : "not for a month");
+                    *node->said ? node->said : "not for a month");
 }
 
 const struct verify_kind verify_certified = {"Certified", keys, certified_plan, certified_probe,

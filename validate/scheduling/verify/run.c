@@ -404,23 +404,21 @@ void verify_uncertified(struct verify_run *run, const struct intent_who *who,
                      *site_config(site, "PrologSlurmctld");
     for (size_t i = 0; i < nodes->count && !is_stopped(run); i++) {
         const char *name = site_value(&nodes->records[i], "NodeName");
-        struct seen_node *node = &seen->nodes[seen->node_count];
+        struct seen_node node = {.answer = PROBE_SILENT};
 
         if (hostlist_contains(&run->setting->certified, name) ||
             !is_in_partition(run->setting, who, i))
             continue;
-        if (seen->node_count == SEEN_NODES) {
-            seen->has_more = true;
-            break;
-        }
         request_make(run, who, &request);
         request.reservation = "";
         request.node = name;
-        snprintf(node->name, sizeof node->name, "%s", name);
-        node->answer = probe_would_start(&request, &start, node->said, sizeof node->said);
-        node->after_s = difftime(start, time(NULL));
-        seen->node_count++;
+        snprintf(node.name, sizeof node.name, "%s", name);
+        node.answer = probe_would_start(&request, &start, node.said, sizeof node.said);
+        node.after_s = difftime(start, time(NULL));
+        seen_node_take(&node, seen);
         doing(run, "%s, %s", run->statement->line->text, name);
+        if (seen_is_final(&node))
+            break;
     }
 }
 

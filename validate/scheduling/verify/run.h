@@ -60,8 +60,8 @@ bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen
 void verify_factors(struct seen_job *job);
 /* Cancels the job and waits until it is over. */
 void verify_end(struct verify_run *run, struct seen_job *job);
-/* The nodes without certificate that the partition has, the first SEEN_NODES, and when a job would
- * start there. */
+/* Asks of the nodes without certificate that the partition has when a job would start there, until
+ * one is final. */
 void verify_uncertified(struct verify_run *run, const struct intent_who *who,
                         struct verify_seen *seen);
 

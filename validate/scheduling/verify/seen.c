@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "lib/base/text.h"
+#include "lib/constants/policy_constants.h"
 
 const char *const seen_factor_names[SEEN_FACTORS] = {
     [SEEN_AGE] = "Age",         [SEEN_FAIRSHARE] = "FairShare",
@@ -143,6 +144,29 @@ bool seen_is_settled(const struct seen_job *job)
 {
     return job->answer != PROBE_ACCEPTED ||
            (*job->state && !is_turn(job, sizeof turns / sizeof *turns));
+}
+
+/* What a node says, from least to most. */
+enum { NODE_NEVER, NODE_LATER, NODE_SOON, NODE_SILENT };
+
+static int node_rank(const struct seen_node *node)
+{
+    return node->answer == PROBE_SILENT     ? NODE_SILENT
+           : node->answer != PROBE_ACCEPTED ? NODE_NEVER
+           : node->after_s < VERIFY_SOON_S  ? NODE_SOON
+           : node->after_s < VERIFY_NEVER_S ? NODE_LATER
+                                            : NODE_NEVER;
+}
+
+bool seen_is_final(const struct seen_node *node)
+{
+    return node_rank(node) >= NODE_SOON;
+}
+
+void seen_node_take(const struct seen_node *node, struct verify_seen *seen)
+{
+    if (seen->node_count++ == 0 || node_rank(node) > node_rank(&seen->node))
+        seen->node = *node;
 }
 
 const char *seen_describe(const struct seen_job *job, char *text, size_t size)

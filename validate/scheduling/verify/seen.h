@@ -35,7 +35,7 @@ struct seen_job {
     long factors[SEEN_FACTORS]; /* weighted: what each adds to the priority */
 };
 
-/* A node without a certificate, and when a job would start there. */
+/* A node without a certificate, and when a job would start there: after_s, of PROBE_ACCEPTED. */
 struct seen_node {
     char name[64];
     enum probe_answer answer;
@@ -43,17 +43,16 @@ struct seen_node {
     char said[120];
 };
 
-enum { SEEN_JOBS = INTENT_AMOUNT_MOST + 2, SEEN_NODES = 64 };
+enum { SEEN_JOBS = INTENT_AMOUNT_MOST + 2 };
 
 struct verify_seen {
     struct seen_job jobs[SEEN_JOBS];
     size_t count;
-    struct seen_node nodes[SEEN_NODES];
-    size_t node_count;
-    bool has_more;       /* nodes without a certificate that were not tried */
-    size_t other_jobs;   /* of others, in the cluster: a limit of a group counts them too */
-    bool has_gate;       /* a prolog or the plugin may refuse what Slurm would start */
-    char not_shown[240]; /* why there is nothing to judge; "" */
+    struct seen_node node; /* of those without a certificate the one that says most */
+    size_t node_count;     /* how many were tried; the others would say no more */
+    size_t other_jobs;     /* of others, in the cluster: a limit of a group counts them too */
+    bool has_gate;         /* a prolog or the plugin may refuse what Slurm would start */
+    char not_shown[240];   /* why there is nothing to judge; "" */
 };
 
 /* Takes a line of "scontrol -o show job". Returns 0, or -1: it is none. */
@@ -70,6 +69,12 @@ bool seen_is_limited(const struct seen_job *job);
 bool seen_is_of_group(const struct seen_job *job);
 /* It is not to start yet: one that was requeued waits a moment. */
 bool seen_is_later(const struct seen_job *job);
+/* Whether what a node says settles that others cannot say more: the controller is silent, or a job
+ * would start there soon. */
+bool seen_is_final(const struct seen_node *node);
+/* Counts a node, and keeps it where it says more than those before: final, then a start later but
+ * before VERIFY_NEVER_S, then none. */
+void seen_node_take(const struct seen_node *node, struct verify_seen *seen);
 /* It waits, and the scheduler has looked at it. */
 bool seen_is_considered(const struct seen_job *job);
 /* Whether the scheduler has decided about it: it runs, is over, was refused, or waits for another

@@ -2,6 +2,7 @@
 #include "validate/scheduling/verify/kinds.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/tap.h"
@@ -211,26 +212,54 @@ static void test_reservation(void)
     is_str(judge(&verify_reserved), "unknown", "no answer");
 }
 
+/* Nodes without certificate, asked in this order; "pass" and so on, as judge(). */
+static const char *certified_of(const struct seen_node *nodes, size_t count)
+{
+    bool has_gate = seen.has_gate;
+
+    memset(&seen, 0, sizeof seen);
+    seen.has_gate = has_gate;
+    for (size_t i = 0; i < count && !(i > 0 && seen_is_final(&nodes[i - 1])); i++)
+        seen_node_take(&nodes[i], &seen);
+    return judge(&verify_certified);
+}
+
 static void test_certified(void)
 {
+    struct seen_node nodes[80];
+
     memset(&seen, 0, sizeof seen);
-    is_str(judge(&verify_certified), "unknown", "each node has a certificate");
-    seen.node_count = 2;
-    strcpy(seen.nodes[0].name, "n1");
-    strcpy(seen.nodes[1].name, "n2");
-    seen.nodes[0].answer = PROBE_REFUSED;
-    seen.nodes[1].after_s = 365 * 86400.0;
-    is_str(judge(&verify_certified), "pass", "refused, and not for a year");
-    seen.has_more = true;
-    is_str(judge(&verify_certified), "unknown", "... but there are more than were tried");
-    seen.has_more = false;
-    seen.nodes[1].after_s = 3600;
-    is_str(judge(&verify_certified), "unknown", "in an hour");
-    seen.nodes[1].after_s = 0;
-    is_str(judge(&verify_certified), "uncertified-node-open", "now");
+    for (int i = 0; i < 80; i++) {
+        nodes[i] = (struct seen_node){.answer = PROBE_REFUSED, .said = "Access denied"};
+        snprintf(nodes[i].name, sizeof nodes[i].name, "n%d", i + 1);
+    }
+    is_str(certified_of(nodes, 0), "unknown", "each node has a certificate");
+    nodes[1].answer = PROBE_ACCEPTED;
+    nodes[1].after_s = 365 * 86400.0;
+    is_str(certified_of(nodes, 2), "pass", "refused, and not for a year");
+    has_str(result.found, "no job would start on n1 and the others", "... on any of them");
+    has_str(result.found, "Access denied", "... as Slurm says of the first");
+    is_str(certified_of(nodes, 1), "pass", "one node alone");
+    ok(!strstr(result.found, "others"), "... has no others");
+    is_str(certified_of(nodes, 80), "pass", "however many there are");
+    nodes[1].after_s = 3600;
+    is_str(certified_of(nodes, 80), "unknown", "in an hour");
     has_str(result.found, "n2", "... on a node that is named");
+    nodes[79].answer = PROBE_ACCEPTED;
+    is_str(certified_of(nodes, 80), "uncertified-node-open", "now, on the last of many");
+    has_str(result.found, "n80", "... which is named");
+    nodes[1].after_s = 0;
+    is_str(certified_of(nodes, 80), "uncertified-node-open", "now, on an early one");
+    has_str(result.found, "n2", "... is named");
+    is_int((long)seen.node_count, 2, "... and the others are not asked");
     seen.has_gate = true;
-    is_str(judge(&verify_certified), "unknown", "... unless the prolog refuses");
+    is_str(certified_of(nodes, 80), "unknown", "... unless the prolog refuses");
+    seen.has_gate = false;
+    nodes[1].after_s = 3600;
+    nodes[40].answer = PROBE_SILENT;
+    strcpy(nodes[40].said, "timed out");
+    is_str(certified_of(nodes, 80), "unknown", "a controller that does not answer");
+    has_str(result.found, "n41: timed out", "... is named");
 }
 
 /* -------------------------------------------------------------------------- a replay */
