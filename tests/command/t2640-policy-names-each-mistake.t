@@ -215,6 +215,14 @@ sound 'a QOS that is OFF has the PreemptMode of the cluster' qos qos 's/^(batch\
 kinds=$("$muster" policy check --kinds | cut -d' ' -f1)
 is "$(for kind in $kinds; do [[ $seen == *" $kind "* ]] || echo "$kind"; done)" '' 'each kind has a case'
 
+# a slurm.conf that was saved without what it includes says no lines
+site qos
+sed -i '/^ClusterName/a Include /etc/slurm/nodes.conf' "$dir/site/slurm.conf"
+sed -Ei 's/^(MaxArraySize .*= ).*/\1100001/' "$dir/site/config"
+text=$(policy)
+is "$?" 0 'a slurm.conf with an Include of what was not saved'
+like "$text" '^warn     array-above-jobs ' '... and what is wrong is found'
+
 # what a person and a program read
 site qos
 sed -Ei 's/^(PreemptMode .*= ).*/\1OFF/; s/^(MaxArraySize .*= ).*/\1100001/' "$dir/site/config"

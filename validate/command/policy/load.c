@@ -139,7 +139,7 @@ static int load_accounting(const struct policy_options *options, struct site *si
 }
 
 /* slurm.conf of this host says where a finding is, if it is what the controller has. Returns 0, or
- * -1 with err where what was saved is none. */
+ * -1 with err where what was saved is none; one that cannot be read whole says nothing. */
 static int load_lines(const struct policy_options *options, struct site *site, struct error *err)
 {
     const char *match = site_config(site, "HASH_VAL");
@@ -147,8 +147,10 @@ static int load_lines(const struct policy_options *options, struct site *site, s
     char name[256];
 
     if (options->from) {
-        if (slurm_lines_read(options->from, "", "slurm.conf", &site->lines, err) < 0)
-            return -1;
+        if (slurm_lines_read(options->from, "", "slurm.conf", &site->lines, err) < 0) {
+            slurm_lines_clear(&site->lines); /* an Include of a file that was not saved */
+            return 0;
+        }
         if (site->lines.count > 0 &&
             !slurm_lines_value(&site->lines, "ClusterName", name, sizeof name))
             return error_set(err, "%s/slurm.conf: found no ClusterName", options->from);
