@@ -179,6 +179,7 @@ static void drain_add(struct actions *actions, const struct node_run *node_run)
     struct reason_fault faults[OUTCOME_FAULTS];
     size_t count = 0;
     char reason[200];
+    const struct cluster_node *now = cluster_node(&actions->now, node_run->name);
     const char *old = stays_drained(node_run) ? node_run->slurm->reason : "";
 
     for (size_t i = 0; i < outcome->fault_count; i++)
@@ -192,7 +193,7 @@ static void drain_add(struct actions *actions, const struct node_run *node_run)
         certify_note(certify, "%s would be drained: %s", node_run->name, reason);
         return;
     }
-    if (*old && !node_run->is_resumed && strcmp(old, reason) == 0) {
+    if (*old && !node_run->is_resumed && now && cap_is_taken(now) && strcmp(old, reason) == 0) {
         certify_note(certify, "%s stays drained: %s", node_run->name, reason);
         return;
     }

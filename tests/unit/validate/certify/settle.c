@@ -358,6 +358,31 @@ static void admin_drains_meanwhile(void)
     hostlist_clear(&lifted);
 }
 
+/* One of ours, before its drain would be lifted; it fails for the same again. */
+static void drains_again_what_an_admin_resumed(void)
+{
+    static struct certify certify;
+    struct hostlist lifted = {0};
+    struct error err;
+
+    refused_turn = 0;
+    run_begin(&certify);
+    hostlist_append(&lifted, "n6");
+    world[5].is_drained = false;
+    world[5].reason[0] = '\0';
+    is_int(certify_drains_lift(&certify, &lifted, &err), 0, "no drain is left to lift");
+    is_int(world[5].resumes, 0, "... and none is");
+    certify_drains_decide(&certify);
+    certify_drains_release(&certify);
+    ok(world[5].is_drained, "one of ours that an administrator resumed fails: it is drained");
+    is_str(world[5].reason, ours, "... with its reason, which says since when");
+    run_begin(&certify);
+    certify_drains_decide(&certify);
+    is_int(world[5].drains, 0, "one that is still drained needs no other drain");
+    has_str(notes, "n6 stays drained", "... which is said");
+    hostlist_clear(&lifted);
+}
+
 /* Two of ours and the one that is drained first are all that the cap lets. */
 static void controller_goes(void)
 {
@@ -413,6 +438,7 @@ int main(void)
 {
     healthy_controller();
     admin_drains_meanwhile();
+    drains_again_what_an_admin_resumed();
     controller_goes();
     fail_alike();
     refusals(false);
