@@ -140,6 +140,12 @@ static int run_child(const char *name, double limit_s, void (*work)(void *state)
     return 0;
 }
 
+double bounded_longest_s(double limit_s)
+{
+    return limit_s + (BOUNDED_KERNEL_WAIT_S > BOUNDED_DYING_WAIT_S ? BOUNDED_KERNEL_WAIT_S
+                                                                   : BOUNDED_DYING_WAIT_S);
+}
+
 int bounded_run(const char *name, double limit_s, void (*work)(void *state), void *state,
                 size_t size, struct bounded_end *end, struct error *err)
 {
@@ -175,7 +181,7 @@ static bool is_left(pid_t process, double limit_s)
     if (!waits_in_kernel(process, &start_s))
         return false;
     clock_gettime(CLOCK_BOOTTIME, &now);
-    if ((double)now.tv_sec - start_s < limit_s + BOUNDED_DYING_WAIT_S)
+    if ((double)now.tv_sec - start_s < bounded_longest_s(limit_s))
         return false;
     usleep((useconds_t)(BOUNDED_KILL_WAIT_S * 1e6));
     return waits_in_kernel(process, &later_s) && later_s == start_s;

@@ -33,6 +33,10 @@ struct bounded_end {
 int bounded_run(const char *name, double limit_s, void (*work)(void *state), void *state,
                 size_t size, struct bounded_end *end, struct error *err);
 
+/* How many seconds bounded_run() takes at most with that limit: until what cannot be killed at once
+ * has been given up. */
+double bounded_longest_s(double limit_s);
+
 /* A child of that name, limit and user, of an earlier run, that waits in the kernel where no signal
  * reaches it: who starts another each time gets more and more of them. One that is young enough to
  * be at work for another process, or to be dying, is none, though it waits. 0: there is none. */

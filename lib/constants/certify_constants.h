@@ -33,7 +33,7 @@ ROW(integer, CERTIFY_DUE_S, 86400, "s", "chosen 2026-11", "a nightly run renews 
 ROW(integer, CERTIFY_ALLOCATE_S, 20, "s", "chosen 2026-11", "Slurm may take to start the job of a run") \
 ROW(integer, CERTIFY_ALLOCATE_NEXT_S, 60, "s", "chosen 2026-11", "the same after a job of the run: epilogs and CompleteWait come first") \
 ROW(integer, CERTIFY_ALLOCATE_TRIES, 3, "jobs", "chosen 2026-11", "with fewer nodes each time") \
-ROW(integer, CERTIFY_SHORT_JOB_MIN, 5, "min", "chosen 2026-11", "time limit of a job for check and certificates") \
+ROW(integer, CERTIFY_SHORT_JOB_MIN, 5, "min", "chosen 2026-11", "time limit of a job for check and certificates, more where what hangs may take minutes") \
 ROW(integer, CERTIFY_BATTERY_BESIDES_MIN, 2, "min", "chosen 2026-11", "time limit of the battery's job beyond its stages") \
 ROW(integer, CERTIFY_RESERVED_BESIDES_MIN, 5, "min", "chosen 2026-11", "a reservation lasts so much longer than its jobs") \
 /* users' reports of suspects */ \
@@ -49,7 +49,7 @@ ROW(integer, SUSPECTS_REMOVE_S, 20, "s", "chosen 2026-11", "to remove reports") 
 /* steps */ \
 ROW(integer, CERTIFY_REACH_S, 4, "s", "chosen 2026-11", "slurmd may take to answer") \
 ROW(integer, CERTIFY_MISSED_S, 20, "s", "chosen 2026-11", "slurmctld may take to miss a node whose job has ended") \
-ROW(integer, CERTIFY_CHECK_S, 20, "s", "chosen 2026-11", "the step that runs muster check, of few nodes") \
+ROW(integer, CERTIFY_CHECK_S, 20, "s", "chosen 2026-11", "the step that runs muster check, of few nodes, besides what drivers and file servers that hang may take") \
 ROW(integer, CERTIFY_NEIGHBORS_S, 15, "s", "chosen 2026-11", "the step that asks lldpd for neighbors") \
 ROW(integer, CERTIFY_CERTIFICATE_S, 20, "s", "chosen 2026-11", "the step that writes certificates, of few nodes") \
 ROW(integer, CERTIFY_NODES_PER_S, 50, "nodes/s", "chosen 2026-11", "what a step of many nodes gets more") \

@@ -17,7 +17,7 @@ collectives lib
 trainer lib collectives validate/harness
 validate/accelerator lib
 validate/battery collectives lib validate/accelerator validate/harness validate/schedule
-validate/certify lib validate/command validate/compare validate/harness validate/history validate/localization validate/policy validate/report validate/schedule validate/slurm validate/subnet validate/suspects
+validate/certify lib validate/checks validate/command validate/compare validate/harness validate/history validate/localization validate/policy validate/report validate/schedule validate/slurm validate/subnet validate/suspects
 validate/checks lib validate/accelerator validate/health validate/suspects
 validate/command lib validate/checks validate/compare validate/health validate/history validate/plan validate/policy validate/report validate/scheduling validate/slurm validate/subnet validate/suspects
 validate/compare lib validate/report validate/slurm

@@ -25,6 +25,7 @@ validate_checks_libchecks_a_SOURCES = \
 	validate/checks/interfaces.c \
 	validate/checks/jobs.c \
 	validate/checks/kernel.c \
+	validate/checks/held.c \
 	validate/checks/limits.c \
 	validate/checks/log.c \
 	validate/checks/mounts.c \

@@ -47,6 +47,9 @@ extern const size_t check_count;
  * and "net.interfaces" are both net.interfaces. NULL or "" holds all. */
 int check_is_wanted(const struct check *check, const char *only);
 
+/* How many seconds a GPU driver and file servers that do not respond may hold all checks up. */
+double checks_held_s(const struct conf *conf);
+
 /* Fills in suite, node and test, and hands the record to the sink. */
 void checks_report(const struct checks *checks, const char *test, struct record *record);
 

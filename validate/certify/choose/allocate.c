@@ -15,6 +15,7 @@
 #include "validate/certify/state/estimate.h"
 #include "validate/certify/step/give_back.h"
 #include "validate/certify/step/reach_nodes.h"
+#include "validate/checks/checks.h"
 #include "validate/slurm/allocation.h"
 
 /* All stages of the battery by their limits, and what surrounds them. */
@@ -23,9 +24,15 @@ static int battery_minutes(const struct certify *certify)
     return (int)ceil(certify_battery_s(certify, certify->count) / 60) + CERTIFY_BATTERY_BESIDES_MIN;
 }
 
+/* For check and certificates. */
+static int short_minutes(const struct certify *certify)
+{
+    return CERTIFY_SHORT_JOB_MIN + (int)(checks_held_s(&certify->conf) / 60);
+}
+
 static int job_minutes(const struct certify *certify)
 {
-    int minutes = CERTIFY_SHORT_JOB_MIN;
+    int minutes = short_minutes(certify);
 
     if (!certify->is_root)
         minutes += battery_minutes(certify);
@@ -39,7 +46,7 @@ static int job_minutes(const struct certify *certify)
 static int reserve(struct certify *certify, const struct hostlist *names, struct error *err)
 {
     int minutes =
-        battery_minutes(certify) + 2 * CERTIFY_SHORT_JOB_MIN + CERTIFY_RESERVED_BESIDES_MIN;
+        battery_minutes(certify) + 2 * short_minutes(certify) + CERTIFY_RESERVED_BESIDES_MIN;
 
     for (size_t i = 0; i < names->count; i++)
         if (certify_node_run(certify, names->names[i])->plan.role == ROLE_RETEST)

@@ -15,6 +15,7 @@
 #include "validate/certify/step/certify_step.h"
 #include "validate/certify/step/peers.h"
 #include "validate/certify/step/reach_nodes.h"
+#include "validate/checks/checks.h"
 #include "validate/compare/comparison.h"
 
 /* Whose the drain of a node is that Slurm drained for a failed prolog: its own note says that its
@@ -84,12 +85,13 @@ static void run(struct certify *certify)
         progress_begin(&certify->progress, "check");
         progress_doing(&certify->progress, "muster check on %zu node%s", asked, text_plural(asked));
         step_muster(&program, "check", "--json", NULL);
-        rv = certify_muster(
-            certify,
-            &(struct certify_step){.stage = STAGE_CHECK,
-                                   .nodes = &names,
-                                   .deadline_s = certify_deadline_s(CERTIFY_CHECK_S, names.count)},
-            &program, &first, &err);
+        rv = certify_muster(certify,
+                            &(struct certify_step){
+                                .stage = STAGE_CHECK,
+                                .nodes = &names,
+                                .deadline_s = certify_deadline_s(
+                                    CERTIFY_CHECK_S + checks_held_s(&certify->conf), names.count)},
+                            &program, &first, &err);
         if (comparison_incomplete(&certify->records, first, &names, &silent) != 0)
             certify->has_fault = true;
         if (silent.count < names.count || i == CERTIFY_TRIES || !certify_allocate_again(certify))

@@ -129,6 +129,7 @@ int main(void)
     ok(!end.is_stuck, "... and gone");
     is_int(outcome_of(close_all_and_hang, &number, 0.3, &end), BOUNDED_LATE,
            "so is work that hangs with its files closed");
+    ok(clock_s() - begin_s < 2 * bounded_longest_s(0.3), "... each as soon as is said");
     is_int(outcome_of(hang_without_processor, &number, 0.3, &end), BOUNDED_LATE,
            "so is work that has hardly any processor");
     ok(!end.is_stuck, "... and gone, however late: it does not wait in the kernel");

@@ -12,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/bounded_child.h"
 #include "lib/constants/certify_constants.h"
+#include "lib/constants/checks_constants.h"
 #include "tests/unit/tap.h"
 #include "validate/certify/state/estimate.h"
 #include "validate/command/command.h"
@@ -106,6 +108,7 @@ static double job_at_s, lasting_s, listing_s, given_back_s;
 static int looks;
 static char refused_name[64];
 static double now_s;
+static double check_deadline_s; /* of the last step that ran muster check */
 static pid_t own;
 static char directory[] = "/tmp/muster-certification-XXXXXX";
 
@@ -608,6 +611,8 @@ static void muster(char *const *words, const struct hostlist *names, const struc
 {
     size_t task = 0;
 
+    if (strcmp(words[0], "check") == 0)
+        check_deadline_s = process->deadline_s;
     for (int i = 0; i < NODES; i++) { /* Slurm numbers tasks in its own order of nodes */
         if (!hostlist_contains(names, nodes[i].name))
             continue;
@@ -926,7 +931,7 @@ static void speak(const int *kept)
 static enum certify_level level; /* of the next runs */
 static bool keeps_history, is_suspects;
 static int failed_rails; /* AllowFailedRails */
-static const char *golden = "";
+static const char *golden = "", *mounts = "";
 
 /* Returns the exit status; certify is to be cleared. */
 static int run(struct certify *certify, bool is_dry_run)
@@ -964,6 +969,7 @@ static int run(struct certify *certify, bool is_dry_run)
     snprintf(certify->conf.gpu_container, sizeof certify->conf.gpu_container, "%s",
              container ? container : "");
     certify->conf.allow_failed_rails = failed_rails;
+    hostlist_expand(mounts, &certify->conf.mounts, NULL);
     snprintf(certify->conf.golden_path, sizeof certify->conf.golden_path, "%s", golden);
     snprintf(path, sizeof path, "%s/history.db", directory);
     if (!keeps_history)
@@ -1072,6 +1078,15 @@ static void one_run(void)
     is_str(values(&certify), "check 5 1;collectives 4 0;launch 4 0;links 4 0;reach 5 0;",
            "the history knows what each stage found");
     ok(links_were_quick, "the links were measured quickly");
+    ok(check_deadline_s > bounded_longest_s(certify.conf.gpu_deadline_s) + CERTIFY_CHECK_S - 1,
+       "muster check has time to say that a GPU driver hangs: %.0f s", check_deadline_s);
+    certify_clear(&certify);
+    mounts = "/home,/scratch:rw,/projects";
+    run(&certify, false);
+    ok(check_deadline_s >
+           bounded_longest_s(certify.conf.gpu_deadline_s) + 3 * bounded_longest_s(CHECK_MOUNT_S),
+       "... and three mounts as well: %.0f s", check_deadline_s);
+    mounts = "";
     certify_clear(&certify);
 }
 
