@@ -45,7 +45,7 @@ void watch_judge_conditions(struct judging *judging)
         [STOPPED] = FAULT_RANK_HUNG, [BLOCKED] = FAULT_TASK_HUNG, [GONE] = FAULT_RANK_HUNG};
     struct watch *watch = judging->watch;
     size_t counts[4] = {0}, first = judging->verdict->count;
-    bool is_quiet = judging->moving == 0 && judging->untold == 0;
+    bool is_quiet = judging->moving == 0 && judging->untold == 0 && judging->silent == 0;
 
     for (size_t i = 0; i < watch->node_count; i++) {
         const struct watch_node *node = &watch->nodes[i];
@@ -64,10 +64,15 @@ void watch_judge_conditions(struct judging *judging)
                 (condition != STOPPED && judging->quiet_s < judging->patience_s))
                 continue;
             snprintf(part, sizeof part, "rank %d", rank->rank);
-            FINDING(judging, is_quiet ? VERDICT_FAIL : VERDICT_WARN, codes[condition], node->name,
-                    part, "rank %d (pid %ld) %s%s", rank->rank, rank->pid, said[condition],
+            FINDING(judging,
+                    is_quiet                                      ? VERDICT_FAIL
+                    : judging->silent > 0 && condition != STOPPED ? VERDICT_UNKNOWN
+                                                                  : VERDICT_WARN,
+                    codes[condition], node->name, part, "rank %d (pid %ld) %s%s", rank->rank,
+                    rank->pid, said[condition],
                     is_quiet              ? "; nothing moves in the job"
                     : judging->moving > 0 ? "; the job goes on"
+                    : judging->silent > 0 ? "; data may move on nodes that send no samples"
                                           : "");
         }
     }

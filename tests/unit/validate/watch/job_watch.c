@@ -313,6 +313,23 @@ static void stopped(void)
     has_str(verdict.line, "sends no samples", "... perhaps for that node");
     end();
 
+    for (int ends = 0; ends <= 1; ends++) {
+        begin();
+        pass(20);
+        nodes[0].is_silent = true;
+        quiet();
+        nodes[1].has_none = ends;
+        nodes[1].state = 'D';
+        nodes[1].cpu = 0;
+        pass(50);
+        for (size_t i = 0; i < verdict.count; i++)
+            is_int(verdict.findings[i].verdict, VERDICT_UNKNOWN,
+                   "data may move on the node without samples, so nobody is blamed: %s",
+                   verdict.findings[i].message);
+        ok(verdict.count == 2, "... and who waits for a file or has ended is named");
+        end();
+    }
+
     begin();
     nodes[0].is_silent = true;
     pass(20);
