@@ -4,8 +4,9 @@
 #include <string.h>
 
 /* Ports that nobody uses: the second one of a card with two, say. A port that is down does not tell
- * whether it should be up. Without an address or any other setting that says so it is not a rail;
- * whoever sees other nodes knows more. */
+ * whether it should be up. Without an address or any other setting that says so it is not a rail,
+ * unless its link was lost since boot: then it has a cable, and who set it up may have taken its
+ * address away with the link. Whoever sees other nodes knows more. */
 
 static bool is_configured(const struct inventory *inventory, const struct conf *conf,
                           const struct rail *rail)
@@ -88,6 +89,12 @@ static bool has_link(const struct rail *rail)
     return rail_is_up(rail) && rail->nic && rail->nic->is_up && rail->nic->has_carrier;
 }
 
+/* It was there since boot, and nobody set the interface down. */
+static bool has_lost_link(const struct rail *rail)
+{
+    return rail->nic->is_up && !rail->nic->has_carrier && rail->nic->carrier_ups > 0;
+}
+
 static bool is_in_use(const struct nic *nic)
 {
     return nic && nic->is_up && nic->has_carrier && nic->address_count > 0;
@@ -107,7 +114,8 @@ static bool is_unused(const struct inventory *inventory, const struct conf *conf
         return false;
     for (size_t i = 0; i < count; i++)
         has_other |= rail_is_up(&rails[i]) && is_in_use(rails[i].nic);
-    return has_other && rail->nic && !has_link(rail) && !is_configured(inventory, conf, rail);
+    return has_other && rail->nic && !has_link(rail) && !has_lost_link(rail) &&
+           !is_configured(inventory, conf, rail);
 }
 
 size_t rails_leave_unused(const struct inventory *inventory, const struct conf *conf,

@@ -54,6 +54,7 @@ struct nic {
     bool has_carrier;           /* the link is there */
     char state[INVENTORY_NAME]; /* operstate: "up", "down", ... */
     long carrier_changes;
+    long carrier_ups; /* how often the link came since boot; -1: the kernel does not tell */
     bool has_default_route;
     long default_route_metric; /* of the best one; -1 without */
     /* "10.1.0.3/24", IPv4 first, then IPv6 without link-local ones, as the kernel lists them. Of a

@@ -103,6 +103,7 @@ static void read_nic(const char *root, const char *name, struct nic *nic)
     nic->is_up = flags >= 0 && (flags & IFF_UP);
     nic->has_carrier = read_int(root, name, "carrier") == 1;
     nic->carrier_changes = read_int(root, name, "carrier_changes");
+    nic->carrier_ups = read_int(root, name, "carrier_up_count");
     if (sysfs_exists(root, "sys/class/net/%s/device", name)) {
         read_device(root, nic);
     } else {

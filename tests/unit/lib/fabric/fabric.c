@@ -126,6 +126,20 @@ static void chosen_by_configuration(void)
     conf_clear(&conf);
 }
 
+/* Whose address went with its link. */
+static void lost(void)
+{
+    char *root = tree_unpack("bond");
+
+    tree_put(root, "sys/class/net/ens3f1np1/carrier_up_count", "1\n");
+    inventory_free(node);
+    node = inventory_read(root, NULL);
+    tree_remove(root);
+    fabric_choose(node, NULL, &fabric);
+    rails_are("mlx5_2:1 mlx5_3:1");
+    is_int(fabric.unused_count, 0, "a port that had a link since boot is in use");
+}
+
 /* Nodes made up of NICs of one driver. */
 static struct inventory *made;
 
@@ -203,6 +217,15 @@ static void interfaces_on_others(void)
     fabric_choose(made, NULL, &fabric);
     rails_are("eno1"); /* what has an address should be up */
     made->nics[1].address_count = 0;
+    made->nics[1].carrier_ups = 1;
+    fabric_choose(made, NULL, &fabric);
+    rails_are("ens1"); /* what somebody set down */
+    made->nics[1].is_up = true;
+    fabric_choose(made, NULL, &fabric);
+    rails_are("eno1"); /* what lost its link may have lost its address with it */
+    made->nics[1].carrier_ups = -1;
+    fabric_choose(made, NULL, &fabric);
+    rails_are("ens1"); /* an old kernel does not tell */
     made->nics[0].has_carrier = false;
     fabric_choose(made, NULL, &fabric);
     rails_are("eno1 eno2"); /* management does not work either */
@@ -246,6 +269,7 @@ int main(void)
     chosen_by_rules();
     chosen_by_configuration();
     only_management();
+    lost();
     interfaces_on_others();
     inventory_free(node);
     return tap_done();
