@@ -184,14 +184,47 @@ static void evaluate_pcie(struct evaluation *evaluation, long index)
              "uses %lld of %lld PCIe lanes", width, width_max);
 }
 
+/* Whether the library lists all GPUs of its vendor that the node has. */
+static bool lists_all(const struct evaluation *evaluation)
+{
+    const struct inventory *inventory = evaluation->view->inventory;
+    size_t count = 0;
+
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        count += inventory->gpus[i].vendor == evaluation->report->vendor;
+    return evaluation->report->count >= count;
+}
+
+/* Whether all others of the model have links and their number is odd: bridges join cards in pairs
+ * or in fours. */
+static bool is_left_over(const struct evaluation *evaluation, const struct accelerator *device)
+{
+    size_t linked = 0;
+
+    for (size_t i = 0; i < evaluation->report->count; i++) {
+        const struct accelerator *other = device_at(evaluation, i);
+
+        if (other == device || strcmp(other->model, device->model) != 0)
+            continue;
+        if (accelerator_number(other, ACCELERATOR_LINKS_ACTIVE) <= 0)
+            return false;
+        linked++;
+    }
+    return linked % 2 == 1 && lists_all(evaluation);
+}
+
 /* Whether all GPUs of the model have links, as on a baseboard or in a hive of xGMI: bridges between
- * PCIe cards join some of a node's and leave others without. */
+ * PCIe cards join some of a node's and leave others without, and MIG turns off the links of an
+ * A100, which has no state of the fabric (NVIDIA, Fabric Manager User Guide: Interoperability With
+ * MIG). */
 static bool has_links_on_board(const struct evaluation *evaluation,
                                const struct accelerator *device)
 {
     return (evaluation->report->vendor != GPU_NVIDIA && evaluation->report->vendor != GPU_AMD) ||
            accelerator_number(device, ACCELERATOR_FABRIC_STATE) >= FABRIC_STARTED_NOT ||
-           device->fabric_cluster[0] || strstr(device->model, "SXM");
+           device->fabric_cluster[0] ||
+           (accelerator_number(device, ACCELERATOR_MIG) != 1 &&
+            (strstr(device->model, "SXM") || is_left_over(evaluation, device)));
 }
 
 static void evaluate_links(struct evaluation *evaluation, long index)

@@ -188,8 +188,13 @@ static void faults(void)
           "gpu_link_down gpu3 NVIDIA A100-SXM4-40GB at 0000:5d:00.0 has 0 NVLinks up, another "
           "device of the node has 18\n",
           "... or on a baseboard");
-    finds("gpu3.links_down 18\ngpu.fabric_state 0\ngpu.name NVIDIA A100-PCIE-40GB", "",
-          "a PCIe card without bridge is well");
+    finds("gpu3.links_down 18\ngpu.fabric_state 0",
+          "gpu_link_down " AT3 "has 0 NVLinks up, another device of the node has 18\n",
+          "... of a name that does not say so: bridges leave no single card without");
+    finds("gpu3.links_down 18\ngpu.fabric_state 0\ngpu3.mig 1", "", "... but for MIG");
+    finds("gpu2.links_down 18\ngpu3.links_down 18\ngpu.fabric_state 0\n"
+          "gpu.name NVIDIA A100-PCIE-40GB",
+          "", "PCIe cards without bridge are well");
     finds("gpu3.links_down 4\ngpu.fabric_state 0\ngpu.name NVIDIA A100-PCIE-40GB",
           "gpu_link_down gpu3 NVIDIA A100-PCIE-40GB at 0000:5d:00.0 has 14 NVLinks up, another "
           "device of the node has 18\n",
@@ -246,6 +251,8 @@ static void places(void)
     has_str(said, "gpu_lost gpu2 H100 at 0000:2a:00.0 is on the PCI bus, but ",
             "a GPU that is not listed is lost");
     ok(!strstr(said, "gpu1"), "unless it is kept for virtual machines");
+    look("devices 2\ngpu1.links_down 18\ngpu.fabric_state 0\n");
+    is_str(said, "", "the bridge of a card that is listed may lead to one that is not");
     memset(&node, 0, sizeof node);
 }
 
