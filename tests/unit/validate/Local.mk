@@ -60,6 +60,7 @@ tests_unit_validate_battery_gpu_evaluate_t_LDADD = $(libgpu) $(unit_libs)
 tests_unit_validate_battery_gpu_groups_t_LDADD = $(libgpu) $(unit_libs)
 tests_unit_validate_battery_host_evaluate_t_LDADD = $(libhost) $(unit_libs)
 tests_unit_validate_battery_host_topology_t_LDADD = $(libhost) $(unit_libs)
+tests_unit_validate_battery_link_errors_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=counters_read
 tests_unit_validate_battery_link_errors_t_LDADD = $(libbattery) $(unit_libs)
 tests_unit_validate_battery_passes_t_LDADD = $(libbattery) $(unit_libs)
 tests_unit_validate_battery_samples_t_LDADD = $(libbattery) $(unit_libs)

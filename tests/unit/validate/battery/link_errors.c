@@ -106,9 +106,43 @@ static void counts_once(void)
     tree_remove(root);
 }
 
+static bool lacks_rdma_bytes; /* of what is read of this machine */
+
+int __real_counters_read(const char *root, const char *netdev, const char *rdma_device,
+                         int rdma_port, struct counters *counters);
+int __wrap_counters_read(const char *root, const char *netdev, const char *rdma_device,
+                         int rdma_port, struct counters *counters);
+int __wrap_counters_read(const char *root, const char *netdev, const char *rdma_device,
+                         int rdma_port, struct counters *counters)
+{
+    int rv = __real_counters_read(root, netdev, rdma_device, rdma_port, counters);
+
+    counters->lacks_rdma_bytes |= lacks_rdma_bytes;
+    return rv;
+}
+
+static void counts_what_goes_by_tcp(void)
+{
+    static const struct nic nic = {.name = "lo"};
+    static const struct rdma_port port = {.device = "irdma0", .port = 1};
+    struct rail rail = {.name = "irdma0:1", .class = FABRIC_ROCE_V2, .nic = &nic, .port = &port};
+    struct counters counters;
+    bool can_count;
+
+    lacks_rdma_bytes = true;
+    errors_read(&rail, &counters, &can_count);
+    ok(!can_count, "a port that does not count RDMA's bytes");
+    rail.class = FABRIC_IWARP;
+    errors_read(&rail, &counters, &can_count);
+    ok(can_count, "... where the rail's data go by TCP all are counted");
+    ok(errors_arrived_bytes(&rail) >= 0, "... those that arrive as well");
+    lacks_rdma_bytes = false;
+}
+
 int main(void)
 {
     names_what_moves();
     counts_once();
+    counts_what_goes_by_tcp();
     return tap_done();
 }

@@ -111,13 +111,14 @@ static void read_pauses(const char *interface, struct counters *counters)
     netlink_close(&netlink);
 }
 
-/* Returns whether it counts all that it carries: what software RDMA carries its interface counts.
- */
+/* Returns whether it counts all that it carries: what software RDMA carries its interface counts,
+ * and what goes by TCP. */
 static bool rail_read(const struct rail *rail, struct counters *counters)
 {
     return counters_read("", rail->nic ? rail->nic->name : "", rail->port ? rail->port->device : "",
                          rail->port ? rail->port->port : 0, counters) == 0 &&
-           (!counters->lacks_rdma_bytes || rail->port->is_software);
+           (!counters->lacks_rdma_bytes || rail->port->is_software ||
+            !fabric_class_is_rdma(rail->class));
 }
 
 void errors_read(const struct rail *rail, struct counters *counters, bool *can_count)
