@@ -25,6 +25,18 @@ static int open_beside(struct atomic_file *file, mode_t mode)
     return file->fd;
 }
 
+/* Owner and group as they were; else the group alone, else neither. */
+static void give(struct atomic_file *file, const struct stat *was, const struct stat *own)
+{
+    file->mode = was->st_mode & 0777;
+    if ((was->st_uid == own->st_uid && was->st_gid == own->st_gid) ||
+        fchown(file->fd, was->st_uid, was->st_gid) == 0)
+        return;
+    file->is_ours = true;
+    if (was->st_gid != own->st_gid && fchown(file->fd, (uid_t)-1, was->st_gid) != 0)
+        file->mode &= 0707 | (was->st_mode & 07) << 3;
+}
+
 int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, struct error *err)
 {
     struct stat status, own;
@@ -45,14 +57,9 @@ int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, s
     }
     if (fstat(file->fd, &own) != 0)
         return atomic_file_discard(file, err);
-    if (!is_there)
-        status = own;
-    if (((status.st_uid != own.st_uid || status.st_gid != own.st_gid) &&
-         fchown(file->fd, status.st_uid, status.st_gid) != 0) ||
-        !(file->stream = fdopen(file->fd, "w")))
-        return atomic_file_discard(file, err);
-    file->mode = status.st_mode & 0777;
-    return 0;
+    give(file, is_there ? &status : &own, &own);
+    file->stream = fdopen(file->fd, "w");
+    return file->stream ? 0 : atomic_file_discard(file, err);
 }
 
 static int take_name(const struct atomic_file *file)

@@ -26,15 +26,17 @@ struct atomic_file {
     bool is_unsynced; /* false. True: the end does not wait for the disk */
     bool is_new;      /* false. True: the end takes nobody's name, not even of one who came since */
 
+    bool is_ours;         /* it could not be given the owner or the group of what was there */
     const char *path;     /* the caller's */
     char aside[PATH_MAX]; /* its name until the end; "" when there is none. A signal's handler may
                              unlink() that one */
 };
 
-/* Makes the file. Where it takes another's place it has that one's owner and group, who must be
- * allowed to be given it, and none but the owner's permissions. A link is replaced itself, not what
- * it links to. What is there and no regular file, as /dev/null, is left as it is: EINVAL. Returns
- * 0, or -1 with errno and err "PATH: ..." and nothing to be ended. */
+/* Makes the file. Where it takes another's place it has that one's owner and group, as far as they
+ * may be given it (is_ours), and none but the owner's permissions until the end. A group that is
+ * not that one's gets no permission that not all have. A link is replaced itself, not what it links
+ * to. What is there and no regular file, as /dev/null, is left as it is: EINVAL. Returns 0, or -1
+ * with errno and err "PATH: ..." and nothing to be ended. */
 int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, struct error *err);
 
 /* Gives it its permissions and its name. Returns 0, or -1 with errno and err "PATH: ..."; then

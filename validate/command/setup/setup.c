@@ -138,6 +138,10 @@ static int change_make(const char *root, const struct setup_file *file, struct e
         return -1;
     if (atomic_file_begin(&written, path, 0644, err) != 0)
         return -1;
+    if (written.is_ours) { /* slurm.conf stays whose it is */
+        errno = EPERM;
+        return atomic_file_discard(&written, err);
+    }
     return fputs(file->after, written.stream) < 0 ? atomic_file_discard(&written, err)
                                                   : atomic_file_commit(&written, err);
 }

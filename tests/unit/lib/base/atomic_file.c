@@ -152,14 +152,16 @@ static bool in_child(bool (*does)(void))
            WEXITSTATUS(status) == 0;
 }
 
-static bool is_owner_kept(void)
+static bool is_taken_over(void)
 {
     struct atomic_file file;
+    struct stat status;
     struct error err;
 
-    return seteuid(65534) == 0 && atomic_file_begin(&file, "old", 0666, &err) == -1 &&
-           errno == EPERM && strcmp(err.text, "old: Operation not permitted") == 0 &&
-           strcmp(names(), "old") == 0;
+    return seteuid(65534) == 0 && atomic_file_begin(&file, "old", 0666, &err) == 0 &&
+           file.is_ours && fputs("another's", file.stream) >= 0 &&
+           atomic_file_commit(&file, &err) == 0 && stat("old", &status) == 0 &&
+           status.st_uid == 65534 && strcmp(names(), "old") == 0;
 }
 
 static void test_owner(void)
@@ -174,15 +176,22 @@ static void test_owner(void)
         return;
     }
     is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "a file in another user's file's place");
+    ok(!file.is_ours, "... is to be that user's");
     fputs("after", file.stream);
     is_int(atomic_file_commit(&file, &err), 0, "... is written");
     ok(stat("old", &status) == 0 && status.st_uid == 1234 && status.st_gid == 1235,
        "... and is that user's and group's");
     is_int(mode_of("old"), 0640, "... with its permissions");
     chmod(".", 0777);
-    ok(in_child(is_owner_kept), "who cannot give it that owner is told, and nothing is left");
+    ok(in_child(is_taken_over), "who cannot give it that owner replaces it by his own");
+    is_str(content("old"), "another's", "... with what was written");
+    is_int(mode_of("old"), 0600, "... and nothing for a group that is another");
+    unlink("old");
+    put("old", "before", 0644);
+    is_int(chown("old", 1234, 1235), 0, "one that all may read");
+    ok(in_child(is_taken_over), "... is replaced too");
+    is_int(mode_of("old"), 0644, "... and may be read by all");
     chmod(".", 0755);
-    is_str(content("old"), "after", "... and it is there still");
     unlink("old");
 }
 
