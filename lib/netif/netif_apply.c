@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/grow.h"
+#include "lib/constants/node_constants.h"
 #include "lib/netif/netif_notes.h"
 
 void netif_report_add(struct netif_report *report, enum netif_line_kind kind, const char *format,
@@ -39,6 +41,8 @@ bool netif_is_at_fault(const struct netif_report *report, bool is_done, bool is_
 static int lock_or_note(const char *journal_path, int wait_ms, const struct netif_machine *machine,
                         uint32_t job, bool is_here, struct netif_report *report, struct error *err)
 {
+    bool has_waited = report->has_waited;
+    long begin_ms = clock_ms();
     int lock = journal_lock(journal_path, 0, err);
 
     if (lock >= 0 || errno != EWOULDBLOCK)
@@ -46,7 +50,10 @@ static int lock_or_note(const char *journal_path, int wait_ms, const struct neti
     report->has_waited = true;
     if (job != 0 && netif_note_leave(journal_path, machine->boot_id, job, is_here, err) != 0)
         netif_report_add(report, LINE_LEFT, "%s", err->text);
-    return journal_lock(journal_path, wait_ms, err);
+    lock = journal_lock(journal_path, wait_ms, err);
+    if (lock >= 0)
+        report->has_waited = has_waited || clock_ms() - begin_ms > NETIF_WAITED_MS;
+    return lock;
 }
 
 /* "mtu 9000" */

@@ -20,7 +20,7 @@ struct netif_report {
     unsigned failed; /* settings asked for that are not so */
     unsigned left; /* not put back, as somebody else changed them or they cannot be; or the journal
                       that still says so could not be written */
-    bool has_waited;      /* another job has or had the lock */
+    bool has_waited;      /* another job has the lock, or had it for more than a moment */
     bool is_inconclusive; /* the lock or memory was not to be had: failed says nothing of the
                              interfaces */
     unsigned line_count, left_out; /* lines that did not fit */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/netif/netif_apply.h"
 #include "lib/netif/netif_notes.h"
+#include "lib/constants/node_constants.h"
 #include "tests/unit/lib/netif/netif_fake.h"
 #include "tests/unit/tap.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Interface lines, the journal's text, the decisions. What being killed does is netif_kill.c's. */
@@ -416,6 +418,41 @@ static void lock_is_taken(void)
     ok(fake_is_as_before(), "... and holds then");
 }
 
+/* What is done when another job has given the lock back after so long. */
+static void hold_after(unsigned milliseconds, struct netif_report *report)
+{
+    struct netif_line line;
+    struct error err;
+    int lock = journal_lock(path, 0, &err);
+    pid_t other = fork();
+
+    if (other == 0) {
+        usleep(1000 * milliseconds);
+        _exit(0);
+    }
+    close(lock);
+    *report = (struct netif_report){0};
+    netif_line_parse("eth1 mtu=9000", &line, &err);
+    netif_hold(path, 60000, &fake_machine, &line, 1, 12, report);
+    netif_line_clear(&line);
+    waitpid(other, NULL, 0);
+}
+
+static void waits_long_and_short(void)
+{
+    struct netif_report report;
+
+    fake_reset();
+    hold_after(100, &report);
+    is_int(report.made, 1, "a lock that comes in a moment");
+    ok(netif_is_at_fault(&report, false, true), "... hides no driver that hangs afterward");
+    let_go(12, &report);
+    hold_after(NETIF_WAITED_MS + 10, &report);
+    is_int(report.made, 1, "a lock that comes late");
+    ok(!netif_is_at_fault(&report, false, true), "... may be why the settings do");
+    let_go(12, &report);
+}
+
 static void faults(void)
 {
     struct netif_report report = {.failed = 1};
@@ -632,6 +669,7 @@ int main(void)
     decides_on_the_way();
     two_jobs();
     lock_is_taken();
+    waits_long_and_short();
     faults();
     priorities();
     failures();
