@@ -66,5 +66,6 @@ lab heal >/dev/null
 ok 'the node, resumed by hand, removes it by itself' within 60 sh -c \
     "! '$lab_dir/lab' -L '$name' on n3 test -e /var/lib/muster/certificate"
 ok 'and its Comment is what the site wrote' within 60 sh -c \
-    "'$lab_dir/lab' -L '$name' run scontrol show node n3 | grep -qx '   Comment=rack 7'"
+    "'$lab_dir/lab' -L '$name' run scontrol show node n3 | grep -qx '   Comment=rack 7'" ||
+    diag "$(lab run scontrol show node n3)" "$(lab on n3 tail -n 20 /var/log/slurm/slurmd.log)"
 done_testing

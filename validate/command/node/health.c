@@ -168,8 +168,11 @@ static void certificate_withdraw(const char *name, const struct conf *conf, char
             text_put(text, size, "certificate removed, %s", why);
         comment =
             !*err.text && revocation_read(node->comment) ? revocation_put(node->comment, 0) : NULL;
-        if (comment)
-            (void)cluster_set_comment(name, comment, &err); /* what stands there is done */
+        if (comment && cluster_set_comment(name, comment, &err) != 0) { /* it harms nobody */
+            size_t length = strlen(text);
+
+            text_put(text + length, size - length, "; its Comment stays as it is: %s", err.text);
+        }
         free(comment);
     }
     cluster_clear(&cluster);
