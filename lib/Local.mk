@@ -125,6 +125,7 @@ lib_libmuster_a_SOURCES += \
 	lib/fabric/affinity.c lib/fabric/affinity.h \
 	lib/fabric/fabric.c lib/fabric/fabric.h \
 	lib/fabric/islands.c lib/fabric/islands.h \
+	lib/fabric/rail_counters.c lib/fabric/rail_counters.h \
 	lib/fabric/rails.c lib/fabric/rails.h \
 	lib/fabric/unused.c \
 	lib/fabric/uppers.c \

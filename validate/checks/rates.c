@@ -8,7 +8,7 @@
 #include "lib/base/quantity.h"
 #include "lib/base/sysfs.h"
 #include "lib/constants/checks_constants.h"
-#include "lib/node/counters.h"
+#include "lib/fabric/rail_counters.h"
 #include "validate/checks/checks.h"
 #include "validate/health/state_file.h"
 
@@ -80,9 +80,7 @@ static void check_rail(struct look_at_rates *look, const struct rail *rail)
     struct counters counters;
     int warned = 0;
 
-    if (counters_read(look->checks->root, rail->nic ? rail->nic->name : "",
-                      rail->port ? rail->port->device : "", rail->port ? rail->port->port : 0,
-                      &counters) < 0) {
+    if (rail_counters_read(look->checks->root, rail, &counters) < 0) {
         checks_record(look->checks, look->test, rail->name, VERDICT_SKIP, "%s has no counters",
                       rail->name);
         return;

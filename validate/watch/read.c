@@ -13,7 +13,7 @@
 
 #include "lib/base/grow.h"
 #include "lib/base/sysfs.h"
-#include "lib/node/counters.h"
+#include "lib/fabric/rail_counters.h"
 #include "validate/slurm/own_job.h"
 
 enum { ENVIRONMENT_MOST = 1 << 20, STAT_MOST = 4096 };
@@ -213,9 +213,7 @@ int watch_read_rails(const char *root, const struct fabric *fabric, struct watch
         struct watch_rail *read = &sample->rails[sample->rail_count];
         struct counters counted;
 
-        if (counters_read(root, rail->nic ? rail->nic->name : "",
-                          rail->port ? rail->port->device : "", rail->port ? rail->port->port : 0,
-                          &counted) != 0)
+        if (rail_counters_read(root, rail, &counted) != 0)
             continue;
         snprintf(read->name, sizeof read->name, "%s", rail->name);
         read->sent_bytes = (double)(counted.tx_bytes + counted.rdma_tx_bytes);
@@ -227,7 +225,7 @@ int watch_read_rails(const char *root, const struct fabric *fabric, struct watch
             (double)(counted.carrier_changes + counted.link_downed + counted.link_error_recovery);
         read->errors = (double)(counted.rx_crc_errors + counted.tx_carrier_errors +
                                 counted.port_rcv_errors + counted.link_integrity_errors);
-        read->is_partial = counted.lacks_rdma_bytes && !rail->port->is_software;
+        read->is_partial = counted.lacks_rdma_bytes;
         sample->rail_count++;
     }
     return 0;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/fabric/rail_counters.h"
 #include "lib/netif/dcb.h"
 
 /* Ethernet's switches may cut through: they pass on a damaged frame before they know of it. */
@@ -111,14 +112,11 @@ static void read_pauses(const char *interface, struct counters *counters)
     netlink_close(&netlink);
 }
 
-/* Returns whether it counts all that it carries: what software RDMA carries its interface counts,
- * and what goes by TCP. */
+/* Returns whether it counts all that it carries: what goes by TCP its interface counts. */
 static bool rail_read(const struct rail *rail, struct counters *counters)
 {
-    return counters_read("", rail->nic ? rail->nic->name : "", rail->port ? rail->port->device : "",
-                         rail->port ? rail->port->port : 0, counters) == 0 &&
-           (!counters->lacks_rdma_bytes || rail->port->is_software ||
-            !fabric_class_is_rdma(rail->class));
+    return rail_counters_read("", rail, counters) == 0 &&
+           (!counters->lacks_rdma_bytes || !fabric_class_is_rdma(rail->class));
 }
 
 void errors_read(const struct rail *rail, struct counters *counters, bool *can_count)
