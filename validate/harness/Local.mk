@@ -29,7 +29,7 @@ libharnessmpi = validate/harness/libharnessmpi.a $(libharness) $(MPI_LIBS)
 validate_harness_libharnessmpi_a_SOURCES = \
 	validate/harness/peer_exchange.c validate/harness/peer_exchange.h \
 	validate/harness/program.c validate/harness/program.h \
-	validate/harness/program_wait.c \
+	validate/harness/sleeping_wait.c validate/harness/sleeping_wait.h \
 	# end of validate_harness_libharnessmpi_a_SOURCES
 validate_harness_libharnessmpi_a_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 validate_harness_libharnessmpi_a_CFLAGS = $(AM_CFLAGS) -pthread

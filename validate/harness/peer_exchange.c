@@ -6,33 +6,43 @@
 #include <stdlib.h>
 
 #include "lib/base/address_ranges.h"
+#include "validate/harness/sleeping_wait.h"
 #include "validate/harness/watch/peers.h"
+#include "validate/harness/watch/stall.h"
+
+static bool is_true_of_all(bool own, MPI_Comm comm)
+{
+    int is_true = own, least = own;
+
+    sleeping_reduce(&is_true, &least, 1, MPI_INT, MPI_MIN, comm);
+    sleeping_bcast(&least, sizeof least, 0, comm);
+    return least;
+}
 
 /* Ranks that lack memory still take part, with room for nothing. */
 void peer_exchange(MPI_Comm comm, bool is_reporter)
 {
     struct in6_addr *own = NULL, *all = NULL;
-    int size, *counts, *begins, total = 0, bytes, is_known;
+    int size, *counts, *begins, total = 0, bytes;
+    MPI_Request request;
 
     MPI_Comm_size(comm, &size);
     bytes = is_reporter ? (int)(addresses_own(&own) * sizeof *own) : 0;
     counts = calloc((size_t)size, sizeof *counts);
     begins = calloc((size_t)size, sizeof *begins);
-    is_known = counts && begins && (bytes > 0 || !is_reporter);
-    MPI_Allreduce(MPI_IN_PLACE, &is_known, 1, MPI_INT, MPI_MIN, comm);
-    if (is_known) {
-        MPI_Allgather(&bytes, 1, MPI_INT, counts, 1, MPI_INT, comm);
+    if (is_true_of_all(counts && begins && (bytes > 0 || !is_reporter), comm)) {
+        sleeping_allgather(&bytes, counts, sizeof bytes, comm);
         for (int rank = 0; rank < size; rank++) {
             begins[rank] = total;
             total += counts[rank];
         }
         all = malloc((size_t)total + 1);
-        is_known = all != NULL;
-        MPI_Allreduce(MPI_IN_PLACE, &is_known, 1, MPI_INT, MPI_MIN, comm);
-    }
-    if (is_known) {
-        MPI_Allgatherv(own, bytes, MPI_BYTE, all, counts, begins, MPI_BYTE, comm);
-        peers_set(all, (size_t)total / sizeof *all);
+        if (is_true_of_all(all != NULL, comm)) {
+            MPI_Igatherv(own, bytes, MPI_BYTE, all, counts, begins, MPI_BYTE, 0, comm, &request);
+            sleeping_wait(&request, STALL_WAIT_ALL);
+            sleeping_bcast(all, total, 0, comm);
+            peers_set(all, (size_t)total / sizeof *all);
+        }
     }
     free(own);
     free(all);

@@ -18,6 +18,7 @@
 #include "lib/slurm/own_name.h"
 #include "validate/harness/launcher.h"
 #include "validate/harness/peer_exchange.h"
+#include "validate/harness/sleeping_wait.h"
 #include "validate/harness/watch/peers.h"
 #include "validate/harness/watch/stall.h"
 #include "validate/harness/watch/watchdog.h"
@@ -110,6 +111,17 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
+/* Of all ranks where each is its node's only one: to split them would have them gather. */
+static void make_leaders(struct program *program)
+{
+    program->leaders = MPI_COMM_WORLD;
+    if (program->node_count == program->size)
+        return;
+    sleeping_barrier(MPI_COMM_WORLD); /* what makes communicators polls */
+    MPI_Comm_split(MPI_COMM_WORLD, program->is_leader ? 0 : MPI_UNDEFINED, program->rank,
+                   &program->leaders);
+}
+
 /* Which rank is on which node. All ranks of a node have the same name, from Slurm or the host. */
 static void gather_names(struct program *program)
 {
@@ -123,7 +135,7 @@ static void gather_names(struct program *program)
     program->node_name = allocate(size, sizeof *program->node_name);
     program->name_of = allocate(size, sizeof *program->name_of);
     own_name("", name, sizeof name);
-    program_allgather(program, name, program->names, sizeof name, MPI_COMM_WORLD);
+    sleeping_allgather(name, program->names, sizeof name, MPI_COMM_WORLD);
     for (int rank = 0; rank < program->size; rank++) {
         int node = rank > 0 ? program->node_of_rank[rank - 1] : 0; /* often the same again */
 
@@ -142,8 +154,7 @@ static void gather_names(struct program *program)
     }
     program->node = program->node_of_rank[program->rank];
     program->is_leader = program->leader_of_node[program->node] == program->rank;
-    MPI_Comm_split(MPI_COMM_WORLD, program->is_leader ? 0 : MPI_UNDEFINED, program->rank,
-                   &program->leaders);
+    make_leaders(program);
 }
 
 const char *program_management(const struct program *program)
@@ -173,14 +184,14 @@ static void start_watch(struct program *program)
             endpoint.address_count = 0;
         }
     }
-    program_bcast(program, &endpoint, sizeof endpoint, 0, MPI_COMM_WORLD);
+    sleeping_bcast(&endpoint, sizeof endpoint, 0, MPI_COMM_WORLD);
     if (program->rank != 0) {
         if (endpoint.address_count > 0)
             socket = heartbeat_connect(&endpoint, program->rank, WATCH_CONNECT_MS, WATCH_ANSWER_MS,
                                        &err);
         watch_start_member(&config, socket, &err);
     }
-    program_barrier(program, MPI_COMM_WORLD);
+    sleeping_barrier(MPI_COMM_WORLD);
     if (program->rank == 0)
         watch_all_joined();
 }
@@ -356,10 +367,10 @@ bool program_lies(const struct program *program)
 void program_leave_mpi(struct program *program)
 {
     program_phase(program, "leaving MPI");
-    program_barrier(program, MPI_COMM_WORLD);
+    sleeping_barrier(MPI_COMM_WORLD);
     launcher_keep(program->rank == 0);
     watch_waits_for(STALL_WAIT_ALL);
-    if (program->leaders != MPI_COMM_NULL)
+    if (program->leaders != MPI_COMM_NULL && program->leaders != MPI_COMM_WORLD)
         MPI_Comm_free(&program->leaders);
     MPI_Finalize();
     atomic_store(&has_left_mpi, true);
@@ -371,9 +382,9 @@ void program_leave_mpi(struct program *program)
 static void finish_mpi(struct program *program)
 {
     program_phase(program, "end");
-    program_barrier(program, MPI_COMM_WORLD);
+    sleeping_barrier(MPI_COMM_WORLD);
     watch_waits_for(STALL_WAIT_ALL);
-    if (program->leaders != MPI_COMM_NULL)
+    if (program->leaders != MPI_COMM_NULL && program->leaders != MPI_COMM_WORLD)
         MPI_Comm_free(&program->leaders);
     MPI_Finalize();
     watch_stop();

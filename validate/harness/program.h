@@ -65,24 +65,6 @@ const char *program_management(const struct program *program);
 /* True when this rank is the one that --inject=lie:RANK names. */
 bool program_lies(const struct program *program);
 
-/* Waits of what is not timed. They sleep; MPI's own poll, and take the processor from the rank that
- * is waited for where cores are few. They test MPI at intervals of a 64th of the time waited, 50 ms
- * at most. The watch knows who is waited for; waits_for as in watch_waits_for(). */
-void program_wait(struct program *program, MPI_Request *request, int waits_for);
-void program_wait_all(struct program *program, MPI_Request *requests, MPI_Status *statuses,
-                      int count, int waits_for);
-
-void program_barrier(struct program *program, MPI_Comm comm);
-void program_bcast(struct program *program, void *data, int size_bytes, int root, MPI_Comm comm);
-void program_allgather(struct program *program, const void *own, void *all, int size_bytes,
-                       MPI_Comm comm);
-/* To rank 0 of comm. */
-void program_reduce(struct program *program, const void *own, void *result, int count,
-                    MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-/* In MPI_COMM_WORLD; size_bytes: of what is received, at most. Returns how many came. */
-void program_send(struct program *program, const void *data, int size_bytes, int rank, int tag);
-int program_receive(struct program *program, void *data, int size_bytes, int rank, int tag);
-
 /* All ranks: ends MPI early, and from then on a rank that dies or freezes is named by the watch and
  * costs its own work, not the job. Nothing of MPI may be used any more. */
 void program_leave_mpi(struct program *program);

@@ -9,6 +9,7 @@
 #include "lib/base/statistics.h"
 #include "validate/battery/collectives/amount.h"
 #include "validate/battery/collectives/ours.h"
+#include "validate/harness/sleeping_wait.h"
 
 enum { ITERATIONS = 100, LEAST_ITERATIONS = 3 };
 
@@ -131,19 +132,19 @@ static void measure(const struct sweep *sweep)
     double mine[ITERATIONS], slowest[ITERATIONS], first;
     int count;
 
-    program_barrier(sweep->program, sweep->comm->mpi);
+    sleeping_barrier(sweep->comm->mpi);
     watch_waits_for(-1);
     run_once(sweep); /* connects, plans */
     first = run_once(sweep);
     count = (int)(sweep->seconds / (first > 1e-6 ? first : 1e-6));
     count = count < LEAST_ITERATIONS ? LEAST_ITERATIONS : count > ITERATIONS ? ITERATIONS : count;
-    program_bcast(sweep->program, &count, sizeof count, 0, sweep->comm->mpi);
+    sleeping_bcast(&count, sizeof count, 0, sweep->comm->mpi);
     watch_waits_for(-1);
     for (int i = 0; i < count; i++) {
         mine[i] = run_once(sweep);
         watch_step();
     }
-    program_reduce(sweep->program, mine, slowest, count, MPI_DOUBLE, MPI_MAX, sweep->comm->mpi);
+    sleeping_reduce(mine, slowest, count, MPI_DOUBLE, MPI_MAX, sweep->comm->mpi);
     if (sweep->program->rank == 0)
         report(sweep, slowest, count);
 }
@@ -153,7 +154,7 @@ static bool goes_on(const struct sweep *sweep)
 {
     int go = !watch_time_is_up(1);
 
-    program_bcast(sweep->program, &go, sizeof go, 0, sweep->comm->mpi);
+    sleeping_bcast(&go, sizeof go, 0, sweep->comm->mpi);
     return go;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "validate/harness/sleeping_wait.h"
 
 enum { TAG_WORD = 300, TAG_MISMATCHES, TAG_EVIDENCE };
 
@@ -115,9 +116,9 @@ int verdict_broadcast(struct program *program, int word)
 {
     if (program->rank == 0)
         for (int rank = 1; rank < program->size; rank++)
-            program_send(program, &word, sizeof word, rank, TAG_WORD);
+            sleeping_send(&word, sizeof word, rank, TAG_WORD);
     else
-        program_receive(program, &word, sizeof word, 0, TAG_WORD);
+        sleeping_receive(&word, sizeof word, 0, TAG_WORD);
     return word;
 }
 
@@ -129,7 +130,7 @@ static struct evidence *collect(struct program *program, const struct bench *ben
     struct evidence *all;
 
     if (program->rank != 0) {
-        program_send(program, bench->evidence, mine * (int)sizeof *all, 0, TAG_EVIDENCE);
+        sleeping_send(bench->evidence, mine * (int)sizeof *all, 0, TAG_EVIDENCE);
         return NULL;
     }
     all = malloc(((size_t)program->size * EVIDENCE_PER_RANK + 1) * sizeof *all);
@@ -139,8 +140,8 @@ static struct evidence *collect(struct program *program, const struct bench *ben
     if (mine > 0)
         memcpy(all, bench->evidence, (size_t)mine * sizeof *all);
     for (int rank = 1; rank < program->size; rank++) {
-        int bytes = program_receive(program, all + *total, EVIDENCE_PER_RANK * (int)sizeof *all,
-                                    rank, TAG_EVIDENCE);
+        int bytes = sleeping_receive(all + *total, EVIDENCE_PER_RANK * (int)sizeof *all, rank,
+                                     TAG_EVIDENCE);
 
         watch_step();
         *total += bytes / (int)sizeof *all;
@@ -154,11 +155,11 @@ static void add_up(struct program *program, struct account *account)
     int others[ACCOUNT_COLLECTIVES];
 
     if (program->rank != 0) {
-        program_send(program, account->mismatches, sizeof others, 0, TAG_MISMATCHES);
+        sleeping_send(account->mismatches, sizeof others, 0, TAG_MISMATCHES);
         return;
     }
     for (int rank = 1; rank < program->size; rank++) {
-        program_receive(program, others, sizeof others, rank, TAG_MISMATCHES);
+        sleeping_receive(others, sizeof others, rank, TAG_MISMATCHES);
         watch_step();
         for (int i = 0; i < ACCOUNT_COLLECTIVES; i++)
             account->mismatches[i] += others[i];

@@ -15,6 +15,7 @@
 #include "validate/battery/gpu/group.h"
 #include "validate/battery/gpu/usage.h"
 #include "validate/harness/program.h"
+#include "validate/harness/sleeping_wait.h"
 
 enum { AGAIN = 3, AT_WORK = 200 /* products, while the management library is read */ };
 
@@ -384,16 +385,16 @@ static void run_node(struct program *program, const struct gpu_options *options)
         crew.workers[i].fd = -1;
     crew_open(&crew);
     measure_all(&crew);
-    program_allgather(program, own, nodes, sizeof *own, program->leaders);
+    sleeping_allgather(own, nodes, sizeof *own, program->leaders);
     measure_again(&crew, nodes);
-    program_allgather(program, own, nodes, sizeof *own, program->leaders);
+    sleeping_allgather(own, nodes, sizeof *own, program->leaders);
     if (is_wanted(&crew, TASK_GROUP_RUN))
         group_measure(&crew, nodes, groups);
     for (int i = 0; i < WORKERS; i++)
         worker_end(&crew.workers[i]);
     own->is_shared = options->skips_busy && own->count > 0 && crew_forget_busy(&crew);
     fold_node(own);
-    program_allgather(program, own, nodes, sizeof *own, program->leaders);
+    sleeping_allgather(own, nodes, sizeof *own, program->leaders);
     if (program->rank == 0) {
         for (int i = 0; i < program->node_count; i++)
             if (nodes[i].is_shared)

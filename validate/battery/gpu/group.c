@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/constants/battery_constants.h"
+#include "validate/harness/sleeping_wait.h"
 #include "validate/schedule/tournament.h"
 
 enum {
@@ -157,7 +158,7 @@ static void share(struct run *run, struct group *group, enum worker_task task, i
         watch_fault("out of memory");
     if (group)
         own = (struct told){group->highest, group->lowest, group->result.outcome, group->id};
-    program_allgather(program, &own, all, sizeof own, program->leaders);
+    sleeping_allgather(&own, all, sizeof own, program->leaders);
     for (int i = 0; group && i < program->node_count; i++) {
         if (!is_in(run, i))
             continue;
@@ -390,7 +391,7 @@ static void measure_node_pairs(struct crew *crew, const struct group_node *nodes
 
 static void gather(struct crew *crew, const struct group_node *own, struct group_node *nodes)
 {
-    program_allgather(crew->program, own, nodes, sizeof *own, crew->program->leaders);
+    sleeping_allgather(own, nodes, sizeof *own, crew->program->leaders);
 }
 
 static void measure_all_nodes(struct crew *crew, unsigned set, struct group_node *own,

@@ -11,6 +11,7 @@
 #include "validate/battery/host/evaluate.h"
 #include "validate/battery/host/measure.h"
 #include "validate/harness/program.h"
+#include "validate/harness/sleeping_wait.h"
 
 enum test { TEST_SET_COMPUTE = 1, TEST_SET_MEMORY = 2, TEST_SET_DISK = 4 };
 
@@ -149,7 +150,7 @@ static void turns_take(struct host_run *run, const struct again *again)
             rv = again ? measure_again(run, again, &err) : measure_all(run, &err);
         if (rv != 0)
             snprintf(node->text, sizeof node->text, "%.159s", err.text);
-        program_barrier(run->program, run->program->leaders);
+        sleeping_barrier(run->program->leaders);
     }
 }
 
@@ -178,7 +179,7 @@ static void run_node(struct program *program, const struct host_options *options
         snprintf(own->machine, sizeof own->machine, "%.39s", program->inventory->boot_id);
     if (measure_open(&run.measure, &err) != 0)
         snprintf(own->text, sizeof own->text, "%.159s", err.text);
-    program_allgather(program, own, nodes, sizeof *own, program->leaders);
+    sleeping_allgather(own, nodes, sizeof *own, program->leaders);
     turns_find(&run, nodes);
     if (run.turn >= HOST_TURNS_MOST) {
         own->is_skipped = true;
@@ -186,15 +187,15 @@ static void run_node(struct program *program, const struct host_options *options
                  "%d nodes of the same machine were measured before it", HOST_TURNS_MOST);
     }
     turns_take(&run, NULL);
-    program_allgather(program, own, nodes, sizeof *own, program->leaders);
+    sleeping_allgather(own, nodes, sizeof *own, program->leaders);
     again_find(&run, nodes, &again);
     is_low = again.cores + again.numas + again.disks > 0;
-    program_allgather(program, &is_low, is_low_of, sizeof is_low, program->leaders);
+    sleeping_allgather(&is_low, is_low_of, sizeof is_low, program->leaders);
     for (int i = 0; i < program->node_count; i++)
         is_any |= is_low_of[i];
     if (is_any) {
         turns_take(&run, &again);
-        program_allgather(program, own, nodes, sizeof *own, program->leaders);
+        sleeping_allgather(own, nodes, sizeof *own, program->leaders);
     }
     if (program->rank == 0)
         host_evaluate(nodes, (size_t)program->node_count, program->node_name, print_record, NULL);

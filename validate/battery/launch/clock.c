@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "lib/base/clock.h"
+#include "validate/harness/sleeping_wait.h"
 
 enum { ROUND_TRIPS = 20 };
 enum { TAG_CLOCK = 1, TAG_TURN, TAG_READY };
@@ -15,11 +16,11 @@ struct reading {
 };
 
 /* Rank 0's side: its clock before and after, the other's in between. */
-static struct reading read_clock(struct program *program, int rank)
+static struct reading read_clock(int rank)
 {
     struct reading best = {.error_s = INFINITY};
 
-    program_receive(program, NULL, 0, rank, TAG_READY); /* it has slept until now */
+    sleeping_receive(NULL, 0, rank, TAG_READY); /* it has slept until now */
     watch_waits_for(rank);
     for (int i = 0; i < ROUND_TRIPS; i++) {
         double before, after, there;
@@ -35,10 +36,10 @@ static struct reading read_clock(struct program *program, int rank)
     return best;
 }
 
-static void report_clock(struct program *program)
+static void report_clock(void)
 {
-    program_receive(program, NULL, 0, 0, TAG_TURN);
-    program_send(program, NULL, 0, 0, TAG_READY);
+    sleeping_receive(NULL, 0, 0, TAG_TURN);
+    sleeping_send(NULL, 0, 0, TAG_READY);
     watch_waits_for(0);
     for (int i = 0; i < ROUND_TRIPS; i++) {
         double here;
@@ -77,11 +78,11 @@ void clock_compare(struct program *program)
 
         if (program->rank == 0) {
             program_step(program);
-            program_send(program, NULL, 0, rank, TAG_TURN);
-            report(program, node, read_clock(program, rank));
+            sleeping_send(NULL, 0, rank, TAG_TURN);
+            report(program, node, read_clock(rank));
         } else if (program->rank == rank) {
-            report_clock(program);
+            report_clock();
         }
     }
-    program_barrier(program, MPI_COMM_WORLD);
+    sleeping_barrier(MPI_COMM_WORLD);
 }

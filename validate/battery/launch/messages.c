@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "validate/harness/pattern.h"
+#include "validate/harness/sleeping_wait.h"
 #include "validate/harness/watch/sockets.h"
 #include "validate/schedule/schedule.h"
 
@@ -34,7 +35,7 @@ struct exchange {
 
 /* So many ranks: all pairs. Above it fewer rounds name a bad rank as surely, and all of them would
  * take time that grows with the ranks. */
-enum { ALL_PAIRS_RANKS = 32 };
+enum { ALL_PAIRS_RANKS = 16 };
 
 /* By which way a rank's messages to other nodes left. */
 struct way {
@@ -89,7 +90,7 @@ static void exchange_with(struct exchange *exchange, int partner, int max_bytes)
         memset(exchange->in, 0, (size_t)sizes[i]);
         MPI_Irecv(exchange->in, sizes[i], MPI_BYTE, partner, (int)i, MPI_COMM_WORLD, &requests[0]);
         MPI_Isend(exchange->out, sizes[i], MPI_BYTE, partner, (int)i, MPI_COMM_WORLD, &requests[1]);
-        program_wait_all(program, requests, statuses, 2, partner);
+        sleeping_wait_all(requests, statuses, 2, partner);
         if (program->node_of_rank[partner] != program->node)
             exchange->sent_bytes += sizes[i];
         MPI_Get_count(&statuses[0], MPI_BYTE, &received);
@@ -178,7 +179,6 @@ static void report_ways(struct exchange *exchange, double tcp_bytes)
 {
     struct program *program = exchange->program;
     struct way own = {exchange->sent_bytes, tcp_bytes, (int)program->fabric->class, ""}, *ways;
-    MPI_Request request;
 
     if (getenv("MUSTER_MPI"))
         own.class = FABRIC_ETHERNET;
@@ -188,9 +188,7 @@ static void report_ways(struct exchange *exchange, double tcp_bytes)
     ways = calloc((size_t)program->size, sizeof *ways);
     if (!ways)
         watch_fault("out of memory");
-    MPI_Igather(&own, (int)sizeof own, MPI_BYTE, ways, (int)sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD,
-                &request);
-    program_wait(program, &request, -1);
+    sleeping_gather(&own, ways, sizeof own, MPI_COMM_WORLD);
     for (int node = 0; node < program->node_count && program->rank == 0; node++) {
         struct way sum = ways[program->leader_of_node[node]];
 
@@ -212,16 +210,11 @@ static void report_all(struct exchange *exchange)
     size_t size = (size_t)program->size;
     int *messages = calloc(size, sizeof *messages), *damaged = calloc(size, sizeof *damaged);
     struct damage *damages = calloc(size, sizeof *damages);
-    MPI_Request request;
 
     if (!messages || !damaged || !damages)
         watch_fault("out of memory");
-    MPI_Igather(&exchange->message_count, 1, MPI_INT, messages, 1, MPI_INT, 0, MPI_COMM_WORLD,
-                &request);
-    program_wait(program, &request, -1);
-    MPI_Igather(&exchange->damage_count, 1, MPI_INT, damaged, 1, MPI_INT, 0, MPI_COMM_WORLD,
-                &request);
-    program_wait(program, &request, -1);
+    sleeping_gather(&exchange->message_count, messages, sizeof *messages, MPI_COMM_WORLD);
+    sleeping_gather(&exchange->damage_count, damaged, sizeof *damaged, MPI_COMM_WORLD);
     if (program->rank == 0) {
         report_nodes(program, messages, damaged);
         for (int i = 0; i < exchange->damage_count; i++)
@@ -229,13 +222,12 @@ static void report_all(struct exchange *exchange)
         for (int rank = 1; rank < program->size; rank++) {
             if (damaged[rank] == 0)
                 continue;
-            program_receive(program, damages, damaged[rank] * (int)sizeof *damages, rank, 100);
+            sleeping_receive(damages, damaged[rank] * (int)sizeof *damages, rank, 100);
             for (int i = 0; i < damaged[rank]; i++)
                 report_damage(program, &damages[i]);
         }
     } else if (exchange->damage_count > 0) {
-        program_send(program, exchange->damages, exchange->damage_count * (int)sizeof *damages, 0,
-                     100);
+        sleeping_send(exchange->damages, exchange->damage_count * (int)sizeof *damages, 0, 100);
     }
     free(messages);
     free(damaged);

@@ -3,6 +3,7 @@
 
 #include "validate/battery/launch/workers.h"
 #include "lib/base/text.h"
+#include "validate/harness/sleeping_wait.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,13 +13,11 @@ void workers_start(struct program *program, double started)
 {
     double mine = program->mpi_ready - (started > 0 ? started : program->process_start);
     double *all = calloc((size_t)program->size, sizeof *all);
-    MPI_Request request;
 
     program_phase(program, "start");
     if (!all)
         watch_fault("out of memory");
-    MPI_Igather(&mine, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, &request);
-    program_wait(program, &request, -1);
+    sleeping_gather(&mine, all, sizeof mine, MPI_COMM_WORLD);
     for (int node = 0; node < program->node_count && program->rank == 0; node++) {
         char message[120];
         struct record record = RECORD(.value = -INFINITY, .low = INFINITY);

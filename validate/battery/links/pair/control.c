@@ -12,6 +12,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/constants/battery_constants.h"
+#include "validate/harness/sleeping_wait.h"
 #include "validate/harness/watch/heartbeat.h"
 #include "validate/harness/watch/monitor.h" /* clock_s() */
 
@@ -180,15 +181,12 @@ struct control *control_open(struct program *program, struct error *err)
     struct control *control = allocate(program);
     unsigned char key[SHA256_BYTES] = {0};
     struct heartbeat_endpoint own;
-    MPI_Request request;
 
     control->listener = heartbeat_listen(program_management(program), false, &own, err);
     if (control->listener >= 0)
         heartbeat_key(&own, key);
     admission_open(&control->admission, control->listener, key, program->node_count);
-    MPI_Iallgather(&own, sizeof own, MPI_BYTE, control->endpoints, sizeof own, MPI_BYTE,
-                   program->leaders, &request);
-    program_wait(program, &request, -1);
+    sleeping_allgather(&own, control->endpoints, sizeof own, program->leaders);
     if (program->node == 0)
         take_calls(control);
     else if (control->listener >= 0)
