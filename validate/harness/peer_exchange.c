@@ -10,15 +10,6 @@
 #include "validate/harness/watch/peers.h"
 #include "validate/harness/watch/stall.h"
 
-static bool is_true_of_all(bool own, MPI_Comm comm)
-{
-    int is_true = own, least = own;
-
-    sleeping_reduce(&is_true, &least, 1, MPI_INT, MPI_MIN, comm);
-    sleeping_bcast(&least, sizeof least, 0, comm);
-    return least;
-}
-
 /* Ranks that lack memory still take part, with room for nothing. */
 void peer_exchange(MPI_Comm comm, bool is_reporter)
 {
@@ -30,14 +21,14 @@ void peer_exchange(MPI_Comm comm, bool is_reporter)
     bytes = is_reporter ? (int)(addresses_own(&own) * sizeof *own) : 0;
     counts = calloc((size_t)size, sizeof *counts);
     begins = calloc((size_t)size, sizeof *begins);
-    if (is_true_of_all(counts && begins && (bytes > 0 || !is_reporter), comm)) {
+    if (sleeping_least(counts && begins && (bytes > 0 || !is_reporter), comm)) {
         sleeping_allgather(&bytes, counts, sizeof bytes, comm);
         for (int rank = 0; rank < size; rank++) {
             begins[rank] = total;
             total += counts[rank];
         }
         all = malloc((size_t)total + 1);
-        if (is_true_of_all(all != NULL, comm)) {
+        if (sleeping_least(all != NULL, comm)) {
             MPI_Igatherv(own, bytes, MPI_BYTE, all, counts, begins, MPI_BYTE, 0, comm, &request);
             sleeping_wait(&request, STALL_WAIT_ALL);
             sleeping_bcast(all, total, 0, comm);

@@ -364,15 +364,20 @@ bool program_lies(const struct program *program)
            program->common.inject.rank == program->rank;
 }
 
+static void finalize_mpi(struct program *program)
+{
+    watch_waits_for(STALL_WAIT_ALL);
+    if (program->leaders != MPI_COMM_NULL && program->leaders != MPI_COMM_WORLD)
+        MPI_Comm_free(&program->leaders);
+    MPI_Finalize();
+}
+
 void program_leave_mpi(struct program *program)
 {
     program_phase(program, "leaving MPI");
     sleeping_barrier(MPI_COMM_WORLD);
     launcher_keep(program->rank == 0);
-    watch_waits_for(STALL_WAIT_ALL);
-    if (program->leaders != MPI_COMM_NULL && program->leaders != MPI_COMM_WORLD)
-        MPI_Comm_free(&program->leaders);
-    MPI_Finalize();
+    finalize_mpi(program);
     atomic_store(&has_left_mpi, true);
     watch_works();
     if (program->rank == 0)
@@ -383,10 +388,7 @@ static void finish_mpi(struct program *program)
 {
     program_phase(program, "end");
     sleeping_barrier(MPI_COMM_WORLD);
-    watch_waits_for(STALL_WAIT_ALL);
-    if (program->leaders != MPI_COMM_NULL && program->leaders != MPI_COMM_WORLD)
-        MPI_Comm_free(&program->leaders);
-    MPI_Finalize();
+    finalize_mpi(program);
     watch_stop();
 }
 

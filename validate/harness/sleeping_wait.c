@@ -53,12 +53,18 @@ void sleeping_reduce(const void *own, void *result, int count, MPI_Datatype type
     sleeping_wait(&request, STALL_WAIT_ALL);
 }
 
+int sleeping_least(int own, MPI_Comm comm)
+{
+    int least = own;
+
+    sleeping_reduce(&own, &least, 1, MPI_INT, MPI_MIN, comm);
+    sleeping_bcast(&least, sizeof least, 0, comm);
+    return least;
+}
+
 void sleeping_barrier(MPI_Comm comm)
 {
-    int own = 0, all = 0;
-
-    sleeping_reduce(&own, &all, 1, MPI_INT, MPI_MAX, comm);
-    sleeping_bcast(&all, sizeof all, 0, comm);
+    sleeping_least(0, comm);
 }
 
 void sleeping_gather(const void *own, void *all, int size_bytes, MPI_Comm comm)

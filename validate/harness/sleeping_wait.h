@@ -19,6 +19,8 @@ int sleeping_receive(void *data, int size_bytes, int rank, int tag);
  * connect to all, as in MPI_Iallgather, MPI may ask the launcher's daemons for each address. */
 void sleeping_barrier(MPI_Comm comm);
 void sleeping_bcast(void *data, int size_bytes, int root, MPI_Comm comm);
+/* The least of what all have; all know it. */
+int sleeping_least(int own, MPI_Comm comm);
 /* To rank 0. */
 void sleeping_reduce(const void *own, void *result, int count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm);
