@@ -33,6 +33,7 @@ ROW(real, PROBE_WAIT_S, 0.5, "s", "chosen 2026-11", "for messages that should ha
 ROW(real, PATH_WARMUP_MOST_S, 0.25, "s", "chosen 2026-11", "of a stream before it is measured, at most") \
 ROW(real, PATH_READING_S, 2e-3, "s", "chosen 2026-11", "a reading of a counter that took longer tells of no moment: others were let run") \
 ROW(real, CHANNEL_PAUSE_S, 0.01, "s", "chosen 2026-11", "buffers of sockets and NICs carry a link over such a pause") \
+ROW(real, PING_POLL_S, 20e-6, "s", "chosen 2026-11", "one look for an answer takes less: longer is a pause of the process") \
 ROW(integer, CHANNEL_SLEEP_MS, 100, "ms", "chosen 2026-11", "one sleep while nothing is measured") \
 ROW(integer, CHANNEL_STREAM_SLEEP_MS, 5, "ms", "chosen 2026-11", "one sleep in a stream: shorter than that pause, so that it is none itself") \
 ROW(real, CHANNEL_STREAM_POLL_S, 20e-6, "s", "chosen 2026-11", "TCP's next bytes are worth a poll for so long") \

@@ -60,6 +60,19 @@ battery 1 muster-timed --pairs n1:n3,n1:n3,n1:n3 --rails eth2
 is "$(of '.metric == "rounds"' .value)" 3 'a pair again and again'
 is "$(awk '{ print ($1 + $2 < $3 / 2) ? "sleeps" : "polls for " $1 + $2 " of " $3 " s" }' "$work/noise" | xargs)" \
     'sleeps sleeps sleeps sleeps' '... whose streams sleep most of the time, as ranks do that wait'
+processor=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/') # the first that is allowed
+printf '#!/bin/sh\nexec taskset -c %s "${0%%squeezed}links" "$@"\n' "$processor" >"$work/muster-squeezed"
+chmod 755 "$work/muster-squeezed"
+for i in 1 2 3; do # each in a group of its own, of which each gets as much as the ranks
+    setsid taskset -c "$processor" timeout 100 sh -c 'while :; do :; done' &
+    busy[i]=$!
+done
+battery 1 muster-squeezed --quick --passes pairs --rails eth1
+kill "${busy[@]}"
+ok 'on a busy processor pauses are told, of latencies too' \
+    [ "$(of '.metric == "latency" and .value > 100 and (.stalled or 0) > 0.5' .node | wc -l)" -gt 0 ]
+is "$(of '.metric == "latency" and (.low or 0) * (1 - (.stalled or 0)) > 100' .node .peer .low .stalled)" '' \
+    '... and what they made is no latency of the link'
 battery 1 muster-links --quick --pairs n1:n3,n4:n2+n3:n2 --rails eth2
 is "$status" 3 'a node in two pairs at once cannot be measured'
 like "$records" 'n2 is in two simultaneous pairs' '... and is named'

@@ -446,16 +446,19 @@ static int find_leaves(double peers_share, struct links *links)
 static void read_latency(const struct record *record, struct links *links)
 {
     const char *ends[] = {record->node, record->peer};
+    double least_us = fmin(record->value, record->low);
+    double delay_us = record->stalled > 0 ? least_us * fmax(1 - record->stalled, 0) : least_us;
     int rail = links_rail(links, record->part);
 
     for (int k = 0; k < 2; k++) {
         long node = name_index_find(&links->by_node, ends[k]);
-        double *least;
+        size_t end;
 
         if (node < 0 || rail < 0)
             continue;
-        least = &links->latencies_us[(size_t)node * links->rail_count + (size_t)rail];
-        *least = fmin(*least, fmin(record->value, record->low));
+        end = (size_t)node * links->rail_count + (size_t)rail;
+        links->latencies_us[end] = fmin(links->latencies_us[end], least_us);
+        links->delays_us[end] = fmin(links->delays_us[end], delay_us);
     }
 }
 
@@ -490,11 +493,13 @@ static int begin(const struct links_source *source, struct links *links)
     links->figures_mbps = malloc((ends + 1) * sizeof *links->figures_mbps);
     links->bests_mbps = malloc((ends + 1) * sizeof *links->bests_mbps);
     links->latencies_us = malloc((ends + 1) * sizeof *links->latencies_us);
-    if (!links->nominal_mbps || !links->figures_mbps || !links->bests_mbps || !links->latencies_us)
+    links->delays_us = malloc((ends + 1) * sizeof *links->delays_us);
+    if (!links->nominal_mbps || !links->figures_mbps || !links->bests_mbps ||
+        !links->latencies_us || !links->delays_us)
         return -1;
     for (size_t end = 0; end < ends; end++) {
         links->nominal_mbps[end] = conf_nominal_mbps(source->conf, links->rails[end % rails]);
-        links->latencies_us[end] = NAN;
+        links->latencies_us[end] = links->delays_us[end] = NAN;
     }
     return read_leaves(source, links);
 }
@@ -559,6 +564,7 @@ void links_clear(struct links *links)
     free(links->figures_mbps);
     free(links->bests_mbps);
     free(links->latencies_us);
+    free(links->delays_us);
     free(links->samples);
     free(links->measured);
     name_index_clear(&links->by_node);

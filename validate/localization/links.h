@@ -47,6 +47,7 @@ struct links {
     double *figures_mbps; /* the best that the rail showed, of both directions' the worse one */
     double *bests_mbps;   /* and of the better one */
     double *latencies_us; /* least half round trip */
+    double *delays_us;    /* ... without what pauses of the processes may have made of it */
     /* By pair, lower node first, then by pair run, then as they were measured: over what the rails
      * should have, and as they are. */
     struct diagnose_sample *samples;

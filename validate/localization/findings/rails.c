@@ -159,21 +159,22 @@ static void find_latency(struct findings_builder *builder)
         median = statistics_median(of_rail, links->node_count);
         for (size_t node = 0; node < links->node_count; node++) {
             size_t end = node * links->rail_count + rail;
+            double delay_us = links->delays_us[end];
             struct finding *finding;
 
-            if (!(of_rail[node] > median * ratio && of_rail[node] >= median + LATENCY_ALIKE_US))
+            if (!(delay_us > median * ratio && delay_us >= median + LATENCY_ALIKE_US))
                 continue;
-            name_latency(builder, end, of_rail[node], median);
+            name_latency(builder, end, delay_us, median);
             finding = add(builder, end, FINDING_RAIL, VERDICT_WARN);
             finding->metric = "latency";
-            finding->value = of_rail[node];
+            finding->value = delay_us;
             finding->reference = median;
             finding->limit = median * ratio;
             finding->limit_source = "peers";
             snprintf(finding->message, sizeof finding->message,
                      "%s has a latency of %.0f us, its peers %.0f us (median); check its path, "
                      "power saving and busy cores",
-                     finding->part, of_rail[node], median);
+                     finding->part, delay_us, median);
         }
     }
     free(of_rail);

@@ -27,6 +27,7 @@ static const double *times; /* what n2's eth1 has alone, one time after the othe
 static int times_count, times_next,
     times_peer = -1;                        /* times_peer: only with that node; -1: with all */
 static double latency_us, least_latency_us; /* of n2's eth1; 0: not measured */
+static double latency_stalled;              /* ... by pauses of the processes */
 static int measured, measured_together, measured_most = 99; /* measured_most: then it fails */
 static double path_mbps;                                    /* of n3 to n4 on eth2; 0: well */
 static double others_mbps;                                  /* of each alone but n2's; 0: well */
@@ -66,7 +67,7 @@ static void add_latency(int from, int to, int rail)
 {
     bool is_long = (from == 1 || to == 1) && rail == 0;
 
-    add("latency", from, to, rail, is_long ? latency_us : 9, 5000, NAN);
+    add("latency", from, to, rail, is_long ? latency_us : 9, 5000, is_long ? latency_stalled : 0);
     records.items[records.count - 1].low = is_long ? least_latency_us : 7;
 }
 
@@ -516,7 +517,13 @@ static void warns_of_what_never_answers_soon(void)
        "a rail that never answers soon is warned of");
     is_near(finding ? finding->value : NAN, 240, 0, "... by its soonest answer");
     is_near(finding ? finding->limit : NAN, 35, 0, "... against a multiple of its peers'");
-    latency_us = 0;
+    latency_stalled = 0.4;
+    hold(&well, &well);
+    is_int((long)localization.findings.count, 1, "... though pauses may have made a part of it");
+    latency_stalled = 0.7;
+    hold(&well, &well);
+    is_int((long)localization.findings.count, 0, "... but not where they may have made it all");
+    latency_us = latency_stalled = 0;
 }
 
 static void names_the_latency_of_what_is_slow(void)

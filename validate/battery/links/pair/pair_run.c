@@ -120,12 +120,15 @@ uint64_t pair_run_session(const struct pair_run *pair_run, int rail, int directi
 
 void pair_run_summarize(const struct path_result *path, struct link_result *result)
 {
-    double least = INFINITY, greatest = -INFINITY;
+    double least = INFINITY, greatest = -INFINITY, shown_us[PATH_PINGS];
 
     for (int i = 0; i < path->latency_count; i++) {
         least = fmin(least, path->latency_us[i]);
         greatest = fmax(greatest, path->latency_us[i]);
+        shown_us[i] = path->latency_us[i] - path->late_us[i];
     }
+    result->latency_stalled =
+        fmax(1 - statistics_median(shown_us, (size_t)path->latency_count) / least, 0);
     result->latency_us = statistics_median(path->latency_us, (size_t)path->latency_count);
     result->latency_low_us = least;
     result->latency_high_us = greatest;

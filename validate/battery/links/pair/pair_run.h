@@ -38,6 +38,7 @@ struct link_result {
     char rail[INVENTORY_NAME], peer_rail[INVENTORY_NAME];
     double nominal_mbps;                                /* the lower of both ends'; -1 unknown */
     double latency_us, latency_low_us, latency_high_us; /* median, least, greatest */
+    double latency_stalled; /* share of the least that pauses of the processes may have made */
     int latency_count, latency_outliers, latency_stop;
     double bandwidth_mbps, bandwidth_low_mbps,
         bandwidth_high_mbps; /* whole, 95 % interval of parts */

@@ -43,6 +43,7 @@ struct channel {
     char mark_data[CHANNEL_MARKS][8];
     bool is_watched;            /* channel_watch() */
     double polled_s, stalled_s; /* when it was polled last; pauses */
+    double late_s;              /* channel_late_s() */
     unsigned char *out, *in;
     unsigned char small_out[SMALL_BYTES], small_in[SMALL_BYTES];
     char name[INVENTORY_NAME];
@@ -391,13 +392,18 @@ double channel_unwatch(struct channel *channel)
 }
 
 /* Before the poll, so that what was late because of the pause is not seen before the pause is. */
-static void note_pause(struct channel *channel)
+static void note_pause(struct channel *channel, double now_s)
 {
-    double now = clock_s(), pause_s = now - channel->polled_s;
+    double pause_s = now_s - channel->polled_s;
 
     if (pause_s > CHANNEL_PAUSE_S)
         channel->stalled_s += pause_s - CHANNEL_PAUSE_S;
-    channel->polled_s = now;
+    channel->polled_s = now_s;
+}
+
+double channel_late_s(const struct channel *channel)
+{
+    return channel->late_s;
 }
 
 void channel_set_wait(struct channel *channel, enum channel_wait wait)
@@ -422,33 +428,35 @@ static void sleep_for(struct channel *channel, void *request)
 /* Where cores are few the peer may need this one, so an idle poller yields. */
 static int wait_for(struct channel *channel, void **request, double timeout_s, struct error *err)
 {
-    double begin_s;
+    double begin_s = clock_s(), now_s = begin_s, looked_s = begin_s;
     ucs_status_t status;
 
+    channel->late_s = 0;
     if (!*request)
         return 0;
-    begin_s = clock_s();
     for (unsigned turn = 1; (status = ucp_request_check_status(*request)) == UCS_INPROGRESS;
          turn++) {
         bool is_idle, sleeps;
 
+        looked_s = now_s; /* and it was not there */
+        now_s = clock_s();
         if (channel->is_watched)
-            note_pause(channel);
+            note_pause(channel, now_s);
         is_idle = ucp_worker_progress(channel->worker) == 0;
         if (channel->broken != UCS_OK)
             return error_set(err, "%s", ucs_status_string(channel->broken));
-        sleeps = is_idle && !isinf(channel->poll_s) && clock_s() - begin_s >= channel->poll_s;
+        sleeps = is_idle && !isinf(channel->poll_s) && now_s - begin_s >= channel->poll_s;
         if (sleeps)
             sleep_for(channel, *request);
         else if (is_idle && turn % 8 == 0)
             sched_yield();
         if (!sleeps && turn % 64 != 0)
             continue;
-        watch_step(); /* a wait that ends by itself is no hang */
-        if (clock_s() - begin_s >
-            timeout_s) /* progress alone is no answer: UCX may retry for ever */
+        watch_step();                    /* a wait that ends by itself is no hang */
+        if (now_s - begin_s > timeout_s) /* progress alone is no answer: UCX may retry for ever */
             return error_set(err, "no answer in %g s", timeout_s);
     }
+    channel->late_s = clock_s() - looked_s;
     ucp_request_free(*request);
     *request = NULL;
     return status == UCS_OK ? 0 : error_set(err, "%s", ucs_status_string(status));

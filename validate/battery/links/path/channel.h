@@ -92,4 +92,8 @@ int channel_arm(struct channel *channel);
 void channel_watch(struct channel *channel);
 double channel_unwatch(struct channel *channel);
 
+/* How long, in seconds, what the last wait was for may have been there before this process saw it:
+ * since it looked the last time and found nothing. Long where the process was not let run. */
+double channel_late_s(const struct channel *channel);
+
 #endif

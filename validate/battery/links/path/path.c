@@ -29,7 +29,6 @@ struct reply {
 enum tag_kind { TAG_REQUEST, TAG_PING, TAG_PONG, TAG_DATA, TAG_MARK, TAG_REPLY };
 
 enum {
-    PING_BYTES = 8,
     LEAST_MESSAGE_BYTES = 16384,
     WARMUP_MESSAGES = 4,
     LEAST_SAMPLE_MESSAGES = 4,
@@ -65,24 +64,34 @@ static int send_request(struct channel *channel, const struct path_plan *plan,
                               timeout_s, err);
 }
 
+/* Of the time for which a message may have lain there: a poll takes a little of it. */
+static double pause_in(double late_s)
+{
+    return late_s > PING_POLL_S ? late_s : 0;
+}
+
+/* The server answers with the time for which the ping may have lain there unseen. */
 static int ping(struct channel *channel, const struct path_plan *plan, int count, double timeout_s,
-                double *half_us, struct error *err)
+                double *half_us, double *late_us, struct error *err)
 {
     struct request request = {.kind = REQUEST_PING, .count = (uint32_t)count + 1};
-    unsigned char data[PING_BYTES] = {0};
+    double late_s = 0;
 
     if (send_request(channel, plan, &request, timeout_s, err) != 0)
         return -1;
     for (int i = -1; i < count; i++) { /* the first one wakes the server */
         double start = clock_s();
 
-        if (channel_send_small(channel, tag_of(plan, TAG_PING), data, sizeof data, timeout_s,
+        if (channel_send_small(channel, tag_of(plan, TAG_PING), &late_s, sizeof late_s, timeout_s,
                                err) != 0 ||
-            channel_receive_small(channel, tag_of(plan, TAG_PONG), data, sizeof data, timeout_s,
-                                  err) != 0)
+            channel_receive_small(channel, tag_of(plan, TAG_PONG), &late_s, sizeof late_s,
+                                  timeout_s, err) != 0)
             return -1;
-        if (i >= 0)
-            half_us[i] = 1e6 * (clock_s() - start) / 2;
+        if (i < 0)
+            continue;
+        half_us[i] = 1e6 * (clock_s() - start) / 2;
+        late_us[i] =
+            fmin(1e6 * (pause_in(late_s) + pause_in(channel_late_s(channel))) / 2, half_us[i]);
     }
     return 0;
 }
@@ -90,14 +99,14 @@ static int ping(struct channel *channel, const struct path_plan *plan, int count
 static int measure_latency(struct channel *channel, const struct path_plan *plan,
                            struct path_result *result, struct error *err)
 {
-    double first_us[8], round_trip_s, start = clock_s();
+    double first_us[8], late_us[8], round_trip_s, start = clock_s();
     int count;
 
     /* The first messages make the connection, and settle how many there is time for. */
-    if (ping(channel, plan, 1, plan->connect_s, first_us, err) != 0)
+    if (ping(channel, plan, 1, plan->connect_s, first_us, late_us, err) != 0)
         return error_prefix(err, "no connection");
     channel_set_wait(channel, CHANNEL_LATENCY);
-    if (ping(channel, plan, 8, plan->timeout_s, first_us, err) != 0)
+    if (ping(channel, plan, 8, plan->timeout_s, first_us, late_us, err) != 0)
         return -1;
     channel_transport(channel, result->transport, sizeof result->transport);
     round_trip_s = 2e-6 * statistics_median(first_us, 8);
@@ -106,7 +115,8 @@ static int measure_latency(struct channel *channel, const struct path_plan *plan
     for (int done = 0; plan->latency_s > 0; count = done) {
         if (count > PATH_PINGS - done)
             count = PATH_PINGS - done;
-        if (ping(channel, plan, count, plan->timeout_s, result->latency_us + done, err) != 0)
+        if (ping(channel, plan, count, plan->timeout_s, result->latency_us + done,
+                 result->late_us + done, err) != 0)
             return -1;
         done += count;
         result->latency_count = done;
@@ -273,14 +283,17 @@ int path_drive(struct channel *channel, const struct path_plan *plan, struct pat
 static int serve_pings(struct channel *channel, const struct path_plan *plan,
                        const struct request *request, struct error *err)
 {
-    unsigned char data[PING_BYTES];
+    for (uint32_t i = 0; i < request->count; i++) {
+        double late_s;
 
-    for (uint32_t i = 0; i < request->count; i++)
-        if (channel_receive_small(channel, tag_of(plan, TAG_PING), data, sizeof data,
-                                  plan->timeout_s, err) != 0 ||
-            channel_send_small(channel, tag_of(plan, TAG_PONG), data, sizeof data, plan->timeout_s,
-                               err) != 0)
+        if (channel_receive_small(channel, tag_of(plan, TAG_PING), &late_s, sizeof late_s,
+                                  plan->timeout_s, err) != 0)
             return -1;
+        late_s = channel_late_s(channel);
+        if (channel_send_small(channel, tag_of(plan, TAG_PONG), &late_s, sizeof late_s,
+                               plan->timeout_s, err) != 0)
+            return -1;
+    }
     return 0;
 }
 

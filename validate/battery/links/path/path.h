@@ -47,6 +47,7 @@ enum path_stop { PATH_STOP_BUDGET, PATH_STOP_INTERVAL };
 
 struct path_result {
     double latency_us[PATH_PINGS]; /* half round trips of 8 bytes */
+    double late_us[PATH_PINGS]; /* of each, what pauses of the two processes may have made of it */
     int latency_count;
     enum path_stop latency_stop, bandwidth_stop;
     double bandwidth_mbps;             /* payload of all samples, until the server had it */

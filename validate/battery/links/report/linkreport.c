@@ -69,6 +69,7 @@ void linkreport_latency(const struct program *program, const struct link_result 
     record.high = result->latency_high_us;
     record.samples = (unsigned)result->latency_count;
     record.outliers = result->latency_outliers;
+    record.stalled = result->latency_stalled;
     record.stopped = stop_name(result->latency_stop);
     record.unit = "us";
     output_record(&record);
