@@ -2,6 +2,7 @@
 #include "lib/constants/links_constants.h"
 #include "validate/diagnose/diagnose.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 /* Samples are held against their like: of a rail, alone or with the others, that as many share an
  * uplink with. */
 enum { LOADS = 8 };
+_Static_assert(MODEL_BINS <= UCHAR_MAX + 1, "a bin is a byte");
 /* Parts that are looked for; pairs that are measured alone of each, the lowest ones and for
  * comparison the best ones; how many are enough of a node and of a leaf; paths. */
 enum { PICKS = 8, LOWEST = 4, BEST = 2, ENOUGH = 3, ENOUGH_LARGE = 12, PATHS = 32 };
@@ -43,6 +45,7 @@ struct state {
     const struct diagnose_sample *samples;
     size_t count, classes, rails, leaves;
     bool *is_told; /* [count] it shared an uplink, its ends were let run, and nothing explains it */
+    unsigned char *bins; /* [count] model_bin() of its y */
     struct class *class;
     struct sum *sums; /* [part_count] by number: see part_of() */
     size_t part_count;
@@ -151,7 +154,7 @@ static int fit_classes(struct state *state)
         const struct diagnose_sample *sample = &state->samples[i];
 
         if (state->is_told[i] && !is_worse(state, sample->from) && !is_worse(state, sample->to))
-            counts[class_of(sample)][model_bin(sample_y(sample))]++;
+            counts[class_of(sample)][state->bins[i]]++;
     }
     for (size_t i = 0; i < state->classes; i++)
         fit_class(counts[i], &state->class[i]);
@@ -159,18 +162,17 @@ static int fit_classes(struct state *state)
     return 0;
 }
 
-static int bin_of(const struct class *class, const struct diagnose_sample *sample)
+/* Of a sample of the class. */
+static int bin_of(const struct state *state, const struct class *class, size_t i)
 {
-    int bin = model_bin(sample_y(sample));
-
-    return bin < class->last ? bin : class->last;
+    return state->bins[i] < class->last ? state->bins[i] : class->last;
 }
 
-static double score_of(const struct state *state, const struct diagnose_sample *sample)
+static double score_of(const struct state *state, size_t i)
 {
-    const struct class *class = &state->class[class_of(sample)];
+    const struct class *class = &state->class[class_of(&state->samples[i])];
 
-    return class->score[bin_of(class, sample)];
+    return class->score[bin_of(state, class, i)];
 }
 
 static void add_scores(struct state *state)
@@ -180,7 +182,7 @@ static void add_scores(struct state *state)
     for (size_t i = 0; i < state->count; i++) {
         size_t numbers[NUMBERS_MOST];
         int count = state->is_told[i] ? numbers_of(state, &state->samples[i], numbers) : 0;
-        double score = count > 0 ? score_of(state, &state->samples[i]) : 0;
+        double score = count > 0 ? score_of(state, i) : 0;
 
         for (int k = 0; k < count; k++) {
             state->sums[numbers[k]].score += score;
@@ -254,6 +256,7 @@ static void find_told(struct state *state, const struct diagnosis *diagnosis, bo
         const struct diagnose_sample *sample = &state->samples[i];
         bool is_flagged = flags[sample->from] || flags[sample->to];
 
+        state->bins[i] = (unsigned char)model_bin(sample_y(sample));
         state->is_told[i] =
             sample_is_shared(state->network, sample) && sample->stalled <= MODEL_SEEN;
         for (size_t k = 0; k < diagnosis->count && is_flagged && state->is_told[i]; k++)
@@ -274,7 +277,7 @@ static double lowest_of(const struct state *state, struct range of, const struct
 
     for (size_t i = of.begin; i < of.end; i++)
         if (passes(state, part, i))
-            most = fmax(most, score_of(state, &state->samples[i]));
+            most = fmax(most, score_of(state, i));
     return most;
 }
 
@@ -289,7 +292,7 @@ static double path_gain(const struct state *state, struct range of, int rail, in
         const struct class *own = &state->class[class_of(deep)];
         double product = 1.0 / MODEL_DEPTHS;
 
-        if (deep->rail != rail || bin_of(own, deep) == own->last)
+        if (deep->rail != rail || bin_of(state, own, k) == own->last)
             continue;
         for (size_t i = of.begin; i < of.end; i++) {
             const struct diagnose_sample *one = &state->samples[i];
@@ -298,7 +301,7 @@ static double path_gain(const struct state *state, struct range of, int rail, in
 
             if (one->rail == rail && (way & ways) && state->is_told[i])
                 product *= model_density(sample_y(one) - sample_y(deep), path_scale) /
-                           class->density[bin_of(class, one)];
+                           class->density[bin_of(state, class, i)];
         }
         sum += product;
     }
@@ -421,6 +424,7 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
         .part_count = network->node_count * (1 + rails) + leaves * leaves,
         .middle = INFINITY,
         .is_told = malloc((count + 1) * sizeof *state.is_told),
+        .bins = malloc((count + 1) * sizeof *state.bins),
         .ranked = malloc((count + network->node_count + 1) * sizeof *state.ranked),
     };
     bool *flags = calloc(network->node_count + 1, sizeof *flags);
@@ -429,13 +433,14 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
     state.class = calloc(state.classes + 1, sizeof *state.class);
     state.sums = calloc(state.part_count + 1, sizeof *state.sums);
     diagnosis->screened = malloc((PICKS * (LOWEST + BEST) + PATHS) * sizeof *diagnosis->screened);
-    if (state.is_told && state.ranked && state.class && state.sums && flags &&
+    if (state.is_told && state.bins && state.ranked && state.class && state.sums && flags &&
         diagnosis->screened) {
         find_told(&state, diagnosis, flags);
         status = count > 0 ? find(&state, diagnosis) : 0;
     }
     free(flags);
     free(state.is_told);
+    free(state.bins);
     free(state.ranked);
     free(state.class);
     free(state.sums);
