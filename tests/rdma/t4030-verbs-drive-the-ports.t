@@ -43,7 +43,7 @@ facts() {
     echo "status $?"
 }
 
-in_guest facts --memory 1500 --time-limit 400
+in_guest facts --memory 1500 --time-limit 600
 is "$status" 0 'a guest with two ports'
 links() { # SECTION FILTER
     section "$1" | jq -Rr "fromjson? | $2"

@@ -66,7 +66,7 @@ two_nodes() { # PROGRAM ARGUMENT...
     printf 'FabricInterfaces=%s\n%s\n' "${rails_1:-rxe1}" "${conf_1-}" >/run/muster1.conf
     printf 'FabricInterfaces=%s\n%s\n' "${rails_2:-rxe2}" "${conf_2-}" >/run/muster2.conf
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 MUSTER_ALLOW_ROOT=1 \
-        timeout "${links_limit_s:-150}" mpirun --oversubscribe --mca mpi_yield_when_idle 1 \
+        timeout "${links_limit_s:-250}" mpirun --oversubscribe --mca mpi_yield_when_idle 1 \
         ${mpi_options:---mca pml ob1 --mca btl self,vader} -np 2 \
         sh -c 'n=$((OMPI_COMM_WORLD_RANK + 1))
             export MUSTER_CONF=/run/muster$n.conf n
@@ -75,7 +75,7 @@ two_nodes() { # PROGRAM ARGUMENT...
 }
 
 links_of_two() { # OPTION-OF-MUSTER-LINKS...
-    two_nodes "$prefix/bin/muster-links" --time-limit=140 "$@"
+    two_nodes "$prefix/bin/muster-links" --time-limit=240 "$@"
 }
 
 # Checks what stands in the section against doc/records.md.
