@@ -43,8 +43,9 @@ struct nic {
     char master[INVENTORY_NAME]; /* the bond, bridge or VRF that it is a member of, or "" */
     char lower[INVENTORY_NAME]; /* what a VLAN, a macvlan or the like stands on (of a bond or bridge
                                    its first member), or "" */
-    bool is_physical; /* has a device behind it, or is a virtual pair's end (veth) that is in no
-                         bridge; false for lo, bridges, bonds, tunnels, dummies, VLANs */
+    bool is_physical; /* has a device behind it, or, where none has, is a virtual pair's end (veth)
+                         that is in no bridge; false for lo, bridges, bonds, tunnels, dummies, VLANs
+                       */
     bool is_virtual_function; /* SR-IOV: device/physfn exists */
     char mac[INVENTORY_NAME];
     int arp_type;   /* /sys/class/net/X/type: 1 Ethernet, 32 InfiniBand */

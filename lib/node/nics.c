@@ -108,6 +108,19 @@ static void read_nic(const char *root, const char *name, struct nic *nic)
         read_device(root, nic);
     } else {
         read_kind(root, nic);
+    }
+}
+
+/* A host has ends of pairs for its containers; where nothing has a device behind it, as in a
+ * container, they are all there is. */
+static void take_pairs(const char *root, struct inventory *inventory)
+{
+    for (size_t i = 0; i < inventory->nic_count; i++)
+        if (inventory->nics[i].is_physical)
+            return;
+    for (size_t i = 0; i < inventory->nic_count; i++) {
+        struct nic *nic = &inventory->nics[i];
+
         nic->is_physical =
             strcmp(nic->driver, "veth") == 0 &&
             !(nic->master[0] && sysfs_exists(root, "sys/class/net/%s/bridge", nic->master));
@@ -131,5 +144,6 @@ int nics_read(const char *root, struct inventory *inventory, struct error *err)
             read_nic(root, names[i], &inventory->nics[inventory->nic_count++]);
     }
     sysfs_names_free(names, count);
+    take_pairs(root, inventory);
     return result;
 }

@@ -241,6 +241,25 @@ static void lab_node(void)
     inventory_free(node);
 }
 
+/* As of Calico: in no bridge of the host's. */
+static void pairs_of_containers(void)
+{
+    char *root = tree_unpack("lab-node");
+    struct error err = {""};
+    struct inventory *node;
+
+    tree_put(root, "sys/class/net/enp1s0/ifindex", "9\n");
+    tree_put(root, "sys/class/net/enp1s0/type", "1\n");
+    tree_put(root, "sys/class/net/enp1s0/device/vendor", "0x15b3\n");
+    node = inventory_read(root, &err);
+    if (ok(node != NULL, "a host with ends of containers' pairs is read")) {
+        physical(node, "enp1s0", 1);
+        physical(node, "eth1", 0);
+        inventory_free(node);
+    }
+    tree_remove(root);
+}
+
 static void path_is(const char *root, const char *device, const char *expected)
 {
     char file[512];
@@ -401,6 +420,7 @@ int main(void)
     old_gaudi();
     ethernet();
     lab_node();
+    pairs_of_containers();
     paths();
     virtual_machines();
     bond();
