@@ -167,7 +167,7 @@ void step_task(const struct host_task *task)
     preload_task(task);
     envplan_task_read(host_lookup, environment, &place);
     place.local_size = task->local_size;
-    place.launcher = envplan_launcher(task->argc, task->argv, place.local_size);
+    place.launcher = envplan_launcher(task->argc, task->argv, place.local_size, place.world_size);
     if (step.is_on) {
         place.numa_nodes = bound_to();
         status = make_plan(&place, environment, &plan);

@@ -47,7 +47,9 @@ int envplan_fact_add(struct envplan_variable *variable, const char *format, ...)
 
 static const char *launcher_name(enum envplan_launcher launcher)
 {
-    return launcher == ENVPLAN_MPI_DAEMON ? "an MPI launcher" : "a launcher of ranks";
+    return launcher == ENVPLAN_MPI_DAEMON ? "an MPI launcher"
+           : launcher == ENVPLAN_SHELL    ? "a shell"
+                                          : "a launcher of ranks";
 }
 
 /* The first of the names in text, separated by blanks, that the user or the site chose; or NULL. It

@@ -33,13 +33,16 @@ enum envplan_launcher {
     ENVPLAN_MPI_DAEMON, /* orted, prted, hydra's proxies, mpirun itself, flux: its children inherit
                            what it gets, their ranks and even their first host are its choice */
     ENVPLAN_AGENT,      /* torchrun and its like, one a node: starts the ranks of its node itself */
+    ENVPLAN_SHELL,      /* what is typed there starts ranks of its own, by whatever launcher */
 };
 
 /* Tells a launcher from its command line: an MPI daemon, mpirun and flux by the program's base
  * name; these and an agent (torchrun, python -m torch.distributed.run, accelerate launch,
  * deepspeed, ray start) by any word of it, those of a shell's -c included and the arguments of a
- * Python script not, where it is alone on its node. */
-enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_size);
+ * Python script not, where it is alone on its node; a shell that no command is given to (bash -l),
+ * where it is the one task of its step. */
+enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_size,
+                                       long world_size);
 
 /* What Slurm says of the task. Numbers that are not known are -1, texts "". */
 struct envplan_task {

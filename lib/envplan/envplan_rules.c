@@ -9,7 +9,8 @@
 /* Where a variable belongs. Whatever a daemon of mpirun gets, all ranks of its node inherit; an
  * agent such as torchrun numbers its ranks itself, but has to be told where to meet. */
 enum scope {
-    SCOPE_NODE = 1 << ENVPLAN_RANK | 1 << ENVPLAN_MPI_DAEMON | 1 << ENVPLAN_AGENT,
+    SCOPE_NODE =
+        1 << ENVPLAN_RANK | 1 << ENVPLAN_MPI_DAEMON | 1 << ENVPLAN_AGENT | 1 << ENVPLAN_SHELL,
     SCOPE_STEP = 1 << ENVPLAN_RANK | 1 << ENVPLAN_AGENT,
     SCOPE_RANK = 1 << ENVPLAN_RANK,
 };

@@ -80,7 +80,20 @@ static bool is_script(const char *word)
     return length > 3 && strcmp(word + length - 3, ".py") == 0;
 }
 
-enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_size)
+/* Whether it reads its commands from a terminal or its input. */
+static bool is_bare_shell(int argc, char *const argv[])
+{
+    static const char *const shells[] = {"bash", "csh",  "dash", "fish", "ksh",
+                                         "sh",   "tcsh", "zsh",  NULL};
+
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] != '-')
+            return false;
+    return is_one_of(base_name(argv[0]), shells);
+}
+
+enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_size,
+                                       long world_size)
 {
     static const char *const daemons[] = {
         "orted", "prted", "hydra_pmi_proxy", "pmi_proxy", "mpispawn", "hydra_bstrap_proxy", NULL};
@@ -93,6 +106,8 @@ enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_
         return ENVPLAN_MPI_DAEMON;
     if (local_size != 1)
         return ENVPLAN_RANK;
+    if (world_size == 1 && is_bare_shell(argc, argv))
+        return ENVPLAN_SHELL;
     for (int i = 1; i < argc && launcher == ENVPLAN_RANK && !is_script(argv[i - 1]); i++) {
         const char *before = argv[i - 1];
         bool is_command = before[0] == '-' && before[1] != '-' && before[strlen(before) - 1] == 'c';

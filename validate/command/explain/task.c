@@ -184,8 +184,8 @@ void explain_task_make(const struct explain_step *step, const struct inventory *
         task->place.launcher = ENVPLAN_MPI_DAEMON;
     } else {
         task->place.local_size = step->local_size;
-        task->place.launcher =
-            envplan_launcher(step->word_count, (char *const *)step->words, step->local_size);
+        task->place.launcher = envplan_launcher(step->word_count, (char *const *)step->words,
+                                                step->local_size, task->place.world_size);
     }
     visible_gpus_read(inventory, explain_getenv, task, may_open, task, &task->visible);
 }

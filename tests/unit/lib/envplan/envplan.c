@@ -449,6 +449,10 @@ static void launchers(void)
     keeps("MASTER_ADDR", "an MPI launcher");
     keeps("GROUP_RANK", "an MPI launcher");
     keeps("RANK", "an MPI launcher");
+    task.launcher = ENVPLAN_SHELL;
+    make();
+    keeps("MASTER_ADDR", "a shell");
+    keeps("LOCAL_RANK", "a shell");
     task.launcher = ENVPLAN_AGENT;
     make();
     sets("UCX_NET_DEVICES", "eth1", "Ethernet");
@@ -465,12 +469,13 @@ static void launchers(void)
         char *const argv[] = {__VA_ARGS__, NULL};                                                  \
         int argc = (int)(sizeof argv / sizeof *argv) - 1;                                          \
                                                                                                    \
-        is_int(envplan_launcher(argc, argv, local_size), expected, "%s, %d to a node", argv[0],    \
-               local_size);                                                                        \
+        is_int(envplan_launcher(argc, argv, local_size, world_size), expected, "%s, %d to a node", \
+               argv[0], local_size);                                                               \
     } while (0)
 
 static void launcher_names(void)
 {
+    long world_size = 2;
     char *const empty[] = {NULL};
     char script[9100];
 
@@ -504,10 +509,16 @@ static void launcher_names(void)
     launcher_is(ENVPLAN_RANK, 1, (char *)"python3", (char *)"a.py", (char *)"--by",
                 (char *)"deepspeed");
     launcher_is(ENVPLAN_RANK, 1, (char *)"./a.py", (char *)"mpirun");
-    is_int(envplan_launcher(0, empty, 1), ENVPLAN_RANK, "no command line");
+    launcher_is(ENVPLAN_RANK, 1, (char *)"bash");
+    world_size = 1;
+    launcher_is(ENVPLAN_SHELL, 1, (char *)"bash");
+    launcher_is(ENVPLAN_SHELL, 1, (char *)"/usr/bin/zsh", (char *)"-l");
+    launcher_is(ENVPLAN_RANK, 1, (char *)"bash", (char *)"train.sh");
+    launcher_is(ENVPLAN_RANK, 1, (char *)"sh", (char *)"-c", (char *)"./a.out");
+    is_int(envplan_launcher(0, empty, 1, 1), ENVPLAN_RANK, "no command line");
     memset(script, ' ', sizeof script);
     strcpy(script + 9000, "exec torchrun a.py");
-    is_int(envplan_launcher(3, (char *const[]){(char *)"sh", (char *)"-c", script, NULL}, 1),
+    is_int(envplan_launcher(3, (char *const[]){(char *)"sh", (char *)"-c", script, NULL}, 1, 1),
            ENVPLAN_AGENT, "a launcher at the end of a script of 9 kB");
 }
 
