@@ -33,12 +33,13 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-# Slurm 22.05's own mix of fences lets ranks out of MPI_Init too early, now and then.
+# No shared memory: on a busy machine Slurm 22.05 lets ranks out of MPI_Init before that of their neighbors is
+# there, and Open MPI crashes.
 ok 'an MPI program is built' lab run mpicc -o "$work/sum" "$work/sum.c"
 sent() { lab on n1 cat "/sys/class/net/$1/statistics/tx_bytes"; }
 for iface in eth0 eth1 eth2; do
     before=$(sent $iface)
-    is "$(OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=$iface \
+    is "$(OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=$iface \
         lab run srun --mpi=pmix -N4 --ntasks-per-node=2 "$work/sum")" '8 ranks, sum 28' \
         "MPI over $iface"
     ok "its messages go through $iface" test $(($(sent $iface) - before)) -gt 1000000
