@@ -122,7 +122,8 @@ static const char *const *pmix_environment(void)
 {
     /* By default mpi/pmix (seen with 22.05) mixes two ways of fencing and then lets some ranks out
      * of MPI_Init while others are in its first fence still: with three nodes a launch in twenty
-     * died of a message that came too early; none in 60 with either way alone.
+     * died of a message that came too early; none in 60 with either way alone, but one in fifteen
+     * with trees on a busy machine: launcher_barrier() is for those.
      *
      * Before 23.02 slurmstepd becomes the user while it starts tasks, in all of its threads; one
      * that then receives a peer's connection cannot decode its credential ("Unauthorized credential
