@@ -4,6 +4,7 @@
 #include "validate/watch/ras.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <jansson.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -87,12 +88,40 @@ static void comm_read(json_t *item, struct ras_comm *comm)
     }
 }
 
+/* NCCL 2.28.7 and 2.28.9 leave out the comma before the "status" of a missing rank
+ * (jsonWriteMissingRank() of src/ras/client_support.cc). The same with it; malloc'd, NULL without
+ * memory. */
+static char *commas_add(const char *answer)
+{
+    static const char key[] = "\"status\"";
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    const char *at, *end;
+
+    for (; stream && (at = strstr(answer, key)); answer = at + strlen(key)) {
+        for (end = at; end > answer && isspace((unsigned char)end[-1]);)
+            end--;
+        fprintf(stream, "%.*s%s%s", (int)(end - answer), answer,
+                end > answer && isdigit((unsigned char)end[-1]) ? "," : "", key);
+    }
+    if (stream) {
+        fputs(answer, stream);
+        fclose(stream);
+    }
+    return text;
+}
+
 static int json_parse(const char *answer, struct ras *ras)
 {
-    json_t *whole = json_loads(answer, 0, NULL), *list = json_object_get(whole, "communicators"),
-           *item;
+    json_t *whole = json_loads(answer, 0, NULL), *list, *item;
+    char *mended = whole ? NULL : commas_add(answer);
     size_t i;
 
+    if (mended)
+        whole = json_loads(mended, 0, NULL);
+    free(mended);
+    list = json_object_get(whole, "communicators");
     if (!json_is_array(list)) {
         json_decref(whole);
         return -1;

@@ -470,6 +470,11 @@ static void answers(void)
     is_int(ras.comms[0].missing.pid, 1524345, "... its process");
     is_int(ras.comms[0].behind_count, 0, "... nobody behind");
     ras_clear(&ras);
+    ras = fixture_parse("missing-2.28.json");
+    is_int(ras.comms[0].missing_count, 1, "... of 2.28, without a comma: a rank without an answer");
+    is_int(ras.comms[0].missing.rank, 1, "... its rank");
+    is_int(ras.comms[0].missing.pid, 1524345, "... its process");
+    ras_clear(&ras);
     ras = fixture_parse("behind.json");
     is_int(ras.comms[0].behind_count, 1, "... a rank behind");
     is_int(ras.comms[0].behind.rank, 2, "... which");
