@@ -256,7 +256,8 @@ static void nodes_examine(struct run *run, const struct hostlist *used, struct r
     if (!is_told && !launch_stop)
         print_message(run, "cannot tell which nodes are good: %s", err.text);
     for (size_t i = 0; i < lost.count; i++)
-        print_message(run, "%s: Slurm removed it from the job because it failed", lost.names[i]);
+        print_message(run, "%s: Slurm removed it from the job: it failed, or was given back",
+                      lost.names[i]);
     seen->is_examined = true;
     seen->used = used->count;
     seen->lost = lost.count;
