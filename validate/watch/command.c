@@ -269,6 +269,7 @@ static int watch_run(struct watching *watching, const struct user *user, struct 
     char name[32];
     int rv;
 
+    watching->watch.is_patient = options->until_hang;
     snprintf(name, sizeof name, "muster-watch-%ld", (long)getpid());
     step_muster(&program, "watch", "--samples", NULL);
     arguments_add(&program, "--interval=%g", options->interval_s);

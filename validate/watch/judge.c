@@ -30,9 +30,11 @@ int watch_make(struct watch *watch, const struct hostlist *names, double interva
 
 void watch_clear(struct watch *watch)
 {
-    for (size_t i = 0; i < watch->node_count; i++)
+    for (size_t i = 0; i < watch->node_count; i++) {
         for (size_t k = 0; k < WATCH_WINDOW; k++)
             watch_sample_clear(&watch->nodes[i].window[k]);
+        free(watch->nodes[i].seen);
+    }
     free(watch->nodes);
     watch->nodes = NULL;
     watch->node_count = 0;
@@ -101,6 +103,20 @@ static void step_choose(struct watch *watch)
         }
     }
     free(steps);
+}
+
+/* Ranks of other steps. */
+static void others_forget(struct watch *watch)
+{
+    for (size_t i = 0; i < watch->node_count; i++) {
+        struct watch_node *node = &watch->nodes[i];
+        size_t count = 0;
+
+        for (size_t k = 0; k < node->seen_count; k++)
+            if (node->seen[k].step == watch->step)
+                node->seen[count++] = node->seen[k];
+        node->seen_count = count;
+    }
 }
 
 static void look_over(struct judging *judging)
@@ -193,21 +209,22 @@ static void conclude(struct judging *judging)
 void watch_judge(struct watch *watch, double now_s, struct watch_verdict *verdict)
 {
     struct judging judging = {.watch = watch, .now_s = now_s, .verdict = verdict};
-
     size_t found;
+    bool is_hung;
 
     *verdict = (struct watch_verdict){0};
     step_choose(watch);
+    others_forget(watch);
     look_over(&judging);
     watch_judge_conditions(&judging); /* what may fail comes first: there is room for few */
-    watch_judge_ras(&judging);
     found = verdict->count;
+    is_hung = watch_judge_ras(&judging);
     silence_judge(&judging);
     if (judging.ranks == 0 && verdict->count == 0)
         FINDING(&judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "", "%s",
                 judging.ready == 0 ? "collecting samples"
                                    : "no rank of the job was found on its nodes");
-    else if (found == 0 && judging.ranks > 0 && judging.moving == 0 &&
+    else if (found == 0 && !is_hung && judging.ranks > 0 && judging.moving == 0 &&
              2 * judging.silent <= watch->node_count)
         watch_judge_quiet(&judging);
     else if (judging.moving > 0)

@@ -15,9 +15,19 @@
  * A job that carries nothing for longer than it ever paused hangs, when it carried something before
  * or when nobody uses a processor either. Then the rank that differs from all others is the one:
  * stopped, blocked in the kernel, ended, asleep while all others work, at work while all others
- * sleep. What a busy machine may have caused is unknown. */
+ * sleep. What a busy machine may have caused is unknown. So is whether a job hangs that has one
+ * node, and whether anybody waits for a rank that has ended or is blocked before the job has
+ * carried anything. */
 
 enum { WATCH_WINDOW = 64 /* samples of a node that are kept */ };
+
+/* A rank, as it was when a sample last had it. */
+struct watch_seen {
+    long step;
+    int rank;
+    long pid;
+    size_t sample; /* its number: the node's first is 1 */
+};
 
 struct watch_node {
     const char *name;
@@ -28,6 +38,9 @@ struct watch_node {
     double least_unread_bytes;                /* of its samples while they did; 0: they never did */
     double quiet_since_s;                     /* they carry none since then; NAN: they do */
     double longest_quiet_s;                   /* of the pauses that are over */
+    struct watch_seen *seen; /* all ranks of the step that is looked at, also those that ended; of
+                                other steps those since the last verdict */
+    size_t seen_count;
 };
 
 struct watch {
@@ -35,8 +48,10 @@ struct watch {
     size_t node_count;
     double interval_s, patience_s;
     double began_s;
-    long step; /* the step that is looked at: the newest of those with most ranks */
-    struct {   /* what NCCL last said, and since when it says the same */
+    bool is_patient; /* a hang ends the job: a rank that is stopped, or that NCCL gets no answer
+                        from, fails it after the patience only */
+    long step;       /* the step that is looked at: the newest of those with most ranks */
+    struct {         /* what NCCL last said, and since when it says the same */
         size_t node;
         double since_s, total;
         int missing, behind;

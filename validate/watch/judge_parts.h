@@ -30,9 +30,10 @@ struct watch_finding *watch_finding_add(struct judging *judging, enum verdict ve
 /* Whether it sends no samples. */
 bool watch_is_silent(const struct judging *judging, const struct watch_node *node);
 
-/* ranks.c: stopped, blocked or ended ones; what NCCL says; a job without data; who differs */
+/* ranks.c: stopped, blocked or ended ones; what NCCL says, and whether the job hangs by that; a job
+ * without data; who differs */
 void watch_judge_conditions(struct judging *judging);
-void watch_judge_ras(struct judging *judging);
+bool watch_judge_ras(struct judging *judging);
 void watch_judge_quiet(struct judging *judging);
 void watch_judge_odd(struct judging *judging);
 void watch_judge_quiet_nodes(struct judging *judging);

@@ -6,21 +6,42 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Whether nothing moves, and that is known: one node has no rails to tell it by. */
+static bool is_quiet(const struct judging *judging)
+{
+    return judging->moving == 0 && judging->untold == 0 && judging->silent == 0 &&
+           judging->watch->node_count > 1;
+}
+
+/* Whether that lasts for so long; where a hang ends the job, for the patience. */
+static bool is_quiet_for(const struct judging *judging, double seconds)
+{
+    return is_quiet(judging) &&
+           judging->quiet_s >= (judging->watch->is_patient ? judging->patience_s : seconds);
+}
+
+static bool has_ended(const struct watch_rank *rank)
+{
+    return rank->state == 'Z' || rank->state == 'X';
+}
+
 /* ---------------------------------------------------------------- ranks that cannot go on */
 
-enum condition { GOES, STOPPED, BLOCKED, GONE };
+enum condition { GOES, STOPPED, BLOCKED, GONE, CONDITIONS };
 
 /* What holds for the rank in all samples of the last seconds. */
-static enum condition condition_of(const struct watch_node *node, long step, int rank)
+static enum condition condition_of(const struct judging *judging, const struct watch_node *node,
+                                   const struct watch_seen *rank)
 {
     const struct watch_sample *newest = watch_newest(node), *sample;
-    const struct watch_rank *last = watch_rank_find(newest, step, rank);
+    const struct watch_rank *last = watch_rank_find(newest, rank->step, rank->rank);
     double cpu_s = last ? last->cpu_s : 0;
     enum condition condition = GOES;
 
-    for (size_t age = 0; (sample = watch_sample_at(node, age)); age++) {
-        const struct watch_rank *seen = watch_rank_find(sample, step, rank);
-        enum condition now = !seen || seen->state == 'Z' || seen->state == 'X'  ? GONE
+    for (size_t age = 0; !watch_is_silent(judging, node) && (sample = watch_sample_at(node, age));
+         age++) {
+        const struct watch_rank *seen = watch_rank_find(sample, rank->step, rank->rank);
+        enum condition now = !seen || has_ended(seen)                           ? GONE
                              : seen->state == 'T' || seen->state == 't'         ? STOPPED
                              : seen->state == 'D' && cpu_s - seen->cpu_s < 1e-9 ? BLOCKED
                                                                                 : GOES;
@@ -34,8 +55,16 @@ static enum condition condition_of(const struct watch_node *node, long step, int
     return GOES;
 }
 
-/* All that had a rank within the window. */
-void watch_judge_conditions(struct judging *judging)
+/* Whether most ranks have it in common: that is no rank's. */
+static bool is_common(const struct judging *judging, size_t count)
+{
+    return count > 1 && 2 * count > judging->ranks;
+}
+
+/* Ranks end before others, and wait for files: that is nothing as long as data moves, and tells
+ * nothing of a job that has sent none. */
+static void condition_judge(struct judging *judging, const struct watch_node *node,
+                            const struct watch_seen *rank, enum condition condition)
 {
     static const char *const said[] = {
         [STOPPED] = "is stopped by a signal or a debugger (state T)",
@@ -43,56 +72,68 @@ void watch_judge_conditions(struct judging *judging)
         [GONE] = "has ended"};
     static const enum fault_code codes[] = {
         [STOPPED] = FAULT_RANK_HUNG, [BLOCKED] = FAULT_TASK_HUNG, [GONE] = FAULT_RANK_HUNG};
-    struct watch *watch = judging->watch;
-    size_t counts[4] = {0}, first = judging->verdict->count;
-    bool is_quiet = judging->moving == 0 && judging->untold == 0 && judging->silent == 0;
+    char part[64];
+
+    if (condition == GOES ||
+        (condition != STOPPED && (judging->quiet_s < judging->patience_s || judging->moved == 0 ||
+                                  judging->watch->node_count == 1)))
+        return;
+    snprintf(part, sizeof part, "rank %d", rank->rank);
+    FINDING(judging,
+            is_quiet_for(judging, 0) ? VERDICT_FAIL
+            : condition != STOPPED   ? VERDICT_UNKNOWN
+                                     : VERDICT_WARN,
+            codes[condition], node->name, part, "rank %d (pid %ld) %s%s", rank->rank, rank->pid,
+            said[condition],
+            is_quiet(judging)     ? "; nothing moves in the job"
+            : judging->moving > 0 ? "; the job goes on"
+            : judging->silent > 0 ? "; data may move on nodes that send no samples"
+                                  : "");
+}
+
+/* All that had a rank of the step. */
+void watch_judge_conditions(struct judging *judging)
+{
+    const struct watch *watch = judging->watch;
+    size_t counts[CONDITIONS] = {0}, recent[CONDITIONS] = {0}; /* those that the window has */
 
     for (size_t i = 0; i < watch->node_count; i++) {
         const struct watch_node *node = &watch->nodes[i];
-        size_t oldest = node->count < WATCH_WINDOW ? node->count : WATCH_WINDOW;
-        const struct watch_sample *seen = oldest ? watch_sample_at(node, oldest - 1) : NULL;
 
-        for (size_t k = 0; seen && !watch_is_silent(judging, node) && k < seen->rank_count; k++) {
-            const struct watch_rank *rank = &seen->ranks[k];
-            enum condition condition =
-                rank->step == watch->step ? condition_of(node, rank->step, rank->rank) : GOES;
-            char part[64];
+        for (size_t k = 0; k < node->seen_count; k++) {
+            enum condition condition = condition_of(judging, node, &node->seen[k]);
 
             counts[condition]++;
-            /* ranks end before others, and wait for files: that is nothing yet */
-            if (condition == GOES ||
-                (condition != STOPPED && judging->quiet_s < judging->patience_s))
-                continue;
-            snprintf(part, sizeof part, "rank %d", rank->rank);
-            FINDING(judging,
-                    is_quiet                                      ? VERDICT_FAIL
-                    : judging->silent > 0 && condition != STOPPED ? VERDICT_UNKNOWN
-                                                                  : VERDICT_WARN,
-                    codes[condition], node->name, part, "rank %d (pid %ld) %s%s", rank->rank,
-                    rank->pid, said[condition],
-                    is_quiet              ? "; nothing moves in the job"
-                    : judging->moving > 0 ? "; the job goes on"
-                    : judging->silent > 0 ? "; data may move on nodes that send no samples"
-                                          : "");
+            recent[condition] += node->count - node->seen[k].sample < WATCH_WINDOW;
         }
     }
-    /* what all have in common is no rank's: Slurm suspends jobs, and jobs end */
+    /* Slurm suspends jobs, and jobs end */
     for (int condition = STOPPED; condition <= GONE; condition++)
-        if (counts[condition] > 1 && 2 * counts[condition] > judging->ranks) {
-            judging->verdict->count = first;
+        if (is_common(judging, recent[condition])) {
             FINDING(judging, VERDICT_UNKNOWN, FAULT_MANY_ALIKE, NULL, "",
-                    "%zu of the job's ranks %s", counts[condition],
+                    "%zu of the job's ranks %s", recent[condition],
                     condition == STOPPED   ? "are stopped: is the job suspended?"
                     : condition == BLOCKED ? "are blocked in the kernel: look for the file system "
                                              "that they share"
                                            : "have ended");
             return;
         }
+    for (size_t i = 0; i < watch->node_count; i++) {
+        const struct watch_node *node = &watch->nodes[i];
+
+        for (size_t k = 0; k < node->seen_count; k++) {
+            enum condition condition = condition_of(judging, node, &node->seen[k]);
+
+            if (!is_common(judging, counts[condition]))
+                condition_judge(judging, node, &node->seen[k], condition);
+        }
+    }
 }
 
 /* ---------------------------------------------------------------- what NCCL says */
 
-/* The node with a process of that number in the step: hosts are addresses that we may not know. */
+/* The node where a process of that number runs in the step: hosts are addresses that we may not
+ * know. */
 static const struct watch_node *node_of(const struct judging *judging, const struct ras_rank *who,
                                         int *rank)
 {
@@ -104,7 +145,8 @@ static const struct watch_node *node_of(const struct judging *judging, const str
         const struct watch_sample *newest = watch_newest(node);
 
         for (size_t k = 0; newest && k < newest->rank_count; k++)
-            if (newest->ranks[k].pid == who->pid && newest->ranks[k].step == judging->watch->step) {
+            if (newest->ranks[k].pid == who->pid && newest->ranks[k].step == judging->watch->step &&
+                !has_ended(&newest->ranks[k])) {
                 if (found)
                     return NULL; /* several nodes have such a process */
                 found = node;
@@ -115,44 +157,45 @@ static const struct watch_node *node_of(const struct judging *judging, const str
 }
 
 /* Another user's job may listen on that port, or another of the same: what counts names a process
- * of this one. */
-void watch_judge_ras(struct judging *judging)
+ * of this one that runs. One that has ended gives no answer either. */
+bool watch_judge_ras(struct judging *judging)
 {
     const struct watch *watch = judging->watch;
     const struct watch_sample *sample = NULL;
     double same_s = watch->ras.seen_s - watch->ras.since_s;
 
     if (isnan(watch->ras.since_s) || judging->now_s - watch->ras.seen_s > 6 * WATCH_RAS_S)
-        return;
+        return false;
     for (size_t age = 0; (sample = watch_sample_at(&watch->nodes[watch->ras.node], age)); age++)
         if (sample->ras.is_answered)
             break;
     for (size_t i = 0; sample && i < sample->ras.comm_count; i++) {
         const struct ras_comm *comm = &sample->ras.comms[i];
-        bool is_missing = comm->missing_count > 0 && same_s >= WATCH_RAS_S;
         int rank, other;
         const struct watch_node *missing = node_of(judging, &comm->missing, &rank),
                                 *behind = node_of(judging, &comm->behind, &other);
-        char part[64] = "";
+        bool is_missing = comm->missing_count > 0 && missing && same_s >= WATCH_RAS_S,
+             is_behind = comm->behind_count > 0 && behind && same_s >= judging->patience_s;
+        bool is_hung = is_quiet_for(judging, is_missing ? WATCH_RAS_S : judging->patience_s);
+        enum verdict verdict = is_hung ? VERDICT_FAIL : VERDICT_WARN;
+        enum fault_code code = is_hung ? FAULT_RANK_HUNG : FAULT_RANK_STRAGGLES;
+        char part[64];
 
-        if (is_missing && (missing || behind)) {
-            if (rank >= 0)
-                snprintf(part, sizeof part, "rank %d", rank);
-            FINDING(judging, VERDICT_FAIL, FAULT_RANK_HUNG, missing ? missing->name : NULL, part,
+        snprintf(part, sizeof part, "rank %d", is_missing ? rank : other);
+        if (is_missing)
+            FINDING(judging, verdict, code, missing->name, part,
                     "NCCL %s process %ld on %s, rank %d of communicator %s, for %.0f s",
                     comm->is_dead ? "has given up" : "gets no answer from", comm->missing.pid,
                     comm->missing.host, comm->missing.rank, comm->name, same_s);
-            return;
-        }
-        if (comm->behind_count > 0 && behind && same_s >= judging->patience_s) {
-            snprintf(part, sizeof part, "rank %d", other);
-            FINDING(judging, VERDICT_FAIL, FAULT_RANK_HUNG, behind->name, part,
+        else if (is_behind)
+            FINDING(judging, verdict, code, behind->name, part,
                     "rank %d has launched %.0f operations of NCCL, others %.0f, and no rank has "
                     "launched one for %.0f s",
                     other, comm->least, comm->most, same_s);
-            return;
-        }
+        if (is_missing || is_behind)
+            return is_hung;
     }
+    return false;
 }
 
 /* ---------------------------------------------------------------- who differs */
@@ -282,6 +325,11 @@ void watch_judge_quiet(struct judging *judging)
                 newest->ranks[k].step != judging->watch->step ||
                 (watch_cpu_share(&judging->watch->nodes[i], &newest->ranks[k]) < WATCH_IDLE_LIMIT &&
                  !reads_or_writes(&judging->watch->nodes[i], &newest->ranks[k]));
+    }
+    if (judging->watch->node_count == 1) {
+        FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
+                "a job on one node has no rails to tell by whether data moves");
+        return;
     }
     if (judging->untold > 0) {
         FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",

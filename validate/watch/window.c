@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+
 const struct watch_sample *watch_sample_at(const struct watch_node *node, size_t age)
 {
     return age < node->count && age < WATCH_WINDOW
@@ -146,6 +148,23 @@ static void ras_note(struct watch *watch, size_t node, const struct ras *ras, do
     watch->ras.seen_s = now_s;
 }
 
+/* Without memory it is not kept. */
+static void rank_note(struct watch_node *node, const struct watch_rank *rank)
+{
+    size_t k = 0;
+
+    while (k < node->seen_count &&
+           (node->seen[k].step != rank->step || node->seen[k].rank != rank->rank))
+        k++;
+    if (k == node->seen_count) {
+        if (!GROW(node->seen, node->seen_count))
+            return;
+        node->seen_count++;
+    }
+    node->seen[k] = (struct watch_seen){
+        .step = rank->step, .rank = rank->rank, .pid = rank->pid, .sample = node->count};
+}
+
 void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, double now_s)
 {
     struct watch_node *node = &watch->nodes[index];
@@ -160,6 +179,8 @@ void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, d
     *sample = (struct watch_sample){0};
     node->times_s[node->count % WATCH_WINDOW] = now_s;
     node->count++;
+    for (size_t k = 0; k < place->rank_count; k++)
+        rank_note(node, &place->ranks[k]);
     ras_note(watch, index, &place->ras, now_s);
     if (node->count < 2)
         return;

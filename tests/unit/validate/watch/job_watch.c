@@ -33,6 +33,8 @@ static struct node {
     bool is_silent, has_none, is_partial;
 } nodes[NODES];
 
+static int used;  /* of the nodes: the job has the first of them */
+static long step; /* of the ranks */
 static struct watch watch;
 static struct watch_verdict verdict;
 static struct hostlist names;
@@ -52,15 +54,22 @@ static void quiet(void)
         nodes[i].mbps[0] = nodes[i].mbps[1] = 0;
 }
 
-static void begin(void)
+static void begin_on(const char *list)
 {
     struct error err;
 
-    hostlist_expand("n[1-4]", &names, &err);
+    hostlist_expand(list, &names, &err);
+    used = (int)names.count;
+    step = 0;
     now_s = 1000;
     memset(totals, 0, sizeof totals);
     watch_make(&watch, &names, 2, 30, now_s);
     healthy();
+}
+
+static void begin(void)
+{
+    begin_on("n[1-4]");
 }
 
 static void end(void)
@@ -84,6 +93,7 @@ static struct watch_sample sample_make(int i)
         memset(sums[i], 0, sizeof sums[i]);
     }
     totals[i].time_s = now_s;
+    ranks[i].step = step;
     ranks[i].state = nodes[i].state;
     ranks[i].cpu_s += 2 * nodes[i].cpu;
     ranks[i].queued_s += 2 * nodes[i].queued;
@@ -121,7 +131,7 @@ static void pass(double seconds)
 {
     for (double end_s = now_s + seconds; now_s < end_s;) {
         now_s += 2;
-        for (int i = 0; i < NODES; i++) {
+        for (int i = 0; i < used; i++) {
             struct watch_sample sample = sample_make(i);
 
             if (nodes[i].is_silent)
@@ -348,6 +358,104 @@ static void stopped(void)
     end();
 }
 
+/* What nothing tells of a job that sends no data. */
+static void without_data(void)
+{
+    begin();
+    quiet();
+    pass(20);
+    nodes[0].has_none = true;
+    pass(60);
+    is_str(found(), "unknown not_measured",
+           "a rank may end before others that have never sent it anything");
+    nodes[0].has_none = false;
+    nodes[0].state = 'D';
+    nodes[0].cpu = 0;
+    pass(60);
+    is_str(found(), "unknown not_measured", "... or wait for a file");
+    end();
+
+    begin_on("n1");
+    quiet();
+    nodes[0].cpu = 0;
+    pass(60);
+    is_str(found(), "unknown not_measured", "one node has no rails to tell a hang by");
+    has_str(verdict.line, "one node", "... for that reason");
+    nodes[0].state = 'T';
+    pass(20);
+    is_str(found(), "warn rank_hung n1 rank 0",
+           "... and a rank that is stopped is told all the same");
+    end();
+
+    begin_on("n1");
+    pass(20);
+    quiet();
+    nodes[0].state = 'D';
+    nodes[0].cpu = 0;
+    pass(60);
+    is_str(found(), "unknown not_measured", "what else its rails carry is not the job's");
+    end();
+}
+
+/* As `muster run --hang` looks, which ends the job. */
+static void patiently(void)
+{
+    begin();
+    watch.is_patient = true;
+    pass(20);
+    quiet();
+    nodes[2].state = 'T';
+    pass(20);
+    is_str(found(), "warn rank_hung n3 rank 2", "who waits for a hang is patient with a debugger");
+    pass(16);
+    is_str(found(), "fail rank_hung n3 rank 2", "... not for longer than with all else");
+    end();
+}
+
+static void ended(void)
+{
+    begin();
+    pass(20);
+    nodes[0].has_none = true;
+    pass(200);
+    quiet();
+    pass(40);
+    is_str(found(), "fail rank_hung n1 rank 0", "a rank that ended long ago is named");
+    has_str(verdict.line, "pid 100", "... with its process");
+    end();
+
+    begin();
+    for (int i = 0; i < NODES; i++)
+        nodes[i].has_none = true;
+    pass(6);
+    healthy();
+    pass(20);
+    nodes[0].has_none = true;
+    quiet();
+    pass(40);
+    is_str(found(), "fail rank_hung n1 rank 0", "... and one that began after the watch");
+    end();
+
+    begin();
+    pass(20);
+    nodes[0].has_none = true;
+    step = 1;
+    pass(20);
+    quiet();
+    pass(40);
+    is_str(found(), "fail job_hung", "... not one of an earlier step");
+    end();
+
+    begin();
+    pass(20);
+    nodes[0].has_none = nodes[1].has_none = nodes[2].has_none = true;
+    pass(200);
+    quiet();
+    pass(40);
+    is_str(found(), "fail job_hung", "... nor all that ended before the last");
+    end();
+}
+
 static void unread(void)
 {
     begin();
@@ -551,8 +659,10 @@ static void ras_add(const char *name, long missing_pid)
     now_s += 2;
     sample = sample_make(0);
     sample.ras = fixture_parse(name);
-    if (missing_pid)
+    if (missing_pid) {
         sample.ras.comms[0].missing.pid = missing_pid;
+        sample.ras.comms[0].behind.pid = 100;
+    }
     watch_add(&watch, 0, &sample, now_s);
 }
 
@@ -566,6 +676,13 @@ static void communicators(void)
     pass(32);
     ras_add("behind.json", 0);
     pass(2);
+    is_str(found(), "warn rank_straggles n3 rank 2", "... and for longer while data moves");
+    quiet();
+    pass(20);
+    ras_add("behind.json", 0);
+    pass(2);
+    is_str(found(), "warn rank_straggles n3 rank 2", "... or pauses");
+    pass(14);
     is_str(found(), "fail rank_hung n3 rank 2", "... not while nobody goes on");
     end();
 
@@ -575,7 +692,40 @@ static void communicators(void)
     pass(12);
     ras_add("missing.json", 103);
     pass(2);
-    is_str(found(), "fail rank_hung n4 rank 3", "a rank that NCCL misses is named by its process");
+    is_str(found(), "warn rank_straggles n4 rank 3",
+           "a rank that NCCL misses is named by its process");
+    quiet();
+    pass(14);
+    is_str(found(), "fail rank_hung n4 rank 3", "... and hangs when no data moves");
+    watch.is_patient = true;
+    pass(2);
+    is_str(found(), "warn rank_straggles n4 rank 3", "... which the patient wait for");
+    end();
+
+    begin();
+    pass(20);
+    nodes[3].has_none = true;
+    ras_add("missing.json", 103);
+    quiet();
+    pass(14);
+    ras_add("missing.json", 103);
+    pass(2);
+    is_str(found(), "unknown not_measured",
+           "a rank that has ended gives no answer: that is no hang");
+    pass(20);
+    is_str(found(), "fail rank_hung n4 rank 3", "... before no data moves for as long as for one");
+    has_str(verdict.line, "has ended", "... and it is named for that");
+    end();
+
+    begin();
+    pass(20);
+    nodes[2].is_silent = true;
+    quiet();
+    for (int i = 0; i < 12; i++) {
+        ras_add("missing.json", 102);
+        pass(8);
+    }
+    is_str(found(), "fail job_hung", "NCCL's word of a frozen node hides no hang");
     end();
 
     begin();
@@ -686,6 +836,9 @@ int main(void)
     hanging();
     untold();
     stopped();
+    without_data();
+    patiently();
+    ended();
     differing();
     unread();
     connections();
