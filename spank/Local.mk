@@ -17,6 +17,7 @@ spank_spank_muster_so_SOURCES = \
 	spank/step.c spank/step.h \
 	spank/check.c spank/check.h \
 	spank/prolog.c spank/prolog.h \
+	spank/refusal.c spank/refusal.h \
 	spank/netif.c spank/netif.h \
 	spank/jobs.c spank/jobs.h \
 	# end of spank_spank_muster_so_SOURCES

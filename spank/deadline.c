@@ -104,3 +104,26 @@ bool deadline_end(struct deadline *deadline, bool has_answer)
         ;
     return is_late;
 }
+
+struct attempt {
+    void (*work)(void *context);
+    void *context;
+};
+
+static void run_attempt(int fd, void *context)
+{
+    const struct attempt *attempt = context;
+
+    attempt->work(attempt->context);
+    (void)!write(fd, "", 1);
+}
+
+void deadline_try(long limit_ms, void (*work)(void *context), void *context)
+{
+    struct attempt attempt = {work, context};
+    struct deadline deadline;
+    char byte;
+
+    if (deadline_start(&deadline, limit_ms, run_attempt, &attempt))
+        (void)deadline_end(&deadline, deadline_read(&deadline, &byte, 1));
+}

@@ -34,4 +34,8 @@ bool deadline_read(const struct deadline *deadline, void *bytes, size_t size);
  * one that cannot die yet; only this child is waited for. has_answer: the whole answer is there. */
 bool deadline_end(struct deadline *deadline, bool has_answer);
 
+/* Best effort: does the work in a process of its own, and returns when it is done, given up at the
+ * deadline, or when there is no process for it. */
+void deadline_try(long limit_ms, void (*work)(void *context), void *context);
+
 #endif

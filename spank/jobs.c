@@ -42,13 +42,15 @@ static void end_job(const struct job_log *log, uint32_t job_id)
         (void)job_log_end(log, job_id, uid, &then, &now, (int64_t)clock_epoch_s(), NULL);
 }
 
-static void work(int fd, void *context)
+static void work(void *context)
 {
     const struct request *request = context;
     struct part_counters counters;
     struct job_log log;
     struct conf conf;
 
+    if (access(MUSTER_LOCALSTATEDIR "/lib/muster", F_OK) != 0)
+        return;
     /* without a directory of the certificate muster was not installed to keep anything here */
     if (conf_read(request->config_path, &conf, NULL) == 0 &&
         job_log_open(&log, conf.certificate_path) == 0) {
@@ -57,28 +59,22 @@ static void work(int fd, void *context)
         else if (read_counters(&counters))
             (void)job_note_leave(&log, request->job_id, request->uid, &counters, NULL);
     }
-    (void)!write(fd, "", 1);
 }
 
-static void work_in_time(const struct request *request)
+static void work_in_time(struct request request)
 {
-    struct deadline deadline;
-    char byte;
-
-    if (access(MUSTER_LOCALSTATEDIR "/lib/muster", F_OK) == 0 &&
-        deadline_start(&deadline, JOBS_DEADLINE_MS, work, (void *)(uintptr_t)request))
-        (void)deadline_end(&deadline, deadline_read(&deadline, &byte, 1));
+    deadline_try(JOBS_DEADLINE_MS, work, &request);
 }
 
 void jobs_prolog(const char *config_path, uint32_t job_id, uid_t uid)
 {
-    work_in_time(&(struct request){config_path, job_id, uid, true});
+    work_in_time((struct request){config_path, job_id, uid, true});
 }
 
 void jobs_epilog(const char *config_path, uint32_t job_id)
 {
     static const struct job_log log = {.notes = JOB_NOTES};
 
-    work_in_time(&(struct request){config_path, job_id, 0, false});
+    work_in_time((struct request){config_path, job_id, 0, false});
     job_note_remove(&log, job_id); /* whatever the disk did: notes are in memory */
 }

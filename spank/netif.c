@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "lib/base/node_name.h"
-#include "lib/certificate/refused.h"
 #include "lib/conf/conf.h"
 #include "lib/netif/netif_apply.h"
 #include "spank/deadline.h"
 #include "spank/host.h"
+#include "spank/refusal.h"
 
 enum when { PROLOG, EPILOG, START };
 
@@ -166,7 +166,7 @@ int netif_prolog(const char *config_path, uint32_t job_id)
         snprintf(line, sizeof line, "%s: %s; job %u refused by OnInterface=refuse", node,
                  *first ? first : work->err.text, job_id);
         host_error("%s", line);
-        refused_write(work->certificate_path, line);
+        refusal_note(work->certificate_path, line);
     }
     munmap(work, sizeof *work);
     return is_refused ? -1 : 0;

@@ -9,7 +9,8 @@
 /* The interfaces of a node, as root: in the prolog they are made what the Interface lines of
  * muster.conf ask for, in the epilog what they were. The work is done in a process of its own that
  * is given up at NETIF_DEADLINE_MS (drivers take a second or so to change an MTU or a ring), and
- * dies with this one; the journal knows at each moment what is still to be put back. */
+ * dies with this one; the journal knows at each moment what is still to be put back. The note of a
+ * refusal is left as that of the gate (spank/refusal.h). */
 
 /* Returns 0 to let the job start, or -1 when a setting cannot be made and OnInterface=refuse: then
  * it has logged why, put back what it could, and left the line in the file "refused" beside the

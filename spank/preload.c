@@ -3,14 +3,53 @@
 
 #include "spank/preload.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/write_all.h"
+#include "lib/constants/node_constants.h"
+#include "spank/deadline.h"
+
 static char library[PATH_MAX]; /* "": nothing is preloaded */
+
+/* Answers with the errno. */
+static void look(int fd, void *context)
+{
+    int error = access(context, R_OK) == 0 ? 0 : errno;
+
+    write_all(fd, &error, sizeof error);
+}
+
+/* In a process of its own: its file system may hang. Returns whether it can be read, or says in the
+ * log why not. */
+static bool can_be_read(const char *path)
+{
+    struct deadline deadline;
+    int error = 0;
+    bool has_answer, is_late;
+
+    if (!deadline_start(&deadline, NODE_DEADLINE_MS, look, (void *)(uintptr_t)path)) {
+        host_error("collectives left to MPI: cannot start a process to look for %s: %m", path);
+        return false;
+    }
+    has_answer = deadline_read(&deadline, &error, sizeof error);
+    is_late = deadline_end(&deadline, has_answer);
+    if (is_late)
+        host_error("collectives left to MPI: %s: not found within %d s, its file system hangs",
+                   path, NODE_DEADLINE_MS / 1000);
+    else if (!has_answer)
+        host_error("collectives left to MPI: the process that looks for %s ended without an answer",
+                   path);
+    else if (error != 0)
+        host_error("collectives left to MPI: %s: %s", path, strerror(error));
+    return has_answer && error == 0;
+}
 
 void preload_start(const char *path)
 {
@@ -20,9 +59,7 @@ void preload_start(const char *path)
     /* ld.so takes both for the end of a path */
     if (strpbrk(path, " :") != NULL || strlen(path) >= sizeof library)
         host_error("collectives left to MPI: %s: this path cannot be preloaded", path);
-    else if (access(path, R_OK) != 0)
-        host_error("collectives left to MPI: %s: %m", path);
-    else
+    else if (can_be_read(path))
         strcpy(library, path);
 }
 

@@ -6,8 +6,8 @@
 
 /* --collectives=muster: libmustercoll-pmpi.so before the tasks' own MPI. */
 
-/* Looks whether the library can be read on this node; says in the log why not. path NULL: the
- * installed one. */
+/* Looks whether the library can be read on this node, for no longer than NODE_DEADLINE_MS; says in
+ * the log why not. path NULL: the installed one. */
 void preload_start(const char *path);
 
 /* Puts it first in the task's LD_PRELOAD, before what stands there, unless it stands there already.

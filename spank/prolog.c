@@ -18,10 +18,10 @@
 #include "lib/certificate/certificate.h"
 #include "lib/conf/conf.h"
 #include "lib/certificate/fingerprint.h"
-#include "lib/certificate/refused.h"
 #include "lib/certificate/seal.h"
 #include "spank/deadline.h"
 #include "spank/host.h"
+#include "spank/refusal.h"
 
 /* What the examination found; it crosses a pipe. */
 struct finding {
@@ -213,6 +213,6 @@ int gate_check(const char *config_path, const struct gate_job *job)
              node, certificate_state_name(finding.state), finding.message, job->job_id, finding.key,
              node);
     host_error("%s", line);
-    refused_write(finding.certificate_path, line);
+    refusal_note(finding.certificate_path, line);
     return -1;
 }

@@ -9,7 +9,8 @@
 
 /* The gate: on every node of a job, before the job, as root. It reads the node's certificate and
  * holds it against what the node is now. It answers within GATE_DEADLINE_MS whatever hangs (a
- * munged, a driver behind sysfs, a file system), and what it cannot tell never refuses a job. */
+ * munged, a driver behind sysfs, a file system), and what it cannot tell never refuses a job. The
+ * note of a refusal has REFUSED_DEADLINE_MS more. */
 
 struct gate_job {
     uid_t uid;       /* root's jobs and BatteryUser's pass: certification has to run there */

@@ -7,22 +7,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/constants/node_constants.h"
+#include "spank/deadline.h"
+
 static const char
     above[] = "/run/muster",
     path[] = "/run/muster/suspects",
     /* the mode is for its root: anybody may leave a file, nobody but root lists them */
     options[] = "mode=1733,size=1m,nr_inodes=1024";
 
-void suspects_directory_make(void)
+/* Whether a file system is mounted there, or can be. */
+enum place { ABSENT, PLAIN, MOUNTED };
+
+static enum place place_read(void)
 {
     struct stat outer, inner;
 
+    if (lstat(above, &outer) != 0 || lstat(path, &inner) != 0 || !S_ISDIR(inner.st_mode))
+        return ABSENT;
+    return outer.st_dev == inner.st_dev ? PLAIN : MOUNTED;
+}
+
+static void make(void *unused)
+{
+    (void)unused;
     if (access(MUSTER_LOCALSTATEDIR "/lib/muster", F_OK) != 0)
         return;
     /* Nobody can put anything else there in between: the directory above is root's. */
     mkdir(above, 0755);
     mkdir(path, 0700);
-    if (lstat(above, &outer) == 0 && lstat(path, &inner) == 0 && S_ISDIR(inner.st_mode) &&
-        outer.st_dev == inner.st_dev)
+    if (place_read() == PLAIN)
         mount("muster-suspects", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options);
+}
+
+void suspects_directory_make(void)
+{
+    if (place_read() != MOUNTED)
+        deadline_try(SUSPECTS_DEADLINE_MS, make, NULL);
 }

@@ -23,10 +23,13 @@
 #include "tests/unit/tree.h"
 
 /* A step on a node whose sysfs does not answer: it starts all the same, with the environment that
- * it has, and its user reads one line. The plugin calls the open() that is defined here. */
+ * it has, and its user reads one line. A prolog where /var/lib/muster does not answer comes to its
+ * end. The plugin calls the open() and access() that are defined here. */
 
 static enum { ANSWERS, HANGS, DIES } driver;
 static const char *hanging; /* the end of the name of a file whose file system hangs */
+static const char *stuck;   /* part of such names, in access() and open() */
+static int *in_the_open;    /* how often one was asked for outside a process of its own */
 static bool has_gpus;
 static pid_t test;
 static int kept = -1; /* a descriptor of the plugin's process */
@@ -54,7 +57,24 @@ static void look_at_descriptors(void)
         child->held += fstat(fd, &found) != 0 || found.st_rdev != null.st_rdev;
 }
 
+/* A process of its own hangs; this one would for ever. */
+static void get_stuck(const char *path)
+{
+    if (stuck == NULL || strstr(path, stuck) == NULL)
+        return;
+    if (getpid() == test)
+        ++*in_the_open;
+    while (getpid() != test)
+        pause();
+}
+
 #pragma GCC visibility push(default)
+int access(const char *path, int mode)
+{
+    get_stuck(path);
+    return faccessat(AT_FDCWD, path, mode, 0);
+}
+
 int open(const char *path, int flags, ...)
 {
     static __typeof__(&open) real;
@@ -72,6 +92,7 @@ int open(const char *path, int flags, ...)
         pause();
     while (hanging != NULL && ends_with(path, hanging))
         pause();
+    get_stuck(path);
     if (real == NULL)
         real = (__typeof__(&open))dlsym(RTLD_NEXT, "open");
     return real(path, flags, mode);
@@ -132,6 +153,72 @@ static void end_step(void)
     host_unload();
 }
 
+/* The library of --collectives=muster is on a file system that hangs. */
+static void library_hangs(char *root)
+{
+    long begin_ms, taken_ms;
+
+    start(S_CTX_REMOTE, "");
+    host_arguments[1] = root;
+    host_arguments[2] = (char *)"library=/stuck/a.so";
+    host_setenv("SLURMD_NODENAME", "n2");
+    stuck = "/stuck/";
+    host_call("init");
+    host_option("collectives", "muster");
+    begin_ms = clock_ms();
+    is_int(host_call("init_post_opt"), 0, "the preloaded library hangs: init_post_opt");
+    taken_ms = clock_ms() - begin_ms;
+    ok(taken_ms >= 2900 && taken_ms < SOON_MS, "... the step goes on (%ld ms)", taken_ms);
+    is_int(*in_the_open, 0, "... slurmstepd itself asks for no such file");
+    call("0");
+    ok(host_getenv("LD_PRELOAD") == NULL, "... and nothing is preloaded");
+    has_str(host_log,
+            "error: muster: collectives left to MPI: /stuck/a.so: not found within 3 s, its file "
+            "system hangs\n",
+            "... slurmd's log tells");
+    end_step();
+    stuck = NULL;
+}
+
+static int hook(const char *name)
+{
+    int status = host_call(name);
+
+    ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "... no process is left");
+    return status;
+}
+
+static void prolog_hangs(void)
+{
+    char conf[4300];
+    long begin_ms;
+
+    if (geteuid() != 0 || !fixture_isolate()) {
+        tap_skip("no namespaces to keep the prolog away from this machine");
+        return;
+    }
+    snprintf(conf, sizeof conf, "CertificateFile=%s\nOnMissing=log\n", file("certificate"));
+    stuck = MUSTER_LOCALSTATEDIR "/lib/muster";
+    start(S_CTX_JOB_SCRIPT, conf);
+    begin_ms = clock_ms();
+    is_int(hook("job_prolog"), 0, "/var/lib/muster hangs: job_prolog");
+    is_int(hook("job_epilog"), 0, "... and job_epilog");
+    ok(clock_ms() - begin_ms < SOON_MS, "... come to their end (%ld ms)", clock_ms() - begin_ms);
+    is_int(*in_the_open, 0, "... and ask for it in processes of their own only");
+    host_unload();
+
+    snprintf(conf, sizeof conf, "CertificateFile=%s\nOnMissing=refuse\nGateBrake=off\n",
+             file("certificate"));
+    stuck = "/refused.";
+    start(S_CTX_JOB_SCRIPT, conf);
+    begin_ms = clock_ms();
+    is_int(hook("job_prolog"), -1, "the note of a refusal hangs: the job is refused all the same");
+    ok(clock_ms() - begin_ms < SOON_MS, "... in its time (%ld ms)", clock_ms() - begin_ms);
+    is_int(*in_the_open, 0, "... and the note is written in a process of its own");
+    host_unload();
+    stuck = NULL;
+}
+
 int main(int argc, char *argv[])
 {
     static const char told[] = "tell: muster: n2: environment left unchanged: ";
@@ -143,6 +230,8 @@ int main(int argc, char *argv[])
     test = getpid();
     kept = memfd_create("kept", 0);
     child = mmap(NULL, sizeof *child, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    in_the_open =
+        mmap(NULL, sizeof *in_the_open, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     watch_hooks(complain);
     machine = tree_unpack("lab-node");
     snprintf(root, sizeof root, "root=%s", machine);
@@ -193,6 +282,8 @@ int main(int argc, char *argv[])
     end_step();
 
     hanging = NULL;
+    library_hangs(root);
+    prolog_hangs();
     tree_remove(machine);
     fixture_end();
     return tap_done();

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "spank/refusal.h"
+
+#include "lib/certificate/refused.h"
+#include "spank/deadline.h"
+
+struct note {
+    const char *certificate_path, *line;
+};
+
+static void work(void *context)
+{
+    const struct note *note = context;
+
+    refused_write(note->certificate_path, note->line);
+}
+
+void refusal_note(const char *certificate_path, const char *line)
+{
+    deadline_try(REFUSED_DEADLINE_MS, work, &(struct note){certificate_path, line});
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_SPANK_REFUSAL_H
+#define MUSTER_SPANK_REFUSAL_H
+
+#include "lib/constants/node_constants.h"
+
+/* In the prolog, of a job that is refused: leaves the line in the file "refused" beside the
+ * certificate (lib/certificate/refused.h). Best effort, for no longer than REFUSED_DEADLINE_MS. */
+void refusal_note(const char *certificate_path, const char *line);
+
+#endif
