@@ -5,6 +5,7 @@
 
 /* Slurm's functions are found when the plugin is loaded, whatever -fvisibility=hidden says. */
 #pragma GCC visibility push(default)
+#include <slurm/slurm.h>
 #include <slurm/spank.h>
 #pragma GCC visibility pop
 
@@ -56,6 +57,14 @@ void host_print(const char *format, ...)
     format_line(line, sizeof line, format, args);
     va_end(args);
     slurm_spank_log("%s", line);
+}
+
+enum host_step host_step(uint32_t step_id)
+{
+    if (step_id < SLURM_MAX_NORMAL_STEP_ID)
+        return HOST_STEP_TASKS;
+    return step_id == SLURM_BATCH_SCRIPT || step_id == SLURM_INTERACTIVE_STEP ? HOST_STEP_SHELL
+                                                                              : HOST_STEP_OTHER;
 }
 
 int host_setenv(const struct host_task *task, const char *name, const char *value)

@@ -2,6 +2,7 @@
 #ifndef MUSTER_SPANK_HOST_H
 #define MUSTER_SPANK_HOST_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 /* What the rooms of the plugin know of Slurm; only host.c and the hooks in plugin.c include
@@ -29,6 +30,15 @@ struct host_task {
  * way. */
 int host_task_get(void *handle, struct host_task *task);
 void host_task_free(struct host_task *task);
+
+enum host_step {
+    HOST_STEP_TASKS, /* of the user's program */
+    HOST_STEP_SHELL, /* a batch script, or the shell of salloc */
+    HOST_STEP_OTHER, /* the extern step: it has no tasks */
+};
+
+/* What the step with this ID is for. */
+enum host_step host_step(uint32_t step_id);
 
 /* Sets a variable of the step, or in task_init of this task only. Returns 0 or -1. */
 int host_setenv(const struct host_task *task, const char *name, const char *value);

@@ -3,9 +3,34 @@
 
 #include "spank/local.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "spank/host.h"
+
+/* Slurm takes any unique beginning of --jobid, and has no item for it. */
+static bool has_jobid(void)
+{
+    static const char option[] = "--jobi";
+    FILE *stream = fopen("/proc/self/cmdline", "re");
+    bool is_there = false;
+    size_t size = 0;
+    char *word = NULL;
+
+    while (stream != NULL && !is_there && getdelim(&word, &size, '\0', stream) > 0)
+        is_there = strncmp(word, option, strlen(option)) == 0;
+    free(word);
+    if (stream != NULL)
+        fclose(stream);
+    return is_there;
+}
+
+bool local_is_inside(void)
+{
+    return getenv("SLURM_JOB_ID") != NULL || getenv("SLURM_JOBID") != NULL || has_jobid();
+}
 
 int local_check(const struct options *options)
 {

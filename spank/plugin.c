@@ -110,8 +110,7 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
     is_loaded = true;
     if (arguments_read(argc, argv, &arguments, &err) < 0)
         host_error("%s", err.text);
-    is_inside =
-        context == S_CTX_LOCAL && (getenv("SLURM_JOB_ID") != NULL || getenv("SLURM_JOBID") != NULL);
+    is_inside = context == S_CTX_LOCAL && local_is_inside();
     register_options(spank);
     return 0;
 }

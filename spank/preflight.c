@@ -202,7 +202,7 @@ enum preflight_answer preflight_hold(const struct options *options,
     double budget_s;
     int status;
 
-    if (guard != NULL && *guard != '\0')
+    if ((guard != NULL && *guard != '\0') || host_step(step->step_id) != HOST_STEP_TASKS)
         return PREFLIGHT_START;
     level = level_of(options, arguments, &budget_s);
     if (level == PREFLIGHT_OFF)

@@ -29,7 +29,7 @@ struct preflight_step {
 };
 
 enum preflight_answer {
-    PREFLIGHT_START,     /* passed, not wanted, or it cannot be told */
+    PREFLIGHT_START,     /* passed, not wanted, or it cannot be told; the shell of salloc */
     PREFLIGHT_REFUSE,    /* a fault was found, or the user has interrupted it */
     PREFLIGHT_FAIL_TASKS /* a fault was found, and the step is to end by PREFLIGHT_MARK */
 };

@@ -15,6 +15,7 @@
 /* srun --preflight without a cluster: a script stands in for the muster command, writes down how it
  * was called, and ends as the test wants. */
 
+static char *given; /* an argument of this program, for srun's command line */
 static char plugin_path[4096], directory[4096], program[4200], config[4200], said[65536];
 
 static const char *file(const char *name)
@@ -53,9 +54,10 @@ static void start(const char *conf, const char *how)
 {
     char script[8600], words[2][4300];
 
-    snprintf(script, sizeof script,
-             "#!/bin/sh\n{ echo \"$@\"; env | grep -E '^(SLURM_)?MUSTER_' | sort; cat; } >%s\n%s\n",
-             file("calls"), how);
+    snprintf(
+        script, sizeof script,
+        "#!/bin/sh\n{ echo \"$@\"; env | grep -E '^(SLURM_)?MUSTER_' | sort; cat; } >>%s\n%s\n",
+        file("calls"), how);
     write_file("muster", script, 0755);
     write_file("muster.conf", conf, 0644);
     unlink(file("calls"));
@@ -211,6 +213,15 @@ static void inside(void)
     is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... it is marked");
     end();
 
+    memcpy(given, "--jobid=12", strlen("--jobid=12"));
+    start("", "exit 1");
+    host_option("preflight", "quick");
+    is_int(host_call("local_user_init"), 0, "srun --jobid: a fault does not stop srun");
+    is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... but marks the step");
+    end();
+    memcpy(given, "--job-name", strlen("--job-name"));
+    refuses("exit 1", "", "srun --job-name, in an allocation of its own");
+
     host_load(plugin_path, S_CTX_REMOTE);
     host_job.task = 0;
     host_setenv("SLURM_MUSTER_PREFLIGHT_FAILED", "1");
@@ -225,6 +236,16 @@ static void inside(void)
     host_call("init_post_opt");
     is_int(host_call("task_init"), 0, "... those of a step with an empty mark do");
     host_unload();
+}
+
+/* The shell of salloc, which srun --interactive starts with salloc's options. */
+static void interactive(void)
+{
+    start("Preflight=quick\n", "exit 1");
+    host_job.step_id = 0xfffffffa;
+    is_int(host_call("local_user_init"), 0, "the interactive step of salloc starts");
+    is_str(calls(), "", "... without a preflight");
+    end();
 }
 
 /* A preflight that does not end is ended. */
@@ -243,10 +264,12 @@ static void deadline(void)
 
 int main(int argc, char *argv[])
 {
+    char *again[] = {argv[0], (char *)"--job-name", NULL};
     const char *build = getenv("top_builddir");
 
-    (void)argc;
-    (void)argv;
+    if (argc < 2)
+        execv("/proc/self/exe", again);
+    given = argv[1];
     snprintf(plugin_path, sizeof plugin_path, "%s/spank/spank_muster.so",
              build != NULL ? build : ".");
     snprintf(directory, sizeof directory, "/tmp/muster-preflight-XXXXXX");
@@ -263,6 +286,7 @@ int main(int argc, char *argv[])
     when_wanted();
     answers();
     inside();
+    interactive();
     deadline();
     unlink(file("calls"));
     unlink(file("muster"));
