@@ -17,11 +17,9 @@
 #include "spank/node.h"
 #include "spank/preload.h"
 
-/* slurm.h's SLURM_MAX_NORMAL_STEP_ID: above it are batch, extern, interactive and pending steps. */
-static const uint32_t last_normal_step = 0xfffffff0;
-
 static struct {
-    bool is_ours; /* a step with tasks of the user's */
+    enum host_step kind;
+    bool is_started;
     bool is_explained;
     bool is_on;
     bool is_checked;   /* what its tasks were given is compared with what they have */
@@ -74,9 +72,10 @@ void step_start(uint32_t step_id, const struct options *options, const struct ar
     struct error err;
 
     step_end();
-    if (step_id >= last_normal_step)
+    step.kind = host_step(step_id);
+    step.is_started = true;
+    if (step.kind != HOST_STEP_TASKS)
         return;
-    step.is_ours = true;
     if (options_fill(&filled, host_lookup, (void *)task->environment, &err) < 0)
         host_error("%s; ignored", err.text);
     step.is_explained = filled.explain == 1;
@@ -155,15 +154,26 @@ static unsigned long long bound_to(void)
     return step.is_recorded || binding_read(cpus) != 0 ? 0 : binding_numa_nodes("", cpus);
 }
 
-void step_task(const struct host_task *task)
+/* What muster set for a step from inside which this batch script or shell was submitted. */
+static void clear_shell(const struct host_task *task)
+{
+    struct envplan plan;
+
+    if (envplan_make_off(host_lookup, (void *)task->environment, &plan) < 0) {
+        host_error("environment left unchanged: out of memory");
+        return;
+    }
+    apply(task, &plan);
+    envplan_clear(&plan);
+}
+
+static void prepare_task(const struct host_task *task)
 {
     void *environment = (void *)task->environment;
     struct envplan_task place;
     struct envplan plan;
     int status;
 
-    if (!step.is_ours)
-        return;
     preload_task(task);
     envplan_task_read(host_lookup, environment, &place);
     place.local_size = task->local_size;
@@ -187,6 +197,14 @@ void step_task(const struct host_task *task)
     if (step.is_checked)
         check_task(step.root, &step.node, task);
     envplan_clear(&plan);
+}
+
+void step_task(const struct host_task *task)
+{
+    if (step.is_started && step.kind == HOST_STEP_TASKS)
+        prepare_task(task);
+    else if (step.is_started && step.kind == HOST_STEP_SHELL)
+        clear_shell(task);
 }
 
 void step_end(void)

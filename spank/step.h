@@ -11,13 +11,15 @@
  * the environment stays as it is. State is kept in plain memory between the hooks, as Slurm may run
  * them in processes that share memory but no files. */
 
-/* Once a step and node, before the tasks are forked: reads the configuration and the node. Steps
- * without tasks of the user's (batch, extern, interactive) are left alone altogether. With a root,
- * the node is the recorded one below it. */
+/* Once a step and node, before the tasks are forked: reads the configuration and the node. For
+ * steps without tasks of the user's (batch, extern, interactive) nothing is read. With a root, the
+ * node is the recorded one below it. */
 void step_start(uint32_t step_id, const struct options *options, const struct arguments *arguments,
                 const struct host_task *step);
 
-/* In each task just before its program starts: sets its variables. */
+/* In each task just before its program starts: sets its variables. From a batch script and the
+ * shell of salloc only those are removed that muster set for a step from inside which the job was
+ * submitted. */
 void step_task(const struct host_task *task);
 
 void step_end(void);

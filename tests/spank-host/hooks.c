@@ -272,15 +272,22 @@ static void step_switched_off(void)
     host_unload();
 }
 
-static void step_nested(void)
+/* What a plain step, whose RANK is 2, leaves as MUSTER_SET. */
+static const char *mark_of_a_step(void)
 {
-    char mark[2048];
+    static char mark[2048];
 
     start_step("");
     host_call("init");
     run_step();
     snprintf(mark, sizeof mark, "%s", value("MUSTER_SET"));
     host_unload();
+    return mark;
+}
+
+static void step_nested(void)
+{
+    const char *mark = mark_of_a_step();
 
     start_step("");
     host_setenv("MUSTER_SET", mark);
@@ -409,6 +416,30 @@ static void steps_that_are_not_ours(void)
     }
 }
 
+/* A batch script or the shell of a salloc that was submitted from inside a step. */
+static void shells_lose_values_of_an_outer_step(void)
+{
+    static const uint32_t shells[] = {0xfffffffa, 0xfffffffb};
+    const char *mark = mark_of_a_step();
+
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+        start_step("MasterPorts=what\n");
+        host_job.step_id = shells[i];
+        host_setenv("MUSTER_SET", mark);
+        host_setenv("RANK", "2");
+        host_setenv("WORLD_SIZE", "77");
+        host_call("init");
+        host_option("muster-explain", NULL);
+        run_step();
+        is_str(value("RANK"), "(unset)", "step 0x%x of a job that a step submitted has no RANK",
+               (unsigned)shells[i]);
+        is_str(value("MUSTER_SET"), "(unset)", "... nor mark");
+        is_str(value("WORLD_SIZE"), "77", "... and keeps what the user set");
+        is_str(host_log, "", "... without a word");
+        host_unload();
+    }
+}
+
 static void launcher_is(const char *argv0, uint32_t local_tasks, const char *rank,
                         const char *master)
 {
@@ -492,6 +523,7 @@ int main(int argc, char *argv[])
     step_explained();
     step_with_collectives();
     steps_that_are_not_ours();
+    shells_lose_values_of_an_outer_step();
     launcher_is("/opt/bin/orted", 1, "(unset)", "(unset)");
     launcher_is("prted", 1, "(unset)", "(unset)");
     launcher_is("/usr/bin/torchrun", 1, "(unset)", "n1");
