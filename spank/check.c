@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -31,19 +30,9 @@ static const char *lookup(const struct host_task *task, const char *name)
     return host_lookup(name, (void *)task->environment);
 }
 
-static const char *node_of(const struct host_task *task, char *host, size_t size)
+bool check_has_gpus(const struct host_task *step)
 {
-    const char *node = lookup(task, "SLURMD_NODENAME");
-
-    if (node != NULL)
-        return node;
-    host_name(host, size);
-    return host;
-}
-
-const char *check_gres_node(const struct host_task *step, char name[CHECK_NODE])
-{
-    return lookup(step, "SLURM_STEP_GPUS") != NULL ? node_of(step, name, CHECK_NODE) : NULL;
+    return lookup(step, "SLURM_STEP_GPUS") != NULL;
 }
 
 void check_start(void)
@@ -101,32 +90,49 @@ static void facts_read(const struct host_task *task, struct stepcheck_facts *fac
         facts->shared_memory_bytes = (long long)status.f_blocks * (long long)status.f_frsize;
 }
 
-void check_task(const char *root, const struct node_facts *node, const struct host_task *task)
+/* The environment that the task's program will have. */
+struct planned {
+    const struct host_task *task;
+    const struct envplan *plan;
+};
+
+static const char *planned_lookup(const char *name, void *context)
 {
+    const struct planned *planned = context;
+
+    for (size_t i = 0; i < planned->plan->count; i++) {
+        const struct envplan_variable *variable = &planned->plan->variables[i];
+
+        if (variable->action != ENVPLAN_KEEP && strcmp(variable->name, name) == 0)
+            return variable->action == ENVPLAN_SET ? variable->value : NULL;
+    }
+    return lookup(planned->task, name);
+}
+
+void check_task(const char *root, const struct node_facts *node, const struct fabric *fabric,
+                const struct envplan *plan, const struct host_task *task)
+{
+    struct planned planned = {task, plan};
     struct stepcheck_facts facts = {.conf = &node->conf,
                                     .inventory = node->inventory,
+                                    .fabric = fabric,
                                     .gres = node->has_gres ? &node->gres : NULL,
-                                    .getenv_fn = host_lookup,
-                                    .getenv_context = (void *)task->environment,
+                                    .getenv_fn = planned_lookup,
+                                    .getenv_context = &planned,
                                     .access_fn = access_device,
                                     .access_context = (void *)root};
     const char *job = lookup(task, "SLURM_JOB_ID"), *step = lookup(task, "SLURM_STEP_ID");
-    const char *rank = lookup(task, "SLURM_PROCID");
-    struct fabric *fabric = malloc(sizeof *fabric);
+    const char *rank = lookup(task, "SLURM_PROCID"), *name = lookup(task, "SLURMD_NODENAME");
     struct stepcheck found;
-    char host[CHECK_NODE];
+    char host[HOST_NAME_MAX + 1];
 
-    if (fabric == NULL)
-        return;
-    fabric_choose(node->inventory, &node->conf, fabric);
-    facts.fabric = fabric;
     facts_read(task, &facts);
     stepcheck_make(&facts, &found);
-    free(fabric);
+    host_name(host, sizeof host);
     for (size_t i = 0; i < found.count; i++)
         if (is_new(task, found.problems[i]))
             host_print("%s: step %s.%s task %s: %s; see spank_muster(8)",
-                       node_of(task, host, sizeof host), job != NULL ? job : "?",
+                       name != NULL ? name : host, job != NULL ? job : "?",
                        step != NULL ? step : "?", rank != NULL ? rank : "?", found.problems[i]);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/node_name.h"
 #include "lib/conf/conf.h"
 #include "lib/envplan/envplan.h"
 #include "lib/node/gpu/visible_gpus.h"
@@ -36,13 +37,14 @@ static struct {
 static bool step_is_wanted(const struct options *options, const struct arguments *arguments,
                            const struct host_task *task)
 {
-    char name[CHECK_NODE];
+    char name[HOST_NAME_MAX + 1];
     const struct node_request request = {.config_path = arguments->config_path,
                                          .root = arguments->root,
-                                         .gres_node = check_gres_node(task, name),
+                                         .gres_node = check_has_gpus(task) ? name : NULL,
                                          .is_requested = options->environment > 0};
     struct error err;
 
+    node_name(name, sizeof name);
     if (options->environment == 0) {
         snprintf(step.why_not, sizeof step.why_not, "--%s=off or %s=off",
                  option_texts[OPTION_ENVIRONMENT].name, option_texts[OPTION_ENVIRONMENT].twin);
@@ -127,21 +129,30 @@ static int open_anything(const char *device_file, void *unused)
     return 1;
 }
 
-/* Returns 0, or -1 when memory is out. */
-static int make_plan(const struct envplan_task *place, void *environment, struct envplan *plan)
+/* What the plan and the step check both start from. malloc'd; NULL when neither is wanted, or when
+ * memory is out. */
+static struct envplan_node *make_node(const struct envplan_task *place, void *environment)
 {
-    struct envplan_node *node = malloc(sizeof *node);
+    struct envplan_node *node = step.is_on || step.is_checked ? malloc(sizeof *node) : NULL;
+
+    if (node != NULL)
+        envplan_node_make(step.node.inventory, &step.node.conf, place->node,
+                          host_lookup("SLURM_STEP_NODELIST", environment), &step.node.failed, node);
+    return node;
+}
+
+/* Returns 0, or -1 when memory is out. */
+static int make_plan(const struct envplan_node *node, const struct envplan_task *place,
+                     void *environment, struct envplan *plan)
+{
     struct visible_gpus *visible = malloc(sizeof *visible);
     int status = -1;
 
     if (node != NULL && visible != NULL) {
-        envplan_node_make(step.node.inventory, &step.node.conf, place->node,
-                          host_lookup("SLURM_STEP_NODELIST", environment), &step.node.failed, node);
         visible_gpus_read(step.node.inventory, host_lookup, environment,
                           step.is_recorded ? open_anything : visible_gpus_open, NULL, visible);
         status = envplan_make(node, place, visible, host_lookup, environment, plan);
     }
-    free(node);
     free(visible);
     return status;
 }
@@ -171,6 +182,7 @@ static void prepare_task(const struct host_task *task)
 {
     void *environment = (void *)task->environment;
     struct envplan_task place;
+    struct envplan_node *node;
     struct envplan plan;
     int status;
 
@@ -178,14 +190,16 @@ static void prepare_task(const struct host_task *task)
     envplan_task_read(host_lookup, environment, &place);
     place.local_size = task->local_size;
     place.launcher = envplan_launcher(task->argc, task->argv, place.local_size, place.world_size);
+    node = make_node(&place, environment);
     if (step.is_on) {
         place.numa_nodes = bound_to();
-        status = make_plan(&place, environment, &plan);
+        status = make_plan(node, &place, environment, &plan);
     } else {
         status = envplan_make_off(host_lookup, environment, &plan);
     }
     if (status < 0) {
         host_error("environment left unchanged: out of memory");
+        free(node);
         return;
     }
     apply(task, &plan);
@@ -194,9 +208,10 @@ static void prepare_task(const struct host_task *task)
                    step.why_not);
     if (step.is_explained && place.local_rank <= 0)
         explain(&plan, *place.node != '\0' ? place.node : "?");
-    if (step.is_checked)
-        check_task(step.root, &step.node, task);
+    if (step.is_checked && node != NULL)
+        check_task(step.root, &step.node, &node->fabric, &plan, task);
     envplan_clear(&plan);
+    free(node);
 }
 
 void step_task(const struct host_task *task)

@@ -440,6 +440,97 @@ static void shells_lose_values_of_an_outer_step(void)
     }
 }
 
+/* ---------------------------------------------------------------- the step check */
+
+/* srun was started on n1: SLURMD_NODENAME is that node's until the tasks get theirs. */
+static void gres_lines_are_the_nodes_own(void)
+{
+    char *root = tree_unpack("lab-node"), argument[4300];
+
+    snprintf(argument, sizeof argument, "root=%s", root);
+    tree_put(root, "etc/slurm/gres.conf",
+             "NodeName=n1 Name=gpu File=/dev/gpu[0-3]\nNodeName=n2 Name=gpu File=/dev/null\n");
+    tree_put(root, "dev/shm/place", "");
+    setenv("SLURMD_NODENAME", "n2", 1);
+    start_step("");
+    host_arguments[1] = argument;
+    host_setenv("SLURMD_NODENAME", "n1");
+    host_setenv("SLURM_STEP_GPUS", "0");
+    host_call("init");
+    host_call("init_post_opt");
+    host_setenv("SLURMD_NODENAME", "n2");
+    host_setenv("SLURM_PROCID", "2");
+    host_setenv("SLURM_LOCALID", "0");
+    host_call("task_init");
+    has_str(host_log, "the step can open 0 of the node's 1, /dev/null is not there",
+            "gres.conf's lines of this node are compared, not those of srun's");
+    host_unload();
+    unsetenv("SLURMD_NODENAME");
+    tree_remove(root);
+}
+
+static void run_checked(const char *root, const char *conf, const char *name, const char *text)
+{
+    static char argument[4300];
+
+    snprintf(argument, sizeof argument, "root=%s", root);
+    start_step(conf);
+    host_arguments[1] = argument;
+    host_setenv("SLURM_STEP_NUM_NODES", "2");
+    host_setenv(name, text);
+    host_call("init");
+}
+
+/* Whether a line names the variable. */
+static bool is_reported(const char *name)
+{
+    char words[64];
+
+    snprintf(words, sizeof words, " task 2: %s=", name);
+    return strstr(host_log, words) != NULL;
+}
+
+static void check_judges_what_the_task_gets(void)
+{
+    static const char islands[] =
+        "Island=a nodes=n1 fabric=InfiniBand\nIsland=b nodes=n2 fabric=InfiniBand\n";
+    char *root = tree_unpack("h100-ib"), mark[2048], net[64], conf[512];
+
+    run_checked(root, "", "UCX_TLS", "tcp");
+    run_step();
+    ok(is_reported("UCX_TLS"), "UCX_TLS=tcp on InfiniBand is reported");
+    host_unload();
+
+    run_checked(root, "Variable=UCX_TLS forbid\n", "UCX_TLS", "tcp");
+    run_step();
+    ok(!is_reported("UCX_TLS"), "... not where the site's lines remove it");
+    host_unload();
+
+    run_checked(root, islands, "UCX_TLS", "tcp");
+    run_step();
+    ok(!is_reported("UCX_TLS"), "... nor where the step crosses islands, by TCP");
+    snprintf(mark, sizeof mark, "%s", value("MUSTER_SET"));
+    snprintf(net, sizeof net, "%s", value("NCCL_NET"));
+    is_str(net, "Socket", "... for which NCCL_NET is set");
+    host_unload();
+
+    snprintf(conf, sizeof conf, "SetEnvironment=no\n%s", islands);
+    run_checked(root, conf, "UCX_TLS", "tcp");
+    run_step();
+    ok(!is_reported("UCX_TLS"), "... nor there with SetEnvironment=no");
+    host_unload();
+
+    run_checked(root, "", "NCCL_NET", net);
+    host_setenv("MUSTER_SET", mark);
+    run_step();
+    is_str(value("NCCL_NET"), "(unset)", "muster's own value of an outer step is removed");
+    ok(!is_reported("NCCL_NET"), "... and not reported");
+    host_unload();
+    tree_remove(root);
+}
+
+/* ---------------------------------------------------------------- launchers, odd environments */
+
 static void launcher_is(const char *argv0, uint32_t local_tasks, const char *rank,
                         const char *master)
 {
@@ -524,6 +615,8 @@ int main(int argc, char *argv[])
     step_with_collectives();
     steps_that_are_not_ours();
     shells_lose_values_of_an_outer_step();
+    gres_lines_are_the_nodes_own();
+    check_judges_what_the_task_gets();
     launcher_is("/opt/bin/orted", 1, "(unset)", "(unset)");
     launcher_is("prted", 1, "(unset)", "(unset)");
     launcher_is("/usr/bin/torchrun", 1, "(unset)", "n1");
