@@ -36,7 +36,8 @@ static struct options options = OPTIONS_INIT;
 
 /* Slurm calls every hook twice when plugstack.conf lists this file twice: the second call finds
  * its work done. */
-static bool is_loaded, is_task_done, is_gate_done, is_epilog_done;
+static bool is_loaded, is_post_opt_done, is_preflight_done, is_task_done, is_gate_done,
+    is_epilog_done;
 
 /* srun was started inside an allocation: only before it has one of its own can that be seen. */
 static bool is_inside;
@@ -122,6 +123,9 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     struct host_task task;
     uint32_t step_id;
 
+    if (is_post_opt_done)
+        return 0;
+    is_post_opt_done = true;
     if (context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR)
         return local_check(&options);
     if (context != S_CTX_REMOTE)
@@ -137,12 +141,16 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     return 0;
 }
 
-/* The step has its nodes by now, and none of it has been started. */
+/* The step has its nodes by now, and none of it has been started. A heterogeneous step comes here
+ * once. */
 int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
 {
     struct arguments arguments = read_arguments(argc, argv);
     struct preflight_step step = {0};
 
+    if (is_preflight_done)
+        return 0;
+    is_preflight_done = true;
     if (spank_get_item(spank, S_JOB_ID, &step.job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &step.step_id) != ESPANK_SUCCESS)
         return 0;
@@ -233,6 +241,6 @@ int slurm_spank_exit(spank_t spank, int argc, char *argv[])
     (void)argv;
     step_end();
     options = (struct options)OPTIONS_INIT;
-    is_loaded = false;
+    is_loaded = is_post_opt_done = is_preflight_done = false;
     return 0;
 }

@@ -597,6 +597,18 @@ static void hostile_environment(void)
     is_int(host_call("task_init"), 0, "listed twice, the second task_init finds its work done");
     is_int(strlen(host_log), said, "... and is silent");
     host_unload();
+
+    start_step("");
+    host_call("init");
+    host_call("init");
+    host_call("init_post_opt");
+    write_file(file("muster.conf"), "SetEnvironment=no\n"); /* as of the second line */
+    host_call("init_post_opt");
+    host_setenv("SLURM_PROCID", "2");
+    host_setenv("SLURM_LOCALID", "0");
+    host_call("task_init");
+    is_str(value("RANK"), "2", "listed twice, a step starts by the first line's words");
+    host_unload();
 }
 
 int main(int argc, char *argv[])

@@ -248,6 +248,20 @@ static void interactive(void)
     end();
 }
 
+/* plugstack.conf has the plugin twice. */
+static void listed_twice(void)
+{
+    char *again;
+
+    start("", "exit 0");
+    host_listed = 2;
+    host_option("preflight", "quick");
+    is_int(host_call("local_user_init"), 0, "listed twice: the step starts");
+    again = strstr(calls(), "preflight --step");
+    ok(again != NULL && strstr(again + 1, "preflight --step") == NULL, "... after one preflight");
+    end();
+}
+
 /* A preflight that does not end is ended. */
 static void deadline(void)
 {
@@ -287,6 +301,7 @@ int main(int argc, char *argv[])
     answers();
     inside();
     interactive();
+    listed_twice();
     deadline();
     unlink(file("calls"));
     unlink(file("muster"));
