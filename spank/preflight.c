@@ -28,7 +28,7 @@ enum {
 
 /* ---------------------------------------------------------------- the program */
 
-enum { EXTRAS = 4 };
+enum { EXTRAS = 6 };
 
 /* srun's environment with ours instead of what it has of the same names. The array is malloc'd,
  * the strings are borrowed; NULL when memory is out. */
@@ -145,7 +145,9 @@ static int run_command(const struct options *options, const struct arguments *ar
     const char *program = arguments->program != NULL ? arguments->program : MUSTER_BINDIR "/muster";
     char guard[] = PREFLIGHT_GUARD "=1", quiet[] = "MUSTER_EXPLAIN=", mark[] = PREFLIGHT_MARK "=";
     char on_off[64], step_text[64], level_text[32], budget[32], config[4200];
-    char *extras[EXTRAS] = {guard, quiet, mark, NULL};
+    char twin[64]; /* preflights measure MPI's own way, whatever the step uses */
+    char inherited[] = "SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives=mpi";
+    char *extras[EXTRAS] = {guard, quiet, mark, twin, NULL};
     char *argv[] = {
         (char *)"muster", (char *)"preflight", step_text, level_text, budget, NULL, NULL};
     char **environment;
@@ -154,8 +156,12 @@ static int run_command(const struct options *options, const struct arguments *ar
     if (options->environment >= 0) { /* a nested srun does not see this one's command line */
         snprintf(on_off, sizeof on_off, "%s=%s", option_texts[OPTION_ENVIRONMENT].twin,
                  options->environment == 1 ? "on" : "off");
-        extras[3] = on_off;
+        extras[4] = on_off;
     }
+    snprintf(twin, sizeof twin, "%s=mpi", option_texts[OPTION_COLLECTIVES].twin);
+    /* an option of sbatch's or salloc's, which goes before the twin */
+    if (getenv("SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives") != NULL)
+        extras[5] = inherited;
     snprintf(step_text, sizeof step_text, "--step=%u.%u", step->job_id, step->step_id);
     snprintf(level_text, sizeof level_text, "--level=%s", conf_preflight_name(level));
     snprintf(budget, sizeof budget, "--budget=%.3f", budget_s);

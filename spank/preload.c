@@ -16,7 +16,9 @@
 #include "lib/constants/node_constants.h"
 #include "spank/deadline.h"
 
-static char library[PATH_MAX]; /* "": nothing is preloaded */
+static const char installed[] = MUSTER_LIBDIR "/libmustercoll-pmpi.so";
+static char library[PATH_MAX]; /* "": LD_PRELOAD stays as it is */
+static bool is_unwanted;       /* it is taken out */
 
 /* Answers with the errno. */
 static void look(int fd, void *context)
@@ -54,8 +56,8 @@ static bool can_be_read(const char *path)
 void preload_start(const char *path)
 {
     if (path == NULL)
-        path = MUSTER_LIBDIR "/libmustercoll-pmpi.so";
-    *library = '\0';
+        path = installed;
+    preload_end();
     /* ld.so takes both for the end of a path */
     if (strpbrk(path, " :") != NULL || strlen(path) >= sizeof library)
         host_error("collectives left to MPI: %s: this path cannot be preloaded", path);
@@ -63,8 +65,15 @@ void preload_start(const char *path)
         strcpy(library, path);
 }
 
-/* Whether a list of ld.so has the library. */
-static bool stands_in(const char *list)
+void preload_start_without(const char *path)
+{
+    preload_end();
+    is_unwanted = true;
+    snprintf(library, sizeof library, "%s", path != NULL ? path : installed);
+}
+
+/* Where the library stands in a list of ld.so; NULL: nowhere. */
+static char *place_in(const char *list)
 {
     size_t length = strlen(library);
 
@@ -72,17 +81,38 @@ static bool stands_in(const char *list)
         bool begins = place == list || place[-1] == ':' || place[-1] == ' ';
 
         if (begins && (place[length] == '\0' || place[length] == ':' || place[length] == ' '))
-            return true;
+            return (char *)(uintptr_t)place;
     }
-    return false;
+    return NULL;
+}
+
+static void take_out(const struct host_task *task, const char *list)
+{
+    char *shorter = strdup(list), *place;
+
+    while (shorter != NULL && (place = place_in(shorter)) != NULL) {
+        size_t length = strlen(library);
+        const char *rest = place + length + (place[length] != '\0');
+
+        if (*rest == '\0' && place > shorter)
+            place--; /* the separator before it */
+        memmove(place, rest, strlen(rest) + 1);
+    }
+    if (shorter == NULL || (*shorter != '\0' ? host_setenv(task, "LD_PRELOAD", shorter)
+                                             : host_unsetenv(task, "LD_PRELOAD")) < 0)
+        host_error("collectives not left to MPI: LD_PRELOAD could not be changed");
+    free(shorter);
 }
 
 void preload_task(const struct host_task *task)
 {
     const char *list = host_lookup("LD_PRELOAD", (void *)task->environment);
+    bool is_there = *library != '\0' && list != NULL && place_in(list) != NULL;
     char *longer = NULL;
 
-    if (*library == '\0' || (list != NULL && stands_in(list)))
+    if (is_unwanted && is_there)
+        take_out(task, list);
+    if (*library == '\0' || is_unwanted || is_there)
         return;
     if (list == NULL || *list == '\0')
         longer = strdup(library);
@@ -95,5 +125,6 @@ void preload_task(const struct host_task *task)
 
 void preload_end(void)
 {
+    is_unwanted = false;
     *library = '\0';
 }

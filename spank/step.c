@@ -83,6 +83,8 @@ void step_start(uint32_t step_id, const struct options *options, const struct ar
     step.is_explained = filled.explain == 1;
     if (filled.collectives == 1)
         preload_start(arguments->library);
+    else if (filled.collectives == 0)
+        preload_start_without(arguments->library);
     step.is_on = step_is_wanted(&filled, arguments, task);
     snprintf(step.root, sizeof step.root, "%s", arguments->root != NULL ? arguments->root : "");
     if (step.is_checked)

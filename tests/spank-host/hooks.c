@@ -348,7 +348,13 @@ static void step_with_collectives(void)
     is_str(preloaded("muster", expected), expected, "... and once");
     snprintf(expected, sizeof expected, "%s.old", library);
     has_str(preloaded("muster", expected), ".so:/", "a path that only begins alike is another");
-    is_str(preloaded("MPI", "/x/b.so"), "/x/b.so", "--collectives=mpi leaves it alone");
+    is_str(preloaded("MPI", "/x/b.so"), "/x/b.so", "--collectives=mpi leaves the user's alone");
+    snprintf(expected, sizeof expected, "%s:/x/b.so c.so", library);
+    is_str(preloaded("mpi", expected), "/x/b.so c.so", "... and takes out what an outer step put");
+    snprintf(expected, sizeof expected, "/x/b.so:%s", library);
+    is_str(preloaded("mpi", expected), "/x/b.so", "... at the end as well");
+    is_str(preloaded("mpi", library), "(unset)", "... or alone");
+    is_str(preloaded(NULL, library), library, "no option leaves it there");
     is_str(preloaded(NULL, "/x/b.so"), "/x/b.so", "... and so does no option");
     is_str(preloaded(NULL, NULL), "(unset)", "... and sets nothing");
 

@@ -54,10 +54,10 @@ static void start(const char *conf, const char *how)
 {
     char script[8600], words[2][4300];
 
-    snprintf(
-        script, sizeof script,
-        "#!/bin/sh\n{ echo \"$@\"; env | grep -E '^(SLURM_)?MUSTER_' | sort; cat; } >>%s\n%s\n",
-        file("calls"), how);
+    snprintf(script, sizeof script,
+             "#!/bin/sh\n{ echo \"$@\"; env | grep -E '^(SLURM_)?MUSTER_|_muster_' | sort; cat; } "
+             ">>%s\n%s\n",
+             file("calls"), how);
     write_file("muster", script, 0755);
     write_file("muster.conf", conf, 0644);
     unlink(file("calls"));
@@ -95,7 +95,8 @@ static void when_wanted(void)
     is_int(host_call("local_user_init"), 0, "... the step starts when it passes");
     snprintf(expected, sizeof expected,
              "preflight --step=12.0 --level=quick --budget=30.000 --config=%s\n"
-             "MUSTER_EXPLAIN=\nMUSTER_IN_PREFLIGHT=1\nSLURM_MUSTER_PREFLIGHT_FAILED=\n",
+             "MUSTER_EXPLAIN=\nMUSTER_IN_PREFLIGHT=1\nMUSTER_STEP_COLLECTIVES=mpi\n"
+             "SLURM_MUSTER_PREFLIGHT_FAILED=\n",
              config);
     is_str(calls(), expected, "... the step, level and budget are told, and nothing is read");
     is_str(host_log, "", "... without a word of the plugin's");
@@ -130,6 +131,17 @@ static void when_wanted(void)
     host_call("local_user_init");
     has_str(calls(), "MUSTER_ENVIRONMENT=off\n", "the nested step gets --muster by its twin");
     end();
+
+    setenv("MUSTER_STEP_COLLECTIVES", "muster", 1);
+    setenv("SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives", "muster", 1);
+    start("Preflight=quick\n", "exit 0");
+    host_call("local_user_init");
+    has_str(calls(), "MUSTER_STEP_COLLECTIVES=mpi\n", "its own steps leave collectives to MPI");
+    has_str(calls(), "SPANK_OPTION_muster_collectives=mpi\n", "... whatever salloc was given");
+    is_str(getenv("MUSTER_STEP_COLLECTIVES"), "muster", "... and the step keeps its own");
+    end();
+    unsetenv("MUSTER_STEP_COLLECTIVES");
+    unsetenv("SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives");
 
     setenv("MUSTER_IN_PREFLIGHT", "1", 1);
     start("Preflight=quick\n", "exit 1");
