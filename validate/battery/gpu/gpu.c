@@ -394,7 +394,7 @@ static void run_node(struct program *program, const struct gpu_options *options)
         worker_end(&crew.workers[i]);
     own->is_shared = options->skips_busy && own->count > 0 && crew_forget_busy(&crew);
     fold_node(own);
-    sleeping_allgather(own, nodes, sizeof *own, program->leaders);
+    sleeping_gather(own, nodes, sizeof *own, program->leaders);
     if (program->rank == 0) {
         for (int i = 0; i < program->node_count; i++)
             if (nodes[i].is_shared)

@@ -413,7 +413,7 @@ static void measure_all_nodes(struct crew *crew, unsigned set, struct group_node
     if (count > 2 && (outcome != WORKER_DONE || !crew->options->is_quick)) {
         program_phase(crew->program, "collectives of pairs of nodes");
         measure_node_pairs(crew, nodes, set, outcome > WORKER_WRONG, own);
-        gather(crew, own, nodes);
+        sleeping_gather(own, nodes, sizeof *own, crew->program->leaders);
     }
 }
 

@@ -195,7 +195,7 @@ static void run_node(struct program *program, const struct host_options *options
         is_any |= is_low_of[i];
     if (is_any) {
         turns_take(&run, &again);
-        sleeping_allgather(own, nodes, sizeof *own, program->leaders);
+        sleeping_gather(own, nodes, sizeof *own, program->leaders);
     }
     if (program->rank == 0)
         host_evaluate(nodes, (size_t)program->node_count, program->node_name, print_record, NULL);
