@@ -37,7 +37,7 @@ struct member {
     char test[64], part[64], message[256];
     double share;      /* of its worst rail's figure in the nominal speed, or in the best one's;
                           NAN: not measured */
-    double latency_us; /* least, NAN: not measured */
+    double latency_us; /* least, without pauses of the processes; NAN: not measured */
 };
 
 struct preflight {

@@ -216,16 +216,17 @@ static void nodes_query(struct preflight *preflight)
     if (count > 0 && reach_nodes(nodes, count, deadline_s, &preflight_stop, answers, &err) == 0)
         for (size_t i = 0; i < count; i++) {
             enum reach_state state = answers[i].state;
+            /* of a short budget a busy slurmd has not had the time to answer, nor a lost packet
+             * that to be sent again */
+            bool is_hasty = deadline_s < PREFLIGHT_REACH_MOST_S &&
+                            (state == REACH_FROZEN ||
+                             (state == REACH_CUT_OFF && answers[i].seconds >= deadline_s));
 
             if (!reach_is_failure(state) ||
                 state == REACH_NO_MUNGE) /* that may be this host's own fault */
                 continue;
             asked[i]->is_silent = true;
-            /* of a short budget a busy slurmd has not had the time to answer */
-            preflight_blame(preflight, asked[i],
-                            state == REACH_FROZEN && deadline_s < PREFLIGHT_REACH_MOST_S
-                                ? VERDICT_UNKNOWN
-                                : VERDICT_FAIL,
+            preflight_blame(preflight, asked[i], is_hasty ? VERDICT_UNKNOWN : VERDICT_FAIL,
                             FAULT_NONE, "workers.enumerate", reach_part(state), answers[i].message);
         }
     free(nodes);
@@ -336,7 +337,7 @@ static void figures_take(struct preflight *preflight, const struct localization 
         struct member *member = preflight_member(preflight, links->nodes[end / links->rail_count]);
 
         if (member)
-            member->latency_us = fmin(member->latency_us, links->latencies_us[end]);
+            member->latency_us = fmin(member->latency_us, links->delays_us[end]);
     }
 }
 
