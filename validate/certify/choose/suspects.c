@@ -158,6 +158,12 @@ static void collect_beside(const struct cluster_partition *partition, const stru
     struct collected *collected = context;
     struct error err = {""};
 
+    if (!partition && names->count > 0) {
+        collected->certify->has_unread = true;
+        certify_note(collected->certify,
+                     "cannot read the suspect reports of %zu nodes: none of their partitions is up",
+                     names->count);
+    }
     if (partition && names->count > 0 && !certify_stop &&
         reports_collect(collected->certify, partition, names, collected, &err) != 0) {
         collected->certify->has_unread = true;
