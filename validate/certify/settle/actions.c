@@ -50,8 +50,12 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
         struct node_run *node_run = certify_node_run(certify, names->names[i]);
         const struct cluster_node *node = cluster_node(&now, node_run->name);
 
-        if (node_run->plan.role != ROLE_RETEST || !node || !is_away(node))
+        if (node_run->plan.role != ROLE_RETEST || !node)
             continue;
+        if (!is_away(node)) { /* somebody has resumed it: another drain takes it away */
+            node_run->plan.role = ROLE_TEST;
+            continue;
+        }
         if (is_changed(node_run, node)) {
             left_verdict(certify, node_run, node);
             continue;

@@ -9,7 +9,8 @@
 void certify_drop_silent(struct certify *certify);
 /* Lifts the drains of ours among those nodes, inside the reservation of the run; each is in the
  * journal and in its node's Comment before. A node that somebody else has drained meanwhile stays
- * so, and is unknown. Returns 0, or -1 with err. */
+ * so, and is unknown; one that somebody has resumed is tested as any other in service. Returns 0,
+ * or -1 with err. */
 int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err);
 
 /* Decides about all nodes, once, and drains those that are to be drained, but for those that
