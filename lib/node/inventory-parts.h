@@ -28,7 +28,9 @@ int gpus_read(const char *root, struct inventory *inventory, struct error *err);
                        .link_speed_gtps = -1,                                                      \
                        .link_speed_max_gtps = -1,                                                  \
                        .link_width = -1,                                                           \
-                       .link_width_max = -1})
+                       .link_width_max = -1,                                                       \
+                       .port_speed_max_gtps = -1,                                                  \
+                       .port_width_max = -1})
 
 /* Where the device behind a path such as "sys/class/net/eth0/device" sits. Always fills location;
  * what the device does not tell is -1 or "". */

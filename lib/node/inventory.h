@@ -25,14 +25,21 @@ enum {
 
 /* Where a device sits. pci is "0000:3b:00.0"; path leads from the host bridge to it, as sysfs nests
  * them: "pci0000:3a/0000:3a:00.0/0000:3b:00.0", or "" where /sys/devices is not told. Speeds in
- * GT/s as "16.0 GT/s PCIe" are parsed. */
+ * GT/s as "16.0 GT/s PCIe" are parsed; the port is the PCI function above, -1 where none is. */
 struct location {
     char pci[INVENTORY_NAME];
     char path[INVENTORY_PATH];
     int numa_node;
     double link_speed_gtps, link_speed_max_gtps; /* 10^9 transfers/s per lane */
     int link_width, link_width_max;              /* lanes */
+    double port_speed_max_gtps;
+    int port_width_max;
 };
+
+/* What the device's link can reach: the lesser of its own maximum and that of the port. -1 where
+ * its own is not told. */
+double location_speed_limit(const struct location *location);
+int location_width_limit(const struct location *location);
 
 struct nic {
     char name[INVENTORY_NAME];

@@ -99,6 +99,36 @@ static int read_width(const char *device, const char *file)
     return width < 1 || width > 32 ? -1 : (int)width;
 }
 
+/* Of the port of a bridge that the device is plugged into. The path is cut. */
+static void read_port(char *device, struct location *location)
+{
+    char *slash = strrchr(device, '/');
+
+    if (!slash)
+        return;
+    *slash = '\0';
+    slash = strrchr(device, '/');
+    if (!slash || !location_is_pci(slash + 1))
+        return;
+    location->port_speed_max_gtps = read_speed(device, "max_link_speed");
+    location->port_width_max = read_width(device, "max_link_width");
+}
+
+double location_speed_limit(const struct location *location)
+{
+    return location->port_speed_max_gtps > 0 &&
+                   location->port_speed_max_gtps < location->link_speed_max_gtps
+               ? location->port_speed_max_gtps
+               : location->link_speed_max_gtps;
+}
+
+int location_width_limit(const struct location *location)
+{
+    return location->port_width_max > 0 && location->port_width_max < location->link_width_max
+               ? location->port_width_max
+               : location->link_width_max;
+}
+
 void location_read(const char *root, const char *device, struct location *location)
 {
     char path[SYSFS_PATH], resolved[SYSFS_PATH];
@@ -123,4 +153,5 @@ void location_read(const char *root, const char *device, struct location *locati
     location->link_speed_max_gtps = read_speed(resolved, "max_link_speed");
     location->link_width = read_width(resolved, "current_link_width");
     location->link_width_max = read_width(resolved, "max_link_width");
+    read_port(resolved, location);
 }

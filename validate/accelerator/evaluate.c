@@ -179,6 +179,9 @@ static void evaluate_pcie(struct evaluation *evaluation, long index)
 
     if (place >= 0 && evaluation->view->inventory->gpus[place].location.link_width > 0)
         return; /* the kernel's word is judged elsewhere */
+    if (place >= 0 && evaluation->view->inventory->gpus[place].location.port_width_max > 0 &&
+        evaluation->view->inventory->gpus[place].location.port_width_max < width_max)
+        width_max = evaluation->view->inventory->gpus[place].location.port_width_max;
     if (width > 0 && width < width_max)
         find(evaluation, index, FAULT_PCIE_DEGRADED, ACCELERATOR_PCIE_WIDTH, (double)width_max,
              "uses %lld of %lld PCIe lanes", width, width_max);

@@ -120,11 +120,12 @@ static int check_gpu(const struct checks *checks, const char *test, const char *
     found += gpu->ecc_uncorrected > 0;
     check_memory_errors(checks, test, part, gpu);
     /* The speed of an idle GPU's link is lowered to save power: only the width tells. */
-    if (gpu->location.link_width > 0 && gpu->location.link_width < gpu->location.link_width_max) {
+    if (gpu->location.link_width > 0 &&
+        gpu->location.link_width < location_width_limit(&gpu->location)) {
         found++;
         checks_fault(checks, test, part, FAULT_PCIE_DEGRADED,
                      "%s at %s uses %d of %d PCIe lanes; reseat it", gpu->model, gpu->location.pci,
-                     gpu->location.link_width, gpu->location.link_width_max);
+                     gpu->location.link_width, location_width_limit(&gpu->location));
     }
     return found;
 }

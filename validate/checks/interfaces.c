@@ -308,17 +308,17 @@ static void check_members(struct context *context)
 static void check_pcie(struct context *context)
 {
     const struct location *location = location_of(context->rail);
+    double speed_limit = location_speed_limit(location);
+    int width_limit = location_width_limit(location);
 
-    if (location->link_width > 0 && location->link_width < location->link_width_max)
+    if (location->link_width > 0 && location->link_width < width_limit)
         record_fault(context, FAULT_PCIE_DEGRADED, "%s (%s) uses %d of %d PCIe lanes; reseat it",
-                     context->rail->name, location->pci, location->link_width,
-                     location->link_width_max);
-    if (location->link_speed_gtps > 0 && location->link_speed_gtps < location->link_speed_max_gtps)
+                     context->rail->name, location->pci, location->link_width, width_limit);
+    if (location->link_speed_gtps > 0 && location->link_speed_gtps < speed_limit)
         record_fault(context, FAULT_PCIE_DEGRADED,
                      "%s (%s) has a PCIe link of %g GT/s, it supports %g; reseat it, or check the "
                      "slot's speed in the firmware settings",
-                     context->rail->name, location->pci, location->link_speed_gtps,
-                     location->link_speed_max_gtps);
+                     context->rail->name, location->pci, location->link_speed_gtps, speed_limit);
 }
 
 static void record_pass(const struct context *context)

@@ -49,11 +49,11 @@ static const char *pcie_text(const struct location *location, char text[WORD])
 {
     if (location->link_width < 0 || location->link_speed_gtps < 0)
         return "-";
-    if (location->link_width_max > location->link_width ||
-        location->link_speed_max_gtps > location->link_speed_gtps)
+    if (location_width_limit(location) > location->link_width ||
+        location_speed_limit(location) > location->link_speed_gtps)
         snprintf(text, WORD, "x%d %g GT/s of x%d %g", location->link_width,
-                 location->link_speed_gtps, location->link_width_max,
-                 location->link_speed_max_gtps);
+                 location->link_speed_gtps, location_width_limit(location),
+                 location_speed_limit(location));
     else
         snprintf(text, WORD, "x%d %g GT/s", location->link_width, location->link_speed_gtps);
     return text;

@@ -253,6 +253,11 @@ static void places(void)
     ok(!strstr(said, "gpu1"), "unless it is kept for virtual machines");
     look("devices 2\ngpu1.links_down 18\ngpu.fabric_state 0\n");
     is_str(said, "", "the bridge of a card that is listed may lead to one that is not");
+    look("devices 2\ngpu1.pcie_width 8\n");
+    has_str(said, "pcie_degraded gpu2 ", "a GPU with half its lanes");
+    node.gpus[2].location.port_width_max = 8;
+    look("devices 2\ngpu1.pcie_width 8\n");
+    is_str(said, "", "... is well in a slot that has no more");
     memset(&node, 0, sizeof node);
 }
 

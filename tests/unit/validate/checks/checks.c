@@ -747,6 +747,37 @@ static void limits_are_the_nodes(void)
     is_int(memlock_of_step("0"), 0, "... not where only root's step has it, from another host");
 }
 
+/* A link is as wide and as fast as both of its ends can be. */
+static void slots(void)
+{
+    with("dgx-h100-half-width", "d1");
+    check("gpu.health");
+    has_line("warn gpu3 NVIDIA H100 80GB HBM3 at 0000:61:00.0 uses 8 of 16 PCIe lanes; "
+             "reseat it",
+             "a GPU that lost lanes");
+    check("net.interfaces");
+    has_line("warn mlx5_10:1 mlx5_10:1 (0000:ce:00.0) has a PCIe link of 16 GT/s, it supports 32; "
+             "reseat it, or check the slot's speed in the firmware settings",
+             "a card that lost speed");
+    put("sys/devices/pci0000:5b/0000:5b:01.0/0000:5c:00.0/0000:5d:02.0/0000:5f:00.0/0000:60:00.0/"
+        "max_link_width",
+        "8\n");
+    put("sys/devices/pci0000:cb/0000:cb:01.0/0000:cc:00.0/0000:cd:00.0/max_link_speed",
+        "16.0 GT/s PCIe\n");
+    check("gpu.health");
+    is_silent_on("lanes", "... is well in a slot that has no more");
+    check("net.interfaces");
+    is_silent_on("GT/s", "... is well in a slot that is no faster");
+    put("sys/devices/pci0000:cb/0000:cb:01.0/0000:cc:00.0/0000:cd:00.0/0000:ce:00.0/"
+        "current_link_speed",
+        "8.0 GT/s PCIe\n");
+    check("net.interfaces");
+    has_line("warn mlx5_10:1 mlx5_10:1 (0000:ce:00.0) has a PCIe link of 8 GT/s, it supports "
+             "16; reseat it, or check the slot's speed in the firmware settings",
+             "... but not below the slot's speed");
+    done();
+}
+
 int main(void)
 {
     unsetenv("SLURM_CONF");
@@ -761,6 +792,7 @@ int main(void)
     stated();
     made_for_jobs();
     ports();
+    slots();
     gpus();
     gres();
     facts();
