@@ -316,6 +316,22 @@ static void gpus(void)
     has_line("fail gpu4 GAUDI3 at 0000:9a:00.0 is in state 'needs reset', not operational",
              "a state");
     has_line("warn gpu4 GAUDI3 at 0000:9a:00.0 was reset 1 time", "a reset");
+    put("sys/devices/pci0000:97/0000:97:03.0/0000:9a:00.0/status", "in reset\n");
+    put("sys/devices/pci0000:97/0000:97:05.0/0000:9b:00.0/status",
+        "in reset after device release\n");
+    put("sys/devices/pci0000:b0/0000:b0:01.0/0000:b3:00.0/status", "in device creation\n");
+    put("sys/devices/pci0000:b0/0000:b0:03.0/0000:b4:00.0/status", "disabled\n");
+    check("gpu.health");
+    has_line("unknown gpu4 GAUDI3 at 0000:9a:00.0 is in state 'in reset', not operational yet",
+             "a reset that is under way is no fault");
+    has_line("unknown gpu5 GAUDI3 at 0000:9b:00.0 is in state 'in reset after device release', not "
+             "operational yet",
+             "... nor the one after each job");
+    has_line("unknown gpu6 GAUDI3 at 0000:b3:00.0 is in state 'in device creation', not "
+             "operational yet",
+             "... nor a driver that is being loaded");
+    has_line("fail gpu7 GAUDI3 at 0000:b4:00.0 is in state 'disabled', not operational",
+             "a device that is disabled is one");
     done();
     with("lab-node", "n1");
     check("gpu.enumerate");
