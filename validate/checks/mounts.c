@@ -103,6 +103,12 @@ struct probe {
     int error; /* an errno */
 };
 
+/* A refusal is an answer: a server may squash root, and a directory need not be listed by all. */
+static bool is_refusal(int error)
+{
+    return error == EACCES || error == EPERM;
+}
+
 /* The child's work: what a job does first. Has an automounter mount it. */
 static void touch(void *context)
 {
@@ -110,14 +116,14 @@ static void touch(void *context)
     DIR *directory = opendir(probe->path);
     struct statvfs found;
 
-    if (!directory) {
+    if (!directory && !is_refusal(errno)) {
         probe->error = errno;
         return;
     }
     errno = 0;
-    if (!readdir(directory) && errno)
+    if (directory && !readdir(directory) && errno && !is_refusal(errno))
         probe->error = errno;
-    else if (statvfs(probe->path, &found) < 0)
+    else if (statvfs(probe->path, &found) < 0 && !is_refusal(errno))
         probe->error = errno;
 }
 

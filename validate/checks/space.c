@@ -37,11 +37,13 @@ static void read_spaces(void *context)
         struct stat status;
         bool is_new = stat(directories[i], &status) == 0;
 
-        devices[i] = is_new ? status.st_dev : 0;
+        devices[i] = 0;
         for (size_t j = 0; is_new && j < i; j++)
-            is_new = devices[j] != devices[i];
-        if (!is_new || statvfs(directories[i], &found) < 0)
+            is_new = devices[j] != status.st_dev;
+        /* nobody writes to what is read-only, and the image of a node has no free block */
+        if (!is_new || statvfs(directories[i], &found) < 0 || found.f_flag & ST_RDONLY)
             continue;
+        devices[i] = status.st_dev;
         spaces[i].free_percent = percent((double)found.f_bavail,
                                          (double)(found.f_blocks - found.f_bfree + found.f_bavail));
         spaces[i].free_inodes_percent = percent((double)found.f_favail, (double)found.f_files);

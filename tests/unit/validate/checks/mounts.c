@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host.mounts on file systems that are mounted in a namespace of this test's own: one that is well,
- * one that is read-only, one whose server does not answer. */
+/* host.mounts and host.space on file systems that are mounted in a namespace of this test's own:
+ * one that is well, one that is read-only, one that refuses, one whose server does not answer. */
 #include "config.h"
 
 #include "validate/checks/checks.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
@@ -43,6 +45,19 @@ static const char *check(const char *mounts)
     check_mounts(&checks, "host.mounts");
     conf_clear(&conf);
     inventory_free(inventory);
+    return found;
+}
+
+static const char *space(void)
+{
+    struct conf conf;
+    struct fabric fabric = {0};
+    struct checks checks = {"", "n1", &conf, NULL, &fabric, receive, .context = NULL};
+
+    conf_defaults(&conf);
+    found[0] = '\0';
+    check_space(&checks, "host.space");
+    conf_clear(&conf);
     return found;
 }
 
@@ -93,6 +108,58 @@ static void hangs(void)
     close(fd);
 }
 
+/* Without root's right to read everything, as a user or as root of a server that squashes it. */
+static int obey_modes(struct __user_cap_data_struct former[2])
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct less[2];
+
+    if (syscall(SYS_capget, &header, former) < 0)
+        return -1;
+    memcpy(less, former, sizeof less);
+    less[0].effective &= ~(1U << CAP_DAC_OVERRIDE | 1U << CAP_DAC_READ_SEARCH);
+    return (int)syscall(SYS_capset, &header, less);
+}
+
+static void refusals(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct former[2];
+
+    if (chmod(path_of("a b"), 0100) < 0 || obey_modes(former) < 0) {
+        tap_skip("cannot give up rights: %s", strerror(errno));
+        return;
+    }
+    is_str(check(path_of("a b")), "pass  tmpfs, mounted\n", "who may not list it has an answer");
+    if (chmod(directory, 0) == 0)
+        is_str(check(path_of("a b")), "pass  tmpfs, mounted\n", "... nor reach it");
+    chmod(directory, 0700);
+    syscall(SYS_capset, &header, former);
+    chmod(path_of("a b"), 0700);
+}
+
+/* Images such as squashfs have no free block by design: here a full tmpfs. */
+static void images(void)
+{
+    static const char content[65536];
+    int fd;
+
+    if (mount("none", "/var/tmp", "tmpfs", 0, "size=16k") < 0) {
+        tap_skip("nothing is mounted at /var/tmp: %s", strerror(errno));
+        return;
+    }
+    fd = open("/var/tmp/content", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, content, sizeof content) < 0)
+        tap_diag("/var/tmp/content: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    has_str(space(), "fail disk_full 0% of /var/tmp is free, 0.0 GB\n", "a full file system");
+    if (mount("none", "/var/tmp", NULL, MS_REMOUNT | MS_RDONLY, NULL) < 0)
+        tap_diag("remount: %s", strerror(errno));
+    ok(!strstr(space(), "/var/tmp"), "... is none that nobody writes to");
+    umount2("/var/tmp", MNT_DETACH);
+}
+
 int main(void)
 {
     char mounts[256], expected[256];
@@ -126,6 +193,8 @@ int main(void)
              path_of("none"));
     is_str(check(path_of("none")), expected, "nor is what is not there");
     hangs();
+    refusals();
+    images();
 
     umount2(path_of("a b"), MNT_DETACH);
     umount2(path_of("locked"), MNT_DETACH);
