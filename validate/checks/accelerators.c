@@ -13,6 +13,7 @@
 #include "lib/node/gpu/vendor.h"
 #include "validate/accelerator/evaluate.h"
 #include "validate/checks/facts.h"
+#include "validate/health/residue.h"
 
 /* ---------------------------------------------------------------- reading */
 
@@ -82,7 +83,8 @@ static void report_finding(const struct accelerator_finding *finding, void *cont
 }
 
 /* A process of no job of Slurm's: by its cgroup, which slurmstepd makes for each step ("job_17" of
- * version 1 and 2). MPS's server stands for processes of jobs, and one that has gone is nobody's.
+ * version 1 and 2), or, where Slurm uses no cgroups, by its ancestors. MPS's server stands for
+ * processes of jobs, and one that has gone is nobody's.
  */
 static bool is_foreign(pid_t pid, char name[64])
 {
@@ -97,7 +99,7 @@ static bool is_foreign(pid_t pid, char name[64])
         return false;
     is_of_job = strstr(cgroups, "/job_") != NULL;
     free(cgroups);
-    return !is_of_job;
+    return !is_of_job && residue_is_of_step("", pid) == 0;
 }
 
 static void report_read(const struct health *health, const struct accelerator_report *report)

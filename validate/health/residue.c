@@ -140,11 +140,31 @@ static const struct process *find_process(const struct survey *survey, pid_t pid
                              : NULL;
 }
 
+static bool is_step(const struct process *process)
+{
+    return strcmp(process->name, "slurmstepd") == 0;
+}
+
+int residue_is_of_step(const char *root, pid_t pid)
+{
+    struct process process = {.parent = pid};
+    char name[24];
+
+    for (int i = 0; process.parent > 0 && i < ANCESTORS_MOST; i++) {
+        snprintf(name, sizeof name, "%d", (int)process.parent);
+        if (!read_process(root, name, &process))
+            return -1;
+        if (is_step(&process))
+            return 1;
+    }
+    return process.parent > 0 ? -1 : 0;
+}
+
 /* Whether the process descends from a step of Slurm's or a login. */
 static bool has_session(const struct survey *survey, const struct process *process)
 {
     for (int i = 0; process && i < ANCESTORS_MOST; i++) {
-        if (strcmp(process->name, "slurmstepd") == 0 || strncmp(process->name, "sshd", 4) == 0)
+        if (is_step(process) || strncmp(process->name, "sshd", 4) == 0)
             return true;
         process = find_process(survey, process->parent);
     }
@@ -193,7 +213,7 @@ static void find_present(struct survey *survey)
     for (size_t i = 0; i < survey->count; i++) {
         const struct process *process = &survey->processes[i];
 
-        if (strcmp(process->name, "slurmstepd") == 0)
+        if (is_step(process))
             note_step(survey, process);
         else if (strcmp(process->name, "slurmd") == 0 && !survey->slurmd)
             survey->slurmd = cgroups_of(survey, process);

@@ -3,6 +3,7 @@
 #define MUSTER_RESIDUE_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /* What jobs that have ended left on a node: processes and shared memory of users who are not here.
  * Reads /proc and /dev/shm below root ("" is this machine), asks nobody and changes nothing.
@@ -26,5 +27,9 @@ struct residue {
 
 /* Returns 0, or -1 when root has no /proc or there is no memory. */
 int residue_read(const char *root, struct residue *residue);
+
+/* Whether the process is a slurmstepd or descends from one: 1, 0, or -1 when it or an ancestor has
+ * gone or cannot be read. A process that a step left to init does not. */
+int residue_is_of_step(const char *root, pid_t pid);
 
 #endif

@@ -76,6 +76,19 @@ static void processes(void)
     tree_remove(root);
 }
 
+static void steps(void)
+{
+    node();
+    process(402, 401, 1000, 'R', "worker", "0::/system.slice/slurmd.service\n");
+    process(403, 9999, 1000, 'R', "orphan", SLURMD);
+    is_int(residue_is_of_step(root, 402), 1, "what descends from slurmstepd is of a step");
+    is_int(residue_is_of_step(root, 501), 0, "... what has logged in is not");
+    is_int(residue_is_of_step(root, 600), 0, "... nor a service");
+    is_int(residue_is_of_step(root, 403), -1, "an ancestor that has gone cannot be told");
+    is_int(residue_is_of_step(root, 404), -1, "... nor a process that has");
+    tree_remove(root);
+}
+
 static void shared_memory(void)
 {
     struct residue residue;
@@ -157,6 +170,7 @@ int main(void)
     struct residue residue;
 
     processes();
+    steps();
     shared_memory();
     without_memory();
     is_int(residue_read("/nonexistent", &residue), -1, "no /proc is no pass");
