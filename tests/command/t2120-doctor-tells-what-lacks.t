@@ -42,6 +42,11 @@ like "$page" '^pass +battery ' 'the battery'
 like "$page" '^pass +user +[^ ]+: muster, UID 77' 'its user'
 like "$page" '^pass +spool ' 'the spool'
 
+sed -i 's,^SlurmdSpoolDir=.*,SlurmdSpoolDir=/spool/slurmd.%n,' "$root/etc/slurm/slurm.conf"
+doctor
+like "$page" '^pass +spool ' '... also where its last part has a pattern'
+sed -i 's,^SlurmdSpoolDir=.*,SlurmdSpoolDir=/spool,' "$root/etc/slurm/slurm.conf"
+
 if [[ $(PATH=$PATH:/usr/sbin slurmd -V) == *\ 22.* ]]; then
     like "$page" '^warn +pmix .*can hang on busy nodes' 'mpi/pmix of this Slurm loses connections'
 else

@@ -215,11 +215,17 @@ static enum verdict look_state(const struct doctor_site *site, char found[DOCTOR
 
 static enum verdict look_spool(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
-    char path[512];
+    char path[512], *pattern, *slash;
 
     if (!slurm_lines_value(&site->slurm, "SlurmdSpoolDir", path, sizeof path))
         snprintf(path, sizeof path, "/var/spool/slurmd");
-    path[strcspn(path, "%")] = '\0'; /* one a node, by its name */
+    pattern = strchr(path, '%'); /* one a node, by its name: what it is in */
+    if (pattern) {
+        *pattern = '\0';
+        slash = strrchr(path, '/');
+        if (slash)
+            slash[slash == path] = '\0';
+    }
     return look_space(site, path, DOCTOR_SPOOL_MB, found);
 }
 
