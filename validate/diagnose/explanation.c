@@ -156,12 +156,11 @@ double explanation_weigh(struct explanation *explanation, struct part *part, dou
     unsigned count = part_pairs(observations, part, explanation->scratch);
     unsigned telling = put_telling_first(explanation, count);
     int best = 0;
-    bool is_against = part->type != DIAGNOSE_HOST && part->type != DIAGNOSE_UPLINK;
 
     for (int cell = 0; cell < MODEL_CELLS; cell++)
         gains.products[cell] = 1;
     for (unsigned i = telling; i < count; i++)
-        rest += pair_most(&observations->pairs[explanation->scratch[i]], is_against);
+        rest += observations->pairs[explanation->scratch[i]].most;
     for (unsigned i = 0; i < count; i++) {
         unsigned pair = explanation->scratch[i];
         struct parts parts = explanation_parts(explanation, pair);
@@ -171,7 +170,7 @@ double explanation_weigh(struct explanation *explanation, struct part *part, dou
             if (sum <= least)
                 return sum;
         }
-        rest -= i >= telling ? pair_most(&observations->pairs[pair], is_against) : 0;
+        rest -= i >= telling ? observations->pairs[pair].most : 0;
         pair_gains(observations, &observations->pairs[pair], &parts, model_rates[explanation->rate],
                    part, factors);
         gains_multiply(&gains, factors);

@@ -182,7 +182,7 @@ static void fill(struct model_table *table, double healthy_scale, const struct m
             }
     }
     for (int is_seen = 0; is_seen < 2; is_seen++) {
-        table->most[is_seen][bin] = (float)log(most[is_seen]);
+        table->most[is_seen][bin] = fmaxf((float)log(most[is_seen]), 0);
         for (int load = 0; load < MODEL_LOADS; load++) {
             table->healthy[load][is_seen][bin] = (float)log(healthy.of[load][is_seen]);
             model_blend(table->ratio[load][is_seen][bin], table->at_times[load][is_seen][bin]);

@@ -421,25 +421,6 @@ int observations_make(const struct diagnose_network *network, const struct diagn
     return index_pairs(observations);
 }
 
-/* Where each rail was measured both ways one sample at least passes the part, whatever it is: with
- * ratio r it makes 1 - u (1 - r) or less of the run, u being the least duty. */
-static float find_most(const struct observations *observations, const struct pair *pair)
-{
-    float sum = 0, greatest = -INFINITY, duty = model_duties[MODEL_ALONE][MODEL_DUTIES - 1];
-    unsigned long long streams = 0;
-
-    for (unsigned i = pair->begin; i < pair->end; i++) {
-        const struct observation *sample = &observations->items[i];
-
-        sum += observation_most(sample);
-        greatest = fmaxf(greatest, sample->table->most[sample->is_seen][sample->bin]);
-        streams |= 1ULL << (2U * sample->rail + sample->is_up) % 64;
-    }
-    if (sum > 0 || (size_t)__builtin_popcountll(streams) < 2 * observations->network->rail_count)
-        return sum;
-    return log1pf(-duty * (1 - expf(greatest)));
-}
-
 void observations_weigh(struct observations *observations, const struct model_noise *noise)
 {
     double odds = noise->hiccups / (1 - noise->hiccups);
@@ -447,8 +428,13 @@ void observations_weigh(struct observations *observations, const struct model_no
     for (int scale = 0; scale < MODEL_SCALES; scale++)
         if (observations->tables[scale])
             model_table(scale, noise, observations->tables[scale]);
-    for (unsigned i = 0; i < observations->pair_count; i++)
-        observations->pairs[i].most = find_most(observations, &observations->pairs[i]);
+    for (unsigned i = 0; i < observations->pair_count; i++) {
+        struct pair *pair = &observations->pairs[i];
+
+        pair->most = 0;
+        for (unsigned k = pair->begin; k < pair->end; k++)
+            pair->most += observation_most(&observations->items[k]);
+    }
     for (unsigned i = 0; i < observations->run_count; i++) {
         struct run *run = &observations->runs[i];
         double busy = 0;

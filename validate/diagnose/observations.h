@@ -73,12 +73,10 @@ struct observation {
     bool is_changed; /* while it was measured */
 };
 
-/* The log that it may gain at most for a part, which it passes for all or a part of the time. */
+/* The log that it may gain at most for a part. */
 static inline float observation_most(const struct observation *sample)
 {
-    float most = sample->table->most[sample->is_seen][sample->bin];
-
-    return most > 0 ? most : 0;
+    return sample->table->most[sample->is_seen][sample->bin];
 }
 
 /* What a pair measured at one time. */
@@ -93,17 +91,9 @@ struct pair {
     int low, high;                 /* nodes, low < high */
     unsigned begin, end;           /* observations */
     unsigned first_run, run_count; /* one after the other */
-    float most;  /* log that it may gain for a part, if none is low: pair_most() */
-    bool is_low; /* a sample of it */
+    float most;                    /* log that its samples may gain for a part */
+    bool is_low;                   /* a sample of it */
 };
-
-/* The log that a pair without low samples, which no part at fault touches, may gain at most for a
- * part. Sound samples speak against a rail, a node, a leaf or the fabric, though it be there for
- * the least of the duties; those of a host count less alone, those of a cable may be on another. */
-static inline float pair_most(const struct pair *pair, bool is_against)
-{
-    return pair->most > 0 || is_against ? pair->most : 0;
-}
 
 struct observations {
     const struct diagnose_network *network;
