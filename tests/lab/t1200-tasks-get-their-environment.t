@@ -57,6 +57,11 @@ is "$(sort "$work/steps")" '0: 0 0 2 1 0 n1
 2: 2 0 4 2 1 n1
 3: 3 1 4 2 1 n1' 'its steps have their ranks'
 
+lab run srun -w n1 -n1 sbatch -Q -W -w n2 -o /dev/null "$work/job"
+is "$(muster_variables <"$work/batch.env")" '' '... one that is submitted from inside a step, too'
+is "$(lab run srun -w n1 -n1 bash <<<'env' | grep -oE '^(RANK|LOCAL_RANK|MASTER_ADDR|UCX_NET_DEVICES)=' | xargs)" \
+    'UCX_NET_DEVICES=' 'a shell that is the only task has what holds for its node alone'
+
 # salloc
 lab run salloc -Q -w 'n[1-2]' -n2 sh -c "env >$work/salloc.env; srun sh -c '$ranks'" >"$work/steps"
 is "$(muster_variables <"$work/salloc.env")" '' 'the shell of salloc is left alone'
