@@ -32,9 +32,9 @@ int host_task_get(void *handle, struct host_task *task);
 void host_task_free(struct host_task *task);
 
 enum host_step {
+    HOST_STEP_OTHER, /* the extern step, which has no tasks; none */
     HOST_STEP_TASKS, /* of the user's program */
     HOST_STEP_SHELL, /* a batch script, or the shell of salloc */
-    HOST_STEP_OTHER, /* the extern step: it has no tasks */
 };
 
 /* What the step with this ID is for. */

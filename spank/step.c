@@ -20,7 +20,6 @@
 
 static struct {
     enum host_step kind;
-    bool is_started;
     bool is_explained;
     bool is_on;
     bool is_checked;   /* what its tasks were given is compared with what they have */
@@ -75,7 +74,6 @@ void step_start(uint32_t step_id, const struct options *options, const struct ar
 
     step_end();
     step.kind = host_step(step_id);
-    step.is_started = true;
     if (step.kind != HOST_STEP_TASKS)
         return;
     if (options_fill(&filled, host_lookup, (void *)task->environment, &err) < 0)
@@ -218,9 +216,9 @@ static void prepare_task(const struct host_task *task)
 
 void step_task(const struct host_task *task)
 {
-    if (step.is_started && step.kind == HOST_STEP_TASKS)
+    if (step.kind == HOST_STEP_TASKS)
         prepare_task(task);
-    else if (step.is_started && step.kind == HOST_STEP_SHELL)
+    else if (step.kind == HOST_STEP_SHELL)
         clear_shell(task);
 }
 

@@ -177,11 +177,14 @@ static void evaluate_pcie(struct evaluation *evaluation, long index)
     long long width = accelerator_number(device, ACCELERATOR_PCIE_WIDTH);
     long long width_max = accelerator_number(device, ACCELERATOR_PCIE_WIDTH_MAX);
 
-    if (place >= 0 && evaluation->view->inventory->gpus[place].location.link_width > 0)
-        return; /* the kernel's word is judged elsewhere */
-    if (place >= 0 && evaluation->view->inventory->gpus[place].location.port_width_max > 0 &&
-        evaluation->view->inventory->gpus[place].location.port_width_max < width_max)
-        width_max = evaluation->view->inventory->gpus[place].location.port_width_max;
+    if (place >= 0) {
+        struct location location = evaluation->view->inventory->gpus[place].location;
+
+        if (location.link_width > 0)
+            return; /* the kernel's word is judged elsewhere */
+        location.link_width_max = (int)width_max;
+        width_max = location_width_limit(&location);
+    }
     if (width > 0 && width < width_max)
         find(evaluation, index, FAULT_PCIE_DEGRADED, ACCELERATOR_PCIE_WIDTH, (double)width_max,
              "uses %lld of %lld PCIe lanes", width, width_max);
