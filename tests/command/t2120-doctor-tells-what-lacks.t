@@ -69,6 +69,10 @@ rm "$root$conf"
 sed -i 's/^#//' "$root/etc/slurm/plugstack.conf.d/muster.conf"
 doctor
 like "$page" '^pass +plugin +[^ ]+: optional by /etc/slurm/plugstack.conf' 'an active line is found in what is included'
+echo 'include plugstack.conf.d/*.conf' >"$root/etc/slurm/plugstack.conf"
+doctor
+like "$page" '^pass +plugin +[^ ]+: optional by ' '... also where the include is relative to the file'
+echo 'include /etc/slurm/plugstack.conf.d/*.conf' >"$root/etc/slurm/plugstack.conf"
 rm -r "$root/opt/plugins/spank_muster.so" "$root/etc/passwd" "$root$bin/muster-links" "$root/spool"
 doctor
 is "$status" 1 'what lacks fails'

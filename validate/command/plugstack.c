@@ -4,8 +4,11 @@
 #include "validate/command/plugstack.h"
 
 #include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "lib/base/path.h"
 
 enum { INCLUDES_DEEP = 3 };
 
@@ -17,7 +20,7 @@ void plugstack_path(const struct slurm_lines *slurm, const char *directory, char
 
 static bool loads(const char *root, const char *path, int depth, char need[PLUGSTACK_NEED])
 {
-    char whole[1200], line[1024], second[512];
+    char whole[PATH_MAX], line[1024], second[512], name[2048];
     bool has_plugin = false;
     FILE *file;
 
@@ -28,7 +31,9 @@ static bool loads(const char *root, const char *path, int depth, char need[PLUGS
 
         if (sscanf(line, " %15[a-z] %511s", need, second) != 2)
             continue;
-        snprintf(whole, sizeof whole, "%s%s", root, second);
+        if (*second == '/' || !path_beside(path, second, name, sizeof name))
+            snprintf(name, sizeof name, "%s", second);
+        snprintf(whole, sizeof whole, "%s%s", root, name);
         if (strcmp(need, "include") != 0)
             has_plugin = strstr(second, "spank_muster");
         else if (depth < INCLUDES_DEEP && glob(whole, 0, NULL, &names) == 0)

@@ -16,7 +16,8 @@ void plugstack_path(const struct slurm_lines *slurm, const char *directory, char
                     size_t size);
 
 /* Whether a line of that file below root, or of one that it includes, loads muster's plugin; need
- * is its first word then: "optional", "required". A file that is not there has none. */
+ * is its first word then: "optional", "required". A name in an include is relative to the file that
+ * has it, as to Slurm. A file that is not there has none. */
 bool plugstack_loads(const char *root, const char *path, char need[PLUGSTACK_NEED]);
 
 #endif
