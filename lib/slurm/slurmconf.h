@@ -20,7 +20,7 @@ struct slurm_line {
 struct slurm_lines {
     struct slurm_line *lines;
     size_t count;
-    char *files[32]; /* owns the names that the lines point to */
+    char *files[32]; /* owns the names that the lines point to; the first is what was asked for */
     size_t file_count;
 };
 

@@ -61,6 +61,7 @@ conf=${conf/'${prefix}'/$(value prefix)}
 mkdir -p "$root${conf%/*}" && echo MTU=zzz >"$root$conf"
 doctor
 like "$page" "^fail +configuration +[^ ]+: $conf:1: MTU=zzz: " 'a muster.conf that is not valid'
+like "$page" '^ +cure: correct the line .*right for all of them' '... with a cure for nodes of several kinds, too'
 echo MTU=9000 >"$root$conf"
 doctor
 like "$page" "^pass +configuration +[^ ]+: $conf is valid, checksum " '... and one that is'
@@ -83,6 +84,20 @@ like "$page" '^fail +spool +[^ ]+: /spool: No such file' '... the spool'
 rm "$root/etc/slurm/slurm.conf"
 doctor
 like "$page" '^fail +slurm ' '... no slurm.conf'
+
+# a finding that is cut, at an odd byte of its letters and at an even one
+for first in x xx; do
+    printf 'SlurmdSpoolDir=/%s%s\n' "$first" "$(printf 'ö%.0s' {1..180})" >"$root/etc/slurm/slurm.conf"
+    doctor --json
+    like "$page" '^\{"host":"[^"]+","precondition":"spool","state":"fail","found":"/x' 'a finding that is cut has its line'
+done
+
+mkdir "$root/named"
+echo AccountingStoragePass=hunter2 >"$root/named/cluster-b.conf"
+SLURM_CONF=$root/named/cluster-b.conf "$muster" doctor --here --bundle "$root/named/bundle.tar" >"$root/named/page" 2>&1
+like "$(cat "$root/named/page")" "^pass +slurm +[^ ]+: $root/named/cluster-b.conf" 'the file that SLURM_CONF names'
+is "$(tar -xOf "$root/named/bundle.tar" muster-doctor/slurm/slurm.conf)" 'AccountingStoragePass=[left out]' \
+    '... is in the bundle'
 
 echo AccountingStoragePass=hunter2 >"$root/etc/slurm/slurm.conf"
 doctor --json --bundle "$root/bundle.tar"

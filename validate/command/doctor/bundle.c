@@ -64,8 +64,7 @@ static void file_add(FILE *tar, const struct doctor_site *site, const char *path
 int doctor_bundle(const char *path, const struct doctor_site *site, const struct findings *findings,
                   struct error *err)
 {
-    static const char *const files[] = {"slurm.conf",     "gres.conf",
-                                        "cgroup.conf",    "topology.conf",
+    static const char *const files[] = {"gres.conf", "cgroup.conf", "topology.conf",
                                         "plugstack.conf", "plugstack.conf.d/muster.conf"};
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     FILE *tar = fd >= 0 ? fdopen(fd, "w") : NULL, *stream;
@@ -92,6 +91,8 @@ int doctor_bundle(const char *path, const struct doctor_site *site, const struct
         free(text);
     }
     file_add(tar, site, conf_default_path(), "muster.conf");
+    if (site->slurm.file_count > 0)
+        file_add(tar, site, site->slurm.files[0], "slurm/slurm.conf");
     for (size_t i = 0; *site->slurm_directory && i < sizeof files / sizeof *files; i++) {
         snprintf(name, sizeof name, "%s/%s", site->slurm_directory, files[i]);
         snprintf(member, sizeof member, "slurm/%s", files[i]);

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "lib/base/record.h"
+#include "lib/base/text.h"
 #include "lib/constants/command_constants.h"
+#include "validate/command/jsontext.h"
 
 void doctor_add(struct findings *findings, const char *host, const char *name, enum verdict verdict,
                 const char *found)
@@ -26,7 +28,7 @@ void doctor_add(struct findings *findings, const char *host, const char *name, e
     }
     finding->name = name;
     finding->verdict = verdict;
-    snprintf(finding->found, sizeof finding->found, "%s", found);
+    text_put(finding->found, sizeof finding->found, "%s", found);
     findings->count++;
 }
 
@@ -41,9 +43,9 @@ void doctor_clear(struct findings *findings)
 void doctor_give(FILE *stream, const struct finding *finding)
 {
     const struct precondition *precondition = precondition_find(finding->name);
-    json_t *line =
-        json_pack("{ss ss ss ss sf}", "host", finding->host, "precondition", finding->name, "state",
-                  verdict_name(finding->verdict), "found", finding->found, "time", record_now_s());
+    json_t *line = json_pack("{so ss ss so sf}", "host", jsontext(finding->host), "precondition",
+                             finding->name, "state", verdict_name(finding->verdict), "found",
+                             jsontext(finding->found), "time", record_now_s());
     char *text;
 
     if (line && finding->verdict > VERDICT_SKIP && precondition)
@@ -122,13 +124,14 @@ void doctor_compare(struct findings *findings)
         snprintf(expected, sizeof expected, "%s", right->found);
         for (size_t k = 0; k < findings->count; k++) {
             struct finding *one = &findings->items[k];
-            char text[2 * DOCTOR_FOUND];
+            char found[140], elsewhere[140];
 
             if (one->name != each->name || one->verdict != VERDICT_PASS ||
                 strcmp(one->found, expected) == 0)
                 continue;
-            snprintf(text, sizeof text, "%.140s; elsewhere: %.140s", one->found, expected);
-            snprintf(one->found, sizeof one->found, "%s", text);
+            text_put(found, sizeof found, "%s", one->found);
+            text_put(elsewhere, sizeof elsewhere, "%s", expected);
+            text_put(one->found, sizeof one->found, "%s; elsewhere: %s", found, elsewhere);
             one->verdict = each->sameness == SAME_ON_NODES && strcmp(one->host, "head") == 0
                                ? VERDICT_WARN
                                : VERDICT_FAIL;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/sha256.h"
+#include "lib/base/text.h"
 #include "lib/constants/command_constants.h"
 #include "validate/checks/checks.h"
 #include "validate/command/plugstack.h"
@@ -19,7 +20,7 @@
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
 
-#define SAY(...) snprintf(found, DOCTOR_FOUND, __VA_ARGS__)
+#define SAY(...) text_put(found, DOCTOR_FOUND, __VA_ARGS__)
 
 static const char *path_below(const struct doctor_site *site, const char *path)
 {
@@ -42,7 +43,10 @@ static enum verdict look_slurm(const struct doctor_site *site, char found[DOCTOR
         SAY("%s", site->slurm_error.text);
         return VERDICT_FAIL;
     }
-    SAY("%s/slurm.conf", site->slurm_directory);
+    if (site->slurm.file_count > 0)
+        SAY("%s", site->slurm.files[0]);
+    else
+        SAY("%s/slurm.conf", site->slurm_directory);
     return VERDICT_PASS;
 }
 
@@ -145,7 +149,7 @@ static void take_record(const struct record *record, void *context)
     struct worst *worst = context;
 
     if (record->verdict >= worst->verdict && record->message)
-        snprintf(worst->found, DOCTOR_FOUND, "%s", record->message);
+        text_put(worst->found, DOCTOR_FOUND, "%s", record->message);
     if (record->verdict > worst->verdict)
         worst->verdict = record->verdict;
 }
@@ -336,8 +340,9 @@ const struct precondition precondition_table[] = {
     {"slurm", look_slurm, "install Slurm's configuration, or name it in SLURM_CONF", MAY_DIFFER,
      true, true},
     {"configuration", look_configuration,
-     "correct the line (muster conf --check), and copy the file to head and nodes", SAME_ON_NODES,
-     true, true},
+     "correct the line (muster conf --check); use one file on head and nodes, with lines that are "
+     "right for all of them (GPUsPerNode, FabricInterfaces: only where all nodes are alike)",
+     SAME_ON_NODES, true, true},
     {"plugin", look_plugin,
      "install libspank-muster for this Slurm, and make its line in plugstack.conf active",
      MAY_DIFFER, false, true},
