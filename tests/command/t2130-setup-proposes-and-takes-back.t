@@ -40,7 +40,7 @@ unlike "$said" '^\+HealthCheckInterval' '... and not what the site has set'
 like "$said" 'Nothing was changed; next: muster setup --yes' 'the next step'
 
 like "$said" '^@@ -2,0 \+3,4 @@$' '... the block is at the end'
-like "$said" 'not a node of slurm.conf' 'a head has no fabric to tell of'
+unlike "$said" 'muster\.conf' 'a head has no fabric to tell of'
 
 # A site that edits the file while it is asked.
 if command -v script >/dev/null; then
@@ -81,14 +81,30 @@ is "$status $said" '0 Nothing to do.' '... once'
 
 host=$(cut -d. -f1 "$root/proc/sys/kernel/hostname")
 echo "NodeName=$host" >>"$slurm/slurm.conf"
+conf=$root$("$muster" doctor --here --root "$root" | sed -n 's,.*: no \(/.*/muster/muster.conf\): .*,\1,p')
 setup --yes
 is "$status" 0 'a node'
-conf=$root$(sed -n 's|^+++ \(/.*/muster/muster.conf\)$|\1|p' <<<"$said")
-like "$(cat "$conf")" '^GPUsPerNode=8$' '... has its GPUs in muster.conf'
-like "$(cat "$conf")" '^FabricInterfaces=[a-z]' '... and its rails'
-ok '... which muster conf takes' "$muster" conf --check --config "$conf"
+like "$said" 'all nodes are like this one.*FabricInterfaces=[a-z][^ ]*, GPUsPerNode=8:' \
+    '... is told of what it has, for a muster.conf that is right for all nodes'
+ok '... which setup does not write: nodes may be of several kinds' test ! -e "$conf"
+setup
+is "$status $(tail -n 1 <<<"$said")" '0 Nothing to do.' '... a second time: nothing to do'
+sed -i '/^NodeName=/s/$/ Gres=gpu:8/' "$slurm/slurm.conf"
+setup
+unlike "$said" 'GPUsPerNode' '... nor told of GPUs that slurm.conf knows'
+mkdir -p "${conf%/*}"
+printf 'GPUsPerNode=auto\nFabricInterfaces=\n' >"$conf"
+setup --yes
+is "$(cat "$conf")" $'GPUsPerNode=auto\nFabricInterfaces=' 'a muster.conf stays as it is'
+cat >>"$conf" <<'END'
+# muster setup: begin; muster setup --undo takes this block out
+GPUsPerNode=8
+# muster setup: end
+END
 setup --undo --yes
-ok '... and undo removes' test ! -e "$conf"
+is "$status" 0 'undo needs no valid muster.conf'
+is "$(cat "$conf")" $'GPUsPerNode=auto\nFabricInterfaces=' '... and takes a block out of it'
+rm "$conf" "$slurm/plugstack.conf" 2>/dev/null || :
 
 mkdir "$slurm/plugstack.conf.d"
 echo 'include /etc/slurm/plugstack.conf.d/*.conf' >"$slurm/plugstack.conf"
@@ -107,6 +123,9 @@ is "$(state)" "$first" '... all of it is as it was'
 echo 'required spank_muster.so' >"$slurm/plugstack.conf.d/site.conf"
 setup
 unlike "$said" 'spank_muster' "a line of the site's in any file that is included: no second one"
+echo 'include plugstack.conf.d/*.conf' >"$slurm/plugstack.conf"
+setup
+unlike "$said" 'spank_muster' '... nor by an include relative to the file that has it'
 rm "$slurm/plugstack.conf.d/site.conf"
 
 printf '# muster setup: begin; muster setup --undo takes this block out\nx\n' >>"$slurm/plugstack.conf"
@@ -115,4 +134,60 @@ setup --undo --yes
 is "$status" 3 'a block without an end is not guessed at'
 like "$said" 'plugstack.conf: line 2: .* mend it by hand' '... its line is named'
 is "$(state)" "$first" '... nothing is touched'
+
+# What Slurm reads under another name.
+mkdir "$root/named"
+printf 'ClusterName=b\nNodeName=n1\n' >"$root/named/cluster-b.conf"
+: >"$root/named/muster.conf"
+export SLURM_CONF=$root/named/cluster-b.conf MUSTER_CONF=$root/named/muster.conf
+said=$("$muster" setup 2>&1 </dev/null)
+like "$said" "^\+\+\+ $root/named/cluster-b.conf\$" 'the file in SLURM_CONF has the health check'
+unlike "$said" "named/slurm.conf" '... and not one beside it'
+printf '%s\n' '# muster setup: begin; muster setup --undo takes this block out' 'HealthCheckProgram=/x' \
+    '# muster setup: end' >>"$SLURM_CONF"
+like "$("$muster" setup --undo 2>&1 </dev/null)" "^\+\+\+ $root/named/cluster-b.conf\$" '... undo finds it there'
+unset SLURM_CONF MUSTER_CONF
+
+# A configless node.
+rm -r "$slurm"
+mkdir -p "$root/run/slurm/conf"
+printf 'ClusterName=made\n' >"$root/run/slurm/conf/slurm.conf"
+printf '%s\n' '# muster setup: begin; muster setup --undo takes this block out, and this file' '#' \
+    '# muster setup: end' >"$root/run/slurm/conf/plugstack.conf"
+first=$(state)
+setup --yes
+is "$status $(state)" "0 $first" 'files that slurmctld has sent are left alone'
+like "$said" '^plugstack.conf comes from slurmctld: run muster setup on its host for the plugin' '... that is told'
+setup --undo --yes
+is "$status $(state)" "0 $first" '... undo leaves them, too'
+rm -r "$root/run/slurm"
+
+# Links.
+outside=$root.outside
+tap_cleanup() { rm -rf "$root" "$outside"; }
+mkdir -p "$outside" "$slurm" "$root/shared"
+echo ClusterName=made >"$root/shared/slurm.conf"
+ln -s ../../shared/slurm.conf "$slurm/slurm.conf"
+setup --yes
+is "$status" 0 'a link below the root'
+ok '... is followed' grep -q '^HealthCheckProgram=' "$root/shared/slurm.conf"
+ok '... and stays one' test -L "$slurm/slurm.conf"
+rm "$slurm"/*
+echo ClusterName=outside >"$outside/slurm.conf"
+for link in slurm.conf plugstack.conf; do
+    rm -f "$slurm"/*
+    echo ClusterName=made >"$slurm/slurm.conf"
+    echo '# none' >"$outside/plugstack.conf"
+    ln -sf "$outside/$link" "$slurm/$link"
+    before=$(cat "$outside"/*)
+    setup --yes
+    is "$status" 3 "a $link that is a link out of the root"
+    like "$said" "^muster setup: .*/etc/slurm/$link: leads out of $root, to $outside/$link\$" '... is refused in one line'
+    is "$(cat "$outside"/*)" "$before" '... and left alone'
+done
+rm -r "$slurm"
+ln -s "$outside" "$slurm"
+rm "$outside/plugstack.conf"
+setup --yes
+is "$status $(ls "$outside")" '3 slurm.conf' '... and so is a file that is not there yet'
 done_testing

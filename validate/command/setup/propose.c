@@ -11,7 +11,7 @@
 #include "lib/slurm/own_name.h"
 #include "validate/command/plugstack.h"
 
-enum { PATH_MOST = 1024 };
+enum { STACK_PATH = 1024 };
 
 static const char plugin_line[] = "optional spank_muster.so\n",
                   commented_plugin_line[] = "#optional spank_muster.so",
@@ -27,23 +27,23 @@ void setup_clear(struct setup_files *files)
 }
 
 /* The text of a file below root; *text NULL where there is none. Returns 0, or -1 with err. */
-static int file_read(const struct node_view *node_view, const char *path, char **text,
-                     struct error *err)
+static int file_read(const char *root, const char *path, char **text, struct error *err)
 {
-    char whole[PATH_MOST];
+    char real[PATH_MAX];
 
     *text = NULL;
-    snprintf(whole, sizeof whole, "%s%s", node_view->root, path);
-    return regular_file_read(whole, SETUP_TEXT_MOST, text, err) < 0 ? -1 : 0;
+    if (setup_path(root, path, real, err) != 0)
+        return -1;
+    return regular_file_read(real, SETUP_TEXT_MOST, text, err) < 0 ? -1 : 0;
 }
 
 /* Adds the file with lines in a block. Returns 0, or -1 with err. */
-static int lines_add(const struct node_view *node_view, const char *path, const char *lines,
-                     const char *replaces, struct setup_files *files, struct error *err)
+static int lines_add(const char *root, const char *path, const char *lines, const char *replaces,
+                     struct setup_files *files, struct error *err)
 {
     struct setup_file *file = &files->items[files->count];
 
-    if (file_read(node_view, path, &file->before, err) != 0)
+    if (file_read(root, path, &file->before, err) != 0)
         return -1;
     snprintf(file->path, sizeof file->path, "%s", path);
     file->after = setup_block_put(file->before, lines, replaces);
@@ -64,35 +64,45 @@ static bool has_line(const char *text, const char *begin)
 
 /* Where the plugin's line may stand. The package's is in a folder of its own. */
 struct stack {
-    char paths[2][PATH_MOST]; /* plugstack.conf, and muster.conf of what it includes */
+    char paths[2][STACK_PATH]; /* plugstack.conf, and muster.conf of what it includes */
     char *texts[2];
 };
 
-static int stack_read(const struct node_view *node_view, const char *directory,
-                      const struct slurm_lines *slurm, struct stack *stack, struct error *err)
+static int stack_read(const char *root, const char *directory, const struct slurm_lines *slurm,
+                      struct stack *stack, struct error *err)
 {
-    plugstack_path(slurm, directory, stack->paths[0], PATH_MOST);
-    snprintf(stack->paths[1], PATH_MOST, "%.900s.d/muster.conf", stack->paths[0]);
-    if (file_read(node_view, stack->paths[0], &stack->texts[0], err) != 0)
+    plugstack_path(slurm, directory, stack->paths[0], STACK_PATH);
+    snprintf(stack->paths[1], STACK_PATH, "%.900s.d/muster.conf", stack->paths[0]);
+    if (file_read(root, stack->paths[0], &stack->texts[0], err) != 0)
         return -1;
     if (stack->texts[0] && has_line(stack->texts[0], "include") &&
         strstr(stack->texts[0], "plugstack.conf.d"))
-        return file_read(node_view, stack->paths[1], &stack->texts[1], err);
+        return file_read(root, stack->paths[1], &stack->texts[1], err);
     return 0;
 }
 
-static int plugin_propose(const struct node_view *node_view, const char *directory,
-                          const struct slurm_lines *slurm, struct setup_files *files,
-                          struct error *err)
+/* Whether slurmctld has sent the file, to a configless slurmd: it sends it again. */
+static bool is_sent(const char *path)
+{
+    return strncmp(path, "/run/", 5) == 0;
+}
+
+static int plugin_propose(const char *root, const char *directory, const struct slurm_lines *slurm,
+                          struct setup_files *files, struct hostlist *notes, struct error *err)
 {
     char need[PLUGSTACK_NEED];
     struct stack stack = {0};
-    int rv = stack_read(node_view, directory, slurm, &stack, err);
+    int rv = stack_read(root, directory, slurm, &stack, err);
+    bool is_off = rv == 0 && !plugstack_loads(root, stack.paths[0], need);
 
-    if (rv == 0 && !plugstack_loads(node_view->root, stack.paths[0], need)) {
+    if (is_off && is_sent(stack.paths[0])) {
+        rv = hostlist_append(
+            notes,
+            "plugstack.conf comes from slurmctld: run muster setup on its host for the plugin");
+    } else if (is_off) {
         bool is_packaged = stack.texts[1] && has_line(stack.texts[1], commented_plugin_line);
 
-        rv = lines_add(node_view, stack.paths[is_packaged], plugin_line,
+        rv = lines_add(root, stack.paths[is_packaged], plugin_line,
                        is_packaged ? commented_plugin_line : NULL, files, err);
     }
     free(stack.texts[0]);
@@ -116,52 +126,54 @@ static char *rails_text(const struct fabric *fabric)
     return folded;
 }
 
-/* What this node's fabric is, so that a node that lacks a part of it is found. A head that is no
- * node has none to tell of. */
-static int node_propose(const struct node_view *node_view, const struct slurm_lines *slurm,
-                        struct setup_files *files, struct hostlist *notes, struct error *err)
+/* What this node has, where nothing says it yet. muster.conf is the same on all nodes, which may be
+ * of several kinds: only a person knows whether a line is right for all of them. */
+static int node_note(const struct node_view *node_view, const struct slurm_lines *slurm,
+                     struct hostlist *notes, struct error *err)
 {
     const struct conf *conf = &node_view->conf;
-    char *lines = NULL, *rails = rails_text(&node_view->fabric), name[256], host[256];
-    const char *path = conf_default_path();
+    char name[256], host[256], *rails = rails_text(&node_view->fabric), *note = NULL;
+    struct slurm_node node;
     size_t size;
-    FILE *stream;
+    FILE *stream = open_memstream(&note, &size);
+    const char *start = "Where all nodes are like this one, muster.conf can have ", *before = start;
     int rv = 0;
 
     own_name(node_view->root, host, sizeof host);
-    if (!slurm_node_of_host(slurm, host, name, sizeof name)) {
-        free(rails);
-        return hostlist_append(notes, "This host is not a node of slurm.conf: run muster setup on "
-                                      "a node for muster.conf lines about interfaces and GPUs");
+    if (stream && slurm_node_of_host(slurm, host, name, sizeof name)) {
+        slurm_node_find(slurm, name, &node);
+        if (!*conf->management_interface && node_view->fabric.management) {
+            fprintf(stream, "%sManagementInterface=%s", before, node_view->fabric.management->name);
+            before = ", ";
+        }
+        if (conf->fabric_interfaces.count == 0 && rails) {
+            fprintf(stream, "%sFabricInterfaces=%s", before, rails);
+            before = ", ";
+        }
+        if (conf->gpus_per_node < 0 && node_view->inventory->gpu_count > 0 &&
+            slurm_gres_count(node.gres, "gpu") == 0) {
+            fprintf(stream, "%sGPUsPerNode=%zu", before, node_view->inventory->gpu_count);
+            before = ", ";
+        }
+        if (before != start)
+            fputs(": a node that lacks a part fails", stream);
     }
-    stream = open_memstream(&lines, &size);
-    if (!stream) {
-        free(rails);
-        return error_set(err, "no memory for %s", path);
-    }
-    if (!*conf->management_interface && node_view->fabric.management)
-        fprintf(stream, "ManagementInterface=%s\n", node_view->fabric.management->name);
-    if (conf->fabric_interfaces.count == 0 && rails)
-        fprintf(stream, "FabricInterfaces=%s\n", rails);
-    if (conf->gpus_per_node < 0 && node_view->inventory->gpu_count > 0)
-        fprintf(stream, "GPUsPerNode=%zu\n", node_view->inventory->gpu_count);
-    if (fclose(stream) != 0)
-        rv = error_set(err, "no memory for %s", path);
-    else if (*lines)
-        rv = lines_add(node_view, path, lines, NULL, files, err);
-    free(lines);
+    if (!stream || fclose(stream) != 0)
+        rv = error_set(err, "no memory for a note");
+    else if (*note)
+        rv = hostlist_append(notes, note);
+    free(note);
     free(rails);
     return rv;
 }
 
 /* slurmd's health check. What slurm.conf says of it already is the site's. */
-static int health_propose(const struct node_view *node_view, const char *directory,
-                          const struct slurm_lines *slurm, struct setup_files *files,
-                          struct hostlist *notes, struct error *err)
+static int health_propose(const char *root, const struct slurm_lines *slurm,
+                          struct setup_files *files, struct hostlist *notes, struct error *err)
 {
     static const char *const others[][2] = {{"HealthCheckInterval", "300"},
                                             {"HealthCheckNodeState", "ANY,CYCLE"}};
-    char program[512], value[64], path[PATH_MOST], lines[1024], note[1200];
+    char program[512], value[64], lines[1024], note[1200];
     int length;
 
     if (slurm_lines_value(slurm, "HealthCheckProgram", program, sizeof program)) {
@@ -172,7 +184,7 @@ static int health_propose(const struct node_view *node_view, const char *directo
                  health_check);
         return hostlist_append(notes, note);
     }
-    if (strncmp(directory, "/run/", 5) == 0)
+    if (is_sent(slurm->files[0]))
         return hostlist_append(
             notes,
             "slurm.conf comes from slurmctld: run muster setup on its host for the health check");
@@ -181,47 +193,52 @@ static int health_propose(const struct node_view *node_view, const char *directo
         if (!slurm_lines_value(slurm, others[i][0], value, sizeof value))
             length += snprintf(lines + length, sizeof lines - (size_t)length, "%s=%s\n",
                                others[i][0], others[i][1]);
-    snprintf(path, sizeof path, "%.900s/slurm.conf", directory);
-    return lines_add(node_view, path, lines, NULL, files, err);
+    return lines_add(root, slurm->files[0], lines, NULL, files, err);
 }
 
 /* slurm.conf, and where it is. Returns 0, or -1 with err. */
-static int slurm_read(const struct node_view *node_view, char *directory, size_t size,
-                      struct slurm_lines *slurm, struct error *err)
+static int slurm_read(const char *root, char *directory, size_t size, struct slurm_lines *slurm,
+                      struct error *err)
 {
-    int rv = slurm_directory(node_view->root, directory, size, err);
+    char real[PATH_MAX];
+    int rv = slurm_directory(root, directory, size, err);
 
     if (rv == 0)
-        rv = slurm_lines_read(node_view->root, directory, "slurm.conf", slurm, err);
-    return rv == 1 ? error_set(err, "%s/slurm.conf: no such file", directory) : rv;
+        rv = slurm_lines_read(root, directory, "slurm.conf", slurm, err);
+    for (size_t i = 0; rv == 0 && i < slurm->file_count; i++)
+        rv = setup_path(root, slurm->files[i], real, err);
+    return rv == 0 ? 0 : -1;
 }
 
 int setup_propose(const struct node_view *node_view, struct setup_files *files,
                   struct hostlist *notes, struct error *err)
 {
+    const char *root = node_view->root;
     struct slurm_lines slurm = {0};
     char directory[512];
-    int rv = slurm_read(node_view, directory, sizeof directory, &slurm, err);
+    int rv = slurm_read(root, directory, sizeof directory, &slurm, err);
 
     if (rv == 0)
-        rv = plugin_propose(node_view, directory, &slurm, files, err);
+        rv = plugin_propose(root, directory, &slurm, files, notes, err);
     if (rv == 0)
-        rv = node_propose(node_view, &slurm, files, notes, err);
+        rv = health_propose(root, &slurm, files, notes, err);
     if (rv == 0)
-        rv = health_propose(node_view, directory, &slurm, files, notes, err);
+        rv = node_note(node_view, &slurm, notes, err);
     slurm_lines_clear(&slurm);
     return rv;
 }
 
 /* Adds the file where it has a block. Returns 0, or -1 with err. */
-static int block_add(const struct node_view *node_view, const char *path, struct setup_files *files,
+static int block_add(const char *root, const char *path, struct setup_files *files,
                      struct error *err)
 {
     struct setup_file *file = &files->items[files->count];
     int blocks = 0;
 
+    if (is_sent(path)) /* its block is taken out on slurmctld's host */
+        return 0;
     file->after = NULL;
-    if (file_read(node_view, path, &file->before, err) != 0)
+    if (file_read(root, path, &file->before, err) != 0)
         return -1;
     if (file->before)
         blocks = setup_block_take(file->before, &file->after, err);
@@ -235,22 +252,21 @@ static int block_add(const struct node_view *node_view, const char *path, struct
     return blocks < 0 ? error_prefix(err, "%s", path) : 0;
 }
 
-int setup_undo(const struct node_view *node_view, struct setup_files *files, struct error *err)
+int setup_undo(const char *root, struct setup_files *files, struct error *err)
 {
     struct slurm_lines slurm = {0};
-    char directory[512], path[PATH_MOST];
+    char directory[512];
     struct stack stack = {0};
-    int rv = slurm_read(node_view, directory, sizeof directory, &slurm, err);
+    int rv = slurm_read(root, directory, sizeof directory, &slurm, err);
 
     if (rv == 0)
-        rv = stack_read(node_view, directory, &slurm, &stack, err);
+        rv = stack_read(root, directory, &slurm, &stack, err);
     for (int i = 0; rv == 0 && i < 2; i++)
-        rv = block_add(node_view, stack.paths[i], files, err);
+        rv = block_add(root, stack.paths[i], files, err);
     if (rv == 0)
-        rv = block_add(node_view, conf_default_path(), files, err);
-    snprintf(path, sizeof path, "%.900s/slurm.conf", directory);
+        rv = block_add(root, conf_default_path(), files, err);
     if (rv == 0)
-        rv = block_add(node_view, path, files, err);
+        rv = block_add(root, slurm.files[0], files, err);
     free(stack.texts[0]);
     free(stack.texts[1]);
     slurm_lines_clear(&slurm);

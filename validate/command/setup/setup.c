@@ -29,10 +29,10 @@ static const struct option_row rows[] = {
 static const struct option_set set = {
     .name = "muster setup",
     .usage = "muster setup [OPTION...]",
-    .summary = "Proposes changes to the files of this host: the plugin's line in plugstack.conf, "
-               "Slurm's health check in slurm.conf and, on a node, its interfaces and GPUs in "
-               "muster.conf. Shows the changes, asks, and makes them. Settings of the site stay "
-               "as they are.",
+    .summary = "Proposes changes to the files of this host: the plugin's line in plugstack.conf "
+               "and Slurm's health check in slurm.conf. Shows the changes, asks, and makes them. "
+               "Settings of the site stay as they are. Prints, on a node, lines for a muster.conf "
+               "of nodes that are all like it.",
     .status = "0 made, or nothing to do, 1 shown and not made, 2 usage, 3 a file could not be "
               "read or written.",
     .rows = rows,
@@ -121,16 +121,40 @@ static bool is_unchanged(const char *path, const struct setup_file *file, struct
     return is_same;
 }
 
+int setup_path(const char *root, const char *path, char real[PATH_MAX], struct error *err)
+{
+    char whole[PATH_MAX], there[PATH_MAX], top[PATH_MAX] = "", *slash;
+    const char *rest;
+    size_t length;
+
+    if (snprintf(whole, sizeof whole, "%s%s", root, path) >= (int)sizeof whole)
+        return error_set(err, "%.64s...: the path is too long", path);
+    strcpy(there, whole);
+    while (!realpath(there, real)) { /* the part of the path that is there */
+        slash = strrchr(there, '/');
+        if (errno != ENOENT || !slash)
+            return error_set(err, "%s: %m", whole);
+        slash[slash == there] = '\0';
+    }
+    if (*root && !realpath(root, top))
+        return error_set(err, "%s: %m", root);
+    rest = whole + strlen(there);
+    length = strcmp(top, "/") == 0 ? 0 : strlen(top);
+    if (strncmp(real, top, length) != 0 || (length > 0 && real[length] && real[length] != '/'))
+        return error_set(err, "%s: leads out of %s, to %s%s", whole, root, real, rest);
+    if (strlen(real) + strlen(rest) >= PATH_MAX)
+        return error_set(err, "%.64s...: the path is too long", path);
+    strcat(real, rest);
+    return 0;
+}
+
 /* Writes what a link points to, so that a shared slurm.conf stays one. */
 static int change_make(const char *root, const struct setup_file *file, struct error *err)
 {
-    char path[PATH_MAX], whole[PATH_MAX];
+    char path[PATH_MAX];
     struct atomic_file written;
 
-    snprintf(whole, sizeof whole, "%s%s", root, file->path);
-    if (!realpath(whole, path))
-        snprintf(path, sizeof path, "%s", whole);
-    if (!is_unchanged(path, file, err))
+    if (setup_path(root, file->path, path, err) != 0 || !is_unchanged(path, file, err))
         return -1;
     if (!file->after)
         return unlink(path) == 0 ? 0 : error_set(err, "%s: %m", path);
@@ -151,7 +175,7 @@ static int setup(const char *name, const struct options *options, const struct n
 {
     struct hostlist notes = {0};
     struct error err;
-    int rv = options->is_undo ? setup_undo(node_view, files, &err)
+    int rv = options->is_undo ? setup_undo(node_view->root, files, &err)
                               : setup_propose(node_view, files, &notes, &err);
     int status = rv == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
 
@@ -190,9 +214,12 @@ int command_setup(int argc, char **argv)
     if (status >= 0)
         return status;
     snprintf(config, sizeof config, "%s%s", options.root ? options.root : "", conf_default_path());
-    status =
-        command_node_open(argv[0], options.root,
-                          options.root && access(config, F_OK) == 0 ? config : NULL, &node_view);
+    node_view.root = options.root ? options.root : "";
+    status = COMMAND_PASS;
+    if (!options.is_undo) /* that needs no valid muster.conf */
+        status = command_node_open(argv[0], options.root,
+                                   options.root && access(config, F_OK) == 0 ? config : NULL,
+                                   &node_view);
     if (status == COMMAND_PASS)
         status = setup(argv[0], &options, &node_view, &files);
     setup_clear(&files);

@@ -2,6 +2,7 @@
 #ifndef MUSTER_SETUP_H
 #define MUSTER_SETUP_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -25,9 +26,9 @@ enum { SETUP_TEXT_MOST = 16 << 20 }; /* bytes of a file */
 
 /* A file as it is and as it shall be. */
 struct setup_file {
-    char path[1024]; /* as a person would open it, without the root */
-    char *before;    /* NULL: there is no such file */
-    char *after;     /* NULL: it shall be removed; the same as before: nothing to do */
+    char path[PATH_MAX]; /* as a person would open it, without the root */
+    char *before;        /* NULL: there is no such file */
+    char *after;         /* NULL: it shall be removed; the same as before: nothing to do */
 };
 
 struct setup_files {
@@ -46,11 +47,17 @@ char *setup_block_put(const char *text, const char *lines, const char *replaces)
  * how many blocks there were, or -1 with err "line N: ..." where one has no end. */
 int setup_block_take(const char *text, char **after, struct error *err);
 
+/* Where the file at path below root lies ("" is this machine), links resolved, whether it is there
+ * or not. Returns 0, or -1 with err where a link leads out of root: no file but root's is changed.
+ */
+int setup_path(const char *root, const char *path, char real[PATH_MAX], struct error *err);
+
 /* Fills files with what the site lacks. notes: lines for a person, to be released. Returns 0, or -1
  * with err. */
 int setup_propose(const struct node_view *node_view, struct setup_files *files,
                   struct hostlist *notes, struct error *err);
-/* The same with the files that have a block, as they were before. */
-int setup_undo(const struct node_view *node_view, struct setup_files *files, struct error *err);
+/* Fills files with those below root that have a block, muster.conf, too, as they were before.
+ * Returns 0, or -1 with err. */
+int setup_undo(const char *root, struct setup_files *files, struct error *err);
 
 #endif
