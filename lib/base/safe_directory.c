@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/safe_directory.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "lib/base/write_all.h"
 
 int safe_directory(const char *directory, uid_t owner, char real[PATH_MAX], struct error *err)
 {
@@ -68,4 +72,48 @@ int safe_file_find(const char *path, const char *name, char *file, size_t size, 
     }
     snprintf(file, size, "%s", name);
     return 0;
+}
+
+/* Returns a descriptor, or -1 with err. */
+static int open_own(const char *directory, struct error *err)
+{
+    char path[PATH_MAX];
+    size_t length = strlen(directory);
+    struct stat status;
+    int fd;
+
+    while (length > 1 && directory[length - 1] == '/') /* with which a link is followed */
+        length--;
+    snprintf(path, sizeof path, "%.*s", (int)length, directory);
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return error_set(err, "%s: %m", path);
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) != 0)
+        error_set(err, "%s: %m", path);
+    else if (status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH))
+        error_set(err, "%s: belongs to uid %lu and has mode %04o, expected uid %lu and mode 0755",
+                  path, (unsigned long)status.st_uid, (unsigned)status.st_mode & 07777,
+                  (unsigned long)geteuid());
+    else
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+int safe_directory_write(const char *directory, const char *name, const char *text,
+                         struct error *err)
+{
+    int at = open_own(directory, err), fd, rv;
+
+    if (at < 0)
+        return -1;
+    fd = openat(at, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    rv = fd < 0 ? -1 : write_all(fd, text, strlen(text));
+    if (fd >= 0 && close(fd) != 0)
+        rv = -1;
+    if (rv != 0)
+        error_set(err, "%s/%s: %m", directory, name);
+    close(at);
+    return rv;
 }

@@ -18,4 +18,10 @@ int safe_directory(const char *directory, uid_t owner, char real[PATH_MAX], stru
  * a link leads to, or itself: it must not be loaded. */
 int safe_file_find(const char *path, const char *name, char *file, size_t size, struct error *err);
 
+/* Writes text to the file of that name in directory, which is made where it is not there: for names
+ * that others can foresee. Refuses a directory that is a link, is not this process's user's own or
+ * that others may write to, and a file that is a link. Returns 0, or -1 with err. */
+int safe_directory_write(const char *directory, const char *name, const char *text,
+                         struct error *err);
+
 #endif

@@ -9,6 +9,7 @@ check_PROGRAMS += \
 	tests/unit/lib/base/hostlist.t \
 	tests/unit/lib/base/option_set.t \
 	tests/unit/lib/base/record.t \
+	tests/unit/lib/base/safe_directory.t \
 	tests/unit/lib/base/sha256.t \
 	tests/unit/lib/base/statistics.t \
 	tests/unit/lib/base/text.t \

@@ -10,10 +10,10 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/read_all.h"
+#include "lib/base/safe_directory.h"
 #include "validate/slurm/operations.h"
 
 enum { TEXT_MOST = 64 << 20 };
@@ -79,25 +79,6 @@ static char *read_text(const char *directory, enum cluster_text what, struct err
     return text;
 }
 
-static int save_text(const char *directory, enum cluster_text what, const char *text,
-                     struct error *err)
-{
-    char path[4096];
-    FILE *file;
-    bool is_bad;
-
-    if (mkdir(directory, 0700) != 0 && errno != EEXIST)
-        return error_set(err, "%s: %m", directory);
-    snprintf(path, sizeof path, "%s/%s", directory, cluster_text_name(what));
-    file = fopen(path, "we");
-    if (!file)
-        return error_set(err, "%s: %m", path);
-    is_bad = fputs(text, file) < 0;
-    if (fclose(file) != 0 || is_bad)
-        return error_set(err, "%s: %m", path);
-    return 0;
-}
-
 static int load_text(const struct policy_options *options, struct site *site,
                      enum cluster_text what, struct error *err)
 {
@@ -109,7 +90,8 @@ static int load_text(const struct policy_options *options, struct site *site,
         return -1;
     if (!text)
         return -1;
-    if (options->save && save_text(options->save, what, text, err) != 0) {
+    if (options->save &&
+        safe_directory_write(options->save, cluster_text_name(what), text, err) != 0) {
         free(text);
         return -1;
     }
