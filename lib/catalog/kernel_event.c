@@ -157,11 +157,22 @@ const struct kernel_event kernel_events[] = {
     EVENT("disk", "no_medium", MACHINE, IGNORE, DISK_ERRORS, "I/O error, dev sr%d, ", "Linux blk-core.c", "an optical drive without a medium"),
     EVENT("disk", "no_medium", MACHINE, IGNORE, DISK_ERRORS, "blk_update_request: I/O error, dev fd%d, ", "Linux blk-core.c", "a floppy drive without a medium"),
     EVENT("disk", "no_medium", MACHINE, IGNORE, DISK_ERRORS, "blk_update_request: I/O error, dev sr%d, ", "Linux blk-core.c", "an optical drive without a medium"),
+    /* a user mounts images by setuid programs, breaks them, and has the kernel say so */
+    EVENT("disk", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "I/O error, dev %V, sector ", "Linux blk-core.c", "error of a device that is a file, as a container's image is, or on the network"),
+    EVENT("disk", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "blk_update_request: I/O error, dev %V, sector ", "Linux blk-core.c", "error of a device that is a file, as a container's image is, or on the network"),
+    EVENT("disk", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "critical medium error, dev %V, sector ", "Linux blk-core.c", "error of a device that is a file, as a container's image is, or on the network"),
+    EVENT("disk", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "Buffer I/O error on dev %V, logical block ", "Linux fs/buffer.c", "error of a device that is a file, as a container's image is, or on the network"),
     EVENT("disk", "error", MACHINE, WARN, DISK_ERRORS, "I/O error, dev %D, sector %d ", "Linux blk-core.c", "a drive could not read or write"),
     EVENT("disk", "error", MACHINE, WARN, DISK_ERRORS, "blk_update_request: I/O error, dev %D, sector ", "Linux blk-core.c", "a drive could not read or write"),
     EVENT("disk", "error", MACHINE, WARN, DISK_ERRORS, "critical medium error, dev %D, sector ", "Linux blk-core.c", "a drive could not read or write"),
     EVENT("disk", "error", MACHINE, WARN, DISK_ERRORS, "Buffer I/O error on dev %D, logical block ", "Linux fs/buffer.c", "a drive could not read or write"),
     EVENT("disk", "raid", MACHINE, WARN, DISK_ERRORS, "md/raid%d:%w Disk failure on %D", "Linux md", "a drive of an array failed"),
+    EVENT("ext4", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "EXT4-fs (%V): Remounting filesystem read-only", "Linux ext4 super.c", "error of a device that is a file, as a container's image is, or on the network"),
+    EVENT("ext4", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "EXT4-fs error (device %V): ", "Linux ext4 super.c", "error of a device that is a file, as a container's image is, or on the network"),
+    EVENT("xfs", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "XFS (%V): Filesystem has been shut down due to ", "Linux xfs_fsops.c", "error of a device that is a file, as a container's image is, or on the network"),
+    EVENT("xfs", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "XFS (%V): *Shutting down filesystem", "Linux xfs_fsops.c", "error of a device that is a file, as a container's image is, or on the network"),
+    EVENT("xfs", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "XFS (%V): Metadata corruption detected at ", "Linux xfs_error.c", "error of a device that is a file, as a container's image is, or on the network"),
+    EVENT("xfs", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "XFS (%V): metadata I/O error in ", "Linux xfs_buf.c", "error of a device that is a file, as a container's image is, or on the network"),
     EVENT("ext4", "read_only", MACHINE, DRAIN, FILESYSTEM_FAILED, "EXT4-fs (%D): Remounting filesystem read-only", "Linux ext4 super.c", "a file system was made read-only after an error"),
     EVENT("ext4", "error", MACHINE, WARN, FILESYSTEM_ERRORS, "EXT4-fs error (device %D): ", "Linux ext4 super.c", "error of a file system"),
     EVENT("xfs", "shut_down", MACHINE, DRAIN, FILESYSTEM_FAILED, "XFS (%D): Filesystem has been shut down due to ", "Linux xfs_fsops.c", "a file system was shut down after an error"),
@@ -274,6 +285,19 @@ static size_t word_length(char kind, const char *text)
     }
 }
 
+/* The length of the name of a block device that is no hardware of the node's: a file, or on the
+ * network; 0: none. */
+static size_t virtual_length(const char *text)
+{
+    static const char *const kinds[] = {"loop", "nbd", "rbd"};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(text, kinds[i], strlen(kinds[i])) == 0 &&
+            isdigit((unsigned char)text[strlen(kinds[i])]))
+            return word_length('D', text);
+    return 0;
+}
+
 /* Whether the text begins with the pattern. */
 static bool pattern_match(const char *pattern, const char *text, struct match *match)
 {
@@ -289,6 +313,8 @@ static bool pattern_match(const char *pattern, const char *text, struct match *m
         if (*pattern == '%' && pattern[1] == 'P') {
             text += strncmp(text, "PCI:", 4) == 0 ? 4 : 0;
             length = address_length(text);
+        } else if (*pattern == '%' && pattern[1] == 'V') {
+            length = virtual_length(text);
         } else if (*pattern == '%') {
             length = word_length(pattern[1], text);
         } else if (*pattern != *text) {
@@ -296,7 +322,7 @@ static bool pattern_match(const char *pattern, const char *text, struct match *m
         }
         if (length == 0)
             return false;
-        if (*pattern == '%' && (pattern[1] == 'P' || pattern[1] == 'D'))
+        if (*pattern == '%' && strchr("PDV", pattern[1]))
             *match = (struct match){text, length};
         pattern += *pattern == '%';
         text += length;

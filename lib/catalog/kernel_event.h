@@ -32,7 +32,8 @@ struct kernel_event {
     const char *name;   /* "79", "health": the next word. Several rows may share it */
     /* The text of the entry from its first byte on; what follows is free. %d digits, %x hexadecimal
      * digits (0x before them or not), %a letters, %w bytes without a blank, %P an address on the
-     * PCI bus and %D a device's name, which become the part; * any bytes; all else itself. */
+     * PCI bus, %D a device's name and %V that of a block device which is no hardware of the node's
+     * (loop, nbd, rbd), which become the part; * any bytes; all else itself. */
     const char *pattern;
     enum kernel_cause cause;
     enum kernel_action action;

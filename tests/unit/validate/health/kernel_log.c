@@ -56,8 +56,8 @@ static void example_of(const struct kernel_event *event, char *text, size_t size
     static const struct {
         char kind;
         const char *text;
-    } words[] = {{'d', "7"},   {'x', "0x1f"},         {'a', "able"},
-                 {'w', "w0:"}, {'P', "0000:9b:00.0"}, {'D', "sda1"}};
+    } words[] = {{'d', "7"},    {'x', "0x1f"}, {'a', "able"}, {'w', "w0:"}, {'P', "0000:9b:00.0"},
+                 {'D', "sda1"}, {'V', "loop0"}};
     size_t length = 0;
 
     *text = '\0';
@@ -104,6 +104,7 @@ static void every_event(void)
         }
         if (strstr(event->pattern, "%P")   ? strcmp(part, "0000:9b:00.0") != 0
             : strstr(event->pattern, "%D") ? strcmp(part, "sda1") != 0
+            : strstr(event->pattern, "%V") ? strcmp(part, "loop0") != 0
                                            : *part != '\0') {
             tap_diag("%s %s: part %s", event->source, event->name, part);
             are_named = false;
@@ -211,6 +212,49 @@ static void no_user_drains(void)
                 }
     }
     ok(is_good, "no name of a process or file makes the kernel write what drains");
+}
+
+/* A container's image is a file of a user's, with a file system as broken as the user likes. */
+static void images_and_remote_devices_never_drain(void)
+{
+    static const char *const patterns[] = {
+        "EXT4-fs (%s): Remounting filesystem read-only",
+        "EXT4-fs error (device %s): ext4_lookup:1855: inode #2: comm ls: iget: checksum invalid",
+        "XFS (%s): Filesystem has been shut down due to log error (0x2).",
+        "XFS (%s): Corruption of in-memory data detected.  Shutting down filesystem",
+        "XFS (%s): Metadata corruption detected at xfs_agi_verify+0x10f/0x170 [xfs]",
+        "XFS (%s): metadata I/O error in \"xfs_da_read_buf+0xe8\" at daddr 0x40 len 8 error 117",
+        "I/O error, dev %s, sector 2 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2",
+        "blk_update_request: I/O error, dev %s, sector 2 op 0x0:(READ)",
+        "critical medium error, dev %s, sector 2 op 0x0:(READ)",
+        "Buffer I/O error on dev %s, logical block 1, async page read",
+    };
+    static const char *const devices[] = {"loop0", "loop127", "nbd0", "nbd3p1", "rbd0", "rbd1p2"};
+    char text[256], part[KERNEL_PART], name[KERNEL_NAME];
+
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        bool is_good = true;
+
+        for (size_t k = 0; k < sizeof devices / sizeof *devices; k++) {
+            const struct kernel_event *event;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+            snprintf(text, sizeof text, patterns[i], devices[k]);
+#pragma GCC diagnostic pop
+            begin();
+            take_ago(text, 10);
+            event = kernel_event_match(text, part, name);
+            is_good = is_good && event && event->cause == KERNEL_BY_EITHER && kernel.count == 1 &&
+                      judged(0).verdict == VERDICT_WARN && strcmp(part, devices[k]) == 0;
+        }
+        ok(is_good, "%.30s: of an image or a remote device no more than a warning", patterns[i]);
+    }
+    begin();
+    take_ago("EXT4-fs (loop): Remounting filesystem read-only", 10);
+    take_ago("EXT4-fs (dm-0): Remounting filesystem read-only", 10);
+    take_ago("EXT4-fs (nbdx): Remounting filesystem read-only", 10);
+    is_int(count_of(VERDICT_FAIL), 3, "what is not called so is the node's own");
 }
 
 static int parsed(const char *line, struct kmsg_entry *entry)
@@ -636,6 +680,7 @@ int main(void)
     every_event();
     names();
     no_user_drains();
+    images_and_remote_devices_never_drain();
     facilities();
     wrong_lines();
     false_alarms_drain_nobody();
