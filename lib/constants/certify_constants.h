@@ -29,7 +29,7 @@ ROW(integer, CERTIFY_SETTLE_S, 15, "s", "chosen 2026-11", "nodes may take to lea
 ROW(integer, CERTIFY_PARTNERS, 2, "nodes", "chosen 2026-11", "enough as partners of a node that is certified alone") \
 ROW(integer, CERTIFY_YIELD_S, 15, "s", "chosen 2026-11", "the run that began first has a job by then") \
 ROW(real, CERTIFY_AGAIN_S, 3, "s", "chosen 2026-11", "of runs that began together, each tries again within") \
-ROW(integer, CERTIFY_DUE_S, 86400, "s", "chosen 2026-11", "a nightly run renews what ends before the next night") \
+ROW(integer, CERTIFY_DUE_S, 216000, "s", "chosen 2026-11", "a nightly run renews what ends within two nights, whenever in the night they are: a node that is busy in one has the other") \
 ROW(integer, CERTIFY_ALLOCATE_S, 20, "s", "chosen 2026-11", "Slurm may take to start the job of a run") \
 ROW(integer, CERTIFY_ALLOCATE_NEXT_S, 60, "s", "chosen 2026-11", "the same after a job of the run: epilogs and CompleteWait come first") \
 ROW(integer, CERTIFY_ALLOCATE_TRIES, 3, "jobs", "chosen 2026-11", "with fewer nodes each time") \

@@ -55,7 +55,7 @@ static const struct option_row rows[] = {
         "test only nodes with a suspect report, a strike or quick job failures, and two partners",
         FLAG, FIELD(is_suspects)),
     OPTION('\0', "due", NULL,
-           "test only nodes whose certificate is missing or expires within a day, and partners",
+           "test only nodes whose certificate is missing or expires within 60 hours, and partners",
            FLAG, FIELD(is_due)),
     OPTION('\0', "idle", NULL,
            "test only a few idle nodes, those tested longest ago or with a history of faults, and "

@@ -6,6 +6,8 @@
 
 #include "tests/unit/tap.h"
 
+#include "lib/constants/certify_constants.h"
+
 /* "0110": who is chosen. */
 static const char *chosen(struct turn_node *nodes, size_t count, size_t room)
 {
@@ -50,6 +52,33 @@ static void dues(void)
     ok(!turn_is_due(1010, 1000, 10), "one that lasts is not");
 }
 
+/* A week's certificate and a timer that fires each night within 90 minutes: by when the node has
+ * another one, if the night on which it is due first finds it busy. */
+static void a_busy_night_costs_no_certificate(void)
+{
+    enum { NIGHT_S = 86400, SPREAD_S = 5400, RUN_S = 1500 };
+    static const int spreads[] = {0, SPREAD_S / 2, SPREAD_S};
+    static const int places[] = {3, 9, 27}; /* of three nights in a row each has its own spread */
+    int lapses = 0, early = 0;
+
+    for (int i = 0; i < 81; i++) {
+        double issued = spreads[i % 3] + RUN_S, until = issued + 7.0 * NIGHT_S, renewed = 0;
+        int nights_due = 0;
+
+        for (int night = 1; night <= 7 && renewed == 0; night++) {
+            double now = (double)night * NIGHT_S + spreads[i / places[night % 3] % 3];
+
+            nights_due += turn_is_due(until, now, CERTIFY_DUE_S);
+            if (nights_due == 2)
+                renewed = now + RUN_S;
+            early += nights_due > 0 && night < 5;
+        }
+        lapses += renewed == 0 || renewed > until;
+    }
+    is_int(lapses, 0, "a node that is busy on one night is certified again before its end");
+    is_int(early, 0, "... and none in the first days");
+}
+
 static void jitters(void)
 {
     is_int((long)turn_jitter_s(100, 0), 0, "from nothing");
@@ -62,6 +91,7 @@ int main(void)
 {
     turns();
     dues();
+    a_busy_night_costs_no_certificate();
     jitters();
     return tap_done();
 }
