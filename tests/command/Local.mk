@@ -33,6 +33,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2207-documents-say-what-is-there.t \
 	tests/command/t2208-pages-say-what-help-says.t \
 	tests/command/t2209-units-are-good.t \
+	tests/command/t2210-purge-leaves-what-is-mounted.t \
 	# end of inventory and check
 
 # the battery's options

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# apt-get purge empties the node's own folders of muster, not what a file server has mounted there.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+. "$top_srcdir/tests/tap.sh"
+
+unshare -m true 2>/dev/null || skip_all 'no mount namespaces'
+purged() { # MOUNTED...: what is left of the three folders, each with a file and a folder in it
+    unshare -m bash -c '
+        postrm=$1
+        shift
+        for folder in /etc /var/lib /run; do
+            mount -t tmpfs tmpfs $folder && mkdir $folder/muster || exit
+        done
+        for folder; do
+            mkdir -p "$folder" && mount -t tmpfs tmpfs "$folder" || exit
+        done
+        for folder in /etc/muster /var/lib/muster /run/muster "$@"; do
+            mkdir -p "$folder/folder" && : >"$folder/folder/file"
+        done
+        sh "$postrm" purge 2>/dev/null || echo "status $?"
+        find /etc/muster /var/lib/muster /run/muster -type f 2>/dev/null
+        ls -d /etc/muster /var/lib/muster /run/muster 2>/dev/null' purged \
+        "$top_srcdir/packaging/debian/muster.postrm" "$@"
+}
+is "$(purged)" '' 'nothing is left of what is the node'\''s own'
+is "$(purged /var/lib/muster)" '/var/lib/muster/folder/file
+/var/lib/muster' 'what is mounted stays'
+is "$(purged /var/lib/muster/shared)" '/var/lib/muster/shared/folder/file
+/var/lib/muster' '... below it, too'
+
+done_testing
