@@ -176,5 +176,17 @@ is "$? $(cat "$work/said")" "3 muster report: $work/absent: No such file or dire
 : >"$work/empty"
 report "$work/empty"
 is "$? $(cat "$work/said")" "3 muster report: $work/empty: no records" 'an empty file'
+if [ "$(id -u)" -eq 0 ]; then # Slurm is not there, so that the run ends where it would begin
+    mkdir "$work/runs"
+    printf 'HistoryFile=%s\nBatteryUser=nobody\nReport=json:%s/none/%%r.jsonl\nReport=csv:%s/runs/%%r.csv\n' \
+        "$work/history.db" "$work" "$work" >"$work/site.conf"
+    text=$(MUSTER_CONF=$work/site.conf SLURM_CONF=$work/none/slurm.conf "$muster" certify 2>&1)
+    like "$text" "^muster certify: this run will have no json report: $work/none/[-0-9a-f]*.jsonl: No such file" \
+        'a run says at its begin which report of the site it cannot write'
+    is "$(grep -c 'will have no' <<<"$text") $(ls "$work/runs")" '1 ' '... and only that'
+else
+    skip 2 'not root'
+fi
+
 like "$(report --help)" '^ +html +one self-contained' '--help lists the formats'
 done_testing

@@ -111,6 +111,7 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     step_clean_environment();
     lift_memlock();
     setenv("MUSTER_RUN", certify->run, 1);
+    certify_site_reports_foresee(certify);
     jitter_wait(certify);
     if (certify->operations->open(err) != 0 ||
         certify->operations->name(cluster, sizeof cluster, err) != 0)

@@ -39,6 +39,25 @@ int certify_reports_can_be_saved(const struct certify_options *options, struct e
     return 0;
 }
 
+/* Whether the run writes the reports of muster.conf. */
+static bool has_site_reports(const struct certify *certify)
+{
+    return certify->conf.report_count > 0 && !certify->options.is_dry_run && geteuid() == 0;
+}
+
+void certify_site_reports_foresee(const struct certify *certify)
+{
+    for (size_t i = 0; has_site_reports(certify) && i < certify->conf.report_count; i++) {
+        char *path = path_of(certify->conf.reports[i].path, certify->run);
+        struct error err;
+
+        if (path && format_can_save(path, &err) != 0)
+            fprintf(stderr, "muster certify: this run will have no %s report: %s\n",
+                    certify->conf.reports[i].format, err.text);
+        free(path);
+    }
+}
+
 static int save(const struct survey *survey, const char *format, const char *path)
 {
     struct error err;
@@ -52,7 +71,7 @@ static int save(const struct survey *survey, const char *format, const char *pat
 int certify_reports(struct certify *certify)
 {
     const struct certify_options *options = &certify->options;
-    bool is_site = certify->conf.report_count > 0 && !options->is_dry_run && geteuid() == 0;
+    bool is_site = has_site_reports(certify);
     struct survey survey = {0};
     struct error err;
     int rv = 0;
