@@ -142,6 +142,14 @@ is "$(grep '^muster_node_fault' <<<"$text" | cut -d'"' -f2,4 | tr '"\n' '= ')" '
 is "$(report -c "$work/past.conf" -f prometheus -r s | grep 'n3"' | grep -v ' 0$' | cut -d'{' -f1 | sort | xargs)" \
     'muster_certificate_expires_seconds muster_node_certified muster_node_fault muster_node_verdict' \
     'a suspect of the run itself keeps its certificate as well'
+cat >"$work/peers" <<'END'
+{"time":1795705000,"run":"p","suite":"certify","test":"certify","node":"n1","verdict":"pass"}
+{"time":1795705000,"run":"p","suite":"links","test":"links","metric":"bandwidth","node":"n1","peer":"n4","part":"eth1","value":195,"unit":"Mb/s"}
+END
+is "$(report -c "$work/past.conf" -f prometheus "$work/peers" | grep 'n4"' | grep -v ' 0$\|^muster_link' | cut -d' ' -f1)" \
+    'muster_node_verdict{node="n4",verdict="fail"}
+muster_node_fault{node="n4",code="rail_slow",remediation="replace_cable"}' \
+    'a node that the run has only as a peer keeps its last values'
 text=$(report -c "$work/past.conf" -r s)
 like "$text" '^n3 +suspect ' '... and is called one'
 like "$text" '^0 of 1 nodes passed, 0 failed, 0 unknown, 1 suspect; ' '... has not failed'
@@ -168,14 +176,6 @@ is "$? $(cat "$work/said")" "3 muster report: $work/none/x: No such file or dire
 report -f csv "$work/run" >/dev/full
 like "$? $(cat "$work/said")" '^3 muster report: standard output: No space left on device' 'standard output that is full'
 
-report --format pdf "$work/run"
-is "$? $(head -1 "$work/said")" \
-    "2 muster report: option --format: expected table, html, junit, prometheus, csv or json, found \"pdf\"" 'a format that is none'
-report "$work/absent"
-is "$? $(cat "$work/said")" "3 muster report: $work/absent: No such file or directory" 'a file that is not there'
-: >"$work/empty"
-report "$work/empty"
-is "$? $(cat "$work/said")" "3 muster report: $work/empty: no records" 'an empty file'
 if [ "$(id -u)" -eq 0 ]; then # Slurm is not there, so that the run ends where it would begin
     mkdir "$work/runs"
     printf 'HistoryFile=%s\nBatteryUser=nobody\nReport=json:%s/none/%%r.jsonl\nReport=csv:%s/runs/%%r.csv\n' \
@@ -188,5 +188,13 @@ else
     skip 2 'not root'
 fi
 
+report --format pdf "$work/run"
+is "$? $(head -1 "$work/said")" \
+    "2 muster report: option --format: expected table, html, junit, prometheus, csv or json, found \"pdf\"" 'a format that is none'
+report "$work/absent"
+is "$? $(cat "$work/said")" "3 muster report: $work/absent: No such file or directory" 'a file that is not there'
+: >"$work/empty"
+report "$work/empty"
+is "$? $(cat "$work/said")" "3 muster report: $work/empty: no records" 'an empty file'
 like "$(report --help)" '^ +html +one self-contained' '--help lists the formats'
 done_testing

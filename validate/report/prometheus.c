@@ -50,13 +50,20 @@ static void sample(FILE *stream, double number, const char *name, ...)
     fprintf(stream, "%s %.12g\n", before == ',' ? "}" : "", number);
 }
 
-/* Calls each() for the nodes of the history that this run did not look at, with the newest word on
+/* A node that is only named, as others' peer, has no verdict of this run: it counts as of the past.
+ */
+static bool is_judged(const struct survey *survey, long index)
+{
+    return index >= 0 && survey->nodes[index].verdict != VERDICT_NONE;
+}
+
+/* Calls each() for the nodes of the history that this run did not judge, with the newest word on
  * each: a node's history comes in one piece, newest first. */
 static void each_past_node(FILE *stream, const struct survey *survey,
                            void (*each)(FILE *stream, const struct survey_past *past))
 {
     for (size_t i = 0; i < survey->past_count; i++)
-        if (survey_node(survey, survey->past[i].node) < 0 &&
+        if (!is_judged(survey, survey_node(survey, survey->past[i].node)) &&
             (i == 0 || strcmp(survey->past[i - 1].node, survey->past[i].node) != 0))
             each(stream, &survey->past[i]);
 }
@@ -120,27 +127,29 @@ static void nodes(FILE *stream, const struct survey *survey)
     head(stream, "muster_node_certified",
          "1 where the node has a certificate; it may have expired.");
     for (size_t i = 0; i < survey->node_count; i++)
-        if (survey->nodes[i].verdict != VERDICT_NONE)
+        if (is_judged(survey, (long)i))
             sample(stream,
                    survey->nodes[i].is_certified || !isnan(expiry_of(survey, &survey->nodes[i])),
                    "muster_node_certified", "node", survey->nodes[i].name, NULL);
     each_past_node(stream, survey, past_certified);
     head(stream, "muster_node_verdict", "1 for the verdict of the node, 0 for the others.");
     for (size_t i = 0; i < survey->node_count; i++)
-        if (survey->nodes[i].verdict != VERDICT_NONE)
+        if (is_judged(survey, (long)i))
             verdict_samples(stream, survey->nodes[i].name, survey->nodes[i].verdict,
                             survey->nodes[i].is_suspect);
     each_past_node(stream, survey, past_verdict);
     head(stream, "muster_node_fault", "1 for each fault code of the node: muster-codes(7).");
     for (size_t i = 0; i < survey->node_count; i++)
-        fault_sample(stream, survey->nodes[i].name, survey->nodes[i].code_name,
-                     survey->nodes[i].remediation);
+        if (is_judged(survey, (long)i))
+            fault_sample(stream, survey->nodes[i].name, survey->nodes[i].code_name,
+                         survey->nodes[i].remediation);
     each_past_node(stream, survey, past_fault);
     head(stream, "muster_certificate_expires_seconds",
          "When the node's certificate expires, in seconds since the epoch.");
     for (size_t i = 0; i < survey->node_count; i++)
-        sample(stream, expiry_of(survey, &survey->nodes[i]), "muster_certificate_expires_seconds",
-               "node", survey->nodes[i].name, NULL);
+        if (is_judged(survey, (long)i))
+            sample(stream, expiry_of(survey, &survey->nodes[i]),
+                   "muster_certificate_expires_seconds", "node", survey->nodes[i].name, NULL);
     each_past_node(stream, survey, past_expires);
 }
 
