@@ -221,6 +221,12 @@ for said in 'leaf1 120 leaf2 3 leaf2' 'leaf2 3 leaf1 120 leaf2' 'leaf1 3 leaf2 1
     ethernet -t "$dir/conf"
     like "$text" "^$now +02:[0-9:]* +leaf .* n\[1-4" "a cable that was moved: $one heard for $one_s s, $other for $other_s s" || diag "$text"
 done
+mv "$dir/lldp/n1.json" "$dir/lldp/n1.example.org.json"
+printf 'SwitchName=east Nodes=n1.example.org,n[2-4]\nSwitchName=west Nodes=n[5-8]\n' >"$dir/conf"
+ethernet -t "$dir/conf"
+ok 'a node has the name of its file, dots included' [ "$(grep -c 'n1.*not in the network' <<<"$findings")" = 0 ] ||
+    diag "$text"
+like "$text" 'n1\.example\.org' '... and is told by it'
 echo '{"lldp":' >"$dir/lldp/n6.json"
 ethernet
 like "$status $(<"$dir/err")" '^3 muster topology: .*/n6.json:[0-9]+: ' 'a file that is no JSON is named'

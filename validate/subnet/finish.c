@@ -32,8 +32,10 @@ static void name_switch(struct subnet_device *device)
              chip && strcmp(chip, "/U1") != 0 ? chip : "");
 }
 
-/* "n1 mlx5_0", "n1 HCA-1", "n1.site.org mlx5_0": what rdma-ndd or a boot script sets. */
-static void name_adapter(struct subnet_device *device)
+/* "n1 mlx5_0", "n1 HCA-1", "n1.site.org mlx5_0": what rdma-ndd or a boot script sets, from the
+ * host's name, with or without a domain. On Ethernet it is Slurm's name of the node as it stands.
+ */
+static void name_adapter(struct subnet_device *device, bool is_ethernet)
 {
     const char *text = device->description;
     size_t length = strcspn(text, " ");
@@ -45,7 +47,7 @@ static void name_adapter(struct subnet_device *device)
         (strncmp(text, "MT", 2) == 0 && isdigit((unsigned char)text[2]) && strchr(text, ' ')))
         return;
     snprintf(device->name, sizeof device->name, "%.*s", (int)(length > 63 ? 63 : length), text);
-    dot = strchr(device->name, '.');
+    dot = is_ethernet ? NULL : strchr(device->name, '.');
     if (dot)
         *dot = '\0';
     text += length + strspn(text + length, " ");
@@ -381,7 +383,7 @@ int subnet_finish(struct subnet *subnet, struct error *err)
         if (device->kind == SUBNET_SWITCH)
             name_switch(device);
         else if (device->kind == SUBNET_ADAPTER)
-            name_adapter(device);
+            name_adapter(device, subnet->is_ethernet);
     }
     rv = hosts && scratch ? number_adapters(subnet, err)
                           : error_set(err, "out of memory for the subnet");

@@ -234,7 +234,7 @@ static int gather(struct subnet_neighbors *gathering, const char *directory, str
         char path[4096], node[256];
 
         snprintf(path, sizeof path, "%s/%s", directory, entries[i]->d_name);
-        snprintf(node, sizeof node, "%.*s", (int)strcspn(entries[i]->d_name, "."),
+        snprintf(node, sizeof node, "%.*s", (int)strlen(entries[i]->d_name) - 5,
                  entries[i]->d_name);
         if (rv == 0)
             rv = read_node(gathering, path, node, err);
