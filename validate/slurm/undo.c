@@ -165,7 +165,8 @@ undoing_report(const struct undoing *undoing, const char *format, ...)
     undoing->report(text);
 }
 
-/* Those that answer again by now end their job themselves. */
+/* Those that answer again by now end their job themselves, and one that somebody else has drained
+ * or resumed since is theirs. */
 static void silent_down(const struct undoing *undoing)
 {
     const char *text = undoing->text;
@@ -183,7 +184,8 @@ static void silent_down(const struct undoing *undoing)
             return;
         is_loaded = true;
         node = cluster_node(&cluster, entry.name);
-        if (node && node->is_completing)
+        if (node && node->is_completing && node->is_drained &&
+            strcmp(node->reason, entry.rest) == 0)
             batch_add(&silent, entry.name, entry.rest);
     }
     batch_apply(&silent, undoing->operations->down, NULL, NULL, NULL);

@@ -49,11 +49,12 @@ int undo_note_resume(struct undo *undo, const char *node, const char *reason, st
 /* What has happened already. Returns 0; 1 with err when the journal cannot be written, as on a disk
  * that is full, and this process alone remembers it: the first time that this is so; -1 with err
  * when it could not be noted at all. */
-/* The node has stopped answering in the middle of the job: once the job is cancelled, and does not
- * end within seconds, it is set down with that reason, so that the job is over for Slurm and its
- * other nodes are free. Never before: while an exclusive job runs, Slurm (22.05 to 26.05) does not
- * count down no_share_job_cnt of a node that is taken out of it, and keeps later jobs that name the
- * node waiting, "Requested nodes are busy", until it reads its configuration again. */
+/* The node has stopped answering in the middle of the job, and is drained with that reason. Once
+ * the job is cancelled, and does not end within seconds, it is set down with it, if it has it
+ * still: so the job is over for Slurm and its other nodes are free. Never before: while an
+ * exclusive job runs, Slurm (22.05 to 26.05) does not count down no_share_job_cnt of a node that is
+ * taken out of it, and keeps later jobs that name the node waiting, "Requested nodes are busy",
+ * until it reads its configuration again. */
 int undo_note_down(struct undo *undo, const char *node, const char *reason, struct error *err);
 /* The node is now in the state where it is to stay. */
 int undo_note_settled(struct undo *undo, const char *node, struct error *err);

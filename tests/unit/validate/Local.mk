@@ -230,7 +230,8 @@ tests_unit_validate_slurm_retest_t_SOURCES = tests/unit/validate/slurm/retest.c 
 tests_unit_validate_slurm_revocation_t_SOURCES = tests/unit/validate/slurm/revocation.c validate/slurm/revocation.c
 tests_unit_validate_slurm_undo_t_SOURCES = tests/unit/validate/slurm/undo.c validate/slurm/batch.c \
 	validate/slurm/journal.c validate/slurm/revocation.c validate/slurm/undo.c validate/slurm/retest.c
-tests_unit_validate_slurm_undo_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock,--wrap=fork,--wrap=write
+tests_unit_validate_slurm_undo_t_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=flock,--wrap=fork,--wrap=write,--wrap=clock_gettime,--wrap=usleep
 tests_unit_validate_subnet_subnet_t_LDADD = $(libsubnet) $(unit_libs)
 tests_unit_validate_suspects_suspect_reports_t_LDADD = validate/suspects/libsuspects.a $(unit_libs)
 tests_unit_validate_watch_job_watch_t_SOURCES = tests/unit/validate/watch/job_watch.c validate/watch/judge.c \

@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit/tap.h"
@@ -22,6 +23,7 @@ static int writes_refused; /* so many, by a disk that is full */
 static int seen_unlocked, seen_unkept, loads;
 static char done[256], said[1000];
 static bool is_unreserved;
+static double now_s;
 static struct cluster_job found_jobs[2];
 static int found_count;
 
@@ -45,17 +47,22 @@ void cluster_clear(struct cluster *cluster)
     (void)cluster;
 }
 
-/* n4 is drained; n5 is in service with the reason that it had; n8 does not end its job. */
+/* n4 is drained; n5 is in service with the reason that it had; n7, n8 and n9 do not end their job:
+ * n8 is as muster drained it, n9 as an administrator did since, n7 was resumed. */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
 {
     static struct cluster_node node;
-    static char five[] = "muster: five", none[] = "", comment_3[] = "x [muster run: y]";
+    static char five[] = "muster: five", eight[] = "muster: eight", rma[] = "RMA 4711", none[] = "",
+                comment_3[] = "x [muster run: y]";
 
     (void)cluster;
     node = (struct cluster_node){.name = (char *)(size_t)name,
-                                 .is_drained = strcmp(name, "n4") == 0,
-                                 .is_completing = strcmp(name, "n8") == 0,
-                                 .reason = strcmp(name, "n5") == 0 ? five : none,
+                                 .is_drained = strchr("489", name[1]) != NULL,
+                                 .is_completing = strchr("789", name[1]) != NULL,
+                                 .reason = strcmp(name, "n5") == 0   ? five
+                                           : strcmp(name, "n8") == 0 ? eight
+                                           : strcmp(name, "n9") == 0 ? rma
+                                                                     : none,
                                  .comment = strcmp(name, "n3") == 0 ? comment_3 : NULL};
     return strcmp(name, "gone") == 0 ? NULL : &node;
 }
@@ -85,6 +92,7 @@ static int down(const char *nodes, const char *reason, struct error *err)
     (void)reason;
     (void)err;
     note("down", nodes);
+    found_count = 0;
     return 0;
 }
 
@@ -172,6 +180,22 @@ ssize_t __wrap_write(int fd, const void *data, size_t size)
     writes_refused--;
     errno = ENOSPC;
     return -1;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    (void)clock;
+    *time = (struct timespec){.tv_sec = (time_t)now_s,
+                              .tv_nsec = (long)((now_s - (double)(time_t)now_s) * 1e9)};
+    return 0;
+}
+
+int __wrap_usleep(useconds_t microseconds);
+int __wrap_usleep(useconds_t microseconds)
+{
+    now_s += microseconds / 1e6;
+    return 0;
 }
 
 static void print_text(const char *text)
@@ -262,6 +286,27 @@ static void test_jobs(int argc, char **argv)
     found_count = 0;
 }
 
+static void sets_down_what_is_still_as_muster_drained_it(int argc, char **argv)
+{
+    struct error err = {""};
+    struct undo undo;
+
+    done[0] = '\0';
+    is_int(undo_begin(&operations, directory, "down", "one", argc, argv, &undo, &err), 0,
+           "a run whose job does not end on three nodes");
+    undo_note_job(&undo, "j1", geteuid(), &err);
+    undo_note_down(&undo, "n7", "muster: seven", &err);
+    undo_note_down(&undo, "n8", "muster: eight", &err);
+    undo_note_down(&undo, "n9", "muster: nine", &err);
+    found_jobs[0] =
+        (struct cluster_job){.id = 7, .name = "j1", .uid = geteuid(), .is_completing = true};
+    found_count = 1;
+    is_int(undo_end(&undo, &err), 0, "... ends");
+    has_str(done, ";down n8;",
+            "... sets down the one that it drained, not what others drained or resumed since");
+    found_count = 0;
+}
+
 static void test_full(int argc, char **argv)
 {
     struct rlimit whole, full;
@@ -339,6 +384,7 @@ int main(int argc, char **argv)
     is_int(count_journals(), 0, "... and nothing is left of it");
     test_leftovers();
     test_jobs(argc, argv);
+    sets_down_what_is_still_as_muster_drained_it(argc, argv);
     test_full(argc, argv);
     snprintf(command, sizeof command, "rmdir '%s'", directory);
     is_int(system(command), 0, "no file is left behind");
