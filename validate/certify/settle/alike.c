@@ -25,9 +25,11 @@ static bool is_alike(const struct outcome_fault *fault, const struct outcome_fau
            alike_is_kind(fault->part, other->part);
 }
 
-static bool is_failure(const struct outcome_fault *fault)
+/* slurmctld misses the nodes of one outage one by one: those that are cut off have it already. */
+static bool has_fault(const struct node_run *node_run, const struct outcome_fault *fault)
 {
-    return fault->verdict == VERDICT_FAIL || fault->is_common;
+    return fault->verdict == VERDICT_FAIL || fault->is_common ||
+           (node_run->is_cut_off && fault->code == FAULT_NODE_UNREACHABLE);
 }
 
 /* The nodes that came to that stage. */
@@ -59,7 +61,7 @@ static void alike_count(const struct certify *certify, const struct outcome_faul
         for (size_t k = 0; k < outcome->fault_count && is_free(&certify->node_runs[i]); k++) {
             const struct outcome_fault *other = &outcome->faults[k];
 
-            if (!is_failure(other) || !is_alike(fault, other))
+            if (!has_fault(&certify->node_runs[i], other) || !is_alike(fault, other))
                 continue;
             is_kind = true;
             is_same |= strcmp(fault->part, other->part) == 0;
@@ -123,7 +125,8 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
         bool is_one = false;
 
         for (size_t k = 0; k < outcome->fault_count; k++)
-            is_one |= is_failure(&outcome->faults[k]) && is_free(&certify->node_runs[i]) &&
+            is_one |= is_free(&certify->node_runs[i]) &&
+                      has_fault(&certify->node_runs[i], &outcome->faults[k]) &&
                       is_alike(fault, &outcome->faults[k]);
         if (is_one)
             hostlist_append(&names, certify->node_runs[i].name);

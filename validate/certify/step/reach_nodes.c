@@ -28,6 +28,18 @@ static bool is_any_one_sided(const struct reach *answers, size_t count)
     return false;
 }
 
+/* A node that was cut off stopped answering in that stage, whenever it is asked again: what is
+ * alike is of one stage (settle/alike.c). */
+static enum stage stage_found(const struct node_run *node_run, enum stage stage)
+{
+    const struct outcome *outcome = &node_run->outcome;
+
+    for (size_t i = 0; node_run->is_cut_off && i < outcome->fault_count; i++)
+        if (outcome->faults[i].code == FAULT_NODE_UNREACHABLE)
+            return outcome->faults[i].stage;
+    return stage;
+}
+
 /* Reaches those nodes for which is_wanted() holds. Returns how many do not answer. */
 static size_t reach_all(struct certify *certify, enum stage stage,
                         bool (*is_wanted)(const struct node_run *node_run,
@@ -56,6 +68,7 @@ static size_t reach_all(struct certify *certify, enum stage stage,
     if (is_any_one_sided(answers, count))
         (void)certify->operations->load_nodes(&now, &err); /* else nobody is known to be missed */
     for (size_t i = 0; i < count; i++) {
+        enum stage found = stage_found(node_runs[i], stage);
         enum reach_state state = answers[i].state;
         enum verdict verdict = state == REACH_ANSWERS    ? VERDICT_PASS
                                : reach_is_failure(state) ? VERDICT_FAIL
@@ -84,7 +97,7 @@ static size_t reach_all(struct certify *certify, enum stage stage,
             (verdict == VERDICT_FAIL || node_runs[i]->is_cut_off) && stage != STAGE_REACH;
         /* In a later stage an answer says nothing about that stage. */
         if (verdict != VERDICT_PASS || stage == STAGE_REACH)
-            certify_fault(certify, node_runs[i], stage, verdict, reach_code(state),
+            certify_fault(certify, node_runs[i], found, verdict, reach_code(state),
                           "workers.enumerate", reach_part(state), text);
     }
     cluster_clear(&now);

@@ -421,6 +421,44 @@ static void fail_alike(void)
     is_int(node_runs[1].decision, DECISION_NOTHING, "the same part of two nodes is nobody's");
 }
 
+/* This host does not reach it any more; slurmctld misses it as well, or not yet. */
+static void goes_silent(int i, bool is_missed)
+{
+    outcome_note(&node_runs[i].outcome, STAGE_LINKS, is_missed ? VERDICT_FAIL : VERDICT_UNKNOWN,
+                 FAULT_NODE_UNREACHABLE, "workers.enumerate", "network", "x");
+    node_runs[i].is_silent = true;
+    node_runs[i].is_cut_off = !is_missed;
+}
+
+/* n1, n7 and n10 are behind one switch. */
+static void fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece(void)
+{
+    static struct certify certify;
+
+    run_begin(&certify);
+    certify.conf.drain_cap_percent = 100;
+    refused_turn = 0;
+    node_runs[6].outcome = node_runs[0].outcome;
+    goes_silent(0, true);
+    goes_silent(6, false);
+    goes_silent(9, false);
+    certify_drop_silent(&certify);
+    is_int(world[0].drains, 0,
+           "one of three that are cut off at once is missed: it is not drained");
+    is_int(outcome_tested(&node_runs[0].outcome), VERDICT_UNKNOWN, "... but unknown");
+    goes_silent(6, true);
+    certify_drains_decide(&certify);
+    is_int(world[6].drains, 0, "... nor is the next one");
+    run_begin(&certify);
+    certify.conf.drain_cap_percent = 100;
+    node_runs[6].outcome = node_runs[0].outcome;
+    goes_silent(0, true);
+    goes_silent(6, false);
+    certify_drop_silent(&certify);
+    is_int(world[0].drains, 1, "of two it is drained");
+    is_int(world[6].drains, 0, "... the other not");
+}
+
 /* Each of them refused alone, and with all that follow. */
 static void refusals(bool all)
 {
@@ -451,6 +489,7 @@ int main(void)
     drains_again_what_an_admin_resumed();
     controller_goes();
     fail_alike();
+    fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece();
     refusals(false);
     refusals(true);
     return tap_done();
