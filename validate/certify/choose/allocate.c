@@ -241,13 +241,19 @@ static size_t changes_note(struct certify *certify, const struct hostlist *names
  * after it has ended the job, so with nobody found it is asked again. Returns how many. */
 static size_t allocation_failed(struct certify *certify, const struct hostlist *names)
 {
-    size_t out = certify_reach_again(certify, names, STAGE_REACH);
+    struct hostlist good = {0};
+    size_t out;
 
-    for (size_t i = 0; i < names->count; i++) {
-        struct node_run *node_run = certify_node_run(certify, names->names[i]);
+    for (size_t i = 0; i < names->count; i++)
+        if (outcome_is_good(&certify_node_run(certify, names->names[i])->outcome))
+            hostlist_append(&good, names->names[i]);
+    out = certify_reach_again(certify, &good, STAGE_REACH);
+    for (size_t i = 0; i < good.count; i++) {
+        struct node_run *node_run = certify_node_run(certify, good.names[i]);
 
         node_run->is_silent |= !outcome_is_good(&node_run->outcome);
     }
+    hostlist_clear(&good);
     certify_drop_silent(certify);
     allocation_drop(certify);
     out += changes_note(certify, names, false);

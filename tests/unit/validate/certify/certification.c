@@ -99,6 +99,8 @@ static const char *cut = "";     /* the node whose check does not complete */
 static char peers_of[3][1000];   /* muster-launch, -links, -collectives: of each try what it got */
 static const char *cut_off = ""; /* the node that the head does not reach */
 static bool is_cut_off_late;     /* ... once it is in the job */
+static const char *hanging = ""; /* the node on which the job of the battery does not end */
+static int allocations;          /* of this run */
 static double missed_s;          /* ... and from when on slurmctld does not either */
 /* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step takes;
  * how long slurmctld takes to list its jobs; when the nodes were given back, and how often it was
@@ -210,6 +212,8 @@ static int name_of(char *name, size_t size, struct error *err)
 
 static int load_nodes(struct cluster *cluster, struct error *err)
 {
+    bool is_hung = world.job == 0 && allocations > 2;
+
     *cluster = (struct cluster){0};
     if (turn("load", err) != 0)
         return -1;
@@ -233,6 +237,7 @@ static int load_nodes(struct cluster *cluster, struct error *err)
             .is_idle = world.job == 0,
             .is_allocated = world.job != 0,
             .is_drained = world.nodes[i].is_drained,
+            .is_completing = is_hung && strcmp(nodes[i].name, hanging) == 0,
             .is_responding = strcmp(nodes[i].name, cut_off) != 0 || now_s < missed_s,
             .boot_time =
                 world.job != 0 && !strcmp(nodes[i].name, rebooted) ? time(NULL) + 10 : 1000,
@@ -425,7 +430,7 @@ static int reach(struct cluster_node *const *list, size_t count, double deadline
     (void)deadline_s, (void)stop;
     for (size_t i = 0; i < count; i++) {
         answers[i] = (struct reach){.state = REACH_ANSWERS};
-        if (strcmp(list[i]->name, cut_off) == 0 && (world.job != 0 || !is_cut_off_late))
+        if (strcmp(list[i]->name, cut_off) == 0 && (allocations > 0 || !is_cut_off_late))
             answers[i] = (struct reach){.state = REACH_CUT_OFF, .message = "no answer"};
     }
     return turn("reach_nodes", err);
@@ -449,6 +454,10 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
 
     if (turn("allocation_get", err) != 0)
         return -1;
+    if (++allocations > 2 && hostlist_contains(request->nodes, hanging)) {
+        world.job = 0;
+        return error_set(err, "not ready within 60 s");
+    }
     if (is_changing)
         change_meanwhile();
     if (strcmp(request->cluster, "made-up") != 0)
@@ -953,6 +962,7 @@ static int run(struct certify *certify, bool is_dry_run)
         extra_one(4, "{\"muster_level\":1,\"muster_expires\":1}");
     turns = 0;
     looks = 0;
+    allocations = 0;
     certify_stop = 0;
     gpus_asked = -1;
     memset(peers_of, 0, sizeof peers_of);
@@ -1450,6 +1460,41 @@ static void head_is_cut_off(bool is_late, double after_s, enum verdict verdict)
     certify_clear(&certify);
 }
 
+/* The certificates' job has to wait for n2, whose epilog hangs. n3 has failed, and answers. */
+static void removes_the_certificate_where_another_node_hangs(void)
+{
+    static struct certify certify;
+
+    hanging = "n2";
+    run(&certify, false);
+    hanging = "";
+    ok(!world.nodes[1].is_issued && world.nodes[0].is_issued,
+       "a node whose epilog hangs has no certificate, others have");
+    ok(!certify_node_run(&certify, "n3")->is_silent, "... one that failed does not become silent");
+    ok(!world.nodes[2].has_certificate, "... and loses its certificate");
+    certify_clear(&certify);
+}
+
+/* It goes in the first step, and slurmctld misses it only when all is over. */
+static void is_cut_off_in_the_stage_that_noticed(void)
+{
+    static struct certify certify;
+    enum stage stage;
+
+    cut_off = "n2";
+    is_cut_off_late = true;
+    lasting_s = 10;
+    missed_s = now_s + 15;
+    run(&certify, false);
+    cut_off = "";
+    lasting_s = 0;
+    stage = outcome_worst(outcome_of(&certify, "n2"))->stage;
+    is_int(outcome_of(&certify, "n2")->verdict, VERDICT_FAIL,
+           "a node that is missed at last fails");
+    is_str(stage_name(stage), "check", "... in the stage that noticed");
+    certify_clear(&certify);
+}
+
 /* A node keeps a certificate that says more than this run's. */
 static void certificate_kept(void)
 {
@@ -1834,6 +1879,8 @@ int main(void)
     head_is_cut_off(false, INFINITY, VERDICT_UNKNOWN);
     head_is_cut_off(true, INFINITY, VERDICT_UNKNOWN);
     head_is_cut_off(true, 0, VERDICT_FAIL);
+    is_cut_off_in_the_stage_that_noticed();
+    removes_the_certificate_where_another_node_hangs();
     certificate_kept();
     others_write();
     full_disk();
