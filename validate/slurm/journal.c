@@ -78,7 +78,7 @@ int journal_check(const char *text, const char *cluster, struct error *err)
             return error_set(err, "it is of cluster %s, this is %s", entry.name, cluster);
         is_first = false;
     }
-    return 0;
+    return is_first ? error_set(err, "it does not name its cluster") : 0;
 }
 
 bool journal_has(const char *text, const char *verb, const char *name)

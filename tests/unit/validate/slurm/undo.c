@@ -234,6 +234,7 @@ static void test_leftovers(void)
                       nameless[] = "\njob j1\nresume n5 muster: five\n",
                       garbage[] = "\ncluster one\nresume n5 muster: five\nrm -rf\n",
                       torn[] = "\ncluster one\nresume n5 muster: five\nresume n3 must",
+                      blank[] = "\n\n", foreign[] = "notes of mine",
                       zeros[] = "\ncluster one\nresume n5 muster: five\n\0\0\0\0",
                       revoking[] = "\ncluster one\nrevoke n3 1764000000\nrevoke n2 1764000000\n"
                                    "revoked n2\nrevoke gone 1764000000\n",
@@ -251,6 +252,13 @@ static void test_leftovers(void)
     is_int(leftover(garbage, strlen(garbage)), 0, "one with a line that is none");
     is_str(done, "", "... is not executed");
     has_str(said, "'rm -rf' is not a journal line", "... which is told");
+    is_int(leftover(blank, 0), 0, "an empty file");
+    has_str(said, "it does not name its cluster", "... is told");
+    remove_leftover();
+    is_int(leftover(blank, strlen(blank)), 0, "one of blank lines");
+    remove_leftover();
+    is_int(leftover(foreign, strlen(foreign)), 0, "one line without an end, of somebody else");
+    remove_leftover();
     remove_leftover();
     is_int(leftover(torn, strlen(torn)), 1, "one whose last line has no end");
     is_str(done, "muster: five n5;", "... is executed as far as it goes");
