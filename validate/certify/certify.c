@@ -311,7 +311,7 @@ int certify_run(struct certify *certify, int argc, char **argv)
         fprintf(stderr, "muster certify: %s\n", err.text);
         is_broken = true;
     }
-    is_undone = undo_end(&certify->undo, &err) == 0;
+    is_undone = undo_end(&certify->undo, print_leftover, &err) == 0;
     if (!is_undone) {
         fprintf(stderr, "muster certify: cleaning up: %s\n", err.text);
         is_broken = true;

@@ -239,31 +239,38 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
     }
 }
 
-/* Whether the reservation is there and holds the nodes that it was made with, which nodes gets
- * then. Returns 1, 0, or -1 with err. */
+/* Whether the reservation is there, and the nodes that it has now; is_same: they are those that it
+ * was made with. Returns 1, 0, or -1 with err. */
 static int reservation_find(const struct undoing *undoing, const struct journal_entry *entry,
-                            struct hostlist *nodes, struct error *err)
+                            struct hostlist *nodes, bool *is_same, struct error *err)
 {
     int found = undoing->operations->reservation(entry->name, nodes, err);
     char *folded = found == 1 ? hostlist_fold_for_slurm(nodes) : NULL, mark[24];
 
+    *is_same = false;
     if (found != 1)
         return found;
-    if (folded)
+    if (folded) {
         nodes_mark(folded, mark);
-    if (!folded)
+        *is_same = strcmp(mark, entry->rest) == 0;
+    } else {
         found = error_set(err, "no memory");
-    else if (strcmp(mark, entry->rest) != 0)
-        found = 0;
-    if (found == 0)
-        undoing_report(
-            undoing,
-            "reservation %s left unchanged: it contains %.200s now, not the nodes of the run",
-            entry->name, folded);
-    if (found != 1)
         hostlist_clear(nodes);
+    }
     free(folded);
     return found;
+}
+
+static void changed_report(const struct undoing *undoing, const char *name,
+                           const struct hostlist *nodes)
+{
+    char *folded = hostlist_fold_for_slurm(nodes);
+
+    undoing_report(undoing,
+                   "reservation %s left unchanged: it contains %.200s now, not the nodes of the "
+                   "run; next: scontrol delete reservation=%s",
+                   name, folded ? folded : "other nodes", name);
+    free(folded);
 }
 
 static int reservation_undo(const struct undoing *undoing, const struct journal_entry *entry,
@@ -273,10 +280,14 @@ static int reservation_undo(const struct undoing *undoing, const struct journal_
     struct hostlist nodes = {0};
 
     for (;;) {
-        int found = reservation_find(undoing, entry, &nodes, err);
+        bool is_same;
+        int found = reservation_find(undoing, entry, &nodes, &is_same, err);
 
+        if (found == 1 && !is_same)
+            changed_report(undoing, entry->name, &nodes);
         hostlist_clear(&nodes);
-        if (found == 0 || (found == 1 && undoing->operations->unreserve(entry->name, err) == 0))
+        if (found == 0 || (found == 1 && !is_same) ||
+            (found == 1 && undoing->operations->unreserve(entry->name, err) == 0))
             return 0;
         if (clock_s() - begin > UNDO_GONE_S)
             return -1;
@@ -284,31 +295,54 @@ static int reservation_undo(const struct undoing *undoing, const struct journal_
     }
 }
 
-/* The nodes of the run's reservations, as far as they stand. */
-static int held_find(const struct undoing *undoing, struct hostlist *held, struct error *err)
+/* The nodes of the run's reservations. */
+struct held {
+    struct hostlist whole; /* of those that stand as they were made */
+    struct hostlist now;   /* of all that are there */
+    bool is_any;           /* there */
+};
+
+static int held_add(const struct hostlist *nodes, struct hostlist *held, struct error *err)
+{
+    for (size_t i = 0; i < nodes->count; i++)
+        if (hostlist_append(held, nodes->names[i]) != 0)
+            return error_set(err, "no memory");
+    return 0;
+}
+
+static int held_find(const struct undoing *undoing, struct held *held, struct error *err)
 {
     const char *line = undoing->text;
     struct journal_entry entry;
     int rv = 0;
 
     while (rv == 0 && journal_next(&line, &entry)) {
-        const struct undoing quiet = {undoing->operations, .text = undoing->text};
         struct hostlist nodes = {0};
+        bool is_same;
+        int found;
 
         if (strcmp(entry.verb, "reservation") != 0)
             continue;
-        rv = reservation_find(&quiet, &entry, &nodes, err) < 0 ? -1 : 0;
-        for (size_t i = 0; rv == 0 && i < nodes.count; i++)
-            rv = hostlist_append(held, nodes.names[i]) == 0 ? 0 : error_set(err, "no memory");
+        found = reservation_find(undoing, &entry, &nodes, &is_same, err);
+        held->is_any |= found == 1;
+        rv = found < 0 ? -1 : held_add(&nodes, &held->now, err);
+        if (rv == 0 && is_same)
+            rv = held_add(&nodes, &held->whole, err);
         hostlist_clear(&nodes);
     }
     return rv;
 }
 
+static void held_clear(struct held *held)
+{
+    hostlist_clear(&held->whole);
+    hostlist_clear(&held->now);
+}
+
 /* What is to be put back: drains first, and only of nodes that have theirs the mark goes. */
 struct restoring {
     struct cluster cluster;
-    struct hostlist held;
+    struct held held;
     struct batch drains, comments;
     struct error *err;
     int rv;
@@ -330,6 +364,17 @@ static void drain_done(const char *name, const char *reason, const struct error 
         unmark_add(restoring, cluster_node(&restoring->cluster, name));
 }
 
+/* Whether a node that is in service is still as the run left it. */
+static bool is_left(const struct restoring *restoring, const struct cluster_node *node,
+                    const char *reason)
+{
+    bool is_freed = restoring->held.is_any && !hostlist_contains(&restoring->held.now, node->name);
+
+    return !is_freed && (retest_read(node, NULL, NULL) ||
+                         hostlist_contains(&restoring->held.whole, node->name) ||
+                         strcmp(node->reason, reason) == 0);
+}
+
 /* Drains again what was to be tested and did not come so far. */
 static void node_undo(const struct undoing *undoing, const struct journal_entry *entry,
                       struct restoring *restoring)
@@ -338,9 +383,7 @@ static void node_undo(const struct undoing *undoing, const struct journal_entry 
 
     if (!node)
         return;
-    if (!node->is_drained &&
-        (retest_read(node, NULL, NULL) || hostlist_contains(&restoring->held, node->name) ||
-         strcmp(node->reason, entry->rest) == 0)) {
+    if (!node->is_drained && is_left(restoring, node, entry->rest)) {
         if (batch_add(&restoring->drains, entry->name, entry->rest) != 0)
             restoring->rv = error_set(restoring->err, "no memory");
         return;
@@ -375,7 +418,7 @@ static int nodes_undo(const struct undoing *undoing, struct error *err)
         batch_apply(&restoring.comments, undoing->operations->set_comment, NULL, NULL, err) != 0)
         restoring.rv = -1;
     batch_clear(&restoring.comments);
-    hostlist_clear(&restoring.held);
+    held_clear(&restoring.held);
     cluster_clear(&restoring.cluster);
     return restoring.rv;
 }
@@ -444,7 +487,8 @@ static int text_undo(const struct undoing *undoing, struct error *err)
     return each_undo(undoing, "reservation", err) != 0 ? -1 : rv;
 }
 
-static int journal_undo(const struct undo *undo, bool is_late, struct error *err)
+static int journal_undo(const struct undo *undo, bool is_late, void (*report)(const char *text),
+                        struct error *err)
 {
     char *written = journal_read(undo->journal), *text;
     int rv;
@@ -456,7 +500,7 @@ static int journal_undo(const struct undo *undo, bool is_late, struct error *err
     free(written);
     if (!text)
         return error_set(err, "no memory");
-    rv = text_undo(&(struct undoing){undo->operations, text, is_late}, err);
+    rv = text_undo(&(struct undoing){undo->operations, text, is_late, report}, err);
     free(text);
     return rv;
 }
@@ -516,7 +560,7 @@ keeper_run(const struct undo *undo, const char *hidden, int pipe, int argc, char
             break;
     }
     for (int i = 0; i < UNDO_KEEPER_TRIES; i++) {
-        if (journal_undo(undo, i == 0, NULL) == 0) {
+        if (journal_undo(undo, i == 0, NULL, NULL) == 0) {
             journal_remove(undo, hidden);
             _exit(0);
         }
@@ -608,13 +652,13 @@ fail:
     return -1;
 }
 
-int undo_end(struct undo *undo, struct error *err)
+int undo_end(struct undo *undo, void (*report)(const char *text), struct error *err)
 {
     int rv;
 
     if (undo->journal < 0)
         return 0;
-    rv = journal_undo(undo, false, err);
+    rv = journal_undo(undo, false, report, err);
     if (rv == 0) {
         if (*undo->path)
             unlink(undo->path);

@@ -18,8 +18,9 @@ struct cluster_operations;
  *   3. the next run, which finds the journal of a run that is gone with its keeper.
  * The journal is locked (flock) by the run and its keeper as long as one of them lives. Only what
  * is still as the run left it is undone: jobs of that name are those of this user, a reservation
- * holds the nodes that it was made with, and a node is in that reservation still, or has the reason
- * back that it had; what somebody else has changed since stays as it is. */
+ * holds the nodes that it was made with, and a node is in that reservation still, or has its mark
+ * (retest.h) or the reason back that it had, unless the reservation is there without it; what
+ * somebody else has changed since stays as it is. */
 struct undo {
     const struct cluster_operations *operations;
     int journal;     /* file descriptor */
@@ -64,9 +65,10 @@ int undo_note_settled(struct undo *undo, const char *node, struct error *err);
 int undo_note_revocation(struct undo *undo, const char *node, time_t until, struct error *err);
 int undo_note_revoked(struct undo *undo, const char *node, struct error *err);
 
-/* Undoes it all, says goodbye to the keeper and removes the journal. Returns 0, or -1 with err when
+/* Undoes it all, says goodbye to the keeper and removes the journal; report, or NULL, gets a line
+ * for each thing that is left because somebody has changed it. Returns 0, or -1 with err when
  * something is still there (the keeper then goes on trying for a while). */
-int undo_end(struct undo *undo, struct error *err);
+int undo_end(struct undo *undo, void (*report)(const char *text), struct error *err);
 
 /* Finds journals of runs that are gone and undoes them. One that is not of this cluster, or is not
  * whole, is told and left as it is. Returns how many were undone, or -1. */

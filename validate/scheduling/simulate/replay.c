@@ -215,7 +215,7 @@ int day_replay(const struct verify_setting *setting, struct day *day, struct err
     if (rv == 0)
         replay_day(&work);
     day->end_s = local_now();
-    if (undo_end(&work.undo, &late) != 0) {
+    if (undo_end(&work.undo, setting->on_leftover, &late) != 0) {
         setting->on_leftover(late.text);
         rv = rv == 0 ? error_set(err, "%s", late.text) : rv;
     }

@@ -512,7 +512,7 @@ int verify_all(const struct verify_setting *setting, struct error *err)
     for (size_t i = 0; rv == 0 && i < setting->intent->count && !is_stopped(&run); i++)
         if (nodes_needed(&run, &setting->intent->statements[i]) != 0)
             verify_one(&run, &setting->intent->statements[i]);
-    if (undo_end(&run.undo, &late) != 0) {
+    if (undo_end(&run.undo, setting->on_leftover, &late) != 0) {
         setting->on_leftover(late.text);
         rv = rv == 0 ? error_set(err, "%s", late.text) : rv;
     }

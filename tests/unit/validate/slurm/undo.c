@@ -47,8 +47,9 @@ void cluster_clear(struct cluster *cluster)
     (void)cluster;
 }
 
-/* n4 is drained; n5 is in service with the reason that it had; n7, n8 and n9 do not end their job:
- * n8 is as muster drained it, n9 as an administrator did since, n7 was resumed. */
+/* n0 and n3 are marked; n4 is drained; n5 is in service with the reason that it had; n7, n8 and n9
+ * do not end their job: n8 is as muster drained it, n9 as an administrator did since, n7 was
+ * resumed. */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
 {
     static struct cluster_node node;
@@ -63,7 +64,7 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
                                            : strcmp(name, "n8") == 0 ? eight
                                            : strcmp(name, "n9") == 0 ? rma
                                                                      : none,
-                                 .comment = strcmp(name, "n3") == 0 ? comment_3 : NULL};
+                                 .comment = strchr("03", name[1]) ? comment_3 : NULL};
     return strcmp(name, "gone") == 0 ? NULL : &node;
 }
 
@@ -233,11 +234,13 @@ static void test_leftovers(void)
     static const char other[] = "\ncluster two\njob j1\nresume n5 muster: five\n",
                       nameless[] = "\njob j1\nresume n5 muster: five\n",
                       garbage[] = "\ncluster one\nresume n5 muster: five\nrm -rf\n",
-                      torn[] = "\ncluster one\nresume n5 muster: five\nresume n3 must",
                       blank[] = "\n\n", foreign[] = "notes of mine",
+                      torn[] = "\ncluster one\nresume n5 muster: five\nresume n3 must",
                       zeros[] = "\ncluster one\nresume n5 muster: five\n\0\0\0\0",
                       revoking[] = "\ncluster one\nrevoke n3 1764000000\nrevoke n2 1764000000\n"
                                    "revoked n2\nrevoke gone 1764000000\n",
+                      freed[] = "\ncluster one\nreservation r1 0123456789abcdef\n"
+                                "resume n3 muster: three\nresume n0 muster: zero\n",
                       altered[] = "\ncluster one\nreservation r2 0123456789abcdef\n"
                                   "resume n6 muster: six\n";
 
@@ -249,9 +252,6 @@ static void test_leftovers(void)
     is_str(done, "", "... is not executed");
     has_str(said, "it does not name its cluster", "... which is told");
     remove_leftover();
-    is_int(leftover(garbage, strlen(garbage)), 0, "one with a line that is none");
-    is_str(done, "", "... is not executed");
-    has_str(said, "'rm -rf' is not a journal line", "... which is told");
     is_int(leftover(blank, 0), 0, "an empty file");
     has_str(said, "it does not name its cluster", "... is told");
     remove_leftover();
@@ -259,6 +259,9 @@ static void test_leftovers(void)
     remove_leftover();
     is_int(leftover(foreign, strlen(foreign)), 0, "one line without an end, of somebody else");
     remove_leftover();
+    is_int(leftover(garbage, strlen(garbage)), 0, "one with a line that is none");
+    is_str(done, "", "... is not executed");
+    has_str(said, "'rm -rf' is not a journal line", "... which is told");
     remove_leftover();
     is_int(leftover(torn, strlen(torn)), 1, "one whose last line has no end");
     is_str(done, "muster: five n5;", "... is executed as far as it goes");
@@ -274,6 +277,10 @@ static void test_leftovers(void)
     is_str(done, "", "... nothing is deleted nor drained");
     has_str(said, "reservation r2 left unchanged: it contains n[6-7] now", "... which is told");
     has_str(said, "n6 left unchanged", "... of the node, too");
+    is_int(leftover(freed, strlen(freed)), 1, "where a node was taken out of the reservation");
+    is_str(done, "muster: three n3;x n[0,3];", "... it stays in service, without its mark");
+    has_str(said, "n0 left unchanged", "... which is told");
+    has_str(said, "reservation r1 left unchanged: it contains ", "... and of the reservation");
 }
 
 static void test_jobs(int argc, char **argv)
@@ -288,10 +295,24 @@ static void test_jobs(int argc, char **argv)
     is_int(undo_begin(&operations, directory, "jobs", "one", argc, argv, &undo, &err), 0,
            "a run with a job");
     undo_note_job(&undo, "j1", geteuid(), &err);
-    is_int(undo_end(&undo, &err), 0, "... ends");
+    is_int(undo_end(&undo, print_text, &err), 0, "... ends");
     is_str(done, "jobs j1;cancel 7;jobs j1;",
            "... and leaves another user's job of that name alone");
     found_count = 0;
+}
+
+static void reports_what_others_have_changed(int argc, char **argv)
+{
+    struct error err = {""};
+    struct undo undo;
+
+    done[0] = said[0] = '\0';
+    is_int(undo_begin(&operations, directory, "changed", "one", argc, argv, &undo, &err), 0,
+           "a run whose reservation is given other nodes");
+    undo_note_reservation(&undo, "r2", "n1", &err);
+    is_int(undo_end(&undo, print_text, &err), 0, "... ends");
+    is_str(done, "", "... and leaves it");
+    has_str(said, "reservation r2 left unchanged: it contains n[6-7] now", "... which it tells");
 }
 
 static void sets_down_what_is_still_as_muster_drained_it(int argc, char **argv)
@@ -309,7 +330,7 @@ static void sets_down_what_is_still_as_muster_drained_it(int argc, char **argv)
     found_jobs[0] =
         (struct cluster_job){.id = 7, .name = "j1", .uid = geteuid(), .is_completing = true};
     found_count = 1;
-    is_int(undo_end(&undo, &err), 0, "... ends");
+    is_int(undo_end(&undo, print_text, &err), 0, "... ends");
     has_str(done, ";down n8;",
             "... sets down the one that it drained, not what others drained or resumed since");
     found_count = 0;
@@ -342,7 +363,7 @@ static void test_full(int argc, char **argv)
     is_int(undo_note_settled(&undo, "n2", &err), 0, "... is told once");
     setrlimit(RLIMIT_FSIZE, &whole);
     is_int(undo_note_job(&undo, "j1", geteuid(), &err), 0, "with room again it goes on");
-    is_int(undo_end(&undo, &err), 0, "... to its end");
+    is_int(undo_end(&undo, print_text, &err), 0, "... to its end");
     is_str(done, "jobs j1;unreserve r1;", "... and undoes no more than is to be undone");
     signal(SIGXFSZ, SIG_DFL);
 
@@ -353,7 +374,7 @@ static void test_full(int argc, char **argv)
     has_str(err.text, "(No space left on device)", "... and is told why");
     is_int(count_journals(), 0, "... nothing is left on the disk");
     is_int(undo_note_settled(&undo, "n1", &err), 0, "... it notes what it does");
-    is_int(undo_end(&undo, &err), 0, "... and ends");
+    is_int(undo_end(&undo, print_text, &err), 0, "... and ends");
 }
 
 int main(int argc, char **argv)
@@ -374,7 +395,7 @@ int main(int argc, char **argv)
            "another of its name");
     is_str(second.path, "", "... has its journal in memory");
     has_str(err.text, "no journal in ", "... and is told so");
-    is_int(undo_end(&second, &err), 0, "the second ends");
+    is_int(undo_end(&second, NULL, &err), 0, "the second ends");
     is_int(count_journals(), 1, "... and leaves the first one's journal");
     undo_note_reservation(&undo, "r1", "gone,n[1-4]", &err);
     undo_note_job(&undo, "j1", geteuid(), &err);
@@ -385,13 +406,14 @@ int main(int argc, char **argv)
     undo_note_resume(&undo, "gone", "muster: five", &err);
     undo_note_resume(&undo, "n6", "muster: six", &err);
     undo_note_settled(&undo, "n2", &err);
-    is_int(undo_end(&undo, &err), 0, "the first ends");
+    is_int(undo_end(&undo, print_text, &err), 0, "the first ends");
     is_str(done, "jobs j1;muster: one n1;muster: three n3;x n3;unreserve r1;",
            "... jobs first, then nodes that are not settled, then reservations");
     is_int(loads, 1, "... and the controller is asked for its nodes once");
     is_int(count_journals(), 0, "... and nothing is left of it");
     test_leftovers();
     test_jobs(argc, argv);
+    reports_what_others_have_changed(argc, argv);
     sets_down_what_is_still_as_muster_drained_it(argc, argv);
     test_full(argc, argv);
     snprintf(command, sizeof command, "rmdir '%s'", directory);
