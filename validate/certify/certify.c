@@ -281,6 +281,14 @@ static int stages_run(struct certify *certify, struct error *err)
     return 0;
 }
 
+/* Whether nothing that the run did to nodes stays. */
+static bool is_all_undone(const struct certify *certify, bool is_undone)
+{
+    for (size_t i = 0; i < certify->count; i++)
+        is_undone &= !certify->node_runs[i].is_decided;
+    return is_undone;
+}
+
 /* Whether it is well that the run finds no node. */
 static bool is_selective(const struct certify_options *options)
 {
@@ -316,7 +324,7 @@ int certify_run(struct certify *certify, int argc, char **argv)
         fprintf(stderr, "muster certify: cleaning up: %s\n", err.text);
         is_broken = true;
     }
-    certify_give_back_end(certify);
+    certify_stop_end(certify);
     verdicts = calloc(certify->count + 1, sizeof *verdicts);
     if (is_broken && certify->count == 0) {
         status = certify->is_misused ? COMMAND_USAGE : COMMAND_UNKNOWN;
@@ -350,7 +358,9 @@ int certify_run(struct certify *certify, int argc, char **argv)
                 is_undone ? "; the nodes were released" : "");
     else if (certify_stop)
         fprintf(stderr, "muster certify: stopped by signal %d%s\n", (int)certify_stop,
-                is_undone ? "; all changes were undone" : "");
+                is_all_undone(certify, is_undone) ? "; all changes were undone"
+                : is_undone ? "; drains and certificates that were decided before stay"
+                            : "");
     free(verdicts);
     return status;
 }

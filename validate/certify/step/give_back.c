@@ -75,19 +75,28 @@ void certify_give_back_look(struct certify *certify)
     pending_jobs_free(jobs, count);
 }
 
-void certify_give_back_end(struct certify *certify)
+void certify_stop_end(struct certify *certify)
 {
-    char text[sizeof certify->idle_end + 32];
+    char why[sizeof certify->idle_end + 32], text[sizeof((struct outcome_fault *)0)->message];
 
-    if (!*certify->idle_end)
+    if (!certify_stop)
         return;
-    text_put(text, sizeof text, "interrupted: %s", certify->idle_end);
+    if (*certify->idle_end)
+        text_put(why, sizeof why, "%s", certify->idle_end);
+    else
+        text_put(why, sizeof why, "stopped by signal %d", (int)certify_stop);
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
+        char seen[OUTCOME_TEXT] = "";
 
-        if (node_run->is_decided)
+        if (node_run->is_decided || node_run->plan.role == ROLE_LEAVE)
             continue;
-        node_run->outcome = (struct outcome){0};
+        if (node_run->outcome.verdict == VERDICT_FAIL)
+            outcome_text(&node_run->outcome, false, seen, sizeof seen);
+        if (!outcome_is_good(&node_run->outcome))
+            node_run->outcome = (struct outcome){0};
+        text_put(text, sizeof text, "interrupted: %s%s%s", why, *seen ? "; seen until then: " : "",
+                 seen);
         certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "certify", "", text);
     }
 }

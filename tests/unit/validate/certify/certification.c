@@ -108,6 +108,7 @@ static double missed_s;          /* ... and from when on slurmctld does not eith
 static bool is_idle;
 static double job_at_s, lasting_s, listing_s, given_back_s;
 static int looks;
+static const char *stopped_in = ""; /* the program in whose step the run gets SIGINT */
 static char refused_name[64];
 static double now_s;
 static double check_deadline_s; /* of the last step that ran muster check */
@@ -798,6 +799,8 @@ static int step(const struct step *wanted, const struct process *process,
         return error_set(err, "no such job");
     if (!lasts(process, result))
         return 0;
+    if (strcmp(name, stopped_in) == 0)
+        certify_stop = SIGINT;
     note_peers(name, process);
     if (strcmp(name, "muster-links") == 0)
         links_were_quick = has_option(wanted->program, "--quick");
@@ -1673,9 +1676,11 @@ static int count_issued(void)
     return count;
 }
 
+static const char *seen_node = "n1";
+
 static void see_newest(const struct history_node *node, void *context)
 {
-    if (strcmp(node->node, "n1") == 0)
+    if (strcmp(node->node, seen_node) == 0)
         snprintf(context, 200, "%s %s", verdict_name(node->verdict), node->message);
 }
 
@@ -1735,6 +1740,28 @@ static void idle(void)
     listing_s = 0;
     is_idle = false;
     lasting_s = 0;
+}
+
+/* Where many fail alike that is found only at the end. */
+static void fails_none_when_stopped(void)
+{
+    static struct certify certify;
+    char text[200] = "", path[sizeof certify.conf.history_path];
+    struct error err;
+
+    stopped_in = "muster-launch";
+    is_int(run(&certify, false), COMMAND_UNKNOWN, "a run that is stopped knows nothing");
+    stopped_in = "";
+    is_int(count_drained() + count_issued(), 0, "... nobody is drained or certified");
+    is_int(outcome_of(&certify, "n3")->verdict, VERDICT_UNKNOWN,
+           "... what failed so far is unknown, as it is not decided about");
+    snprintf(path, sizeof path, "%s", certify.conf.history_path);
+    seen_node = "n3";
+    ok(history_nodes(path, NULL, NODES, see_newest, text, &err) > 0, "the history knows");
+    seen_node = "n1";
+    is_str(text, "unknown interrupted: stopped by signal 2; seen until then: eth1: no link",
+           "... what was seen");
+    certify_clear(&certify);
 }
 
 static void knows_no_suspects_without_reports(void)
@@ -1894,6 +1921,7 @@ int main(void)
     addresses();
     cut_check();
     idle();
+    fails_none_when_stopped();
     knows_no_suspects_without_reports();
     idle_any_time();
     is_idle = true;
