@@ -202,8 +202,9 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
         certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
                         plan.message);
     } else if (is_hung) {
-        certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "prolog",
-                        "a job does not start or end there; check its prolog and epilog");
+        certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_LAUNCH_FAILED,
+                      "slurm.state", "prolog",
+                      "a job does not start or end there; check its prolog and epilog");
     } else {
         return false;
     }

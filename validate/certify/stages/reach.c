@@ -31,8 +31,8 @@ static void run(struct certify *certify)
                      "%.140s; it answers now; next: scontrol update nodename=%.50s "
                      "state=resume",
                      node_run->plan.message, node_run->name);
-            certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state",
-                            "slurmd", text);
+            certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,
+                          "slurm.state", "slurmd", text);
         } else if (node_run->plan.role == ROLE_FAULTY && outcome_is_good(&node_run->outcome))
             certify_verdict(certify, node_run, STAGE_REACH, VERDICT_FAIL,
                             strcmp(node_run->plan.part, "gres") == 0 ? "slurm.gres" : "slurm.state",

@@ -36,8 +36,8 @@ static const struct {
     int kind;
 } nodes[NODES] = {{"n1", HEALTHY}, {"n2", HEALTHY}, {"n3", FAULTY},
                   {"n4", OURS},    {"n5", OTHERS},  {"n6", HEALTHY}};
-static const char ours[] = "muster: rail_slow eth1 9 of 98 Mb/s 2026-11-01",
-                  others[] = "fan broken";
+static const char ours[] = "muster: rail_slow eth1 9 of 98 Mb/s 2026-11-01";
+static const char *others = "fan broken";
 
 /* the cluster */
 static struct {
@@ -1530,6 +1530,22 @@ static void others_write(void)
     certify_clear(&certify);
 }
 
+/* A campaign tests it no more than twice: nobody but Slurm has it. */
+static void answers_again(void)
+{
+    static struct certify certify;
+    const char *kept = others;
+
+    others = "Not responding";
+    run(&certify, false);
+    others = kept;
+    is_int(outcome_of(&certify, "n5")->verdict, VERDICT_UNKNOWN,
+           "one that Slurm took away and that answers now is unknown");
+    is_int(outcome_worst(outcome_of(&certify, "n5"))->code, FAULT_NOT_MEASURED,
+           "... which is not for others' use of it");
+    certify_clear(&certify);
+}
+
 /* MUNGE fails on each node once the tests are over. */
 static void no_certificates(void)
 {
@@ -1902,6 +1918,7 @@ int main(void)
     reboots("n1");
     reboots("n4");
     no_certificates();
+    answers_again();
     head_is_cut_off(false, 0, VERDICT_FAIL);
     head_is_cut_off(false, INFINITY, VERDICT_UNKNOWN);
     head_is_cut_off(true, INFINITY, VERDICT_UNKNOWN);
