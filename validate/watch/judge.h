@@ -15,9 +15,9 @@
  * A job that carries nothing for longer than it ever paused hangs, when it carried something before
  * or when nobody uses a processor either. Then the rank that differs from all others is the one:
  * stopped, blocked in the kernel, ended, asleep while all others work, at work while all others
- * sleep. What a busy machine may have caused is unknown. So is whether a job hangs that has one
- * node, and whether anybody waits for a rank that has ended or is blocked before the job has
- * carried anything. */
+ * sleep. A rank that ended long before the data did is not the one. What a busy machine may have
+ * caused is unknown. So is whether a job hangs that has one node, and whether anybody waits for a
+ * rank that has ended or is blocked before the job has carried anything. */
 
 enum { WATCH_WINDOW = 64 /* samples of a node that are kept */ };
 
@@ -27,6 +27,7 @@ struct watch_seen {
     int rank;
     long pid;
     size_t sample; /* its number: the node's first is 1 */
+    double seen_s; /* when that came, by clock_s() here */
 };
 
 struct watch_node {

@@ -6,11 +6,18 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Whether nothing moves, and that is known: one node has no rails to tell it by. */
+/* Whether nothing moves, and that is known: one node has no rails to tell it by. missing: the node
+ * that NCCL gets no answer from, which then may send no samples, if no other does not; or NULL. */
+static bool is_quiet_without(const struct judging *judging, const struct watch_node *missing)
+{
+    return judging->moving == 0 && judging->untold == 0 && judging->watch->node_count > 1 &&
+           (judging->silent == 0 ||
+            (judging->silent == 1 && missing && watch_is_silent(judging, missing)));
+}
+
 static bool is_quiet(const struct judging *judging)
 {
-    return judging->moving == 0 && judging->untold == 0 && judging->silent == 0 &&
-           judging->watch->node_count > 1;
+    return is_quiet_without(judging, NULL);
 }
 
 /* Whether that lasts for so long; where a hang ends the job, for the patience. */
@@ -61,8 +68,14 @@ static bool is_common(const struct judging *judging, size_t count)
     return count > 1 && 2 * count > judging->ranks;
 }
 
-/* Ranks end before others, and wait for files: that is nothing as long as data moves, and tells
- * nothing of a job that has sent none. */
+/* Whether the rank was there until about when the data stopped. */
+static bool is_of_hang(const struct judging *judging, const struct watch_seen *rank)
+{
+    return rank->seen_s >= judging->now_s - judging->quiet_s - WATCH_RECENT_S;
+}
+
+/* Ranks end before others, and wait for files: that is nothing as long as data moves or may move on
+ * a node that sends no samples, and tells nothing of a job that has sent none. */
 static void condition_judge(struct judging *judging, const struct watch_node *node,
                             const struct watch_seen *rank, enum condition condition)
 {
@@ -74,9 +87,9 @@ static void condition_judge(struct judging *judging, const struct watch_node *no
         [STOPPED] = FAULT_RANK_HUNG, [BLOCKED] = FAULT_TASK_HUNG, [GONE] = FAULT_RANK_HUNG};
     char part[64];
 
-    if (condition == GOES ||
+    if (condition == GOES || (condition == GONE && !is_of_hang(judging, rank)) ||
         (condition != STOPPED && (judging->quiet_s < judging->patience_s || judging->moved == 0 ||
-                                  judging->watch->node_count == 1)))
+                                  judging->silent > 0 || judging->watch->node_count == 1)))
         return;
     snprintf(part, sizeof part, "rank %d", rank->rank);
     FINDING(judging,
@@ -176,7 +189,9 @@ bool watch_judge_ras(struct judging *judging)
                                 *behind = node_of(judging, &comm->behind, &other);
         bool is_missing = comm->missing_count > 0 && missing && same_s >= WATCH_RAS_S,
              is_behind = comm->behind_count > 0 && behind && same_s >= judging->patience_s;
-        bool is_hung = is_quiet_for(judging, is_missing ? WATCH_RAS_S : judging->patience_s);
+        bool is_hung = is_quiet_for(judging, is_missing ? WATCH_RAS_S : judging->patience_s) ||
+                       (is_missing && is_quiet_without(judging, missing) &&
+                        judging->quiet_s >= judging->patience_s);
         enum verdict verdict = is_hung ? VERDICT_FAIL : VERDICT_WARN;
         enum fault_code code = is_hung ? FAULT_RANK_HUNG : FAULT_RANK_STRAGGLES;
         char part[64];
@@ -249,7 +264,19 @@ static bool odd_find(const struct judging *judging, const struct watch_node **no
     return *node && *rank && (*is_idle ? odd.idle : odd.busy) <= few;
 }
 
-/* Whose rails went quiet two samples or more before all others'. */
+/* Whether it still has a rank of the step. */
+static bool has_rank(const struct judging *judging, const struct watch_node *node)
+{
+    const struct watch_sample *newest = watch_newest(node);
+
+    for (size_t k = 0; newest && k < newest->rank_count; k++)
+        if (newest->ranks[k].step == judging->watch->step && !has_ended(&newest->ranks[k]))
+            return true;
+    return false;
+}
+
+/* Whose rails went quiet two samples or more before all others': those of a node whose ranks have
+ * ended wait for nobody. */
 static const struct watch_node *first_quiet(const struct judging *judging)
 {
     const struct watch_node *first = NULL;
@@ -258,7 +285,7 @@ static const struct watch_node *first_quiet(const struct judging *judging)
     for (size_t i = 0; i < judging->watch->node_count; i++) {
         const struct watch_node *node = &judging->watch->nodes[i];
 
-        if (!node->has_moved || isnan(node->quiet_since_s))
+        if (!node->has_moved || isnan(node->quiet_since_s) || !has_rank(judging, node))
             continue;
         if (!first || node->quiet_since_s < first->quiet_since_s) {
             second_s = first ? first->quiet_since_s : INFINITY;

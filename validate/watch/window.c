@@ -149,7 +149,7 @@ static void ras_note(struct watch *watch, size_t node, const struct ras *ras, do
 }
 
 /* Without memory it is not kept. */
-static void rank_note(struct watch_node *node, const struct watch_rank *rank)
+static void rank_note(struct watch_node *node, const struct watch_rank *rank, double now_s)
 {
     size_t k = 0;
 
@@ -161,8 +161,11 @@ static void rank_note(struct watch_node *node, const struct watch_rank *rank)
             return;
         node->seen_count++;
     }
-    node->seen[k] = (struct watch_seen){
-        .step = rank->step, .rank = rank->rank, .pid = rank->pid, .sample = node->count};
+    node->seen[k] = (struct watch_seen){.step = rank->step,
+                                        .rank = rank->rank,
+                                        .pid = rank->pid,
+                                        .sample = node->count,
+                                        .seen_s = now_s};
 }
 
 void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, double now_s)
@@ -180,7 +183,7 @@ void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, d
     node->times_s[node->count % WATCH_WINDOW] = now_s;
     node->count++;
     for (size_t k = 0; k < place->rank_count; k++)
-        rank_note(node, &place->ranks[k]);
+        rank_note(node, &place->ranks[k], now_s);
     ras_note(watch, index, &place->ras, now_s);
     if (node->count < 2)
         return;
