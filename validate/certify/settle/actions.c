@@ -54,6 +54,7 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
             continue;
         if (!is_away(node)) { /* somebody has resumed it: another drain takes it away */
             node_run->plan.role = ROLE_TEST;
+            node_run->plan.wants_refusal = false;
             continue;
         }
         if (is_changed(node_run, node)) {

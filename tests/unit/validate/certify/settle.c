@@ -380,7 +380,9 @@ static void drains_again_what_an_admin_resumed(void)
     run_begin(&certify);
     world[5].is_drained = false;
     world[5].reason[0] = '\0';
+    node_runs[5].plan.wants_refusal = true;
     is_int(certify_drains_lift(&certify, &lifted, &err), 0, "another one is resumed");
+    ok(!node_runs[5].plan.wants_refusal, "... and no refusal of its drain is asked for");
     node_runs[1].outcome = node_runs[0].outcome;
     certify.conf.drain_cap_percent = 10; /* n5 has it */
     certify_drains_decide(&certify);
