@@ -281,12 +281,13 @@ static int stages_run(struct certify *certify, struct error *err)
     return 0;
 }
 
-/* Whether nothing that the run did to nodes stays. */
-static bool is_all_undone(const struct certify *certify, bool is_undone)
+/* Whether there is a node whose drain or certificate stays. */
+static bool is_any_decided(const struct certify *certify)
 {
     for (size_t i = 0; i < certify->count; i++)
-        is_undone &= !certify->node_runs[i].is_decided;
-    return is_undone;
+        if (certify->node_runs[i].is_decided)
+            return true;
+    return false;
 }
 
 /* Whether it is well that the run finds no node. */
@@ -358,9 +359,10 @@ int certify_run(struct certify *certify, int argc, char **argv)
                 is_undone ? "; the nodes were released" : "");
     else if (certify_stop)
         fprintf(stderr, "muster certify: stopped by signal %d%s\n", (int)certify_stop,
-                is_all_undone(certify, is_undone) ? "; all changes were undone"
-                : is_undone ? "; drains and certificates that were decided before stay"
-                            : "");
+                !is_undone ? ""
+                : is_any_decided(certify)
+                    ? "; drains and certificates that were decided before stay"
+                    : "; all changes were undone");
     free(verdicts);
     return status;
 }

@@ -23,7 +23,7 @@ struct verify_setting {
     const volatile sig_atomic_t *stop;
     void (*on_doing)(const char *text); /* what is going on: called some three times a second */
     void (*on_result)(const struct intent_statement *statement, const struct verify_result *result);
-    void (*on_leftover)(const char *text); /* of a run that was killed */
+    void (*on_leftover)(const char *text); /* what is left, as undo.h reports */
 };
 
 /* Fills capacity with the least that a node has, of those given or else of all that every stated
