@@ -51,11 +51,6 @@ static void run_name(char *text, size_t size)
     snprintf(text, size, "%s-%04x", date, salt);
 }
 
-static void print_leftover(const char *text)
-{
-    fprintf(stderr, "muster certify: %s\n", text);
-}
-
 /* Many heads and timers must not begin at the same moment. */
 static void jitter_wait(struct certify *certify)
 {
@@ -119,9 +114,9 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     /* until here there is nothing to undo, and a controller may be silent for long */
     catch_signals();
     path_beside(certify->conf.history_path, "runs", certify->runs, sizeof certify->runs);
-    left = geteuid() == 0
-               ? undo_leftovers(certify->operations, certify->runs, cluster, print_leftover, err)
-               : 0;
+    left = geteuid() == 0 ? undo_leftovers(certify->operations, certify->runs, cluster,
+                                           certify_print_leftover, err)
+                          : 0;
     if (left < 0)
         fprintf(stderr, "muster certify: %s\n", err->text);
     err->text[0] = '\0';
@@ -320,7 +315,7 @@ int certify_run(struct certify *certify, int argc, char **argv)
         fprintf(stderr, "muster certify: %s\n", err.text);
         is_broken = true;
     }
-    is_undone = undo_end(&certify->undo, print_leftover, &err) == 0;
+    is_undone = undo_end(&certify->undo, certify_print_leftover, &err) == 0;
     if (!is_undone) {
         fprintf(stderr, "muster certify: cleaning up: %s\n", err.text);
         is_broken = true;

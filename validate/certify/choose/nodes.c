@@ -192,7 +192,7 @@ static bool is_settling(const struct cluster *cluster, const struct hostlist_set
     return false;
 }
 
-static void print_leftover(const char *text)
+void certify_print_leftover(const char *text)
 {
     fprintf(stderr, "muster certify: %s\n", text);
 }
@@ -274,10 +274,10 @@ int certify_select(struct certify *certify, struct error *err)
     if (certify->is_root) {
         struct error why;
         int left = retest_leftovers(certify->operations, &certify->cluster, certify->battery.uid,
-                                    RETEST_CONFIRM_S, &certify_stop, print_leftover, &why);
+                                    RETEST_CONFIRM_S, &certify_stop, certify_print_leftover, &why);
 
         if (left < 0)
-            print_leftover(why.text);
+            certify_print_leftover(why.text);
         if (left != 0) {
             cluster_clear(&certify->cluster);
             if (load_settled(certify, err) != 0)

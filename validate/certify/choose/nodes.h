@@ -7,5 +7,8 @@
 /* Chooses the nodes that the run is about. Returns 0, or -1 with err where it cannot go on at all.
  */
 int certify_select(struct certify *certify, struct error *err);
+/* A line on standard error about what a run left behind, this one or an earlier one: for undo.h and
+ * retest.h. */
+void certify_print_leftover(const char *text);
 
 #endif
