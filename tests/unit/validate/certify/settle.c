@@ -236,6 +236,7 @@ static void run_begin(struct certify *certify)
     outcome_note_near(&node_runs[6].outcome, STAGE_LINKS, FAULT_RAIL_SLOW, "links", "eth2", "x");
     outcome_note(&node_runs[8].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_LINK_DOWN,
                  "net.interfaces", "eth3", "x");
+    hostlist_clear(&certify->headlines); /* of the run before */
     *certify = (struct certify){
         .operations = &operations,
         .run = "run",
