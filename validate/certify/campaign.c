@@ -54,6 +54,30 @@ static void record_progress(struct campaigning *doing)
         record_write(doing->base->json, &record);
 }
 
+static int nodes_copy(const struct hostlist *from, struct hostlist *nodes, struct error *err)
+{
+    for (size_t i = 0; i < from->count; i++)
+        if (hostlist_append(nodes, from->names[i]) != 0)
+            return error_set(err, "out of memory for %zu nodes", from->count);
+    return 0;
+}
+
+/* Each once. */
+static int nodes_named(const char *text, struct hostlist *nodes, struct error *err)
+{
+    char *folded;
+    int rv = hostlist_expand(text, nodes, err);
+
+    if (rv != 0)
+        return rv;
+    folded = hostlist_fold(nodes);
+    hostlist_clear(nodes);
+    rv = folded ? hostlist_expand(folded, nodes, err)
+                : error_set(err, "out of memory for the nodes of -w");
+    free(folded);
+    return rv;
+}
+
 /* The nodes that the campaign is about: those of -w or -p, else those that it was about before,
  * else all. Returns 0, or -1 with err. */
 static int nodes_find(const struct campaigning *doing, const struct cluster *cluster,
@@ -63,7 +87,7 @@ static int nodes_find(const struct campaigning *doing, const struct cluster *clu
     const struct cluster_partition *partition = NULL;
 
     if (options->campaign_nodes) {
-        if (hostlist_expand(options->campaign_nodes, nodes, err) != 0)
+        if (nodes_named(options->campaign_nodes, nodes, err) != 0)
             return -1;
         if (cluster_unknown_node(cluster, nodes, err)) {
             doing->base->is_misused = true;
@@ -77,17 +101,17 @@ static int nodes_find(const struct campaigning *doing, const struct cluster *clu
             doing->base->is_misused = true;
             return error_set(err, "no partition %s in this cluster", options->partition);
         }
-        for (size_t i = 0; i < partition->nodes.count; i++)
-            if (hostlist_append(nodes, partition->nodes.names[i]) != 0)
-                return error_set(err, "out of memory for %zu nodes", partition->nodes.count);
-        return 0;
+        return nodes_copy(&partition->nodes, nodes, err);
     }
-    if (doing->campaign.runs > 0 && doing->campaign.nodes.count > 0) {
-        for (size_t i = 0; i < doing->campaign.nodes.count; i++)
-            if (hostlist_append(nodes, doing->campaign.nodes.names[i]) != 0)
-                return error_set(err, "out of memory for %zu nodes", doing->campaign.nodes.count);
-        return 0;
+    if (doing->campaign.runs > 0 && !doing->campaign.is_named) {
+        doing->base->is_misused = true;
+        return error_set(err,
+                         "%s does not name all of its %zu nodes, as one of an older muster; name "
+                         "them with -w",
+                         doing->base->conf.history_path, doing->campaign.wanted);
     }
+    if (doing->campaign.runs > 0)
+        return nodes_copy(&doing->campaign.nodes, nodes, err);
     for (size_t i = 0; i < cluster->node_count; i++)
         if (hostlist_append(nodes, cluster->nodes[i].name) != 0)
             return error_set(err, "out of memory for %zu nodes", cluster->node_count);

@@ -10,6 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/certificate/certificate.h"
 #include "validate/history/database.h"
+#include "validate/report/recordfile.h"
 #include "lib/base/name_index.h"
 
 #define CAMPAIGN_RECORD "records.suite = 'certify' AND records.test = 'campaign'"
@@ -27,63 +28,79 @@ bool campaign_is_name(const char *name)
 struct reading {
     struct campaign *campaign;
     struct name_index index; /* of its nodes */
-    char **nodes;            /* of its newest run, as text; NULL: not wanted */
+    char *run;               /* the newest so far */
+    struct hostlist told;    /* the nodes that it named */
     int *tries;              /* of each node */
-    bool takes_all;          /* nodes are those that were tested */
 };
+
+/* The nodes of a run may be in several records. */
+static int told_take(struct reading *reading, const char *text)
+{
+    struct hostlist part;
+    int rv = 0;
+
+    if (!*text || hostlist_expand(text, &part, NULL) != 0) {
+        reading->campaign->is_named = false;
+        return 0;
+    }
+    for (size_t i = 0; rv == 0 && i < part.count; i++)
+        rv = hostlist_append(&reading->told, part.names[i]);
+    hostlist_clear(&part);
+    return rv;
+}
 
 static int run_row(sqlite3_stmt *statement, void *context)
 {
     struct reading *reading = context;
     struct campaign *campaign = reading->campaign;
+    const char *run = database_text(statement, 5);
     double begin = sqlite3_column_double(statement, 0) - sqlite3_column_double(statement, 1);
 
-    if (campaign->runs++ == 0 || begin < campaign->begin)
-        campaign->begin = begin;
+    if (!reading->run || strcmp(run, reading->run) != 0) {
+        if (campaign->runs++ == 0 || begin < campaign->begin)
+            campaign->begin = begin;
+        hostlist_clear(&reading->told);
+        campaign->is_named = true;
+        free(reading->run);
+        reading->run = strdup(run);
+        if (!reading->run)
+            return -1;
+    }
     campaign->last = sqlite3_column_double(statement, 0);
     campaign->wanted = (size_t)sqlite3_column_double(statement, 3);
     text_put(campaign->level, sizeof campaign->level, "%s", database_text(statement, 2));
-    if (reading->nodes) {
-        free(*reading->nodes);
-        *reading->nodes = strdup(database_text(statement, 4));
-        if (!*reading->nodes)
-            return -1;
-    }
-    return 0;
+    return told_take(reading, database_text(statement, 4));
 }
 
-/* The runs of the campaign and, where nodes are not given, which nodes they are about. */
+/* The runs of the campaign, and which nodes they are about: those given, else those of the newest.
+ */
 static int read_runs(const char *path, const struct hostlist *nodes, struct reading *reading,
                      struct error *err)
 {
     struct campaign *campaign = reading->campaign;
-    char *told = NULL;
-    int count;
-
-    reading->nodes = nodes ? NULL : &told;
-    count = database_query(
+    int count = database_query(
         path,
         &(struct database_query){
-            .query = "SELECT runs.time, runs.seconds, runs.level, records.value, records.message"
-                     " FROM records JOIN runs USING (run) WHERE " CAMPAIGN_RECORD
-                     " AND records.part = ?1 AND dry_run = 0 ORDER BY runs.time",
+            .query = "SELECT runs.time, runs.seconds, runs.level, records.value, records.message,"
+                     " run FROM records JOIN runs USING (run) WHERE " CAMPAIGN_RECORD
+                     " AND records.part = ?1 AND dry_run = 0"
+                     " ORDER BY runs.time, run, records.rowid",
             .texts = {campaign->name},
             .row = run_row,
             .context = reading},
         err);
+
     if (count == 0)
         campaign->begin = (double)time(NULL);
-    if (count >= 0 && nodes) {
-        for (size_t i = 0; i < nodes->count && count >= 0; i++)
-            if (hostlist_append(&campaign->nodes, nodes->names[i]) != 0)
-                count = error_set(err, "out of memory for %zu nodes", nodes->count);
-        campaign->wanted = nodes->count;
-    } else if (count > 0 && told && *told) {
-        if (hostlist_expand(told, &campaign->nodes, err) != 0)
-            count = -1;
-    }
-    reading->takes_all = !nodes && !(told && *told);
-    free(told);
+    campaign->is_named = nodes || (campaign->is_named && reading->told.count >= campaign->wanted);
+    if (!campaign->is_named)
+        return count;
+    if (!nodes)
+        nodes = &reading->told;
+    campaign->wanted = nodes->count;
+    for (size_t i = 0; i < nodes->count && count >= 0; i++)
+        if (hostlist_append(&campaign->nodes, nodes->names[i]) != 0)
+            count = error_set(err, "out of memory for %zu nodes", nodes->count);
     return count;
 }
 
@@ -123,7 +140,7 @@ static int read_states(const char *path, struct reading *reading, struct error *
     struct hostlist *nodes = &campaign->nodes;
     int rv = 0;
 
-    if (reading->takes_all &&
+    if (!campaign->is_named && /* then those that were tested are known */
         database_query(
             path,
             &(struct database_query){
@@ -175,6 +192,8 @@ int campaign_read(const char *path, const char *name, const struct hostlist *nod
     if (count >= 0 && read_states(path, &reading, err) != 0)
         count = -1;
     name_index_clear(&reading.index);
+    hostlist_clear(&reading.told);
+    free(reading.run);
     free(reading.tries);
     if (count < 0)
         campaign_clear(campaign);
@@ -186,6 +205,34 @@ void campaign_clear(struct campaign *campaign)
     hostlist_clear(&campaign->nodes);
     free(campaign->states);
     *campaign = (struct campaign){0};
+}
+
+static int records_add_nodes(const struct campaign *campaign, const struct hostlist *nodes,
+                             struct records *records)
+{
+    char *folded = hostlist_fold(nodes);
+    size_t half = nodes->count / 2;
+    struct record record;
+    int rv = -1;
+
+    if (folded && half > 0 && strlen(folded) >= RECORDFILE_MESSAGE) {
+        rv = records_add_nodes(campaign, &(struct hostlist){nodes->names, half}, records);
+        if (rv == 0)
+            rv = records_add_nodes(
+                campaign, &(struct hostlist){nodes->names + half, nodes->count - half}, records);
+    } else if (folded) {
+        record = RECORD(.suite = "certify", .test = "campaign", .metric = "nodes",
+                        .part = campaign->name, .value = (double)campaign->nodes.count,
+                        .unit = "count", .message = folded);
+        rv = records_add(records, &record);
+    }
+    free(folded);
+    return rv;
+}
+
+int campaign_records(const struct campaign *campaign, struct records *records)
+{
+    return records_add_nodes(campaign, &campaign->nodes, records);
 }
 
 int campaign_names(const char *path, struct hostlist *names, struct error *err)

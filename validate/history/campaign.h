@@ -2,9 +2,12 @@
 #ifndef MUSTER_HISTORY_CAMPAIGN_H
 #define MUSTER_HISTORY_CAMPAIGN_H
 
+#include <stdbool.h>
+
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
 #include "lib/constants/certify_constants.h"
+#include "validate/report/records.h"
 
 /* A campaign certifies many nodes in several runs, as they become free. It has no state of its own:
  * it is the runs of its name in the history, and its nodes that have no certificate since the first
@@ -26,6 +29,7 @@ struct campaign {
                                             the last */
     int runs;
     struct hostlist nodes;
+    bool is_named; /* nodes are all of its nodes */
     size_t wanted; /* nodes in all, by its newest run; nodes.count where they are known */
     enum campaign_state *states; /* of each of nodes */
     size_t counts[CAMPAIGN_STATES];
@@ -41,6 +45,10 @@ bool campaign_is_name(const char *name);
 int campaign_read(const char *path, const char *name, const struct hostlist *nodes,
                   struct campaign *campaign, struct error *err);
 void campaign_clear(struct campaign *campaign);
+
+/* Appends what a run of the campaign has to record so that campaign_read() knows its nodes: each is
+ * named once. Returns 0, or -1 when memory is out. */
+int campaign_records(const struct campaign *campaign, struct records *records);
 
 /* Appends the names of all campaigns, the oldest first. Returns 0, or -1 with err. */
 int campaign_names(const char *path, struct hostlist *names, struct error *err);

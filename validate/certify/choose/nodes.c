@@ -18,7 +18,6 @@
 #include "validate/certify/choose/turns.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/history/campaign.h"
-#include "validate/report/recordfile.h"
 #include "validate/slurm/retest.h"
 
 static void node_run_add(struct certify *certify, struct cluster_node *node)
@@ -242,25 +241,24 @@ static void partners_note(struct certify *certify)
 static int select_group(struct certify *certify, struct error *err)
 {
     const struct campaign *campaign = certify->campaign;
-    struct record record;
+    struct records told = {0};
     struct group group;
-    char *folded = hostlist_fold(&campaign->nodes);
 
-    if (!folded || group_choose(&certify->cluster, campaign, certify->options.partition,
-                                (size_t)certify->options.at_a_time, &group, err) != 0) {
-        free(folded);
-        return folded ? -1 : error_set(err, "out of memory for %zu nodes", campaign->nodes.count);
+    if (campaign_records(campaign, &told) != 0) {
+        records_clear(&told);
+        return error_set(err, "out of memory for %zu nodes", campaign->nodes.count);
     }
+    for (size_t i = 0; i < told.count; i++)
+        certify_record(certify, &told.items[i]);
+    records_clear(&told);
+    if (group_choose(&certify->cluster, campaign, certify->options.partition,
+                     (size_t)certify->options.at_a_time, &group, err) != 0)
+        return -1;
     nodes_add(certify, &group.wanted);
     nodes_add(certify, &group.partners);
     certify_keep(certify, &group.partners, &group.wanted);
     partners_note(certify);
-    record = RECORD(.suite = "certify", .test = "campaign", .metric = "nodes",
-                    .part = campaign->name, .value = (double)campaign->nodes.count, .unit = "count",
-                    .message = strlen(folded) < RECORDFILE_MESSAGE ? folded : NULL);
-    certify_record(certify, &record);
     group_clear(&group);
-    free(folded);
     return 0;
 }
 

@@ -12,8 +12,9 @@
 #include "tests/unit/tap.h"
 #include "validate/certify/choose/group.h"
 #include "validate/history/history.h"
+#include "validate/report/recordfile.h"
 
-enum { HOUR = 3600, NODES = 8 };
+enum { HOUR = 3600, NODES = 8, MANY = 5000 };
 
 static const double now = 1795190000;
 static char path[] = "/tmp/muster-campaign-XXXXXX";
@@ -103,6 +104,9 @@ static void histories(void)
     add("r12", 60, "autumn", NULL, "quick", "n1", VERDICT_PASS, FAULT_NONE);
     is_campaign("autumn", "1 of 4 nodes certified (quick), 3 left",
                 "where the nodes are not known by name their number is");
+    campaign_read(path, "autumn", NULL, &campaign, &err);
+    ok(!campaign.is_named, "... which is said");
+    campaign_clear(&campaign);
     is_int(campaign_names(path, &names, &err), 0, "all campaigns");
     ok(names.count == 2 && strcmp(names.names[0], "spring") == 0, "... the oldest first");
     hostlist_expand("n[1,5]", &nodes, &err);
@@ -114,6 +118,59 @@ static void histories(void)
     campaign_clear(&campaign);
     hostlist_clear(&names);
     hostlist_clear(&nodes);
+}
+
+/* Names of no order, of which a list does not fit into one record. */
+static void knows_thousands_of_nodes(void)
+{
+    struct campaign campaign = {.name = "summer"}, found;
+    struct records records = {0};
+    struct error err;
+    char name[64];
+    size_t longest = 0, same = 0;
+
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "rack%ux%08x-n", i % 7, i * 2654435761U);
+        hostlist_append(&campaign.nodes, name);
+    }
+    is_int(campaign_records(&campaign, &records), 0, "a campaign of %d nodes", MANY);
+    ok(records.count > 1, "... is told in %zu records", records.count);
+    for (size_t i = 0; i < records.count; i++)
+        longest = strlen(records.items[i].message) > longest ? strlen(records.items[i].message)
+                                                             : longest;
+    ok(longest < RECORDFILE_MESSAGE, "... each of which a file of records may have");
+    for (int run = 0; run < 2; run++)
+        is_int(history_add(path,
+                           &(struct history_run){.run = run == 0 ? "s0" : "s1",
+                                                 .level = "quick",
+                                                 .time = now + run,
+                                                 .seconds = 60},
+                           &(struct history_node){.node = campaign.nodes.names[run],
+                                                  .verdict = VERDICT_PASS,
+                                                  .certified_until = "2027-01-01 00:00",
+                                                  .rail_mbps = NAN},
+                           1, &records, 0, &err),
+               0, "run %d of it is added", run);
+    is_int(campaign_read(path, "summer", NULL, &found, &err), 1, "... and read");
+    is_int(found.runs, 2, "... of two runs");
+    ok(found.is_named, "... all nodes are known");
+    for (size_t i = 0; i < MANY && found.nodes.count == MANY; i++)
+        same += hostlist_contains(&found.nodes, campaign.nodes.names[i]);
+    is_int((long long)same, MANY, "... each by its name");
+    is_int((long long)found.counts[CAMPAIGN_LEFT], MANY - 2, "... and all but two are left");
+    campaign_clear(&found);
+    records.count--; /* a part is lost */
+    history_add(path,
+                &(struct history_run){
+                    .run = "s2", .level = "quick", .time = now + 2, .seconds = 60},
+                NULL, 0, &records, 0, &err);
+    campaign_read(path, "summer", NULL, &found, &err);
+    ok(!found.is_named, "where a part is not there they are not known");
+    is_int((long long)found.wanted, MANY, "... but for their number");
+    records.count++;
+    campaign_clear(&found);
+    campaign_clear(&campaign);
+    records_clear(&records);
 }
 
 static void is_group(const struct cluster *cluster, const struct campaign *campaign, size_t most,
@@ -208,6 +265,7 @@ int main(void)
            !campaign_is_name("a;b"),
        "... and what is none");
     histories();
+    knows_thousands_of_nodes();
     groups();
     unlink(path);
     return tap_done();
