@@ -15,7 +15,8 @@ static enum availability availability_of(const struct cluster_node *node, enum p
 {
     if (role != ROLE_LEAVE)
         return AVAILABILITY_READY;
-    return node->is_absent || node->is_down || node->is_drained || node->is_invalid
+    return node->is_absent || node->is_down || node->is_drained || node->is_invalid ||
+                   strlen(node->name) > CLUSTER_NODE_NAME_MOST
                ? AVAILABILITY_AWAY
                : AVAILABILITY_BUSY;
 }

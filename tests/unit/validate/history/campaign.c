@@ -136,8 +136,8 @@ static void knows_thousands_of_nodes(void)
     is_int(campaign_records(&campaign, &records), 0, "a campaign of %d nodes", MANY);
     ok(records.count > 1, "... is told in %zu records", records.count);
     for (size_t i = 0; i < records.count; i++)
-        longest = strlen(records.items[i].message) > longest ? strlen(records.items[i].message)
-                                                             : longest;
+        longest =
+            strlen(records.items[i].message) > longest ? strlen(records.items[i].message) : longest;
     ok(longest < RECORDFILE_MESSAGE, "... each of which a file of records may have");
     for (int run = 0; run < 2; run++)
         is_int(history_add(path,
@@ -160,10 +160,9 @@ static void knows_thousands_of_nodes(void)
     is_int((long long)found.counts[CAMPAIGN_LEFT], MANY - 2, "... and all but two are left");
     campaign_clear(&found);
     records.count--; /* a part is lost */
-    history_add(path,
-                &(struct history_run){
-                    .run = "s2", .level = "quick", .time = now + 2, .seconds = 60},
-                NULL, 0, &records, 0, &err);
+    history_add(
+        path, &(struct history_run){.run = "s2", .level = "quick", .time = now + 2, .seconds = 60},
+        NULL, 0, &records, 0, &err);
     campaign_read(path, "summer", NULL, &found, &err);
     ok(!found.is_named, "where a part is not there they are not known");
     is_int((long long)found.wanted, MANY, "... but for their number");
@@ -193,7 +192,7 @@ static void is_group(const struct cluster *cluster, const struct campaign *campa
 
 static void groups(void)
 {
-    static char names[NODES][4], empty[] = "", part[] = "batch", other[] = "gpu";
+    static char names[NODES][4], longest[80], empty[] = "", part[] = "batch", other[] = "gpu";
     static struct cluster_node nodes[NODES];
     struct cluster_partition partitions[2] = {{.name = part, .is_up = true, .is_default = true},
                                               {.name = other, .is_up = true}};
@@ -249,6 +248,12 @@ static void groups(void)
     is_group(&cluster, &campaign, 0, "n[7-8] + ; 2 0 0", "... then in the next");
     cluster.partition_count = 1;
     is_group(&cluster, &campaign, 0, " + ; 0 0 2", "in no partition a node cannot be tested");
+    memset(longest, 'n', sizeof longest - 1);
+    nodes[0].name = longest;
+    hostlist_clear(&campaign.nodes);
+    hostlist_append(&campaign.nodes, longest);
+    campaign.states[0] = CAMPAIGN_LEFT;
+    is_group(&cluster, &campaign, 0, " + ; 0 0 1", "nor can one whose name is too long");
     hostlist_clear(&partitions[0].nodes);
     hostlist_clear(&partitions[1].nodes);
     campaign_clear(&campaign);
