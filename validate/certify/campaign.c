@@ -22,6 +22,7 @@ struct campaigning {
     struct group group;
     char name[CAMPAIGN_NAME], printed[400];
     char run[64]; /* the last one */
+    bool is_vain; /* ... had no node or no job, for other reasons than that the nodes are busy */
     int wait_s;
 };
 
@@ -179,6 +180,7 @@ static int group_run(struct campaigning *doing, int argc, char **argv, size_t *t
     int status = certify_run(&certify, argc, argv);
 
     *tested = certify.count;
+    doing->is_vain = certify.count > 0 ? certify.lacks_job : certify.is_broken;
     text_put(doing->run, sizeof doing->run, "%s", certify.run);
     doing->base->options.jitter_s = 0;
     certify.conf = (struct conf){0}; /* the next one's as well */
@@ -245,6 +247,16 @@ static bool is_kept(struct campaigning *doing, int runs, size_t tested)
     return is_there;
 }
 
+/* What fails so often will not mend itself, and each try reserves the nodes. */
+static int broken_end(const struct campaigning *doing)
+{
+    fprintf(stderr,
+            "muster certify: campaign %s: ended after %d failures in a row; next: correct what the "
+            "lines above say, then: muster certify --campaign %s\n",
+            doing->name, CAMPAIGN_BROKEN_MOST, doing->name);
+    return COMMAND_UNKNOWN;
+}
+
 /* Looks and tests until nothing is left that will be free. Returns the exit status. */
 static int campaign_run(struct campaigning *doing, int argc, char **argv)
 {
@@ -258,12 +270,13 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
 
         if (look(doing, &err) != 0) {
             fprintf(stderr, "muster certify: campaign %s: %s\n", doing->name, err.text);
-            if (doing->base->is_misused || ++broken == CAMPAIGN_BROKEN_MOST)
-                return doing->base->is_misused ? COMMAND_USAGE : COMMAND_UNKNOWN;
+            if (doing->base->is_misused)
+                return COMMAND_USAGE;
+            if (++broken == CAMPAIGN_BROKEN_MOST)
+                return broken_end(doing);
             wait_some(doing);
             continue;
         }
-        broken = 0;
         status = level_take(doing);
         if (status >= 0 || (doing->group.ready == 0 && doing->group.busy == 0))
             break;
@@ -271,6 +284,7 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
             text_put(next, sizeof next, "; waiting until %zu busy node%s free", doing->group.busy,
                      doing->group.busy == 1 ? " is" : "s are");
             print_progress(doing, stderr, next);
+            broken = 0;
             wait_some(doing);
             continue;
         }
@@ -290,6 +304,10 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
         }
         if (look(doing, &err) == 0) {
             record_progress(doing);
+            doing->is_vain &= doing->campaign.counts[CAMPAIGN_LEFT] >= left;
+            broken = doing->is_vain ? broken + 1 : 0;
+            if (broken == CAMPAIGN_BROKEN_MOST)
+                return broken_end(doing);
             if (doing->campaign.counts[CAMPAIGN_LEFT] < left)
                 doing->wait_s = CAMPAIGN_WAIT_LEAST_S;
             else if (doing->campaign.counts[CAMPAIGN_LEFT] > 0)

@@ -295,7 +295,7 @@ int certify_run(struct certify *certify, int argc, char **argv)
 {
     enum verdict *verdicts = NULL;
     struct error err = {""};
-    bool is_broken = false, is_undone;
+    bool is_undone;
     int status = COMMAND_UNKNOWN;
 
     certify->begin = clock_s();
@@ -309,27 +309,29 @@ int certify_run(struct certify *certify, int argc, char **argv)
     }
     if (prepare(certify, argc, argv, &err) != 0) {
         fprintf(stderr, "muster certify: %s\n", err.text);
+        certify->is_broken = true;
         return COMMAND_UNKNOWN;
     }
     if (stages_run(certify, &err) != 0) {
         fprintf(stderr, "muster certify: %s\n", err.text);
-        is_broken = true;
+        certify->is_broken = true;
     }
     is_undone = undo_end(&certify->undo, certify_print_leftover, &err) == 0;
     if (!is_undone) {
         fprintf(stderr, "muster certify: cleaning up: %s\n", err.text);
-        is_broken = true;
+        certify->is_broken = true;
     }
     certify_stop_end(certify);
     verdicts = calloc(certify->count + 1, sizeof *verdicts);
-    if (is_broken && certify->count == 0) {
+    if (certify->is_broken && certify->count == 0) {
         status = certify->is_misused ? COMMAND_USAGE : COMMAND_UNKNOWN;
     } else if (verdicts && certify->cluster.name) {
         conclude(certify, verdicts);
         status = outcome_exit_status(verdicts, certify->count, certify->has_fault);
-        if (certify_stop || is_broken)
+        if (certify_stop || certify->is_broken)
             status = COMMAND_UNKNOWN;
-        if (certify->count == 0 && is_selective(&certify->options) && !certify_stop && !is_broken)
+        if (certify->count == 0 && is_selective(&certify->options) && !certify_stop &&
+            !certify->is_broken)
             status = COMMAND_PASS;
         if (certify->has_unread && status == COMMAND_PASS)
             status = COMMAND_UNKNOWN;

@@ -56,7 +56,7 @@ int allocation_refused(struct error *err, const char *what, const char *nodes, c
     if (place)
         text_put(err->text + strlen(err->text), sizeof err->text - strlen(err->text), "; %.*s%s%s",
                  (int)(place - next), next, user, place + 2);
-    return -1;
+    return next ? 3 : -1;
 }
 
 /* Without EnforcePartLimits slurmctld takes a job that it will never start. Reasons that nothing

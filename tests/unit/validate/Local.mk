@@ -148,7 +148,7 @@ tests_unit_validate_certify_budget_t_LDADD = validate/schedule/libschedule.a $(u
 tests_unit_validate_certify_cables_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=subnet_discover,--wrap=certify_neighbors
 tests_unit_validate_certify_cables_t_LDADD = validate/certify/libcertify.a $(unit_libs) $(muster_libs)
 tests_unit_validate_certify_certification_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=geteuid,--wrap=clock_gettime \
-	-Wl,--wrap=usleep,--wrap=sleep,--wrap=user_find,--wrap=access
+	-Wl,--wrap=usleep,--wrap=sleep,--wrap=user_find,--wrap=access,--wrap=getrandom
 tests_unit_validate_certify_certification_t_LDADD = validate/certify/libcertify.a $(unit_libs) $(muster_libs)
 tests_unit_validate_certify_outcome_t_SOURCES = tests/unit/validate/certify/outcome.c \
 	validate/certify/state/outcome.c

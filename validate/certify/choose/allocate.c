@@ -197,7 +197,8 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
                (node_run->plan.role == ROLE_TEST || node_run->is_resumed)) {
         snprintf(text, sizeof text, "drained during the run by its health check: %.200s",
                  node->reason);
-        certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "", text);
+        certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,
+                      "slurm.state", "", text);
     } else if (plan.role == ROLE_LEAVE && !node->is_completing) {
         certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
                         plan.message);
@@ -280,13 +281,14 @@ static int lost_replace(struct certify *certify, struct error *err)
 }
 
 /* Tries until there is an allocation or nobody more is found to be left out. names: who is to be
- * had; at last those of the job, to be cleared. before: the job whose place it takes, or 0. */
-static void allocation_try(struct certify *certify, uint32_t before, struct hostlist *names,
-                           struct error *err)
+ * had; at last those of the job, to be cleared. before: the job whose place it takes, or 0. Returns
+ * what allocation_get() gave at last. */
+static int allocation_try(struct certify *certify, uint32_t before, struct hostlist *names,
+                          struct error *err)
 {
-    for (int i = 0; i < CERTIFY_ALLOCATE_TRIES && names->count > 0; i++) {
-        int rv;
+    int rv = -1;
 
+    for (int i = 0; i < CERTIFY_ALLOCATE_TRIES && names->count > 0; i++) {
         progress_doing(&certify->progress, "%zu node%s of partition %s", names->count,
                        text_plural(names->count), certify->partition);
         rv = certify->operations->allocation_get(
@@ -312,6 +314,7 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
         hostlist_clear(names);
         choose(certify, names);
     }
+    return rv;
 }
 
 /* Whether Slurm would have the battery's job: seen before a drain is lifted. */
@@ -336,11 +339,14 @@ static enum stage stage_of(const struct certify *certify)
                                          : STAGE_CERTIFICATE;
 }
 
+/* code: why there is no job; FAULT_NONE: others may have the nodes, or it is not known. */
 static void allocation_note(struct certify *certify, const struct hostlist *names,
-                            const struct error *err)
+                            enum fault_code code, const struct error *err)
 {
     if (certify->job_id == 0) {
-        certify_all(certify, names, stage_of(certify), VERDICT_UNKNOWN, "slurm.state", err->text);
+        certify->lacks_job |= code == FAULT_NONE && names->count > 0;
+        certify_all_fault(certify, names, stage_of(certify), VERDICT_UNKNOWN, code, "slurm.state",
+                          err->text);
         progress_end(&certify->progress, VERDICT_UNKNOWN, "%s", err->text);
         return;
     }
@@ -354,24 +360,43 @@ static void allocation_note(struct certify *certify, const struct hostlist *name
                  *certify->reservation ? ", reservation " : "", certify->reservation);
 }
 
+/* What has to be there before the first job. Returns 0; 3 with err when only the site can change
+ * what is in the way; else -1 with err. */
+static int allocation_prepare(struct certify *certify, const struct hostlist *names,
+                              struct error *err)
+{
+    int rv = undo_note_job(&certify->undo, certify->job_name,
+                           certify->is_root ? certify->battery.uid : geteuid(), err);
+
+    if (rv == 0 && certify->is_root)
+        rv = reserve(certify, names, err);
+    if (rv == 0 && certify->is_root)
+        rv = battery_check(certify, names, err);
+    return rv == 0 ? certify_drains_lift(certify, names, err) : rv;
+}
+
+/* rv: of an allocation. What only the site can change is a try of a campaign. */
+static enum fault_code code_of(int rv)
+{
+    return rv == 3 ? FAULT_NOT_MEASURED : FAULT_NONE;
+}
+
 void certify_allocate(struct certify *certify)
 {
     struct hostlist names = {0};
     struct error err = {""};
+    int rv;
 
     certify->job = JOB_CHECK;
     if (candidates(certify, &names) > 0) {
         progress_begin(&certify->progress, "allocate");
-        if (undo_note_job(&certify->undo, certify->job_name,
-                          certify->is_root ? certify->battery.uid : geteuid(), &err) == 0 &&
-            (!certify->is_root ||
-             (reserve(certify, &names, &err) == 0 && battery_check(certify, &names, &err) == 0)) &&
-            certify_drains_lift(certify, &names, &err) == 0) {
+        rv = allocation_prepare(certify, &names, &err);
+        if (rv == 0) {
             hostlist_clear(&names);
             candidates(certify, &names);
-            allocation_try(certify, 0, &names, &err);
+            rv = allocation_try(certify, 0, &names, &err);
         }
-        allocation_note(certify, &names, &err);
+        allocation_note(certify, &names, code_of(rv), &err);
     }
     hostlist_clear(&names);
 }
@@ -400,8 +425,8 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
     if (names.count > 0) {
         progress_begin(&certify->progress, "allocate");
         if (rv == 0)
-            allocation_try(certify, before, &names, &err);
-        allocation_note(certify, &names, &err);
+            rv = allocation_try(certify, before, &names, &err);
+        allocation_note(certify, &names, code_of(rv), &err);
     } else if (before != 0) {
         certify->operations->job_cancel(before, NULL);
     }
@@ -428,6 +453,7 @@ bool certify_allocate_again(struct certify *certify)
     uint32_t before = certify->job_id;
     struct hostlist names;
     struct error err = {"the controller lost the job"};
+    enum fault_code code = FAULT_NONE;
 
     if (certify_stop || (state != CLUSTER_JOB_OVER && state != CLUSTER_JOB_LOST))
         return false;
@@ -441,16 +467,17 @@ bool certify_allocate_again(struct certify *certify)
         certify_node_run(certify, names.names[i])->is_in_job = certify->job != JOB_CHECK;
     certify->job_id = 0;
     if (state == CLUSTER_JOB_LOST && lost_replace(certify, &err) == 0) {
-        allocation_try(certify, 0, &names, &err);
+        code = code_of(allocation_try(certify, 0, &names, &err));
     } else if (state == CLUSTER_JOB_OVER && allocation_failed(certify, &names) > 0) {
         hostlist_clear(&names);
         choose(certify, &names);
-        allocation_try(certify, 0, &names, &err);
+        code = code_of(allocation_try(certify, 0, &names, &err));
     } else if (state == CLUSTER_JOB_OVER) {
         error_set(&err, "job %u was cancelled, or ended by Slurm, before the tests finished",
                   before);
+        code = FAULT_NOT_MEASURED;
     }
-    allocation_note(certify, &names, &err);
+    allocation_note(certify, &names, code, &err);
     hostlist_clear(&names);
     return true;
 }

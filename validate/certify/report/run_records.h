@@ -19,6 +19,10 @@ void certify_fault(struct certify *certify, struct node_run *node_run, enum stag
 /* Notes that verdict for all nodes of the list that have no fault so far. */
 void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
                  enum verdict verdict, const char *test, const char *message);
+/* The same with a fault code, where it is not that of the test. */
+void certify_all_fault(struct certify *certify, const struct hostlist *names, enum stage stage,
+                       enum verdict verdict, enum fault_code code, const char *test,
+                       const char *message);
 /* Ends a stage's line of progress: how many of the nodes are good. */
 void certify_stage_end(struct certify *certify, size_t asked);
 

@@ -95,8 +95,8 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
                   certify->complaint.text);
     if (certify_allocate_again(certify)) { /* its end killed what ran: nobody is at fault */
         if (++tries->jobs == CERTIFY_TRIES)
-            certify_all(certify, names, stage, VERDICT_UNKNOWN, "slurm.state",
-                        "its job was ended early in every attempt");
+            certify_all_fault(certify, names, stage, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,
+                              "slurm.state", "its job was ended early in every attempt");
         hostlist_clear(names);
         if (certify_good(certify, names) > 0)
             progress_begin(&certify->progress, stage_name(stage));

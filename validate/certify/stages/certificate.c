@@ -374,9 +374,9 @@ static void reboots_find(struct certify *certify)
         const struct cluster_node *node = cluster_node(&now, node_run->name);
 
         if (node_run->plan.role != ROLE_LEAVE && has_booted(node_run->slurm, node, begin)) {
-            certify_verdict(
-                certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "node",
-                "it rebooted during the run; read its console log and journalctl -b -1");
+            certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,
+                          "slurm.state", "node",
+                          "it rebooted during the run; read its console log and journalctl -b -1");
             certify_note(certify, "%s rebooted during this run", node_run->name);
         }
     }

@@ -16,6 +16,7 @@
 #include "lib/constants/certify_constants.h"
 #include "lib/constants/checks_constants.h"
 #include "tests/unit/tap.h"
+#include "validate/certify/campaign.h"
 #include "validate/certify/state/estimate.h"
 #include "validate/command/command.h"
 #include "validate/command/report.h"
@@ -83,6 +84,16 @@ static double waited_s;           /* ... so long, the longest of all steps */
 static bool probe_is_named;       /* the step that asks whether the battery starts */
 static int without_program;   /* so many nodes, from n2 on, on which the battery does not start */
 static const char *full = ""; /* the node whose slurmd has no space left, from launch on */
+static const char *full_reason = "SlurmdSpoolDir is full";
+/* nodes of which one is drained each time that muster-launch runs, which ends its job; its end
+ * without a node */
+static struct hostlist leaving;
+static bool is_ended_early;
+/* no job is given: its user is none, the site does not allow it, or nobody knows why; how often one
+ * was to be had, after LAST_TRY the campaign is stopped */
+static enum { JOBS, NO_USER, NO_ACCOUNT, NO_JOBS } jobs_kind;
+enum { LAST_TRY = 60 };
+static int job_tries;
 /* the node whose process ends by itself in the links, and how often it does so yet */
 static const char *dying = "";
 static int deaths;
@@ -136,6 +147,24 @@ uid_t __wrap_geteuid(void)
 }
 
 /* The programs of the battery are there, installed or not. */
+/* Runs of the same second have names of their own. */
+ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags);
+ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags)
+{
+    static unsigned count;
+
+    (void)flags;
+    count++;
+    memcpy(buffer, &count, size < sizeof count ? size : sizeof count);
+    return (ssize_t)size;
+}
+
+static void count_try(void)
+{
+    if (++job_tries == LAST_TRY)
+        certify_stop = SIGTERM;
+}
+
 int __real_access(const char *path, int mode);
 int __wrap_access(const char *path, int mode);
 int __wrap_access(const char *path, int mode)
@@ -171,8 +200,11 @@ unsigned __wrap_sleep(unsigned seconds)
 int __wrap_user_find(const char *name, struct user *user, struct error *err);
 int __wrap_user_find(const char *name, struct user *user, struct error *err)
 {
-    (void)err;
     *user = (struct user){.uid = 977, .gid = 977};
+    if (jobs_kind == NO_USER) {
+        count_try();
+        return error_set(err, "no such user");
+    }
     snprintf(user->name, sizeof user->name, "%s", name);
     return 0;
 }
@@ -455,6 +487,10 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
 
     if (turn("allocation_get", err) != 0)
         return -1;
+    if (jobs_kind == NO_JOBS) {
+        count_try();
+        return error_set(err, "Unspecified error");
+    }
     if (++allocations > 2 && hostlist_contains(request->nodes, hanging)) {
         world.job = 0;
         return error_set(err, "not ready within 60 s");
@@ -471,6 +507,11 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
 static int allocation_query(const struct allocation_request *request, struct error *err)
 {
     (void)request;
+    if (jobs_kind == NO_ACCOUNT) {
+        count_try();
+        error_set(err, "Invalid account");
+        return 3;
+    }
     return turn("allocation_check", err);
 }
 
@@ -829,7 +870,14 @@ static int step(const struct step *wanted, const struct process *process,
         return 0;
     }
     if (strcmp(name, "muster-launch") == 0 && hostlist_contains(wanted->nodes, full)) {
-        drain_one(index_of(full), "SlurmdSpoolDir is full");
+        drain_one(index_of(full), full_reason);
+        result->status = 137;
+        return 0;
+    }
+    if (strcmp(name, "muster-launch") == 0 && (leaving.count > 0 || is_ended_early)) {
+        if (leaving.count > 0)
+            drain_one(index_of(leaving.names[--leaving.count]), "fan broken");
+        world.job = 0;
         result->status = 137;
         return 0;
     }
@@ -945,12 +993,10 @@ static bool keeps_history, is_suspects;
 static int failed_rails; /* AllowFailedRails */
 static const char *golden = "", *mounts = "";
 
-/* Returns the exit status; certify is to be cleared. */
-static int run(struct certify *certify, bool is_dry_run)
+/* The cluster and the run as they are at first; certify is to be cleared. */
+static void begin(struct certify *certify, bool is_dry_run)
 {
-    static char program[] = "certification";
-    char *argv[] = {program, NULL}, path[256];
-    int kept[3], status;
+    char path[256];
 
     world = (typeof(world)){0};
     for (int i = 0; i < NODES; i++) {
@@ -988,10 +1034,26 @@ static int run(struct certify *certify, bool is_dry_run)
     if (!keeps_history)
         unlink(path);
     snprintf(certify->conf.history_path, sizeof certify->conf.history_path, "%s", path);
+}
+
+/* Returns the exit status. */
+static int go(struct certify *certify, int (*function)(struct certify *, int, char **))
+{
+    static char program[] = "certification";
+    char *argv[] = {program, NULL};
+    int kept[3], status;
+
     silence(kept);
-    status = certify_run(certify, 1, argv);
+    status = function(certify, 1, argv);
     speak(kept);
     return status;
+}
+
+/* Returns the exit status; certify is to be cleared. */
+static int run(struct certify *certify, bool is_dry_run)
+{
+    begin(certify, is_dry_run);
+    return go(certify, certify_run);
 }
 
 /* The journals of runs that are left: what could not be undone, for the next run. Takes them away.
@@ -1434,6 +1496,8 @@ static void reboots(const char *name)
     rebooted = "";
     ok(!world.nodes[index_of(name)].is_issued, "%s that reboots in mid-run is not certified", name);
     is_int(outcome_of(&certify, name)->verdict, VERDICT_UNKNOWN, "... it is unknown");
+    is_int(outcome_worst(outcome_of(&certify, name))->code, FAULT_NOT_MEASURED,
+           "... which is not for others' use of it");
     ok(!harm(&certify, status), "... which does no harm");
     certify_clear(&certify);
 }
@@ -1544,6 +1608,114 @@ static void answers_again(void)
     is_int(outcome_worst(outcome_of(&certify, "n5"))->code, FAULT_NOT_MEASURED,
            "... which is not for others' use of it");
     certify_clear(&certify);
+}
+
+/* A node that nobody else has, and that a campaign could test for ever. */
+static void is_a_try(const struct certify *certify, const char *name, const char *what)
+{
+    is_int(outcome_of(certify, name)->verdict, VERDICT_UNKNOWN, "%s is unknown", what);
+    is_int(outcome_worst(outcome_of(certify, name))->code, FAULT_NOT_MEASURED,
+           "... which is not for others' use of it");
+}
+
+static void counts_what_recurs_as_tries(void)
+{
+    static struct certify certify;
+
+    full = "n2";
+    full_reason = "muster: memory_low 2026-11-01";
+    run(&certify, false);
+    full = "";
+    full_reason = "SlurmdSpoolDir is full";
+    is_a_try(&certify, "n2", "a node that its health check drains in mid-run");
+    certify_clear(&certify);
+    is_ended_early = true;
+    run(&certify, false);
+    is_ended_early = false;
+    is_a_try(&certify, "n1", "a node whose job is canceled");
+    certify_clear(&certify);
+    for (int i = 0; i < CERTIFY_TRIES; i++)
+        hostlist_append(&leaving, i % 2 == 0 ? "n2" : "n6");
+    run(&certify, false);
+    is_int((long long)leaving.count, 0, "a job ends early in each attempt");
+    is_a_try(&certify, "n1", "... the node that is left");
+    is_int(outcome_worst(outcome_of(&certify, "n6"))->code, FAULT_NODE_AWAY,
+           "... one that others have taken is away");
+    hostlist_clear(&leaving);
+    certify_clear(&certify);
+}
+
+/* It ends where nothing changes. */
+static int campaign(const char *name, struct campaign *campaign)
+{
+    static struct certify base;
+    struct error err;
+    int status;
+
+    begin(&base, false);
+    base.options.campaign = name;
+    base.options.is_campaign = true;
+    job_tries = 0;
+    status = go(&base, certify_campaign);
+    *campaign = (struct campaign){0};
+    campaign_read(base.conf.history_path, name, NULL, campaign, &err);
+    certify_clear(&base);
+    return status;
+}
+
+static void ends_a_campaign(void)
+{
+    struct campaign found;
+
+    is_int(campaign("spring", &found), COMMAND_FAIL, "a campaign");
+    is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 4, "... certifies the good nodes");
+    is_int((long long)found.counts[CAMPAIGN_LEFT], 1, "... and leaves what others drained");
+    campaign_clear(&found);
+    jobs_kind = NO_USER;
+    is_int(campaign("spring", &found), COMMAND_UNKNOWN, "one without BatteryUser ends");
+    is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after some tries");
+    campaign_clear(&found);
+    jobs_kind = NO_JOBS;
+    is_int(campaign("spring", &found), COMMAND_UNKNOWN, "one that gets no job ends");
+    is_int(found.runs, CAMPAIGN_BROKEN_MOST, "... after as many runs");
+    is_int((long long)found.counts[CAMPAIGN_UNKNOWN], 0, "... and its nodes");
+    is_int((long long)found.counts[CAMPAIGN_LEFT], NODES, "... are left for when it is continued");
+    campaign_clear(&found);
+    jobs_kind = NO_ACCOUNT;
+    is_int(campaign("spring", &found), COMMAND_UNKNOWN, "one without an account ends");
+    is_int(found.runs, CAMPAIGN_TRIES, "... after two runs");
+    is_int((long long)found.counts[CAMPAIGN_UNKNOWN], NODES - 1, "... of unknown nodes");
+    campaign_clear(&found);
+    jobs_kind = JOBS;
+}
+
+/* By a muster that left a long list out. */
+static void asks_for_nodes_that_no_record_names(void)
+{
+    struct record record = RECORD(.suite = "certify", .test = "campaign", .metric = "nodes",
+                                  .part = "old", .value = NODES, .unit = "count", .time = 1);
+    struct records records = {0};
+    struct campaign found;
+    struct error err;
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/history.db", directory);
+    records_add(&records, &record);
+    unlink(path);
+    history_add(
+        path,
+        &(struct history_run){.run = "r0", .level = "quick", .time = record_now_s(), .seconds = 60},
+        &(struct history_node){.node = "n1",
+                               .verdict = VERDICT_PASS,
+                               .certified_until = "2036-01-01 00:00",
+                               .rail_mbps = NAN},
+        1, &records, 0, &err);
+    keeps_history = true;
+    is_int(campaign("old", &found), COMMAND_USAGE, "a campaign whose nodes are not known ends");
+    is_int((long long)found.counts[CAMPAIGN_LEFT], NODES - 1, "... and is not complete");
+    keeps_history = false;
+    records_clear(&records);
+    campaign_clear(&found);
 }
 
 /* MUNGE fails on each node once the tests are over. */
@@ -1919,6 +2091,9 @@ int main(void)
     reboots("n4");
     no_certificates();
     answers_again();
+    counts_what_recurs_as_tries();
+    ends_a_campaign();
+    asks_for_nodes_that_no_record_names();
     head_is_cut_off(false, 0, VERDICT_FAIL);
     head_is_cut_off(false, INFINITY, VERDICT_UNKNOWN);
     head_is_cut_off(true, INFINITY, VERDICT_UNKNOWN);
