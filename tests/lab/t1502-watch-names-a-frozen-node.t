@@ -7,7 +7,7 @@
 . "$(dirname "$0")/battery.sh"
 
 others_are_measured() {
-    is "$(of '.metric == "bandwidth" and .value > 100 and "n3" not in (.node, .peer)' \
+    is "$(of '.metric == "bandwidth" and .value > 0 and "n3" not in (.node, .peer)' \
         .node .part .peer | sort | uniq -c | awk '{ print $1 }' | xargs)" \
         '1 1 1 1 1 1 1 1 1 1 1 1' '... the pairs of the others are measured, every rail and direction'
     is "$(of '.verdict == "unknown"' .metric .node)" 'complete n3' '... what n3 had not is unknown'
