@@ -36,11 +36,12 @@ int allocation_get(const struct allocation_request *request, uint32_t *job_id, s
 
 /* Asks whether such a job of that user's (not NULL) would be had at all, now or later: account,
  * QOS, limits, who may use the partition. Allocates nothing. Returns 0, also where that cannot be
- * told; 3 with err, which says what the site has to do; -1 with err when memory is out. */
+ * told; with err, which says what the site has to do, 3, or -1 where it may pass; -1 with err when
+ * memory is out. */
 int allocation_check(const struct allocation_request *request, struct error *err);
 
 /* Sets err to Slurm's refusal, "WHAT NODES for USER: ...", and what the site has to do where that
- * is known: then it returns 3, else -1. */
+ * is known. Returns 3 where nothing else helps; -1 where it may pass, or that is not known. */
 int allocation_refused(struct error *err, const char *what, const char *nodes, const char *user,
                        int reason);
 

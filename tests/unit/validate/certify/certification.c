@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
+#include <slurm/slurm_errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "validate/command/report.h"
 #include "validate/history/history.h"
 #include "validate/history/stage_values.h"
+#include "validate/slurm/allocation.h"
 #include "validate/slurm/ended.h"
 #include "lib/base/history_figure.h"
 
@@ -1645,6 +1647,18 @@ static void counts_what_recurs_as_tries(void)
     certify_clear(&certify);
 }
 
+/* The user's jobs may be as many as it may have: that passes. */
+static void waits_where_a_limit_is_reached(void)
+{
+    struct error err;
+
+    is_int(allocation_refused(&err, "no job of", "n1", "muster", ESLURM_INVALID_ACCOUNT), 3,
+           "an account is what the site has to give");
+    is_int(allocation_refused(&err, "no job of", "n1", "muster", ESLURM_ACCOUNTING_POLICY), -1,
+           "a limit may be reached for now");
+    has_str(err.text, "sacctmgr show assoc user=muster", "... and where to look is said");
+}
+
 /* It ends where nothing changes. */
 static int campaign(const char *name, struct campaign *campaign)
 {
@@ -2092,6 +2106,7 @@ int main(void)
     no_certificates();
     answers_again();
     counts_what_recurs_as_tries();
+    waits_where_a_limit_is_reached();
     ends_a_campaign();
     asks_for_nodes_that_no_record_names();
     head_is_cut_off(false, 0, VERDICT_FAIL);
