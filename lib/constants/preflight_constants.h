@@ -12,6 +12,7 @@ ROW(integer, PREFLIGHT_CONFIRM_TRIES, 3, "tries", "chosen 2026-11", "of links on
 ROW(integer, PREFLIGHT_CONFIRM_REPEATS, 6, "repeats", "chosen 2026-11", "of each pair with a suspect") \
 ROW(real, PREFLIGHT_REACH_SHARE, 0.1, "of the budget", "chosen 2026-11", "for slurmd to answer") \
 ROW(integer, PREFLIGHT_REACH_MOST_S, 3, "s", "chosen 2026-11", "the same, at most") \
+ROW(real, PREFLIGHT_CONNECT_S, 1.5, "s", "standard 2026-11: RFC 6298, a lost SYN is sent again after 1 s", "for a host to take the connection: one that was given less is no fault") \
 ROW(real, PREFLIGHT_FIRST_SHARE, 0.5, "of the budget", "chosen 2026-11", "for the first run") \
 ROW(integer, PREFLIGHT_LEAST_S, 3, "s", "chosen 2026-11", "less is not worth another start of MPI") \
 ROW(integer, PREFLIGHT_GPUS_LEAST_S, 5, "s", "chosen 2026-11", "less is not worth a start of muster-gpu") \

@@ -196,6 +196,15 @@ static bool collectives_run(struct preflight *preflight, const struct hostlist *
 
 /* ---------------------------------------------------------------- the nodes answer */
 
+/* Of a short budget a busy slurmd has not had the time to answer, nor a lost packet that to be sent
+ * again. */
+static bool is_hasty(const struct reach *answer, double deadline_s)
+{
+    return (answer->state == REACH_FROZEN && deadline_s < PREFLIGHT_REACH_MOST_S) ||
+           (answer->state == REACH_CUT_OFF && deadline_s < PREFLIGHT_CONNECT_S &&
+            answer->seconds >= deadline_s);
+}
+
 static void nodes_query(struct preflight *preflight)
 {
     struct cluster_node **nodes = calloc(preflight->names.count + 1, sizeof(*nodes));
@@ -216,17 +225,13 @@ static void nodes_query(struct preflight *preflight)
     if (count > 0 && reach_nodes(nodes, count, deadline_s, &preflight_stop, answers, &err) == 0)
         for (size_t i = 0; i < count; i++) {
             enum reach_state state = answers[i].state;
-            /* of a short budget a busy slurmd has not had the time to answer, nor a lost packet
-             * that to be sent again */
-            bool is_hasty = deadline_s < PREFLIGHT_REACH_MOST_S &&
-                            (state == REACH_FROZEN ||
-                             (state == REACH_CUT_OFF && answers[i].seconds >= deadline_s));
 
             if (!reach_is_failure(state) ||
                 state == REACH_NO_MUNGE) /* that may be this host's own fault */
                 continue;
             asked[i]->is_silent = true;
-            preflight_blame(preflight, asked[i], is_hasty ? VERDICT_UNKNOWN : VERDICT_FAIL,
+            preflight_blame(preflight, asked[i],
+                            is_hasty(&answers[i], deadline_s) ? VERDICT_UNKNOWN : VERDICT_FAIL,
                             FAULT_NONE, "workers.enumerate", reach_part(state), answers[i].message);
         }
     free(nodes);
@@ -437,7 +442,8 @@ void preflight_run(struct preflight *preflight)
     struct hostlist names;
 
     nodes_query(preflight);
-    /* A step with a silent node does not start; with --keep the others go on without it. */
+    /* A step with a node at fault does not start. With --keep the others are tested without it, and
+     * without one whose answer may only be late in any case. */
     for (int i = 0; i < 2 && !preflight_stop; i++) {
         bool is_over = preflight->has_fault && preflight->options.keep == 0;
         size_t good = preflight_good(preflight, &names);

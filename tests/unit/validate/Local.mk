@@ -121,6 +121,7 @@ check_PROGRAMS += \
 	tests/unit/validate/policy/policy_strikes.t \
 	tests/unit/validate/policy/policy_testing.t \
 	tests/unit/validate/policy/policy_turn.t \
+	tests/unit/validate/preflight/silent_nodes.t \
 	tests/unit/validate/preflight/spares.t \
 	tests/unit/validate/report/report.t \
 	tests/unit/validate/report/survey.t \
@@ -192,6 +193,10 @@ tests_unit_validate_policy_policy_refusals_t_LDADD = validate/policy/libpolicy.a
 tests_unit_validate_policy_policy_strikes_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_policy_policy_testing_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_policy_policy_turn_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
+tests_unit_validate_preflight_silent_nodes_t_SOURCES = tests/unit/validate/preflight/silent_nodes.c \
+	validate/preflight/preflight_run.c validate/preflight/members.c
+tests_unit_validate_preflight_silent_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=reach_nodes
+tests_unit_validate_preflight_silent_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_preflight_spares_t_SOURCES = tests/unit/validate/preflight/spares.c validate/preflight/spares.c
 tests_unit_validate_report_report_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=strdup
 tests_unit_validate_report_report_t_LDADD = $(libreport) $(unit_libs)
