@@ -101,6 +101,7 @@ check_PROGRAMS += \
 	tests/unit/validate/certify/outcome.t \
 	tests/unit/validate/certify/request.t \
 	tests/unit/validate/certify/settle.t \
+	tests/unit/validate/certify/step_outage.t \
 	tests/unit/validate/history/campaign.t \
 	tests/unit/validate/history/history.t \
 	tests/unit/validate/history/node_status.t \
@@ -161,6 +162,9 @@ tests_unit_validate_certify_settle_t_SOURCES = tests/unit/validate/certify/settl
 	validate/certify/state/outcome.c validate/certify/settle/actions.c validate/slurm/batch.c \
 	validate/slurm/retest.c
 tests_unit_validate_certify_settle_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(SQLITE_LIBS)
+tests_unit_validate_certify_step_outage_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime \
+	-Wl,--wrap=certify_reach_again,--wrap=certify_drop_silent
+tests_unit_validate_certify_step_outage_t_LDADD = validate/certify/libcertify.a $(unit_libs) $(muster_libs)
 tests_unit_validate_history_campaign_t_SOURCES = tests/unit/validate/history/campaign.c \
 	validate/certify/choose/group.c
 tests_unit_validate_history_campaign_t_LDADD = $(libhistory) lib/libstatistics.a \

@@ -32,7 +32,7 @@ struct step_output {
     double probe_at;    /* when they are asked, once, whether the program starts; INFINITY: not */
     volatile sig_atomic_t stop; /* ends the step */
     double read_at;             /* the last line */
-    bool has_lost;              /* a node, and the step goes on without it */
+    bool has_lost;              /* a node */
     double until; /* clock_s(): what is printed later, while we end it, names the wrong ones */
     int status;   /* as an MPI program told; -1: not yet */
     bool has_memory;
@@ -133,8 +133,8 @@ static void tick(void *context)
                                              output->step->nodes, true) > 0;
     } else if (!output->stop && clock_s() > output->watch_at) {
         if (watch(output) > 0) {
-            output->has_lost = output->step->survives_loss;
-            output->stop = !output->has_lost;
+            output->has_lost = true;
+            output->stop = !output->step->survives_loss;
         }
         output->watch_at = clock_s() + CERTIFY_WATCH_EACH_S;
     } else if (!output->stop && output->has_lost &&
@@ -210,6 +210,8 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
     labels_end(&output);
     if (rv != 0)
         return -1;
+    if (output.has_lost && !certify_stop) /* whoever else went: many at once are of one outage */
+        certify_reach_again(certify, step->nodes, step->stage);
     certify_drop_silent(certify);
     if (!output.has_memory)
         return error_set(err, "out of memory for the records of %s", step->program[0]);

@@ -23,10 +23,11 @@ struct certify_step {
 /* Runs a step; its records are added, *first is the index of the first. While a step goes on for
  * longer than a few seconds its nodes are asked whether they are still there; one that does not
  * answer fails in this stage and the step is ended, at once or, where it survives that, when it has
- * had nothing to say for some seconds. An MPI step that says nothing at all is ended once a node
- * tells that it cannot start the program (program_probe.h). Returns 0 when it ended by itself with
- * a status of the battery's (0, 1, 3), 1 when it did not (err says what was seen), -1 when it could
- * not be started. */
+ * had nothing to say for some seconds. Then all of its nodes are asked, before any of them is
+ * judged: many that go at once are of one outage. An MPI step that says nothing at all is ended
+ * once a node tells that it cannot start the program (program_probe.h). Returns 0 when it ended by
+ * itself with a status of the battery's (0, 1, 3), 1 when it did not (err says what was seen), -1
+ * when it could not be started. */
 int certify_step(struct certify *certify, const struct certify_step *step, size_t *first,
                  struct error *err);
 /* Runs "muster WORDS..." (step_muster()) as one task on each of the nodes: certify_step() with the

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/step/certify_step.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/constants/certify_constants.h"
+#include "tests/unit/tap.h"
+#include "validate/certify/settle/actions.h"
+#include "validate/certify/step/reach_nodes.h"
+#include "validate/slurm/operations.h"
+
+/* A step on more nodes than are looked at in one go, some of which go at once. Time is made up, and
+ * who answers. */
+
+enum { NODES = 2 * CERTIFY_WATCH_MOST };
+
+static double now_s, outage_s; /* from then on they do not answer */
+static size_t outage_from, outage_to;
+static bool is_known[NODES]; /* not to answer */
+static size_t asked;         /* nodes, since the step ended */
+static size_t known_in_step, judged;
+static double lasting_s;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    (void)clock;
+    *time = (struct timespec){(time_t)now_s, (long)((now_s - floor(now_s)) * 1e9)};
+    return 0;
+}
+
+size_t __wrap_certify_reach_again(struct certify *certify, const struct hostlist *names,
+                                  enum stage stage);
+size_t __wrap_certify_reach_again(struct certify *certify, const struct hostlist *names,
+                                  enum stage stage)
+{
+    size_t silent = 0;
+
+    (void)certify, (void)stage;
+    for (size_t i = 0; i < names->count; i++) {
+        size_t node = (size_t)atol(names->names[i] + 1);
+
+        if (is_known[node])
+            continue; /* those that failed are not asked again */
+        asked++;
+        is_known[node] = now_s >= outage_s && node >= outage_from && node < outage_to;
+        silent += is_known[node];
+    }
+    return silent;
+}
+
+static size_t known(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < NODES; i++)
+        count += is_known[i];
+    return count;
+}
+
+void __wrap_certify_drop_silent(struct certify *certify);
+void __wrap_certify_drop_silent(struct certify *certify)
+{
+    (void)certify;
+    judged = known();
+}
+
+static int run_step(const struct step *step, const struct process *process,
+                    struct process_result *result, struct error *err)
+{
+    double begin_s = now_s;
+
+    (void)step, (void)err;
+    while (!*process->stop && now_s < begin_s + lasting_s) {
+        now_s += 0.5;
+        process->on_line("output", false, process->context);
+        process->on_tick(process->context);
+    }
+    known_in_step = known();
+    asked = 0;
+    *result = (struct process_result){.end = *process->stop ? PROCESS_STOPPED : PROCESS_EXITED};
+    return 0;
+}
+
+static int step_with(const struct hostlist *names, bool survives_loss)
+{
+    static const struct cluster_operations operations = {.step_run = run_step};
+    static struct certify certify;
+    char name[] = "program", *program[] = {name, NULL};
+    struct certify_step step = {.stage = STAGE_LINKS,
+                                .nodes = names,
+                                .tasks_per_node = 2,
+                                .program = program,
+                                .deadline_s = 600,
+                                .survives_loss = survives_loss};
+    struct error err;
+    size_t first;
+
+    memset(is_known, 0, sizeof is_known);
+    certify = (struct certify){.operations = &operations};
+    return certify_step(&certify, &step, &first, &err);
+}
+
+int main(void)
+{
+    struct hostlist names = {0};
+    char name[32];
+
+    for (int i = 0; i < NODES; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        hostlist_append(&names, name);
+    }
+    outage_from = CERTIFY_WATCH_MOST - 100;
+    outage_to = CERTIFY_WATCH_MOST + 200;
+    lasting_s = 60;
+
+    is_int(step_with(&names, false), 1, "a step whose nodes go is ended");
+    is_int((long)known_in_step, 100, "... by the first of them that are asked");
+    is_int((long)judged, 300, "... and all of one outage are known when it is judged");
+
+    outage_s = now_s + CERTIFY_WATCH_AFTER_S + 5;
+    is_int(step_with(&names, false), 1, "a step whose nodes go between two looks is ended");
+    is_int((long)known_in_step, 200, "... by the last of them");
+    is_int((long)judged, 300, "... and those that had answered before are asked again");
+
+    outage_s = 0;
+    lasting_s = CERTIFY_WATCH_AFTER_S + 2;
+    is_int(step_with(&names, true), 0, "a step that survives a loss ends by itself");
+    is_int((long)known_in_step, 100, "... before its other nodes are asked");
+    is_int((long)judged, 300, "... and they are asked at its end");
+
+    outage_s = INFINITY;
+    is_int(step_with(&names, false), 0, "a step whose nodes all answer ends by itself");
+    is_int((long)asked, 0, "... and none is asked again");
+
+    hostlist_clear(&names);
+    return tap_done();
+}
