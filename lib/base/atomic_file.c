@@ -8,7 +8,11 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "lib/base/sysfs.h"
+#include "lib/constants/node_constants.h"
 
 /* As mkostemp(3), but with the permissions that umask leaves, which only the kernel can tell
  * without changing it for other threads. */
@@ -109,4 +113,29 @@ int atomic_file_discard(struct atomic_file *file, struct error *err)
     file->aside[0] = '\0';
     errno = saved;
     return -1;
+}
+
+/* Whether the name is an aside's, of the file of that name, or with NULL of any. */
+static bool is_aside(const char *aside, const char *name)
+{
+    const char *dot = strrchr(aside, '.');
+
+    return dot && strlen(dot) == 9 && strspn(dot + 1, "0123456789abcdef") == 8 &&
+           (!name ||
+            (strlen(name) == (size_t)(dot - aside) && strncmp(aside, name, strlen(name)) == 0));
+}
+
+void atomic_file_asides_remove(const char *directory, const char *name)
+{
+    char **names, path[SYSFS_PATH];
+    size_t count = sysfs_names("", &names, "%s", directory + 1);
+    time_t now = time(NULL);
+    struct stat status;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_aside(names[i], name) &&
+            snprintf(path, sizeof path, "%s/%s", directory, names[i]) < (int)sizeof path &&
+            lstat(path, &status) == 0 && status.st_mtime < now - ASIDE_S)
+            unlink(path);
+    sysfs_names_free(names, count);
 }

@@ -47,4 +47,9 @@ int atomic_file_commit(struct atomic_file *file, struct error *err);
  * means. */
 int atomic_file_discard(struct atomic_file *file, struct error *err);
 
+/* Removes what processes left that were killed while they wrote the file of that name in the
+ * directory, whose path is absolute; with NULL any file there. What is younger than ASIDE_S stays:
+ * it may be written now. Best effort. */
+void atomic_file_asides_remove(const char *directory, const char *name);
+
 #endif

@@ -9,9 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/atomic_file.h"
+#include "lib/base/base_name.h"
 #include "lib/base/path.h"
 #include "lib/base/read_all.h"
-#include "lib/base/atomic_file.h"
 #include "lib/base/text.h"
 #include "lib/constants/node_constants.h"
 
@@ -19,12 +20,14 @@ static const char form[] = "%Y-%m-%dT%H:%M:%SZ";
 
 void refused_write(const char *certificate_path, const char *line)
 {
-    char path[300], stamp[32];
+    char path[300], directory[300], stamp[32];
     struct atomic_file file;
 
     if (!path_beside(certificate_path, "refused", path, sizeof path))
         return;
     path_make_directory(path);
+    if (path_directory(path, directory, sizeof directory))
+        atomic_file_asides_remove(directory, base_name(path));
     text_time(stamp, sizeof stamp, form, time(NULL));
     if (atomic_file_begin(&file, path, 0644, NULL) != 0)
         return;

@@ -20,7 +20,6 @@
 #include "lib/base/regular_file.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
-#include "lib/constants/node_constants.h"
 
 enum { NOTE_BYTES = 1 << 20 };
 
@@ -31,34 +30,6 @@ int job_log_open(struct job_log *log, const char *certificate_path)
 {
     log->notes = JOB_NOTES;
     return path_beside(certificate_path, "jobs", log->path, sizeof log->path) ? 0 : -1;
-}
-
-/* ---------------------------------------------------------------- what did not end */
-
-/* Whether the name is that of a file which is written beside its place (lib/base/atomic_file.h): of
- * the file of that name, or with NULL of any. */
-static bool is_aside(const char *name, const char *of)
-{
-    const char *dot = strrchr(name, '.');
-
-    return dot && strlen(dot) == 9 && strspn(dot + 1, "0123456789abcdef") == 8 &&
-           (!of || (strlen(of) == (size_t)(dot - name) && strncmp(name, of, strlen(of)) == 0));
-}
-
-/* Removes what processes left that were given up while they wrote. */
-static void asides_remove(const char *directory, const char *of)
-{
-    char **names, path[SYSFS_PATH];
-    size_t count = sysfs_names("", &names, "%s", directory + 1);
-    time_t now = time(NULL);
-    struct stat status;
-
-    for (size_t i = 0; i < count; i++)
-        if (is_aside(names[i], of) &&
-            snprintf(path, sizeof path, "%s/%s", directory, names[i]) < (int)sizeof path &&
-            lstat(path, &status) == 0 && status.st_mtime < now - ASIDE_S)
-            unlink(path);
-    sysfs_names_free(names, count);
 }
 
 /* ---------------------------------------------------------------- lines */
@@ -177,7 +148,7 @@ static int log_add(const struct job_log *log, const char *added, size_t size, st
     if (*why.text)
         return error_set(err, "%s", why.text);
     if (path_directory(log->path, directory, sizeof directory))
-        asides_remove(directory, base_name(log->path));
+        atomic_file_asides_remove(directory, base_name(log->path));
     while (length > 0 && strlen(title) + length + size > JOB_LOG_BYTES) {
         const char *next = memchr(kept, '\n', length);
 
@@ -296,7 +267,7 @@ int job_note_leave(const struct job_log *log, uint32_t job, uid_t uid,
 
     if (fd < 0)
         return -1;
-    asides_remove(log->notes, NULL);
+    atomic_file_asides_remove(log->notes, NULL);
     oldest_remove(log);
     close(fd);
     snprintf(path, sizeof path, "%s/%" PRIu32 "-%u", log->notes, job, (unsigned)uid);

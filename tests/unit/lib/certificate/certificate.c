@@ -560,6 +560,27 @@ static void names_failed_rails(void)
     failed_rails_clear(&failed);
 }
 
+/* A file of the directory, of that time. */
+static void file_put(const char *name, time_t time_s)
+{
+    char file[sizeof path];
+    int fd;
+
+    snprintf(file, sizeof file, "%s/%s", directory, name);
+    fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    futimens(fd, (struct timespec[]){{time_s, 0}, {time_s, 0}});
+    close(fd);
+}
+
+/* Takes it away, too. */
+static bool file_take(const char *name)
+{
+    char file[sizeof path];
+
+    snprintf(file, sizeof file, "%s/%s", directory, name);
+    return unlink(file) == 0;
+}
+
 static void keeps_the_refusal(void)
 {
     char line[128];
@@ -573,6 +594,13 @@ static void keeps_the_refusal(void)
         is_str(line, "n3: certificate missing?[2J: job 12 refused", "... fit to be printed");
         ok(time(NULL) - when < 60 && when <= time(NULL), "... and its time");
     }
+    file_put("refused.0123abcd", 1764090000);
+    file_put("refused.89abcdef", time(NULL));
+    file_put("brake.0123abcd", 1764090000);
+    refused_write(path, "n3: certificate missing: job 13 refused");
+    ok(!file_take("refused.0123abcd"), "the next removes what a killed process left of one");
+    ok(file_take("refused.89abcdef"), "... not what one may be writing");
+    ok(file_take("brake.0123abcd"), "... nor another file's");
     refused_remove(path);
     is_int(refused_read(path, &when, line, sizeof line), -1, "it goes with a certificate");
     ok(refused_explains(1000, 1002), "a refusal explains the drain that follows");
