@@ -138,6 +138,9 @@ static int run(const char *path, char *const argv[], char *const environment[], 
 
 /* ---------------------------------------------------------------- the question */
 
+/* --collectives of sbatch or salloc in the environment of their steps: it goes before the twin. */
+#define COLLECTIVES_INHERITED "SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives"
+
 static int run_command(const struct options *options, const struct arguments *arguments,
                        const struct preflight_step *step, enum conf_preflight level,
                        double budget_s)
@@ -146,7 +149,7 @@ static int run_command(const struct options *options, const struct arguments *ar
     char guard[] = PREFLIGHT_GUARD "=1", quiet[] = "MUSTER_EXPLAIN=", mark[] = PREFLIGHT_MARK "=";
     char on_off[64], step_text[64], level_text[32], budget[32], config[4200];
     char twin[64]; /* preflights measure MPI's own way, whatever the step uses */
-    char inherited[] = "SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives=mpi";
+    char inherited[] = COLLECTIVES_INHERITED "=mpi";
     char *extras[EXTRAS] = {guard, quiet, mark, twin, NULL};
     char *argv[] = {
         (char *)"muster", (char *)"preflight", step_text, level_text, budget, NULL, NULL};
@@ -159,8 +162,7 @@ static int run_command(const struct options *options, const struct arguments *ar
         extras[4] = on_off;
     }
     snprintf(twin, sizeof twin, "%s=mpi", option_texts[OPTION_COLLECTIVES].twin);
-    /* an option of sbatch's or salloc's, which goes before the twin */
-    if (getenv("SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives") != NULL)
+    if (getenv(COLLECTIVES_INHERITED) != NULL)
         extras[5] = inherited;
     snprintf(step_text, sizeof step_text, "--step=%u.%u", step->job_id, step->step_id);
     snprintf(level_text, sizeof level_text, "--level=%s", conf_preflight_name(level));
