@@ -81,6 +81,9 @@
         source, name, pattern, KERNEL_BY_##cause, KERNEL_##action, FAULT_##code, false, times,     \
             within_s, "", reference, meaning                                                       \
     }
+#define VIRTUAL(source, pattern, reference)                                                        \
+    EVENT(source, "virtual", EITHER, WARN, FILESYSTEM_ERRORS, pattern, reference,                  \
+          "error of a device that is a file, as a container's image is, or on the network")
 #define END(source, name, ends, pattern, reference, meaning)                                       \
     {                                                                                              \
         source, name, pattern, KERNEL_BY_MACHINE, KERNEL_IGNORE, FAULT_NONE, false, 0, 0, ends,    \
@@ -158,21 +161,21 @@ const struct kernel_event kernel_events[] = {
     EVENT("disk", "no_medium", MACHINE, IGNORE, DISK_ERRORS, "blk_update_request: I/O error, dev fd%d, ", "Linux blk-core.c", "a floppy drive without a medium"),
     EVENT("disk", "no_medium", MACHINE, IGNORE, DISK_ERRORS, "blk_update_request: I/O error, dev sr%d, ", "Linux blk-core.c", "an optical drive without a medium"),
     /* a user mounts images by setuid programs, breaks them, and has the kernel say so */
-    EVENT("disk", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "I/O error, dev %V, sector ", "Linux blk-core.c", "error of a device that is a file, as a container's image is, or on the network"),
-    EVENT("disk", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "blk_update_request: I/O error, dev %V, sector ", "Linux blk-core.c", "error of a device that is a file, as a container's image is, or on the network"),
-    EVENT("disk", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "critical medium error, dev %V, sector ", "Linux blk-core.c", "error of a device that is a file, as a container's image is, or on the network"),
-    EVENT("disk", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "Buffer I/O error on dev %V, logical block ", "Linux fs/buffer.c", "error of a device that is a file, as a container's image is, or on the network"),
+    VIRTUAL("disk", "I/O error, dev %V, sector ", "Linux blk-core.c"),
+    VIRTUAL("disk", "blk_update_request: I/O error, dev %V, sector ", "Linux blk-core.c"),
+    VIRTUAL("disk", "critical medium error, dev %V, sector ", "Linux blk-core.c"),
+    VIRTUAL("disk", "Buffer I/O error on dev %V, logical block ", "Linux fs/buffer.c"),
     EVENT("disk", "error", MACHINE, WARN, DISK_ERRORS, "I/O error, dev %D, sector %d ", "Linux blk-core.c", "a drive could not read or write"),
     EVENT("disk", "error", MACHINE, WARN, DISK_ERRORS, "blk_update_request: I/O error, dev %D, sector ", "Linux blk-core.c", "a drive could not read or write"),
     EVENT("disk", "error", MACHINE, WARN, DISK_ERRORS, "critical medium error, dev %D, sector ", "Linux blk-core.c", "a drive could not read or write"),
     EVENT("disk", "error", MACHINE, WARN, DISK_ERRORS, "Buffer I/O error on dev %D, logical block ", "Linux fs/buffer.c", "a drive could not read or write"),
     EVENT("disk", "raid", MACHINE, WARN, DISK_ERRORS, "md/raid%d:%w Disk failure on %D", "Linux md", "a drive of an array failed"),
-    EVENT("ext4", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "EXT4-fs (%V): Remounting filesystem read-only", "Linux ext4 super.c", "error of a device that is a file, as a container's image is, or on the network"),
-    EVENT("ext4", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "EXT4-fs error (device %V): ", "Linux ext4 super.c", "error of a device that is a file, as a container's image is, or on the network"),
-    EVENT("xfs", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "XFS (%V): Filesystem has been shut down due to ", "Linux xfs_fsops.c", "error of a device that is a file, as a container's image is, or on the network"),
-    EVENT("xfs", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "XFS (%V): *Shutting down filesystem", "Linux xfs_fsops.c", "error of a device that is a file, as a container's image is, or on the network"),
-    EVENT("xfs", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "XFS (%V): Metadata corruption detected at ", "Linux xfs_error.c", "error of a device that is a file, as a container's image is, or on the network"),
-    EVENT("xfs", "virtual", EITHER, WARN, FILESYSTEM_ERRORS, "XFS (%V): metadata I/O error in ", "Linux xfs_buf.c", "error of a device that is a file, as a container's image is, or on the network"),
+    VIRTUAL("ext4", "EXT4-fs (%V): Remounting filesystem read-only", "Linux ext4 super.c"),
+    VIRTUAL("ext4", "EXT4-fs error (device %V): ", "Linux ext4 super.c"),
+    VIRTUAL("xfs", "XFS (%V): Filesystem has been shut down due to ", "Linux xfs_fsops.c"),
+    VIRTUAL("xfs", "XFS (%V): *Shutting down filesystem", "Linux xfs_fsops.c"),
+    VIRTUAL("xfs", "XFS (%V): Metadata corruption detected at ", "Linux xfs_error.c"),
+    VIRTUAL("xfs", "XFS (%V): metadata I/O error in ", "Linux xfs_buf.c"),
     EVENT("ext4", "read_only", MACHINE, DRAIN, FILESYSTEM_FAILED, "EXT4-fs (%D): Remounting filesystem read-only", "Linux ext4 super.c", "a file system was made read-only after an error"),
     EVENT("ext4", "error", MACHINE, WARN, FILESYSTEM_ERRORS, "EXT4-fs error (device %D): ", "Linux ext4 super.c", "error of a file system"),
     EVENT("xfs", "shut_down", MACHINE, DRAIN, FILESYSTEM_FAILED, "XFS (%D): Filesystem has been shut down due to ", "Linux xfs_fsops.c", "a file system was shut down after an error"),
