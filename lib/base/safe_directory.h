@@ -8,6 +8,12 @@
 
 #include "lib/base/error.h"
 
+/* Two questions, each with its rule for a directory. Of a file that is there and is to be believed:
+ * could others have put it there? All directories above count, and a sticky one as /tmp will do, as
+ * nobody takes another's file away there. Of a file that is to be made: could others have put a
+ * link in its place? A sticky directory will not do, as any name can be taken there first; those
+ * above do not count, as what is opened is checked itself, and a user's may be a group's. */
+
 /* Whether nobody but root and owner can put another file in the place of one in directory, which
  * is resolved into real: 1 yes, 0 no, with err, -1 cannot tell, with err and errno. */
 int safe_directory(const char *directory, uid_t owner, char real[PATH_MAX], struct error *err);
