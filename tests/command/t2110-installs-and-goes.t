@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # `make install` installs programs and plugin, and what muster's own folder of state needs to be made in;
-# `make uninstall` leaves neither file nor folder; `make dist` makes the same tarball whenever and with
-# whatever umask it is called, and packs every file, whatever is built.
+# `make uninstall` leaves neither file nor folder; `make dist` makes the same tarball of the same files,
+# whoever calls it, and packs every file, whatever is built. That it can copy them `make distcheck` shows.
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 . "$top_srcdir/tests/tap.sh"
 
@@ -32,14 +32,28 @@ case $prefix in
 *) is "$(find "$work/root$prefix" -mindepth 1 2>/dev/null)" '' '... nor anything in a prefix that is its own' ;;
 esac
 
-tarball() { # UMASK: a fast one, as only its order, times and owners are looked at
-    (umask "$1" && XZ_OPT=-0 make_quietly dist distdir=$name)
+tarball() { # UMASK OWNER NAME...: of these files, made in that order
+    local file
+    rm -rf "$name" "$name.tar.xz"
+    (
+        umask "$1"
+        for file in "${@:3}"; do
+            mkdir -p "$name/$(dirname "$file")"
+            echo text >"$name/$file"
+            [ "$(basename "$file")" != program ] || chmod u+x "$name/$file"
+        done
+    )
+    [ "$(id -u)" != 0 ] || chown -R "$2" "$name"
+    XZ_OPT=-0 make_quietly dist distdir=$name AM_MAKEFLAGS='-o distdir' am__post_remove_distdir=:
     cksum <"$name.tar.xz"
 }
-first=$(tarball 022)
+files='a/1 a/program b/1 b/2 c d e/f/1'
+first=$(tarball 022 0:0 $files)
 isnt "$first" '' 'make dist'
-sleep 1.1 # folders have the time at which they are made
-is "$(tarball 027)" "$first" '... is the same to the byte the next time'
+sleep 1.1 # files have the time at which they are made
+is "$(tarball 077 12345:12345 $(tac -s ' ' <<<"$files"))" "$first" '... is the same to the byte whoever makes it, and when'
+is "$(tar -tf "$name.tar.xz")" "$(tar -tf "$name.tar.xz" | LC_ALL=C sort)" '... in the order of names'
+ok '... and each file that it packs is there, or can be made' make -n distdir
 
 # Each condition of configure does not hold.
 packed_where_nothing_is_built() {
