@@ -8,7 +8,7 @@ bool decision_drains(enum verdict verdict, enum fault_code code, enum fault_drai
 
 enum decision decision_make(const struct decision_facts *facts, const struct decision_rules *rules)
 {
-    bool is_ours = facts->role == ROLE_TEST || facts->role == ROLE_RETEST;
+    bool is_ours = role_is_testable(facts->role);
     bool is_early = facts->role == ROLE_TEST && facts->strike < rules->strikes;
 
     if (!is_ours)

@@ -61,6 +61,11 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
         plan_set(plan, ROLE_LEAVE, "", "left alone: its state is %s%s", node->state, "");
 }
 
+bool role_is_testable(enum plan_role role)
+{
+    return role == ROLE_TEST || role == ROLE_RETEST;
+}
+
 const struct cluster_partition *plan_partition(const struct cluster *cluster, const char *wanted,
                                                const char *const *names, size_t count)
 {

@@ -30,6 +30,9 @@ struct plan {
  * knows whether it did. */
 void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, struct plan *plan);
 
+/* Whether a run tests nodes of that role. */
+bool role_is_testable(enum plan_role role);
+
 /* The partition to allocate in: wanted when given, else of those that are up the one that has most
  * of the named nodes (the default one, then the first, where there are several). NULL when there is
  * none. */

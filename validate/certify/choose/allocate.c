@@ -104,8 +104,7 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
 
     *names = (struct hostlist){0};
     for (size_t i = 0; list && i < certify->count; i++)
-        if ((certify->node_runs[i].plan.role == ROLE_TEST ||
-             certify->node_runs[i].plan.role == ROLE_RETEST) &&
+        if (role_is_testable(certify->node_runs[i].plan.role) &&
             outcome_is_good(&certify->node_runs[i].outcome))
             list[count++] = certify->node_runs[i].name;
     partition = plan_partition(&certify->cluster, certify->options.partition, list, count);

@@ -21,11 +21,6 @@ static enum availability availability_of(const struct cluster_node *node, enum p
                : AVAILABILITY_BUSY;
 }
 
-static bool is_testable(enum plan_role role)
-{
-    return role == ROLE_TEST || role == ROLE_RETEST;
-}
-
 /* What the choice looks at: of each node of the cluster its role, and whether it is left in the
  * campaign, or certified by it. */
 struct role_table {
@@ -141,7 +136,7 @@ int group_choose(const struct cluster *cluster, const struct campaign *campaign,
             availability_of(&cluster->nodes[i], table.roles[i]) != AVAILABILITY_READY ||
             (most > 0 && group->wanted.count == most))
             continue;
-        testable += is_testable(table.roles[i]);
+        testable += role_is_testable(table.roles[i]);
         rv = hostlist_append(&group->wanted, cluster->nodes[i].name);
     }
     if (rv == 0 && testable > 0)

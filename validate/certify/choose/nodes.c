@@ -86,11 +86,6 @@ static int select_named(struct certify *certify, struct error *err)
     return rv;
 }
 
-static bool is_testable(const struct plan *plan)
-{
-    return plan->role == ROLE_TEST || plan->role == ROLE_RETEST;
-}
-
 /* Adds all free nodes that are not among those of the run; those that wait for their first
  * certificate last. */
 static void others_add(struct certify *certify, const struct hostlist *named,
@@ -125,7 +120,7 @@ static int partners_add(struct certify *certify, struct error *err)
 
     for (size_t i = 0; i < certify->count; i++) {
         hostlist_append(&named, certify->node_runs[i].name);
-        if (!is_testable(&certify->node_runs[i].plan))
+        if (!role_is_testable(certify->node_runs[i].plan.role))
             continue;
         testable++;
         alone = certify->node_runs[i].name;
