@@ -229,14 +229,6 @@ static void failed_add(const char *node, void *context)
     hostlist_append(context, node);
 }
 
-/* A node that failed must not keep the certificate of better days; a suspect keeps it, and a prolog
- * of somebody else's says nothing against the node. */
-static bool has_lost_it(const struct node_run *node_run)
-{
-    return outcome_tested(&node_run->outcome) == VERDICT_FAIL && !node_run->plan.wants_refusal &&
-           node_run->decision != DECISION_SUSPECT;
-}
-
 /* Of a node that has just told what became of its certificate. */
 static void revoked_take(struct certify *certify, size_t first)
 {
@@ -274,7 +266,7 @@ static void certificates_revoke(struct certify *certify)
                           (hostlist_set_contains(&known, node_run->name) ||
                            revocation_read(node_run->slurm->comment) != 0);
 
-        if (certify_is_held(node_run) && (has_lost_it(node_run) || was_failed))
+        if (certify_is_held(node_run) && (certify_has_lost_it(node_run) || was_failed))
             hostlist_append(&names, node_run->name);
     }
     if (names.count > 0 && certify->job_id != 0 && !certify->options.is_dry_run) {
@@ -304,14 +296,12 @@ static void revocation_written(const char *name, const char *comment, const stru
 }
 
 /* Until when certificates of the node are to be revoked: 0 for not at all, -1 to leave that as it
- * is. A node that Slurm took away was not looked at. */
+ * is. */
 static time_t revoked_until(const struct node_run *node_run, time_t now)
 {
-    bool is_ours = node_run->plan.role == ROLE_TEST || node_run->plan.role == ROLE_RETEST;
-
     if (*node_run->certified_until || node_run->is_revoked)
         return 0;
-    return is_ours && has_lost_it(node_run) ? now : -1;
+    return certify_has_lost_it(node_run) ? now : -1;
 }
 
 static void revocations_write(struct certify *certify)

@@ -32,7 +32,6 @@ static char *without_gate(const char *extra, struct error *err)
 static char *text_wanted(struct certify *certify, const struct node_run *node_run,
                          const char *extra, bool offers)
 {
-    enum verdict verdict = outcome_tested(&node_run->outcome);
     struct error err = {""};
     char *text = NULL, *ungated;
 
@@ -45,8 +44,8 @@ static char *text_wanted(struct certify *certify, const struct node_run *node_ru
         }
         if (!text)
             certify_note(certify, "%s: %s", node_run->name, err.text);
-    } else if (offers && verdict == VERDICT_FAIL && node_run->decision != DECISION_SUSPECT &&
-               *extra && !extra_is_over(extra, (long long)time(NULL))) {
+    } else if (offers && certify_has_lost_it(node_run) && *extra &&
+               !extra_is_over(extra, (long long)time(NULL))) {
         text = extra_with(extra, 0, 0, &err);
     }
     return text;

@@ -5,7 +5,7 @@
 #include "validate/certify/state/run.h"
 
 /* Level and end of the certificates in the nodes' Extra, for jobs that ask for
- * them; out of the Extra of nodes that failed */
+ * them; out of the Extra of nodes that certify_has_lost_it() */
 void certify_extras(struct certify *certify);
 
 #endif

@@ -63,6 +63,13 @@ bool certify_is_held(const struct node_run *node_run)
     return node_run->is_in_job && !node_run->is_silent && !node_run->is_missed;
 }
 
+bool certify_has_lost_it(const struct node_run *node_run)
+{
+    return role_is_testable(node_run->plan.role) && !node_run->plan.wants_refusal &&
+           outcome_tested(&node_run->outcome) == VERDICT_FAIL &&
+           node_run->decision != DECISION_SUSPECT;
+}
+
 bool certify_is_complete(const struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {

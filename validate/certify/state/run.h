@@ -153,5 +153,9 @@ bool certify_is_complete(const struct certify *certify, size_t first);
 /* Whether the node was in the jobs so far and answers, faulty or not: one that does not would only
  * hold up a step. */
 bool certify_is_held(const struct node_run *node_run);
+/* Whether the node has lost the certificate of better days: it failed. Not a suspect, which keeps
+ * it, nor one that Slurm took away, which was not tested; a prolog of somebody else's says nothing
+ * against its node. */
+bool certify_has_lost_it(const struct node_run *node_run);
 
 #endif

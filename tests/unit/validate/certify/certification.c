@@ -1596,6 +1596,23 @@ static void others_write(void)
     certify_clear(&certify);
 }
 
+/* Slurm drains n5, which another run certifies meanwhile. */
+static void keeps_the_certificate_of_what_slurm_took_away(void)
+{
+    static struct certify certify;
+    const char *kept = others;
+
+    has_extra = is_changing = true;
+    others = "gres/gpu count reported lower than configured (0 < 8)";
+    run(&certify, false);
+    others = kept;
+    has_extra = false;
+    is_int(outcome_of(&certify, "n5")->verdict, VERDICT_FAIL, "one that Slurm took away fails");
+    has_str(world.nodes[4].extra, "\"muster_level\":2,\"muster_expires\":4000000000",
+            "... its certificate is not revoked, and jobs are still offered it");
+    certify_clear(&certify);
+}
+
 /* A campaign tests it no more than twice: nobody but Slurm has it. */
 static void answers_again(void)
 {
@@ -2117,6 +2134,7 @@ int main(void)
     removes_the_certificate_where_another_node_hangs();
     certificate_kept();
     others_write();
+    keeps_the_certificate_of_what_slurm_took_away();
     full_disk();
     missing_program();
     dies("n2", 1, false);
