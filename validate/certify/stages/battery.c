@@ -157,6 +157,13 @@ static int battery_pair(struct certify *certify, const struct hostlist *names, s
     return whole;
 }
 
+static bool battery_takes(const void *context, const struct node_run *node_run)
+{
+    const struct battery *battery = context;
+
+    return !battery->takes || battery->takes(battery, node_run);
+}
+
 /* The good nodes that the battery is for; sets is_asked of these and no others. names must be
  * released. Returns their number. */
 static size_t battery_nodes(struct certify *certify, const struct battery *battery,
@@ -167,7 +174,7 @@ static size_t battery_nodes(struct certify *certify, const struct battery *batte
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
 
-        node_run->is_asked &= !battery->takes || battery->takes(battery, node_run);
+        node_run->is_asked &= battery_takes(battery, node_run);
         if (node_run->is_asked)
             hostlist_append(names, node_run->name);
     }
@@ -208,7 +215,7 @@ void certify_battery(struct certify *certify, const struct battery *battery)
         hostlist_clear(&names);
         battery_nodes(certify, battery, &names);
     }
-    certify_retest(certify, stage, asked, battery_pair, battery);
+    certify_retest(certify, stage, asked, battery_pair, battery_takes, battery);
     if (asked > 0)
         certify_stage_end(certify, asked);
     hostlist_clear(&names);

@@ -64,10 +64,18 @@ static void doubt(struct certify *certify, struct node_run *node_run, enum stage
     conclude(certify, node_run, stage, VERDICT_UNKNOWN, text);
 }
 
+/* How a stage's program is run on two nodes. */
+struct pair_runner {
+    certify_pair_fn *run;
+    certify_takes_fn *takes;
+    const void *context;
+};
+
 /* A good node, of those that passed the stage where there are any, on another leaf switch where
  * there is one. NULL: none that was not tried. */
 static struct node_run *partner_find(const struct certify *certify, const struct node_run *suspect,
-                                     enum stage stage, const struct hostlist *tried)
+                                     enum stage stage, const struct pair_runner *runner,
+                                     const struct hostlist *tried)
 {
     struct node_run *best = NULL;
     int best_rank = -1;
@@ -80,7 +88,7 @@ static struct node_run *partner_find(const struct certify *certify, const struct
 
         if (node_run == suspect || !node_run->is_in_job || node_run->is_suspect ||
             !outcome_is_good(&node_run->outcome) || hostlist_contains(tried, node_run->name) ||
-            rank <= best_rank)
+            (runner->takes && !runner->takes(runner->context, node_run)) || rank <= best_rank)
             continue;
         best = node_run;
         best_rank = rank;
@@ -118,7 +126,7 @@ static void slurmd_query(struct certify *certify, struct node_run *suspect,
 
 /* Runs the stage's program on the two alone. Returns whether the suspicion has ended. */
 static bool pair_run(struct certify *certify, struct node_run *suspect, struct node_run *partner,
-                     enum stage stage, certify_pair_fn *run, const void *context)
+                     enum stage stage, const struct pair_runner *runner)
 {
     struct hostlist names = {0};
     size_t first = certify->records.count;
@@ -132,7 +140,7 @@ static bool pair_run(struct certify *certify, struct node_run *suspect, struct n
         certify->node_runs[i].is_asked =
             &certify->node_runs[i] == suspect || &certify->node_runs[i] == partner;
     progress_doing(&certify->progress, "%s again, alone with %s", suspect->name, partner->name);
-    rv = names.count == 2 ? run(certify, &names, &first, context) : -1;
+    rv = names.count == 2 ? runner->run(certify, &names, &first, runner->context) : -1;
     if (certify_stop) {
         doubt(certify, suspect, stage, "not retested");
     } else if (rv == 0) {
@@ -160,15 +168,15 @@ static bool pair_run(struct certify *certify, struct node_run *suspect, struct n
 }
 
 static void suspect_retest(struct certify *certify, struct node_run *suspect, enum stage stage,
-                           certify_pair_fn *run, const void *context)
+                           const struct pair_runner *runner)
 {
     struct hostlist tried = {0};
 
     for (int i = 0; i < CERTIFY_RETEST_PARTNERS && !certify_stop; i++) {
-        struct node_run *partner = partner_find(certify, suspect, stage, &tried);
+        struct node_run *partner = partner_find(certify, suspect, stage, runner, &tried);
 
         if (!partner || hostlist_append(&tried, partner->name) != 0 ||
-            pair_run(certify, suspect, partner, stage, run, context))
+            pair_run(certify, suspect, partner, stage, runner))
             break;
     }
     if (suspect->is_suspect)
@@ -179,8 +187,9 @@ static void suspect_retest(struct certify *certify, struct node_run *suspect, en
 }
 
 void certify_retest(struct certify *certify, enum stage stage, size_t asked, certify_pair_fn *run,
-                    const void *context)
+                    certify_takes_fn *takes, const void *context)
 {
+    const struct pair_runner runner = {run, takes, context};
     struct hostlist names = {0};
     size_t count = 0, tested = 0;
 
@@ -208,7 +217,7 @@ void certify_retest(struct certify *certify, enum stage stage, size_t asked, cer
         else if (alike_is_common(0, count, asked) || tested++ >= CERTIFY_RETESTS)
             doubt(certify, node_run, stage, "not retested because many nodes did the same");
         else
-            suspect_retest(certify, node_run, stage, run, context);
+            suspect_retest(certify, node_run, stage, &runner);
     }
     hostlist_clear(&names);
 }

@@ -62,11 +62,12 @@ static bool refuses_certificates;
 static bool has_extra;   /* the cluster offers certificates to jobs */
 static bool is_changing; /* the site and another run change nodes once the run has its first job */
 static int keeping = -1; /* the node that keeps a certificate of level full, until 4000000000 */
-/* the nodes' accelerators: none; well; n1's slow; n1's slow near its limit; all slow; no library;
- * one node's library missing */
+/* the nodes' accelerators: none; well, as many on each; well, more of them from n4 on; n1's slow;
+ * n1's slow near its limit; all slow; no library; one node's library missing */
 static enum {
     NO_GPUS,
     GPUS,
+    GPUS_OF_TWO_COUNTS,
     GPU_IS_SLOW,
     GPU_IS_NEAR,
     GPUS_ARE_SLOW,
@@ -245,6 +246,11 @@ static int name_of(char *name, size_t size, struct error *err)
     return turn("name", err);
 }
 
+static long gpus_of(int i)
+{
+    return accelerators == NO_GPUS ? 0 : accelerators == GPUS_OF_TWO_COUNTS && i >= 3 ? 16 : 8;
+}
+
 static int load_nodes(struct cluster *cluster, struct error *err)
 {
     bool is_hung = world.job == 0 && allocations > 2;
@@ -258,11 +264,14 @@ static int load_nodes(struct cluster *cluster, struct error *err)
     cluster->node_count = NODES;
     for (int i = 0; i < NODES; i++) {
         struct cluster_node *node = &cluster->nodes[i];
+        char gres[32] = "";
 
+        if (gpus_of(i) > 0)
+            snprintf(gres, sizeof gres, "gpu:x:%ld(S:0-1)", gpus_of(i));
         *node = (struct cluster_node){
             .name = strdup(nodes[i].name),
             .address = strdup(nodes[i].name),
-            .gres = strdup(accelerators != NO_GPUS ? "gpu:x:8(S:0-1)" : ""),
+            .gres = strdup(gres),
             .features = strdup(""),
             .reason = strdup(world.nodes[i].reason),
             .comment = strdup(world.nodes[i].comment),
@@ -854,6 +863,11 @@ static int step(const struct step *wanted, const struct process *process,
         snprintf(container_program, sizeof container_program, "%s", wanted->program[0]);
         gpu_tasks = wanted->tasks_per_node;
     }
+    for (size_t i = 0; i < wanted->nodes->count; i++)
+        if (wanted->gpus > gpus_of(index_of(wanted->nodes->names[i]))) {
+            result->status = 1; /* srun: Requested node configuration is not available */
+            return 0;
+        }
     for (size_t i = 0; strncmp(name, "muster-", 7) == 0 && i < wanted->nodes->count; i++)
         if (!has_program(wanted->nodes->names[i])) {
             if (is_waiting)
@@ -1831,11 +1845,21 @@ static void dies(const char *name, int times, bool is_drained)
     dying = "";
     is_int(world.nodes[index_of(name)].is_drained, is_drained, "%s whose process ends %s", name,
            is_drained ? "again and again is drained" : "once is not drained");
-    ok(!world.nodes[index_of(name)].is_issued && world.nodes[5].is_issued,
+    ok(!world.nodes[index_of(name)].is_issued && world.nodes[0].is_issued,
        "... it is not certified, and others are");
     if (is_drained)
         has_str(world.nodes[index_of(name)].reason, "alone with", "... and why");
     certify_clear(&certify);
+}
+
+/* A step asks each of its nodes for as many GPUs. */
+static void retests_with_a_node_that_has_as_many_gpus(void)
+{
+    accelerators = GPUS_OF_TWO_COUNTS;
+    dying_in = "muster-gpu";
+    dies("n6", 9, true);
+    dying_in = "muster-links";
+    accelerators = NO_GPUS;
 }
 
 /* The first try of a stage accepts connections of the nodes alone; the next one shows what it is
@@ -2143,6 +2167,7 @@ int main(void)
     dies("n2", 1, false);
     dies("n2", 9, true);
     dying_in = "muster-links";
+    retests_with_a_node_that_has_as_many_gpus();
     addresses();
     cut_check();
     idle();

@@ -428,7 +428,7 @@ static void run(struct certify *certify)
         int rv;
 
         if (names.count < 2) {
-            certify_retest(certify, STAGE_LINKS, asked, links_pair, NULL);
+            certify_retest(certify, STAGE_LINKS, asked, links_pair, NULL, NULL);
             certify_all(certify, &names, STAGE_LINKS, VERDICT_UNKNOWN, "links",
                         "links needs two good nodes");
             break;
@@ -450,7 +450,7 @@ static void run(struct certify *certify)
             break;
         }
     }
-    certify_retest(certify, STAGE_LINKS, asked, links_pair, NULL);
+    certify_retest(certify, STAGE_LINKS, asked, links_pair, NULL, NULL);
     if (asked > 0)
         certify_stage_end(certify, asked);
     hostlist_clear(&names);
