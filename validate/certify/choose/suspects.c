@@ -225,11 +225,11 @@ static void partners_find(const struct certify *certify, const struct hostlist *
 /* Those of the partition that the run is to be in: partners of another one could outvote the nodes
  * to be tested. */
 static void beside_find(const struct certify *certify, const struct hostlist *others,
-                        const struct hostlist *wanted, struct hostlist *beside)
+                        const struct hostlist *tested, struct hostlist *beside)
 {
     const struct cluster_partition *partition =
         plan_partition(&certify->cluster, certify->options.partition,
-                       (const char *const *)wanted->names, wanted->count);
+                       (const char *const *)tested->names, tested->count);
 
     for (size_t i = 0; i < others->count; i++)
         if (!partition || hostlist_contains(&partition->nodes, others->names[i]))
@@ -239,12 +239,16 @@ static void beside_find(const struct certify *certify, const struct hostlist *ot
 void certify_keep(struct certify *certify, const struct hostlist *others,
                   const struct hostlist *wanted)
 {
-    struct hostlist partners = {0}, beside = {0};
+    struct hostlist tested = {0}, partners = {0}, beside = {0};
     size_t kept = 0;
 
-    if (wanted->count > 0) {
-        beside_find(certify, others, wanted, &beside);
-        partners_find(certify, &beside, wanted, &partners);
+    for (size_t i = 0; i < certify->count; i++)
+        if (role_is_testable(certify->node_runs[i].plan.role) &&
+            hostlist_contains(wanted, certify->node_runs[i].name))
+            hostlist_append(&tested, certify->node_runs[i].name);
+    if (tested.count > 0) {
+        beside_find(certify, others, &tested, &beside);
+        partners_find(certify, &beside, &tested, &partners);
     }
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run node_run = certify->node_runs[i];
@@ -254,6 +258,7 @@ void certify_keep(struct certify *certify, const struct hostlist *others,
             certify->node_runs[kept++] = node_run;
     }
     certify->count = kept;
+    hostlist_clear(&tested);
     hostlist_clear(&partners);
     hostlist_clear(&beside);
 }

@@ -8,9 +8,9 @@
  * runs, notes each, and leaves in the run only those that one is about and a few partners. Where
  * reports cannot be read, has_unread is set and the others count. Returns 0, or -1 with err. */
 int certify_suspects(struct certify *certify, struct error *err);
-/* Leaves only the wanted nodes in the run, and a few others as partners: one on each leaf
- * switch that has a wanted one, and enough; of the partition that has most of the wanted ones, as a
- * run is in one. */
+/* Leaves only the wanted nodes in the run, and a few others as partners of those among them that
+ * can be tested: one on each leaf switch that has such a node, and enough; of the partition that
+ * has most of these nodes, as a run is in one. */
 void certify_keep(struct certify *certify, const struct hostlist *others,
                   const struct hostlist *wanted);
 /* Takes away the suspect reports about nodes that were tested, if any are known, from all in the

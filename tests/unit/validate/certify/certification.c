@@ -122,6 +122,8 @@ static double missed_s;          /* ... and from when on slurmctld does not eith
 static bool is_idle;
 static double job_at_s, lasting_s, listing_s, given_back_s;
 static int looks;
+static bool is_split;               /* n1, n2 and n6 are in a partition of their own, q */
+static const char *named;           /* -w; NULL: not given */
 static const char *stopped_in = ""; /* the program in whose step the run gets SIGINT */
 static char refused_name[64];
 static double now_s;
@@ -295,12 +297,14 @@ static int load(struct cluster *cluster, struct error *err)
 {
     if (load_nodes(cluster, err) != 0)
         return -1;
-    cluster->partitions = calloc(1, sizeof *cluster->partitions);
-    cluster->partition_count = 1;
-    cluster->partitions[0] =
-        (struct cluster_partition){.name = strdup("p"), .is_default = true, .is_up = true};
+    cluster->partition_count = is_split ? 2 : 1;
+    cluster->partitions = calloc(cluster->partition_count, sizeof *cluster->partitions);
+    for (int i = 0; i < (int)cluster->partition_count; i++)
+        cluster->partitions[i] = (struct cluster_partition){
+            .name = strdup(i == 0 ? "p" : "q"), .is_default = i == 0, .is_up = true};
     for (int i = 0; i < NODES; i++)
-        hostlist_append(&cluster->partitions[0].nodes, nodes[i].name);
+        hostlist_append(&cluster->partitions[is_split && nodes[i].kind == HEALTHY].nodes,
+                        nodes[i].name);
     return 0;
 }
 
@@ -1037,6 +1041,7 @@ static void begin(struct certify *certify, bool is_dry_run)
                                 .options = {.is_dry_run = is_dry_run,
                                             .is_idle = is_idle,
                                             .is_suspects = is_suspects,
+                                            .nodes = named,
                                             .level = level},
                                 .undo = {.journal = -1, .keeper_pipe = -1}};
     conf_defaults(&certify->conf);
@@ -2024,6 +2029,21 @@ static void knows_no_suspects_without_reports(void)
     has_silent_reports = is_suspects = false;
 }
 
+/* n5 is in the default partition and not to be tested; n1 is in the other one. */
+static void partners_are_of_the_partition_of_who_is_tested(void)
+{
+    static struct certify certify;
+
+    is_split = true;
+    named = "n1,n5";
+    run(&certify, false);
+    ok(world.nodes[0].is_issued, "a node that is named with one that is not free has partners");
+    ok(world.nodes[1].is_issued && world.nodes[5].is_issued, "... of its own partition");
+    certify_clear(&certify);
+    is_split = false;
+    named = NULL;
+}
+
 /* Whenever the job comes. */
 static void idle_any_time(void)
 {
@@ -2173,6 +2193,7 @@ int main(void)
     idle();
     fails_none_when_stopped();
     knows_no_suspects_without_reports();
+    partners_are_of_the_partition_of_who_is_tested();
     idle_any_time();
     is_idle = true;
     job_at_s = INFINITY;
