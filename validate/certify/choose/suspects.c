@@ -37,6 +37,7 @@ struct collected {
     struct certify *certify;
     struct ran *asked; /* strings are the records' */
     size_t count;
+    bool is_any_read;      /* of a partition */
     struct hostlist nodes; /* of the tasks */
     struct labels labels;
 };
@@ -151,7 +152,8 @@ static int reports_collect(struct certify *certify, const struct cluster_partiti
 }
 
 /* A job is in one partition. What cannot be read is left to a later run: the strikes and quick
- * failures count without it, but the run does not pass. */
+ * failures count without it, but the run does not pass. Partitions that are down are so on purpose:
+ * they, which are the last ones, forbid that only where no other was read. */
 static void collect_beside(const struct cluster_partition *partition, const struct hostlist *names,
                            void *context)
 {
@@ -159,15 +161,17 @@ static void collect_beside(const struct cluster_partition *partition, const stru
     struct error err = {""};
 
     if (!partition && names->count > 0) {
-        collected->certify->has_unread = true;
+        collected->certify->has_unread |= !collected->is_any_read;
         certify_note(collected->certify,
                      "cannot read the suspect reports of %zu nodes: none of their partitions is up",
                      names->count);
-    }
-    if (partition && names->count > 0 && !certify_stop &&
-        reports_collect(collected->certify, partition, names, collected, &err) != 0) {
-        collected->certify->has_unread = true;
-        certify_note(collected->certify, "%s", err.text);
+    } else if (names->count > 0 && !certify_stop) {
+        if (reports_collect(collected->certify, partition, names, collected, &err) == 0) {
+            collected->is_any_read = true;
+        } else {
+            collected->certify->has_unread = true;
+            certify_note(collected->certify, "%s", err.text);
+        }
     }
     labels_clear(&collected->labels);
     hostlist_clear(&collected->nodes);

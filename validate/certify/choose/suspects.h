@@ -6,7 +6,8 @@
 
 /* Reads the suspect reports on those nodes of the run that are free, and the strikes of earlier
  * runs, notes each, and leaves in the run only those that one is about and a few partners. Where
- * reports cannot be read, has_unread is set and the others count. Returns 0, or -1 with err. */
+ * reports cannot be read, the others count, and has_unread is set, but for those in partitions that
+ * are down where others were read. Returns 0, or -1 with err. */
 int certify_suspects(struct certify *certify, struct error *err);
 /* Leaves only the wanted nodes in the run, and a few others as partners of those among them that
  * can be tested: one on each leaf switch that has such a node, and enough; of the partition that

@@ -120,7 +120,7 @@ struct certify {
     struct hostlist notes;       /* lines under the table */
     bool is_misused;             /* a node or partition was named that is not there */
     bool has_fault;              /* a fault that is no node's */
-    bool has_unread;             /* suspect reports of nodes could not be read */
+    bool has_unread;             /* suspect reports could not be read: the run does not pass */
     bool is_broken;              /* it could not begin, go on or undo all: no node's fault */
     bool lacks_job;              /* no job of nodes that were to be had, for no known reason */
     char *peers;                 /* for certify_environment_peers(); NULL: not known */

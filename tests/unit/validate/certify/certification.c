@@ -123,6 +123,7 @@ static bool is_idle;
 static double job_at_s, lasting_s, listing_s, given_back_s;
 static int looks;
 static bool is_split;               /* n1, n2 and n6 are in a partition of their own, q */
+static int partitions_down;         /* of p and q, the last ones first */
 static const char *named;           /* -w; NULL: not given */
 static const char *stopped_in = ""; /* the program in whose step the run gets SIGINT */
 static char refused_name[64];
@@ -301,7 +302,9 @@ static int load(struct cluster *cluster, struct error *err)
     cluster->partitions = calloc(cluster->partition_count, sizeof *cluster->partitions);
     for (int i = 0; i < (int)cluster->partition_count; i++)
         cluster->partitions[i] = (struct cluster_partition){
-            .name = strdup(i == 0 ? "p" : "q"), .is_default = i == 0, .is_up = true};
+            .name = strdup(i == 0 ? "p" : "q"),
+            .is_default = i == 0,
+            .is_up = i < (int)cluster->partition_count - partitions_down};
     for (int i = 0; i < NODES; i++)
         hostlist_append(&cluster->partitions[is_split && nodes[i].kind == HEALTHY].nodes,
                         nodes[i].name);
@@ -2029,6 +2032,24 @@ static void knows_no_suspects_without_reports(void)
     has_silent_reports = is_suspects = false;
 }
 
+/* Nodes of a partition that is down on purpose keep their suspect reports. */
+static void reads_suspect_reports_where_a_partition_is_up(void)
+{
+    static struct certify certify;
+
+    is_split = is_suspects = true;
+    partitions_down = 1;
+    is_int(run(&certify, false), COMMAND_PASS, "suspect reports of a partition that is up suffice");
+    ok(has_note(&certify, "cannot read the suspect reports of 3 nodes: none of their partitions"),
+       "... the others are told of");
+    certify_clear(&certify);
+    partitions_down = 2;
+    is_int(run(&certify, false), COMMAND_UNKNOWN, "where none is up suspects are unknown");
+    certify_clear(&certify);
+    is_split = is_suspects = false;
+    partitions_down = 0;
+}
+
 /* n5 is in the default partition and not to be tested; n1 is in the other one. */
 static void partners_are_of_the_partition_of_who_is_tested(void)
 {
@@ -2193,6 +2214,7 @@ int main(void)
     idle();
     fails_none_when_stopped();
     knows_no_suspects_without_reports();
+    reads_suspect_reports_where_a_partition_is_up();
     partners_are_of_the_partition_of_who_is_tested();
     idle_any_time();
     is_idle = true;
