@@ -239,6 +239,64 @@ void certify_program(const struct certify *certify, const char *name, double lim
         arguments_add(program, "--quick");
 }
 
+/* Why nothing was measured, of each node that passed; NULL: something was, or no reason is given.
+ */
+static void reasons_find(const struct certify *certify, enum stage stage, enum suite_id suite,
+                         size_t first, const char **reasons, bool *is_measured)
+{
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+        const struct node_run *node_run = record->node && catalog_is_suite(record->suite, suite)
+                                              ? certify_node_run(certify, record->node)
+                                              : NULL;
+
+        if (!node_run || node_run->outcome.stages[stage] != VERDICT_PASS)
+            continue;
+        if (record->verdict == VERDICT_SKIP)
+            reasons[node_run - certify->node_runs] = record->message;
+        else
+            is_measured[node_run - certify->node_runs] = true;
+    }
+    for (size_t i = 0; i < certify->count; i++)
+        if (is_measured[i])
+            reasons[i] = NULL;
+}
+
+/* Notes the reason of the first of the nodes, for all that have it, and takes it away. */
+static void reason_note(struct certify *certify, enum stage stage, const char **reasons,
+                        size_t first)
+{
+    const char *reason = reasons[first];
+    struct hostlist names = {0};
+    char *folded;
+
+    for (size_t i = first; i < certify->count; i++)
+        if (reasons[i] && strcmp(reasons[i], reason) == 0) {
+            certify->node_runs[i].outcome.stages[stage] = VERDICT_SKIP;
+            hostlist_append(&names, certify->node_runs[i].name);
+            reasons[i] = NULL;
+        }
+    folded = hostlist_fold(&names);
+    certify_note(certify, "%s: %s: %s", stage_name(stage), folded ? folded : "some nodes", reason);
+    free(folded);
+    hostlist_clear(&names);
+}
+
+void certify_skip_unmeasured(struct certify *certify, enum stage stage, enum suite_id suite,
+                             size_t first)
+{
+    const char **reasons = calloc(certify->count + 1, sizeof *reasons);
+    bool *is_measured = calloc(certify->count + 1, sizeof *is_measured);
+
+    if (reasons && is_measured)
+        reasons_find(certify, stage, suite, first, reasons, is_measured);
+    for (size_t i = 0; reasons && i < certify->count; i++)
+        if (reasons[i])
+            reason_note(certify, stage, reasons, i);
+    free(reasons);
+    free(is_measured);
+}
+
 void certify_coverage_note(struct certify *certify, enum stage stage, size_t first)
 {
     for (size_t i = certify->records.count; i-- > first;) {

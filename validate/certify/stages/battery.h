@@ -40,6 +40,10 @@ int certify_ranks_per_node(const struct certify *certify);
 /* Adds the program's path and what all of them take to its arguments. */
 void certify_program(const struct certify *certify, const char *name, double limit_s,
                      struct arguments *program);
+/* Makes the stage skipped for the nodes that passed it with nothing measured, by the suite's
+ * records since first, and notes why: one note for all that say the same. */
+void certify_skip_unmeasured(struct certify *certify, enum stage stage, enum suite_id suite,
+                             size_t first);
 /* Notes what the stage left out of what it could have tested, by its newest record of metric
  * coverage since first. */
 void certify_coverage_note(struct certify *certify, enum stage stage, size_t first);

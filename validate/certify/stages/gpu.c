@@ -4,8 +4,6 @@
 #include "validate/certify/stages/stages.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/stages/battery.h"
@@ -81,24 +79,6 @@ static void run(struct certify *certify)
                                                    .build = gpu_arguments});
 }
 
-/* Why nothing was measured on the node; NULL: something was, or no reason was given. */
-static const char *reason_of(const struct certify *certify, const char *node, size_t first)
-{
-    const char *reason = NULL;
-
-    for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
-
-        if (!record->node || strcmp(record->node, node) != 0 ||
-            !catalog_is_suite(record->suite, SUITE_GPU))
-            continue;
-        if (record->verdict != VERDICT_SKIP)
-            return NULL;
-        reason = record->message;
-    }
-    return reason;
-}
-
 static bool is_figure(const struct record *record)
 {
     return record->node && record->part && record->metric && record->unit &&
@@ -106,38 +86,9 @@ static bool is_figure(const struct record *record)
            catalog_is_suite(record->suite, SUITE_GPU);
 }
 
-/* A node on which nothing was measured has passed nothing: it is skipped, with one note for all
- * that say the same. */
 static void fold(struct certify *certify, size_t first)
 {
-    const char **reasons = calloc(certify->count + 1, sizeof *reasons);
-
-    for (size_t i = 0; reasons && i < certify->count; i++) {
-        struct node_run *node_run = &certify->node_runs[i];
-
-        if (node_run->outcome.stages[STAGE_GPU] != VERDICT_PASS)
-            continue;
-        reasons[i] = reason_of(certify, node_run->name, first);
-        if (reasons[i])
-            node_run->outcome.stages[STAGE_GPU] = VERDICT_SKIP;
-    }
-    for (size_t i = 0; reasons && i < certify->count; i++) {
-        const char *reason = reasons[i];
-        struct hostlist names = {0};
-        char *folded;
-
-        for (size_t k = i; reason && k < certify->count; k++)
-            if (reasons[k] && strcmp(reasons[k], reason) == 0) {
-                hostlist_append(&names, certify->node_runs[k].name);
-                reasons[k] = NULL;
-            }
-        folded = hostlist_fold(&names);
-        if (names.count > 0)
-            certify_note(certify, "gpu: %s: %s", folded ? folded : "some nodes", reason);
-        free(folded);
-        hostlist_clear(&names);
-    }
-    free(reasons);
+    certify_skip_unmeasured(certify, STAGE_GPU, SUITE_GPU, first);
     certify_decline(certify, STAGE_GPU, first, is_figure);
 }
 

@@ -77,7 +77,14 @@ static enum {
 static long gpus_asked; /* of the last step of muster-gpu, for each node */
 static int gpu_tasks;
 /* What muster-host of the fake cluster finds on n1, and how often it was started. */
-static enum { HOST_IS_GOOD, CORE_IS_SLOW, CORE_IS_NEAR, CORE_IS_WRONG, DISK_IS_SLOW } host_kind;
+static enum {
+    HOST_IS_GOOD,
+    CORE_IS_SLOW,
+    CORE_IS_NEAR,
+    CORE_IS_WRONG,
+    DISK_IS_SLOW,
+    HOST_IS_LEFT_OUT
+} host_kind;
 static double host_triad = 200, host_stalled;
 static int host_steps;
 static int lies;                  /* records of n1 that the faulty node prints */
@@ -585,6 +592,12 @@ static void host(const struct hostlist *names, const struct process *process)
         const char *name = names->names[i];
         bool is_first = strcmp(name, "n1") == 0;
 
+        if (is_first && host_kind == HOST_IS_LEFT_OUT) {
+            line(process, "{\"suite\":\"host\",\"test\":\"host.compute\",\"time\":1,\"metric\":"
+                          "\"results\",\"verdict\":\"skip\",\"message\":\"not measured: 8 nodes "
+                          "of the same machine were measured before it\",\"node\":\"n1\"}");
+            continue;
+        }
         line(process,
              RECORD_BEGIN ",\"metric\":\"triad\",\"unit\":\"GB/s\",\"value\":%g,\"part\":\"numa0\","
                           "\"node\":\"%s\",\"stalled\":%g}",
@@ -1466,6 +1479,15 @@ static void hosts(void)
     ok(!world.nodes[0].is_drained && *certify_node_run(&certify, "n1")->certified_until,
        "a slow disk is a warning, and the node is certified");
     is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_WARN, "... of the stage");
+    certify_clear(&certify);
+    host_kind = HOST_IS_LEFT_OUT;
+    run(&certify, false);
+    is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_SKIP,
+           "a node on which nothing was measured skips the stage");
+    ok(has_note(&certify, "host: n1: not measured: 8 nodes of the same machine"),
+       "... why is told");
+    ok(world.nodes[0].is_issued, "... and it is certified");
+    is_int(outcome_of(&certify, "n2")->stages[STAGE_HOST], VERDICT_PASS, "... the others pass");
     certify_clear(&certify);
     host_kind = HOST_IS_GOOD;
     for (int i = 0; i < HISTORY_RUNS_LEAST; i++) {
