@@ -32,6 +32,8 @@ ROW(real, CERTIFY_AGAIN_S, 3, "s", "chosen 2026-11", "of runs that began togethe
 ROW(integer, CERTIFY_DUE_S, 216000, "s", "chosen 2026-11", "a nightly run renews what ends within two nights, whenever in the night they are: a node that is busy in one has the other") \
 ROW(integer, CERTIFY_ALLOCATE_S, 20, "s", "chosen 2026-11", "Slurm may take to start the job of a run") \
 ROW(integer, CERTIFY_ALLOCATE_NEXT_S, 60, "s", "chosen 2026-11", "the same after a job of the run: epilogs and CompleteWait come first") \
+ROW(integer, CERTIFY_NOTED_S, 5, "s", "chosen 2026-11", "Slurm may take to note why a job did not start") \
+ROW(integer, CERTIFY_HUNG_S, 15, "s", "chosen 2026-11", "a cancelled job ends on no further node: it hangs on those that are left. Epilogs differ by less") \
 ROW(integer, CERTIFY_ALLOCATE_TRIES, 3, "jobs", "chosen 2026-11", "with fewer nodes each time") \
 ROW(integer, CERTIFY_SHORT_JOB_MIN, 5, "min", "chosen 2026-11", "time limit of a job for check and certificates, more where what hangs may take minutes") \
 ROW(integer, CERTIFY_BATTERY_BESIDES_MIN, 2, "min", "chosen 2026-11", "time limit of the battery's job beyond its stages") \

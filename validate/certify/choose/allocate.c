@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/others.h"
 #include "validate/certify/report/run_records.h"
@@ -184,8 +185,8 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
     if (!outcome_is_good(&node_run->outcome)) { /* it failed, and is to lose its certificate */
         bool was_missed = node_run->is_missed;
 
-        node_run->is_missed |=
-            certify->job == JOB_CERTIFICATES && (plan.role != ROLE_TEST || is_hung);
+        node_run->is_missed |= certify->job == JOB_CERTIFICATES &&
+                               (is_hung || (plan.role != ROLE_TEST && !node->is_completing));
         return node_run->is_missed && !was_missed;
     }
     if (plan.role == ROLE_FAULTY) {
@@ -211,28 +212,55 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
     return true;
 }
 
+/* The nodes on which a job that was cancelled has not ended, and since when it is these. */
+struct ending {
+    struct hostlist nodes;
+    double since;
+};
+
+/* Whether these are the ones that keep it: it is over on others, whose epilogs may take as long as
+ * theirs, and no further node has ended it for a while. */
+static bool ending_is_stuck(struct ending *ending, const struct cluster *now,
+                            const struct hostlist *names)
+{
+    struct hostlist left = {0};
+    bool is_same;
+
+    for (size_t i = 0; i < names->count; i++) {
+        const struct cluster_node *node = cluster_node(now, names->names[i]);
+
+        if (node && node->is_completing)
+            hostlist_append(&left, node->name);
+    }
+    is_same = left.count == ending->nodes.count;
+    for (size_t i = 0; is_same && i < left.count; i++)
+        is_same = strcmp(left.names[i], ending->nodes.names[i]) == 0;
+    if (!is_same)
+        ending->since = clock_s();
+    hostlist_clear(&ending->nodes);
+    ending->nodes = left;
+    return left.count < names->count && clock_s() - ending->since >= CERTIFY_HUNG_S;
+}
+
 /* What became of the nodes since they were looked at: Slurm has drained one whose prolog failed, a
- * job came first on another. has_our_job: they are in a job of ours. Returns how many of them are
- * no longer to be had. */
-static size_t changes_note(struct certify *certify, const struct hostlist *names, bool has_our_job)
+ * job came first on another. has_our_job: they are in a job of ours; ending: what is left of one
+ * that was cancelled, or NULL. Returns how many of them are no longer to be had. */
+static size_t changes_note(struct certify *certify, const struct hostlist *names, bool has_our_job,
+                           struct ending *ending)
 {
     struct cluster now;
-    size_t changed = 0, completing = 0;
+    size_t changed = 0;
+    bool is_stuck;
 
     if (certify->operations->load_nodes(&now, NULL) != 0)
         return 0;
-    for (size_t i = 0; i < names->count; i++) {
-        const struct cluster_node *node = cluster_node(&now, names->names[i]);
-
-        completing += node && node->is_completing;
-    }
+    is_stuck = ending && ending_is_stuck(ending, &now, names);
     for (size_t i = 0; i < names->count; i++) {
         struct node_run *node_run = certify_node_run(certify, names->names[i]);
         const struct cluster_node *node = cluster_node(&now, node_run->name);
-        /* the cancelled try is over on the other nodes */
-        bool is_hung = node && node->is_completing && !has_our_job && completing < names->count;
 
-        changed += node && change_note(certify, node_run, node, has_our_job, is_hung);
+        changed += node && change_note(certify, node_run, node, has_our_job,
+                                       is_stuck && node->is_completing);
     }
     cluster_clear(&now);
     return changed;
@@ -243,6 +271,8 @@ static size_t changes_note(struct certify *certify, const struct hostlist *names
 static size_t allocation_failed(struct certify *certify, const struct hostlist *names)
 {
     struct hostlist good = {0};
+    struct ending ending = {.since = clock_s()};
+    double begin;
     size_t out;
 
     for (size_t i = 0; i < names->count; i++)
@@ -257,11 +287,17 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
     hostlist_clear(&good);
     certify_drop_silent(certify);
     allocation_drop(certify);
-    out += changes_note(certify, names, false);
-    for (int i = 0; out == 0 && i < 10 && !certify_stop; i++) {
+    begin = clock_s();
+    for (;;) {
+        out += changes_note(certify, names, false, &ending);
+        if (out > 0 || certify_stop ||
+            clock_s() - begin >=
+                (ending.nodes.count > 0 ? CERTIFY_ALLOCATE_NEXT_S : CERTIFY_NOTED_S))
+            break;
         usleep(500000);
-        out = changes_note(certify, names, false);
+        tick(certify);
     }
+    hostlist_clear(&ending.nodes);
     return out;
 }
 
@@ -417,7 +453,7 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
     certify->job_id = 0;
     choose(certify, &names);
     /* a node that is drained is in no other job */
-    if (changes_note(certify, &names, before != 0) > 0) {
+    if (changes_note(certify, &names, before != 0, NULL) > 0) {
         hostlist_clear(&names);
         choose(certify, &names);
     }
@@ -434,7 +470,7 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
 
 size_t certify_drop_drained(struct certify *certify, const struct hostlist *names)
 {
-    return changes_note(certify, names, true);
+    return changes_note(certify, names, true, NULL);
 }
 
 bool certify_job_is_over(const struct certify *certify)

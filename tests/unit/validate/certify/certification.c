@@ -121,6 +121,7 @@ static char peers_of[3][1000];   /* muster-launch, -links, -collectives: of each
 static const char *cut_off = ""; /* the node that the head does not reach */
 static bool is_cut_off_late;     /* ... once it is in the job */
 static const char *hanging = ""; /* the node on which the job of the battery does not end */
+static double epilog_s, over_s;  /* the epilogs of all but n1 take so long; since when it hangs */
 static int allocations;          /* of this run */
 static double missed_s;          /* ... and from when on slurmctld does not either */
 /* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step takes;
@@ -291,7 +292,8 @@ static int load_nodes(struct cluster *cluster, struct error *err)
             .is_idle = world.job == 0,
             .is_allocated = world.job != 0,
             .is_drained = world.nodes[i].is_drained,
-            .is_completing = is_hung && strcmp(nodes[i].name, hanging) == 0,
+            .is_completing = is_hung && (strcmp(nodes[i].name, hanging) == 0 ||
+                                         (i > 0 && now_s < over_s + epilog_s)),
             .is_responding = strcmp(nodes[i].name, cut_off) != 0 || now_s < missed_s,
             .boot_time =
                 world.job != 0 && !strcmp(nodes[i].name, rebooted) ? time(NULL) + 10 : 1000,
@@ -518,6 +520,7 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
     }
     if (++allocations > 2 && hostlist_contains(request->nodes, hanging)) {
         world.job = 0;
+        over_s = now_s;
         return error_set(err, "not ready within 60 s");
     }
     if (is_changing)
@@ -1589,6 +1592,22 @@ static void removes_the_certificate_where_another_node_hangs(void)
 }
 
 /* It goes in the first step, and slurmctld misses it only when all is over. */
+static void waits_for_epilogs_that_are_slow(void)
+{
+    static struct certify certify;
+
+    hanging = "n2";
+    epilog_s = 10;
+    run(&certify, false);
+    hanging = "";
+    epilog_s = 0;
+    ok(!world.nodes[1].is_issued, "where an epilog hangs that node has no certificate");
+    ok(world.nodes[0].is_issued && world.nodes[3].is_issued && world.nodes[5].is_issued,
+       "... those whose epilog is slow have one");
+    ok(!world.nodes[2].has_certificate, "... and one that failed loses its own");
+    certify_clear(&certify);
+}
+
 static void is_cut_off_in_the_stage_that_noticed(void)
 {
     static struct certify certify;
@@ -2219,6 +2238,7 @@ int main(void)
     head_is_cut_off(true, 0, VERDICT_FAIL);
     is_cut_off_in_the_stage_that_noticed();
     removes_the_certificate_where_another_node_hangs();
+    waits_for_epilogs_that_are_slow();
     certificate_kept();
     others_write();
     keeps_the_certificate_of_what_slurm_took_away();
