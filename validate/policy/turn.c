@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/policy/turn.h"
 
+#include <math.h>
+
+#include "lib/constants/certify_constants.h"
+
 /* Whether a goes before b. Equal ones stay in their order. */
 static bool is_before(const struct turn_node *a, const struct turn_node *b)
 {
@@ -31,6 +35,11 @@ size_t turn_choose(struct turn_node *nodes, size_t count, size_t room)
         chosen++;
     }
     return chosen;
+}
+
+double turn_ahead_s(double valid_s)
+{
+    return fmin(CERTIFY_DUE_S, CERTIFY_DUE_SHARE * valid_s);
 }
 
 bool turn_is_due(double certified_until, double now, double ahead_s)

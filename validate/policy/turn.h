@@ -23,6 +23,9 @@ struct turn_node {
  * needs two. Returns how many are chosen. */
 size_t turn_choose(struct turn_node *nodes, size_t count, size_t room);
 
+/* How long before their end certificates that are valid for valid_s are due. */
+double turn_ahead_s(double valid_s);
+
 /* Whether a certificate is due: it ends before now + ahead_s, or there is none. */
 bool turn_is_due(double certified_until, double now, double ahead_s);
 

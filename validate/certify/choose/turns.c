@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/others.h"
 #include "validate/certify/choose/suspects.h"
 #include "validate/history/node_status.h"
@@ -56,13 +55,14 @@ static int ends_read(const struct certify *certify, struct ends *ends, struct er
 int certify_due(struct certify *certify, struct error *err)
 {
     struct hostlist due = {0}, others = {0};
+    double ahead_s = turn_ahead_s((double)certify->conf.certificate_valid_s);
     struct ends ends;
 
     if (ends_read(certify, &ends, err) != 0)
         return -1;
     for (size_t i = 0; i < certify->count; i++) {
         bool is_due = certify->node_runs[i].plan.role == ROLE_RETEST ||
-                      turn_is_due(ends.until[i], (double)time(NULL), CERTIFY_DUE_S);
+                      turn_is_due(ends.until[i], (double)time(NULL), ahead_s);
 
         if (certify->node_runs[i].plan.role != ROLE_FAULTY)
             hostlist_append(is_due ? &due : &others, certify->node_runs[i].name);

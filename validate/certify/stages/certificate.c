@@ -80,8 +80,7 @@ static long parts_make(const struct certify *certify, struct request_parts *part
                        struct error *err)
 {
     struct request_node *nodes = calloc(certify->count + 1, sizeof *nodes);
-    time_t keep =
-        time(NULL) + CERTIFY_DUE_S; /* what ends sooner is due, perhaps by this very run */
+    time_t keep = time(NULL) + CERTIFY_KEEP_S;
     size_t count = 0;
     char head[700];
     int rv = nodes ? 0 : error_set(err, "no memory");

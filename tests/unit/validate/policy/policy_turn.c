@@ -6,8 +6,6 @@
 
 #include "tests/unit/tap.h"
 
-#include "lib/constants/certify_constants.h"
-
 /* "0110": who is chosen. */
 static const char *chosen(struct turn_node *nodes, size_t count, size_t room)
 {
@@ -68,7 +66,7 @@ static void a_busy_night_costs_no_certificate(void)
         for (int night = 1; night <= 7 && renewed == 0; night++) {
             double now = (double)night * NIGHT_S + spreads[i / places[night % 3] % 3];
 
-            nights_due += turn_is_due(until, now, CERTIFY_DUE_S);
+            nights_due += turn_is_due(until, now, turn_ahead_s(7.0 * NIGHT_S));
             if (nights_due == 2)
                 renewed = now + RUN_S;
             early += nights_due > 0 && night < 5;
@@ -77,6 +75,29 @@ static void a_busy_night_costs_no_certificate(void)
     }
     is_int(lapses, 0, "a node that is busy on one night is certified again before its end");
     is_int(early, 0, "... and none in the first days");
+}
+
+/* The same timer, and certificates of 26 hours to a week, one after the other. */
+static void no_validity_is_too_short_or_always_due(void)
+{
+    enum { HOUR_S = 3600, SPREAD_S = 5400, RUN_S = 1500 };
+    int lapses = 0, at_once = 0;
+
+    for (int hours = 26; hours <= 168; hours++) {
+        double valid_s = (double)hours * HOUR_S, until = 0;
+
+        for (int night = 0; night < 100; night++) {
+            double now = night * 24.0 * HOUR_S + night * 7 % 3 * SPREAD_S / 2.0;
+
+            if (!turn_is_due(until, now, turn_ahead_s(valid_s)))
+                continue;
+            lapses += until > 0 && now + RUN_S > until;
+            until = now + RUN_S + valid_s;
+            at_once += turn_is_due(until, now + valid_s / 3, turn_ahead_s(valid_s));
+        }
+    }
+    is_int(lapses, 0, "certificates of 26 hours and more are renewed in time");
+    is_int(at_once, 0, "... and not within the first third of their validity");
 }
 
 static void jitters(void)
@@ -92,6 +113,7 @@ int main(void)
     turns();
     dues();
     a_busy_night_costs_no_certificate();
+    no_validity_is_too_short_or_always_due();
     jitters();
     return tap_done();
 }
