@@ -130,25 +130,92 @@ static int jobless(const struct cluster_operations *operations, const struct clu
     return 0;
 }
 
+void retest_reservation_changed(const char *reservation, const struct hostlist *nodes,
+                                char text[400])
+{
+    char *folded = hostlist_fold_for_slurm(nodes);
+
+    snprintf(text, 400,
+             "reservation %.95s left unchanged: it contains %.150s now, not the nodes of the run; "
+             "next: scontrol delete reservation=%.95s",
+             reservation, folded ? folded : "other nodes", reservation);
+    free(folded);
+}
+
+void retest_node_freed(const char *node, char text[400])
+{
+    snprintf(text, 400,
+             "%.200s left unchanged: it was removed from the run's reservation meanwhile", node);
+}
+
+/* What a run has left. */
+struct leftover {
+    const struct cluster_operations *operations;
+    char reservation[96];
+    bool is_there;         /* the reservation, with these: */
+    struct hostlist nodes; /* owned */
+    size_t marked, freed;  /* nodes that have the run's mark, and those that it has no more */
+    void (*report)(const char *text);
+};
+
+/* Of a node with the run's mark. One that somebody has taken out of the reservation is theirs. */
+static int node_settle(struct leftover *left, const struct cluster_node *node, const char *reason,
+                       struct batch *drains, struct batch *comments, struct error *err)
+{
+    bool is_freed = left->is_there && !hostlist_contains(&left->nodes, node->name);
+    char text[400];
+
+    left->marked++;
+    left->freed += is_freed;
+    if (is_freed && !node->is_drained) {
+        retest_node_freed(node->name, text);
+        left->report(text);
+    } else if (!node->is_drained && batch_add(drains, node->name, reason) != 0) {
+        return error_set(err, "no memory");
+    }
+    return retest_unmark(node, comments, err);
+}
+
+/* The reservation of a run that lifted a drain holds the nodes that it marked, and does not end by
+ * itself. Any other is what somebody has made of it, or ends. */
+static int reservation_settle(const struct leftover *left, struct error *err)
+{
+    char text[400];
+
+    if (!left->is_there)
+        return 0;
+    if (left->marked > 0 && left->freed == 0)
+        return left->operations->unreserve(left->reservation, err);
+    if (left->marked > 0)
+        retest_reservation_changed(left->reservation, &left->nodes, text);
+    else
+        snprintf(text, sizeof text,
+                 "reservation %.95s left unchanged: its run has no job, and no node the run's "
+                 "mark; next: scontrol delete reservation=%.95s",
+                 left->reservation, left->reservation);
+    left->report(text);
+    return 0;
+}
+
 static int run_settle(const struct cluster_operations *operations, const struct cluster *cluster,
                       const char *run, void (*report)(const char *text), struct error *err)
 {
-    char text[400], reservation[96];
+    struct leftover left = {operations, .report = report};
     struct batch drains = {0}, comments = {0};
-    int rv = 0;
+    char text[400];
+    int rv;
 
     snprintf(text, sizeof text, "cleaning up after run %.63s, whose job is gone", run);
     report(text);
+    snprintf(left.reservation, sizeof left.reservation, CLUSTER_RUN "%.63s", run);
+    rv = operations->reservation(left.reservation, &left.nodes, err);
+    left.is_there = rv == 1;
+    rv = rv < 0 ? -1 : 0;
     for (size_t i = 0; rv == 0 && i < cluster->node_count; i++) {
-        const struct cluster_node *node = &cluster->nodes[i];
         char name[64], reason[256];
 
-        if (!retest_read(node, name, reason) || strcmp(name, run) != 0)
-            continue;
-        if (!node->is_drained && batch_add(&drains, node->name, reason) != 0)
-            rv = error_set(err, "no memory");
-        if (rv == 0)
-            rv = retest_unmark(node, &comments, err);
+        if (retest_read(&cluster->nodes[i], name, reason) && strcmp(name, run) == 0)
+            rv = node_settle(&left, &cluster->nodes[i], reason, &drains, &comments, err);
     }
     /* a node that cannot be drained keeps its mark, as all do then, for the next run */
     if (rv == 0)
@@ -157,8 +224,10 @@ static int run_settle(const struct cluster_operations *operations, const struct 
         rv = batch_apply(&comments, operations->set_comment, NULL, NULL, err);
     batch_clear(&drains);
     batch_clear(&comments);
-    snprintf(reservation, sizeof reservation, CLUSTER_RUN "%.63s", run);
-    return rv == 0 ? operations->unreserve(reservation, err) : -1;
+    if (rv == 0)
+        rv = reservation_settle(&left, err);
+    hostlist_clear(&left.nodes);
+    return rv;
 }
 
 int retest_leftovers(const struct cluster_operations *operations, const struct cluster *cluster,

@@ -28,10 +28,17 @@ bool retest_read(const struct cluster_node *node, char run[64], char reason[256]
  * root or BatteryUser, or of another BatteryUser's, whom the run's reservation lets in. */
 bool retest_is_job_of(const struct cluster_job *job, const char *run, uid_t battery_uid);
 
+/* What is said where somebody has changed the reservation of a run, which then stays: the nodes are
+ * those that it has now; and of a node in service that it has no more. */
+void retest_reservation_changed(const char *reservation, const struct hostlist *nodes,
+                                char text[400]);
+void retest_node_freed(const char *node, char text[400]);
+
 /* Puts right what runs have left that have no job in Slurm, root's or of BatteryUser (battery_uid),
- * watched for confirm_s seconds: nodes that are marked are drained again, the reservation
- * muster-RUN goes. say gets a line for each run. Returns how many runs those were, or -1 with err.
- */
+ * watched for confirm_s seconds: nodes that are marked are drained again, and the reservation
+ * muster-RUN goes, if it holds them all. What somebody has taken out of it is only unmarked, and it
+ * stays then, as does one of a run that marked no node: it ends by itself. report gets a line for
+ * each run and for what stays. Returns how many runs those were, or -1 with err. */
 int retest_leftovers(const struct cluster_operations *operations, const struct cluster *cluster,
                      uid_t battery_uid, double confirm_s, const volatile sig_atomic_t *stop,
                      void (*report)(const char *text), struct error *err);

@@ -261,18 +261,6 @@ static int reservation_find(const struct undoing *undoing, const struct journal_
     return found;
 }
 
-static void changed_report(const struct undoing *undoing, const char *name,
-                           const struct hostlist *nodes)
-{
-    char *folded = hostlist_fold_for_slurm(nodes);
-
-    undoing_report(undoing,
-                   "reservation %s left unchanged: it contains %.200s now, not the nodes of the "
-                   "run; next: scontrol delete reservation=%s",
-                   name, folded ? folded : "other nodes", name);
-    free(folded);
-}
-
 static int reservation_undo(const struct undoing *undoing, const struct journal_entry *entry,
                             struct error *err)
 {
@@ -282,9 +270,12 @@ static int reservation_undo(const struct undoing *undoing, const struct journal_
     for (;;) {
         bool is_same;
         int found = reservation_find(undoing, entry, &nodes, &is_same, err);
+        char text[400];
 
-        if (found == 1 && !is_same)
-            changed_report(undoing, entry->name, &nodes);
+        if (found == 1 && !is_same) {
+            retest_reservation_changed(entry->name, &nodes, text);
+            undoing_report(undoing, "%s", text);
+        }
         hostlist_clear(&nodes);
         if (found == 0 || (found == 1 && !is_same) ||
             (found == 1 && undoing->operations->unreserve(entry->name, err) == 0))
@@ -364,15 +355,20 @@ static void drain_done(const char *name, const char *reason, const struct error 
         unmark_add(restoring, cluster_node(&restoring->cluster, name));
 }
 
-/* Whether a node that is in service is still as the run left it. */
+/* Whether a node that is in service is still as the run left it; why: what tells that it is not. */
 static bool is_left(const struct restoring *restoring, const struct cluster_node *node,
-                    const char *reason)
+                    const char *reason, char why[400])
 {
-    bool is_freed = restoring->held.is_any && !hostlist_contains(&restoring->held.now, node->name);
+    const struct held *held = &restoring->held;
 
-    return !is_freed && (retest_read(node, NULL, NULL) ||
-                         hostlist_contains(&restoring->held.whole, node->name) ||
-                         strcmp(node->reason, reason) == 0);
+    if (held->is_any && !hostlist_contains(&held->now, node->name)) {
+        retest_node_freed(node->name, why);
+        return false;
+    }
+    snprintf(why, 400, "%.200s left unchanged: it is in service without the run's mark",
+             node->name);
+    return retest_read(node, NULL, NULL) || hostlist_contains(&held->whole, node->name) ||
+           strcmp(node->reason, reason) == 0;
 }
 
 /* Drains again what was to be tested and did not come so far. */
@@ -380,18 +376,17 @@ static void node_undo(const struct undoing *undoing, const struct journal_entry 
                       struct restoring *restoring)
 {
     const struct cluster_node *node = cluster_node(&restoring->cluster, entry->name);
+    char why[400];
 
     if (!node)
         return;
-    if (!node->is_drained && is_left(restoring, node, entry->rest)) {
+    if (!node->is_drained && is_left(restoring, node, entry->rest, why)) {
         if (batch_add(&restoring->drains, entry->name, entry->rest) != 0)
             restoring->rv = error_set(restoring->err, "no memory");
         return;
     }
     if (!node->is_drained)
-        undoing_report(undoing,
-                       "%s left unchanged: it was removed from the run's reservation meanwhile",
-                       entry->name);
+        undoing_report(undoing, "%s", why);
     unmark_add(restoring, node);
 }
 

@@ -9,7 +9,8 @@
 
 /* The mark of a drain that is lifted, and what a later run makes of one that was left. */
 
-static char done[512], job_name[64], job_reservation[64];
+static const char *reserved = "n[1-3]"; /* NULL: there is no reservation */
+static char done[1000], job_name[64], job_reservation[64];
 static uid_t job_uid;
 static struct cluster_node nodes[3];
 
@@ -59,6 +60,14 @@ static int unreserve(const char *name, struct error *err)
     return 0;
 }
 
+static int reservation(const char *name, struct hostlist *found, struct error *err)
+{
+    *found = (struct hostlist){0};
+    if (!reserved || strcmp(name, "muster-20261120-1") != 0)
+        return 0;
+    return hostlist_expand(reserved, found, err) == 0 ? 1 : -1;
+}
+
 static int jobs_find(const char *prefix, struct cluster_job **jobs, struct error *err)
 {
     (void)prefix;
@@ -73,6 +82,7 @@ static int jobs_find(const char *prefix, struct cluster_job **jobs, struct error
 }
 
 static const struct cluster_operations operations = {.load_nodes = load_nodes,
+                                                     .reservation = reservation,
                                                      .jobs = jobs_find,
                                                      .drain = drain,
                                                      .set_comment = set_comment,
@@ -102,6 +112,43 @@ static int unmark(const struct cluster_node *node)
     return retest_unmark(node, &comments, &err) == 0
                ? batch_apply(&comments, set_comment, NULL, NULL, &err)
                : -1;
+}
+
+/* Nobody has the run's journal. */
+static void leaves_what_others_have_changed(const struct cluster *cluster)
+{
+    static volatile sig_atomic_t stop;
+    static char comment[] = "y";
+    struct error err = {""};
+    char *marked[2] = {nodes[0].comment, nodes[1].comment};
+
+    reserved = "n[2-3]";
+    done[0] = '\0';
+    is_int(retest_leftovers(&operations, cluster, 977, 0, &stop, print_text, &err), 1,
+           "where a node was taken out of the reservation");
+    ok(!strstr(done, "muster: one n1"), "... it stays in service");
+    has_str(done, "say n1 left unchanged: it was removed from", "... which is told");
+    has_str(done, ";x n1;", "... and loses its mark");
+    has_str(done, "say reservation muster-20261120-1 left unchanged: it contains n[2-3] now",
+            "... and the reservation stays");
+    ok(!strstr(done, "unreserve"), "... as it is");
+
+    reserved = NULL;
+    done[0] = '\0';
+    is_int(retest_leftovers(&operations, cluster, 977, 0, &stop, print_text, &err), 1,
+           "where there is no reservation any more");
+    has_str(done, "gone;muster: one n1; n2;x n1;", "... the marked nodes are drained again");
+
+    reserved = "n[2-3]";
+    nodes[0].comment = nodes[1].comment = comment;
+    done[0] = '\0';
+    is_int(retest_leftovers(&operations, cluster, 977, 0, &stop, print_text, &err), 1,
+           "where no node has a mark");
+    has_str(done, "say reservation muster-20261120-1 left unchanged", "... the reservation stays");
+    ok(!strstr(done, "unreserve"), "... as it is");
+    nodes[0].comment = marked[0];
+    nodes[1].comment = marked[1];
+    reserved = "n[1-3]";
 }
 
 int main(void)
@@ -164,6 +211,7 @@ int main(void)
            "say cleaning up after run 20261120-1, whose job is gone;muster: one n1; n2;x n1;"
            "unreserve muster-20261120-1;",
            "... its nodes are drained again, marks and reservation go");
+    leaves_what_others_have_changed(&cluster);
     stop = 1;
     done[0] = '\0';
     is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 0,

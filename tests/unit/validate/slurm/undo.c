@@ -276,10 +276,10 @@ static void test_leftovers(void)
     is_int(leftover(altered, strlen(altered)), 1, "where the reservation has other nodes by now");
     is_str(done, "", "... nothing is deleted nor drained");
     has_str(said, "reservation r2 left unchanged: it contains n[6-7] now", "... which is told");
-    has_str(said, "n6 left unchanged", "... of the node, too");
+    has_str(said, "n6 left unchanged: it is in service without", "... of the node, too");
     is_int(leftover(freed, strlen(freed)), 1, "where a node was taken out of the reservation");
     is_str(done, "muster: three n3;x n[0,3];", "... it stays in service, without its mark");
-    has_str(said, "n0 left unchanged", "... which is told");
+    has_str(said, "n0 left unchanged: it was removed", "... which is told");
     has_str(said, "reservation r1 left unchanged: it contains ", "... and of the reservation");
 }
 
