@@ -31,6 +31,7 @@ mkdir -p /etc/systemd/system/multi-user.target.wants
 ln -s /lib/systemd/system/opensm.service /etc/systemd/system/multi-user.target.wants/
 ln -s /lib/systemd/system/mariadb.service /etc/systemd/system/mysql.service
 ln -s ../init.d/opensm /etc/rc2.d/S01opensm
+mv /etc/rc2.d/S01postfix /etc/rc2.d/S02postfix
 ln -s ../init.d/munge /etc/rc2.d/K01munge
 exit $fails
 END
@@ -41,18 +42,19 @@ quick() { # STATUS OF apt-get, POLICY'S TEXT: what is to start at the next boot
         done
         ln -s /lib/systemd/system/ssh.service /etc/systemd/system/sshd.service
         ln -s ../init.d/ssh /etc/rc2.d/S01ssh
+        ln -s ../init.d/postfix /etc/rc2.d/S01postfix
         [ -z "$policy" ] || { echo "$policy" >/usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d; }
         PATH=$work/bin:$PATH "$work/tree/quickstart" --test >"$work/out" 2>&1
         echo "$?" >"$work/status"
         (cd /etc && find systemd/system rc2.d /usr/sbin ! -type d ! -name "K*") | sort | xargs'
 }
-is "$(quick 0)" 'rc2.d/S01ssh systemd/system/sshd.service' 'only what was to start before starts at the next boot'
+is "$(quick 0)" 'rc2.d/S01ssh rc2.d/S02postfix systemd/system/sshd.service' 'only what was to start before starts at the next boot'
 is "$(cat "$work/status") $(tail -n 1 "$work/out")" '0 tested' '... and the rest is done' || diag "$(cat "$work/out")"
 is "$(grep '^disable ' "$work/tree/.lab/quickstart.log" | xargs)" 'disable opensm.service disable mysql.service' \
     '... and told in the log'
 is "$(cat "$work/said")" 'update-rc.d opensm disable' 'no daemon was started'
-is "$(quick 1) $(cat "$work/status")" 'rc2.d/S01ssh systemd/system/sshd.service 1' 'nor where packages fail'
-is "$(quick 0 $'#!/bin/sh\nexit 101')" '/usr/sbin/policy-rc.d rc2.d/S01ssh systemd/system/sshd.service' \
+is "$(quick 1) $(cat "$work/status")" 'rc2.d/S01ssh rc2.d/S02postfix systemd/system/sshd.service 1' 'nor where packages fail'
+is "$(quick 0 $'#!/bin/sh\nexit 101')" '/usr/sbin/policy-rc.d rc2.d/S01ssh rc2.d/S02postfix systemd/system/sshd.service' \
     'nor where the site has a policy of its own, which stays'
 
 done_testing
