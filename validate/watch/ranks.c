@@ -68,10 +68,12 @@ static bool is_common(const struct judging *judging, size_t count)
     return count > 1 && 2 * count > judging->ranks;
 }
 
-/* Whether the rank was there until about when the data stopped. */
+/* Whether the rank was there until about when the data stopped: each is known but to an interval.
+ */
 static bool is_of_hang(const struct judging *judging, const struct watch_seen *rank)
 {
-    return rank->seen_s >= judging->now_s - judging->quiet_s - WATCH_RECENT_S;
+    return rank->seen_s >=
+           judging->now_s - judging->quiet_s - WATCH_RECENT_S - 2 * judging->watch->interval_s;
 }
 
 /* Ranks end before others, and wait for files: that is nothing as long as data moves or may move on

@@ -38,7 +38,7 @@ static long step; /* of the ranks */
 static struct watch watch;
 static struct watch_verdict verdict;
 static struct hostlist names;
-static double now_s;
+static double now_s, interval_s = 2;
 static struct watch_sample totals[NODES];
 
 static void healthy(void)
@@ -63,7 +63,7 @@ static void begin_on(const char *list)
     step = 0;
     now_s = 1000;
     memset(totals, 0, sizeof totals);
-    watch_make(&watch, &names, 2, 30, now_s);
+    watch_make(&watch, &names, interval_s, 30, now_s);
     healthy();
 }
 
@@ -95,16 +95,16 @@ static struct watch_sample sample_make(int i)
     totals[i].time_s = now_s;
     ranks[i].step = step;
     ranks[i].state = nodes[i].state;
-    ranks[i].cpu_s += 2 * nodes[i].cpu;
-    ranks[i].queued_s += 2 * nodes[i].queued;
-    ranks[i].io_bytes += 2e6 * nodes[i].io_MB;
+    ranks[i].cpu_s += interval_s * nodes[i].cpu;
+    ranks[i].queued_s += interval_s * nodes[i].queued;
+    ranks[i].io_bytes += interval_s * 1e6 * nodes[i].io_MB;
     *rank = ranks[i];
     for (int k = 0; k < RAILS; k++) {
         snprintf(sums[i][k].name, sizeof sums[i][k].name, "eth%d", k + 1);
-        sums[i][k].sent_bytes += 2 * nodes[i].mbps[k] / 16e-6;
-        sums[i][k].received_bytes += 2 * nodes[i].mbps[k] / 16e-6;
+        sums[i][k].sent_bytes += interval_s * nodes[i].mbps[k] / 16e-6;
+        sums[i][k].received_bytes += interval_s * nodes[i].mbps[k] / 16e-6;
         sums[i][k].losses += nodes[i].losses;
-        sums[i][k].errors += 2 * nodes[i].errors;
+        sums[i][k].errors += interval_s * nodes[i].errors;
         snprintf(sums[i][k].address, sizeof sums[i][k].address, "10.0.%d.%d", k, i);
         sums[i][k].is_partial = nodes[i].is_partial;
         rails[k] = sums[i][k];
@@ -130,7 +130,7 @@ static struct watch_sample sample_make(int i)
 static void pass(double seconds)
 {
     for (double end_s = now_s + seconds; now_s < end_s;) {
-        now_s += 2;
+        now_s += interval_s;
         for (int i = 0; i < used; i++) {
             struct watch_sample sample = sample_make(i);
 
@@ -434,6 +434,17 @@ static void ended(void)
     pass(150);
     is_str(found(), "fail job_hung n3", "... not one that ended long before: who was quiet first");
     end();
+
+    interval_s = 30;
+    begin();
+    pass(120);
+    nodes[0].has_none = true;
+    pass(30); /* it ends within the last interval with data */
+    quiet();
+    pass(150);
+    is_str(found(), "fail rank_hung n1 rank 0", "... also where samples are far between");
+    end();
+    interval_s = 2;
 
     begin();
     for (int i = 0; i < NODES; i++)
