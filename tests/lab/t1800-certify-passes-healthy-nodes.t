@@ -31,7 +31,7 @@ while :; do
         $1 == "CapPrm:" || $1 == "CapEff:" { sub(/^0+/, "", $2); caps = caps $2 }
         $1 == "NoNewPrivs:" && name ~ /^muster/ && (threads > 1 || name == "muster") {
             print name, uid, (name == "muster" ? "-" : caps == "" ? "none" : caps), $2 }'
-    sleep 0.02
+    sleep 0.2
 done
 END
 watch_processes() {
