@@ -88,7 +88,7 @@ static int role_table_sort(const struct cluster *cluster, const char *wanted,
             group->away++;
         }
     }
-    partition = plan_partition(cluster, wanted, table->ready, group->ready);
+    group->partition = partition = plan_partition(cluster, wanted, table->ready, group->ready);
     if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
         return -1;
     for (size_t i = 0; i < cluster->node_count; i++)

@@ -8,8 +8,9 @@
 /* Which nodes the next run of a campaign tests. Pure. */
 
 struct group {
-    struct hostlist wanted;   /* left in the campaign and to be tested now, in one partition */
-    struct hostlist partners; /* free nodes of that partition that may be tested with them: those
+    const struct cluster_partition *partition; /* NULL: none is up */
+    struct hostlist wanted;   /* left in the campaign and to be tested now, in the partition */
+    struct hostlist partners; /* free nodes of the partition that may be tested with them: those
                                  that the campaign has certified, and behind them any where only one
                                  of wanted can be tested and these are too few; none where none can
                                */

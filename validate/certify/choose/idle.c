@@ -139,7 +139,7 @@ int certify_idle(struct certify *certify, struct error *err)
                             certify->node_runs[i].name);
     }
     if (rv == 0)
-        certify_keep(certify, &others, &chosen);
+        certify_keep(certify, NULL, &others, &chosen);
     hostlist_set_clear(&is_free);
     hostlist_clear(&names);
     hostlist_clear(&chosen);

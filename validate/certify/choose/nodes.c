@@ -128,7 +128,7 @@ static int partners_add(struct certify *certify, struct error *err)
     if (testable == 1) {
         partition = plan_partition(&certify->cluster, certify->options.partition, &alone, 1);
         others_add(certify, &named, partition ? &partition->nodes : NULL, &others);
-        certify_keep(certify, &others, &named);
+        certify_keep(certify, partition, &others, &named);
         for (size_t i = 0; i < certify->count; i++)
             if (!hostlist_contains(&named, certify->node_runs[i].name))
                 hostlist_append(&partners, certify->node_runs[i].name);
@@ -251,7 +251,7 @@ static int select_group(struct certify *certify, struct error *err)
         return -1;
     nodes_add(certify, &group.wanted);
     nodes_add(certify, &group.partners);
-    certify_keep(certify, &group.partners, &group.wanted);
+    certify_keep(certify, group.partition, &group.partners, &group.wanted);
     partners_note(certify);
     group_clear(&group);
     return 0;

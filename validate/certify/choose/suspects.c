@@ -228,20 +228,16 @@ static void partners_find(const struct certify *certify, const struct hostlist *
 
 /* Those of the partition that the run is to be in: partners of another one could outvote the nodes
  * to be tested. */
-static void beside_find(const struct certify *certify, const struct hostlist *others,
-                        const struct hostlist *tested, struct hostlist *beside)
+static void beside_find(const struct cluster_partition *partition, const struct hostlist *others,
+                        struct hostlist *beside)
 {
-    const struct cluster_partition *partition =
-        plan_partition(&certify->cluster, certify->options.partition,
-                       (const char *const *)tested->names, tested->count);
-
     for (size_t i = 0; i < others->count; i++)
         if (!partition || hostlist_contains(&partition->nodes, others->names[i]))
             hostlist_append(beside, others->names[i]);
 }
 
-void certify_keep(struct certify *certify, const struct hostlist *others,
-                  const struct hostlist *wanted)
+void certify_keep(struct certify *certify, const struct cluster_partition *partition,
+                  const struct hostlist *others, const struct hostlist *wanted)
 {
     struct hostlist tested = {0}, partners = {0}, beside = {0};
     size_t kept = 0;
@@ -251,7 +247,10 @@ void certify_keep(struct certify *certify, const struct hostlist *others,
             hostlist_contains(wanted, certify->node_runs[i].name))
             hostlist_append(&tested, certify->node_runs[i].name);
     if (tested.count > 0) {
-        beside_find(certify, others, &tested, &beside);
+        if (!partition)
+            partition = plan_partition(&certify->cluster, certify->options.partition,
+                                       (const char *const *)tested.names, tested.count);
+        beside_find(partition, others, &beside);
         partners_find(certify, &beside, &tested, &partners);
     }
     for (size_t i = 0; i < certify->count; i++) {
@@ -448,7 +447,7 @@ int certify_suspects(struct certify *certify, struct error *err)
     if (rv == 0) {
         char *folded = hostlist_fold(&suspects);
 
-        certify_keep(certify, &readers, &suspects);
+        certify_keep(certify, NULL, &readers, &suspects);
         progress_end(&certify->progress, VERDICT_NONE, "%zu of %zu free nodes%s%s", suspects.count,
                      readers.count, suspects.count ? ": " : "", folded ? folded : "");
         free(folded);

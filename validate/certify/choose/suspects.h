@@ -10,10 +10,10 @@
  * are down where others were read. Returns 0, or -1 with err. */
 int certify_suspects(struct certify *certify, struct error *err);
 /* Leaves only the wanted nodes in the run, and a few others as partners of those among them that
- * can be tested: one on each leaf switch that has such a node, and enough; of the partition that
- * has most of these nodes, as a run is in one. */
-void certify_keep(struct certify *certify, const struct hostlist *others,
-                  const struct hostlist *wanted);
+ * can be tested: one on each leaf switch that has such a node, and enough; of the partition, as a
+ * run is in one. partition: NULL: the one that has most of these nodes. */
+void certify_keep(struct certify *certify, const struct cluster_partition *partition,
+                  const struct hostlist *others, const struct hostlist *wanted);
 /* Takes away the suspect reports about nodes that were tested, if any are known, from all in the
  * job. */
 void certify_consume(struct certify *certify);

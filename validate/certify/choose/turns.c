@@ -67,7 +67,7 @@ int certify_due(struct certify *certify, struct error *err)
         if (certify->node_runs[i].plan.role != ROLE_FAULTY)
             hostlist_append(is_due ? &due : &others, certify->node_runs[i].name);
     }
-    certify_keep(certify, &others, &due);
+    certify_keep(certify, NULL, &others, &due);
     hostlist_clear(&due);
     hostlist_clear(&others);
     ends_clear(&ends);

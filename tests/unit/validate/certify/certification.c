@@ -128,7 +128,8 @@ static double missed_s;          /* ... and from when on slurmctld does not eith
 static bool is_idle;
 static double job_at_s, lasting_s, listing_s, given_back_s;
 static int looks;
-static bool is_split;               /* n1, n2 and n6 are in a partition of their own, q */
+/* partitions: p alone; p and q, of n1, n2 and n6; p of n1, and q of all */
+static enum { ONE_PARTITION, TWO_PARTITIONS, PARTITION_IN_ANOTHER } partition_kind;
 static int partitions_down;         /* of p and q, the last ones first */
 static const char *named;           /* -w; NULL: not given */
 static const char *stopped_in = ""; /* the program in whose step the run gets SIGINT */
@@ -301,20 +302,28 @@ static int load_nodes(struct cluster *cluster, struct error *err)
     return cluster_index(cluster, err);
 }
 
+static bool is_in_partition(int node, int partition)
+{
+    return partition_kind == ONE_PARTITION    ? true
+           : partition_kind == TWO_PARTITIONS ? (nodes[node].kind == HEALTHY) == partition
+                                              : partition == 1 || node == 0;
+}
+
 static int load(struct cluster *cluster, struct error *err)
 {
     if (load_nodes(cluster, err) != 0)
         return -1;
-    cluster->partition_count = is_split ? 2 : 1;
+    cluster->partition_count = partition_kind == ONE_PARTITION ? 1 : 2;
     cluster->partitions = calloc(cluster->partition_count, sizeof *cluster->partitions);
-    for (int i = 0; i < (int)cluster->partition_count; i++)
+    for (int i = 0; i < (int)cluster->partition_count; i++) {
         cluster->partitions[i] = (struct cluster_partition){
             .name = strdup(i == 0 ? "p" : "q"),
             .is_default = i == 0,
             .is_up = i < (int)cluster->partition_count - partitions_down};
-    for (int i = 0; i < NODES; i++)
-        hostlist_append(&cluster->partitions[is_split && nodes[i].kind == HEALTHY].nodes,
-                        nodes[i].name);
+        for (int k = 0; k < NODES; k++)
+            if (is_in_partition(k, i))
+                hostlist_append(&cluster->partitions[i].nodes, nodes[k].name);
+    }
     return 0;
 }
 
@@ -1745,6 +1754,8 @@ static int campaign(const char *name, struct campaign *campaign)
     begin(&base, false);
     base.options.campaign = name;
     base.options.is_campaign = true;
+    base.options.campaign_nodes = named;
+    base.options.nodes = NULL;
     job_tries = 0;
     status = go(&base, certify_campaign);
     *campaign = (struct campaign){0};
@@ -1777,6 +1788,24 @@ static void ends_a_campaign(void)
     is_int((long long)found.counts[CAMPAIGN_UNKNOWN], NODES - 1, "... of unknown nodes");
     campaign_clear(&found);
     jobs_kind = JOBS;
+}
+
+/* n5, which Slurm took away, is in one partition with n1 and its partners; n1 in another one, too.
+ */
+static void campaign_partners_are_of_the_partition_of_their_group(void)
+{
+    struct campaign found;
+    const char *kept = others;
+
+    others = "gres/gpu count reported lower than configured (0 < 8)";
+    partition_kind = PARTITION_IN_ANOTHER;
+    named = "n1,n5";
+    is_int(campaign("summer", &found), COMMAND_FAIL, "a campaign over a partition in another one");
+    is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 1, "... certifies the node that is well");
+    campaign_clear(&found);
+    named = NULL;
+    partition_kind = ONE_PARTITION;
+    others = kept;
 }
 
 /* By a muster that left a long list out. */
@@ -2074,7 +2103,8 @@ static void reads_suspect_reports_where_a_partition_is_up(void)
 {
     static struct certify certify;
 
-    is_split = is_suspects = true;
+    partition_kind = TWO_PARTITIONS;
+    is_suspects = true;
     partitions_down = 1;
     is_int(run(&certify, false), COMMAND_PASS, "suspect reports of a partition that is up suffice");
     ok(has_note(&certify, "cannot read the suspect reports of 3 nodes: none of their partitions"),
@@ -2083,7 +2113,8 @@ static void reads_suspect_reports_where_a_partition_is_up(void)
     partitions_down = 2;
     is_int(run(&certify, false), COMMAND_UNKNOWN, "where none is up suspects are unknown");
     certify_clear(&certify);
-    is_split = is_suspects = false;
+    partition_kind = ONE_PARTITION;
+    is_suspects = false;
     partitions_down = 0;
 }
 
@@ -2092,13 +2123,13 @@ static void partners_are_of_the_partition_of_who_is_tested(void)
 {
     static struct certify certify;
 
-    is_split = true;
+    partition_kind = TWO_PARTITIONS;
     named = "n1,n5";
     run(&certify, false);
     ok(world.nodes[0].is_issued, "a node that is named with one that is not free has partners");
     ok(world.nodes[1].is_issued && world.nodes[5].is_issued, "... of its own partition");
     certify_clear(&certify);
-    is_split = false;
+    partition_kind = ONE_PARTITION;
     named = NULL;
 }
 
@@ -2227,6 +2258,7 @@ int main(void)
     counts_what_recurs_as_tries();
     waits_where_a_limit_is_reached();
     ends_a_campaign();
+    campaign_partners_are_of_the_partition_of_their_group();
     asks_for_nodes_that_no_record_names();
     head_is_cut_off(false, 0, VERDICT_FAIL);
     head_is_cut_off(false, INFINITY, VERDICT_UNKNOWN);
