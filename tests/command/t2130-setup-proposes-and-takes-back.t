@@ -162,6 +162,20 @@ setup --undo --yes
 is "$status $(state)" "0 $first" '... undo leaves them, too'
 rm -r "$root/run/slurm"
 
+# ... under another name.
+mkdir -p "$root/spool/conf-cache"
+echo ClusterName=made >"$root/spool/conf-cache/slurm.conf"
+ln -s spool/conf-cache "$root/conf"
+like "$(SLURM_CONF=$root/conf/slurm.conf "$muster" setup 2>&1 </dev/null)" '^slurm.conf comes from slurmctld: ' \
+    "what SLURM_CONF names in slurmd's cache is slurmctld's"
+rm -r "$root/spool" "$root/conf"
+if [ -L /var/run ] && unshare -m true 2>/dev/null; then
+    # shellcheck disable=SC2016 # the other shell expands it
+    like "$(SLURM_CONF=/var/run/slurm/conf/slurm.conf unshare -m bash -c '
+        mount -t tmpfs tmpfs /run && mkdir -p /run/slurm/conf && echo ClusterName=made >"$SLURM_CONF" &&
+            "$1" setup' setup "$muster" 2>&1 </dev/null)" '^slurm.conf comes from slurmctld: ' '... and by way of /var/run'
+fi
+
 # Links.
 outside=$root.outside
 tap_cleanup() { rm -rf "$root" "$outside"; }
@@ -172,6 +186,13 @@ setup --yes
 is "$status" 0 'a link below the root'
 ok '... is followed' grep -q '^HealthCheckProgram=' "$root/shared/slurm.conf"
 ok '... and stays one' test -L "$slurm/slurm.conf"
+rm "$slurm"/*
+echo ClusterName=made >"$slurm/slurm.conf"
+ln -s ../../missing/plugstack.conf "$slurm/plugstack.conf"
+setup --yes
+is "$status" 3 'a link to nothing'
+like "$said" '^muster setup: .*/etc/slurm/plugstack.conf: is a link to nothing$' '... is refused in one line'
+is "$(readlink "$slurm/plugstack.conf")" ../../missing/plugstack.conf '... and left alone'
 rm "$slurm"/*
 echo ClusterName=outside >"$outside/slurm.conf"
 for link in slurm.conf plugstack.conf; do

@@ -81,10 +81,17 @@ static int stack_read(const char *root, const char *directory, const struct slur
     return 0;
 }
 
-/* Whether slurmctld has sent the file, to a configless slurmd: it sends it again. */
-static bool is_sent(const char *path)
+/* Whether slurmctld has sent the file, to a configless slurmd: it sends it again. slurmd keeps it
+ * in conf-cache of SlurmdSpoolDir, to which /run/slurm/conf is a link. */
+static bool is_sent(const char *root, const char *path)
 {
-    return strncmp(path, "/run/", 5) == 0;
+    char real[PATH_MAX];
+    struct error err;
+
+    if (setup_path(root, path, real, &err) != 0)
+        *real = '\0';
+    return strncmp(path, "/run/", 5) == 0 || (!*root && strncmp(real, "/run/", 5) == 0) ||
+           strstr(real, "/conf-cache/");
 }
 
 static int plugin_propose(const char *root, const char *directory, const struct slurm_lines *slurm,
@@ -95,7 +102,7 @@ static int plugin_propose(const char *root, const char *directory, const struct 
     int rv = stack_read(root, directory, slurm, &stack, err);
     bool is_off = rv == 0 && !plugstack_loads(root, stack.paths[0], need);
 
-    if (is_off && is_sent(stack.paths[0])) {
+    if (is_off && is_sent(root, stack.paths[0])) {
         rv = hostlist_append(
             notes,
             "plugstack.conf comes from slurmctld: run muster setup on its host for the plugin");
@@ -184,7 +191,7 @@ static int health_propose(const char *root, const struct slurm_lines *slurm,
                  health_check);
         return hostlist_append(notes, note);
     }
-    if (is_sent(slurm->files[0]))
+    if (is_sent(root, slurm->files[0]))
         return hostlist_append(
             notes,
             "slurm.conf comes from slurmctld: run muster setup on its host for the health check");
@@ -235,7 +242,7 @@ static int block_add(const char *root, const char *path, struct setup_files *fil
     struct setup_file *file = &files->items[files->count];
     int blocks = 0;
 
-    if (is_sent(path)) /* its block is taken out on slurmctld's host */
+    if (is_sent(root, path)) /* its block is taken out on slurmctld's host */
         return 0;
     file->after = NULL;
     if (file_read(root, path, &file->before, err) != 0)

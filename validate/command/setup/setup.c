@@ -131,9 +131,13 @@ int setup_path(const char *root, const char *path, char real[PATH_MAX], struct e
         return error_set(err, "%.64s...: the path is too long", path);
     strcpy(there, whole);
     while (!realpath(there, real)) { /* the part of the path that is there */
+        struct stat status;
+
         slash = strrchr(there, '/');
         if (errno != ENOENT || !slash)
             return error_set(err, "%s: %m", whole);
+        if (lstat(there, &status) == 0)
+            return error_set(err, "%s: is a link to nothing", there);
         slash[slash == there] = '\0';
     }
     if (*root && !realpath(root, top))

@@ -48,8 +48,8 @@ char *setup_block_put(const char *text, const char *lines, const char *replaces)
 int setup_block_take(const char *text, char **after, struct error *err);
 
 /* Where the file at path below root lies ("" is this machine), links resolved, whether it is there
- * or not. Returns 0, or -1 with err where a link leads out of root: no file but root's is changed.
- */
+ * or not. Returns 0, or -1 with err where a link leads out of root, as no file but root's is
+ * changed, or to nothing. */
 int setup_path(const char *root, const char *path, char real[PATH_MAX], struct error *err);
 
 /* Fills files with what the site lacks. notes: lines for a person, to be released. Returns 0, or -1
