@@ -7,7 +7,7 @@ top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 . "$top_srcdir/tests/tap.sh"
 
 unshare -m true 2>/dev/null || skip_all 'no mount namespaces'
-purged() { # MOUNTED...: what is left of the three folders, each with a file and a folder in it
+purged() { # MOUNTED[:WHAT]...: what is left of the three folders, each with a file and a folder in it
     unshare -m bash -c '
         postrm=$1
         shift
@@ -15,9 +15,13 @@ purged() { # MOUNTED...: what is left of the three folders, each with a file and
             mount -t tmpfs tmpfs $folder && mkdir $folder/muster || exit
         done
         for folder; do
-            mkdir -p "$folder" && mount -t tmpfs tmpfs "$folder" || exit
+            mkdir -p "${folder%:*}"
+            case $folder in
+            *:*) mkdir -p "${folder#*:}" && mount --bind "${folder#*:}" "${folder%:*}" ;;
+            *) mount -t tmpfs tmpfs "$folder" ;;
+            esac || exit
         done
-        for folder in /etc/muster /var/lib/muster /run/muster "$@"; do
+        for folder in /etc/muster /var/lib/muster /run/muster "${@%:*}"; do
             mkdir -p "$folder/folder" && : >"$folder/folder/file"
         done
         sh "$postrm" purge 2>/dev/null || echo "status $?"
@@ -28,7 +32,15 @@ purged() { # MOUNTED...: what is left of the three folders, each with a file and
 is "$(purged)" '' 'nothing is left of what is the node'\''s own'
 is "$(purged /var/lib/muster)" '/var/lib/muster/folder/file
 /var/lib/muster' 'what is mounted stays'
-is "$(purged /var/lib/muster/shared)" '/var/lib/muster/shared/folder/file
-/var/lib/muster' '... below it, too'
+own='/var/lib/muster/folder/file'
+for shared in /var/lib/muster/shared '/var/lib/muster/two words'; do
+    is "$(purged "$shared" | sort)" "/var/lib/muster
+$own
+$shared/folder/file" "... and all that is beside it: $shared"
+    is "$(purged "$shared:/var/lib/elsewhere" | sort)" "/var/lib/muster
+$own
+$shared/folder/file" '... also of the same file system'
+done
+is "$(purged /var/lib/muster2)" '' 'a neighbor of a like name keeps nothing'
 
 done_testing
