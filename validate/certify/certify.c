@@ -276,12 +276,16 @@ static int stages_run(struct certify *certify, struct error *err)
     return 0;
 }
 
-/* Whether there is a node whose drain or certificate stays. */
-static bool is_any_decided(const struct certify *certify)
+/* Whether there is a node whose drain or certificate stays, or whose certificate is gone. */
+static bool is_any_changed(const struct certify *certify)
 {
-    for (size_t i = 0; i < certify->count; i++)
-        if (certify->node_runs[i].is_decided)
+    for (size_t i = 0; i < certify->count && !certify->options.is_dry_run; i++) {
+        const struct node_run *node_run = &certify->node_runs[i];
+
+        if (node_run->decision == DECISION_DRAIN || node_run->decision == DECISION_KEEP ||
+            *node_run->certified_until || node_run->is_revoked)
             return true;
+    }
     return false;
 }
 
@@ -357,7 +361,7 @@ int certify_run(struct certify *certify, int argc, char **argv)
     else if (certify_stop)
         fprintf(stderr, "muster certify: stopped by signal %d%s\n", (int)certify_stop,
                 !is_undone ? ""
-                : is_any_decided(certify)
+                : is_any_changed(certify)
                     ? "; drains and certificates that were decided before stay"
                     : "; all changes were undone");
     free(verdicts);
