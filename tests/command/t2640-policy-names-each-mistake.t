@@ -11,15 +11,14 @@ top_builddir=${top_builddir:-.}
 muster=$top_builddir/muster
 [ -x "$muster" ] || skip_all 'muster is not built'
 command -v python3 >/dev/null || skip_all 'no python3'
+command -v jq >/dev/null || skip_all 'no jq'
 fixtures=$top_srcdir/tests/fixtures/policy
 dir=$(mktemp -d)
 tap_cleanup() { rm -rf "$dir"; }
 
 policy() { "$muster" policy check --from "$dir/site" "$@"; }
 site() { rm -rf "$dir/site" && cp -r "$fixtures/$1" "$dir/site" && chmod -R u+w "$dir/site"; }
-codes() { policy --json | python3 -c '
-import json, sys
-print(*sorted({json.loads(line)["code"] for line in sys.stdin}))'; }
+codes() { policy --json | jq -r .code | sort -u | xargs; }
 
 for base in qos tiers; do
     site $base
