@@ -297,14 +297,20 @@ static bool candidate_read(int directory, const char *name, struct candidate *ca
     return true;
 }
 
-/* Removes what is no candidate: it would take the place of others' suspect reports. One that is
- * being left is empty for a moment. */
-static void junk_clear(int directory, const char *name, int *left)
+/* One that is being left is empty for a moment. To be asked before it is read: it may be whole by
+ * then, or by now. */
+static bool is_being_left(int directory, const char *name)
 {
     struct stat status;
 
-    if (*left <= 0 || fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-        (S_ISREG(status.st_mode) && status.st_size == 0 && status.st_ctime >= time(NULL) - 1))
+    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
+           status.st_size == 0 && status.st_ctime >= time(NULL) - 1;
+}
+
+/* Removes what is no suspect report: it would take the place of others'. */
+static void junk_clear(int directory, const char *name, int *left)
+{
+    if (*left <= 0)
         return;
     --*left;
     unlinkat(directory, name, 0);
@@ -355,10 +361,12 @@ int suspect_reports_read(const char *directory, struct suspect_report **reports,
     left = clearing_begin(dirfd(stream));
     is_cleared = left > 0;
     while (has_memory && (entry = entry_next(stream, &seen, &left))) {
+        bool is_begun = is_being_left(dirfd(stream), entry->d_name);
         struct candidate candidate;
 
         if (!candidate_read(dirfd(stream), entry->d_name, &candidate)) {
-            junk_clear(dirfd(stream), entry->d_name, &left);
+            if (!is_begun)
+                junk_clear(dirfd(stream), entry->d_name, &left);
             continue;
         }
         has_memory = GROW(candidates, count);
@@ -395,15 +403,17 @@ int suspect_reports_remove(const char *directory, char *const *nodes, size_t cou
         return *none.text ? error_set(err, "%s", none.text) : 0;
     left = clearing_begin(dirfd(stream));
     while ((entry = entry_next(stream, &seen, &left))) {
+        bool is_begun = is_being_left(dirfd(stream), entry->d_name), is_meant = false;
         struct suspect_report report;
-        bool is_suspect_report, is_meant = false;
 
-        is_suspect_report = entry_read(dirfd(stream), entry->d_name, &report);
-        for (size_t i = 0; is_suspect_report && i < count && !is_meant; i++)
+        if (!entry_read(dirfd(stream), entry->d_name, &report)) {
+            if (!is_begun)
+                junk_clear(dirfd(stream), entry->d_name, &left);
+            continue;
+        }
+        for (size_t i = 0; i < count && !is_meant; i++)
             is_meant = strcmp(nodes[i], report.node) == 0;
-        if ((is_meant || (!is_suspect_report && left-- > 0)) &&
-            unlinkat(dirfd(stream), entry->d_name, 0) == 0)
-            removed += is_suspect_report;
+        removed += is_meant && unlinkat(dirfd(stream), entry->d_name, 0) == 0;
     }
     closedir(stream);
     return removed;

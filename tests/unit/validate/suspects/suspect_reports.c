@@ -256,6 +256,10 @@ static void clears_what_is_none(void)
     is_int(entries(), 1, "... and all go but what may be one that is being left");
     is_int(access("/etc/passwd", F_OK), 0, "... not what a link leads to");
     empty();
+    is_int(entries(), 1, "... nor does it go when others are removed");
+    put(50, "n1", "job: 50\nnode: n1\ntest: t\n");
+    is_int(count(), 1, "... and is read once it is whole");
+    empty();
 }
 
 /* A directory that is not the one for all users may be anything: /etc, or a recorded tree. */
@@ -271,7 +275,7 @@ static void leaves_other_directories_alone(void)
     utimensat(AT_FDCWD, file(name), old, 0);
     mkdir(file("d1"), 0700);
     mkdir(file("d1/below"), 0700);
-    put(2, "n2", "");
+    put(2, "n2", "none");
     snprintf(name, sizeof name, "%u-2-n2", (unsigned)geteuid());
     utimensat(AT_FDCWD, file(name), old, 0);
     is_int(entries(), 3, "a directory of another mode");
