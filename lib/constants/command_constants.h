@@ -18,6 +18,7 @@ ROW(integer, DOCTOR_SPOOL_MB, 100, "MB", "chosen 2026-11", "free for the spool o
 ROW(integer, NEIGHBORS_S, 5, "s", "chosen 2026-11", "for lldpcli") \
 ROW(integer, GATE_NOTE_OLD_S, 86400, "s", "chosen 2026-11", "a note of a refused job explains a drain") \
 ROW(real, LIVE_EACH_S, 0.5, "s", "chosen 2026-11", "between two lines of what a stage is at, and two looks at them") \
+ROW(integer, REPORT_PIPE_S, 60, "s", "chosen 2026-11", "that a report may take to go into a pipe") \
 ROW(integer, INTERFACES_LOCK_MS, 10000, "ms", "chosen 2026-11", "for the lock of the interface journal")
 /* clang-format on */
 COMMAND_CONSTANTS(CONSTANT_DEFINE)

@@ -3,10 +3,17 @@
 
 #include "validate/report/format.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "lib/base/regular_file.h"
 #include "lib/base/atomic_file.h"
+#include "lib/base/clock.h"
+#include "lib/base/regular_file.h"
+#include "lib/constants/command_constants.h"
 
 const struct report_format report_formats[] = {
     {"table", "a readable table", overview_write},
@@ -26,18 +33,87 @@ const struct report_format *format_find(const char *name)
     return NULL;
 }
 
-static int write_straight(const struct report_format *format, const struct survey *survey,
-                          const char *path, struct error *err)
+/* What is no file is written to as it is. The path may be in others' folders: what it names may be
+ * another thing a moment later, so that the descriptor decides. A link is followed where it is
+ * root's or ours, as /dev/stdout. Returns the descriptor, which does not block; -1 where there is
+ * nothing, or what atomic_file_begin() takes or refuses; -2 with err. */
+static int special_open(const char *path, struct error *err)
 {
-    FILE *stream = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-    int rv = stream ? format->write(stream, survey) : -1;
+    const int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    int fd = open(path, flags | O_NOFOLLOW);
+    struct stat status;
 
-    if (rv == 0 && fflush(stream) != 0)
-        rv = -1;
-    if (rv != 0)
-        error_set(err, "%s: %m", stream == stdout ? "standard output" : path);
-    if (stream && stream != stdout && fclose(stream) != 0 && rv == 0)
+    if (fd < 0 && errno == ELOOP && lstat(path, &status) == 0 &&
+        (status.st_uid == 0 || status.st_uid == geteuid()))
+        fd = open(path, flags);
+    if (fd >= 0) {
+        if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+            return fd;
+        close(fd);
+    } else if (errno == ENXIO) {
+        error_set(err, "%s: nobody reads from it", path);
+        return -2;
+    } else if (errno != ENOENT && errno != ELOOP) {
+        int saved = errno;
+
+        if (is_special(path)) {
+            errno = saved;
+            error_set(err, "%s: %m", path);
+            return -2;
+        }
+    }
+    return -1;
+}
+
+struct special {
+    int fd;
+    int failure;  /* errno of what was not written: nothing more is then */
+    double until; /* clock_s() */
+};
+
+/* Writes to a descriptor that does not block: waits for who reads there, but not for ever. */
+static ssize_t special_write(void *cookie, const char *bytes, size_t length)
+{
+    struct special *special = cookie;
+    size_t done = 0;
+
+    while (special->failure == 0 && done < length) {
+        ssize_t written = write(special->fd, bytes + done, length - done);
+        double left = special->until - clock_s();
+
+        if (written > 0)
+            done += (size_t)written;
+        else if (written < 0 && errno != EAGAIN && errno != EINTR)
+            special->failure = errno;
+        else if (left <= 0)
+            special->failure = ETIMEDOUT;
+        else
+            poll(&(struct pollfd){.fd = special->fd, .events = POLLOUT}, 1, (int)(left * 1000) + 1);
+    }
+    errno = special->failure;
+    return done == length ? (ssize_t)length : 0;
+}
+
+static int write_straight(const struct report_format *format, const struct survey *survey,
+                          FILE *stream, const char *name, struct error *err)
+{
+    if (!stream)
+        return error_set(err, "%s: %m", name);
+    if (format->write(stream, survey) != 0 || fflush(stream) != 0)
+        return error_set(err, "%s: %m", name);
+    return 0;
+}
+
+static int write_special(const struct report_format *format, const struct survey *survey, int fd,
+                         const char *path, struct error *err)
+{
+    struct special special = {.fd = fd, .until = clock_s() + REPORT_PIPE_S};
+    FILE *stream = fopencookie(&special, "w", (cookie_io_functions_t){.write = special_write});
+    int rv = write_straight(format, survey, stream, path, err);
+
+    if (stream && fclose(stream) != 0 && rv == 0)
         rv = error_set(err, "%s: %m", path);
+    close(fd);
     return rv;
 }
 
@@ -57,10 +133,14 @@ int format_save(const struct report_format *format, const struct survey *survey,
                 struct error *err)
 {
     struct atomic_file file;
+    int fd;
 
-    if (strcmp(path, "-") == 0 || is_special(path))
-        return write_straight(format, survey, path, err);
-    if (atomic_file_begin(&file, path, 0666, err) != 0)
+    if (strcmp(path, "-") == 0)
+        return write_straight(format, survey, stdout, "standard output", err);
+    fd = special_open(path, err);
+    if (fd >= 0)
+        return write_special(format, survey, fd, path, err);
+    if (fd == -2 || atomic_file_begin(&file, path, 0666, err) != 0)
         return -1;
     return format->write(file.stream, survey) == 0 ? atomic_file_commit(&file, err)
                                                    : atomic_file_discard(&file, err);

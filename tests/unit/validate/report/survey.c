@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/conf/conf.h"
@@ -379,6 +381,79 @@ static void files(void)
     records_clear(&records);
 }
 
+static char folder[] = "/tmp/muster-survey-XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    static char paths[4][64];
+    static int next;
+    char *path = paths[next++ % 4];
+
+    snprintf(path, sizeof *paths, "%s/%s", folder, name);
+    return path;
+}
+
+static bool saves(const struct survey *survey, const char *name, struct error *err)
+{
+    return format_save(format_find("junit"), survey, in_folder(name), err) == 0;
+}
+
+/* Bytes at the path, which may be a link; -1: there is no file. */
+static long size_of(const char *name)
+{
+    struct stat status;
+
+    return stat(in_folder(name), &status) == 0 && S_ISREG(status.st_mode) ? (long)status.st_size
+                                                                          : -1;
+}
+
+/* In a folder where others may put anything while root writes a report. */
+static void saved_where_others_write(void)
+{
+    struct records records = records_of(run);
+    struct survey survey;
+    struct error err = {""};
+    char bytes[1 << 16];
+    int reader;
+
+    if (!mkdtemp(folder) || survey_build(&records, NULL, &survey, &err) != 0) {
+        ok(false, "a folder");
+        return;
+    }
+    alarm(10);
+    ok(mkfifo(in_folder("pipe"), 0600) == 0 && !saves(&survey, "pipe", &err),
+       "a pipe that nobody reads holds no report up");
+    has_str(err.text, "/pipe: nobody reads from it", "... and is named");
+    reader = open(in_folder("pipe"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ok(saves(&survey, "pipe", &err), "one that is read takes it");
+    ok(read(reader, bytes, sizeof bytes) > 100, "... whole");
+    fclose(fopen(in_folder("file"), "we"));
+    ok(symlink("file", in_folder("link")) == 0 && saves(&survey, "link", &err),
+       "a link to a file is replaced");
+    is_int(size_of("file"), 0, "... the file stays");
+    ok(size_of("link") > 100, "... and the report has the link's name");
+    ok(symlink("pipe", in_folder("ours")) == 0 && saves(&survey, "ours", &err) &&
+           read(reader, bytes, sizeof bytes) > 100,
+       "our own link to a pipe is followed");
+    if (geteuid() == 0) {
+        ok(symlink("pipe", in_folder("others")) == 0 && lchown(in_folder("others"), 7, 7) == 0 &&
+               !saves(&survey, "others", &err),
+           "another user's is not");
+        is_int(read(reader, bytes, sizeof bytes), 0, "... and nothing goes where it leads");
+    }
+    close(reader);
+    ok(!saves(&survey, ".", &err), "a folder is no place");
+    ok(format_save(format_find("csv"), &survey, "/dev/null", &err) == 0, "a device is one");
+    for (const char *const *name =
+             (const char *const[]){"pipe", "file", "link", "ours", "others", NULL};
+         *name; name++)
+        unlink(in_folder(*name));
+    is_int(rmdir(folder), 0, "nothing else is left");
+    alarm(0);
+    survey_clear(&survey);
+    records_clear(&records);
+}
+
 int main(void)
 {
     struct records records = records_of(run);
@@ -403,5 +478,6 @@ int main(void)
     many();
     doubts();
     files();
+    saved_where_others_write();
     return tap_done();
 }
