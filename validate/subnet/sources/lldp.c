@@ -132,6 +132,12 @@ static const char *port_name(const json_t *port)
                : json_string_value(json_object_get(id, "value"));
 }
 
+static const char *id_of(const json_t *chassis)
+{
+    return json_string_value(json_object_get(json_object_get(chassis, "id"), "value"));
+}
+
+/* One without the IDs that LLDP requires is left out: it may be anything on the network. */
 static int add_neighbor(struct subnet_neighbors *gathering, const char *interface, json_t *value,
                         struct error *err)
 {
@@ -140,16 +146,14 @@ static int add_neighbor(struct subnet_neighbors *gathering, const char *interfac
     const char *name = NULL, *id, *label = port_name(port);
     struct subnet_neighbor neighbor = {0};
 
-    if (json_is_object(chassis) && !json_object_get(chassis, "id")) {
+    if (json_is_object(chassis) && !id_of(chassis)) { /* it has a name, which may be "id" */
         void *first = json_object_iter(chassis);
 
         name = first ? json_object_iter_key(first) : NULL;
         chassis = first ? json_object_iter_value(first) : NULL;
     }
-    id = json_string_value(json_object_get(json_object_get(chassis, "id"), "value"));
-    if (!id || !label)
-        return error_set(err, "%s: neighbor without chassis id or port id", interface);
-    if (!is_switch(chassis))
+    id = id_of(chassis);
+    if (!id || !label || !is_switch(chassis))
         return 0;
     copy(interface, neighbor.interface, sizeof neighbor.interface);
     copy(id, neighbor.chassis, sizeof neighbor.chassis);

@@ -208,6 +208,27 @@ static void test_wild_names(void)
            "... in one line");
 }
 
+/* A switch is called by the key of its own ID; another neighbor has no ID at all. */
+static void keeps_neighbors_beside_odd_ones(void)
+{
+    static const char text[] =
+        "{\"lldp\":{\"interface\":["
+        "{\"eth0\":{\"chassis\":{\"id\":{\"id\":{\"type\":\"mac\",\"value\":\"00:11\"}}},"
+        "\"port\":{\"id\":{\"type\":\"ifname\",\"value\":\"p1\"}}}},"
+        "{\"eth1\":{\"chassis\":{\"leaf\":{\"descr\":\"x\"}},\"port\":{}}},"
+        "{\"eth2\":{\"chassis\":{\"id\":{\"type\":\"mac\",\"value\":\"00:22\"}},"
+        "\"port\":{\"id\":{\"type\":\"ifname\",\"value\":\"p3\"}}}}]}}";
+
+    begin();
+    is_int(subnet_neighbors_read(&neighbors, "n1", text, strlen(text), &err), 0,
+           "a switch that is called \"id\", and a neighbor without an ID");
+    is_int((int)neighbors.count, 2, "... two neighbors are read");
+    is_str(neighbors.count > 0 ? neighbors.items[0].name : "", "id", "... that switch by its name");
+    is_str(neighbors.count > 0 ? neighbors.items[0].chassis : "", "00:11", "... and ID");
+    is_str(neighbors.count > 1 ? neighbors.items[1].chassis : "", "00:22",
+           "... and the one without a name");
+}
+
 /* Adapters that say only whose they are are numbered by their GUIDs. */
 static void test_numbers(void)
 {
@@ -314,6 +335,7 @@ int main(void)
     warns_of_one_of_two();
     warns_of_unnamed_rail();
     test_wild_names();
+    keeps_neighbors_beside_odd_ones();
     test_numbers();
     test_xdr();
     test_one_switch();
