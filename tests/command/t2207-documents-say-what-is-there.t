@@ -63,7 +63,7 @@ ok 'the check compiles without a warning' "${cc[@]}" -std=gnu11 -Wall -Wextra -W
     -I"$work" -I"$top_srcdir" -I"$top_builddir" -c -o "$work/example.o" "$work/validate/checks/example.c"
 ok '... and so does the table with it' "${cc[@]}" -std=gnu11 -D_GNU_SOURCE -I"$work" -I"$top_srcdir" \
     -I"$top_builddir" -o "$work/check" "$work/main.c" "$work/example.o" \
-    "$top_srcdir/validate/checks/checks.c" "$top_srcdir"/lib/catalog/{catalog,verdict}.c
+    "$top_srcdir/validate/checks/checks.c" "$top_srcdir"/lib/{base/utf8,catalog/catalog,catalog/verdict}.c
 mkdir -p "$work/root/proc/sys/fs"
 echo 100 >"$work/root/proc/sys/fs/file-max"
 like "$("$work/check" "$work/root")" '^host.example (fail|warn): 100 open files, expected at least 1024$' \

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/utf8.h"
+
 #define CHECK_ROW(name, help, run) {name, help, run},
 const struct check check_table[] = {CHECK_LIST(CHECK_ROW)};
 const size_t check_count = sizeof check_table / sizeof *check_table;
@@ -24,8 +26,22 @@ int check_is_wanted(const struct check *check, const char *only)
     return 0;
 }
 
+/* The text as it may be printed; the names in it may be anybody's. */
+static const char *printable(const char *text, char *copy, size_t size)
+{
+    if (!text)
+        return NULL;
+    snprintf(copy, size, "%s", text);
+    utf8_clean(copy);
+    return copy;
+}
+
 void checks_report(const struct checks *checks, const char *test, struct record *record)
 {
+    char part[256], message[1024];
+
+    record->part = printable(record->part, part, sizeof part);
+    record->message = printable(record->message, message, sizeof message);
     record->suite = "check";
     record->test = test;
     record->node = checks->node;

@@ -50,7 +50,8 @@ int check_is_wanted(const struct check *check, const char *only);
 /* How many seconds a GPU driver and file servers that do not respond may hold all checks up. */
 double checks_held_s(const struct conf *conf);
 
-/* Fills in suite, node and test, and hands the record to the sink. */
+/* Fills in suite, node and test, and hands the record to the sink, part and message as utf8_clean()
+ * leaves them. Both are the sink's for the time of its call. */
 void checks_report(const struct checks *checks, const char *test, struct record *record);
 
 /* The same for a record that is a verdict and a message. part may be "". */

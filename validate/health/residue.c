@@ -16,6 +16,7 @@
 #include "lib/base/deferred_error.h"
 #include "lib/base/grow.h"
 #include "lib/base/sysfs.h"
+#include "lib/base/utf8.h"
 
 enum {
     NOBODY = 65534,
@@ -92,6 +93,7 @@ static bool read_process(const char *root, const char *pid, struct process *proc
         .state = *value_of(status, "\nState:\t"),
     };
     snprintf(process->name, sizeof process->name, "%.*s", (int)strcspn(name, "\n"), name);
+    utf8_clean(process->name);
     free(status);
     return true;
 }
@@ -140,9 +142,21 @@ static const struct process *find_process(const struct survey *survey, pid_t pid
                              : NULL;
 }
 
+/* A daemon of root's: any user's process may give itself that name. */
+static bool is_daemon(const struct process *process, const char *name)
+{
+    return process->uid == 0 && strcmp(process->name, name) == 0;
+}
+
 static bool is_step(const struct process *process)
 {
-    return strcmp(process->name, "slurmstepd") == 0;
+    return is_daemon(process, "slurmstepd");
+}
+
+/* sshd, from OpenSSH 9.8 on sshd-session. */
+static bool is_login(const struct process *process)
+{
+    return process->uid == 0 && strncmp(process->name, "sshd", 4) == 0;
 }
 
 int residue_is_of_step(const char *root, pid_t pid)
@@ -164,7 +178,7 @@ int residue_is_of_step(const char *root, pid_t pid)
 static bool has_session(const struct survey *survey, const struct process *process)
 {
     for (int i = 0; process && i < ANCESTORS_MOST; i++) {
-        if (is_step(process) || strncmp(process->name, "sshd", 4) == 0)
+        if (is_step(process) || is_login(process))
             return true;
         process = find_process(survey, process->parent);
     }
@@ -215,7 +229,7 @@ static void find_present(struct survey *survey)
 
         if (is_step(process))
             note_step(survey, process);
-        else if (strcmp(process->name, "slurmd") == 0 && !survey->slurmd)
+        else if (is_daemon(process, "slurmd") && !survey->slurmd)
             survey->slurmd = cgroups_of(survey, process);
     }
     for (size_t i = 0; i < survey->count; i++) {

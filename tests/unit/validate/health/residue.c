@@ -76,6 +76,24 @@ static void processes(void)
     tree_remove(root);
 }
 
+/* A process gives itself any name: prctl(PR_SET_NAME). */
+static void takes_names_of_daemons_from_root_alone(void)
+{
+    struct residue residue;
+
+    node();
+    process(299, 1, 1004, 'S', "slurmd", "0::/elsewhere\n");
+    process(800, 1, 1001, 'S', "slurmstepd", SLURMD);
+    tree_put(root, "proc/800/cmdline", "slurmstepd: [11.0]");
+    process(801, 1, 1002, 'S', "sshd", SLURMD);
+    process(802, 1, 1005, 'S', "a\033[2Jb", JOB("11"));
+    residue_read(root, &residue);
+    is_int(residue.processes, 3, "who calls itself slurmstepd or sshd is residue all the same");
+    is_str(residue.names[2], "a?[2Jb (pid 802, uid 1005)", "... and steers no terminal");
+    is_int(residue_is_of_step(root, 800), 0, "... nor is it of a step");
+    tree_remove(root);
+}
+
 static void steps(void)
 {
     node();
@@ -170,6 +188,7 @@ int main(void)
     struct residue residue;
 
     processes();
+    takes_names_of_daemons_from_root_alone();
     steps();
     shared_memory();
     without_memory();
