@@ -21,6 +21,7 @@
 #include "validate/certify/step/certify_step.h"
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/history/node_status.h"
+#include "validate/policy/turn.h"
 #include "validate/slurm/batch.h"
 #include "validate/slurm/revocation.h"
 #include "validate/slurm/step.h"
@@ -75,12 +76,21 @@ static bool is_to_have_one(const struct node_run *node_run)
     return node_run->is_in_job && outcome_tested(&node_run->outcome) == VERDICT_PASS;
 }
 
+/* How long a certificate of a higher level has to last to stay. One that is due is renewed: the
+ * nights that are left are for nodes that are busy. */
+static time_t keep_s(const struct certify *certify)
+{
+    double ahead_s = turn_ahead_s((double)certify->conf.certificate_valid_s);
+
+    return certify->options.is_due ? (time_t)fmax(CERTIFY_KEEP_S, ahead_s) : CERTIFY_KEEP_S;
+}
+
 /* Returns how many nodes are to have a certificate, or -1 with err. */
 static long parts_make(const struct certify *certify, struct request_parts *parts,
                        struct error *err)
 {
     struct request_node *nodes = calloc(certify->count + 1, sizeof *nodes);
-    time_t keep = time(NULL) + CERTIFY_KEEP_S;
+    time_t keep = time(NULL) + keep_s(certify);
     size_t count = 0;
     char head[700];
     int rv = nodes ? 0 : error_set(err, "no memory");

@@ -62,7 +62,8 @@ static bool refuses_all;        /* from then on */
 static bool refuses_certificates;
 static bool has_extra;   /* the cluster offers certificates to jobs */
 static bool is_changing; /* the site and another run change nodes once the run has its first job */
-static int keeping = -1; /* the node that keeps a certificate of level full, until 4000000000 */
+static int keeping = -1; /* the node that has a certificate of level full, until then */
+static long long kept_until = 4000000000;
 /* the nodes' accelerators: none; well, as many on each; well, more of them from n4 on; n1's slow;
  * n1's slow near its limit; all slow; no library; one node's library missing */
 static enum {
@@ -689,6 +690,14 @@ static void battery(const char *program, const struct hostlist *names,
              "links", "links", i == 0 ? "pairs" : "together");
 }
 
+/* Whether the node has a certificate that lasts as long as the request wants of one that stays. */
+static bool is_kept(int node, const char *request)
+{
+    const char *keep = node == keeping ? strstr(request, "keep: ") : NULL;
+
+    return keep && kept_until >= strtoll(keep + strlen("keep: "), NULL, 10);
+}
+
 /* The first of its facts, of which muster's version is the last. */
 static void facts(int node, size_t task, int count, const struct process *process)
 {
@@ -737,16 +746,19 @@ static void muster(char *const *words, const struct hostlist *names, const struc
         if (strcmp(words[0], "check") == 0)
             facts(i, task, strcmp(nodes[i].name, cut) == 0 ? 1 : 3, process);
         if (strcmp(words[0], "certificate") == 0 && !refuses_certificates) {
+            char expires[80] = "";
+
             world.nodes[i].has_certificate = world.nodes[i].is_issued = true;
-            if (i == keeping)
+            if (is_kept(i, process->input)) {
                 line(process,
                      "%zu: {\"suite\":\"certificate\",\"test\":\"certificate\",\"time\":1,"
                      "\"metric\":\"level\",\"message\":\"full\",\"node\":\"%s\"}",
                      task, nodes[i].name);
+                snprintf(expires, sizeof expires,
+                         ",\"metric\":\"expires\",\"unit\":\"s\",\"value\":%lld", kept_until);
+            }
             line(process, "%zu: " RECORD_BEGIN "%s,\"node\":\"%s\"}", task, "certificate",
-                 "certificate",
-                 i == keeping ? ",\"metric\":\"expires\",\"unit\":\"s\",\"value\":4000000000" : "",
-                 nodes[i].name);
+                 "certificate", expires, nodes[i].name);
         }
         if (strcmp(words[0], "revoke") == 0) {
             world.nodes[i].has_certificate = false;
@@ -1061,7 +1073,7 @@ static void speak(const int *kept)
 }
 
 static enum certify_level level; /* of the next runs */
-static bool keeps_history, is_suspects;
+static bool keeps_history, is_suspects, is_due;
 static int failed_rails; /* AllowFailedRails */
 static const char *golden = "", *mounts = "";
 
@@ -1093,6 +1105,7 @@ static void begin(struct certify *certify, bool is_dry_run)
                                 .options = {.is_dry_run = is_dry_run,
                                             .is_idle = is_idle,
                                             .is_suspects = is_suspects,
+                                            .is_due = is_due,
                                             .nodes = named,
                                             .level = level},
                                 .undo = {.journal = -1, .keeper_pipe = -1}};
@@ -1675,6 +1688,42 @@ static void certificate_kept(void)
     has_str(world.nodes[0].extra, "\"muster_level\":1,", "... of other nodes the new one");
     ok(strstr(world.nodes[0].extra, "4000000000") == NULL, "... with its own end");
     certify_clear(&certify);
+}
+
+/* n1's certificate is of a higher level. */
+static void renews_what_is_due(void)
+{
+    static struct certify certify;
+    char path[256], until[32];
+
+    kept_until = time(NULL) + CERTIFY_DUE_S - 3600;
+    text_time(until, sizeof until, "%Y-%m-%d %H:%M", (time_t)kept_until);
+    snprintf(path, sizeof path, "%s/history.db", directory);
+    has_extra = true;
+    keeping = 0;
+    for (int i = 0; i < 2; i++) {
+        struct records none = {0};
+        struct error err;
+
+        unlink(path);
+        history_add(
+            path,
+            &(struct history_run){
+                .run = "r0", .level = "full", .time = record_now_s(), .seconds = 60},
+            &(struct history_node){
+                .node = "n1", .verdict = VERDICT_PASS, .certified_until = until, .rail_mbps = NAN},
+            1, &none, 0, &err);
+        keeps_history = true;
+        is_due = i == 0;
+        run(&certify, false);
+        is_int(strstr(world.nodes[0].extra, "\"muster_level\":3,") == NULL, is_due,
+               is_due ? "a certificate of a higher level that is due is renewed"
+                      : "... and stays where its node is tested for another reason");
+        certify_clear(&certify);
+    }
+    keeps_history = has_extra = false;
+    keeping = -1;
+    kept_until = 4000000000;
 }
 
 static void others_write(void)
@@ -2312,6 +2361,7 @@ int main(void)
     removes_the_certificate_where_another_node_hangs();
     waits_for_epilogs_that_are_slow();
     certificate_kept();
+    renews_what_is_due();
     others_write();
     keeps_the_certificate_of_what_slurm_took_away();
     full_disk();
