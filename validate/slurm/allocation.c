@@ -56,8 +56,7 @@ int allocation_refused(struct error *err, const char *what, const char *nodes, c
     if (place)
         text_put(err->text + strlen(err->text), sizeof err->text - strlen(err->text), "; %.*s%s%s",
                  (int)(place - next), next, user, place + 2);
-    /* a limit may be of the number of jobs, which others have reached */
-    return next && reason != ESLURM_ACCOUNTING_POLICY ? 3 : -1;
+    return -1;
 }
 
 /* Without EnforcePartLimits slurmctld takes a job that it will never start. Reasons that nothing
@@ -174,10 +173,9 @@ static int wait_ready(const struct allocation_request *request, const char *node
             is_asked = true;
             refusal = job_status_of(job_id).refusal;
         }
-        if (refusal != 0) {
-            allocation_refused(err, "no allocation of", nodes, user_name(request->user), refusal);
-            return 3; /* only limits of one job are endless */
-        }
+        if (refusal != 0)
+            return allocation_refused(err, "no allocation of", nodes, user_name(request->user),
+                                      refusal);
         if (clock_s() - begin > request->deadline_s) {
             struct job_status job_status = job_status_of(job_id);
             const char *reason = reason_of(&job_status);

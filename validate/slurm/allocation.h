@@ -30,18 +30,17 @@ struct allocation_request {
  * every three seconds only.
  * Returns 0 with *job_id; 1 with err when it did not come in time or was given up: the caller
  * cancels by name what is left; 2 with err when the controller lost it (CLUSTER_JOB_LOST), so that
- * asking again helps; 3 with err when Slurm refused it for what only the site can change; -1 with
- * err when it refused it for another reason. */
+ * asking again helps; -1 with err when Slurm refused it. */
 int allocation_get(const struct allocation_request *request, uint32_t *job_id, struct error *err);
 
 /* Asks whether such a job of that user's (not NULL) would be had at all, now or later: account,
  * QOS, limits, who may use the partition. Allocates nothing. Returns 0, also where that cannot be
- * told; with err, which says what the site has to do, 3, or -1 where it may pass; -1 with err when
- * memory is out. */
+ * told, or -1 with err, which says what the site has to do. */
 int allocation_check(const struct allocation_request *request, struct error *err);
 
 /* Sets err to Slurm's refusal, "WHAT NODES for USER: ...", and what the site has to do where that
- * is known. Returns 3 where nothing else helps; -1 where it may pass, or that is not known. */
+ * is known. Whether it passes is not: slurmctld refuses an account, too, while it lacks its
+ * associations. Returns -1. */
 int allocation_refused(struct error *err, const char *what, const char *nodes, const char *user,
                        int reason);
 

@@ -40,10 +40,8 @@ int cluster_reserve(const char *name, const char *nodes, const char *users, int 
         wanted.purge_comp_time = RESERVATION_IDLE_MIN * 60;
     }
     made = slurm_create_reservation(&wanted);
-    if (!made) {
-        allocation_refused(err, "cannot reserve", nodes, users ? users : "root", errno);
-        rv = -1;
-    }
+    if (!made)
+        rv = allocation_refused(err, "cannot reserve", nodes, users ? users : "root", errno);
     free(made);
 done:
     free(all);

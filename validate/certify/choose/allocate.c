@@ -395,8 +395,7 @@ static void allocation_note(struct certify *certify, const struct hostlist *name
                  *certify->reservation ? ", reservation " : "", certify->reservation);
 }
 
-/* What has to be there before the first job. Returns 0; 3 with err when only the site can change
- * what is in the way; else -1 with err. */
+/* What has to be there before the first job. Returns 0, or -1 with err. */
 static int allocation_prepare(struct certify *certify, const struct hostlist *names,
                               struct error *err)
 {
@@ -408,12 +407,6 @@ static int allocation_prepare(struct certify *certify, const struct hostlist *na
     if (rv == 0 && certify->is_root)
         rv = battery_check(certify, names, err);
     return rv == 0 ? certify_drains_lift(certify, names, err) : rv;
-}
-
-/* rv: of an allocation. What only the site can change is a try of a campaign. */
-static enum fault_code code_of(int rv)
-{
-    return rv == 3 ? FAULT_NOT_MEASURED : FAULT_NONE;
 }
 
 void certify_allocate(struct certify *certify)
@@ -431,7 +424,7 @@ void certify_allocate(struct certify *certify)
             candidates(certify, &names);
             rv = allocation_try(certify, 0, &names, &err);
         }
-        allocation_note(certify, &names, code_of(rv), &err);
+        allocation_note(certify, &names, FAULT_NONE, &err);
     }
     hostlist_clear(&names);
 }
@@ -461,7 +454,7 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
         progress_begin(&certify->progress, "allocate");
         if (rv == 0)
             rv = allocation_try(certify, before, &names, &err);
-        allocation_note(certify, &names, code_of(rv), &err);
+        allocation_note(certify, &names, FAULT_NONE, &err);
     } else if (before != 0) {
         certify->operations->job_cancel(before, NULL);
     }
@@ -502,11 +495,11 @@ bool certify_allocate_again(struct certify *certify)
         certify_node_run(certify, names.names[i])->is_in_job = certify->job != JOB_CHECK;
     certify->job_id = 0;
     if (state == CLUSTER_JOB_LOST && lost_replace(certify, &err) == 0) {
-        code = code_of(allocation_try(certify, 0, &names, &err));
+        allocation_try(certify, 0, &names, &err);
     } else if (state == CLUSTER_JOB_OVER && allocation_failed(certify, &names) > 0) {
         hostlist_clear(&names);
         choose(certify, &names);
-        code = code_of(allocation_try(certify, 0, &names, &err));
+        allocation_try(certify, 0, &names, &err);
     } else if (state == CLUSTER_JOB_OVER) {
         error_set(&err, "job %u was cancelled, or ended by Slurm, before the tests finished",
                   before);
