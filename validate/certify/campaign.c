@@ -20,7 +20,7 @@ struct campaigning {
     struct certify *base; /* options, configuration, JSON of all its runs */
     struct campaign campaign;
     struct group group;
-    char name[CAMPAIGN_NAME], printed[400];
+    char name[CAMPAIGN_NAME], printed[600];
     char run[64]; /* the last one */
     bool is_vain; /* ... had no node or no job, for other reasons than that the nodes are busy */
     int wait_s;
@@ -207,10 +207,22 @@ static int level_take(struct campaigning *doing)
     return -1;
 }
 
+/* Of the nodes that are left, those that no run takes. */
+static size_t long_names(const struct campaign *campaign)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < campaign->nodes.count; i++)
+        count += campaign->states[i] == CAMPAIGN_LEFT &&
+                 strlen(campaign->nodes.names[i]) > CLUSTER_NODE_NAME_MOST;
+    return count;
+}
+
 static int end(struct campaigning *doing)
 {
     const size_t *counts = doing->campaign.counts;
-    char next[200];
+    size_t unnamed = long_names(&doing->campaign);
+    char next[300];
 
     if (certify_stop) {
         text_put(next, sizeof next, "; stopped by signal %d; next: muster certify --campaign %s",
@@ -218,13 +230,16 @@ static int end(struct campaigning *doing)
         print_progress(doing, stderr, next);
         return COMMAND_UNKNOWN;
     }
-    if (counts[CAMPAIGN_LEFT] > 0)
+    text_put(next, sizeof next, counts[CAMPAIGN_LEFT] > 0 ? "" : "; complete");
+    if (unnamed > 0)
         text_put(next, sizeof next,
+                 "; %zu node%s cannot be tested: names longer than %d characters", unnamed,
+                 text_plural(unnamed), CLUSTER_NODE_NAME_MOST);
+    if (counts[CAMPAIGN_LEFT] > unnamed)
+        text_put(next + strlen(next), sizeof next - strlen(next),
                  "; the remaining nodes are drained by others, down or powered off; next: muster "
                  "certify --campaign %s once they are back",
                  doing->name);
-    else
-        text_put(next, sizeof next, "; complete");
     print_progress(doing, doing->base->json == stdout ? stderr : stdout, next);
     return counts[CAMPAIGN_FAILED] > 0                                 ? COMMAND_FAIL
            : counts[CAMPAIGN_UNKNOWN] > 0 || counts[CAMPAIGN_LEFT] > 0 ? COMMAND_UNKNOWN

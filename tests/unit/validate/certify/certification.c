@@ -41,6 +41,7 @@ static const struct {
                   {"n4", OURS},    {"n5", OTHERS},  {"n6", HEALTHY}};
 static const char ours[] = "muster: rail_slow eth1 9 of 98 Mb/s 2026-11-01";
 static const char *others = "fan broken";
+static const char *fifth = "n5"; /* its name in Slurm */
 
 /* the cluster */
 static struct {
@@ -249,6 +250,11 @@ static int index_of(const char *name)
     abort();
 }
 
+static const char *slurm_name(int node)
+{
+    return strcmp(nodes[node].name, "n5") == 0 ? fifth : nodes[node].name;
+}
+
 static int open_slurm(struct error *err)
 {
     return turn("open", err);
@@ -283,8 +289,8 @@ static int load_nodes(struct cluster *cluster, struct error *err)
         if (gpus_of(i) > 0)
             snprintf(gres, sizeof gres, "gpu:x:%ld(S:0-1)", gpus_of(i));
         *node = (struct cluster_node){
-            .name = strdup(nodes[i].name),
-            .address = strdup(nodes[i].name),
+            .name = strdup(slurm_name(i)),
+            .address = strdup(slurm_name(i)),
             .gres = strdup(gres),
             .features = strdup(""),
             .reason = strdup(world.nodes[i].reason),
@@ -326,7 +332,7 @@ static int load(struct cluster *cluster, struct error *err)
             .is_up = i < (int)cluster->partition_count - partitions_down};
         for (int k = 0; k < NODES; k++)
             if (is_in_partition(k, i))
-                hostlist_append(&cluster->partitions[i].nodes, nodes[k].name);
+                hostlist_append(&cluster->partitions[i].nodes, slurm_name(k));
     }
     return 0;
 }
@@ -1818,6 +1824,7 @@ static int campaign(const char *name, struct campaign *campaign)
     base.options.is_campaign = true;
     base.options.campaign_nodes = named;
     base.options.nodes = NULL;
+    base.options.json_path = "-"; /* its lines are on standard error then */
     job_tries = 0;
     status = go(&base, certify_campaign);
     *campaign = (struct campaign){0};
@@ -1851,6 +1858,18 @@ static void ends_a_campaign(void)
     is_int((long long)found.counts[CAMPAIGN_LEFT], NODES, "... are left as well");
     campaign_clear(&found);
     jobs_kind = JOBS;
+}
+
+static void says_which_names_are_too_long(void)
+{
+    struct campaign found;
+
+    fifth = "n5-in-the-third-rack-of-the-second-row-of-the-first-hall-of-two-halls";
+    is_int(campaign("autumn", &found), COMMAND_FAIL, "a campaign with a name that is too long");
+    has_str(last_line(), "1 node cannot be tested: names longer than 63", "... says so at its end");
+    ok(!strstr(last_line(), "once they are back"), "... and not to wait for it");
+    campaign_clear(&found);
+    fifth = "n5";
 }
 
 /* n5, which Slurm took away, is in one partition with n1 and its partners; n1 in another one, too.
@@ -2338,6 +2357,7 @@ int main(void)
     answers_again();
     counts_what_recurs_as_tries();
     ends_a_campaign();
+    says_which_names_are_too_long();
     campaign_partners_are_of_the_partition_of_their_group();
     asks_for_nodes_that_no_record_names();
     head_is_cut_off(false, 0, VERDICT_FAIL);
