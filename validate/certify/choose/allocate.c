@@ -10,6 +10,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/constants/certify_constants.h"
+#include "lib/constants/slurm_constants.h"
 #include "validate/certify/choose/others.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/actions.h"
@@ -181,14 +182,15 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
     struct plan plan;
     char text[256];
 
-    plan_again(certify, node, has_our_job, &plan);
     if (!outcome_is_good(&node_run->outcome)) { /* it failed, and is to lose its certificate */
         bool was_missed = node_run->is_missed;
 
-        node_run->is_missed |= certify->job == JOB_CERTIFICATES &&
-                               (is_hung || (plan.role != ROLE_TEST && !node->is_completing));
+        plan_again(certify, node, has_our_job || node->is_completing, &plan);
+        node_run->is_missed |=
+            certify->job == JOB_CERTIFICATES && (is_hung || plan.role != ROLE_TEST);
         return node_run->is_missed && !was_missed;
     }
+    plan_again(certify, node, has_our_job, &plan);
     if (plan.role == ROLE_FAULTY) {
         certify_verdict(certify, node_run, STAGE_REACH, VERDICT_FAIL, "slurm.state", plan.part,
                         plan.message);
@@ -266,6 +268,18 @@ static size_t changes_note(struct certify *certify, const struct hostlist *names
     return changed;
 }
 
+/* Until the nodes are to be looked at again: seldom in a long wait, as the controller makes a table
+ * of all nodes each time. */
+static void look_wait(struct certify *certify, double begin)
+{
+    double asked = clock_s(), pause_s = fmax(CERTIFY_LOOK_S, 0.1 * (asked - begin));
+
+    while (!certify_stop && clock_s() - asked < pause_s) {
+        usleep((useconds_t)(1e6 * ALLOCATION_TICK_S));
+        tick(certify);
+    }
+}
+
 /* After a try that failed: finds who is to be left out of the next one, which Slurm may note only
  * after it has ended the job, so with nobody found it is asked again. Returns how many. */
 static size_t allocation_failed(struct certify *certify, const struct hostlist *names)
@@ -294,8 +308,7 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
             clock_s() - begin >=
                 (ending.nodes.count > 0 ? CERTIFY_ALLOCATE_NEXT_S : CERTIFY_NOTED_S))
             break;
-        usleep(500000);
-        tick(certify);
+        look_wait(certify, begin);
     }
     hostlist_clear(&ending.nodes);
     return out;

@@ -122,6 +122,8 @@ static char peers_of[3][1000];   /* muster-launch, -links, -collectives: of each
 static const char *cut_off = ""; /* the node that the head does not reach */
 static bool is_cut_off_late;     /* ... once it is in the job */
 static const char *hanging = ""; /* the node on which the job of the battery does not end */
+static const char *dead = "";    /* the one that goes down before the certificates' job */
+static int hung_loads;           /* of the table of nodes, since then */
 static double epilog_s, over_s;  /* the epilogs of all but n1 take so long; since when it hangs */
 static int allocations;          /* of this run */
 static double missed_s;          /* ... and from when on slurmctld does not either */
@@ -276,6 +278,7 @@ static int load_nodes(struct cluster *cluster, struct error *err)
     bool is_hung = world.job == 0 && allocations > 2;
 
     *cluster = (struct cluster){0};
+    hung_loads += is_hung;
     if (turn("load", err) != 0)
         return -1;
     cluster->name = strdup("made-up");
@@ -284,6 +287,7 @@ static int load_nodes(struct cluster *cluster, struct error *err)
     cluster->node_count = NODES;
     for (int i = 0; i < NODES; i++) {
         struct cluster_node *node = &cluster->nodes[i];
+        bool is_dead = allocations > 1 && strcmp(nodes[i].name, dead) == 0;
         char gres[32] = "";
 
         if (gpus_of(i) > 0)
@@ -301,8 +305,9 @@ static int load_nodes(struct cluster *cluster, struct error *err)
             .is_idle = world.job == 0,
             .is_allocated = world.job != 0,
             .is_drained = world.nodes[i].is_drained,
-            .is_completing = is_hung && (strcmp(nodes[i].name, hanging) == 0 ||
-                                         (i > 0 && now_s < over_s + epilog_s)),
+            .is_down = is_dead,
+            .is_completing = is_dead || (is_hung && (strcmp(nodes[i].name, hanging) == 0 ||
+                                                     (i > 0 && now_s < over_s + epilog_s))),
             .is_responding = strcmp(nodes[i].name, cut_off) != 0 || now_s < missed_s,
             .boot_time =
                 world.job != 0 && !strcmp(nodes[i].name, rebooted) ? time(NULL) + 10 : 1000,
@@ -1633,8 +1638,10 @@ static void removes_the_certificate_where_another_node_hangs(void)
     static struct certify certify;
 
     hanging = "n2";
+    hung_loads = 0;
     run(&certify, false);
     hanging = "";
+    ok(hung_loads < 50, "while two jobs hang the nodes are looked at %d times", hung_loads);
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued,
        "a node whose epilog hangs has no certificate, others have");
     ok(!certify_node_run(&certify, "n3")->is_silent, "... one that failed does not become silent");
@@ -1656,6 +1663,20 @@ static void waits_for_epilogs_that_are_slow(void)
     ok(world.nodes[0].is_issued && world.nodes[3].is_issued && world.nodes[5].is_issued,
        "... those whose epilog is slow have one");
     ok(!world.nodes[2].has_certificate, "... and one that failed loses its own");
+    certify_clear(&certify);
+}
+
+/* n3 has failed, and the battery's job does not end there. */
+static void asks_no_node_that_is_down_to_remove_its_certificate(void)
+{
+    static struct certify certify;
+
+    dead = "n3";
+    run(&certify, false);
+    dead = "";
+    ok(certify_node_run(&certify, "n3")->is_missed,
+       "a node that is down, and completing, is missed");
+    ok(world.nodes[0].is_issued, "... and others are certified");
     certify_clear(&certify);
 }
 
@@ -2367,6 +2388,7 @@ int main(void)
     is_cut_off_in_the_stage_that_noticed();
     removes_the_certificate_where_another_node_hangs();
     waits_for_epilogs_that_are_slow();
+    asks_no_node_that_is_down_to_remove_its_certificate();
     certificate_kept();
     renews_what_is_due();
     others_write();
