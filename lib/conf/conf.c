@@ -9,6 +9,7 @@
 
 #include "lib/base/base_name.h"
 #include "lib/base/regular_file.h"
+#include "lib/constants/harness_constants.h"
 
 enum { FILE_MAX = 1 << 20 };
 
@@ -165,13 +166,13 @@ static const struct conf_key keys[] = {
      "tested."},
     {"HealthDrain", KIND_YES_NO, AT(health_drain), 0, 0, "no",
      "Whether muster check --health drains its own node when a part of it is missing or dead."},
-    {"QuickBudget", KIND_TIME, AT(quick_budget_s), 1, 7 * 86400.0, "auto",
+    {"QuickBudget", KIND_TIME, AT(quick_budget_s), 1, PROGRAM_TIME_LIMIT_MOST_S, "auto",
      "How long muster certify --level quick may take. auto: by nodes, rails and rounds.", "auto",
      0},
-    {"StandardBudget", KIND_TIME, AT(standard_budget_s), 1, 7 * 86400.0, "auto",
+    {"StandardBudget", KIND_TIME, AT(standard_budget_s), 1, PROGRAM_TIME_LIMIT_MOST_S, "auto",
      "How long muster certify --level standard may take. auto: by nodes, rails and rounds.", "auto",
      0},
-    {"FullBudget", KIND_TIME, AT(full_budget_s), 1, 7 * 86400.0, "auto",
+    {"FullBudget", KIND_TIME, AT(full_budget_s), 1, PROGRAM_TIME_LIMIT_MOST_S, "auto",
      "How long muster certify --level full may take. auto: by nodes, rails and rounds.", "auto", 0},
     {"Preflight", KIND_PREFLIGHT, AT(preflight), 0, 0, "off",
      "What srun runs on a step's nodes before the step starts, unless --preflight says otherwise."},

@@ -6,6 +6,8 @@
 
 /* clang-format off */
 #define HARNESS_CONSTANTS(ROW) \
+/* the time limit of a program */ \
+ROW(real, PROGRAM_TIME_LIMIT_MOST_S, 7 * 86400.0, "s", "chosen 2026-11", "that a program of the battery takes, and so of a stage's limit and of QuickBudget and the like") \
 /* a program that does not start */ \
 ROW(real, WATCHDOG_BASE_S, 60, "s", "chosen 2026-11", "for MPI to start") \
 ROW(real, WATCHDOG_RANK_S, 0.02, "s", "chosen 2026-11", "more for each rank") \

@@ -42,7 +42,7 @@ for program in muster-launch muster-links muster-collectives muster-gpu muster-h
     refused $program --json=1 -- 'option --json takes no argument'
     refused $program --time-limit -- 'option --time-limit needs an argument, SECONDS'
     refused $program --time-limit=soon -- \
-        'option --time-limit: expected seconds from 1 to 86400, found "soon"'
+        'option --time-limit: expected seconds from 1 to 604800, found "soon"'
     refused $program --config= -- 'option --config needs an argument, FILE'
     text=$("$top_builddir/$program" --version 2>&1 >/dev/full)
     is "$?" 3 'a full disk under standard output is noticed'

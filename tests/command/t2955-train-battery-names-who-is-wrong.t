@@ -82,7 +82,7 @@ settled $?
 is "$?/$(cd tmp && echo *)/$(ls elsewhere)" '0/muster-train-link muster-train-now/a' \
     'what a killed run has left there is removed a day later, and nothing else'
 text=$("$top_builddir/muster-train" battery --time-limit=1 2>&1)
-is "$?/$text" '2/muster-train battery: option --time-limit: expected seconds from 5 to 1000000, found "1"; see muster-train battery --help' \
+is "$?/$text" '2/muster-train battery: option --time-limit: expected seconds from 5 to 604800, found "1"; see muster-train battery --help' \
     'a usage error'
 like "$("$top_builddir/muster-train" battery --help)" '^Usage: muster-train battery ' '--help'
 done_testing

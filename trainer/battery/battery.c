@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/stdout_flush.h"
+#include "lib/constants/harness_constants.h"
 #include "trainer/battery/tests.h"
 #include "validate/harness/launcher.h"
 #include "validate/harness/output.h"
@@ -25,7 +26,7 @@ static const struct option_row rows[] = {
     OPTION('\0', "json", NULL, "print records as JSON lines, nothing else", FLAG, FIELD(is_json)),
     OPTION('\0', "quick", NULL, "spend less time on speed measurements", FLAG, FIELD(is_quick)),
     OPTION('\0', "time-limit", "SECONDS", "stop after this time", SECONDS, FIELD(limit_s),
-           OPTION_RANGE(5, 1e6), .initial = "60"),
+           OPTION_RANGE(5, PROGRAM_TIME_LIMIT_MOST_S), .initial = "60"),
     OPTION('\0', "inject", "FAULT", NULL, CALL, FIELD(injection), .take = take_inject),
     OPTION_END,
 };

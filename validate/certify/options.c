@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/constants/harness_constants.h"
 #include "validate/command/command.h"
 #include "validate/history/campaign.h"
 
@@ -88,7 +89,7 @@ static const struct option_row rows[] = {
            TEXT, FIELD(mpi)),
     OPTION('\0', "time-limit", "SECONDS",
            "time budget of the tests, instead of QuickBudget, StandardBudget or FullBudget",
-           SECONDS, FIELD(budget_s), OPTION_RANGE(10, 86400)),
+           SECONDS, FIELD(budget_s), OPTION_RANGE(10, PROGRAM_TIME_LIMIT_MOST_S)),
     OPTION('\0', "concurrency", "K", "pairs of nodes measured at once, instead of Concurrency", INT,
            FIELD(concurrency), OPTION_RANGE(1, 100000)),
     OPTION_END,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/constants/harness_constants.h"
+
 static const struct {
     const char *name;
     enum inject_kind kind;
@@ -69,7 +71,7 @@ static int take_inject(const char *value, void *inject, struct error *err)
 const struct option_row common_option_rows[] = {
     OPTION('\0', "json", NULL, "print records as JSON lines, nothing else", FLAG, FIELD(json)),
     OPTION('\0', "time-limit", "SECONDS", "stop after this time", SECONDS, FIELD(time_limit_s),
-           OPTION_RANGE(1, 86400), .initial = "60"),
+           OPTION_RANGE(1, PROGRAM_TIME_LIMIT_MOST_S), .initial = "60"),
     OPTION('\0', "config", "FILE", "configuration, instead of $MUSTER_CONF or muster.conf", TEXT,
            FIELD(config_path)),
     OPTION('\0', "inject", "FAULT", "self-test: inject a fault, see the manual page", CALL,

@@ -9,6 +9,7 @@
 
 #include "lib/constants/battery_constants.h"
 #include "lib/constants/certify_constants.h"
+#include "lib/constants/harness_constants.h"
 #include "lib/constants/schedule_constants.h"
 #include "validate/schedule/schedule.h"
 
@@ -85,7 +86,7 @@ double budget_estimate_s(const struct budget_work *work, enum stage stage)
     case STAGE_COLLECTIVES:
         return BUDGET_COLLECTIVES_S[level] + nodes_s + BUDGET_SHARED_COLLECTIVES_S * crowd;
     case STAGE_TRAIN:
-        return BUDGET_TRAIN_S[level];
+        return BUDGET_TRAIN_S[level] > 0 ? BUDGET_TRAIN_S[level] + nodes_s : 0;
     default:
         return 0;
     }
@@ -103,5 +104,7 @@ double budget_limit_s(const struct budget_work *work, enum stage stage, double w
 
     if (wanted_s > 0)
         return wanted_s / 2;
-    return ceil(stage == STAGE_LINKS ? fmax(limit_s, BUDGET_LINKS_LEAST_LIMIT_S) : limit_s);
+    if (stage == STAGE_LINKS)
+        limit_s = fmax(limit_s, BUDGET_LINKS_LEAST_LIMIT_S);
+    return fmin(ceil(limit_s), PROGRAM_TIME_LIMIT_MOST_S);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/certify/state/budget.h"
+
+#include "lib/constants/harness_constants.h"
 #include "validate/schedule/schedule.h"
 #include "tests/unit/tap.h"
 
@@ -57,6 +59,25 @@ static void test_limits(void)
     is_near(budget_limit_s(&large, STAGE_LINKS, 90), 45, 0, "what is wanted holds");
 }
 
+/* Its ranks start as those of launch do, and it cannot end before them. */
+static void test_training_of_many(void)
+{
+    struct budget_work large = budget_work_make(LEVEL_STANDARD, 4096, 2, 0, 1);
+
+    ok(budget_limit_s(&large, STAGE_TRAIN, 0) > 5 * budget_estimate_s(&large, STAGE_LAUNCH),
+       "the training of 4,096 nodes is not ended while its ranks start");
+}
+
+static void test_longest_limits(void)
+{
+    struct budget_work slow = budget_work_make(LEVEL_FULL, 16384, 8, 1, 1);
+    int more = 0;
+
+    for (int stage = STAGE_LAUNCH; stage <= STAGE_TRAIN; stage++)
+        more += budget_limit_s(&slow, (enum stage)stage, 0) > PROGRAM_TIME_LIMIT_MOST_S;
+    is_int(more, 0, "no limit is longer than the programs take");
+}
+
 /* The first `alone` nodes each on its own machine, the others on one with so many processors. */
 static struct budget_work shared(size_t nodes, size_t alone, int processors)
 {
@@ -108,5 +129,7 @@ int main(void)
     test_rounds();
     test_estimates();
     test_limits();
+    test_training_of_many();
+    test_longest_limits();
     return tap_done();
 }

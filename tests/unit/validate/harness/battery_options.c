@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "lib/constants/harness_constants.h"
+
 static struct common_options common;
 static struct error err;
 
@@ -34,8 +36,18 @@ static void is_refused(const char *text)
     is_int(inject_parse(text, &inject, &err), -1, "\"%s\" is no fault", text);
 }
 
+static void takes_the_longest_limit_that_certify_has(void)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "--time-limit=%.0f", PROGRAM_TIME_LIMIT_MOST_S);
+    is_int(parse(text), OPTION_RUN, "%s", text);
+    is_int(parse("--time-limit=604800"), OPTION_RUN, "... as long as FullBudget may be");
+}
+
 int main(void)
 {
+    takes_the_longest_limit_that_certify_has();
     is_int(parse("--json"), OPTION_RUN, "--json");
     is_int(parse("--time-limit=5"), OPTION_RUN, "--time-limit");
     is_int(parse("--config=x"), OPTION_RUN, "--config");
