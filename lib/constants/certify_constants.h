@@ -38,7 +38,7 @@ ROW(integer, CERTIFY_NOTED_S, 5, "s", "chosen 2026-11", "Slurm may take to note 
 ROW(real, CERTIFY_LOOK_S, 0.5, "s", "chosen 2026-11", "between looks at the nodes after a job that did not start, at first; a tenth of the wait then") \
 ROW(integer, CERTIFY_HUNG_S, 15, "s", "chosen 2026-11", "a cancelled job ends on no further node: it hangs on those that are left. Epilogs differ by less") \
 ROW(integer, CERTIFY_ALLOCATE_TRIES, 3, "jobs", "chosen 2026-11", "with fewer nodes each time") \
-ROW(integer, CERTIFY_SHORT_JOB_MIN, 5, "min", "chosen 2026-11", "time limit of a job for check and certificates, more where what hangs may take minutes") \
+ROW(integer, CERTIFY_SHORT_JOB_MIN, 5, "min", "chosen 2026-11", "time limit of a job for check or certificates beyond its steps") \
 ROW(integer, CERTIFY_BATTERY_BESIDES_MIN, 2, "min", "chosen 2026-11", "time limit of the battery's job beyond its stages") \
 ROW(integer, CERTIFY_RESERVED_BESIDES_MIN, 5, "min", "chosen 2026-11", "a reservation lasts so much longer than its jobs") \
 /* users' reports of suspects */ \
@@ -57,6 +57,7 @@ ROW(integer, CERTIFY_MISSED_S, 20, "s", "chosen 2026-11", "slurmctld may take to
 ROW(integer, CERTIFY_CHECK_S, 20, "s", "chosen 2026-11", "the step that runs muster check, of few nodes, besides what drivers and file servers that hang may take") \
 ROW(integer, CERTIFY_NEIGHBORS_S, 15, "s", "chosen 2026-11", "the step that asks lldpd for neighbors") \
 ROW(integer, CERTIFY_CERTIFICATE_S, 20, "s", "chosen 2026-11", "the step that writes certificates, of few nodes") \
+ROW(integer, CERTIFY_PART_NODES, 128, "nodes", "chosen 2026-11", "with sixteen rails and results of their own fit into the text of one such step") \
 ROW(integer, CERTIFY_NODES_PER_S, 50, "nodes/s", "chosen 2026-11", "what a step of many nodes gets more") \
 ROW(integer, CERTIFY_CONTAINER_S, 300, "s", "chosen 2026-11", "for a container of GpuContainer to be fetched and to start a program") \
 ROW(integer, CERTIFY_PROBE_S, 20, "s", "chosen 2026-11", "for a program to start on a node, without MPI, and end") \

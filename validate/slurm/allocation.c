@@ -35,6 +35,8 @@ static const struct {
     {ESLURM_ACCESS_DENIED, "RootOnly and AllocNodes of the partition must allow jobs of %s"},
     {ESLURM_USER_ID_MISSING,
      "DisableRootJobs in slurm.conf must be no, and slurmctld's host must know the user %s"},
+    {ESLURM_INVALID_TIME_LIMIT, "MaxTime of the partition must allow jobs of %s that last as long "
+                                "as the tests may; or give them less by --time-limit"},
 };
 
 static const char *refusal_next(int reason)
@@ -73,6 +75,7 @@ static const struct {
     {WAIT_QOS_MAX_NODE_PER_JOB, ESLURM_ACCOUNTING_POLICY},
     {WAIT_QOS_MAX_WALL_PER_JOB, ESLURM_ACCOUNTING_POLICY},
     {WAIT_QOS_MAX_CPU_PER_JOB, ESLURM_ACCOUNTING_POLICY},
+    {WAIT_PART_TIME_LIMIT, ESLURM_INVALID_TIME_LIMIT},
 };
 
 /* 0: it may start yet. */

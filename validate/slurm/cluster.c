@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,7 @@ static int partitions_load(struct cluster *cluster, struct error *err)
         partition->name = copy(info->name);
         partition->is_default = info->flags & PART_FLAG_DEFAULT;
         partition->is_up = info->state_up & PARTITION_SCHED;
+        partition->most_minutes = info->max_time < INT_MAX ? (int)info->max_time : 0; /* INFINITE */
         rv = hostlist_expand(info->nodes ? info->nodes : "", &partition->nodes, err);
         if (rv == 0 && !partition->name)
             rv = error_set(err, "out of memory for the cluster's partitions");

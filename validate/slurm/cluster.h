@@ -50,6 +50,7 @@ struct cluster_partition {
     char *name;
     struct hostlist nodes;
     bool is_default, is_up;
+    int most_minutes; /* MaxTime: of a job; 0: no limit */
 };
 
 struct cluster {

@@ -17,38 +17,82 @@
 #include "validate/certify/state/estimate.h"
 #include "validate/certify/step/give_back.h"
 #include "validate/certify/step/reach_nodes.h"
+#include "validate/certify/step/step_setup.h"
 #include "validate/checks/checks.h"
+#include "validate/policy/plan.h"
 #include "validate/slurm/allocation.h"
 
 /* All stages of the battery by their limits, and what surrounds them. */
-static int battery_minutes(const struct certify *certify)
+static double battery_s(const struct certify *certify)
 {
-    return (int)ceil(certify_battery_s(certify, certify->count) / 60) + CERTIFY_BATTERY_BESIDES_MIN;
+    return certify_battery_s(certify, certify->count) + 60 * CERTIFY_BATTERY_BESIDES_MIN;
 }
 
-/* For check and certificates. */
-static int short_minutes(const struct certify *certify)
+/* The steps by their deadlines, and what is between them. */
+static double check_s(const struct certify *certify)
 {
-    return CERTIFY_SHORT_JOB_MIN + (int)(checks_held_s(&certify->conf) / 60);
+    return certify_deadline_s(CERTIFY_CHECK_S + checks_held_s(&certify->conf), certify->count) +
+           certify_deadline_s(CERTIFY_NEIGHBORS_S, certify->count) + 60 * CERTIFY_SHORT_JOB_MIN;
 }
 
-static int job_minutes(const struct certify *certify)
+/* Likewise: one step revokes certificates, one after the other issues a part of them, one removes
+ * suspect reports. */
+static double certificates_s(const struct certify *certify)
 {
-    int minutes = short_minutes(certify);
+    double parts = ceil((double)certify->count / CERTIFY_PART_NODES);
+
+    return certify_deadline_s(CERTIFY_CERTIFICATE_S, certify->count) +
+           certify_deadline_s(CERTIFY_CERTIFICATE_S * parts, certify->count) +
+           certify_deadline_s(SUSPECTS_REMOVE_S, certify->count) + 60 * CERTIFY_SHORT_JOB_MIN;
+}
+
+/* How long the job may take. An ordinary user's is one for all, without certificates. */
+static int wanted_minutes(const struct certify *certify, enum certify_job job)
+{
+    double wanted_s = job == JOB_BATTERY        ? battery_s(certify)
+                      : job == JOB_CERTIFICATES ? certificates_s(certify)
+                                                : check_s(certify);
 
     if (!certify->is_root)
-        minutes += battery_minutes(certify);
-    else if (certify->job == JOB_BATTERY)
-        minutes = battery_minutes(certify);
-    return minutes;
+        wanted_s = check_s(certify) + battery_s(certify);
+    return (int)ceil(wanted_s / 60);
+}
+
+/* MaxTime of the run's partition; 0: no limit. */
+static int most_minutes(const struct certify *certify)
+{
+    const struct cluster_partition *partition =
+        certify->partition ? plan_partition(&certify->cluster, certify->partition, NULL, 0) : NULL;
+
+    return partition ? partition->most_minutes : 0;
+}
+
+int certify_job_minutes(const struct certify *certify, enum certify_job job)
+{
+    int wanted = wanted_minutes(certify, job), most = most_minutes(certify);
+
+    return most > 0 && most < wanted ? most : wanted;
+}
+
+/* What is to be said of a job that may end before its tests' own limits; text is "" of others. */
+static void most_text(const struct certify *certify, enum certify_job job, char *text, size_t size)
+{
+    int wanted = wanted_minutes(certify, job), most = most_minutes(certify);
+
+    text[0] = '\0';
+    if (most > 0 && most < wanted)
+        text_put(text, size,
+                 "MaxTime=%d of partition %.60s is less than the %d min that they may take", most,
+                 certify->partition, wanted);
 }
 
 /* Keeps all other jobs off the nodes until the run is over. It ends by itself, in case nobody is
  * left to end it, but not with a node whose drain we lift: that would be in service then. */
 static int reserve(struct certify *certify, const struct hostlist *names, struct error *err)
 {
-    int minutes =
-        battery_minutes(certify) + 2 * short_minutes(certify) + CERTIFY_RESERVED_BESIDES_MIN;
+    int minutes = certify_job_minutes(certify, JOB_CHECK) +
+                  certify_job_minutes(certify, JOB_BATTERY) +
+                  certify_job_minutes(certify, JOB_CERTIFICATES) + CERTIFY_RESERVED_BESIDES_MIN;
 
     for (size_t i = 0; i < names->count; i++)
         if (certify_node_run(certify, names->names[i])->plan.role == ROLE_RETEST)
@@ -348,7 +392,7 @@ static int allocation_try(struct certify *certify, uint32_t before, struct hostl
                 .cluster = certify->cluster.name,
                 .partition = certify->partition,
                 .reservation = *certify->reservation ? certify->reservation : NULL,
-                .minutes = job_minutes(certify),
+                .minutes = certify_job_minutes(certify, certify->job),
                 .deadline_s =
                     certify->job == JOB_CHECK ? CERTIFY_ALLOCATE_S : CERTIFY_ALLOCATE_NEXT_S,
                 .stop = &certify_stop,
@@ -376,7 +420,7 @@ static int battery_check(const struct certify *certify, const struct hostlist *n
                                      .cluster = certify->cluster.name,
                                      .partition = certify->partition,
                                      .reservation = certify->reservation,
-                                     .minutes = battery_minutes(certify)},
+                                     .minutes = certify_job_minutes(certify, JOB_BATTERY)},
         err);
 }
 
@@ -426,10 +470,14 @@ void certify_allocate(struct certify *certify)
 {
     struct hostlist names = {0};
     struct error err = {""};
+    char text[200];
     int rv;
 
     certify->job = JOB_CHECK;
     if (candidates(certify, &names) > 0) {
+        most_text(certify, JOB_BATTERY, text, sizeof text);
+        if (*text)
+            progress_print(&certify->progress, "the tests end early if they are slow: %s", text);
         progress_begin(&certify->progress, "allocate");
         rv = allocation_prepare(certify, &names, &err);
         if (rv == 0) {
@@ -495,6 +543,7 @@ bool certify_allocate_again(struct certify *certify)
     struct hostlist names;
     struct error err = {"the controller lost the job"};
     enum fault_code code = FAULT_NONE;
+    char text[200];
 
     if (certify_stop || (state != CLUSTER_JOB_OVER && state != CLUSTER_JOB_LOST))
         return false;
@@ -514,8 +563,9 @@ bool certify_allocate_again(struct certify *certify)
         choose(certify, &names);
         allocation_try(certify, 0, &names, &err);
     } else if (state == CLUSTER_JOB_OVER) {
-        error_set(&err, "job %u was cancelled, or ended by Slurm, before the tests finished",
-                  before);
+        most_text(certify, certify->job, text, sizeof text);
+        error_set(&err, "job %u was cancelled, or ended by Slurm, before the tests finished%s%s",
+                  before, *text ? "; " : "", text);
         code = FAULT_NOT_MEASURED;
     }
     allocation_note(certify, &names, code, &err);

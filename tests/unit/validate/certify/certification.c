@@ -18,7 +18,9 @@
 #include "lib/constants/checks_constants.h"
 #include "tests/unit/tap.h"
 #include "validate/certify/campaign.h"
+#include "validate/certify/choose/allocate.h"
 #include "validate/certify/state/estimate.h"
+#include "validate/certify/step/step_setup.h"
 #include "validate/command/command.h"
 #include "validate/command/report.h"
 #include "validate/history/history.h"
@@ -126,6 +128,8 @@ static const char *dead = "";    /* the one that goes down before the certificat
 static int hung_loads;           /* of the table of nodes, since then */
 static double epilog_s, over_s;  /* the epilogs of all but n1 take so long; since when it hangs */
 static int allocations;          /* of this run */
+static int most_minutes;         /* of a job of each partition; 0: no limit */
+static int wanted_minutes;       /* of the run's longest job */
 static double missed_s;          /* ... and from when on slurmctld does not either */
 /* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step takes;
  * how long slurmctld takes to list its jobs; when the nodes were given back, and how often it was
@@ -331,10 +335,11 @@ static int load(struct cluster *cluster, struct error *err)
     cluster->partition_count = partition_kind == ONE_PARTITION ? 1 : 2;
     cluster->partitions = calloc(cluster->partition_count, sizeof *cluster->partitions);
     for (int i = 0; i < (int)cluster->partition_count; i++) {
-        cluster->partitions[i] = (struct cluster_partition){
-            .name = strdup(i == 0 ? "p" : "q"),
-            .is_default = i == 0,
-            .is_up = i < (int)cluster->partition_count - partitions_down};
+        cluster->partitions[i] =
+            (struct cluster_partition){.name = strdup(i == 0 ? "p" : "q"),
+                                       .is_default = i == 0,
+                                       .is_up = i < (int)cluster->partition_count - partitions_down,
+                                       .most_minutes = most_minutes};
         for (int k = 0; k < NODES; k++)
             if (is_in_partition(k, i))
                 hostlist_append(&cluster->partitions[i].nodes, slurm_name(k));
@@ -536,6 +541,8 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
 
     if (turn("allocation_get", err) != 0)
         return -1;
+    if (request->minutes > wanted_minutes)
+        wanted_minutes = request->minutes;
     if (jobs_kind == NO_JOBS) {
         count_try();
         return error_set(err, "Unspecified error");
@@ -1105,7 +1112,7 @@ static void begin(struct certify *certify, bool is_dry_run)
         extra_one(4, "{\"muster_level\":1,\"muster_expires\":1}");
     turns = 0;
     looks = 0;
-    allocations = 0;
+    allocations = wanted_minutes = 0;
     certify_stop = 0;
     gpus_asked = -1;
     memset(peers_of, 0, sizeof peers_of);
@@ -1833,6 +1840,49 @@ static void counts_what_recurs_as_tries(void)
     certify_clear(&certify);
 }
 
+/* Slurm refuses a longer job, or never starts it. */
+static void asks_for_no_longer_job_than_the_partition_allows(void)
+{
+    static struct certify certify;
+    struct error err;
+
+    run(&certify, false);
+    ok(wanted_minutes > 20, "the battery's job may last %d minutes", wanted_minutes);
+    certify_clear(&certify);
+    most_minutes = 20;
+    run(&certify, false);
+    is_int(wanted_minutes, 20, "... but no longer than the partition allows");
+    ok(world.nodes[0].is_issued, "... nodes are certified");
+    certify_clear(&certify);
+    is_ended_early = true;
+    run(&certify, false);
+    has_str(outcome_worst(outcome_of(&certify, "n1"))->message, "MaxTime=20 of partition p",
+            "... and of a job that is ended early why");
+    certify_clear(&certify);
+    is_ended_early = false;
+    most_minutes = 0;
+    allocation_refused(&err, "no job of", "n1", "muster", ESLURM_INVALID_TIME_LIMIT);
+    has_str(err.text, "MaxTime", "of a refusal for the time limit what to change is said");
+}
+
+/* The steps of a job by their deadlines. */
+static void jobs_last_as_long_as_their_steps(void)
+{
+    static struct certify certify;
+
+    certify = (struct certify){.count = 16384, .is_root = true};
+    certify.node_runs = calloc(certify.count, sizeof *certify.node_runs);
+    ok(60 * certify_job_minutes(&certify, JOB_CHECK) >
+           certify_deadline_s(CERTIFY_CHECK_S, certify.count) + 60,
+       "the job of 16,384 nodes' check does not end before its step");
+    ok(60 * certify_job_minutes(&certify, JOB_CERTIFICATES) >
+           2 * certify_deadline_s(CERTIFY_CERTIFICATE_S, certify.count) + 60,
+       "... nor that of their certificates");
+    certify.count = 6;
+    ok(certify_job_minutes(&certify, JOB_CERTIFICATES) < 10, "... that of a few is short");
+    free(certify.node_runs);
+}
+
 /* It ends where nothing changes. */
 static int campaign(const char *name, struct campaign *campaign)
 {
@@ -2377,6 +2427,8 @@ int main(void)
     no_certificates();
     answers_again();
     counts_what_recurs_as_tries();
+    asks_for_no_longer_job_than_the_partition_allows();
+    jobs_last_as_long_as_their_steps();
     ends_a_campaign();
     says_which_names_are_too_long();
     campaign_partners_are_of_the_partition_of_their_group();
