@@ -19,17 +19,45 @@ static bool is_of(const struct record *record, enum metric_id metric)
            catalog_is_metric(record->metric, metric) && record->node;
 }
 
-/* Whether muster check has seen an lldpd on one of the nodes. */
-static bool has_lldpd(const struct certify *certify)
+/* Where muster check has seen an lldpd. Returns how many nodes these are. */
+static size_t listeners_find(const struct certify *certify, struct hostlist *listeners)
 {
     for (size_t i = 0; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
 
         if (catalog_is_test(record->test, TEST_HOST_CONFIG) &&
-            catalog_is_metric(record->metric, METRIC_LLDPD) && record->value > 0)
-            return true;
+            catalog_is_metric(record->metric, METRIC_LLDPD) && record->value > 0 && record->node)
+            hostlist_append(listeners, record->node);
     }
-    return false;
+    return listeners->count;
+}
+
+/* Those of the nodes that have an lldpd and told nothing: their cables are not checked. */
+static void silence_note(struct certify *certify, const struct hostlist *names,
+                         const struct hostlist *listeners, size_t first)
+{
+    struct hostlist told = {0}, silent = {0};
+    struct hostlist_set tellers = {0}, able = {0};
+    char *folded = NULL;
+
+    for (size_t i = first; i < certify->records.count; i++)
+        if (is_of(&certify->records.items[i], METRIC_NEIGHBORS))
+            hostlist_append(&told, certify->records.items[i].node);
+    if (hostlist_set_make(&told, &tellers) == 0 && hostlist_set_make(listeners, &able) == 0)
+        for (size_t i = 0; i < names->count; i++)
+            if (hostlist_set_contains(&able, names->names[i]) &&
+                !hostlist_set_contains(&tellers, names->names[i]))
+                hostlist_append(&silent, names->names[i]);
+    if (silent.count > 0)
+        folded = hostlist_fold(&silent);
+    if (folded)
+        certify_note(certify, "LLDP: cables of %s not checked: no answer of lldpd%s%s", folded,
+                     *certify->complaint.text ? ": " : "", certify->complaint.text);
+    free(folded);
+    hostlist_set_clear(&tellers);
+    hostlist_set_clear(&able);
+    hostlist_clear(&told);
+    hostlist_clear(&silent);
 }
 
 static int neighbors_query(struct certify *certify, const struct hostlist *names, size_t *first,
@@ -38,11 +66,12 @@ static int neighbors_query(struct certify *certify, const struct hostlist *names
     struct arguments program = {0};
 
     step_muster(&program, "topology", "--neighbors", "--json", NULL);
-    return certify_muster(certify,
-                          &(struct certify_step){.stage = STAGE_CHECK,
-                                                 .nodes = names,
-                                                 .deadline_s = CERTIFY_NEIGHBORS_S},
-                          &program, first, err);
+    return certify_muster(
+        certify,
+        &(struct certify_step){.stage = STAGE_CHECK,
+                               .nodes = names,
+                               .deadline_s = certify_deadline_s(CERTIFY_NEIGHBORS_S, names->count)},
+        &program, first, err);
 }
 
 /* "leaf1 Eth1/5" as muster topology --neighbors has it, "-" for no name. */
@@ -121,18 +150,22 @@ static int gather(const struct certify *certify, size_t first, struct subnet_nei
 int certify_neighbors(struct certify *certify, struct subnet *subnet, struct error *err)
 {
     struct subnet_neighbors neighbors = {0};
-    struct hostlist names = {0};
+    struct hostlist names = {0}, listeners = {0};
     size_t first = certify->records.count;
     int rv;
 
-    if (certify_stop || !has_lldpd(certify) || certify_good(certify, &names) == 0) {
+    if (certify_stop || listeners_find(certify, &listeners) == 0 ||
+        certify_good(certify, &names) == 0) {
         hostlist_clear(&names);
+        hostlist_clear(&listeners);
         error_set(err, "no node runs lldpd");
         return 1;
     }
     rv = neighbors_query(certify, &names, &first, err) < 0
              ? -1
              : gather(certify, first, &neighbors, err);
+    if (rv == 0)
+        silence_note(certify, &names, &listeners, first);
     if (rv == 0)
         rv = neighbors.count > 0 ? subnet_neighbors_build(&neighbors, subnet, err) : 1;
     if (rv == 0)
@@ -141,5 +174,6 @@ int certify_neighbors(struct certify *certify, struct subnet *subnet, struct err
         snprintf(subnet->source, sizeof subnet->source, "LLDP");
     subnet_neighbors_clear(&neighbors);
     hostlist_clear(&names);
+    hostlist_clear(&listeners);
     return rv;
 }

@@ -120,6 +120,9 @@ static bool path_is_slow, path_is_lossy;
 static bool links_were_quick;    /* muster-links, when it ran last */
 static bool tells_addresses;     /* each node, in muster check */
 static const char *cut = "";     /* the node whose check does not complete */
+static bool has_lldpds;          /* on each node */
+static const char *unheard = ""; /* ... the one whose lldpd does not answer */
+static double lldp_deadline_s;   /* of the step that asks them */
 static char peers_of[3][1000];   /* muster-launch, -links, -collectives: of each try what it got */
 static const char *cut_off = ""; /* the node that the head does not reach */
 static bool is_cut_off_late;     /* ... once it is in the job */
@@ -734,6 +737,8 @@ static void muster(char *const *words, const struct hostlist *names, const struc
 
     if (strcmp(words[0], "check") == 0)
         check_deadline_s = process->deadline_s;
+    if (strcmp(words[0], "topology") == 0)
+        lldp_deadline_s = process->deadline_s;
     for (int i = 0; i < NODES; i++) { /* Slurm numbers tasks in its own order of nodes */
         if (!hostlist_contains(names, nodes[i].name))
             continue;
@@ -762,6 +767,16 @@ static void muster(char *const *words, const struct hostlist *names, const struc
                  nodes[i].name);
         if (strcmp(words[0], "check") == 0)
             facts(i, task, strcmp(nodes[i].name, cut) == 0 ? 1 : 3, process);
+        if (strcmp(words[0], "check") == 0 && has_lldpds)
+            line(process,
+                 "%zu: " RECORD_BEGIN ",\"metric\":\"lldpd\",\"unit\":\"count\",\"value\":1,"
+                 "\"node\":\"%s\"}",
+                 task, "check", "host.config", nodes[i].name);
+        if (strcmp(words[0], "topology") == 0 && strcmp(nodes[i].name, unheard) != 0)
+            line(process,
+                 "%zu: " RECORD_BEGIN ",\"metric\":\"neighbors\",\"unit\":\"count\",\"value\":0,"
+                 "\"node\":\"%s\"}",
+                 task, "topology", "net.topology", nodes[i].name);
         if (strcmp(words[0], "certificate") == 0 && !refuses_certificates) {
             char expires[80] = "";
 
@@ -2114,6 +2129,25 @@ static void addresses(void)
     dying = "";
 }
 
+/* A node that does not tell where its cables go passes, but not in silence. */
+static void names_nodes_whose_cables_are_not_checked(void)
+{
+    static struct certify certify;
+
+    has_lldpds = true;
+    run(&certify, false);
+    ok(!has_note(&certify, "LLDP"), "cables of which all nodes tell");
+    ok(lldp_deadline_s > CERTIFY_NEIGHBORS_S, "... in a step that many nodes get more time for");
+    certify_clear(&certify);
+    unheard = "n2";
+    run(&certify, false);
+    ok(has_note(&certify, "LLDP: cables of n2 not checked"), "a node that does not is named");
+    ok(world.nodes[1].is_issued, "... which is nothing against it");
+    certify_clear(&certify);
+    unheard = "";
+    has_lldpds = false;
+}
+
 /* What such a node lacks is not held against it. */
 static void cut_check(void)
 {
@@ -2456,6 +2490,7 @@ int main(void)
     retests_with_a_node_that_has_as_many_gpus();
     addresses();
     cut_check();
+    names_nodes_whose_cables_are_not_checked();
     idle();
     fails_none_when_stopped();
     claims_nothing_left_after_a_dry_run();
