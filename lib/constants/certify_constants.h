@@ -24,6 +24,7 @@ ROW(real, BUDGET_SHARED_COLLECTIVES_S, 0.035, "s", "measured 2026-11: labs of 16
 ROW(real, BUDGET_SHARED_RAIL, 2, "ratio", "measured 2026-11: labs of 16, 32 and 64 nodes on two processors", "a rail takes so many times as long where nodes share processors") \
 ROW(real, BUDGET_SHARED_RAIL_NODES, 8, "nodes per processor", "measured 2026-11: labs of 16, 32 and 64 nodes on two processors", "from which a rail takes that long; less in proportion") \
 ROW(integer, BUDGET_RAILS_GUESSED, 2, "rails", "chosen 2026-11", "of a node whose rails are not known yet") \
+ROW(integer, BUDGET_SPLIT_ROUNDS, 4, "rounds", "chosen 2026-11", "the first of links, inside of leaves and across, by which limits of leaves and uplinks are seen") \
 /* choice of nodes */ \
 ROW(integer, CERTIFY_SETTLE_S, 15, "s", "chosen 2026-11", "nodes may take to leave a state that passes") \
 ROW(integer, CERTIFY_PARTNERS, 2, "nodes", "chosen 2026-11", "enough as partners of a node that is certified alone") \

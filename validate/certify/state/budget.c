@@ -12,6 +12,7 @@
 #include "lib/constants/harness_constants.h"
 #include "lib/constants/schedule_constants.h"
 #include "validate/schedule/schedule.h"
+#include "validate/schedule/split.h"
 
 double budget_confidence(enum certify_level level, size_t nodes)
 {
@@ -21,7 +22,8 @@ double budget_confidence(enum certify_level level, size_t nodes)
 struct budget_work budget_work_make(enum certify_level level, size_t nodes, int rails,
                                     int pairs_at_once, int times)
 {
-    struct budget_work work = {level, nodes, rails, pairs_at_once, 0, 0, 0, 0, 0};
+    struct budget_work work = {
+        .level = level, .nodes = nodes, .rails = rails, .pairs_at_once = pairs_at_once};
     double confidence = budget_confidence(level, nodes);
     int all = nodes < 2 ? 0 : (int)(nodes - 1 + nodes % 2);
 
@@ -57,15 +59,44 @@ void budget_share(struct budget_work *work, struct budget_machine *machines, siz
         work->pairs_at_once = (int)fmax(at_work / 2, 1);
 }
 
+void budget_split(struct budget_work *work, const struct split_limits *limits)
+{
+    const struct schedule_request request = {.kind = SCHEDULE_PAIRS,
+                                             .node_count = (int)work->nodes,
+                                             .blocks = limits->blocks,
+                                             .confidence =
+                                                 budget_confidence(work->level, work->nodes)};
+    int *partners = calloc(work->nodes + 1, sizeof *partners),
+        *numbers = calloc(work->nodes + 1, sizeof *numbers);
+    struct schedule *schedule = NULL;
+    struct error err;
+    int rounds = 0;
+
+    if (partners && numbers && schedule_make(&request, &schedule, &err) == 0)
+        rounds = schedule_rounds(schedule);
+    for (int round = 0; round < rounds && round < BUDGET_SPLIT_ROUNDS; round++) {
+        int count;
+
+        for (int node = 0; node < request.node_count; node++)
+            partners[node] = schedule_partner(schedule, round, node);
+        count = schedule_split(limits, partners, request.node_count, numbers);
+        if (count > work->sub_rounds)
+            work->sub_rounds = count;
+    }
+    schedule_destroy(schedule);
+    free(partners);
+    free(numbers);
+}
+
 static double links_s(const struct budget_work *work)
 {
     int pairs = (int)(work->nodes / 2), at_once = work->pairs_at_once;
     int sub_rounds = at_once > 0 && at_once < pairs ? (pairs + at_once - 1) / at_once : 1;
-    double rail_s = BUDGET_RAIL_S[work->level];
+    double rail_s = BUDGET_RAIL_S[work->level], splits = fmax(sub_rounds, work->sub_rounds);
     double crowd = fmin(work->crowd / BUDGET_SHARED_RAIL_NODES, 1);
     double alone_s = rail_s * (1 + (BUDGET_SHARED_RAIL - 1) * crowd);
 
-    return 1 + sub_rounds * (work->rounds * alone_s * work->rails + work->second * rail_s);
+    return 1 + splits * (work->rounds * alone_s * work->rails + work->second * rail_s);
 }
 
 double budget_estimate_s(const struct budget_work *work, enum stage stage)

@@ -11,12 +11,15 @@
 /* How much is tested: each level all that the one before it has. */
 enum certify_level { LEVEL_QUICK, LEVEL_STANDARD, LEVEL_FULL };
 
+struct split_limits;
+
 struct budget_work {
     enum certify_level level;
     size_t nodes;
     int rails;          /* of a node */
     int pairs_at_once;  /* 0: all of a round */
     int rounds, second; /* of single rails; of all rails of a pair at once */
+    int sub_rounds;     /* of a round, by limits of leaves and uplinks; 0: there are none */
     double crowd;       /* nodes for each processor, where several nodes are on one machine; 0 */
     double turns;       /* nodes of a machine, the most; 0: one */
     long gpus;          /* of a node, the most */
@@ -39,6 +42,10 @@ struct budget_work budget_work_make(enum certify_level level, size_t nodes, int 
 /* Lets the work know on which machines its nodes are: what those that share one can run at once,
  * and how much slower that is. machines: [count] of each node, sorted here. */
 void budget_share(struct budget_work *work, struct budget_machine *machines, size_t count);
+
+/* Lets the work know the limits of its leaves and uplinks, which split its rounds: limits->blocks
+ * has the leaf of each node. Without memory they are none. */
+void budget_split(struct budget_work *work, const struct split_limits *limits);
 
 /* About how long a stage takes when all is well, in seconds: STAGE_LAUNCH to STAGE_TRAIN. */
 double budget_estimate_s(const struct budget_work *work, enum stage stage);

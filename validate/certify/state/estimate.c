@@ -8,6 +8,7 @@
 
 #include "lib/constants/certify_constants.h"
 #include "validate/localization/localization.h"
+#include "validate/schedule/split.h"
 
 /* How long the stages of this run take, by what is known of its nodes. */
 
@@ -70,6 +71,39 @@ static size_t machines_read(const struct certify *certify, struct budget_machine
     return count;
 }
 
+int certify_uplink_pairs(const struct certify *certify, const struct hostlist *names)
+{
+    return certify->conf.uplink_concurrency > 0 ? certify->conf.uplink_concurrency
+                                                : cluster_uplink_pairs(&certify->cluster, names);
+}
+
+/* How limits of leaves and uplinks split the rounds of the nodes that are good. */
+static void leaves_heed(const struct certify *certify, struct budget_work *work)
+{
+    int *blocks = calloc(work->nodes + 1, sizeof *blocks);
+    struct split_limits limits = {.pairs = certify->conf.concurrency,
+                                  .leaf_pairs = certify->conf.leaf_concurrency,
+                                  .blocks = blocks};
+    struct hostlist names = {0};
+
+    for (size_t i = 0; blocks && i < work->nodes; i++)
+        blocks[i] = -1;
+    for (size_t i = 0; blocks && i < certify->count && names.count < work->nodes; i++) {
+        const struct node_run *node_run = &certify->node_runs[i];
+
+        if (!outcome_is_good(&node_run->outcome) || !node_run->slurm)
+            continue;
+        blocks[names.count] = node_run->slurm->leaf;
+        if (hostlist_append(&names, node_run->name) != 0)
+            break;
+    }
+    limits.uplink_pairs = certify_uplink_pairs(certify, &names);
+    if (blocks && (limits.leaf_pairs > 0 || limits.uplink_pairs > 0))
+        budget_split(work, &limits);
+    hostlist_clear(&names);
+    free(blocks);
+}
+
 struct budget_work certify_work(const struct certify *certify, size_t nodes)
 {
     struct budget_machine *machines = calloc(certify->count + 1, sizeof *machines);
@@ -86,6 +120,7 @@ struct budget_work certify_work(const struct certify *certify, size_t nodes)
     if (machines)
         budget_share(&work, machines, machines_read(certify, machines));
     free(machines);
+    leaves_heed(certify, &work);
     return work;
 }
 

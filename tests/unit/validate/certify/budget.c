@@ -3,6 +3,7 @@
 
 #include "lib/constants/harness_constants.h"
 #include "validate/schedule/schedule.h"
+#include "validate/schedule/split.h"
 #include "tests/unit/tap.h"
 
 static double links_s(size_t nodes, int rails, int pairs_at_once)
@@ -68,6 +69,29 @@ static void test_training_of_many(void)
        "the training of 4,096 nodes is not ended while its ranks start");
 }
 
+/* 128 nodes on four leaves. */
+static double limited_s(int leaf_pairs, int uplink_pairs)
+{
+    struct budget_work work = budget_work_make(LEVEL_QUICK, 128, 2, 0, 1);
+    int blocks[128];
+
+    for (int i = 0; i < 128; i++)
+        blocks[i] = i / 32;
+    budget_split(&work, &(struct split_limits){.leaf_pairs = leaf_pairs,
+                                               .uplink_pairs = uplink_pairs,
+                                               .blocks = blocks});
+    return budget_estimate_s(&work, STAGE_LINKS);
+}
+
+static void test_limits_of_leaves(void)
+{
+    double free_s = limited_s(0, 0);
+
+    is_near(limited_s(16, 32), free_s, 0, "limits of leaves that are not reached cost nothing");
+    ok(limited_s(1, 0) > 12 * free_s, "one pair of a leaf at once: sixteen sub-rounds");
+    ok(limited_s(0, 1) > 3 * free_s, "one pair across an uplink at once: more as well");
+}
+
 static void test_longest_limits(void)
 {
     struct budget_work slow = budget_work_make(LEVEL_FULL, 16384, 8, 1, 1);
@@ -131,5 +155,6 @@ int main(void)
     test_limits();
     test_training_of_many();
     test_longest_limits();
+    test_limits_of_leaves();
     return tap_done();
 }

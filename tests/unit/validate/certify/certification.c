@@ -2401,6 +2401,7 @@ static void estimates(void)
     static struct node_run runs[3] = {{.name = "n1", .gpus = 8, .has_accelerator = true},
                                       {.name = "n2", .gpus = 4},
                                       {.name = "n3"}};
+    static struct cluster_node slurm[3] = {{.leaf = 0}, {.leaf = 0}, {.leaf = 1}};
     struct record record = {.test = catalog_tests[TEST_HOST_CONFIG].name,
                             .metric = catalog_metrics[METRIC_SPEED].name};
     struct budget_work work;
@@ -2428,6 +2429,11 @@ static void estimates(void)
     is_int(work.rails, 3, "... the most that a node told of");
     is_int(work.gpus, 8, "... GPUs of nodes with an accelerator");
     is_near(work.crowd, 1.5, 1e-9, "... nodes that share a machine");
+    is_int(work.sub_rounds, 0, "... and no limit of leaves");
+    for (int i = 0; i < 3; i++)
+        runs[i].slurm = &slurm[i];
+    certify.conf.leaf_concurrency = 1;
+    is_int(certify_work(&certify, 3).sub_rounds, 1, "... or one that the nodes' leaves have");
     runs[0].outcome.verdict = VERDICT_FAIL;
     is_near(certify_work(&certify, 2).crowd, 1, 1e-9, "... but for those that are not good");
     name_index_clear(&certify.by_name);

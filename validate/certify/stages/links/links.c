@@ -66,10 +66,8 @@ static struct concurrency concurrency_of(const struct certify *certify,
 {
     struct concurrency most = {.pairs = certify->conf.concurrency,
                                .leaf_pairs = certify->conf.leaf_concurrency,
-                               .uplink_pairs = certify->conf.uplink_concurrency};
+                               .uplink_pairs = certify_uplink_pairs(certify, names)};
 
-    if (most.uplink_pairs == 0)
-        most.uplink_pairs = cluster_uplink_pairs(&certify->cluster, names);
     most.is_any = most.pairs > 0 || most.leaf_pairs > 0 || most.uplink_pairs > 0;
     return most;
 }
