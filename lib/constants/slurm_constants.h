@@ -10,6 +10,8 @@ ROW(integer, TOPOLOGY_S, 30, "s", "chosen 2026-11", "for scontrol show topology"
 ROW(real, SHOW_S, 60, "s", "chosen 2026-11", "for a list of Slurm: ten thousand nodes, a busy slurmctld") \
 ROW(integer, RAN_CLOCKS_S, 300, "s", "chosen 2026-11", "that clocks of a node and the accounting may differ") \
 ROW(integer, RAN_ACCOUNTING_S, 10, "s", "chosen 2026-11", "for sacct") \
+ROW(integer, STEP_GROUP_NODES, 256, "nodes", "chosen 2026-11", "that one step asks at most, where many are asked by halves") \
+ROW(integer, STEP_FAILURES_MOST, 9, "steps", "chosen 2026-11", "without an answer of any node, as many as from a group to one node of it: then groups are not halved") \
 ROW(real, ALLOCATION_QUERY_S, 0.05, "s", "chosen 2026-11", "between queries of a job that pends, at first; a tenth of the wait then") \
 ROW(real, ALLOCATION_QUERY_MOST_S, 1, "s", "chosen 2026-11", "the same, at most: 50 queries in 20 s") \
 ROW(real, ALLOCATION_TICK_S, 0.1, "s", "chosen 2026-11", "between looks for a signal meanwhile") \

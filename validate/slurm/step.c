@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/grow.h"
+#include "lib/constants/slurm_constants.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/long_list.h"
 
@@ -328,6 +329,44 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
         rv = srun_run(watching, &command, false, result, err);
     command_clear(&command);
     return rv;
+}
+
+struct halves {
+    step_query_fn *query;
+    void *context;
+    int failures; /* in a row */
+    bool has_answered;
+};
+
+/* Whether the cause seems to be no node's: no node at all has answered, or none of many in a row.
+ */
+static bool is_common(const struct halves *halves)
+{
+    return halves->failures >= (halves->has_answered ? 2 * STEP_GROUP_NODES : STEP_FAILURES_MOST);
+}
+
+static void group_query(struct halves *halves, size_t first, size_t count)
+{
+    bool is_last = count == 1 || is_common(halves);
+    size_t left = count > 0 ? halves->query(first, count, is_last, halves->context) : 0;
+
+    if (count == 0)
+        return;
+    halves->failures = left < count ? 0 : halves->failures + 1;
+    halves->has_answered |= left < count;
+    if (is_last || left == 0)
+        return;
+    group_query(halves, first, left / 2);
+    group_query(halves, first + left / 2, left - left / 2);
+}
+
+void step_by_halves(size_t count, step_query_fn *query, void *context)
+{
+    struct halves halves = {query, context, 0, false};
+
+    for (size_t first = 0; first < count; first += STEP_GROUP_NODES)
+        group_query(&halves, first,
+                    count - first < STEP_GROUP_NODES ? count - first : STEP_GROUP_NODES);
 }
 
 void step_clean_environment(void)

@@ -53,6 +53,14 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err);
 
+/* Asks count of the nodes, the first of which has that number, by one step. Returns how many are to
+ * be asked again, and puts these first; is_last: they will not be. */
+typedef size_t step_query_fn(size_t first, size_t count, bool is_last, void *context);
+/* Asks nodes 0 to count - 1 in groups of some hundred: a node that keeps a step from starting is
+ * found by halves, in which the others are asked again; but not where none at all has answered, or
+ * none of many in a row. */
+void step_by_halves(size_t count, step_query_fn *query, void *context);
+
 /* Takes the variables of Slurm's commands and daemons (SLURM_*, SLURMD_*, SALLOC_*, SRUN_*,
  * SBATCH_*) out of our environment: an administrator's habits, or a job that we were started in,
  * must not shape the test. But for SLURM_CONF, and SLURM_CLUSTERS, which cluster_name() looks at.

@@ -127,17 +127,23 @@ static void step_query(struct revoking *revoking, struct target **targets, size_
     records_clear(&records);
 }
 
-/* One step for all: a node that keeps it from starting is found by halves, in which the others are
- * asked again. once: not so, for nodes that are not expected to start one. */
-static void group_query(struct revoking *revoking, struct target **targets, size_t count,
-                        const char *partition, bool once)
+/* Nodes of one partition. */
+struct group {
+    struct revoking *revoking;
+    struct target **targets;
+    const char *partition;
+};
+
+static size_t group_query(size_t first, size_t count, bool is_last, void *context)
 {
+    const struct group *group = context;
+    struct target **targets = group->targets + first;
     char complaint[600];
     size_t left = 0;
 
-    if (count == 0 || interrupted)
-        return;
-    step_query(revoking, targets, count, partition, complaint, sizeof complaint);
+    if (interrupted)
+        return 0;
+    step_query(group->revoking, targets, count, group->partition, complaint, sizeof complaint);
     for (size_t i = 0; i < count; i++) {
         struct target *target = targets[i];
 
@@ -147,13 +153,9 @@ static void group_query(struct revoking *revoking, struct target **targets, size
     }
     if (left > 1)
         qsort(targets, left, sizeof(*targets), compare_targets);
-    if (once || count == 1 || interrupted) {
-        for (size_t i = 0; i < left; i++)
-            failure_print(revoking, targets[i], complaint);
-        return;
-    }
-    group_query(revoking, targets, left / 2, partition, false);
-    group_query(revoking, targets + left / 2, left - left / 2, partition, false);
+    for (size_t i = 0; (is_last || interrupted) && i < left; i++)
+        failure_print(group->revoking, targets[i], complaint);
+    return interrupted ? 0 : left;
 }
 
 /* Asks those that are in the partition that has most of them. Returns how many are left, which are
@@ -185,8 +187,9 @@ static size_t partition_query(struct revoking *revoking, struct target **targets
             idle[idle_count++] = targets[i];
     }
     if (partition) {
-        group_query(revoking, idle, idle_count, partition->name, false);
-        group_query(revoking, full, full_count, partition->name, true);
+        step_by_halves(idle_count, group_query, &(struct group){revoking, idle, partition->name});
+        if (full_count > 0) /* not by halves: they are not expected to start one */
+            group_query(0, full_count, true, &(struct group){revoking, full, partition->name});
     }
     hostlist_set_clear(&members);
     free(names);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/constants/slurm_constants.h"
 #include "tests/unit/tap.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/long_list.h"
@@ -89,6 +90,70 @@ static void srun_make(const char *directory)
     setenv("PATH", path, 1);
 }
 
+/* Many nodes that are asked by halves: the bad ones let no step start that they are in. */
+static struct {
+    int asked[NODES], answered[NODES];
+    bool is_bad[NODES];
+    size_t most;
+    int steps;
+} many;
+
+static size_t group_query(size_t first, size_t count, bool is_last, void *context)
+{
+    bool fails = false;
+
+    (void)context, (void)is_last;
+    many.steps++;
+    many.most = count > many.most ? count : many.most;
+    for (size_t i = first; i < first + count; i++) {
+        many.asked[i] = 1;
+        fails |= many.is_bad[i];
+    }
+    for (size_t i = first; !fails && i < first + count; i++)
+        many.answered[i]++;
+    return fails ? count : 0;
+}
+
+/* Nodes bad to bad_end - 1 of all are bad. */
+static void many_query(int bad, int bad_end)
+{
+    memset(&many, 0, sizeof many);
+    for (int i = bad; i < bad_end; i++)
+        many.is_bad[i] = true;
+    step_by_halves(NODES, group_query, NULL);
+}
+
+static int many_are(const int *what, int value)
+{
+    int count = 0;
+
+    for (int i = 0; i < NODES; i++)
+        count += what[i] == value;
+    return count;
+}
+
+static void finds_bad_nodes_by_halves(void)
+{
+    many_query(0, 0);
+    is_int(many.steps, NODES / STEP_GROUP_NODES, "a step for each group of nodes");
+    is_int((int)many.most, STEP_GROUP_NODES, "... of which none is larger");
+    is_int(many_are(many.answered, 1), NODES, "... each node answers once");
+    for (int at = 0; at < NODES; at += NODES / 2 - 1) {
+        many_query(at, at + 1);
+        is_int(many_are(many.answered, 1), NODES - 1, "all answer but node %d, which is bad", at);
+        ok(many.steps < NODES / STEP_GROUP_NODES + 20, "... after %d steps", many.steps);
+    }
+    many_query(1000, 1064);
+    is_int(many_are(many.answered, 1), NODES - 64, "all answer but 64 bad ones in a row");
+    many_query(300, NODES);
+    is_int(many_are(many.answered, 1), 300, "... or all from one on");
+    ok(many.steps < 2 * STEP_GROUP_NODES + NODES / STEP_GROUP_NODES + 40,
+       "... which are not all asked alone: %d steps", many.steps);
+    many_query(0, NODES);
+    is_int(many_are(many.asked, 1), NODES, "where no step starts at all each node is asked");
+    ok(many.steps < NODES / STEP_GROUP_NODES + 20, "... by %d steps only", many.steps);
+}
+
 int main(void)
 {
     char directory[] = "/tmp/long_list.XXXXXX", path[64], *value = NULL;
@@ -110,6 +175,7 @@ int main(void)
         return 1;
     srun_make(directory);
 
+    finds_bad_nodes_by_halves();
     ok(!long_list_value("--expect-nodes=n[1-4]"), "a short value is none for standard input");
     is_int(run(value, NULL, NULL, &err), 0, "a step on %d nodes of unlike names", NODES);
     ok(strncmp(said[0], "longest ", 8) == 0 && atoi(said[0] + 8) < ARGUMENT_KERNEL_MAX / 2,
