@@ -40,6 +40,10 @@ struct collected {
     bool is_any_read;      /* of a partition */
     struct hostlist nodes; /* of the tasks */
     struct labels labels;
+    const struct cluster_partition *partition;
+    const char **names;     /* to be asked in it */
+    struct hostlist unread; /* ... in vain, and why */
+    struct error why;
 };
 
 /* A node's suspect reports count as its own only, whatever it says: those of jobs that ran there.
@@ -76,7 +80,6 @@ static void read_line(const char *line, bool is_error, void *context)
 {
     struct collected *collected = context;
     struct certify *certify = collected->certify;
-    struct record *record;
     const char *text;
     long task;
 
@@ -85,12 +88,19 @@ static void read_line(const char *line, bool is_error, void *context)
         return;
     }
     task = labels_take(&collected->labels, line, &text);
-    if (task >= 0 && records_parse(&certify->records, text) == 0) {
-        record = &certify->records.items[certify->records.count - 1];
-        if (!is_accepted(collected, task, record)) {
-            certify->records.count--;
-            return;
-        }
+    if (task >= 0 && records_parse(&certify->records, text) == 0 &&
+        !is_accepted(collected, task, &certify->records.items[certify->records.count - 1]))
+        certify->records.count--;
+}
+
+/* What the nodes of a step have told since first. */
+static void reports_take(struct collected *collected, size_t first)
+{
+    struct certify *certify = collected->certify;
+
+    for (size_t i = first; i < certify->records.count; i++) {
+        struct record *record = &certify->records.items[i];
+
         if (is_suspect_report(record))
             report_add(collected, record);
         else if (catalog_is_metric(record->metric, METRIC_OVERFLOW) && record->message)
@@ -122,11 +132,12 @@ static void readers_find(struct certify *certify, struct hostlist *names)
     free(answers);
 }
 
-/* Reads the suspect reports of those nodes by a small job on them. Returns 0, or -1 with err. */
-static int reports_collect(struct certify *certify, const struct cluster_partition *partition,
-                           const struct hostlist *names, struct collected *collected,
-                           struct error *err)
+/* Reads the suspect reports of those nodes by a small job on them. Returns 0; 1 with err when srun
+ * has given up, and no job of ours is left there; else -1 with err. */
+static int reports_read(struct collected *collected, const struct hostlist *names,
+                        struct error *err)
 {
+    struct certify *certify = collected->certify;
     struct arguments program = {0};
     struct process_result result;
     int rv;
@@ -135,20 +146,76 @@ static int reports_collect(struct certify *certify, const struct cluster_partiti
         labels_make(&collected->nodes, &collected->labels) != 0)
         return error_set(err, "out of memory for the suspect reports of %zu nodes", names->count);
     step_muster(&program, "suspects", "--json", NULL);
-    rv = certify->operations->step_run_on(names, partition ? partition->name : NULL,
-                                          SUSPECTS_WAIT_S, true, program.argv,
-                                          &(struct process){.deadline_s = SUSPECTS_COLLECT_S,
-                                                            .grace_s = CERTIFY_GRACE_S,
-                                                            .on_line = read_line,
-                                                            .context = collected,
-                                                            .stop = &certify_stop},
-                                          &result, err);
+    rv = certify->operations->step_run_on(
+        names, collected->partition ? collected->partition->name : NULL, SUSPECTS_WAIT_S, true,
+        program.argv,
+        &(struct process){.deadline_s = certify_deadline_s(SUSPECTS_COLLECT_S, names->count),
+                          .grace_s = CERTIFY_GRACE_S,
+                          .on_line = read_line,
+                          .context = collected,
+                          .stop = &certify_stop},
+        &result, err);
     arguments_clear(&program);
-    if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0))
-        rv = error_set(err, "cannot read the suspect reports of %zu nodes: %s", names->count,
-                       *result.complaint.text ? result.complaint.text
-                                              : "no answer within the time limit");
-    return rv;
+    if (rv != 0 || (result.end == PROCESS_EXITED && result.status == 0))
+        return rv;
+    error_set(err, "%s",
+              *result.complaint.text ? result.complaint.text : "no answer within the time limit");
+    return result.end == PROCESS_EXITED ? 1 : -1;
+}
+
+/* Leaves out those that others use since: their suspect reports wait, as of all such nodes. One on
+ * which a job ends may only have been ours. Returns how many are left, which come first. */
+static size_t taken_drop(const struct certify *certify, const char **names, size_t count)
+{
+    struct cluster now;
+    size_t left = 0;
+
+    if (certify->operations->load_nodes(&now, NULL) != 0)
+        return count;
+    for (size_t i = 0; i < count; i++) {
+        const struct cluster_node *node = cluster_node(&now, names[i]);
+        const char *name = names[i];
+        struct plan plan;
+
+        if (node)
+            plan_node(node, true, false, &plan);
+        if (node && plan.role != ROLE_TEST && !node->is_completing)
+            continue;
+        names[i] = names[left];
+        names[left++] = name;
+    }
+    cluster_clear(&now);
+    return left;
+}
+
+/* What a group that failed has told is read once more from its halves. */
+static size_t group_collect(size_t first, size_t count, bool is_last, void *context)
+{
+    struct collected *collected = context;
+    struct certify *certify = collected->certify;
+    const char **names = collected->names + first;
+    size_t known = certify->records.count;
+    struct hostlist group = {0};
+    int rv = 0;
+
+    if (certify_stop)
+        return 0;
+    for (size_t i = 0; rv == 0 && i < count; i++)
+        rv = hostlist_append(&group, names[i]);
+    rv = rv == 0 ? reports_read(collected, &group, &collected->why)
+                 : error_set(&collected->why, "out of memory for %zu nodes", count);
+    labels_clear(&collected->labels);
+    hostlist_clear(&collected->nodes);
+    hostlist_clear(&group);
+    if (rv != 0 && !is_last)
+        certify->records.count = known;
+    reports_take(collected, known);
+    collected->is_any_read |= rv == 0;
+    if (rv >= 0)
+        count = rv == 0 ? 0 : taken_drop(certify, names, count);
+    for (size_t i = 0; is_last && i < count; i++)
+        hostlist_append(&collected->unread, names[i]);
+    return count;
 }
 
 /* A job is in one partition. What cannot be read is left to a later run: the strikes and quick
@@ -158,23 +225,35 @@ static void collect_beside(const struct cluster_partition *partition, const stru
                            void *context)
 {
     struct collected *collected = context;
-    struct error err = {""};
+    struct certify *certify = collected->certify;
+    char *folded = NULL;
 
     if (!partition && names->count > 0) {
-        collected->certify->has_unread |= !collected->is_any_read;
-        certify_note(collected->certify,
+        certify->has_unread |= !collected->is_any_read;
+        certify_note(certify,
                      "cannot read the suspect reports of %zu nodes: none of their partitions is up",
                      names->count);
-    } else if (names->count > 0 && !certify_stop) {
-        if (reports_collect(collected->certify, partition, names, collected, &err) == 0) {
-            collected->is_any_read = true;
-        } else {
-            collected->certify->has_unread = true;
-            certify_note(collected->certify, "%s", err.text);
-        }
+        return;
     }
-    labels_clear(&collected->labels);
-    hostlist_clear(&collected->nodes);
+    collected->partition = partition;
+    collected->names = calloc(names->count + 1, sizeof *collected->names);
+    for (size_t i = 0; collected->names && i < names->count; i++)
+        collected->names[i] = names->names[i];
+    if (collected->names) {
+        step_by_halves(names->count, group_collect, collected);
+    } else {
+        certify->has_unread = true;
+        certify_note(certify, "out of memory for the suspect reports of %zu nodes", names->count);
+    }
+    if (collected->unread.count > 0) {
+        certify->has_unread = true;
+        folded = hostlist_fold(&collected->unread);
+        certify_note(certify, "cannot read the suspect reports of %s: %s",
+                     folded ? folded : "some nodes", collected->why.text);
+    }
+    free(folded);
+    free(collected->names);
+    hostlist_clear(&collected->unread);
 }
 
 static bool is_holder(const struct certify *certify, const char *name)
@@ -468,9 +547,10 @@ static void reports_remove(struct certify *certify, const char *about,
     step_muster(&program, "suspects", "--json", NULL);
     arguments_add(&program, "--remove=%s", about);
     if (certify_muster(certify,
-                       &(struct certify_step){.stage = STAGE_CERTIFICATE,
-                                              .nodes = answering,
-                                              .deadline_s = SUSPECTS_REMOVE_S},
+                       &(struct certify_step){
+                           .stage = STAGE_CERTIFICATE,
+                           .nodes = answering,
+                           .deadline_s = certify_deadline_s(SUSPECTS_REMOVE_S, answering->count)},
                        &program, &first, &err) != 0)
         certify_note(certify, "cannot remove the suspect reports: %s", err.text);
 }

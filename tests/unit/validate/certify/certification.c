@@ -142,8 +142,12 @@ static double job_at_s, lasting_s, listing_s, given_back_s;
 static int looks;
 /* partitions: p alone; p and q, of n1, n2 and n6; p of n1, and q of all */
 static enum { ONE_PARTITION, TWO_PARTITIONS, PARTITION_IN_ANOTHER } partition_kind;
-static int partitions_down;         /* of p and q, the last ones first */
-static const char *named;           /* -w; NULL: not given */
+static int partitions_down; /* of p and q, the last ones first */
+static const char *named;   /* -w; NULL: not given */
+/* the node with which no job for suspect reports starts: another has it since, or nobody knows why;
+ * of which nodes they were read */
+static const char *spoiling = "";
+static bool is_taken, is_srun_killed, was_read[NODES];
 static const char *stopped_in = ""; /* the program in whose step the run gets SIGINT */
 static char refused_name[64];
 static double now_s;
@@ -280,7 +284,7 @@ static long gpus_of(int i)
     return accelerators == NO_GPUS ? 0 : accelerators == GPUS_OF_TWO_COUNTS && i >= 3 ? 16 : 8;
 }
 
-static int load_nodes(struct cluster *cluster, struct error *err)
+static int load_all(struct cluster *cluster, struct error *err)
 {
     bool is_hung = world.job == 0 && allocations > 2;
 
@@ -324,6 +328,19 @@ static int load_nodes(struct cluster *cluster, struct error *err)
     return cluster_index(cluster, err);
 }
 
+static int load_nodes(struct cluster *cluster, struct error *err)
+{
+    int rv = load_all(cluster, err);
+
+    if (rv == 0 && is_taken) {
+        struct cluster_node *node = cluster_node(cluster, spoiling);
+
+        node->is_idle = false;
+        node->is_allocated = true;
+    }
+    return rv;
+}
+
 static bool is_in_partition(int node, int partition)
 {
     return partition_kind == ONE_PARTITION    ? true
@@ -333,7 +350,7 @@ static bool is_in_partition(int node, int partition)
 
 static int load(struct cluster *cluster, struct error *err)
 {
-    if (load_nodes(cluster, err) != 0)
+    if (load_all(cluster, err) != 0)
         return -1;
     cluster->partition_count = partition_kind == ONE_PARTITION ? 1 : 2;
     cluster->partitions = calloc(cluster->partition_count, sizeof *cluster->partitions);
@@ -1009,9 +1026,17 @@ static int step_on(const struct hostlist *names, const char *partition, int wait
                    char *const *words, const struct process *process, struct process_result *result,
                    struct error *err)
 {
-    (void)names, (void)partition, (void)wait_s, (void)has_labels, (void)words, (void)process;
+    (void)partition, (void)wait_s, (void)has_labels, (void)words, (void)process;
     if (turn("step", err) != 0)
         return -1;
+    if (hostlist_contains(names, spoiling)) {
+        *result = (struct process_result){
+            .end = is_srun_killed ? PROCESS_TIMED_OUT : PROCESS_EXITED, .status = 1};
+        snprintf(result->complaint.text, sizeof result->complaint.text, "srun: nodes are busy");
+        return 0;
+    }
+    for (size_t i = 0; i < names->count; i++)
+        was_read[index_of(names->names[i])] = true;
     if (has_silent_reports)
         return error_set(err, "no job for the suspect reports");
     *result = (struct process_result){.end = PROCESS_EXITED};
@@ -2303,6 +2328,32 @@ static void knows_no_suspects_without_reports(void)
     has_silent_reports = is_suspects = false;
 }
 
+/* One node that a job has taken, or that starts none, is found by halves. */
+static void reads_suspect_reports_of_the_other_nodes(void)
+{
+    static struct certify certify;
+
+    is_suspects = true;
+    spoiling = "n2";
+    for (int i = 0; i < 2; i++) {
+        is_taken = i == 0;
+        memset(was_read, 0, sizeof was_read);
+        is_int(run(&certify, false), is_taken ? COMMAND_PASS : COMMAND_UNKNOWN, "a node %s",
+               is_taken ? "that a job took is as one that was not free"
+                        : "whose reports cannot be read is no pass");
+        ok(was_read[0] && was_read[2] && was_read[5] && !was_read[1], "... the others are read");
+        is_int(has_note(&certify, "cannot read the suspect reports of n2: srun: nodes are busy"),
+               !is_taken, "... which is %ssaid", is_taken ? "not " : "");
+        certify_clear(&certify);
+    }
+    is_taken = is_srun_killed = true;
+    is_int(run(&certify, false), COMMAND_UNKNOWN, "a node that our own job may still have");
+    ok(has_note(&certify, "cannot read the suspect reports of n2"), "... is not said to be taken");
+    certify_clear(&certify);
+    spoiling = "";
+    is_taken = is_srun_killed = is_suspects = false;
+}
+
 /* Nodes of a partition that is down on purpose keep their suspect reports. */
 static void reads_suspect_reports_where_a_partition_is_up(void)
 {
@@ -2501,6 +2552,7 @@ int main(void)
     fails_none_when_stopped();
     claims_nothing_left_after_a_dry_run();
     knows_no_suspects_without_reports();
+    reads_suspect_reports_of_the_other_nodes();
     reads_suspect_reports_where_a_partition_is_up();
     partners_are_of_the_partition_of_who_is_tested();
     idle_any_time();
