@@ -251,12 +251,47 @@ static void report_incomplete(struct compare *compare, const char *complaint)
     free(folded);
 }
 
+/* Nodes of one partition. */
+struct query {
+    struct compare *compare;
+    const struct hostlist *chosen;
+    const char *partition;
+    char *const *program;
+    char complaint[600]; /* the last */
+};
+
+static size_t group_query(size_t first, size_t count, bool is_last, void *context)
+{
+    struct query *query = context;
+    size_t known = query->compare->records.count;
+    struct process_result result = {0};
+    struct hostlist names = {0};
+    struct error err;
+    int rv = 0;
+
+    (void)is_last;
+    for (size_t i = 0; rv == 0 && i < count; i++)
+        rv = hostlist_append(&names, query->chosen->names[first + i]);
+    rv = rv == 0 ? step_run_on(&names, query->partition, STEP_WAIT_S, false, query->program,
+                               &(struct process){.deadline_s = COMPARE_DEADLINE_S,
+                                                 .grace_s = STEP_GRACE_S,
+                                                 .on_line = receive_line,
+                                                 .context = query->compare},
+                               &result, &err)
+                 : error_set(&err, "no memory");
+    hostlist_clear(&names);
+    if (rv != 0 || *result.complaint.text)
+        text_put(query->complaint, sizeof query->complaint, "%s",
+                 rv != 0 ? err.text : result.complaint.text);
+    return query->compare->records.count == known ? count : 0;
+}
+
 static int query_nodes(struct compare *compare, struct error *err)
 {
     const struct cluster_partition *partition = find_partition(compare, err);
     struct hostlist chosen = {0};
     struct arguments program = {0};
-    struct process_result result = {0};
+    struct query query = {.compare = compare, .chosen = &chosen};
     int rv;
 
     if (!partition)
@@ -266,20 +301,16 @@ static int query_nodes(struct compare *compare, struct error *err)
     if (rv == 0 && isatty(2))
         fprintf(stderr, "querying %zu node%s of partition %s\n", chosen.count,
                 text_plural(chosen.count), partition->name);
+    query.partition = partition->name;
+    query.program = program.argv;
     if (rv == 0)
-        rv = step_run_on(&chosen, partition->name, STEP_WAIT_S, false, program.argv,
-                         &(struct process){.deadline_s = COMPARE_DEADLINE_S,
-                                           .grace_s = STEP_GRACE_S,
-                                           .on_line = receive_line,
-                                           .context = compare},
-                         &result, err);
+        step_by_halves(chosen.count, group_query, &query);
     if (rv == 0 && compare->records.count == 0)
-        rv = error_set(err, "%s",
-                       *result.complaint.text ? result.complaint.text : "no node answered");
+        rv = error_set(err, "%s", *query.complaint ? query.complaint : "no node answered");
     if (rv == 0 && comparison_incomplete(&compare->records, 0, &chosen, &compare->incomplete) != 0)
         rv = error_set(err, "no memory");
     if (rv == 0 && compare->incomplete.count > 0)
-        report_incomplete(compare, result.complaint.text);
+        report_incomplete(compare, query.complaint);
     arguments_clear(&program);
     hostlist_clear(&chosen);
     return rv;
