@@ -2,9 +2,11 @@
 #include "validate/slurm/journal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { JOURNAL_MAX_BYTES = 16 << 20 };
@@ -24,6 +26,23 @@ char *journal_read(int journal)
     }
     text[size] = '\0';
     return text;
+}
+
+bool journal_is_locked(const char *directory, const char *run)
+{
+    char path[4096];
+    bool is_locked;
+    int fd;
+
+    if (*run == '.' || strchr(run, '/') ||
+        snprintf(path, sizeof path, "%s/%s", directory, run) >= (int)sizeof path)
+        return false;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    is_locked = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return is_locked;
 }
 
 static bool entry_read(const char *line, size_t length, struct journal_entry *entry)

@@ -7,7 +7,8 @@
 #include "lib/base/error.h"
 
 /* The lines of a run's journal, "VERB NAME REST" each: what undo.c writes before each change, and
- * testing.c to tell other runs. The first names the cluster. Pure, but for journal_read(). */
+ * testing.c to tell other runs. The first names the cluster. Pure, but for
+ * journal_read() and journal_is_locked(). */
 
 struct journal_entry {
     char verb[16], name[256], rest[1024];
@@ -16,6 +17,9 @@ struct journal_entry {
 /* All of the file, malloc'd; NULL with errno. What is behind a NUL byte is lost: after a power loss
  * a file may end in zeros. */
 char *journal_read(int journal);
+
+/* Whether the run, or its keeper, lives on this host: one of them locks its journal there. */
+bool journal_is_locked(const char *directory, const char *run);
 
 /* Takes the next line; false at the end. */
 bool journal_next(const char **text, struct journal_entry *entry);

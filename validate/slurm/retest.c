@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/hash.h"
+#include "validate/slurm/journal.h"
 
 static const char opening[] = "[muster ";
 
@@ -96,9 +98,11 @@ static bool has_job(const char *run, uid_t battery_uid, const struct cluster_job
     return false;
 }
 
-/* The runs that have a reservation or a mark, and no job. Returns 0, or -1 with err. */
+/* The runs that have a reservation or a mark, and neither a job nor a journal that is locked.
+ * Returns 0, or -1 with err. */
 static int jobless(const struct cluster_operations *operations, const struct cluster *cluster,
-                   uid_t battery_uid, struct hostlist *runs, struct error *err)
+                   const char *directory, uid_t battery_uid, struct hostlist *runs,
+                   struct error *err)
 {
     struct cluster_job *jobs = NULL;
     int count = 0;
@@ -119,7 +123,8 @@ static int jobless(const struct cluster_operations *operations, const struct clu
         return -1;
     }
     for (size_t i = 0; i < runs->count;) {
-        if (!has_job(runs->names[i], battery_uid, jobs, count)) {
+        if (!has_job(runs->names[i], battery_uid, jobs, count) &&
+            !journal_is_locked(directory, runs->names[i])) {
             i++;
             continue;
         }
@@ -230,29 +235,52 @@ static int run_settle(const struct cluster_operations *operations, const struct 
     return rv;
 }
 
+/* Which nodes those runs have marked, and which of them are drained: a run that lifts many drains
+ * has no job meanwhile. */
+static uint64_t marks_hash(const struct cluster *cluster, const struct hostlist *runs)
+{
+    uint64_t hash = HASH_BEGIN;
+
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        const struct cluster_node *node = &cluster->nodes[i];
+        char run[64];
+
+        if (retest_read(node, run, NULL) && hostlist_contains(runs, run))
+            hash = hash_text(hash_text(hash, node->name), node->is_drained ? " " : "\n");
+    }
+    return hash;
+}
+
 int retest_leftovers(const struct cluster_operations *operations, const struct cluster *cluster,
-                     uid_t battery_uid, double confirm_s, const volatile sig_atomic_t *stop,
-                     void (*report)(const char *text), struct error *err)
+                     const char *directory, uid_t battery_uid, double confirm_s,
+                     const volatile sig_atomic_t *stop, void (*report)(const char *text),
+                     struct error *err)
 {
     struct hostlist suspects, runs = {0};
     struct cluster now = {0};
     double begin = clock_s();
-    int rv = jobless(operations, cluster, battery_uid, &suspects, err), count = 0;
+    int rv = jobless(operations, cluster, directory, battery_uid, &suspects, err), count = 0;
+    uint64_t marks = marks_hash(cluster, &suspects), marks_now;
 
     if (rv != 0 || suspects.count == 0) {
         hostlist_clear(&suspects);
         return rv;
     }
-    while (rv == 0 && !*stop) { /* only one that is there all the time counts */
+    while (rv == 0 && !*stop) { /* only one that is there all the time, unchanged, counts */
         rv = operations->load_nodes(&now, err) == 0
-                 ? jobless(operations, &now, battery_uid, &runs, err)
+                 ? jobless(operations, &now, directory, battery_uid, &runs, err)
                  : -1;
+        marks_now = marks_hash(&now, &suspects);
+        if (marks_now != marks)
+            begin = clock_s();
+        marks = marks_now;
         for (size_t i = 0; rv == 0 && i < suspects.count;)
             if (hostlist_contains(&runs, suspects.names[i])) {
                 i++;
             } else {
                 free(suspects.names[i]);
                 suspects.names[i] = suspects.names[--suspects.count];
+                marks = marks_hash(&now, &suspects);
             }
         if (suspects.count == 0 || clock_s() - begin >= confirm_s)
             break;

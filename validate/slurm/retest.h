@@ -35,12 +35,14 @@ void retest_reservation_changed(const char *reservation, const struct hostlist *
 void retest_node_freed(const char *node, char text[400]);
 
 /* Puts right what runs have left that have no job in Slurm, root's or of BatteryUser (battery_uid),
- * watched for confirm_s seconds: nodes that are marked are drained again, and the reservation
- * muster-RUN goes, if it holds them all. What somebody has taken out of it is only unmarked, and it
- * stays then, as does one of a run that marked no node: it ends by itself. report gets a line for
- * each run and for what stays. Returns how many runs those were, or -1 with err. */
+ * and no locked journal in directory (journal.h), and that lift no more drains, watched for
+ * confirm_s seconds: nodes that are marked are drained again, and the reservation muster-RUN goes,
+ * if it holds them all. What somebody has taken out of it is only unmarked, and it stays then, as
+ * does one of a run that marked no node: it ends by itself. report gets a line for each run and for
+ * what stays. Returns how many runs those were, or -1 with err. */
 int retest_leftovers(const struct cluster_operations *operations, const struct cluster *cluster,
-                     uid_t battery_uid, double confirm_s, const volatile sig_atomic_t *stop,
-                     void (*report)(const char *text), struct error *err);
+                     const char *directory, uid_t battery_uid, double confirm_s,
+                     const volatile sig_atomic_t *stop, void (*report)(const char *text),
+                     struct error *err);
 
 #endif

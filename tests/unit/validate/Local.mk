@@ -160,7 +160,7 @@ tests_unit_validate_certify_request_t_SOURCES = tests/unit/validate/certify/requ
 	validate/certify/stages/request.c
 tests_unit_validate_certify_settle_t_SOURCES = tests/unit/validate/certify/settle.c validate/certify/settle/alike.c \
 	validate/certify/state/outcome.c validate/certify/settle/actions.c validate/slurm/batch.c \
-	validate/slurm/retest.c
+	validate/slurm/journal.c validate/slurm/retest.c
 tests_unit_validate_certify_settle_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(SQLITE_LIBS)
 tests_unit_validate_certify_step_outage_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime \
 	-Wl,--wrap=certify_reach_again,--wrap=certify_drop_silent
@@ -235,7 +235,7 @@ tests_unit_validate_slurm_reach_t_SOURCES = tests/unit/validate/slurm/reach.c va
 tests_unit_validate_slurm_reach_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_reach_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
 tests_unit_validate_slurm_retest_t_SOURCES = tests/unit/validate/slurm/retest.c validate/slurm/batch.c \
-	validate/slurm/retest.c
+	validate/slurm/journal.c validate/slurm/retest.c
 tests_unit_validate_slurm_revocation_t_SOURCES = tests/unit/validate/slurm/revocation.c validate/slurm/revocation.c
 tests_unit_validate_slurm_undo_t_SOURCES = tests/unit/validate/slurm/undo.c validate/slurm/batch.c \
 	validate/slurm/journal.c validate/slurm/revocation.c validate/slurm/undo.c validate/slurm/retest.c

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "tests/unit/tap.h"
 
@@ -13,6 +15,8 @@ static const char *reserved = "n[1-3]"; /* NULL: there is no reservation */
 static char done[1000], job_name[64], job_reservation[64];
 static uid_t job_uid;
 static struct cluster_node nodes[3];
+static int loads;             /* of the nodes, so far */
+static void (*at_load)(void); /* what the run does meanwhile */
 
 static void note(const char *what, const char *name)
 {
@@ -37,6 +41,9 @@ static void cluster_make(struct cluster *cluster)
 static int load_nodes(struct cluster *cluster, struct error *err)
 {
     (void)err;
+    loads++;
+    if (at_load)
+        at_load();
     cluster_make(cluster);
     return 0;
 }
@@ -124,7 +131,7 @@ static void leaves_what_others_have_changed(const struct cluster *cluster)
 
     reserved = "n[2-3]";
     done[0] = '\0';
-    is_int(retest_leftovers(&operations, cluster, 977, 0, &stop, print_text, &err), 1,
+    is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
            "where a node was taken out of the reservation");
     ok(!strstr(done, "muster: one n1"), "... it stays in service");
     has_str(done, "say n1 left unchanged: it was removed from", "... which is told");
@@ -135,20 +142,69 @@ static void leaves_what_others_have_changed(const struct cluster *cluster)
 
     reserved = NULL;
     done[0] = '\0';
-    is_int(retest_leftovers(&operations, cluster, 977, 0, &stop, print_text, &err), 1,
+    is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
            "where there is no reservation any more");
     has_str(done, "gone;muster: one n1; n2;x n1;", "... the marked nodes are drained again");
 
     reserved = "n[2-3]";
     nodes[0].comment = nodes[1].comment = comment;
     done[0] = '\0';
-    is_int(retest_leftovers(&operations, cluster, 977, 0, &stop, print_text, &err), 1,
+    is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
            "where no node has a mark");
     has_str(done, "say reservation muster-20261120-1 left unchanged", "... the reservation stays");
     ok(!strstr(done, "unreserve"), "... as it is");
     nodes[0].comment = marked[0];
     nodes[1].comment = marked[1];
     reserved = "n[1-3]";
+}
+
+/* A run that lifts drains: one in the first second, its job comes after the next. */
+static void lift(void)
+{
+    nodes[1].is_drained = loads < 2;
+    if (loads > 2)
+        snprintf(job_name, sizeof job_name, "muster-certify-20261120-1");
+}
+
+static void waits_while_drains_are_lifted(const struct cluster *cluster)
+{
+    static volatile sig_atomic_t stop;
+    struct error err = {""};
+
+    done[0] = '\0';
+    loads = 0;
+    at_load = lift;
+    job_uid = 0;
+    is_int(retest_leftovers(&operations, cluster, "/none", 977, 0.5, &stop, print_text, &err), 0,
+           "a run that still lifts drains lives");
+    is_str(done, "", "... and is left alone");
+    at_load = NULL;
+    nodes[1].is_drained = true;
+    job_name[0] = '\0';
+}
+
+static void leaves_a_run_whose_journal_is_locked(const struct cluster *cluster)
+{
+    static volatile sig_atomic_t stop;
+    struct error err = {""};
+    char directory[] = "/tmp/muster-retest-XXXXXX", path[80];
+    FILE *journal;
+
+    if (!mkdtemp(directory))
+        return;
+    snprintf(path, sizeof path, "%s/20261120-1", directory);
+    journal = fopen(path, "w");
+    done[0] = '\0';
+    ok(journal && flock(fileno(journal), LOCK_EX | LOCK_NB) == 0, "a run has its journal");
+    is_int(retest_leftovers(&operations, cluster, directory, 977, 0, &stop, print_text, &err), 0,
+           "... and lives, without a job too");
+    is_str(done, "", "... so that it is left alone");
+    if (journal)
+        fclose(journal);
+    is_int(retest_leftovers(&operations, cluster, directory, 977, 0, &stop, print_text, &err), 1,
+           "a journal that nobody locks keeps nothing");
+    unlink(path);
+    rmdir(directory);
 }
 
 int main(void)
@@ -191,30 +247,32 @@ int main(void)
     cluster_make(&cluster);
     snprintf(job_name, sizeof job_name, "muster-certify-20261120-1");
     done[0] = '\0';
-    is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 0,
+    is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
            "a run with a job lives");
     job_uid = 977;
-    is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 0,
+    is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
            "so does one of BatteryUser's");
     is_str(done, "", "... and both are left alone");
     job_uid = 1000;
     snprintf(job_reservation, sizeof job_reservation, "muster-20261120-1");
-    is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 0,
+    is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
            "so does one whose BatteryUser is another");
     job_reservation[0] = '\0';
-    is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 1,
+    is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 1,
            "another user's job of that name keeps nothing");
     done[0] = job_name[0] = '\0';
-    is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 1,
+    is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 1,
            "one without a job is over");
     is_str(done,
            "say cleaning up after run 20261120-1, whose job is gone;muster: one n1; n2;x n1;"
            "unreserve muster-20261120-1;",
            "... its nodes are drained again, marks and reservation go");
     leaves_what_others_have_changed(&cluster);
+    waits_while_drains_are_lifted(&cluster);
+    leaves_a_run_whose_journal_is_locked(&cluster);
     stop = 1;
     done[0] = '\0';
-    is_int(retest_leftovers(&operations, &cluster, 977, 0, &stop, print_text, &err), 0,
+    is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
            "interrupted, nothing is done");
     is_str(done, "", "... nothing");
     cluster_clear(&cluster);
