@@ -68,7 +68,7 @@ out:
     return rv;
 }
 
-/* Publishes first, and looks at the others then: refusals.h. */
+/* Publishes first, and looks at the others then: refusals.h. cluster: this node alone, then all. */
 static int check_leave(const char *name, const struct conf *conf, struct cluster *cluster,
                        struct brake *brake, struct error *err)
 {
@@ -81,7 +81,7 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
     if (publish(node, brake->cause, err) != 0)
         return -1;
     cluster_clear(cluster);
-    if (cluster_load(cluster, err) != 0)
+    if (cluster_load_nodes(cluster, err) != 0)
         return -1;
     cap = cap_nodes(cluster->node_count, conf->drain_cap_percent, CAP_DRAINS_LEAST);
     refusals_count(cluster, name, brake->cause, &refusals);
@@ -139,7 +139,7 @@ void health_gate(const char *command, const char *name, const struct inventory *
     is_refusing = conf->gate_brake > 0 && would_refuse(name, inventory, conf, &brake);
     if (!has_note && !has_file && !is_refusing)
         return;
-    if (cluster_open(&err) != 0 || cluster_load(&cluster, &err) != 0) {
+    if (cluster_open(&err) != 0 || cluster_load_node(name, &cluster, &err) != 0) {
         report(command, name, err.text);
         return;
     }
