@@ -13,4 +13,5 @@ validate_health_libhealth_a_SOURCES = \
 	validate/health/rates.c validate/health/rates.h \
 	validate/health/residue.c validate/health/residue.h \
 	validate/health/state_file.c validate/health/state_file.h \
+	validate/health/unreviewed.c validate/health/unreviewed.h \
 	# end of validate_health_libhealth_a_SOURCES

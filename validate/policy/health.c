@@ -47,17 +47,23 @@ static bool is_alike(const struct cluster *cluster, const struct cluster_node *n
            alike_is_common(alike_on_leaf, alike_on_leaf, on_leaf);
 }
 
-enum health health_decide(const struct cluster *cluster, const char *name, const char *reason,
-                          time_t since, size_t cap)
+enum health health_state(const struct cluster_node *node)
 {
-    const struct cluster_node *node = cluster_node(cluster, name);
-
     if (!node)
         return HEALTH_NO_NODE;
     if (cap_is_taken(node))
         return HEALTH_OURS;
-    if (node->is_drained || node->is_down || node->is_invalid)
-        return HEALTH_FOREIGN;
+    return node->is_drained || node->is_down || node->is_invalid ? HEALTH_FOREIGN : HEALTH_DRAIN;
+}
+
+enum health health_decide(const struct cluster *cluster, const char *name, const char *reason,
+                          time_t since, size_t cap)
+{
+    const struct cluster_node *node = cluster_node(cluster, name);
+    enum health state = health_state(node);
+
+    if (state != HEALTH_DRAIN)
+        return state;
     if (cap_taken(cluster) >= cap)
         return HEALTH_CAP;
     return is_alike(cluster, node, reason, since, false) ? HEALTH_ALIKE : HEALTH_DRAIN;

@@ -29,6 +29,10 @@ enum health {
     HEALTH_NO_NODE, /* the controller does not know it */
 };
 
+/* What its own state says: HEALTH_NO_NODE of NULL, HEALTH_OURS, HEALTH_FOREIGN; HEALTH_DRAIN: it is
+ * in service, and the others decide. */
+enum health health_state(const struct cluster_node *node);
+
 /* Before the drain, for that reason. since: when its fault began; what others were drained for
  * until ALIKE_DRAINS_S before that is another event. cap: cap.h, of all nodes. */
 enum health health_decide(const struct cluster *cluster, const char *node, const char *reason,

@@ -80,6 +80,10 @@ tests_unit_validate_harness_pattern_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_peers_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_stall_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_watch_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_command_self_drain_t_SOURCES = tests/unit/validate/command/self_drain.c \
+	validate/command/node/self_drain.c validate/slurm/nodes.c
+tests_unit_validate_command_self_drain_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sleep
+tests_unit_validate_command_self_drain_t_LDADD = validate/policy/libpolicy.a validate/health/libhealth.a $(unit_libs)
 tests_unit_validate_health_absences_t_LDADD = validate/health/libhealth.a $(unit_libs)
 tests_unit_validate_health_evidence_bundles_t_LDADD = validate/health/libhealth.a $(unit_libs)
 tests_unit_validate_health_kernel_log_t_LDADD = validate/health/libhealth.a $(unit_libs)
@@ -102,6 +106,7 @@ check_PROGRAMS += \
 	tests/unit/validate/certify/request.t \
 	tests/unit/validate/certify/settle.t \
 	tests/unit/validate/certify/step_outage.t \
+	tests/unit/validate/command/self_drain.t \
 	tests/unit/validate/history/campaign.t \
 	tests/unit/validate/history/history.t \
 	tests/unit/validate/history/node_status.t \

@@ -11,11 +11,12 @@
 
 #include "lib/base/text.h"
 #include "lib/certificate/certificate.h"
-#include "lib/constants/checks_constants.h"
 #include "validate/policy/policy.h"
 #include "validate/command/command.h"
+#include "validate/command/node/self_drain.h"
 #include "validate/health/log_file.h"
 #include "validate/health/onset.h"
+#include "validate/health/unreviewed.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/revocation.h"
 
@@ -79,59 +80,6 @@ int health_nagios(const struct health_summary *summary, double seconds)
     return status;
 }
 
-/* Drains this node for what it has since then, and takes that back when it is one too many. Returns
- * whether it is drained by muster now, and what is to be said, in text; "" for nothing. */
-static bool node_drain(const char *node, const char *reason, time_t since, const struct conf *conf,
-                       char *text, size_t size)
-{
-    struct cluster cluster = {0};
-    struct error err;
-    enum health decision;
-    bool is_drained = false;
-    size_t cap;
-
-    *text = '\0';
-    if (cluster_open(&err) != 0 || cluster_load(&cluster, &err) != 0) {
-        snprintf(text, size, "not drained: %s", err.text);
-        return false;
-    }
-    cap = cap_nodes(cluster.node_count, conf->drain_cap_percent, CAP_DRAINS_LEAST);
-    decision = health_decide(&cluster, node, reason, since, cap);
-    if (decision == HEALTH_DRAIN && cluster_drain(node, reason, &err) != 0) {
-        snprintf(text, size, "not drained: %s", err.text);
-    } else if (decision == HEALTH_DRAIN) {
-        is_drained = true;
-        snprintf(text, size, "drained: %s", reason);
-        cluster_clear(&cluster);
-        sleep(HEALTH_SETTLE_S);
-        if (cluster_load(&cluster, &err) == 0)
-            decision = health_review(&cluster, node, since, cap);
-        if ((decision == HEALTH_CAP || decision == HEALTH_ALIKE) && cluster_resume(node, &err) == 0)
-            is_drained = false;
-    }
-    switch (is_drained ? HEALTH_OURS : decision) {
-    case HEALTH_OURS:
-        is_drained = true;
-        break;
-    case HEALTH_CAP:
-        snprintf(text, size, "not drained: muster has drained %zu node%s, the maximum of DrainCap",
-                 cap, text_plural(cap));
-        break;
-    case HEALTH_ALIKE:
-        snprintf(text, size,
-                 "not drained: muster drained others for the same fault, so a cause outside the "
-                 "nodes is likely");
-        break;
-    case HEALTH_NO_NODE:
-        snprintf(text, size, "not drained: Slurm has no node %s", node);
-        break;
-    default: /* it is drained by others: that has been said */
-        break;
-    }
-    cluster_clear(&cluster);
-    return is_drained;
-}
-
 /* Why a certificate issued then does not count any more, by what Slurm knows of the node; false: it
  * counts. */
 static bool is_void(const struct cluster_node *node, time_t issued, char *why, size_t size)
@@ -193,8 +141,8 @@ int health_run(const char *command, const struct health_summary *summary, const 
     if (failed > told)
         printf("%s: %s: and %zu more failed; run muster check\n", command, node, failed - told);
     since = onset_take(ONSET_FILE, summary->fault, time(NULL));
-    if (*summary->drain && conf->health_drain) {
-        if (node_drain(node, summary->drain, since, conf, text, sizeof text))
+    if (conf->health_drain) {
+        if (self_drain(node, summary->drain, since, conf, UNREVIEWED_FILE, text, sizeof text))
             log_file_drained(conf);
         if (*text)
             printf("%s: %s %s\n", command, node, text);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/command/node/self_drain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+#include "validate/health/unreviewed.h"
+#include "validate/slurm/cluster.h"
+
+/* A node that drains itself: what it asks of the controller, and what it makes of an answer that
+ * does not come. */
+
+enum { NODES = 40 };
+
+static const char fault[] = "muster: link_down eth1 has no carrier 2026-11-20";
+static char names[NODES][8], reasons[NODES][128];
+static struct cluster_node nodes[NODES];
+static char done[400];
+static int loads, fails_at; /* of all nodes: so far, and which does not succeed */
+
+static int note(const char *what, const char *name)
+{
+    size_t length = strlen(done);
+
+    snprintf(done + length, sizeof done - length, "%s %s;", what, name);
+    return 0;
+}
+
+static int nodes_take(struct cluster *cluster, size_t first, size_t count, struct error *err)
+{
+    *cluster = (struct cluster){.nodes = nodes + first, .node_count = count};
+    return cluster_index(cluster, err);
+}
+
+int cluster_open(struct error *err)
+{
+    (void)err;
+    return 0;
+}
+
+int cluster_load_node(const char *name, struct cluster *cluster, struct error *err)
+{
+    for (size_t i = 0; i < NODES; i++)
+        if (strcmp(names[i], name) == 0)
+            return nodes_take(cluster, i, 1, err);
+    return nodes_take(cluster, 0, 0, err);
+}
+
+int cluster_load(struct cluster *cluster, struct error *err)
+{
+    if (++loads == fails_at)
+        return error_set(err, "no answer");
+    return nodes_take(cluster, 0, NODES, err);
+}
+
+void cluster_clear(struct cluster *cluster)
+{
+    free(cluster->by_name);
+    *cluster = (struct cluster){0};
+}
+
+static void put(size_t i, const char *reason, time_t when)
+{
+    snprintf(reasons[i], sizeof reasons[i], "%s", reason);
+    nodes[i].is_drained = *reason;
+    nodes[i].is_idle = !*reason;
+    nodes[i].reason_time = when;
+}
+
+int cluster_drain(const char *name, const char *reason, struct error *err)
+{
+    (void)err;
+    put(0, reason, time(NULL));
+    return note("drain", name);
+}
+
+int cluster_resume(const char *name, struct error *err)
+{
+    (void)err;
+    put(0, "", 0);
+    return note("resume", name);
+}
+
+unsigned int __wrap_sleep(unsigned int seconds);
+unsigned int __wrap_sleep(unsigned int seconds)
+{
+    (void)seconds;
+    return 0;
+}
+
+static void begin(int fails)
+{
+    done[0] = '\0';
+    loads = 0;
+    fails_at = fails;
+}
+
+static bool check(const char *path, const char *reason, char text[400])
+{
+    static struct conf conf = {.drain_cap_percent = 5}; /* 2 nodes */
+
+    return self_drain("n1", reason, time(NULL), &conf, path, text, 400);
+}
+
+int main(void)
+{
+    char *root = tree_unpack(""), path[512], text[400];
+
+    snprintf(path, sizeof path, "%s/state/unreviewed", root);
+    for (int i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof names[i], "n%d", i + 1);
+        nodes[i] = (struct cluster_node){.name = names[i], .reason = reasons[i], .leaf = -1};
+        put((size_t)i, "", 0);
+    }
+
+    begin(0);
+    ok(check(path, fault, text), "a node with a fault drains itself");
+    is_str(done, "drain n1;", "... once");
+    has_str(text, "drained: muster: link_down eth1", "... and says so");
+    is_int(loads, 2, "... after a look at the others, and before another");
+    begin(0);
+    ok(check(path, fault, text), "at the next check it is drained");
+    is_int(loads, 0, "... which its own state says");
+    is_str(text, "", "... and nothing is said");
+
+    put(0, "replace PSU", 100);
+    begin(0);
+    ok(!check(path, fault, text), "a drain of others is theirs");
+    is_int(loads, 0, "... which its own state says too");
+
+    /* all drain at once, and the controller does not say so */
+    put(0, "", 0);
+    begin(2);
+    ok(check(path, fault, text), "a drain that cannot be reviewed stays");
+    for (size_t i = 1; i < 4; i++)
+        put(i, fault, time(NULL) - 1);
+    begin(1);
+    ok(check(path, fault, text), "... at the next check too");
+    is_str(done, "", "... while the controller is silent");
+    begin(0);
+    ok(!check(path, "", text), "once it answers the drain is reviewed, as one too many");
+    is_str(done, "resume n1;", "... and taken back");
+    has_str(text, "not drained: muster has drained 2 nodes", "... which is said");
+    begin(0);
+    ok(!check(path, "", text) && loads == 0, "then there is nothing to review");
+
+    /* somebody else's drain for the same is not reviewed */
+    put(0, fault, time(NULL) + 4000);
+    unreviewed_write(path, &(struct unreviewed){.drained = time(NULL),
+                                                .since = time(NULL),
+                                                .reason = "muster: link_down eth1 has no carrier "
+                                                          "2026-11-20"});
+    begin(0);
+    ok(check(path, fault, text) && loads == 0, "a later drain is not the one to be reviewed");
+    is_str(done, "", "... and stays");
+    tree_remove(root);
+    return tap_done();
+}
