@@ -9,8 +9,9 @@
  * (validate/slurm/undo.h), which are locked as long as the run or its keeper lives, so that nothing
  * is left of a run that was killed. */
 
-/* Waits until no other run is choosing. Returns a file descriptor, to be closed when the choice is
- * written, or -1 with err and errno: ENOENT where there is no such directory, so that nobody is. */
+/* Waits until no other run chooses nodes or decides about drains. Returns a file descriptor, to be
+ * closed when that is done, or -1 with err and errno: ENOENT where there is no such directory, so
+ * that nobody is. */
 int testing_lock(const char *directory, struct error *err);
 
 /* The nodes of all runs but own; nodes must be released. Returns 0, or -1 with err. */

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/alike.h"
 #include "validate/history/node_status.h"
 #include "validate/policy/reason.h"
+#include "validate/policy/testing.h"
 #include "validate/slurm/retest.h"
 
 static void resumed(const char *name, const char *nothing, const struct error *err, void *context)
@@ -122,6 +124,7 @@ static size_t drain_cap(const struct certify *certify)
 /* What is done to nodes once it is decided about all. */
 struct actions {
     struct certify *certify;
+    int lock; /* from the count of what is drained to the drains: other runs of this host wait */
     struct cluster now; /* nothing: it could not be read, err says why */
     struct error err;
     struct batch drains, comments;
@@ -129,11 +132,17 @@ struct actions {
 
 /* Counts what muster has out of service now, whoever of its runs and tools took it: those whose
  * drain was lifted for the test too, unless they passed. */
-static void drained_count(struct actions *actions)
+static void actions_begin(struct actions *actions)
 {
     struct certify *certify = actions->certify;
-    bool is_known = certify->operations->load_nodes(&actions->now, &actions->err) == 0;
-    size_t count = cap_taken(is_known ? &actions->now : &certify->cluster);
+    struct error err;
+    bool is_known;
+    size_t count;
+
+    actions->lock =
+        certify->is_root && !certify->options.is_dry_run ? testing_lock(certify->runs, &err) : -1;
+    is_known = certify->operations->load_nodes(&actions->now, &actions->err) == 0;
+    count = cap_taken(is_known ? &actions->now : &certify->cluster);
 
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
@@ -229,6 +238,8 @@ static void actions_take(struct actions *actions)
     struct error err;
 
     batch_apply(&actions->drains, actions->certify->operations->drain, drained, actions, &err);
+    if (actions->lock >= 0)
+        close(actions->lock);
     settle(actions->certify, &actions->comments);
     cluster_clear(&actions->now);
 }
@@ -326,7 +337,7 @@ void certify_drop_silent(struct certify *certify)
     if (!is_any)
         return;
     certify_alike(certify);
-    drained_count(&actions);
+    actions_begin(&actions);
     for (size_t i = 0; i < certify->count; i++)
         if (is_lost(&certify->node_runs[i]))
             decide(&actions, &certify->node_runs[i]);
@@ -341,7 +352,7 @@ void certify_drains_decide(struct certify *certify)
 
     certify_alike(certify);
     certify_alike_report(certify);
-    drained_count(&actions);
+    actions_begin(&actions);
     for (size_t i = 0; i < certify->count; i++) {
         decide(&actions, &certify->node_runs[i]);
         if (certify->node_runs[i].decision == DECISION_SPARE)

@@ -3,6 +3,7 @@
 
 #include "validate/certify/settle/actions.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "tests/unit/tap.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/history/node_status.h"
+#include "validate/policy/testing.h"
 
 /* What a run does to nodes once they are tested, on a controller that the test makes up: it lifts
  * the drains of ours, and drains, spares and releases. Each operation and each line of the journal
@@ -148,6 +150,19 @@ int undo_note_down(struct undo *undo, const char *node, const char *reason, stru
     return turn(err);
 }
 
+/* other runs of this host, which wait for the lock */
+static int lock;
+static void (*at_lock)(void); /* what one of them does before it lets go of it */
+
+int testing_lock(const char *directory, struct error *err)
+{
+    (void)directory;
+    (void)err;
+    if (at_lock)
+        at_lock();
+    return lock = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 /* what else the run has, and what this part must not use */
 void certify_note(struct certify *certify, const char *format, ...)
 {
@@ -240,6 +255,7 @@ static void run_begin(struct certify *certify)
     *certify = (struct certify){
         .operations = &operations,
         .run = "run",
+        .is_root = true,
         .cluster = {.nodes = slurm, .node_count = NODES, .by_name = by_name},
         .conf = {.drain_cap_percent = 100.0 * CAP / NODES, .strikes = 3, .strike_window_s = 86400},
         .node_runs = node_runs,
@@ -316,6 +332,27 @@ static void healthy_controller(void)
     is_int(node_runs[6].decision, DECISION_SUSPECT, "a figure near its limit makes a suspect");
     is_int(node_runs[8].decision, DECISION_SPARE, "the cap spares the next one");
     has_str(notes, "NOT DRAINED: n9 failed too", "... which is said");
+}
+
+/* Another run drains two nodes as this one comes to decide. */
+static void drain_by_other(void)
+{
+    for (int i = 0; i < NODES; i += 9) {
+        snprintf(world[i].reason, sizeof world[i].reason, "%s", ours);
+        world[i].is_drained = true;
+    }
+}
+
+static void other_run_drains_meanwhile(void)
+{
+    static struct certify certify;
+
+    at_lock = drain_by_other;
+    run_all(&certify);
+    at_lock = NULL;
+    ok(!world[1].is_drained, "what another run drains meanwhile counts against the cap");
+    is_int(node_runs[1].decision, DECISION_SPARE, "... and spares the next one");
+    ok(fcntl(lock, F_GETFD) < 0, "... and the lock is let go of");
 }
 
 static void drain_by_admin(int node)
@@ -488,6 +525,7 @@ static void refusals(bool all)
 int main(void)
 {
     healthy_controller();
+    other_run_drains_meanwhile();
     admin_drains_meanwhile();
     drains_again_what_an_admin_resumed();
     controller_goes();
