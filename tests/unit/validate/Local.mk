@@ -102,6 +102,7 @@ check_PROGRAMS += \
 	tests/unit/validate/certify/budget.t \
 	tests/unit/validate/certify/cables.t \
 	tests/unit/validate/certify/certification.t \
+	tests/unit/validate/certify/extras.t \
 	tests/unit/validate/certify/outcome.t \
 	tests/unit/validate/certify/request.t \
 	tests/unit/validate/certify/settle.t \
@@ -163,6 +164,9 @@ tests_unit_validate_certify_outcome_t_LDADD = lib/libstatistics.a validate/polic
 	$(SQLITE_LIBS)
 tests_unit_validate_certify_request_t_SOURCES = tests/unit/validate/certify/request.c \
 	validate/certify/stages/request.c
+tests_unit_validate_certify_extras_t_SOURCES = tests/unit/validate/certify/extras.c \
+	validate/certify/stages/extras.c validate/slurm/extra.c validate/slurm/batch.c
+tests_unit_validate_certify_extras_t_LDADD = $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_certify_settle_t_SOURCES = tests/unit/validate/certify/settle.c validate/certify/settle/alike.c \
 	validate/certify/state/outcome.c validate/certify/settle/actions.c validate/slurm/batch.c \
 	validate/slurm/journal.c validate/slurm/retest.c

@@ -51,6 +51,12 @@ static char *text_wanted(struct certify *certify, const struct node_run *node_ru
     return text;
 }
 
+/* Whether another run has the node, and may write its Extra now. */
+static bool is_others(const struct node_run *node_run, const struct cluster_node *node)
+{
+    return node->is_reserved && (!node_run || node_run->plan.role == ROLE_LEAVE);
+}
+
 /* Slurm does not know when a certificate ends: what has ended is taken out wherever it stands, of
  * nodes that this run does not look at too. */
 static void expired_add(const struct certify *certify, const struct cluster *cluster,
@@ -63,7 +69,8 @@ static void expired_add(const struct certify *certify, const struct cluster *clu
         const struct cluster_node *node = &cluster->nodes[i];
         const struct node_run *node_run = certify_node_run(certify, node->name);
 
-        if ((!node_run || !*node_run->certified_until) && extra_is_over(node->extra, now))
+        if ((!node_run || !*node_run->certified_until) && !is_others(node_run, node) &&
+            extra_is_over(node->extra, now))
             text_add(batch, node, extra_with(node->extra, 0, 0, &err));
     }
 }

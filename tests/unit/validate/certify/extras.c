@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/stages/extras.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "validate/certify/report/run_records.h"
+
+/* Whose Extra a run changes: of its own nodes, and of those that no other run has. */
+
+enum { NODES = 3 };
+
+static char over[] = "{\"muster_level\":2,\"muster_expires\":1000}";
+static char names[NODES][3] = {"n1", "n2", "n3"};
+static struct cluster_node nodes[NODES];
+static struct node_run ours;
+static char changed[200];
+
+static int load_nodes(struct cluster *cluster, struct error *err)
+{
+    (void)err;
+    *cluster = (struct cluster){.nodes = nodes, .node_count = NODES};
+    return 0;
+}
+
+static int set_extra(const char *list, const char *extra, struct error *err)
+{
+    size_t length = strlen(changed);
+
+    (void)err;
+    snprintf(changed + length, sizeof changed - length, "%s=%s;", list, extra);
+    return 0;
+}
+
+static const struct cluster_operations operations = {.load_nodes = load_nodes,
+                                                     .set_extra = set_extra};
+
+struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
+{
+    (void)cluster;
+    (void)name;
+    return &nodes[0];
+}
+
+void cluster_clear(struct cluster *cluster)
+{
+    *cluster = (struct cluster){0};
+}
+
+struct node_run *certify_node_run(const struct certify *certify, const char *name)
+{
+    (void)certify;
+    return strcmp(name, ours.name) == 0 ? &ours : NULL;
+}
+
+bool certify_has_lost_it(const struct node_run *node_run)
+{
+    (void)node_run;
+    return false;
+}
+
+void certify_note(struct certify *certify, const char *format, ...)
+{
+    (void)certify;
+    tap_diag("%s", format);
+}
+
+int main(void)
+{
+    static struct certify certify = {.operations = &operations,
+                                     .conf = {.write_extra = true},
+                                     .cluster = {.has_extra = true},
+                                     .node_runs = &ours,
+                                     .count = 1};
+
+    for (int i = 0; i < NODES; i++)
+        nodes[i] = (struct cluster_node){.name = names[i], .extra = over};
+    nodes[0].is_reserved = nodes[2].is_reserved = true;
+    ours = (struct node_run){.name = "n1", .plan.role = ROLE_TEST};
+    certify_extras(&certify);
+    is_str(changed, "n[1-2]=;",
+           "an offer that has ended is taken out, but of a node that another run has");
+
+    changed[0] = '\0';
+    ours.plan.role = ROLE_LEAVE;
+    certify_extras(&certify);
+    is_str(changed, "n2=;", "... also one that this run was named and left");
+    return tap_done();
+}
