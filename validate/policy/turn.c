@@ -2,38 +2,49 @@
 #include "validate/policy/turn.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "lib/constants/certify_constants.h"
 
-/* Whether a goes before b. Equal ones stay in their order. */
-static bool is_before(const struct turn_node *a, const struct turn_node *b)
+/* Who goes first: those that are busy last, equal ones in their order. */
+static int compare_turns(const void *left, const void *right)
 {
+    const struct turn_node *a = left, *b = right;
+
+    if (a->is_busy != b->is_busy)
+        return a->is_busy ? 1 : -1;
     if (a->is_partner != b->is_partner)
-        return b->is_partner;
+        return a->is_partner ? 1 : -1;
     if (a->is_drained != b->is_drained)
-        return a->is_drained;
-    return a->certified_until < b->certified_until;
+        return a->is_drained ? -1 : 1;
+    if (a->certified_until < b->certified_until || b->certified_until < a->certified_until)
+        return a->certified_until < b->certified_until ? -1 : 1;
+    return a->place < b->place ? -1 : 1;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct turn_node *a = left, *b = right;
+
+    return a->place < b->place ? -1 : 1;
 }
 
 size_t turn_choose(struct turn_node *nodes, size_t count, size_t room)
 {
-    size_t free = 0, chosen = 0;
+    size_t free = 0, chosen;
 
     for (size_t i = 0; i < count; i++) {
         free += !nodes[i].is_busy;
         nodes[i].is_chosen = false;
+        nodes[i].place = i;
     }
     if (room < 2 && free >= 2)
         return 0;
-    while (chosen < room && chosen < free) {
-        struct turn_node *next = NULL;
-
-        for (size_t i = 0; i < count; i++)
-            if (!nodes[i].is_busy && !nodes[i].is_chosen && (!next || is_before(&nodes[i], next)))
-                next = &nodes[i];
-        next->is_chosen = true;
-        chosen++;
-    }
+    chosen = room < free ? room : free;
+    qsort(nodes, count, sizeof *nodes, compare_turns);
+    for (size_t i = 0; i < chosen; i++)
+        nodes[i].is_chosen = true;
+    qsort(nodes, count, sizeof *nodes, compare_places);
     return chosen;
 }
 

@@ -15,6 +15,7 @@ struct turn_node {
     bool is_partner;        /* here for the sake of the others, which go first */
     double certified_until; /* seconds since the epoch; 0: no certificate is known */
     bool is_chosen;         /* the answer */
+    size_t place;           /* of no use to others */
 };
 
 /* Chooses at most `room` nodes of those that are not busy: first those drained, then those without
