@@ -9,10 +9,9 @@
 
 struct member *preflight_member(const struct preflight *preflight, const char *name)
 {
-    for (size_t i = 0; i < preflight->names.count; i++)
-        if (strcmp(preflight->members[i].name, name) == 0)
-            return &preflight->members[i];
-    return NULL;
+    long place = name_index_find(&preflight->by_name, name);
+
+    return place >= 0 ? &preflight->members[place] : NULL;
 }
 
 size_t preflight_good(const struct preflight *preflight, struct hostlist *names)
@@ -40,17 +39,20 @@ long *preflight_groups(const struct preflight *preflight, const struct hostlist 
     return groups;
 }
 
-/* Finds the node in its component: the group, and how many GPUs the job has there. */
-static void component_find(const struct cluster_component *components, int count,
-                           struct member *member)
+/* Each member gets the group of its component, the first one of several, and how many GPUs the job
+ * has there. */
+static void components_take(const struct preflight *preflight,
+                            const struct cluster_component *components, int count)
 {
-    for (int i = 0; i < count; i++)
-        for (size_t k = 0; k < components[i].nodes.count; k++)
-            if (strcmp(components[i].nodes.names[k], member->name) == 0) {
-                member->group = components[i].group;
-                member->gpus = components[i].gpus[k];
-                return;
-            }
+    for (int i = count - 1; i >= 0; i--)
+        for (size_t k = components[i].nodes.count; k-- > 0;) {
+            struct member *member = preflight_member(preflight, components[i].nodes.names[k]);
+
+            if (!member)
+                continue;
+            member->group = components[i].group;
+            member->gpus = components[i].gpus[k];
+        }
 }
 
 /* All nodes of the step or job, or those that were named; count of components. */
@@ -72,7 +74,7 @@ int preflight_members_find(struct preflight *preflight, struct error *err)
 {
     struct preflight_options *options = &preflight->options;
     struct cluster_component *components;
-    int count;
+    int count, rv;
 
     if (cluster_open(err) != 0)
         return -1;
@@ -80,22 +82,26 @@ int preflight_members_find(struct preflight *preflight, struct error *err)
                                    &options->job_id, &components, err);
     if (count < 0)
         return -1;
-    if (names_find(preflight, components, count, err) == 0) {
+    rv = names_find(preflight, components, count, err);
+    if (rv == 0) {
         preflight->members = calloc(preflight->names.count + 1, sizeof *preflight->members);
-        if (!preflight->members)
-            error_set(err, "out of memory for %zu nodes", preflight->names.count);
+        if (!preflight->members ||
+            name_index_build((const char *const *)preflight->names.names, preflight->names.count,
+                             &preflight->by_name) != 0)
+            rv = error_set(err, "out of memory for %zu nodes", preflight->names.count);
     }
     for (int i = 0; i < count; i++)
         preflight->has_components |= count > 1 || components[i].steps > 1;
-    for (size_t i = 0; preflight->members && i < preflight->names.count; i++) {
+    for (size_t i = 0; rv == 0 && i < preflight->names.count; i++)
         preflight->members[i] = (struct member){
             .name = preflight->names.names[i], .group = -1, .share = NAN, .latency_us = NAN};
-        component_find(components, count, &preflight->members[i]);
+    if (rv == 0)
+        components_take(preflight, components, count);
+    for (size_t i = 0; rv == 0 && i < preflight->names.count; i++)
         if (options->no_gpus || !preflight->conf.preflight_gpus)
             preflight->members[i].gpus = 0;
-    }
     cluster_components_free(components, count);
-    return preflight->members ? 0 : -1;
+    return rv;
 }
 
 int preflight_members_load(struct preflight *preflight, struct error *err)

@@ -295,6 +295,7 @@ static void preflight_clear(struct preflight *preflight)
     hostlist_clear(&preflight->remarks);
     hostlist_clear(&preflight->names);
     cluster_clear(&preflight->cluster);
+    name_index_clear(&preflight->by_name);
     free(preflight->members);
     conf_clear(&preflight->conf);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/base/name_index.h"
 #include "lib/conf/conf.h"
 #include "validate/report/records.h"
 #include "validate/slurm/cluster.h"
@@ -48,8 +49,9 @@ struct preflight {
     char run[64], step_name[96];
     struct cluster cluster;
     struct hostlist names;
-    bool has_components;    /* the step is heterogeneous */
-    struct member *members; /* one for each name */
+    bool has_components;       /* the step is heterogeneous */
+    struct member *members;    /* one for each name */
+    struct name_index by_name; /* of the members */
     struct records records;
     FILE *json;
     struct hostlist faults;  /* lines: a node and a part at fault each, or what is no node's */
