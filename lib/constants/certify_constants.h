@@ -80,6 +80,7 @@ ROW(integer, LINKS_CONFIRM_TRIES, 4, "tries", "chosen 2026-11", "of links on sus
 /* campaigns */ \
 ROW(integer, CAMPAIGN_WAIT_LEAST_S, 5, "s", "chosen 2026-11", "between looks at the cluster, doubled while nothing changes") \
 ROW(integer, CAMPAIGN_WAIT_MOST_S, 60, "s", "chosen 2026-11", "between looks at the cluster, at most") \
+ROW(integer, CAMPAIGN_KEPT_S, 60, "s", "chosen 2026-11", "for the history to take in a run that it was busy for: another process copies it") \
 ROW(integer, CAMPAIGN_TRIES, 2, "tries", "chosen 2026-11", "of a node without a verdict, before it is left unknown") \
 ROW(integer, CAMPAIGN_BROKEN_MOST, 20, "tries", "chosen 2026-11", "in a row that slurmctld does not answer or that a run has no job, before a campaign ends")
 /* clang-format on */

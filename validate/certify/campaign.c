@@ -13,6 +13,7 @@
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/certify.h"
 #include "validate/command/command.h"
+#include "validate/history/history.h"
 #include "validate/report/recordfile.h"
 
 /* One `muster certify --campaign`. */
@@ -246,20 +247,34 @@ static int end(struct campaigning *doing)
                                                                        : COMMAND_PASS;
 }
 
-/* A run is over: whether the history has it, which is all that the campaign remembers. */
-static bool is_kept(struct campaigning *doing, int runs, size_t tested)
+static bool has_more(const struct campaigning *doing, int runs)
 {
     struct campaign campaign;
     struct error err;
     bool is_there;
 
-    if (tested == 0 || certify_stop)
-        return true;
     if (campaign_read(doing->base->conf.history_path, doing->name, NULL, &campaign, &err) < 0)
         return false;
     is_there = campaign.runs > runs;
     campaign_clear(&campaign);
     return is_there;
+}
+
+/* A run is over: whether the history has it, which is all that the campaign remembers. One that
+ * waits because the history was busy is taken in first. */
+static bool is_kept(const struct campaigning *doing, int runs, size_t tested)
+{
+    double begin = clock_s();
+    struct error err;
+
+    if (tested == 0 || certify_stop || has_more(doing, runs))
+        return true;
+    while (history_take_in(doing->base->conf.history_path, &err) != 0) {
+        if (certify_stop || clock_s() - begin >= CAMPAIGN_KEPT_S)
+            return certify_stop;
+        usleep(500000);
+    }
+    return has_more(doing, runs);
 }
 
 /* What fails so often will not mend itself, and each try reserves the nodes. */

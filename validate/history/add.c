@@ -391,3 +391,12 @@ int history_add(const char *path, const struct history_run *run, const struct hi
         return error_set(err, "%s", why.text);
     return spill_write(path, run, nodes, count, records, why.text, err);
 }
+
+int history_take_in(const char *path, struct error *err)
+{
+    sqlite3 *database = database_open(path, err);
+    int rv = database ? spill_take_in(database, path, err) : -1;
+
+    sqlite3_close(database);
+    return rv;
+}

@@ -5,8 +5,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <math.h>
 #include <slurm/slurm_errno.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,9 +216,26 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
     return 0;
 }
 
+/* Another process holds the history until a run waits beside it. */
+static sqlite3 *busy_history;
+
+static void history_free(void)
+{
+    char pattern[100];
+    glob_t found;
+
+    snprintf(pattern, sizeof pattern, "%s/history.db.*.waiting", directory);
+    if (busy_history && glob(pattern, 0, NULL, &found) == 0) {
+        globfree(&found);
+        sqlite3_close(busy_history);
+        busy_history = NULL;
+    }
+}
+
 int __wrap_usleep(useconds_t microseconds);
 int __wrap_usleep(useconds_t microseconds)
 {
+    history_free();
     now_s += microseconds / 1e6;
     return 0;
 }
@@ -1983,6 +2002,27 @@ static void says_which_names_are_too_long(void)
     fifth = "n5";
 }
 
+static void keeps_a_run_of_a_campaign_while_the_history_is_busy(void)
+{
+    char path[100];
+    struct campaign found;
+
+    keeps_history = true;
+    history_busy_ms = 1;
+    snprintf(path, sizeof path, "%s/history.db", directory);
+    sqlite3_open(path, &busy_history);
+    sqlite3_exec(busy_history, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    is_int(campaign("winter", &found), COMMAND_FAIL, "a campaign beside a copy of the history");
+    ok(!busy_history, "... has a run that waits for it");
+    is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 4, "... and certifies the good nodes");
+    is_int((long long)found.counts[CAMPAIGN_UNKNOWN], 0, "... to its end");
+    campaign_clear(&found);
+    sqlite3_close(busy_history);
+    busy_history = NULL;
+    history_busy_ms = 10000;
+    keeps_history = false;
+}
+
 /* n5, which Slurm took away, is in one partition with n1 and its partners; n1 in another one, too.
  */
 static void campaign_partners_are_of_the_partition_of_their_group(void)
@@ -2522,6 +2562,7 @@ int main(void)
     jobs_last_as_long_as_their_steps();
     ends_a_campaign();
     says_which_names_are_too_long();
+    keeps_a_run_of_a_campaign_while_the_history_is_busy();
     campaign_partners_are_of_the_partition_of_their_group();
     asks_for_nodes_that_no_record_names();
     head_is_cut_off(false, 0, VERDICT_FAIL);

@@ -469,10 +469,14 @@ static void test_locked(void)
     is_int(add(path, "l2", 200, VERDICT_PASS, VERDICT_PASS, &err), 1,
            "a run waits while another process does not let go");
     has_str(err.text, "database is locked", "... and it is said why");
+    is_int(history_take_in(path, &err), -1, "... nor is it taken in then");
     sqlite3_close(database);
     history_busy_ms = 10000;
-    is_int(add(path, "l3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0, "once it has");
-    is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... it is taken in");
+    is_int(history_take_in(path, &err), 0, "once it has");
+    is_int(count_rows(path, "SELECT count(*) FROM runs"), 2, "... it is taken in by itself");
+    is_int(add(path, "l3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0,
+           "... so that the next run finds none");
+    is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... and is added");
 }
 
 static int mode_of(const char *path)
