@@ -174,16 +174,50 @@ static int select_all(struct certify *certify, const struct hostlist *only, stru
 
 /* A job that ended a moment ago, or a slurmd that came back, needs a few seconds in the controller.
  */
-static bool is_settling(const struct cluster *cluster, const struct hostlist_set *names)
+static bool is_settling(const struct cluster_node *node)
 {
-    for (size_t i = 0; i < cluster->node_count; i++) {
-        const struct cluster_node *node = &cluster->nodes[i];
+    return node->is_completing && node->is_responding && !node->is_allocated && !node->is_drained;
+}
 
-        if ((!names->count || hostlist_set_contains(names, node->name)) && node->is_completing &&
-            node->is_responding && !node->is_allocated && !node->is_drained)
-            return true;
+/* Those of the nodes that settle; names NULL: of all. Returns their number, or -1 with err. */
+static long settling_find(const struct cluster *cluster, const struct hostlist *names,
+                          struct hostlist *settling, struct error *err)
+{
+    struct hostlist_set wanted = {0};
+    int rv = names ? hostlist_set_make(names, &wanted) : 0;
+
+    *settling = (struct hostlist){0};
+    for (size_t i = 0; rv == 0 && i < cluster->node_count; i++)
+        if (is_settling(&cluster->nodes[i]) &&
+            (!names || hostlist_set_contains(&wanted, cluster->nodes[i].name)))
+            rv = hostlist_append(settling, cluster->nodes[i].name);
+    hostlist_set_clear(&wanted);
+    return rv == 0 ? (long)settling->count
+                   : error_set(err, "out of memory for %zu nodes", cluster->node_count);
+}
+
+/* Waits until none of these settles any more; others may begin to: on a busy cluster some always
+ * do. */
+static void settling_wait(const struct certify *certify, const struct hostlist *settling)
+{
+    double begin = clock_s(), pause_s = CERTIFY_SETTLE_EACH_S;
+    bool is_any = true;
+
+    while (is_any && !certify_stop && clock_s() - begin < CERTIFY_SETTLE_S) {
+        struct cluster now = {0};
+
+        usleep((useconds_t)(1e6 * pause_s));
+        pause_s *= 2;
+        if (certify->operations->load_nodes(&now, NULL) != 0)
+            return;
+        is_any = false;
+        for (size_t i = 0; i < settling->count; i++) {
+            const struct cluster_node *node = cluster_node(&now, settling->names[i]);
+
+            is_any |= node && is_settling(node);
+        }
+        cluster_clear(&now);
     }
-    return false;
 }
 
 void certify_print_leftover(const char *text)
@@ -191,27 +225,28 @@ void certify_print_leftover(const char *text)
     fprintf(stderr, "muster certify: %s\n", text);
 }
 
+/* The nodes as they are once those that may be chosen have settled. */
 static int load_settled(struct certify *certify, struct error *err)
 {
-    struct hostlist names = {0};
-    struct hostlist_set wanted = {0};
-    double begin = clock_s();
+    const struct hostlist *wanted = certify->campaign ? &certify->campaign->nodes : NULL;
+    struct hostlist named = {0}, settling = {0};
     int rv = 0;
 
-    if (certify->options.nodes)
-        rv = hostlist_expand(certify->options.nodes, &names, err);
-    if (rv == 0 && hostlist_set_make(&names, &wanted) != 0)
-        rv = error_set(err, "out of memory for %zu nodes", names.count);
-    while (rv == 0) {
-        rv = certify->operations->load(&certify->cluster, err);
-        if (rv != 0 || !is_settling(&certify->cluster, &wanted) ||
-            clock_s() - begin > CERTIFY_SETTLE_S || certify_stop)
-            break;
-        cluster_clear(&certify->cluster);
-        usleep(300000);
+    if (certify->options.nodes) {
+        rv = hostlist_expand(certify->options.nodes, &named, err);
+        wanted = &named;
     }
-    hostlist_set_clear(&wanted);
-    hostlist_clear(&names);
+    if (rv == 0)
+        rv = certify->operations->load(&certify->cluster, err);
+    /* with --idle only those that are idle already are chosen */
+    if (rv == 0 && !certify->options.is_idle &&
+        settling_find(&certify->cluster, wanted, &settling, err) > 0) {
+        settling_wait(certify, &settling);
+        cluster_clear(&certify->cluster);
+        rv = certify->operations->load(&certify->cluster, err);
+    }
+    hostlist_clear(&settling);
+    hostlist_clear(&named);
     return rv;
 }
 

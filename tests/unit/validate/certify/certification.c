@@ -303,12 +303,22 @@ static long gpus_of(int i)
     return accelerators == NO_GPUS ? 0 : accelerators == GPUS_OF_TWO_COUNTS && i >= 3 ? 16 : 8;
 }
 
+/* of a busy cluster, where at any time another node completes */
+static bool is_busy_cluster;
+static int node_loads, loads; /* of the nodes, and of all that there is */
+
+static bool is_completing_in_a_busy_cluster(int node)
+{
+    return is_busy_cluster && world.job == 0 && node == node_loads % NODES;
+}
+
 static int load_all(struct cluster *cluster, struct error *err)
 {
     bool is_hung = world.job == 0 && allocations > 2;
 
     *cluster = (struct cluster){0};
     hung_loads += is_hung;
+    node_loads++;
     if (turn("load", err) != 0)
         return -1;
     cluster->name = strdup("made-up");
@@ -336,8 +346,9 @@ static int load_all(struct cluster *cluster, struct error *err)
             .is_allocated = world.job != 0,
             .is_drained = world.nodes[i].is_drained,
             .is_down = is_dead,
-            .is_completing = is_dead || (is_hung && (strcmp(nodes[i].name, hanging) == 0 ||
-                                                     (i > 0 && now_s < over_s + epilog_s))),
+            .is_completing = is_dead || is_completing_in_a_busy_cluster(i) ||
+                             (is_hung && (strcmp(nodes[i].name, hanging) == 0 ||
+                                          (i > 0 && now_s < over_s + epilog_s))),
             .is_responding = strcmp(nodes[i].name, cut_off) != 0 || now_s < missed_s,
             .boot_time =
                 world.job != 0 && !strcmp(nodes[i].name, rebooted) ? time(NULL) + 10 : 1000,
@@ -369,6 +380,7 @@ static bool is_in_partition(int node, int partition)
 
 static int load(struct cluster *cluster, struct error *err)
 {
+    loads++;
     if (load_all(cluster, err) != 0)
         return -1;
     cluster->partition_count = partition_kind == ONE_PARTITION ? 1 : 2;
@@ -1850,6 +1862,21 @@ static void keeps_the_certificate_of_what_slurm_took_away(void)
     certify_clear(&certify);
 }
 
+static void waits_for_no_node_of_a_busy_cluster_that_completes_later(void)
+{
+    static struct certify certify;
+    double begin_s;
+
+    node_loads = loads = 0;
+    is_busy_cluster = true;
+    begin_s = now_s;
+    run(&certify, true);
+    is_busy_cluster = false;
+    is_int(loads, 2, "where at each look another node completes the cluster is loaded twice");
+    ok(now_s - begin_s < CERTIFY_SETTLE_S, "... and the first alone is waited for");
+    certify_clear(&certify);
+}
+
 /* A campaign tests it no more than twice: nobody but Slurm has it. */
 static void answers_again(void)
 {
@@ -2560,6 +2587,7 @@ int main(void)
     counts_what_recurs_as_tries();
     asks_for_no_longer_job_than_the_partition_allows();
     jobs_last_as_long_as_their_steps();
+    waits_for_no_node_of_a_busy_cluster_that_completes_later();
     ends_a_campaign();
     says_which_names_are_too_long();
     keeps_a_run_of_a_campaign_while_the_history_is_busy();
