@@ -29,7 +29,8 @@ struct compare {
     struct options options;
     struct conf conf;
     struct records records;
-    struct hostlist incomplete; /* nodes that did not tell all */
+    struct hostlist incomplete;   /* nodes that did not tell all */
+    struct hostlist_set left_out; /* the same */
     struct cluster cluster;
     bool has_cluster, is_incomplete;
     unsigned by;
@@ -410,7 +411,7 @@ static bool is_complete(const void *context, const char *node)
 {
     const struct compare *compare = context;
 
-    return !hostlist_contains(&compare->incomplete, node);
+    return !hostlist_set_contains(&compare->left_out, node);
 }
 
 static int run(struct compare *compare)
@@ -431,6 +432,11 @@ static int run(struct compare *compare)
         return COMMAND_USAGE;
     }
     status = gather(compare);
+    if (status == COMMAND_PASS &&
+        hostlist_set_make(&compare->incomplete, &compare->left_out) != 0) {
+        fputs("muster compare: no memory\n", stderr);
+        status = COMMAND_UNKNOWN;
+    }
     if (status == COMMAND_PASS &&
         comparison_make(&comparison, &compare->records, 0, is_complete, compare,
                         compare->has_cluster ? &compare->cluster : NULL, compare->by, &err) != 0) {
@@ -509,6 +515,7 @@ int command_compare(int argc, char **argv)
     if (status == COMMAND_PASS)
         status = run(&compare);
     records_clear(&compare.records);
+    hostlist_set_clear(&compare.left_out);
     hostlist_clear(&compare.incomplete);
     cluster_clear(&compare.cluster);
     conf_clear(&compare.conf);
