@@ -266,6 +266,46 @@ void sysfs_names_free(char **names, size_t count)
     free(names);
 }
 
+static int compare_pids(const void *a, const void *b)
+{
+    pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+ssize_t sysfs_processes(const char *root, pid_t **pids)
+{
+    char path[SYSFS_PATH];
+    DIR *directory = sysfs_path(root, path, sizeof path, "proc") == 0 ? opendir(path) : NULL;
+    struct dirent *entry;
+    size_t count = 0;
+    int error = directory ? 0 : errno;
+
+    *pids = NULL;
+    while (error == 0) {
+        errno = 0;
+        entry = readdir(directory);
+        if (!entry && errno == 0)
+            break;
+        if (!entry || (isdigit((unsigned char)entry->d_name[0]) && !GROW(*pids, count)))
+            error = errno;
+        else if (isdigit((unsigned char)entry->d_name[0]))
+            (*pids)[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
+    }
+    if (directory)
+        closedir(directory);
+    if (error) {
+        free(*pids);
+        *pids = NULL;
+        errno = error;
+        deferred_error_note();
+        return -1;
+    }
+    if (count > 1)
+        qsort(*pids, count, sizeof **pids, compare_pids);
+    return (ssize_t)count;
+}
+
 int sysfs_compare(const char *a, const char *b)
 {
     const char *whole_a = a, *whole_b = b;

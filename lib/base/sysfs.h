@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Readers of the small files in /sys and /proc. Each takes the root of the tree first ("", "/" or
  * NULL is this machine), so that a recorded machine is a test case, and then a printf format that
@@ -54,6 +55,10 @@ int sysfs_link(const char *root, char *text, size_t size, const char *format, ..
 size_t sysfs_names(const char *root, char ***names, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void sysfs_names_free(char **names, size_t count);
+
+/* The IDs of all processes in root's /proc, however many, in their order. Returns how many; -1 with
+ * errno when they cannot be read to the end. *pids is malloc'd. */
+ssize_t sysfs_processes(const char *root, pid_t **pids);
 
 /* Natural order: digits compare as numbers, so that eth2 < eth10. As strcmp(). */
 int sysfs_compare(const char *a, const char *b);

@@ -78,16 +78,16 @@ static const char *value_of(const char *status, const char *key)
 }
 
 /* proc_pid_status(5). False: the process has ended meanwhile. */
-static bool read_process(const char *root, const char *pid, struct process *process)
+static bool read_process(const char *root, pid_t pid, struct process *process)
 {
-    char *status = sysfs_file(root, 4096, "proc/%s/status", pid);
+    char *status = sysfs_file(root, 4096, "proc/%d/status", (int)pid);
     const char *name;
 
     if (!status)
         return false;
     name = value_of(status, "Name:\t");
     *process = (struct process){
-        .pid = (pid_t)strtol(pid, NULL, 10),
+        .pid = pid,
         .parent = (pid_t)strtol(value_of(status, "\nPPid:\t"), NULL, 10),
         .uid = (uid_t)strtoul(value_of(status, "\nUid:\t"), NULL, 10),
         .state = *value_of(status, "\nState:\t"),
@@ -107,27 +107,20 @@ static int compare_processes(const void *a, const void *b)
 
 static int read_processes(struct survey *survey)
 {
-    char path[SYSFS_PATH];
-    DIR *directory =
-        sysfs_path(survey->root, path, sizeof path, "proc") == 0 ? opendir(path) : NULL;
-    struct dirent *entry;
+    pid_t *pids;
+    ssize_t count = sysfs_processes(survey->root, &pids);
     struct process process;
 
-    if (!directory)
-        return -1;
-    while ((entry = readdir(directory))) {
-        if (!isdigit((unsigned char)entry->d_name[0]) ||
-            !read_process(survey->root, entry->d_name, &process))
+    for (ssize_t i = 0; i < count; i++) {
+        if (!read_process(survey->root, pids[i], &process))
             continue;
         if (GROW(survey->processes, survey->count))
             survey->processes[survey->count++] = process;
         else
             deferred_error_note();
     }
-    closedir(directory);
-    if (survey->count > 0)
-        qsort(survey->processes, survey->count, sizeof *survey->processes, compare_processes);
-    return 0;
+    free(pids);
+    return count < 0 ? -1 : 0;
 }
 
 static char *cgroups_of(const struct survey *survey, const struct process *process)
@@ -162,11 +155,9 @@ static bool is_login(const struct process *process)
 int residue_is_of_step(const char *root, pid_t pid)
 {
     struct process process = {.parent = pid};
-    char name[24];
 
     for (int i = 0; process.parent > 0 && i < ANCESTORS_MOST; i++) {
-        snprintf(name, sizeof name, "%d", (int)process.parent);
-        if (!read_process(root, name, &process))
+        if (!read_process(root, process.parent, &process))
             return -1;
         if (is_step(&process))
             return 1;

@@ -166,21 +166,21 @@ static int ranks_add(struct watch_sample *sample, const struct found *found, siz
 int watch_read_ranks(const char *root, const struct watch_job *job, struct watch_sample *sample,
                      char *ras_address, size_t size)
 {
-    char **names;
-    size_t count = sysfs_names(root, &names, "proc"), found_count = 0;
+    pid_t *pids;
+    ssize_t count = sysfs_processes(root, &pids);
+    size_t found_count = 0;
     struct found *found = NULL;
-    int rv = 0;
+    int rv = count < 0 ? -1 : 0;
 
     snprintf(ras_address, size, "%s", RAS_ADDRESS);
-    for (size_t i = 0; rv == 0 && i < count; i++) {
-        struct found one = {.rank.pid = number(names[i], 0)};
+    for (ssize_t i = 0; rv == 0 && i < count; i++) {
+        struct found one = {.rank.pid = pids[i]};
         char path[SYSFS_PATH], *environment;
         const char *address;
         struct stat status;
         size_t length;
 
-        if (one.rank.pid == 0 ||
-            sysfs_path(root, path, sizeof path, "proc/%ld", one.rank.pid) != 0 ||
+        if (sysfs_path(root, path, sizeof path, "proc/%ld", one.rank.pid) != 0 ||
             stat(path, &status) != 0 || status.st_uid != job->uid)
             continue;
         environment = environment_read(root, one.rank.pid, &length);
@@ -196,7 +196,7 @@ int watch_read_ranks(const char *root, const struct watch_job *job, struct watch
         }
         free(environment);
     }
-    sysfs_names_free(names, count);
+    free(pids);
     if (rv == 0)
         rv = ranks_add(sample, found, found_count);
     free(found);

@@ -20,7 +20,7 @@ struct watch_job {
 /* Adds the ranks: processes below root's /proc whose environment has the job's number, each rank
  * with all its processes. A rank is numbered by what started it (Open MPI, PMI, torchrun), else by
  * srun. ras_address gets NCCL_RAS_ADDR of the job, else RAS_ADDRESS. Returns 0, or -1 without
- * memory. */
+ * memory or /proc. */
 int watch_read_ranks(const char *root, const struct watch_job *job, struct watch_sample *sample,
                      char *ras_address, size_t size);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/read_all.h"
@@ -874,6 +875,28 @@ static void reading(void)
     tree_remove(root);
 }
 
+static void finds_ranks_behind_thousands(void)
+{
+    struct watch_job job = {.id = 12, .own_step = 3, .uid = getuid()};
+    struct watch_sample sample = {.time_s = 7};
+    char address[64], path[4096];
+
+    root = tree_unpack("");
+    process(40, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=4 ", 'R', 0);
+    for (int pid = 1000; pid < 6000; pid++) {
+        snprintf(path, sizeof path, "%s/proc/%d", root, pid);
+        mkdir(path, 0755);
+    }
+    process(70000, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=5 ", 'R', 0);
+    is_int(watch_read_ranks(root, &job, &sample, address, sizeof address), 0,
+           "a node with 5000 processes is read");
+    is_int(sample.rank_count, 2, "... with the ranks that started first and last");
+    watch_sample_clear(&sample);
+    tree_remove(root);
+    is_int(watch_read_ranks("/nonexistent", &job, &sample, address, sizeof address), -1,
+           "no /proc is no node without ranks");
+}
+
 int main(void)
 {
     going();
@@ -890,5 +913,6 @@ int main(void)
     port();
     communicators();
     reading();
+    finds_ranks_behind_thousands();
     return tap_done();
 }
