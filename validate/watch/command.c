@@ -146,13 +146,13 @@ static void take_line(const char *line, bool is_error, void *context)
     struct watching *watching = context;
     struct watch_sample sample;
     const char *text;
+    long task = is_error ? -1 : labels_take(&watching->labels, line, &text), node;
 
-    if (is_error || labels_take(&watching->labels, line, &text) < 0 ||
-        watch_sample_parse(text, &sample) != 0)
+    if (task < 0 || watch_sample_parse(text, &sample) != 0)
         return;
-    for (size_t i = 0; i < watching->nodes->count; i++)
-        if (strcmp(watching->nodes->names[i], sample.node) == 0)
-            watch_add(&watching->watch, i, &sample, clock_s());
+    node = watch_node_of(&watching->watch, task, sample.node);
+    if (node >= 0)
+        watch_add(&watching->watch, (size_t)node, &sample, clock_s());
     watch_sample_clear(&sample);
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/grow.h"
 
@@ -23,6 +24,7 @@ int watch_make(struct watch *watch, const struct hostlist *names, double interva
     watch->node_count = names->count;
     for (size_t i = 0; i < names->count; i++) {
         watch->nodes[i].name = names->names[i];
+        watch->nodes[i].task = -1;
         watch->nodes[i].quiet_since_s = now_s;
     }
     return 0;
@@ -38,6 +40,25 @@ void watch_clear(struct watch *watch)
     free(watch->nodes);
     watch->nodes = NULL;
     watch->node_count = 0;
+}
+
+long watch_node_of(struct watch *watch, long task, const char *name)
+{
+    struct watch_node *named = NULL;
+
+    for (size_t i = 0; i < watch->node_count; i++) {
+        struct watch_node *node = &watch->nodes[i];
+        bool is_named = strcmp(node->name, name) == 0;
+
+        if (node->task == task)
+            return is_named ? (long)i : -1;
+        if (is_named)
+            named = node;
+    }
+    if (!named || named->task >= 0)
+        return -1;
+    named->task = task;
+    return named - watch->nodes;
 }
 
 bool watch_has_samples(const struct watch *watch)

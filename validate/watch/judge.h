@@ -32,6 +32,7 @@ struct watch_seen {
 
 struct watch_node {
     const char *name;
+    long task;                                /* that sends its samples; -1: none has yet */
     struct watch_sample window[WATCH_WINDOW]; /* sample i is in [i % WATCH_WINDOW] */
     double times_s[WATCH_WINDOW];             /* when it came, by clock_s() here */
     size_t count;                             /* of all that came */
@@ -82,6 +83,10 @@ struct watch_verdict {
 int watch_make(struct watch *watch, const struct hostlist *names, double interval_s,
                double patience_s, double now_s);
 void watch_clear(struct watch *watch);
+
+/* The place of the node of that name, if the task may tell of it: each task does of the node that
+ * it told of first, and of no other. -1: it may not, or there is none. */
+long watch_node_of(struct watch *watch, long task, const char *name);
 
 /* Takes the sample of that node over, whatever it had is no longer the caller's. */
 void watch_add(struct watch *watch, size_t node, struct watch_sample *sample, double now_s);

@@ -674,6 +674,18 @@ static void port(void)
     is_int(ras_query("nonsense", 60, &ras), -1, "... nor where there is no such address");
 }
 
+static void takes_one_task_for_each_node(void)
+{
+    begin();
+    is_int(watch_node_of(&watch, 0, "n3"), 2, "a task tells of its node, wherever Slurm put it");
+    is_int(watch_node_of(&watch, 0, "n3"), 2, "... again and again");
+    is_int(watch_node_of(&watch, 0, "n2"), -1, "... and of no other");
+    is_int(watch_node_of(&watch, 1, "n3"), -1, "... nor does another of that");
+    is_int(watch_node_of(&watch, 1, "n2"), 1, "... which tells of its own");
+    is_int(watch_node_of(&watch, 2, "n9"), -1, "no node is none");
+    end();
+}
+
 /* What NCCL says of the job of begin(), whose processes are 100 and so on. */
 static void ras_add(const char *name, long missing_pid)
 {
@@ -911,6 +923,7 @@ int main(void)
     connections();
     answers();
     port();
+    takes_one_task_for_each_node();
     communicators();
     reading();
     finds_ranks_behind_thousands();
