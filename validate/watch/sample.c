@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/utf8.h"
 
 /* Words of fields with commas between: the first letter says what it is. */
 #define RANK_FORMAT "r,%ld,%d,%ld,%c,%lf,%lf,%lf"
@@ -25,14 +26,25 @@ void watch_sample_clear(struct watch_sample *sample)
     *sample = (struct watch_sample){0};
 }
 
-static const char *word(const char *text)
+enum { WORD = 64 };
+
+/* As one word of the line, whatever a job's processes put into the text. */
+static const char *word(const char *text, char copy[WORD])
 {
-    return *text ? text : "-";
+    size_t length = 0;
+
+    for (; text[length] && length < WORD - 1; length++)
+        copy[length] =
+            text[length] > ' ' && text[length] < 0x7f && text[length] != ',' ? text[length] : '?';
+    copy[length] = '\0';
+    return length > 0 ? copy : "-";
 }
 
 void watch_sample_write(const struct watch_sample *sample, FILE *stream)
 {
-    fprintf(stream, "muster-watch %s %.6f %.0f %d", sample->node, sample->time_s,
+    char words[3][WORD];
+
+    fprintf(stream, "muster-watch %s %.6f %.0f %d", word(sample->node, words[0]), sample->time_s,
             sample->unread_bytes, sample->ras.is_answered);
     for (size_t i = 0; i < sample->rank_count; i++) {
         const struct watch_rank *rank = &sample->ranks[i];
@@ -43,20 +55,22 @@ void watch_sample_write(const struct watch_sample *sample, FILE *stream)
     for (size_t i = 0; i < sample->rail_count; i++) {
         const struct watch_rail *rail = &sample->rails[i];
 
-        fprintf(stream, " l,%s,%s,%.0f,%.0f,%.0f,%.0f,%d", rail->name, word(rail->address),
-                rail->sent_bytes, rail->received_bytes, rail->losses, rail->errors,
-                rail->is_partial);
+        fprintf(stream, " l,%s,%s,%.0f,%.0f,%.0f,%.0f,%d", word(rail->name, words[0]),
+                word(rail->address, words[1]), rail->sent_bytes, rail->received_bytes, rail->losses,
+                rail->errors, rail->is_partial);
     }
     for (size_t i = 0; i < sample->flow_count; i++)
-        fprintf(stream, " f,%s,%s,%.0f,%.2f", sample->flows[i].rail, sample->flows[i].peer,
-                sample->flows[i].bytes, sample->flows[i].mbps);
+        fprintf(stream, " f,%s,%s,%.0f,%.2f", word(sample->flows[i].rail, words[0]),
+                word(sample->flows[i].peer, words[1]), sample->flows[i].bytes,
+                sample->flows[i].mbps);
     for (size_t i = 0; i < sample->ras.comm_count; i++) {
         const struct ras_comm *comm = &sample->ras.comms[i];
 
-        fprintf(stream, " c,%s,%.0f,%.0f,%.0f,%d,%d,%d,%s,%ld,%d,%d,%s,%ld", word(comm->name),
-                comm->least, comm->most, comm->total, comm->is_dead, comm->missing_count,
-                comm->missing.rank, word(comm->missing.host), comm->missing.pid, comm->behind_count,
-                comm->behind.rank, word(comm->behind.host), comm->behind.pid);
+        fprintf(stream, " c,%s,%.0f,%.0f,%.0f,%d,%d,%d,%s,%ld,%d,%d,%s,%ld",
+                word(comm->name, words[0]), comm->least, comm->most, comm->total, comm->is_dead,
+                comm->missing_count, comm->missing.rank, word(comm->missing.host, words[1]),
+                comm->missing.pid, comm->behind_count, comm->behind.rank,
+                word(comm->behind.host, words[2]), comm->behind.pid);
     }
     fputc('\n', stream);
 }
@@ -101,6 +115,8 @@ int watch_sample_parse(const char *line, struct watch_sample *sample)
     int length = 0, is_answered, rv = -1;
 
     *sample = (struct watch_sample){0};
+    if (text)
+        utf8_clean(text);
     if (text && sscanf(text, "muster-watch %63s %lf %lf %d%n", sample->node, &sample->time_s,
                        &sample->unread_bytes, &is_answered, &length) == 4) {
         rv = 0;

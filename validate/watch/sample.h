@@ -54,7 +54,8 @@ struct watch_sample {
 
 void watch_sample_clear(struct watch_sample *sample);
 
-/* One line of text, and back: 0, or -1 when it is no such line or memory is out. */
+/* One line of text, whatever the names hold, and back, with names that steer no terminal: 0, or -1
+ * when it is no such line or memory is out. */
 void watch_sample_write(const struct watch_sample *sample, FILE *stream);
 int watch_sample_parse(const char *line, struct watch_sample *sample);
 

@@ -674,6 +674,33 @@ static void port(void)
     is_int(ras_query("nonsense", 60, &ras), -1, "... nor where there is no such address");
 }
 
+/* What a process on the port may say instead. */
+static void stays_in_its_line(void)
+{
+    static const char answer[] =
+        "{\"communicators\":[{\"hash\":\"x\\nmuster-watch\\tn2\\t9e9\\t0\\t1\\n\",\"ranks\":[{"
+        "\"host\":\"a\\u001b[2J\\nb\",\"pid\":7,\"collective_counts\":{\"AllReduce\":1}},{"
+        "\"collective_counts\":{\"AllReduce\":2}}]}]}";
+    struct watch_sample sample = {.node = "n1", .time_s = 7}, again;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    is_int(ras_parse(answer, &sample.ras), 0, "an answer with lines in its names");
+    watch_sample_write(&sample, stream);
+    fclose(stream);
+    is_int((long)strcspn(text, "\n\t\033"), (long)strlen(text) - 1, "... is one line of words");
+    is_int(watch_sample_parse(text, &again), 0, "... which is read");
+    is_int(again.ras.comms[0].behind.pid, 7, "... as what it is");
+    watch_sample_clear(&again);
+    free(text);
+    watch_sample_clear(&sample);
+    is_int(watch_sample_parse("muster-watch n1 7 0 0 l,e\033[2J,-,0,0,0,0,0", &again), 0,
+           "a line with a name that steers the terminal");
+    is_str(again.rails[0].name, "e?[2J", "... does not do so");
+    watch_sample_clear(&again);
+}
+
 static void takes_one_task_for_each_node(void)
 {
     begin();
@@ -923,6 +950,7 @@ int main(void)
     connections();
     answers();
     port();
+    stays_in_its_line();
     takes_one_task_for_each_node();
     communicators();
     reading();
