@@ -116,7 +116,7 @@ static int print_samples(const struct options *options)
         watch_read_flows(job.uid, &sample);
         if (goes_on && has_rank_0(&sample) && clock_s() - asked_s > WATCH_RAS_S) {
             asked_s = clock_s();
-            ras_query(address, WATCH_RAS_DEADLINE_S, &sample.ras);
+            ras_query(address, job.uid, WATCH_RAS_DEADLINE_S, &sample.ras);
         }
         watch_sample_write(&sample, stdout);
         goes_on = goes_on && fflush(stdout) == 0;

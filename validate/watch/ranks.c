@@ -171,8 +171,8 @@ static const struct watch_node *node_of(const struct judging *judging, const str
     return found;
 }
 
-/* Another user's job may listen on that port, or another of the same: what counts names a process
- * of this one that runs. One that has ended gives no answer either. */
+/* Another job of the user may listen on that port, or whoever NCCL_RAS_ADDR names: what counts
+ * names a process of this one that runs. One that has ended gives no answer either. */
 bool watch_judge_ras(struct judging *judging)
 {
     const struct watch *watch = judging->watch;

@@ -16,8 +16,8 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/grow.h"
-
-enum { ANSWER_MOST = 64 << 20 /* 16,384 ranks are 8 MB */ };
+#include "lib/constants/watch_constants.h"
+#include "validate/watch/read.h"
 
 void ras_clear(struct ras *ras)
 {
@@ -116,7 +116,8 @@ static int json_parse(const char *answer, struct ras *ras)
 {
     json_t *whole = json_loads(answer, 0, NULL), *list, *item;
     char *mended = whole ? NULL : commas_add(answer);
-    size_t i;
+    struct ras_comm rest = {0};
+    size_t i, kept[2] = {0};
 
     if (mended)
         whole = json_loads(mended, 0, NULL);
@@ -128,12 +129,24 @@ static int json_parse(const char *answer, struct ras *ras)
     }
     json_array_foreach(list, i, item)
     {
-        if (!GROW(ras->comms, ras->comm_count))
-            break;
-        ras->comms[ras->comm_count] = (struct ras_comm){0};
-        comm_read(item, &ras->comms[ras->comm_count++]);
+        struct ras_comm comm = {0};
+        size_t *of_kind;
+
+        comm_read(item, &comm);
+        of_kind = &kept[comm.missing_count > 0];
+        if (comm.missing_count + comm.behind_count > 0 && *of_kind < WATCH_RAS_COMMS &&
+            GROW(ras->comms, ras->comm_count)) {
+            ras->comms[ras->comm_count++] = comm;
+            ++*of_kind;
+            continue;
+        }
+        rest.total += comm.total;
+        rest.missing_count += comm.missing_count;
+        rest.behind_count += comm.behind_count;
     }
     json_decref(whole);
+    if (i > ras->comm_count && GROW(ras->comms, ras->comm_count))
+        ras->comms[ras->comm_count++] = rest;
     return 0;
 }
 
@@ -250,7 +263,7 @@ static char *answer_read(int fd, double end_s)
     FILE *stream = open_memstream(&text, &size);
     ssize_t got = -1;
 
-    while (stream && length < ANSWER_MOST && clock_s() < end_s &&
+    while (stream && length < WATCH_RAS_BYTES && clock_s() < end_s &&
            (got = read(fd, piece, sizeof piece)) > 0)
         length += fwrite(piece, 1, (size_t)got, stream);
     if (stream)
@@ -262,7 +275,16 @@ static char *answer_read(int fd, double end_s)
     return text;
 }
 
-int ras_query(const char *address, double deadline_s, struct ras *ras)
+/* Any user's process may listen on a loopback port. */
+static bool is_trusted(const struct sockaddr_in *to, uid_t uid)
+{
+    in_addr_t address = ntohl(to->sin_addr.s_addr);
+
+    return (address >> IN_CLASSA_NSHIFT != IN_LOOPBACKNET && address != INADDR_ANY) ||
+           watch_listens(to, uid);
+}
+
+int ras_query(const char *address, uid_t uid, double deadline_s, struct ras *ras)
 {
     /* What is older than JSON refuses the format and answers in text. Its own limit is to end
      * before ours, so that it answers without the ranks that do not. */
@@ -273,7 +295,8 @@ int ras_query(const char *address, double deadline_s, struct ras *ras)
     char *answer = NULL;
     int fd, rv = -1;
 
-    if (!address_read(address, &to) || (fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) < 0)
+    if (!address_read(address, &to) || !is_trusted(&to, uid) ||
+        (fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) < 0)
         return -1;
     if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 &&
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&

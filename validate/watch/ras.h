@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* What NCCL knows of a job's communicators: its RAS threads (2.24 and later) answer whoever
  * connects to a port of the node. Text at first; JSON, with the counts of all ranks, from 2.28.7
@@ -29,6 +30,8 @@ struct ras_comm {
     struct ras_rank behind;  /* the first of them; by JSON of all when nobody is behind */
 };
 
+/* JSON tells all communicators: up to WATCH_RAS_COMMS of those with a rank missing and as many of
+ * those with one behind are kept, and the last one is then the sum of all others, without names. */
 struct ras {
     bool is_answered;
     struct ras_comm *comms;
@@ -40,8 +43,8 @@ void ras_clear(struct ras *ras);
 /* Reads an answer of either kind. Returns 0, or -1 when it is none. */
 int ras_parse(const char *answer, struct ras *ras);
 
-/* Asks the port of this node, within deadline_s. Returns 0, or -1 when nobody answers; ras is to be
- * cleared in any case. */
-int ras_query(const char *address, double deadline_s, struct ras *ras);
+/* Asks the port, within deadline_s; one of this node's loopback only if processes of that user
+ * listen on it. Returns 0, or -1 when nobody answers; ras is to be cleared in any case. */
+int ras_query(const char *address, uid_t uid, double deadline_s, struct ras *ras);
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef MUSTER_WATCH_READ_H
 #define MUSTER_WATCH_READ_H
 
+#include <netinet/in.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,5 +32,9 @@ int watch_read_rails(const char *root, const struct fabric *fabric, struct watch
 /* Adds what the user's TCP connections send by these rails, and what they have not read. A kernel
  * without sock_diag(7) tells nothing of it. */
 void watch_read_flows(uid_t uid, struct watch_sample *sample);
+
+/* Whether processes of that user listen on that port of this node, and nobody else's. A kernel
+ * without sock_diag(7) does not tell: false. */
+bool watch_listens(const struct sockaddr_in *address, uid_t uid);
 
 #endif

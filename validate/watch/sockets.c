@@ -18,7 +18,7 @@
 #include "lib/base/grow.h"
 #include "validate/watch/read.h"
 
-enum { ESTABLISHED = 1, FLOWS_MOST = 24 /* of a node: those that sent most */ };
+enum { ESTABLISHED = 1, LISTENS = 10, FLOWS_MOST = 24 /* of a node: those that sent most */ };
 
 static const struct watch_rail *rail_of(const struct watch_sample *sample, const char *address)
 {
@@ -52,8 +52,15 @@ static void flow_add(struct watch_sample *sample, const struct watch_rail *rail,
         flow->mbps = mbps;
 }
 
-static void socket_take(struct nlmsghdr *header, uid_t uid, struct watch_sample *sample)
+struct flows {
+    uid_t uid;
+    struct watch_sample *sample;
+};
+
+static void flow_take(struct nlmsghdr *header, void *context)
 {
+    const struct flows *flows = context;
+    struct watch_sample *sample = flows->sample;
     struct inet_diag_msg *message = NLMSG_DATA(header);
     struct rtattr *attribute = (struct rtattr *)(void *)(message + 1);
     int length = (int)header->nlmsg_len - (int)NLMSG_LENGTH(sizeof *message);
@@ -61,7 +68,7 @@ static void socket_take(struct nlmsghdr *header, uid_t uid, struct watch_sample 
     const struct watch_rail *rail;
     struct tcp_info info = {0};
 
-    if (length < 0 || message->idiag_uid != uid ||
+    if (length < 0 || message->idiag_uid != flows->uid ||
         !inet_ntop(message->idiag_family, message->id.idiag_src, source, sizeof source) ||
         !inet_ntop(message->idiag_family, message->id.idiag_dst, peer, sizeof peer) ||
         !(rail = rail_of(sample, source)))
@@ -76,7 +83,37 @@ static void socket_take(struct nlmsghdr *header, uid_t uid, struct watch_sample 
         }
 }
 
-static void family_read(int fd, int family, uid_t uid, struct watch_sample *sample)
+/* Those who listen on an address. */
+struct listeners {
+    const struct sockaddr_in *address;
+    uid_t uid;
+    size_t own, others;
+};
+
+static void listener_take(struct nlmsghdr *header, void *context)
+{
+    static const unsigned char any[16], mapped[12] = {[10] = 0xff, [11] = 0xff};
+    struct listeners *listeners = context;
+    const struct inet_diag_msg *message = NLMSG_DATA(header);
+    const unsigned char *source = (const void *)message->id.idiag_src;
+    bool is_v6 = message->idiag_family == AF_INET6;
+    const unsigned char *last = is_v6 ? source + sizeof mapped : source;
+
+    if (header->nlmsg_len < NLMSG_LENGTH(sizeof *message) ||
+        message->id.idiag_sport != listeners->address->sin_port ||
+        (is_v6 && memcmp(source, any, sizeof any) != 0 &&
+         memcmp(source, mapped, sizeof mapped) != 0) ||
+        (memcmp(last, any, 4) != 0 && memcmp(last, &listeners->address->sin_addr, 4) != 0))
+        return;
+    if (message->idiag_uid == listeners->uid)
+        listeners->own++;
+    else
+        listeners->others++;
+}
+
+/* Hands on all TCP sockets of that family in that state. */
+static void family_read(int fd, int family, unsigned state,
+                        void (*take)(struct nlmsghdr *header, void *context), void *context)
 {
     struct {
         struct nlmsghdr header;
@@ -87,7 +124,7 @@ static void family_read(int fd, int family, uid_t uid, struct watch_sample *samp
                {.sdiag_family = (uint8_t)family,
                 .sdiag_protocol = IPPROTO_TCP,
                 .idiag_ext = 1 << (INET_DIAG_INFO - 1),
-                .idiag_states = 1 << ESTABLISHED}};
+                .idiag_states = 1U << state}};
     static char buffer[1 << 16] __attribute__((aligned(NLMSG_ALIGNTO)));
     ssize_t got;
 
@@ -100,7 +137,7 @@ static void family_read(int fd, int family, uid_t uid, struct watch_sample *samp
              header = NLMSG_NEXT(header, length)) {
             if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR)
                 return;
-            socket_take(header, uid, sample);
+            take(header, context);
         }
     }
 }
@@ -112,7 +149,8 @@ static int compare_flows(const void *a, const void *b)
     return (one->bytes < other->bytes) - (one->bytes > other->bytes);
 }
 
-void watch_read_flows(uid_t uid, struct watch_sample *sample)
+static void sockets_read(unsigned state, void (*take)(struct nlmsghdr *header, void *context),
+                         void *context)
 {
     const struct timeval limit = {.tv_sec = 1};
     int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
@@ -120,10 +158,25 @@ void watch_read_flows(uid_t uid, struct watch_sample *sample)
     if (fd < 0)
         return;
     if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0) {
-        family_read(fd, AF_INET, uid, sample);
-        family_read(fd, AF_INET6, uid, sample);
+        family_read(fd, AF_INET, state, take, context);
+        family_read(fd, AF_INET6, state, take, context);
     }
     close(fd);
+}
+
+bool watch_listens(const struct sockaddr_in *address, uid_t uid)
+{
+    struct listeners listeners = {.address = address, .uid = uid};
+
+    sockets_read(LISTENS, listener_take, &listeners);
+    return listeners.own > 0 && listeners.others == 0;
+}
+
+void watch_read_flows(uid_t uid, struct watch_sample *sample)
+{
+    struct flows flows = {uid, sample};
+
+    sockets_read(ESTABLISHED, flow_take, &flows);
     if (sample->flow_count > FLOWS_MOST) {
         qsort(sample->flows, sample->flow_count, sizeof *sample->flows, compare_flows);
         sample->flow_count = FLOWS_MOST;

@@ -254,7 +254,7 @@ tests_unit_validate_subnet_subnet_t_LDADD = $(libsubnet) $(unit_libs)
 tests_unit_validate_suspects_suspect_reports_t_LDADD = validate/suspects/libsuspects.a $(unit_libs)
 tests_unit_validate_watch_job_watch_t_SOURCES = tests/unit/validate/watch/job_watch.c validate/watch/judge.c \
 	validate/watch/rails.c validate/watch/ranks.c validate/watch/window.c validate/watch/ras.c \
-	validate/watch/read.c validate/watch/sample.c
+	validate/watch/read.c validate/watch/sample.c validate/watch/sockets.c
 tests_unit_validate_watch_job_watch_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_unit_validate_watch_job_watch_t_LDADD = $(unit_libs) lib/libstatistics.a $(JANSSON_LIBS)
 endif BUILD_MUSTER

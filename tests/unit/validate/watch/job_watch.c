@@ -665,13 +665,45 @@ static void port(void)
     }
     pthread_create(&thread, NULL, serve, pair);
     snprintf(text, sizeof text, "localhost:%u", ntohs(address.sin_port));
-    is_int(ras_query(text, 60, &ras), 0, "the port is asked for JSON, and answers");
+    is_int(ras_query(text, getuid() + 1, 60, &ras), -1, "a port of another user's is not asked");
+    is_int(ras_query(text, getuid(), 60, &ras), 0, "the port is asked for JSON, and answers");
     is_int(ras.comm_count, 1, "... with a communicator");
     pthread_join(thread, NULL);
     ras_clear(&ras);
     close(pair[0]);
-    is_int(ras_query(text, 60, &ras), -1, "where nobody listens there is no answer");
-    is_int(ras_query("nonsense", 60, &ras), -1, "... nor where there is no such address");
+    is_int(ras_query(text, getuid(), 60, &ras), -1, "where nobody listens there is no answer");
+    is_int(ras_query("nonsense", getuid(), 60, &ras), -1, "... nor where there is no such address");
+}
+
+/* Of all that is well only the sum is kept. */
+static void keeps_few_communicators(void)
+{
+    struct ras ras = {0};
+    char *text = NULL;
+    double total = 0;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    bool is_missing = false;
+
+    fputs("{\"communicators\":[", stream);
+    for (int i = 0; i < 2000; i++) /* the second half with one behind, the last with one missing */
+        fprintf(stream,
+                "%s{\"hash\":\"%x\",\"ranks\":[{\"collective_counts\":{\"AllReduce\":5}},"
+                "{\"pid\":7,\"collective_counts\":{\"AllReduce\":%d}}],\"missing_ranks\":[%s]}",
+                i ? "," : "", i, i < 1000 ? 5 : 4,
+                i == 1999 ? "{\"pid\":9,\"status\":{\"unresponsive\":true}}" : "");
+    fputs("]}", stream);
+    fclose(stream);
+    is_int(ras_parse(text, &ras), 0, "an answer with 2000 communicators");
+    ok(ras.comm_count < 100, "... of which few are kept: %zu", ras.comm_count);
+    for (size_t i = 0; i < ras.comm_count; i++) {
+        total += ras.comms[i].total;
+        is_missing |= ras.comms[i].missing.pid == 9;
+    }
+    is_near(total, 1000 * 10 + 1000 * 9, 0, "... with the operations of all");
+    ok(is_missing, "... and the one with a rank missing");
+    ras_clear(&ras);
+    free(text);
 }
 
 /* What a process on the port may say instead. */
@@ -950,6 +982,7 @@ int main(void)
     connections();
     answers();
     port();
+    keeps_few_communicators();
     stays_in_its_line();
     takes_one_task_for_each_node();
     communicators();
