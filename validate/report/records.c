@@ -210,7 +210,8 @@ static int fill(struct record *record, json_t *object, struct error *err)
     return 0;
 }
 
-int records_parse_bytes(struct records *records, const char *line, size_t length, struct error *err)
+static int parse(struct records *records, const char *line, size_t length,
+                 records_wanted_fn *is_wanted, void *context, struct error *err)
 {
     struct record record = RECORD_INIT;
     json_error_t fault;
@@ -225,10 +226,33 @@ int records_parse_bytes(struct records *records, const char *line, size_t length
         error_set(err, "an empty line");
     else
         error_set(err, "not JSON: %.160s", fault.text);
+    if (rv == 0 && is_wanted && !is_wanted(&record, context))
+        rv = 2;
     if (rv == 0)
         rv = records_add(records, &record);
     json_decref(object);
     return rv;
+}
+
+int records_parse_bytes(struct records *records, const char *line, size_t length, struct error *err)
+{
+    return parse(records, line, length, NULL, NULL, err);
+}
+
+int records_parse_wanted(struct records *records, const char *line, records_wanted_fn *is_wanted,
+                         void *context)
+{
+    return parse(records, line, strlen(line), is_wanted, context, NULL);
+}
+
+static bool is_own(const struct record *record, void *node)
+{
+    return !record->node || strcmp(record->node, node) == 0;
+}
+
+int records_parse_own(struct records *records, const char *node, const char *line)
+{
+    return records_parse_wanted(records, line, is_own, (void *)(uintptr_t)node);
 }
 
 int records_parse(struct records *records, const char *line)

@@ -30,6 +30,16 @@ int records_parse(struct records *records, const char *line);
 int records_parse_bytes(struct records *records, const char *line, size_t length,
                         struct error *err);
 
+/* Whether a record that was read is to be added. Its texts are as they came, and go. */
+typedef bool records_wanted_fn(const struct record *record, void *context);
+
+/* As records_parse(); what is not wanted leaves nothing in the list. Returns 2 for it. */
+int records_parse_wanted(struct records *records, const char *line, records_wanted_fn *is_wanted,
+                         void *context);
+
+/* As records_parse() for a line of the node's: a record about another node is not wanted. */
+int records_parse_own(struct records *records, const char *node, const char *line);
+
 /* The exit status that the last record's program told of itself, where it is the last one it
  * printed (metric end of mpi.launch); -1: it was something else. */
 int records_end(const struct records *records);

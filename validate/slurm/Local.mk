@@ -16,6 +16,7 @@ validate_slurm_libcluster_a_SOURCES = \
 	validate/slurm/labels.c validate/slurm/labels.h \
 	validate/slurm/munge.c validate/slurm/munge.h \
 	validate/slurm/nodes.c \
+	validate/slurm/node_lines.c validate/slurm/node_lines.h \
 	validate/slurm/long_list.c validate/slurm/long_list.h \
 	validate/slurm/operations.c validate/slurm/operations.h \
 	validate/slurm/own_job.c validate/slurm/own_job.h \

@@ -98,6 +98,11 @@ int cluster_load_node(const char *name, struct cluster *cluster, struct error *e
 /* The node of that name, or NULL: in the time of a binary search, of a cluster that is loaded. */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name);
 
+/* The nodes in the order of a step's tasks, where there is one on each: that of Slurm's own table
+ * of nodes. Returns 0, or -1 when memory is out or a node is not the cluster's. */
+int cluster_task_nodes(const struct cluster *cluster, const struct hostlist *nodes,
+                       struct hostlist *tasks);
+
 /* The first of the names that is no node of the cluster, with err; NULL: all are. Asked before
  * anything is done with any of them. */
 const char *cluster_unknown_node(const struct cluster *cluster, const struct hostlist *names,

@@ -42,6 +42,30 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
     return found ? *found : NULL;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    const struct cluster_node *const *one = a, *const *other = b;
+
+    return *one < *other ? -1 : *one > *other;
+}
+
+int cluster_task_nodes(const struct cluster *cluster, const struct hostlist *nodes,
+                       struct hostlist *tasks)
+{
+    const struct cluster_node **places = calloc(nodes->count + 1, sizeof *places);
+    int rv = places ? 0 : -1;
+
+    for (size_t i = 0; rv == 0 && i < nodes->count; i++)
+        if (!(places[i] = cluster_node(cluster, nodes->names[i])))
+            rv = -1;
+    if (rv == 0)
+        qsort(places, nodes->count, sizeof *places, compare_places);
+    for (size_t i = 0; rv == 0 && i < nodes->count; i++)
+        rv = hostlist_append(tasks, places[i]->name);
+    free(places);
+    return rv;
+}
+
 const char *cluster_unknown_node(const struct cluster *cluster, const struct hostlist *names,
                                  struct error *err)
 {

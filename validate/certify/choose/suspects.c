@@ -142,7 +142,7 @@ static int reports_read(struct collected *collected, const struct hostlist *name
     struct process_result result;
     int rv;
 
-    if (certify_task_nodes(certify, names, &collected->nodes) != 0 ||
+    if (cluster_task_nodes(&certify->cluster, names, &collected->nodes) != 0 ||
         labels_make(&collected->nodes, &collected->labels) != 0)
         return error_set(err, "out of memory for the suspect reports of %zu nodes", names->count);
     step_muster(&program, "suspects", "--json", NULL);

@@ -146,7 +146,7 @@ static void tick(void *context)
 static int labels_begin(struct step_output *output)
 {
     const struct hostlist *nodes = output->step->nodes;
-    int rv = certify_task_nodes(output->certify, nodes, &output->nodes);
+    int rv = cluster_task_nodes(&output->certify->cluster, nodes, &output->nodes);
 
     output->records_of = calloc(nodes->count + 1, sizeof *output->records_of);
     return rv == 0 && output->records_of ? labels_make(&output->nodes, &output->labels) : -1;

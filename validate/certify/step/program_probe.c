@@ -68,7 +68,7 @@ static bool probe_run(const struct hostlist *names, struct probe *probe)
     arguments_add(&program, "SLURM_PROCID=0"); /* rank 0 prints */
     arguments_add(&program, "%s", probe->program);
     arguments_add(&program, "--version");
-    if (certify_task_nodes(certify, names, &probe->tasks) == 0 &&
+    if (cluster_task_nodes(&certify->cluster, names, &probe->tasks) == 0 &&
         labels_make(&probe->tasks, &probe->lines) == 0 &&
         labels_make(&probe->tasks, &probe->errors) == 0 &&
         (probe->answers = calloc(names->count + 1, sizeof *probe->answers)))

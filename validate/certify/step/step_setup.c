@@ -4,7 +4,6 @@
 #include "validate/certify/step/step_setup.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/state/rails.h"
@@ -30,28 +29,4 @@ void certify_environment(const struct certify *certify, bool is_fabric,
 double certify_deadline_s(double seconds, size_t nodes)
 {
     return seconds + (double)nodes / CERTIFY_NODES_PER_S;
-}
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct cluster_node *const *one = a, *const *other = b;
-
-    return *one < *other ? -1 : *one > *other;
-}
-
-int certify_task_nodes(const struct certify *certify, const struct hostlist *nodes,
-                       struct hostlist *tasks)
-{
-    const struct cluster_node **places = calloc(nodes->count + 1, sizeof *places);
-    int rv = places ? 0 : -1;
-
-    for (size_t i = 0; rv == 0 && i < nodes->count; i++)
-        if (!(places[i] = cluster_node(&certify->cluster, nodes->names[i])))
-            rv = -1;
-    if (rv == 0)
-        qsort(places, nodes->count, sizeof *places, compare_places);
-    for (size_t i = 0; rv == 0 && i < nodes->count; i++)
-        rv = hostlist_append(tasks, places[i]->name);
-    free(places);
-    return rv;
 }

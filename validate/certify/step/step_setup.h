@@ -6,10 +6,6 @@
 
 /* What a step of a run is started with. */
 
-/* The nodes in the order of their tasks, where there is one on each: that of Slurm's own table of
- * nodes. Returns 0, or -1 when memory is out or a node is not the cluster's. */
-int certify_task_nodes(const struct certify *certify, const struct hostlist *nodes,
-                       struct hostlist *tasks);
 /* The deadline of a step of so many nodes that takes a node less than seconds: Slurm starts the
  * tasks, and their output is read, at some 50 nodes a second at least. */
 double certify_deadline_s(double seconds, size_t nodes);

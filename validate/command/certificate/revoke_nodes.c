@@ -13,6 +13,7 @@
 #include "validate/slurm/batch.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/extra.h"
+#include "validate/slurm/node_lines.h"
 #include "validate/slurm/revocation.h"
 #include "validate/slurm/step.h"
 
@@ -23,10 +24,9 @@ static void interrupt(int signal_number)
     interrupted = signal_number;
 }
 
-static void receive_line(const char *line, bool is_error, void *context)
+static void receive_line(const char *node, const char *line, void *context)
 {
-    if (!is_error)
-        records_parse(context, line);
+    records_parse_own(context, node, line);
 }
 
 /* A node of the list. */
@@ -89,6 +89,7 @@ static void step_query(struct revoking *revoking, struct target **targets, size_
     struct hostlist names = {0};
     struct records records = {0};
     struct process_result result = {0};
+    struct node_lines lines = {0};
     struct error err = {""};
     int rv = 0;
 
@@ -97,14 +98,16 @@ static void step_query(struct revoking *revoking, struct target **targets, size_
         rv = hostlist_append(&names, targets[i]->name);
     }
     step_muster(&program, "revoke", "--json", NULL);
+    if (rv == 0)
+        rv = node_lines_begin(&revoking->cluster, &names, receive_line, &records, &lines);
     if (rv != 0)
         error_set(&err, "no memory for a step on %zu nodes", count);
     else
-        rv = step_run_on(&names, partition, STEP_WAIT_S, false, program.argv,
+        rv = step_run_on(&names, partition, STEP_WAIT_S, true, program.argv,
                          &(struct process){.deadline_s = STEP_DEADLINE_S,
                                            .grace_s = STEP_GRACE_S,
-                                           .on_line = receive_line,
-                                           .context = &records,
+                                           .on_line = node_lines_read,
+                                           .context = &lines,
                                            .stop = &interrupted},
                          &result, &err);
     for (size_t i = 0; i < records.count; i++) {
@@ -121,7 +124,8 @@ static void step_query(struct revoking *revoking, struct target **targets, size_
         snprintf(complaint, size, "interrupted; its certificate may still be there");
     else
         snprintf(complaint, size, "%s; run muster revoke on the node itself",
-                 *result.complaint.text ? result.complaint.text : "no answer in time");
+                 *lines.complaint.text ? lines.complaint.text : "no answer in time");
+    node_lines_end(&lines);
     arguments_clear(&program);
     hostlist_clear(&names);
     records_clear(&records);

@@ -14,6 +14,7 @@
 #include "validate/command/command.h"
 #include "validate/compare/comparison.h"
 #include "validate/command/compare/show.h"
+#include "validate/slurm/node_lines.h"
 #include "validate/slurm/step.h"
 
 enum { COMPLAINTS = 5 };
@@ -150,11 +151,11 @@ static long keep_newest(struct records *records)
 
 /* ---------------------------------------------------------------- facts from nodes */
 
-static void receive_line(const char *line, bool is_error, void *context)
+static void receive_line(const char *node, const char *line, void *context)
 {
     struct compare *compare = context;
 
-    if (!is_error && records_parse(&compare->records, line) < 0)
+    if (records_parse_own(&compare->records, node, line) < 0)
         compare->is_incomplete = true;
 }
 
@@ -266,6 +267,7 @@ static size_t group_query(size_t first, size_t count, bool is_last, void *contex
     struct query *query = context;
     size_t known = query->compare->records.count;
     struct process_result result = {0};
+    struct node_lines lines = {0};
     struct hostlist names = {0};
     struct error err;
     int rv = 0;
@@ -273,17 +275,21 @@ static size_t group_query(size_t first, size_t count, bool is_last, void *contex
     (void)is_last;
     for (size_t i = 0; rv == 0 && i < count; i++)
         rv = hostlist_append(&names, query->chosen->names[first + i]);
-    rv = rv == 0 ? step_run_on(&names, query->partition, STEP_WAIT_S, false, query->program,
+    if (rv == 0)
+        rv = node_lines_begin(&query->compare->cluster, &names, receive_line, query->compare,
+                              &lines);
+    rv = rv == 0 ? step_run_on(&names, query->partition, STEP_WAIT_S, true, query->program,
                                &(struct process){.deadline_s = COMPARE_DEADLINE_S,
                                                  .grace_s = STEP_GRACE_S,
-                                                 .on_line = receive_line,
-                                                 .context = query->compare},
+                                                 .on_line = node_lines_read,
+                                                 .context = &lines},
                                &result, &err)
                  : error_set(&err, "no memory");
-    hostlist_clear(&names);
-    if (rv != 0 || *result.complaint.text)
+    if (rv != 0 || *lines.complaint.text)
         text_put(query->complaint, sizeof query->complaint, "%s",
-                 rv != 0 ? err.text : result.complaint.text);
+                 rv != 0 ? err.text : lines.complaint.text);
+    node_lines_end(&lines);
+    hostlist_clear(&names);
     return query->compare->records.count == known ? count : 0;
 }
 

@@ -10,13 +10,13 @@
 #include "lib/base/text.h"
 #include "lib/constants/command_constants.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/node_lines.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
 
-static void take_line(const char *line, bool is_error, void *context)
+static void take_line(const char *node, const char *line, void *context)
 {
-    if (!is_error)
-        doctor_take(context, line, record_now_s());
+    doctor_take(context, node, line, record_now_s());
 }
 
 /* Whether its slurmd answers: one that does not keeps the whole job from starting. */
@@ -30,12 +30,13 @@ static bool has_slurmd(const struct findings *findings, const char *node)
 }
 
 /* Has those that run jobs say what they find. */
-static void nodes_query(const struct cluster_node *const *nodes, size_t count,
-                        struct findings *findings)
+static void nodes_query(const struct cluster *cluster, const struct cluster_node *const *nodes,
+                        size_t count, struct findings *findings)
 {
     struct hostlist names = {0};
     struct arguments program = {0};
     struct process_result result = {0};
+    struct node_lines lines = {0};
     struct error err = {""};
     size_t before = findings->count, told;
     int rv = 0;
@@ -45,12 +46,16 @@ static void nodes_query(const struct cluster_node *const *nodes, size_t count,
             !nodes[i]->is_full && has_slurmd(findings, nodes[i]->name))
             rv = hostlist_append(&names, nodes[i]->name);
     step_muster(&program, "doctor", "--here", "--json", NULL);
-    if (rv == 0 && names.count > 0)
-        rv = step_run_on(&names, NULL, STEP_WAIT_S, false, program.argv,
+    if (rv == 0)
+        rv = node_lines_begin(cluster, &names, take_line, findings, &lines);
+    if (rv != 0)
+        error_set(&err, "no memory");
+    else if (names.count > 0)
+        rv = step_run_on(&names, NULL, STEP_WAIT_S, true, program.argv,
                          &(struct process){.deadline_s = STEP_DEADLINE_S,
                                            .grace_s = STEP_GRACE_S,
-                                           .on_line = take_line,
-                                           .context = findings},
+                                           .on_line = node_lines_read,
+                                           .context = &lines},
                          &result, &err);
     told = findings->count;
     for (size_t i = 0; i < count; i++) {
@@ -62,14 +67,15 @@ static void nodes_query(const struct cluster_node *const *nodes, size_t count,
         snprintf(found, sizeof found, "node is %.30s, not queried", nodes[i]->state);
         if (!has_answered && hostlist_contains(&names, nodes[i]->name))
             snprintf(found, sizeof found, "a job on it reported nothing: %.200s",
-                     rv != 0                  ? err.text
-                     : *result.complaint.text ? result.complaint.text
-                                              : "no answer in time");
+                     rv != 0                 ? err.text
+                     : *lines.complaint.text ? lines.complaint.text
+                                             : "no answer in time");
         if (has_answered)
             snprintf(found, sizeof found, "a job ran and reported its findings");
         doctor_add(findings, nodes[i]->name, "answer",
                    has_answered ? VERDICT_PASS : VERDICT_UNKNOWN, found);
     }
+    node_lines_end(&lines);
     arguments_clear(&program);
     hostlist_clear(&names);
 }
@@ -142,7 +148,7 @@ void doctor_cluster(const struct doctor_site *site, const char *list, struct fin
         doctor_add(findings, "head", "answer", VERDICT_UNKNOWN, nodes ? err.text : "no memory");
     } else {
         slurmds_query(nodes, (size_t)count, findings);
-        nodes_query((const struct cluster_node *const *)nodes, (size_t)count, findings);
+        nodes_query(&cluster, (const struct cluster_node *const *)nodes, (size_t)count, findings);
     }
     free(nodes);
     cluster_clear(&cluster);

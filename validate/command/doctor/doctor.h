@@ -29,7 +29,8 @@ struct findings {
     bool out_of_memory;
 };
 
-/* A copy of host is kept; name must live on. found is cut at DOCTOR_FOUND. */
+/* A copy of host is kept; name must live on. found is cut at DOCTOR_FOUND,
+ * and steers no terminal. */
 void doctor_add(struct findings *findings, const char *host, const char *name, enum verdict verdict,
                 const char *found);
 void doctor_clear(struct findings *findings);
@@ -70,8 +71,9 @@ void doctor_host(const struct doctor_site *site, const char *host, bool is_head,
  * commands. */
 void doctor_cluster(const struct doctor_site *site, const char *list, struct findings *findings);
 
-/* Takes a line that muster doctor --here --json printed. Returns 0, or -1 when it is none. */
-int doctor_take(struct findings *findings, const char *line, double now_s);
+/* Takes a line that muster doctor --here --json printed on the node. Returns 0, or -1 when it is
+ * none, or of another host. */
+int doctor_take(struct findings *findings, const char *node, const char *line, double now_s);
 /* Writes such a line. */
 void doctor_give(FILE *stream, const struct finding *finding);
 

@@ -10,6 +10,7 @@
 
 #include "lib/base/record.h"
 #include "lib/base/text.h"
+#include "lib/base/utf8.h"
 #include "lib/constants/command_constants.h"
 #include "validate/command/jsontext.h"
 
@@ -29,6 +30,7 @@ void doctor_add(struct findings *findings, const char *host, const char *name, e
     finding->name = name;
     finding->verdict = verdict;
     text_put(finding->found, sizeof finding->found, "%s", found);
+    utf8_clean(finding->found);
     findings->count++;
 }
 
@@ -57,7 +59,7 @@ void doctor_give(FILE *stream, const struct finding *finding)
     json_decref(line);
 }
 
-int doctor_take(struct findings *findings, const char *line, double now_s)
+int doctor_take(struct findings *findings, const char *node, const char *line, double now_s)
 {
     json_t *object = json_loads(line, 0, NULL);
     const char *host = "", *name = "", *state = "", *found = "";
@@ -65,8 +67,10 @@ int doctor_take(struct findings *findings, const char *line, double now_s)
     double time_s = NAN;
     int verdict = -1;
 
-    if (object && json_unpack(object, "{ss ss ss ss sF}", "host", &host, "precondition", &name,
-                              "state", &state, "found", &found, "time", &time_s) == 0) {
+    if (object &&
+        json_unpack(object, "{ss ss ss ss sF}", "host", &host, "precondition", &name, "state",
+                    &state, "found", &found, "time", &time_s) == 0 &&
+        strcmp(host, node) == 0) {
         precondition = precondition_find(name);
         verdict = verdict_parse(state);
     }

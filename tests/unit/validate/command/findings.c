@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "validate/command/doctor/doctor.h"
+
+/* What muster doctor takes of what nodes print. */
+
+const struct precondition precondition_table[] = {{.name = "munge", .cure = "start it"}};
+const size_t precondition_count = 1;
+
+const struct precondition *precondition_find(const char *name)
+{
+    return strcmp(name, "munge") == 0 ? precondition_table : NULL;
+}
+
+void command_print_verdict(FILE *stream, enum verdict verdict, bool has_colour)
+{
+    (void)stream, (void)verdict, (void)has_colour;
+}
+
+#define LINE(host, found)                                                                          \
+    "{\"host\":\"" host "\",\"precondition\":\"munge\",\"state\":\"pass\",\"found\":\"" found      \
+    "\",\"time\":1}"
+
+int main(void)
+{
+    struct findings findings = {0};
+
+    is_int(doctor_take(&findings, "n1", LINE("n1", "it runs"), 1), 0, "a node's own finding");
+    is_int(doctor_take(&findings, "n1", LINE("n4", "it runs"), 1), -1, "one of another host's");
+    is_int(doctor_take(&findings, "n1", LINE("head", "it runs"), 1), -1, "... of the head's");
+    is_int(doctor_take(&findings, "n1", "it runs", 1), -1, "... and what is none");
+    is_int((long)findings.count, 1, "... are left out");
+    is_int(doctor_take(&findings, "n2", LINE("n2", "\\u001b[2J\\u202eit"), 1), 0,
+           "what would steer a terminal");
+    ok(!strpbrk(findings.items[1].found, "\x1b\xe2"), "... does not: %s", findings.items[1].found);
+    doctor_clear(&findings);
+    return tap_done();
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+#include "validate/command/command.h"
+#include "validate/slurm/cluster.h"
+#include "validate/slurm/revocation.h"
+#include "validate/slurm/step.h"
+
+/* muster revoke -w on four nodes of which one says what became of another's certificate. The
+ * cluster is made up, and so is what srun prints. */
+
+enum { NODES = 4 };
+
+int __wrap_cluster_open(struct error *err);
+int __wrap_cluster_load(struct cluster *cluster, struct error *err);
+int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err);
+int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
+                       bool has_labels, char *const *program, const struct process *watching,
+                       struct process_result *result, struct error *err);
+
+static bool is_failing; /* n4 cannot remove its certificate */
+static char comments[4096];
+
+int __wrap_cluster_open(struct error *err)
+{
+    (void)err;
+    return 0;
+}
+
+int __wrap_cluster_load(struct cluster *cluster, struct error *err)
+{
+    *cluster = (struct cluster){.name = strdup("lab"),
+                                .nodes = calloc(NODES, sizeof *cluster->nodes),
+                                .node_count = NODES,
+                                .partitions = calloc(1, sizeof *cluster->partitions),
+                                .partition_count = 1};
+    cluster->partitions[0].name = strdup("lab");
+    cluster->partitions[0].is_default = cluster->partitions[0].is_up = true;
+    for (int i = 0; i < NODES; i++) {
+        struct cluster_node *node = &cluster->nodes[i];
+        char *revoked = revocation_put("", 1763650000);
+        char name[16];
+
+        snprintf(name, sizeof name, "n%d", i + 1);
+        *node = (struct cluster_node){.name = strdup(name),
+                                      .address = strdup(name),
+                                      .gres = strdup(""),
+                                      .features = strdup(""),
+                                      .reason = strdup(""),
+                                      .comment = revoked,
+                                      .extra = strdup(""),
+                                      .leaf = -1,
+                                      .is_idle = true,
+                                      .is_responding = true};
+        hostlist_append(&cluster->partitions[0].nodes, name);
+    }
+    return cluster_index(cluster, err);
+}
+
+int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err)
+{
+    size_t length = strlen(comments);
+
+    (void)err;
+    snprintf(comments + length, sizeof comments - length, "%s=%s;", nodes,
+             revocation_read(comment) == 0           ? "none"
+             : revocation_read(comment) > 1763650000 ? "now"
+                                                     : "before");
+    return 0;
+}
+
+static void line(const struct process *process, bool has_labels, int task, const char *node,
+                 const char *verdict)
+{
+    char text[400];
+
+    snprintf(text, sizeof text,
+             "%.*s{\"suite\":\"certificate\",\"test\":\"certificate\",\"time\":1,\"node\":\"%s\","
+             "\"verdict\":\"%s\",\"message\":\"%s\"}",
+             has_labels ? 3 : 0, (const char *const[]){"0: ", "1: ", "2: ", "3: "}[task], node,
+             verdict, strcmp(verdict, "fail") == 0 ? "Read-only file system" : "revoked");
+    process->on_line(text, false, process->context);
+}
+
+int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
+                       bool has_labels, char *const *program, const struct process *watching,
+                       struct process_result *result, struct error *err)
+{
+    (void)partition, (void)wait_s, (void)program, (void)err;
+    if (nodes->count == NODES)
+        for (int i = 0; i < NODES; i++) {
+            if (i == 0)
+                line(watching, has_labels, i, "n4", "pass");
+            line(watching, has_labels, i, nodes->names[i],
+                 is_failing && i == NODES - 1 ? "fail" : "pass");
+        }
+    *result = (struct process_result){.end = PROCESS_EXITED};
+    return 0;
+}
+
+/* What it prints is not looked at. */
+static int command(void)
+{
+    int kept = dup(1), status;
+
+    comments[0] = '\0';
+    fflush(stdout);
+    if (!freopen("/dev/null", "w", stdout))
+        exit(255);
+    status = revoke_nodes("muster revoke", "n[1-4]", true);
+    fflush(stdout);
+    dup2(kept, 1);
+    close(kept);
+    return status;
+}
+
+int main(void)
+{
+    is_int(command(), COMMAND_PASS, "four nodes remove their certificates");
+    is_str(comments, "n[1-4]=none;", "... and their revocations go");
+    is_failing = true;
+    is_int(command(), COMMAND_FAIL, "a node that cannot is told, whatever another says of it");
+    has_str(comments, "n4=now;", "... and its certificate is revoked in Slurm");
+    has_str(comments, "n[1-3]=none;", "... the others' are gone");
+    return tap_done();
+}

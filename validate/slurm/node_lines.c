@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/node_lines.h"
+
+int node_lines_begin(const struct cluster *cluster, const struct hostlist *nodes,
+                     void (*take)(const char *node, const char *line, void *context), void *context,
+                     struct node_lines *lines)
+{
+    *lines = (struct node_lines){.take = take, .context = context};
+    return cluster_task_nodes(cluster, nodes, &lines->nodes) == 0
+               ? labels_make(&lines->nodes, &lines->labels)
+               : -1;
+}
+
+void node_lines_end(struct node_lines *lines)
+{
+    labels_clear(&lines->labels);
+    hostlist_clear(&lines->nodes);
+}
+
+void node_lines_read(const char *line, bool is_error, void *context)
+{
+    struct node_lines *lines = context;
+    const char *text;
+    long task;
+
+    if (is_error) {
+        complaint_add(&lines->complaint, labels_skip(&lines->labels, line));
+        return;
+    }
+    task = labels_take(&lines->labels, line, &text);
+    if (task >= 0)
+        lines->take(lines->nodes.names[task], text, lines->context);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_NODE_LINES_H
+#define MUSTER_NODE_LINES_H
+
+#include "validate/slurm/cluster.h"
+#include "validate/slurm/labels.h"
+#include "validate/slurm/process.h"
+
+/* What the tasks of a step with labels say, one on each node: whose a line is srun tells, so that
+ * no node speaks for another. */
+struct node_lines {
+    struct hostlist nodes; /* of the tasks */
+    struct labels labels;
+    struct complaint complaint; /* from standard error, without its label */
+    void (*take)(const char *node, const char *line, void *context); /* of standard output */
+    void *context;
+};
+
+/* Of a step on these nodes. Returns 0, or -1 when memory is out or a node is not the cluster's.
+ * Release with node_lines_end() in any case. */
+int node_lines_begin(const struct cluster *cluster, const struct hostlist *nodes,
+                     void (*take)(const char *node, const char *line, void *context), void *context,
+                     struct node_lines *lines);
+void node_lines_end(struct node_lines *lines);
+
+/* For struct process: on_line, with the struct node_lines as its context. */
+process_line_fn node_lines_read;
+
+#endif
