@@ -30,6 +30,7 @@ validate_certify_libcertify_a_SOURCES += \
 	validate/certify/step/certify_step.c validate/certify/step/certify_step.h \
 	validate/certify/step/give_back.c validate/certify/step/give_back.h \
 	validate/certify/step/peers.c validate/certify/step/peers.h \
+	validate/certify/step/record_source.c validate/certify/step/record_source.h \
 	validate/certify/step/program_probe.c validate/certify/step/program_probe.h \
 	validate/certify/step/step_setup.c validate/certify/step/step_setup.h \
 	validate/certify/step/reach_nodes.c validate/certify/step/reach_nodes.h \

@@ -84,6 +84,7 @@ static bool texts_grow(struct records_texts *texts)
         if (texts->slots[i])
             grown.slots[slot_of(&grown, texts->slots[i])] = texts->slots[i];
     grown.count = texts->count;
+    grown.bytes = texts->bytes;
     free(texts->slots);
     *texts = grown;
     return true;
@@ -120,7 +121,10 @@ static const char *text_keep(struct records_texts *texts, const char *text)
         return texts->slots[at];
     }
     texts->slots[at] = clean ? clean : strdup(text);
-    texts->count += texts->slots[at] != NULL;
+    if (!texts->slots[at])
+        return NULL;
+    texts->count++;
+    texts->bytes += strlen(texts->slots[at]) + 1;
     return texts->slots[at];
 }
 

@@ -15,8 +15,8 @@ struct records {
         *items; /* their strings belong to the list, and equal ones are the same pointer */
     size_t count;
     struct records_texts {
-        char **slots; /* a hash table, open addressing; size is a power of two */
-        size_t count, size;
+        char **slots;              /* a hash table, open addressing; size is a power of two */
+        size_t count, size, bytes; /* bytes: of the texts, with their ends */
     } texts;
 };
 

@@ -107,6 +107,7 @@ check_PROGRAMS += \
 	tests/unit/validate/certify/request.t \
 	tests/unit/validate/certify/settle.t \
 	tests/unit/validate/certify/step_outage.t \
+	tests/unit/validate/certify/step_records.t \
 	tests/unit/validate/command/findings.t \
 	tests/unit/validate/command/revoke_nodes.t \
 	tests/unit/validate/command/self_drain.t \
@@ -176,6 +177,7 @@ tests_unit_validate_certify_settle_t_LDADD = validate/policy/libpolicy.a $(unit_
 tests_unit_validate_certify_step_outage_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime \
 	-Wl,--wrap=certify_reach_again,--wrap=certify_drop_silent
 tests_unit_validate_certify_step_outage_t_LDADD = validate/certify/libcertify.a $(unit_libs) $(muster_libs)
+tests_unit_validate_certify_step_records_t_LDADD = validate/certify/libcertify.a $(unit_libs) $(muster_libs)
 tests_unit_validate_command_findings_t_SOURCES = tests/unit/validate/command/findings.c \
 	validate/command/doctor/findings.c validate/command/jsontext.c
 tests_unit_validate_command_findings_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)

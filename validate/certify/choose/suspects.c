@@ -12,6 +12,7 @@
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/step/certify_step.h"
+#include "validate/certify/step/record_source.h"
 #include "validate/history/node_status.h"
 #include "validate/policy/plan.h"
 #include "validate/policy/quick_failures.h"
@@ -40,6 +41,7 @@ struct collected {
     bool is_any_read;      /* of a partition */
     struct hostlist nodes; /* of the tasks */
     struct labels labels;
+    struct record_source *sources; /* of each of the nodes */
     const struct cluster_partition *partition;
     const char **names;     /* to be asked in it */
     struct hostlist unread; /* ... in vain, and why */
@@ -48,16 +50,9 @@ struct collected {
 
 /* A node's suspect reports count as its own only, whatever it says: those of jobs that ran there.
  */
-static bool is_accepted(struct collected *collected, long task, const struct record *record)
+static bool is_own(const struct record *record, const char *node)
 {
-    struct certify *certify = collected->certify;
-    const char *node = collected->nodes.names[task];
-
-    if (record->peer && strcmp(record->peer, node) == 0)
-        return true;
-    if (certify->refused_records++ == 0)
-        snprintf(certify->refused_node, sizeof certify->refused_node, "%s", node);
-    return false;
+    return record->peer && strcmp(record->peer, node) == 0;
 }
 
 /* Whose it is stands in its run; as a record it is one of this run. */
@@ -88,9 +83,8 @@ static void read_line(const char *line, bool is_error, void *context)
         return;
     }
     task = labels_take(&collected->labels, line, &text);
-    if (task >= 0 && records_parse(&certify->records, text) == 0 &&
-        !is_accepted(collected, task, &certify->records.items[certify->records.count - 1]))
-        certify->records.count--;
+    if (task >= 0)
+        (void)record_source_take(certify, &collected->sources[task], STAGE_REACH, text);
 }
 
 /* What the nodes of a step have told since first. */
@@ -101,6 +95,8 @@ static void reports_take(struct collected *collected, size_t first)
     for (size_t i = first; i < certify->records.count; i++) {
         struct record *record = &certify->records.items[i];
 
+        if (record->run && strcmp(record->run, certify->run) == 0)
+            continue; /* what the run says itself is written */
         if (is_suspect_report(record))
             report_add(collected, record);
         else if (catalog_is_metric(record->metric, METRIC_OVERFLOW) && record->message)
@@ -143,7 +139,8 @@ static int reports_read(struct collected *collected, const struct hostlist *name
     int rv;
 
     if (cluster_task_nodes(&certify->cluster, names, &collected->nodes) != 0 ||
-        labels_make(&collected->nodes, &collected->labels) != 0)
+        labels_make(&collected->nodes, &collected->labels) != 0 ||
+        !(collected->sources = record_sources_make(&collected->nodes, is_own)))
         return error_set(err, "out of memory for the suspect reports of %zu nodes", names->count);
     step_muster(&program, "suspects", "--json", NULL);
     rv = certify->operations->step_run_on(
@@ -206,6 +203,8 @@ static size_t group_collect(size_t first, size_t count, bool is_last, void *cont
                  : error_set(&collected->why, "out of memory for %zu nodes", count);
     labels_clear(&collected->labels);
     hostlist_clear(&collected->nodes);
+    free(collected->sources);
+    collected->sources = NULL;
     hostlist_clear(&group);
     if (rv != 0 && !is_last)
         certify->records.count = known;

@@ -96,10 +96,10 @@ void certify_report(struct certify *certify, FILE *stream)
                 text_plural(certify->stray_lines));
     if (certify->refused_records > 0)
         fprintf(stream,
-                "%s: %zu record%s ignored: about other nodes, or too many; next: check what the "
-                "battery user runs there\n",
-                certify->refused_node, certify->refused_records,
-                text_plural(certify->refused_records));
+                "%s: %zu record%s ignored, the first: %s; next: check what the battery user runs "
+                "there\n",
+                certify->refused_source, certify->refused_records,
+                text_plural(certify->refused_records), certify->refused_reason);
     fprintf(stream, "%s%zu of %zu nodes %s (%s)", certify->options.is_dry_run ? "dry run: " : "",
             counts[VERDICT_PASS], certify->count,
             certify->options.is_dry_run ? "would be certified" : "certified",

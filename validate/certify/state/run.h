@@ -127,8 +127,9 @@ struct certify {
     size_t drained;              /* nodes that muster has out of service, this run's included */
     char runs[512];              /* the directory of journals */
     size_t stray_lines;          /* lines of programs that were no records */
-    size_t refused_records;      /* what nodes said of others, or too much of */
-    char refused_node[64];       /* the first of those that did */
+    size_t refused_records;      /* that were left out: step/record_source.h */
+    char refused_source[64];     /* the first one's: a node, or the program of all */
+    char refused_reason[160];    /* the first one's */
     struct complaint complaint;  /* what a program said on standard error */
     char mpi_program[1024];      /* the path that the last MPI step ran; "": there was none */
     double stage_s[STAGE_COUNT]; /* what each stage took */

@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/base_name.h"
 #include "lib/base/clock.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/settle/actions.h"
 #include "validate/certify/step/give_back.h"
 #include "validate/certify/step/program_probe.h"
 #include "validate/certify/step/reach_nodes.h"
+#include "validate/certify/step/record_source.h"
 #include "validate/slurm/labels.h"
 #include "validate/slurm/step.h"
 
 /* A program on the nodes of the job: started, read, watched, ended. */
-
-enum { RECORDS_OF_NODE = 8192 };
 
 /* What a step's lines are read into. */
 struct step_output {
@@ -26,10 +26,11 @@ struct step_output {
     const struct certify_step *step;
     struct hostlist nodes; /* of its tasks, where there is one on each */
     struct labels labels;
-    size_t *records_of; /* each of the nodes */
-    double watch_at;    /* when nodes are to be reached next */
-    size_t watched;     /* those before were reached this time round */
-    double probe_at;    /* when they are asked, once, whether the program starts; INFINITY: not */
+    struct record_source *sources; /* of each of the nodes */
+    struct record_source all;      /* where none of them tells of itself */
+    double watch_at;               /* when nodes are to be reached next */
+    size_t watched;                /* those before were reached this time round */
+    double probe_at; /* when they are asked, once, whether the program starts; INFINITY: not */
     volatile sig_atomic_t stop; /* ends the step */
     double read_at;             /* the last line */
     bool has_lost;              /* a node */
@@ -38,20 +39,9 @@ struct step_output {
     bool has_memory;
 };
 
-/* What a node says of another one, or beyond any measure, is not taken. */
-static bool is_accepted(struct step_output *output, long task, const struct record *record)
+static bool is_own(const struct record *record, const char *node)
 {
-    struct certify *certify = output->certify;
-    const char *node = task >= 0 ? output->nodes.names[task] : NULL;
-
-    if (!node)
-        return true;
-    if ((!record->node || strcmp(record->node, node) == 0) &&
-        output->records_of[task]++ < RECORDS_OF_NODE)
-        return true;
-    if (certify->refused_records++ == 0)
-        snprintf(certify->refused_node, sizeof certify->refused_node, "%s", node);
-    return false;
+    return !record->node || strcmp(record->node, node) == 0;
 }
 
 static void record_take(struct step_output *output, long task, const char *line)
@@ -59,16 +49,17 @@ static void record_take(struct step_output *output, long task, const char *line)
     struct certify *certify = output->certify;
     struct records *records = &certify->records;
 
-    switch (records_parse(records, line)) {
+    switch (record_source_take(certify, task >= 0 ? &output->sources[task] : &output->all,
+                               output->step->stage, line)) {
     case 0:
         output->status = records_end(records);
-        if (!is_accepted(output, task, &records->items[records->count - 1]))
-            records->count--;
-        else if (certify->json)
+        if (certify->json)
             record_write(certify->json, &records->items[records->count - 1]);
         break;
     case 1:
         certify->stray_lines += *line != '\0';
+        break;
+    case 2:
         break;
     default:
         output->has_memory = false;
@@ -148,14 +139,14 @@ static int labels_begin(struct step_output *output)
     const struct hostlist *nodes = output->step->nodes;
     int rv = cluster_task_nodes(&output->certify->cluster, nodes, &output->nodes);
 
-    output->records_of = calloc(nodes->count + 1, sizeof *output->records_of);
-    return rv == 0 && output->records_of ? labels_make(&output->nodes, &output->labels) : -1;
+    output->sources = record_sources_make(&output->nodes, is_own);
+    return rv == 0 && output->sources ? labels_make(&output->nodes, &output->labels) : -1;
 }
 
 static void labels_end(struct step_output *output)
 {
     labels_clear(&output->labels);
-    free(output->records_of);
+    free(output->sources);
     hostlist_clear(&output->nodes);
 }
 
@@ -164,6 +155,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
 {
     struct step_output output = {.certify = certify,
                                  .step = step,
+                                 .all = {.name = base_name(step->program[0])},
                                  .watch_at = clock_s() + CERTIFY_WATCH_AFTER_S,
                                  .probe_at = INFINITY,
                                  .read_at = clock_s(),
@@ -173,6 +165,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
     struct process_result result;
     int rv;
 
+    record_source_bound(&output.all, step->nodes->count);
     *first = certify->records.count;
     certify->complaint = (struct complaint){0};
     if (step->is_mpi) {

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/step/certify_step.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/constants/certify_constants.h"
+#include "tests/unit/tap.h"
+#include "validate/slurm/operations.h"
+
+/* What a step takes of what its tasks print: of two nodes each its own, or of an MPI program that
+ * tells of both. */
+
+enum { NODES = 2, NAME_BYTES = 8 };
+
+static struct certify certify;
+static struct cluster_node nodes[NODES];
+static struct node_run node_runs[NODES];
+static char names[NODES][NAME_BYTES];
+static struct hostlist both;
+
+/* What is printed, times over: the lines of a node's task begin with its label. Each has a name of
+ * its own for %d. */
+static const char *printed;
+static int times;
+
+static int run_step(const struct step *step, const struct process *process,
+                    struct process_result *result, struct error *err)
+{
+    char text[8192];
+
+    (void)step, (void)err;
+    for (int i = 0; i < times; i++) {
+        char *at = text, *end = text + sizeof text;
+
+        for (const char *from = printed; *from && at + 16 < end; from++)
+            if (from[0] == '%' && from[1] == 'd') {
+                at += snprintf(at, 16, "%d", i);
+                from++;
+            } else {
+                *at++ = *from;
+            }
+        *at = '\0';
+        process->on_line(text, false, process->context);
+    }
+    *result = (struct process_result){.end = PROCESS_EXITED};
+    return 0;
+}
+
+static const struct cluster_operations operations = {.step_run = run_step};
+
+static void cluster_make(void)
+{
+    const char *pointers[NODES];
+    struct error err;
+
+    certify = (struct certify){.operations = &operations,
+                               .node_runs = node_runs,
+                               .count = NODES,
+                               .cluster = {.nodes = nodes, .node_count = NODES}};
+    for (int i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof names[i], "n%d", i + 1);
+        nodes[i].name = names[i];
+        node_runs[i] = (struct node_run){.name = names[i], .slurm = &nodes[i]};
+        pointers[i] = names[i];
+        hostlist_append(&both, names[i]);
+    }
+    if (cluster_index(&certify.cluster, &err) != 0 ||
+        name_index_build(pointers, NODES, &certify.by_name) != 0)
+        exit(255);
+}
+
+/* Forgets what was taken before. */
+static void step_with(const char *lines, int count, bool is_mpi)
+{
+    char name[] = "/usr/bin/muster-links", *program[] = {name, NULL};
+    struct certify_step step = {.stage = is_mpi ? STAGE_LINKS : STAGE_CHECK,
+                                .nodes = &both,
+                                .tasks_per_node = 1,
+                                .is_mpi = is_mpi,
+                                .program = program,
+                                .deadline_s = 600};
+    struct error err;
+    size_t first;
+
+    records_clear(&certify.records);
+    certify.refused_records = 0;
+    for (int i = 0; i < NODES; i++)
+        node_runs[i].outcome = (struct outcome){0};
+    printed = lines;
+    times = count;
+    is_int(certify_step(&certify, &step, &first, &err), 0, "a step ends");
+}
+
+static enum verdict verdict_of(int node)
+{
+    return node_runs[node].outcome.verdict;
+}
+
+static void bounded(void)
+{
+    step_with("1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n1\",\"message\":\"m%d\"}", 1000,
+              false);
+    is_int((long)certify.records.count, 0, "nothing that a node says of another is taken");
+    is_int((long)certify.records.texts.count, 0, "... nor any of its texts kept");
+    is_int((long)certify.refused_records, 1000, "... and all of it counted");
+    step_with("1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"m%d\"}",
+              2 * CERTIFY_RECORDS_OF_NODE, false);
+    is_int((long)certify.records.count, CERTIFY_RECORDS_OF_NODE, "of itself so many records");
+    ok(certify.records.texts.count < CERTIFY_RECORDS_OF_NODE + 8, "... with their texts");
+    step_with("{\"suite\":\"links\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"m%d\"}",
+              3 * CERTIFY_RECORDS_OF_NODE, true);
+    ok(certify.records.count >= NODES * CERTIFY_RECORDS_OF_NODE &&
+           certify.records.count < NODES * CERTIFY_RECORDS_OF_NODE + 1000,
+       "rank 0 says no more of each");
+}
+
+static void text_bounded(void)
+{
+    static char line[1000];
+    char filler[901];
+
+    memset(filler, 'x', sizeof filler - 1);
+    filler[sizeof filler - 1] = '\0';
+    snprintf(line, sizeof line,
+             "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"%%d%s\"}",
+             filler);
+    step_with(line, 3000, false);
+    ok(certify.records.count > 1000 && certify.records.count < 1300, "of long texts fewer: %zu",
+       certify.records.count);
+}
+
+static void possible(void)
+{
+    step_with("1: {\"suite\":\"check\",\"test\":\"host.memory\",\"node\":\"n2\",\"unit\":\"GB/s\","
+              "\"value\":1e300}",
+              1, false);
+    is_int((long)certify.records.count, 0, "a figure that cannot be is left out");
+    is_int((long)certify.refused_records, 1, "... and counted");
+    is_int(verdict_of(1), VERDICT_NONE, "... the node is not worse for it");
+    step_with("1: {\"suite\":\"check\",\"test\":\"host.memory\",\"node\":\"n2\",\"unit\":\"GB/s\","
+              "\"value\":-4,\"verdict\":\"fail\",\"message\":\"slow\"}",
+              1, false);
+    is_int(verdict_of(1), VERDICT_UNKNOWN, "a failure with one makes its node unknown");
+    is_int(verdict_of(0), VERDICT_NONE, "... and no other");
+    step_with("{\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"node\":\"n1\","
+              "\"peer\":\"n2\",\"unit\":\"Mb/s\",\"value\":100,\"low\":200,\"high\":90}",
+              3, true);
+    is_int((long)certify.records.count, 0, "so it is with what rank 0 says");
+}
+
+int main(void)
+{
+    cluster_make();
+    bounded();
+    text_bounded();
+    possible();
+    records_clear(&certify.records);
+    name_index_clear(&certify.by_name);
+    free(certify.cluster.by_name);
+    hostlist_clear(&both);
+    return tap_done();
+}
