@@ -25,29 +25,49 @@ static bool is_sources(const struct certify *certify, const struct record *recor
     return node_run && node_run->is_asked && outcome_is_good(&node_run->outcome);
 }
 
+/* Whose addresses are not known: without them any host's connections are accepted, as else theirs
+ * would be refused. Returns whether there are none. */
+static bool is_complete(struct certify *certify, const bool *has_told)
+{
+    struct hostlist names = {0};
+    bool is_complete;
+    char *folded;
+
+    for (size_t i = 0; i < certify->count; i++) {
+        const struct node_run *node_run = &certify->node_runs[i];
+
+        if (!has_told[i] && node_run->is_asked && outcome_is_good(&node_run->outcome))
+            hostlist_append(&names, node_run->name);
+    }
+    is_complete = names.count == 0;
+    folded = is_complete ? NULL : hostlist_fold(&names);
+    if (!is_complete)
+        certify_note(certify,
+                     "%s: muster check told no addresses that can be parsed: the battery accepts "
+                     "connections from any host",
+                     folded ? folded : "some nodes");
+    free(folded);
+    hostlist_clear(&names);
+    return is_complete;
+}
+
 void certify_peers(struct certify *certify, size_t first)
 {
-    bool *has_told = calloc(certify->count + 1, sizeof *has_told), is_known = has_told != NULL;
+    bool *has_told = calloc(certify->count + 1, sizeof *has_told);
     struct address_range *ranges = NULL;
     size_t count = 0;
     char *text = NULL;
 
     free(certify->peers);
     certify->peers = NULL;
-    for (size_t i = first; is_known && i < certify->records.count; i++) {
+    for (size_t i = first; has_told && i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
 
-        if (!is_sources(certify, record))
-            continue;
-        has_told[certify_node_run(certify, record->node) - certify->node_runs] = true;
-        is_known = address_ranges_parse(record->message, &ranges, &count) == 0;
+        if (is_sources(certify, record))
+            has_told[certify_node_run(certify, record->node) - certify->node_runs] =
+                address_ranges_parse(record->message, &ranges, &count) == 0;
     }
-    for (size_t i = 0; is_known && i < certify->count; i++) {
-        const struct node_run *node_run = &certify->node_runs[i];
-
-        is_known = has_told[i] || !node_run->is_asked || !outcome_is_good(&node_run->outcome);
-    }
-    if (is_known && count > 0)
+    if (has_told && is_complete(certify, has_told) && count > 0)
         text = address_ranges_text(ranges, address_ranges_fold(ranges, count, RANGES_MOST));
     if (text && asprintf(&certify->peers, PEERS_VARIABLE "=%s", text) < 0)
         certify->peers = NULL;

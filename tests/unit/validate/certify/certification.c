@@ -121,6 +121,7 @@ static const char *lossy_rail = "";
 static bool path_is_slow, path_is_lossy;
 static bool links_were_quick;    /* muster-links, when it ran last */
 static bool tells_addresses;     /* each node, in muster check */
+static int garbled_addresses;    /* the node whose are not to be parsed, from 1; 0: none's */
 static const char *cut = "";     /* the node whose check does not complete */
 static bool has_lldpds;          /* on each node */
 static const char *unheard = ""; /* ... the one whose lldpd does not answer */
@@ -807,9 +808,10 @@ static void muster(char *const *words, const struct hostlist *names, const struc
                  nodes[i].name);
         if (strcmp(words[0], "check") == 0 && tells_addresses)
             line(process,
-                 "%zu: " RECORD_BEGIN ",\"metric\":\"sources\",\"message\":\"10.0.0.%d\","
+                 "%zu: " RECORD_BEGIN ",\"metric\":\"sources\",\"message\":\"10.0.0.%d%s\","
                  "\"node\":\"%s\"}",
-                 task, "check", "net.addresses", i + 1, nodes[i].name);
+                 task, "check", "net.addresses", i + 1, i + 1 == garbled_addresses ? "-" : "",
+                 nodes[i].name);
         if (strcmp(words[0], "check") == 0 && accelerators != NO_GPUS)
             line(process, "%zu: " RECORD_BEGIN ",\"node\":\"%s\"}", task, "check", "gpu.health",
                  nodes[i].name);
@@ -2217,8 +2219,15 @@ static void addresses(void)
     is_int(strncmp(peers_of[1], all, strlen(all)), 0, "... in its first try");
     is_str(peers_of[1] + strlen(all), "-;", "... only");
     certify_clear(&certify);
-    tells_addresses = false;
     dying = "";
+    garbled_addresses = 2;
+    run(&certify, false);
+    is_str(peers_of[0], "-;", "addresses of which some cannot be parsed are not known");
+    ok(has_note(&certify, "n2: muster check told no addresses that can be parsed"),
+       "... and whose");
+    certify_clear(&certify);
+    garbled_addresses = 0;
+    tells_addresses = false;
 }
 
 /* A node that does not tell where its cables go passes, but not in silence. */
