@@ -115,7 +115,7 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     catch_signals();
     path_beside(certify->conf.history_path, "runs", certify->runs, sizeof certify->runs);
     left = geteuid() == 0 ? undo_leftovers(certify->operations, certify->runs, cluster,
-                                           certify_print_leftover, err)
+                                           certify_print_leftover, &certify->changed, err)
                           : 0;
     if (left < 0)
         fprintf(stderr, "muster certify: %s\n", err->text);
@@ -375,6 +375,7 @@ void certify_clear(struct certify *certify)
     hostlist_clear(&certify->notes);
     hostlist_clear(&certify->lossy);
     hostlist_clear(&certify->reserved);
+    hostlist_clear(&certify->changed);
     cluster_clear(&certify->cluster);
     name_index_clear(&certify->by_name);
     for (size_t i = 0; i < certify->count; i++) {

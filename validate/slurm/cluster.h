@@ -144,10 +144,9 @@ const char *cluster_run_name(const char *reservation);
 /* 0 also when there is no such reservation. */
 int cluster_unreserve(const char *name, struct error *err);
 
-/* Whether the reservation is there, and then its nodes, to be cleared. Returns 1, 0, or -1 with
- * err.
- */
-int cluster_reservation(const char *name, struct hostlist *nodes, struct error *err);
+/* Whether the reservation is there, and then its nodes, to be cleared, and since when, if it does
+ * not end by itself, else 0; since may be NULL. Returns 1, 0, or -1 with err. */
+int cluster_reservation(const char *name, struct hostlist *nodes, time_t *since, struct error *err);
 
 /* The reservation in which nodes wait for their first certificate: root's, without end, with MAINT
  * and IGNORE_JOBS, so that a reservation of a run may lie over it. Jobs that run there go on. */

@@ -24,7 +24,8 @@ REQUEST(load, cluster_load, memset(cluster, 0, sizeof *cluster),
 REQUEST(load_nodes, cluster_load_nodes, memset(cluster, 0, sizeof *cluster),
         (struct cluster * cluster, struct error *err), (cluster, err))
 REQUEST(reservation, cluster_reservation, memset(nodes, 0, sizeof *nodes),
-        (const char *name, struct hostlist *nodes, struct error *err), (name, nodes, err))
+        (const char *name, struct hostlist *nodes, time_t *since, struct error *err),
+        (name, nodes, since, err))
 REQUEST(jobs, cluster_jobs, *jobs = NULL,
         (const char *prefix, struct cluster_job **jobs, struct error *err), (prefix, jobs, err))
 REQUEST(runs, cluster_runs, *runs = NULL,

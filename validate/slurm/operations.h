@@ -20,7 +20,7 @@ struct cluster_operations {
     int (*name)(char *name, size_t size, struct error *err);
     int (*load)(struct cluster *cluster, struct error *err);
     int (*load_nodes)(struct cluster *cluster, struct error *err);
-    int (*reservation)(const char *name, struct hostlist *nodes, struct error *err);
+    int (*reservation)(const char *name, struct hostlist *nodes, time_t *since, struct error *err);
     int (*jobs)(const char *prefix, struct cluster_job **jobs, struct error *err);
     enum cluster_job_state (*job_state)(uint32_t id, const char *name);
     /* show.h */

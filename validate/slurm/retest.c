@@ -153,12 +153,30 @@ void retest_node_freed(const char *node, char text[400])
              "%.200s left unchanged: it was removed from the run's reservation meanwhile", node);
 }
 
+void retest_spare(struct cluster *cluster, const struct hostlist *reservations)
+{
+    struct hostlist *runs = &cluster->runs;
+
+    for (size_t i = 0; i < runs->count;) {
+        char reservation[96];
+
+        snprintf(reservation, sizeof reservation, CLUSTER_RUN "%.63s", runs->names[i]);
+        if (!hostlist_contains(reservations, reservation)) {
+            i++;
+            continue;
+        }
+        free(runs->names[i]);
+        runs->names[i] = runs->names[--runs->count];
+    }
+}
+
 /* What a run has left. */
 struct leftover {
     const struct cluster_operations *operations;
     char reservation[96];
     bool is_there;         /* the reservation, with these: */
     struct hostlist nodes; /* owned */
+    time_t since;          /* ... when it began; 0: it ends by itself */
     size_t marked, freed;  /* nodes that have the run's mark, and those that it has no more */
     void (*report)(const char *text);
 };
@@ -181,23 +199,27 @@ static int node_settle(struct leftover *left, const struct cluster_node *node, c
     return retest_unmark(node, comments, err);
 }
 
-/* The reservation of a run that lifted a drain holds the nodes that it marked, and does not end by
- * itself. Any other is what somebody has made of it, or ends. */
+/* The reservation of a run that lifts drains has no end: it goes where all nodes are in it that the
+ * run marked, and where it marked none in an hour or has unmarked them. Another is what somebody
+ * has made of it, or ends by itself. */
 static int reservation_settle(const struct leftover *left, struct error *err)
 {
+    bool is_endless = left->since != 0 && time(NULL) - left->since >= RETEST_UNMARKED_S;
     char text[400];
 
     if (!left->is_there)
         return 0;
-    if (left->marked > 0 && left->freed == 0)
+    if (left->marked > 0 ? left->freed == 0 : is_endless)
         return left->operations->unreserve(left->reservation, err);
     if (left->marked > 0)
         retest_reservation_changed(left->reservation, &left->nodes, text);
     else
         snprintf(text, sizeof text,
-                 "reservation %.95s left unchanged: its run has no job, and no node the run's "
-                 "mark; next: scontrol delete reservation=%.95s",
-                 left->reservation, left->reservation);
+                 "reservation %.95s left unchanged: no node has its run's mark, and it %s; next: "
+                 "scontrol delete reservation=%.95s",
+                 left->reservation,
+                 left->since == 0 ? "ends by itself" : "began less than an hour ago",
+                 left->reservation);
     left->report(text);
     return 0;
 }
@@ -213,7 +235,7 @@ static int run_settle(const struct cluster_operations *operations, const struct 
     snprintf(text, sizeof text, "cleaning up after run %.63s, whose job is gone", run);
     report(text);
     snprintf(left.reservation, sizeof left.reservation, CLUSTER_RUN "%.63s", run);
-    rv = operations->reservation(left.reservation, &left.nodes, err);
+    rv = operations->reservation(left.reservation, &left.nodes, &left.since, err);
     left.is_there = rv == 1;
     rv = rv < 0 ? -1 : 0;
     for (size_t i = 0; rv == 0 && i < cluster->node_count; i++) {

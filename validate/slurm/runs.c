@@ -74,7 +74,7 @@ void cluster_runs_free(struct cluster_run *runs, int count)
     free(runs);
 }
 
-int cluster_reservation(const char *name, struct hostlist *nodes, struct error *err)
+int cluster_reservation(const char *name, struct hostlist *nodes, time_t *since, struct error *err)
 {
     reserve_info_msg_t *found = NULL;
     int rv = 0;
@@ -86,8 +86,11 @@ int cluster_reservation(const char *name, struct hostlist *nodes, struct error *
     for (uint32_t i = 0; rv == 0 && i < found->record_count; i++) {
         const reserve_info_t *info = &found->reservation_array[i];
 
-        if (info->name && strcmp(info->name, name) == 0)
-            rv = hostlist_expand(info->node_list ? info->node_list : "", nodes, err) == 0 ? 1 : -1;
+        if (!info->name || strcmp(info->name, name) != 0)
+            continue;
+        rv = hostlist_expand(info->node_list ? info->node_list : "", nodes, err) == 0 ? 1 : -1;
+        if (since) /* as cluster_reserve() makes them */
+            *since = info->flags & RESERVE_FLAG_PURGE_COMP ? 0 : info->start_time;
     }
     slurm_free_reservation_info_msg(found);
     return rv;

@@ -149,6 +149,7 @@ struct undoing {
     const char *text; /* of the journal */
     bool is_late;     /* a request that the run made may still be on its way */
     void (*report)(const char *text);
+    struct hostlist *changed; /* gets the reservations that stay; or NULL */
 };
 
 static void __attribute__((format(printf, 2, 3)))
@@ -244,7 +245,7 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
 static int reservation_find(const struct undoing *undoing, const struct journal_entry *entry,
                             struct hostlist *nodes, bool *is_same, struct error *err)
 {
-    int found = undoing->operations->reservation(entry->name, nodes, err);
+    int found = undoing->operations->reservation(entry->name, nodes, NULL, err);
     char *folded = found == 1 ? hostlist_fold_for_slurm(nodes) : NULL, mark[24];
 
     *is_same = false;
@@ -275,6 +276,8 @@ static int reservation_undo(const struct undoing *undoing, const struct journal_
         if (found == 1 && !is_same) {
             retest_reservation_changed(entry->name, &nodes, text);
             undoing_report(undoing, "%s", text);
+            if (undoing->changed)
+                hostlist_append(undoing->changed, entry->name);
         }
         hostlist_clear(&nodes);
         if (found == 0 || (found == 1 && !is_same) ||
@@ -671,10 +674,10 @@ int undo_end(struct undo *undo, void (*report)(const char *text), struct error *
 /* Returns 1; 0 when it is left as it is; -1 with err. */
 static int leftover_undo(const struct cluster_operations *operations, int journal, const char *path,
                          const char *run, const char *cluster, void (*report)(const char *text),
-                         struct error *err)
+                         struct hostlist *changed, struct error *err)
 {
     char *text = journal_read(journal);
-    struct undoing undoing = {operations, .text = text, .report = report};
+    struct undoing undoing = {operations, .text = text, .report = report, .changed = changed};
     struct error why = {""};
     int rv = 0;
 
@@ -696,7 +699,8 @@ static int leftover_undo(const struct cluster_operations *operations, int journa
 }
 
 int undo_leftovers(const struct cluster_operations *operations, const char *directory,
-                   const char *cluster, void (*report)(const char *text), struct error *err)
+                   const char *cluster, void (*report)(const char *text), struct hostlist *changed,
+                   struct error *err)
 {
     DIR *runs = opendir(directory);
     const struct dirent *entry;
@@ -715,7 +719,8 @@ int undo_leftovers(const struct cluster_operations *operations, const char *dire
         if (journal < 0)
             continue;
         if (flock(journal, LOCK_EX | LOCK_NB) == 0)
-            done = leftover_undo(operations, journal, path, entry->d_name, cluster, report, err);
+            done = leftover_undo(operations, journal, path, entry->d_name, cluster, report, changed,
+                                 err);
         count += done == 1;
         rv = done < 0 ? -1 : rv;
         close(journal);

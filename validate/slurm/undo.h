@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "lib/base/error.h"
+#include "lib/base/hostlist.h"
 
 struct cluster_operations;
 
@@ -71,8 +72,10 @@ int undo_note_revoked(struct undo *undo, const char *node, struct error *err);
 int undo_end(struct undo *undo, void (*report)(const char *text), struct error *err);
 
 /* Finds journals of runs that are gone and undoes them. One that is not of this cluster, or is not
- * whole, is told and left as it is. Returns how many were undone, or -1. */
+ * whole, is told and left as it is. changed, or NULL, gets the reservations that stay because
+ * somebody has changed them. Returns how many were undone, or -1. */
 int undo_leftovers(const struct cluster_operations *operations, const char *directory,
-                   const char *cluster, void (*report)(const char *text), struct error *err);
+                   const char *cluster, void (*report)(const char *text), struct hostlist *changed,
+                   struct error *err);
 
 #endif

@@ -367,7 +367,7 @@ static int lost_replace(struct certify *certify, struct error *err)
 
     allocation_drop(certify);
     if (*certify->reservation)
-        found = certify->operations->reservation(certify->reservation, &held, err);
+        found = certify->operations->reservation(certify->reservation, &held, NULL, err);
     hostlist_clear(&held);
     return found == 0 ? reserve(certify, &certify->reserved, err) : found < 0 ? -1 : 0;
 }

@@ -301,10 +301,12 @@ int certify_select(struct certify *certify, struct error *err)
         return -1;
     if (certify->is_root) {
         struct error why;
-        int left = retest_leftovers(certify->operations, &certify->cluster, certify->runs,
-                                    certify->battery.uid, RETEST_CONFIRM_S, &certify_stop,
-                                    certify_print_leftover, &why);
+        int left;
 
+        retest_spare(&certify->cluster, &certify->changed);
+        left = retest_leftovers(certify->operations, &certify->cluster, certify->runs,
+                                certify->battery.uid, RETEST_CONFIRM_S, &certify_stop,
+                                certify_print_leftover, &why);
         if (left < 0)
             certify_print_leftover(why.text);
         if (left != 0) {

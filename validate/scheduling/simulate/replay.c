@@ -204,7 +204,7 @@ int day_replay(const struct verify_setting *setting, struct day *day, struct err
     snprintf(work.name + strlen(work.name), sizeof work.name - strlen(work.name), "-%d", getpid());
     rv = operations_slurm.name(work.cluster, sizeof work.cluster, err);
     if (rv == 0 && undo_leftovers(&operations_slurm, setting->directory, work.cluster,
-                                  setting->on_leftover, &late) < 0)
+                                  setting->on_leftover, NULL, &late) < 0)
         setting->on_leftover(late.text);
     if (rv == 0)
         rv = users_find(&work, err);

@@ -497,7 +497,7 @@ int verify_all(const struct verify_setting *setting, struct error *err)
     snprintf(run.name + strlen(run.name), sizeof run.name - strlen(run.name), "-%d", getpid());
     if (rv == 0) {
         left = undo_leftovers(&operations_slurm, setting->directory, cluster, setting->on_leftover,
-                              &late);
+                              NULL, &late);
         if (left < 0)
             setting->on_leftover(late.text);
         rv = users_find(&run, err);

@@ -399,8 +399,10 @@ static int load(struct cluster *cluster, struct error *err)
     return 0;
 }
 
-static int reservation_find(const char *name, struct hostlist *found, struct error *err)
+static int reservation_find(const char *name, struct hostlist *found, time_t *since,
+                            struct error *err)
 {
+    (void)since;
     *found = (struct hostlist){0};
     if (turn("reservation", err) != 0)
         return -1;

@@ -12,6 +12,7 @@
 /* The mark of a drain that is lifted, and what a later run makes of one that was left. */
 
 static const char *reserved = "n[1-3]"; /* NULL: there is no reservation */
+static time_t reserved_since;           /* 0: it ends by itself */
 static char done[1000], job_name[64], job_reservation[64];
 static uid_t job_uid;
 static struct cluster_node nodes[3];
@@ -67,8 +68,9 @@ static int unreserve(const char *name, struct error *err)
     return 0;
 }
 
-static int reservation(const char *name, struct hostlist *found, struct error *err)
+static int reservation(const char *name, struct hostlist *found, time_t *since, struct error *err)
 {
+    *since = reserved_since;
     *found = (struct hostlist){0};
     if (!reserved || strcmp(name, "muster-20261120-1") != 0)
         return 0;
@@ -151,7 +153,8 @@ static void leaves_what_others_have_changed(const struct cluster *cluster)
     done[0] = '\0';
     is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
            "where no node has a mark");
-    has_str(done, "say reservation muster-20261120-1 left unchanged", "... the reservation stays");
+    has_str(done, "say reservation muster-20261120-1 left unchanged",
+            "... a reservation that ends by itself stays");
     ok(!strstr(done, "unreserve"), "... as it is");
     nodes[0].comment = marked[0];
     nodes[1].comment = marked[1];
@@ -205,6 +208,38 @@ static void leaves_a_run_whose_journal_is_locked(const struct cluster *cluster)
            "a journal that nobody locks keeps nothing");
     unlink(path);
     rmdir(directory);
+}
+
+/* Its host was lost before it marked a node, or after it had unmarked all. */
+static void removes_what_has_no_end(void)
+{
+    static volatile sig_atomic_t stop;
+    static char comment[] = "y";
+    struct cluster cluster;
+    struct error err = {""};
+    char *marked[2] = {nodes[0].comment, nodes[1].comment};
+    struct hostlist changed = {0};
+
+    cluster_make(&cluster);
+    nodes[0].comment = nodes[1].comment = comment;
+    reserved_since = time(NULL) - 60;
+    done[0] = '\0';
+    retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err);
+    has_str(done, "left unchanged", "a reservation that a run may be about to mark nodes of stays");
+    reserved_since = 1;
+    done[0] = '\0';
+    retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err);
+    has_str(done, "unreserve muster-20261120-1;", "... an older one that has no end goes");
+    hostlist_append(&changed, "muster-20261120-1");
+    retest_spare(&cluster, &changed);
+    done[0] = '\0';
+    retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err);
+    is_str(done, "", "... unless it was told right before that it stays");
+    hostlist_clear(&changed);
+    cluster_clear(&cluster);
+    reserved_since = 0;
+    nodes[0].comment = marked[0];
+    nodes[1].comment = marked[1];
 }
 
 int main(void)
@@ -270,6 +305,7 @@ int main(void)
     leaves_what_others_have_changed(&cluster);
     waits_while_drains_are_lifted(&cluster);
     leaves_a_run_whose_journal_is_locked(&cluster);
+    removes_what_has_no_end();
     stop = 1;
     done[0] = '\0';
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,

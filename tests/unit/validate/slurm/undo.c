@@ -22,6 +22,7 @@ static char directory[] = "/tmp/muster-undo-XXXXXX";
 static int writes_refused; /* so many, by a disk that is full */
 static int seen_unlocked, seen_unkept, loads;
 static char done[256], said[1000];
+static struct hostlist changed; /* reservations that stay, of the last leftover() */
 static bool is_unreserved;
 static double now_s;
 static struct cluster_job found_jobs[2];
@@ -69,12 +70,13 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
 }
 
 /* Of reservations there are r1 as it was made, and r2, which somebody has given other nodes. */
-static int reservation(const char *name, struct hostlist *nodes, struct error *err)
+static int reservation(const char *name, struct hostlist *nodes, time_t *since, struct error *err)
 {
     const char *found = strcmp(name, "r1") == 0   ? "n3,n[1-2],n4,gone"
                         : strcmp(name, "r2") == 0 ? "n[6-7]"
                                                   : NULL;
 
+    (void)since;
     *nodes = (struct hostlist){0};
     if (!found || is_unreserved)
         return 0;
@@ -218,7 +220,8 @@ static int leftover(const char *text, size_t length)
     file = fopen(path, "w");
     if (!file || fwrite(text, 1, length, file) != length || fclose(file) != 0)
         return -2;
-    return undo_leftovers(&operations, directory, "one", print_text, &err);
+    hostlist_clear(&changed);
+    return undo_leftovers(&operations, directory, "one", print_text, &changed, &err);
 }
 
 static void remove_leftover(void)
@@ -268,6 +271,7 @@ static void test_leftovers(void)
     is_int(leftover(zeros, sizeof zeros - 1), 1, "one that ends in zeros");
     is_str(done, "muster: five n5;", "... as well");
     is_int(count_journals(), 0, "... and is gone");
+    is_int((long long)changed.count, 0, "... with no reservation that stays");
     is_int(leftover(revoking, strlen(revoking)), 1, "certificates that were to be revoked");
     is_str(done,
            "[muster: certificates issued until 2025-11-24T16:00:00Z are revoked] "
@@ -277,10 +281,12 @@ static void test_leftovers(void)
     is_str(done, "", "... nothing is deleted nor drained");
     has_str(said, "reservation r2 left unchanged: it contains n[6-7] now", "... which is told");
     has_str(said, "n6 left unchanged: it is in service without", "... of the node, too");
+    ok(hostlist_contains(&changed, "r2"), "... so that nobody deletes it right after that");
     is_int(leftover(freed, strlen(freed)), 1, "where a node was taken out of the reservation");
     is_str(done, "muster: three n3;x n[0,3];", "... it stays in service, without its mark");
     has_str(said, "n0 left unchanged: it was removed", "... which is told");
     has_str(said, "reservation r1 left unchanged: it contains ", "... and of the reservation");
+    hostlist_clear(&changed);
 }
 
 static void test_jobs(int argc, char **argv)
@@ -389,7 +395,7 @@ int main(int argc, char **argv)
     is_int(seen_unlocked, 0, "its journal is locked before others see it");
     is_int(seen_unkept, 0, "... and has a keeper");
     is_int(count_journals(), 1, "... and then they do");
-    is_int(undo_leftovers(&operations, directory, "one", print_text, &err), 0,
+    is_int(undo_leftovers(&operations, directory, "one", print_text, NULL, &err), 0,
            "... as of a run that lives");
     is_int(undo_begin(&operations, directory, "run", "one", argc, argv, &second, &err), 0,
            "another of its name");
