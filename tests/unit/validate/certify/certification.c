@@ -2021,7 +2021,7 @@ static void ends_a_campaign(void)
     jobs_kind = JOBS;
 }
 
-static void says_which_names_are_too_long(void)
+static void names_what_is_never_tested(void)
 {
     struct campaign found;
 
@@ -2600,7 +2600,7 @@ int main(void)
     jobs_last_as_long_as_their_steps();
     waits_for_no_node_of_a_busy_cluster_that_completes_later();
     ends_a_campaign();
-    says_which_names_are_too_long();
+    names_what_is_never_tested();
     keeps_a_run_of_a_campaign_while_the_history_is_busy();
     campaign_partners_are_of_the_partition_of_their_group();
     asks_for_nodes_that_no_record_names();
