@@ -51,7 +51,8 @@ files='a/1 a/program b/1 b/2 c d e/f/1'
 first=$(tarball 022 0:0 $files)
 isnt "$first" '' 'make dist'
 sleep 1.1 # files have the time at which they are made
-is "$(tarball 077 12345:12345 $(tac -s ' ' <<<"$files"))" "$first" '... is the same to the byte whoever makes it, and when'
+backwards=$(tac -s ' ' <<<"$files")
+is "$(tarball 077 12345:12345 $backwards)" "$first" '... is the same to the byte whoever makes it, and when'
 is "$(tar -tf "$name.tar.xz")" "$(tar -tf "$name.tar.xz" | LC_ALL=C sort)" '... in the order of names'
 ok '... and each file that it packs is there, or can be made' make -n distdir
 

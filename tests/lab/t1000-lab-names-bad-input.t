@@ -39,7 +39,7 @@ told() { # LINE COMMAND...
 told "run: unknown option '--bogus'" "$top/tests/run" --bogus
 told 'run: no test of a cluster is called t99' "$top/tests/run" t18 t99
 told "run: --release takes trixie or unstable, not 'sid'" "$top/tests/run" --release sid
-told "run: --fast takes no tests of clusters, not 't18'" "$top/tests/run" --fast t18
+told "run: --fast and --coverage take no tests of clusters, not 't18'" "$top/tests/run" --fast t18
 told "quickstart: unknown option '--tset'" "$top/quickstart" --tset
 told "quickstart: unexpected argument 'lab'" "$top/quickstart" --down lab
 
