@@ -95,8 +95,8 @@ static void reports_take(struct collected *collected, size_t first)
     for (size_t i = first; i < certify->records.count; i++) {
         struct record *record = &certify->records.items[i];
 
-        if (record->run && strcmp(record->run, certify->run) == 0)
-            continue; /* what the run says itself is written */
+        if (!catalog_is_test(record->test, TEST_PREFLIGHT_SUSPECTS))
+            continue; /* what the run says itself is written already */
         if (is_suspect_report(record))
             report_add(collected, record);
         else if (catalog_is_metric(record->metric, METRIC_OVERFLOW) && record->message)
