@@ -89,35 +89,37 @@ void explanation_clear(struct explanation *explanation)
 /* What each cell of a part gains: its log is that of product and what was taken out of it. */
 struct gains {
     double products[MODEL_CELLS], logs[MODEL_CELLS];
+    int depths; /* of each duty, or groups of them */
     bool has_logs;
 };
 
 static void gains_multiply(struct gains *gains, const double *factors)
 {
-    int is_far = 0;
+    int is_far = 0, cells = gains->depths * MODEL_DUTIES;
 
-    for (int cell = 0; cell < MODEL_CELLS; cell++) {
+    for (int cell = 0; cell < cells; cell++) {
         gains->products[cell] *= factors[cell];
         is_far |= (gains->products[cell] > large) | (gains->products[cell] < 1 / large);
     }
     gains->has_logs |= is_far;
-    for (int cell = 0; cell < MODEL_CELLS && is_far; cell++) {
+    for (int cell = 0; cell < cells && is_far; cell++) {
         gains->logs[cell] += log(gains->products[cell]);
         gains->products[cell] = 1;
     }
 }
 
-/* The log odds that the cells come to, and the likeliest one. */
+/* The log odds that the cells come to, or of groups cannot exceed, and the likeliest one. */
 static double gains_sum(const struct gains *gains, enum model_sharing sharing, int *best)
 {
     double sum = 0, most = -INFINITY, weights[MODEL_DUTIES], greatest = 0;
+    int cells = gains->depths * MODEL_DUTIES;
 
-    for (int cell = 0; cell < MODEL_CELLS && gains->has_logs; cell++)
+    for (int cell = 0; cell < cells && gains->has_logs; cell++)
         most = fmax(most, gains->logs[cell] + log(gains->products[cell]));
     for (int duty = 0; duty < MODEL_DUTIES; duty++)
-        weights[duty] = exp(model_log_prior(sharing, duty));
-    for (int cell = 0; cell < MODEL_CELLS; cell++) {
-        double value = weights[cell / MODEL_DEPTHS] * gains->products[cell];
+        weights[duty] = exp(model_log_prior(sharing, duty)) * MODEL_DEPTHS / gains->depths;
+    for (int cell = 0; cell < cells; cell++) {
+        double value = weights[cell / gains->depths] * gains->products[cell];
 
         if (gains->has_logs)
             value *= exp(gains->logs[cell] - most);
@@ -147,17 +149,18 @@ static unsigned put_telling_first(struct explanation *explanation, unsigned coun
     return telling;
 }
 
-double explanation_weigh(struct explanation *explanation, struct part *part, double least)
+/* The log odds by so many depths, or groups of them; the part's state is set by depths. The pairs
+ * are in scratch, the telling ones first. */
+static double weigh(struct explanation *explanation, struct part *part, unsigned count,
+                    unsigned telling, int depths, double least)
 {
     const struct observations *observations = explanation->observations;
-    struct gains gains = {.has_logs = false};
+    struct gains gains = {.depths = depths};
     double factors[MODEL_CELLS], sum;
     double prior = part_log_prior(observations->network, part), rest = 0;
-    unsigned count = part_pairs(observations, part, explanation->scratch);
-    unsigned telling = put_telling_first(explanation, count);
     int best = 0;
 
-    for (int cell = 0; cell < MODEL_CELLS; cell++)
+    for (int cell = 0; cell < depths * MODEL_DUTIES; cell++)
         gains.products[cell] = 1;
     for (unsigned i = telling; i < count; i++)
         rest += observations->pairs[explanation->scratch[i]].most;
@@ -172,14 +175,27 @@ double explanation_weigh(struct explanation *explanation, struct part *part, dou
         }
         rest -= i >= telling ? observations->pairs[pair].most : 0;
         pair_gains(observations, &observations->pairs[pair], &parts, model_rates[explanation->rate],
-                   part, factors);
+                   part, depths, factors);
         gains_multiply(&gains, factors);
     }
     sum = gains_sum(&gains, part_sharing(part), &best);
-    part->depth = best % MODEL_DEPTHS;
-    part->duty = best / MODEL_DEPTHS;
-    part->prior = prior + sum - gains.logs[best] - log(gains.products[best]);
+    if (depths == MODEL_DEPTHS) {
+        part->depth = best % MODEL_DEPTHS;
+        part->duty = best / MODEL_DEPTHS;
+        part->prior = prior + sum - gains.logs[best] - log(gains.products[best]);
+    }
     return prior + sum;
+}
+
+double explanation_weigh(struct explanation *explanation, struct part *part, double least)
+{
+    unsigned count = part_pairs(explanation->observations, part, explanation->scratch);
+    unsigned telling = put_telling_first(explanation, count);
+    double most = INFINITY;
+
+    if (least > -INFINITY)
+        most = weigh(explanation, part, count, telling, MODEL_GROUPS, least);
+    return most <= least ? most : weigh(explanation, part, count, telling, MODEL_DEPTHS, least);
 }
 
 bool explanation_put(struct explanation *explanation, const struct part *part)

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Once for depths and once for groups of them: loops of a known length are vectorized. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* No pair says more than that for a part, or against it. */
 static const double certain = 1e150;
 
@@ -135,14 +138,20 @@ static struct passing passing_of(const struct observations *observations, const 
 struct ratios {
     const float *always, *at_times;
     float own[2][MODEL_DEPTHS]; /* what they point to, unless it is the table's */
+    float most[2][MODEL_GROUPS];
 };
+
+/* What the part's ratios are of. */
+static int bin_for(const struct part *part, const struct observation *sample)
+{
+    return part->type == DIAGNOSE_UPLINK ? sample->apart_bin : sample->bin;
+}
 
 static void find_ratios(const struct diagnose_network *network, const struct observation *sample,
                         int load, const struct part *part, struct ratios *ratios)
 {
     bool is_uplink = part->type == DIAGNOSE_UPLINK;
-    int bin = is_uplink ? sample->apart_bin : sample->bin;
-    int steps = part_steps(network, part, sample);
+    int bin = bin_for(part, sample), steps = part_steps(network, part, sample);
     const float *row = sample->table->ratio[load][sample->is_seen][bin];
     const float *healthy = sample->table->healthy[load][sample->is_seen];
     float unit = bin == sample->bin ? 1 : expf(healthy[bin] - healthy[sample->bin]);
@@ -209,74 +218,100 @@ static double mix(const struct diagnose_network *network, const struct passing *
     return mixed + left;
 }
 
+/* Points to the most of each group of depths instead. */
+static void group_ratios(const struct observation *sample, int load, const struct part *part,
+                         struct ratios *ratios)
+{
+    const struct model_table *table = sample->table;
+    int bin = bin_for(part, sample);
+
+    if (ratios->always == ratios->own[0]) {
+        model_group(ratios->always, ratios->most[0]);
+        model_group(ratios->at_times, ratios->most[1]);
+        ratios->always = ratios->most[0];
+        ratios->at_times = ratios->most[1];
+    } else {
+        ratios->always = table->ratio_most[load][sample->is_seen][bin];
+        ratios->at_times = part->type == DIAGNOSE_UPLINK
+                               ? ratios->always
+                               : table->at_times_most[load][sample->is_seen][bin];
+    }
+}
+
 /* The likelihood of a run over that of a healthy one, on quiet and on busy machines, without a part
  * and with each cell of it. */
 struct weighed_run {
     double without[MODEL_LOADS], cells[MODEL_LOADS][MODEL_CELLS];
 };
 
-/* Of another part: its samples, and how many duties are looked at. */
+/* Of another part: its samples, and how many depths (or groups) and duties are looked at. */
 struct looked_at {
     const struct part *part;
     unsigned long long mask; /* 0: there is none */
-    int duties;
+    int depths, duties;
 };
+
+static int cells_of(const struct looked_at *other)
+{
+    return other->depths * MODEL_DUTIES;
+}
 
 /* So many samples' likelihoods can be multiplied as floats. */
 enum { FLOATS_MOST = 6 };
 
-static void take_products(float *products, double *cells)
+INLINE void take_products(float *products, double *cells, int count)
 {
-    for (int i = 0; i < MODEL_CELLS; i++) {
+    for (int i = 0; i < count; i++) {
         cells[i] *= products[i];
         products[i] = 1;
     }
 }
 
 /* Adds weight times the likelihoods at that load. */
-static void add_variant(const struct observations *observations, const struct run *run,
+INLINE void add_variant(const struct observations *observations, const struct run *run,
                         const struct passing *others, const struct looked_at *other, int load,
                         double weight, struct weighed_run *sum)
 {
     double all = weight, rest = weight, cells[MODEL_CELLS];
     float products[MODEL_CELLS];
     struct ratios with;
-    int passing = 0;
+    int passing = 0, count = cells_of(other), depths = other->depths;
 
-    for (int i = 0; i < MODEL_CELLS && other->mask; i++)
+    for (int i = 0; i < count; i++)
         cells[i] = products[i] = 1;
     for (unsigned long long left = other->mask | others->all; left; left &= left - 1) {
         int bit = __builtin_ctzll(left);
         bool is_passing = other->mask >> bit & 1;
-        double own =
-            mix(observations->network, others, &observations->items[run->begin + (unsigned)bit],
-                bit, load, is_passing ? other->part : NULL, &with) +
-            model_impossible;
+        const struct observation *sample = &observations->items[run->begin + (unsigned)bit];
+        double own = mix(observations->network, others, sample, bit, load,
+                         is_passing ? other->part : NULL, &with) +
+                     model_impossible;
 
+        if (is_passing && depths == MODEL_GROUPS)
+            group_ratios(sample, load, other->part, &with);
         all *= own;
         rest *= is_passing ? 1 : own;
         for (int duty = 0; duty < other->duties && is_passing; duty++) {
             const float *row = duty > 0 ? with.at_times : with.always;
-            float there = model_duties[MODEL_ALONE][duty],
-                  *product = &products[duty * MODEL_DEPTHS];
+            float there = model_duties[MODEL_ALONE][duty], *product = &products[duty * depths];
             float gone = (float)((1 - there) * own + there * model_impossible);
 
-            for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+            for (int depth = 0; depth < depths; depth++)
                 product[depth] *= gone + there * row[depth];
         }
         passing += is_passing;
         if (is_passing && passing % FLOATS_MOST == 0)
-            take_products(products, cells);
+            take_products(products, cells, count);
     }
     sum->without[load] += all;
     if (!other->mask)
         return;
-    take_products(products, cells);
-    for (int i = 0; i < MODEL_CELLS; i++)
+    take_products(products, cells, count);
+    for (int i = 0; i < count; i++)
         sum->cells[load][i] += rest * cells[i];
 }
 
-static void run_weigh(const struct observations *observations, const struct run *run,
+INLINE void run_weigh(const struct observations *observations, const struct run *run,
                       struct passing *others, const struct looked_at *other,
                       struct weighed_run *sum)
 {
@@ -288,8 +323,8 @@ static void run_weigh(const struct observations *observations, const struct run 
         double *own = sum->cells[load];
 
         sum->without[load] = 0;
-        if (other->mask)
-            memset(own, 0, sizeof sum->cells[load]);
+        for (int cell = 0; cell < cells_of(other); cell++)
+            own[cell] = 0;
         add_variant(observations, run, others, other, load, lasting < 0 ? 1 : 1 - kept, sum);
         for (int is_on = 0; is_on < 2 && lasting >= 0; is_on++) {
             others->duties[lasting] = (float)is_on;
@@ -299,10 +334,10 @@ static void run_weigh(const struct observations *observations, const struct run 
         }
         for (int duty = 1; lasting < 0 && duty < other->duties; duty++) {
             double share = kept * model_duties[MODEL_ALONE][duty],
-                   *cell = &own[duty * MODEL_DEPTHS];
+                   *cell = &own[duty * other->depths];
             double rest = (kept - share) * sum->without[load];
 
-            for (int depth = 0; depth < MODEL_DEPTHS; depth++)
+            for (int depth = 0; depth < other->depths; depth++)
                 cell[depth] = (1 - kept) * cell[depth] + share * own[depth] + rest;
         }
     }
@@ -362,7 +397,7 @@ bool run_is_hiccup(const struct observations *observations, const struct pair *p
 }
 
 /* Multiplies the gains of each cell with what the run makes of it. */
-static void multiply(const struct observations *observations, const struct run *run,
+INLINE void multiply(const struct observations *observations, const struct run *run,
                      struct passing *others, const struct looked_at *other, double busy,
                      double *gains)
 {
@@ -374,27 +409,27 @@ static void multiply(const struct observations *observations, const struct run *
     quiet_share = share * (1 - busy);
     busy_share = share * busy * run->busy;
     rest = share * run->hiccup;
-    for (int cell = 0; cell < MODEL_CELLS; cell++)
+    for (int cell = 0; cell < cells_of(other); cell++)
         gains[cell] = bounded(gains[cell] * (quiet_share * weighed.cells[0][cell] +
                                              busy_share * weighed.cells[1][cell] + rest));
 }
 
-void pair_gains(const struct observations *observations, const struct pair *pair,
-                const struct parts *parts, double busy, const struct part *part,
-                double gains[MODEL_CELLS])
+INLINE void gains_by(const struct observations *observations, const struct pair *pair,
+                     const struct parts *parts, double busy, const struct part *part, int depths,
+                     double gains[MODEL_CELLS])
 {
     bool is_uplink = part->type == DIAGNOSE_UPLINK;
     struct streams streams = {0, 0};
     double on_cable[MODEL_CELLS];
 
-    for (int cell = 0; cell < MODEL_CELLS; cell++)
+    for (int cell = 0; cell < depths * MODEL_DUTIES; cell++)
         gains[cell] = on_cable[cell] = 1;
     if (is_uplink)
         streams = find_streams(observations, pair, part);
     for (unsigned i = 0; i < pair->run_count; i++) {
         const struct run *run = &observations->runs[pair->first_run + i];
         struct passing passing = passing_of(observations, pair, run, parts);
-        struct looked_at other = {part, run_mask(observations, part, pair, run),
+        struct looked_at other = {part, run_mask(observations, part, pair, run), depths,
                                   is_uplink ? 1 : MODEL_DUTIES};
 
         if (!other.mask)
@@ -404,7 +439,16 @@ void pair_gains(const struct observations *observations, const struct pair *pair
         if (other.mask)
             multiply(observations, run, &passing, &other, busy, on_cable);
     }
-    for (int cell = MODEL_DEPTHS; is_uplink && cell < MODEL_CELLS; cell++)
-        gains[cell] =
-            bounded(chance_of(&streams, cell / MODEL_DEPTHS) * on_cable[cell % MODEL_DEPTHS]);
+    for (int cell = depths; is_uplink && cell < depths * MODEL_DUTIES; cell++)
+        gains[cell] = bounded(chance_of(&streams, cell / depths) * on_cable[cell % depths]);
+}
+
+void pair_gains(const struct observations *observations, const struct pair *pair,
+                const struct parts *parts, double busy, const struct part *part, int depths,
+                double gains[MODEL_CELLS])
+{
+    if (depths == MODEL_GROUPS)
+        gains_by(observations, pair, parts, busy, part, MODEL_GROUPS, gains);
+    else
+        gains_by(observations, pair, parts, busy, part, MODEL_DEPTHS, gains);
 }

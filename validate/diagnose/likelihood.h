@@ -23,11 +23,12 @@ void pair_values(const struct observations *observations, const struct pair *pai
 bool run_is_hiccup(const struct observations *observations, const struct pair *pair,
                    const struct run *run, const struct parts *parts, double busy);
 
-/* What each cell of another part multiplies that with, at a share of busy runs. What comes and goes
- * may keep for a whole run. Of uplinks that some of the streams feel each stream has its cable,
- * which it keeps. */
+/* What each cell of another part multiplies that with, at a share of busy runs: depths of each
+ * duty, MODEL_DEPTHS, or MODEL_GROUPS of them, which have what none of theirs exceeds. What comes
+ * and goes may keep for a whole run. Of uplinks that some of the streams feel each stream has its
+ * cable, which it keeps. */
 void pair_gains(const struct observations *observations, const struct pair *pair,
-                const struct parts *parts, double busy, const struct part *part,
+                const struct parts *parts, double busy, const struct part *part, int depths,
                 double gains[MODEL_CELLS]);
 
 #endif

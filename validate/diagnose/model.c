@@ -161,6 +161,17 @@ void model_blend(const float ratios[MODEL_DEPTHS], float at_times[MODEL_DEPTHS])
     }
 }
 
+void model_group(const float ratios[MODEL_DEPTHS], float most[MODEL_GROUPS])
+{
+    for (int group = 0; group < MODEL_GROUPS; group++) {
+        const float *own = &ratios[group * MODEL_DEPTHS_OF_GROUP];
+
+        most[group] = own[0];
+        for (int i = 1; i < MODEL_DEPTHS_OF_GROUP; i++)
+            most[group] = own[i] > most[group] ? own[i] : most[group];
+    }
+}
+
 static void fill(struct model_table *table, double healthy_scale, const struct model_noise *noise,
                  int bin)
 {
@@ -186,6 +197,9 @@ static void fill(struct model_table *table, double healthy_scale, const struct m
         for (int load = 0; load < MODEL_LOADS; load++) {
             table->healthy[load][is_seen][bin] = (float)log(healthy.of[load][is_seen]);
             model_blend(table->ratio[load][is_seen][bin], table->at_times[load][is_seen][bin]);
+            model_group(table->ratio[load][is_seen][bin], table->ratio_most[load][is_seen][bin]);
+            model_group(table->at_times[load][is_seen][bin],
+                        table->at_times_most[load][is_seen][bin]);
         }
     }
 }

@@ -17,6 +17,8 @@
 
 enum { MODEL_QUIET, MODEL_BUSY, MODEL_LOADS };
 enum { MODEL_DEPTHS = 48, MODEL_DUTIES = 5, MODEL_CELLS = MODEL_DEPTHS * MODEL_DUTIES };
+/* Depths may be looked at by groups, each of which has the most of its own: a bound. */
+enum { MODEL_GROUPS = 8, MODEL_DEPTHS_OF_GROUP = MODEL_DEPTHS / MODEL_GROUPS };
 enum { MODEL_BINS = 208 };
 
 /* Shares of pair runs in which machines may be busy, and their priors. */
@@ -51,6 +53,9 @@ struct model_table {
     /* density over that of a healthy way, of what is always there and of what comes and goes */
     float ratio[MODEL_LOADS][2][MODEL_BINS][MODEL_DEPTHS];
     float at_times[MODEL_LOADS][2][MODEL_BINS][MODEL_DEPTHS];
+    /* the most of each group of depths */
+    float ratio_most[MODEL_LOADS][2][MODEL_BINS][MODEL_GROUPS];
+    float at_times_most[MODEL_LOADS][2][MODEL_BINS][MODEL_GROUPS];
     /* logarithm of the most of these */
     float most[2][MODEL_BINS];
 };
@@ -61,6 +66,8 @@ extern const double model_impossible;
 /* What comes and goes may change while a sample is measured, which then has anything between: each
  * depth up to the part's own is as likely. */
 void model_blend(const float ratios[MODEL_DEPTHS], float at_times[MODEL_DEPTHS]);
+
+void model_group(const float ratios[MODEL_DEPTHS], float most[MODEL_GROUPS]);
 
 /* The number of a scale that is not below, and a table for it. */
 enum { MODEL_SCALES = 12 };

@@ -9,6 +9,7 @@
 
 #include "lib/base/splitmix.h"
 #include "validate/diagnose/believe.h"
+#include "validate/diagnose/likelihood.h"
 #include "validate/diagnose/places.h"
 
 /* A network of leaves of four nodes with two rails each: all pairs so often, and what a test has to
@@ -633,6 +634,45 @@ static void check_dips(void)
 #define ROW(kind, name, value, unit, origin, meaning) {#name, &(name), 1, unit, origin, meaning},
 
 /* The page has the constants as they are. */
+/* Groups of depths bound what each of theirs gains, whatever part is looked at beside whichever. */
+static void check_groups(rate_of *rate)
+{
+    struct observations observations;
+    struct candidate *candidates;
+    struct model_noise noise;
+    unsigned none[MODEL_BINS] = {0};
+    long found, beyond = 0, looser = 0;
+
+    make(12);
+    meet_all(12, rate, 0.1);
+    is_int(observations_make(&network, samples, count, &observations), 0, "there are samples");
+    model_fit_noise(none, 0, 1, 0, &noise);
+    observations_weigh(&observations, &noise);
+    found = part_candidates(&observations, NULL, 0, &candidates);
+    ok(found > 50, "%ld parts could be at fault", found);
+    for (long i = 1; i < found; i++)
+        for (unsigned k = 0; k < observations.pair_count; k++) {
+            struct part beside = candidates[i - 1].part;
+            struct parts parts = {.items = {&beside}, .count = (int)(k % 2)};
+            double gains[MODEL_CELLS], bounds[MODEL_CELLS];
+
+            beside.depth = (int)(i % MODEL_DEPTHS);
+            beside.duty = (int)(i / 2 % MODEL_DUTIES);
+            pair_gains(&observations, &observations.pairs[k], &parts, 0.2, &candidates[i].part,
+                       MODEL_DEPTHS, gains);
+            pair_gains(&observations, &observations.pairs[k], &parts, 0.2, &candidates[i].part,
+                       MODEL_GROUPS, bounds);
+            for (int cell = 0; cell < MODEL_CELLS; cell++) {
+                beyond += gains[cell] > bounds[cell / MODEL_DEPTHS_OF_GROUP] * (1 + 1e-5);
+                looser += gains[cell] < bounds[cell / MODEL_DEPTHS_OF_GROUP] * 0.5;
+            }
+        }
+    is_int(beyond, 0, "no depth gains more than its group");
+    ok(looser > 0, "most of a group gain less");
+    free(candidates);
+    observations_clear(&observations);
+}
+
 static void check_page(void)
 {
     static const struct constant constants[] = {MODEL_CONSTANTS(ROW)};
@@ -660,6 +700,8 @@ int main(void)
     check_bins();
     check_dips();
     check_page();
+    check_groups(cable_one_way);
+    check_groups(at_times);
     check_nothing();
     check_parts();
     check_uneven_shares();
