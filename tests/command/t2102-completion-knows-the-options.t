@@ -75,7 +75,11 @@ if command -v zsh >/dev/null; then
     like "$(complete_zsh 'muster certify --no-d' 'no-drain')" 'no-drain' 'zsh: options'
     like "$(complete_zsh 'muster certify --level ' 'standard')" 'quick' 'zsh: what a value may be'
     like "$(complete_zsh 'muster inven' 'inventory')" 'inventory' 'zsh: sub-commands'
+    like "$(complete_zsh 'muster certificate v' 'verify')" 'verify' 'zsh: actions'
+    like "$(complete_zsh 'muster policy ' 'verify')" 'check.*simulate.*verify' 'zsh: ... of a usage each'
+    like "$(complete_zsh 'muster certify --nodes ' 'n2')" 'n1.*n2' 'zsh: nodes'
+    like "$(complete_zsh 'muster compare --partition ' 'debug')" 'batch.*debug' 'zsh: partitions'
 else
-    skip 3 'no zsh'
+    skip 7 'no zsh'
 fi
 done_testing
