@@ -5,14 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/atomic_file.h"
 #include "lib/base/clock.h"
-#include "lib/base/regular_file.h"
 #include "lib/constants/command_constants.h"
 
 const struct report_format report_formats[] = {
@@ -33,36 +34,86 @@ const struct report_format *format_find(const char *name)
     return NULL;
 }
 
-/* What is no file is written to as it is. The path may be in others' folders: what it names may be
- * another thing a moment later, so that the descriptor decides. A link is followed where it is
- * root's or ours, as /dev/stdout. Returns the descriptor, which does not block; -1 where there is
- * nothing, or what atomic_file_begin() takes or refuses; -2 with err. */
-static int special_open(const char *path, struct error *err)
+/* The number of the descriptor that the path names, as /dev/stdout; -1: it names none. */
+static int descriptor_of(const char *path)
 {
-    const int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    int fd = open(path, flags | O_NOFOLLOW);
-    struct stat status;
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
 
-    if (fd < 0 && errno == ELOOP && lstat(path, &status) == 0 &&
-        (status.st_uid == 0 || status.st_uid == geteuid()))
-        fd = open(path, flags);
-    if (fd >= 0) {
-        if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
-            return fd;
-        close(fd);
-    } else if (errno == ENXIO) {
-        error_set(err, "%s: nobody reads from it", path);
-        return -2;
-    } else if (errno != ENOENT && errno != ELOOP) {
-        int saved = errno;
+    if (strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t length = strlen(folders[i]), digits;
 
-        if (is_special(path)) {
-            errno = saved;
-            error_set(err, "%s: %m", path);
-            return -2;
-        }
+        if (strncmp(path, folders[i], length) != 0)
+            continue;
+        digits = strspn(path + length, "0123456789");
+        if (digits > 0 && digits < 10 && !path[length + digits])
+            return atoi(path + length);
     }
     return -1;
+}
+
+/* One that was handed to this program: those that it opens itself end with exec. Returns 0, or -1
+ * with err. */
+static int descriptor_check(int number, const char *path, struct error *err)
+{
+    int flags = fcntl(number, F_GETFD);
+
+    if (flags >= 0 && !(flags & FD_CLOEXEC))
+        return 0;
+    errno = EBADF;
+    return error_set(err, "%s: %m", path);
+}
+
+/* Whether the name is in /dev or a folder below it. */
+static bool is_in_dev(const char *path)
+{
+    char *copy = strdup(path), *folder = copy ? realpath(dirname(copy), NULL) : NULL;
+    bool is_in = folder && strncmp(folder, "/dev", 4) == 0 && (!folder[4] || folder[4] == '/');
+
+    free(folder);
+    free(copy);
+    return is_in;
+}
+
+/* What is no file is written to as it is. The path may be in others' folders, where what it names
+ * may be another thing a moment later: the descriptor decides, before anything is opened, and no
+ * link is followed. Returns it (O_PATH); -1 where there is nothing, or what atomic_file_begin()
+ * takes or refuses; -2 with err. */
+static int special_find(const char *path, struct error *err)
+{
+    int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)))
+        return fd;
+    close(fd);
+    if (!S_ISLNK(status.st_mode) || !is_in_dev(path))
+        return -1;
+    error_set(err, "%s: is a link of the system", path);
+    return -2;
+}
+
+/* As special_find(), but to be written to; it does not block. */
+static int special_open(const char *path, struct error *err)
+{
+    int found = special_find(path, err), fd;
+    char opened[32];
+
+    if (found < 0)
+        return found;
+    snprintf(opened, sizeof opened, "/proc/self/fd/%d", found);
+    fd = open(opened, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 && errno == ENXIO)
+        error_set(err, "%s: nobody reads from it", path);
+    else if (fd < 0)
+        error_set(err, "%s: %m", path);
+    close(found);
+    return fd < 0 ? -2 : fd;
 }
 
 struct special {
@@ -117,13 +168,39 @@ static int write_special(const struct report_format *format, const struct survey
     return rv;
 }
 
+/* It may be a file: the position is the descriptor's own, as of what else is written to it. */
+static int write_descriptor(const struct report_format *format, const struct survey *survey,
+                            int number, const char *path, struct error *err)
+{
+    FILE *stream;
+    int fd, rv;
+
+    if (descriptor_check(number, path, err) != 0)
+        return -1;
+    fflush(stdout);
+    fd = fcntl(number, F_DUPFD_CLOEXEC, 0);
+    stream = fd < 0 ? NULL : fdopen(fd, "w");
+    rv = write_straight(format, survey, stream, path, err);
+    if (stream ? fclose(stream) != 0 && rv == 0 : fd >= 0 && close(fd) != 0)
+        rv = error_set(err, "%s: %m", path);
+    return rv;
+}
+
 int format_can_save(const char *path, struct error *err)
 {
+    int number = descriptor_of(path), fd;
     struct atomic_file file;
 
-    if (strcmp(path, "-") == 0 || is_special(path))
+    if (strcmp(path, "-") == 0)
         return 0;
-    if (atomic_file_begin(&file, path, 0666, err) != 0)
+    if (number >= 0)
+        return descriptor_check(number, path, err);
+    fd = special_find(path, err);
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    if (fd == -2 || atomic_file_begin(&file, path, 0666, err) != 0)
         return -1;
     atomic_file_discard(&file, NULL);
     return 0;
@@ -132,11 +209,13 @@ int format_can_save(const char *path, struct error *err)
 int format_save(const struct report_format *format, const struct survey *survey, const char *path,
                 struct error *err)
 {
+    int number = descriptor_of(path), fd;
     struct atomic_file file;
-    int fd;
 
     if (strcmp(path, "-") == 0)
         return write_straight(format, survey, stdout, "standard output", err);
+    if (number >= 0)
+        return write_descriptor(format, survey, number, path, err);
     fd = special_open(path, err);
     if (fd >= 0)
         return write_special(format, survey, fd, path, err);

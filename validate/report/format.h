@@ -28,9 +28,10 @@ int format_can_save(const char *path, struct error *err);
 
 /* Writes the report to a file: aside, and renamed when it is whole, so that a reader never sees
  * half of one and a full disk leaves the old one. path "-" is standard output. Its directory must
- * be there. What is no file, as a pipe or /dev/stdout, is written to, where it takes all within
- * REPORT_PIPE_S; there no link is followed that is neither root's nor ours. Returns 0, or -1 with
- * err. */
+ * be there. /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N are the descriptors that this
+ * program was started with, and are written to where they stand, files too. A pipe and a character
+ * device are written to where they take all within REPORT_PIPE_S. No link is followed: one to a
+ * file is replaced, unless it is below /dev. Returns 0, or -1 with err. */
 int format_save(const struct report_format *format, const struct survey *survey, const char *path,
                 struct error *err);
 

@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "lib/conf/conf.h"
@@ -432,24 +435,87 @@ static void saved_where_others_write(void)
        "a link to a file is replaced");
     is_int(size_of("file"), 0, "... the file stays");
     ok(size_of("link") > 100, "... and the report has the link's name");
-    ok(symlink("pipe", in_folder("ours")) == 0 && saves(&survey, "ours", &err) &&
-           read(reader, bytes, sizeof bytes) > 100,
-       "our own link to a pipe is followed");
-    if (geteuid() == 0) {
-        ok(symlink("pipe", in_folder("others")) == 0 && lchown(in_folder("others"), 7, 7) == 0 &&
-               !saves(&survey, "others", &err),
-           "another user's is not");
-        is_int(read(reader, bytes, sizeof bytes), 0, "... and nothing goes where it leads");
-    }
+    ok(symlink("pipe", in_folder("other")) == 0 && !saves(&survey, "other", &err),
+       "a link to a pipe is not followed");
+    has_str(err.text, "/other: is not a regular file", "... and is named");
+    is_int(read(reader, bytes, sizeof bytes), 0, "... and nothing goes where it leads");
     close(reader);
     ok(!saves(&survey, ".", &err), "a folder is no place");
     ok(format_save(format_find("csv"), &survey, "/dev/null", &err) == 0, "a device is one");
-    for (const char *const *name =
-             (const char *const[]){"pipe", "file", "link", "ours", "others", NULL};
+    if (geteuid() == 0 && mknod(in_folder("disk"), S_IFBLK | 0600, makedev(7, 99)) == 0) {
+        ok(!saves(&survey, "disk", &err), "a disk is no place");
+        unlink(in_folder("disk"));
+    }
+    for (const char *const *name = (const char *const[]){"pipe", "file", "link", "other", NULL};
          *name; name++)
         unlink(in_folder(*name));
     is_int(rmdir(folder), 0, "nothing else is left");
     alarm(0);
+    survey_clear(&survey);
+    records_clear(&records);
+}
+
+/* A /dev of our own, so that what goes wrong here breaks nobody's. */
+static bool has_own_dev(void)
+{
+    return geteuid() != 0 ||
+           (unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+            mount("none", "/dev", "tmpfs", 0, NULL) == 0 &&
+            symlink("/proc/self/fd", "/dev/fd") == 0 &&
+            symlink("/proc/self/fd/1", "/dev/stdout") == 0);
+}
+
+/* Standard output in a file, as of `muster report -o /dev/stdout >file`. */
+static void saved_to_descriptors(void)
+{
+    struct records records = records_of(run);
+    struct survey survey;
+    struct error err = {""};
+    const struct report_format *csv = format_find("csv");
+    char file[] = "/tmp/muster-survey-XXXXXX", numbered[32], kept_link[64] = "", link[64] = "";
+    int fd = mkstemp(file), kept = dup(1);
+    struct stat status = {0}, link_status = {0};
+    long size, before;
+    bool is_saved;
+
+    if (fd < 0 || survey_build(&records, NULL, &survey, &err) != 0) {
+        ok(false, "a file");
+        return;
+    }
+    (void)!readlink("/dev/stdout", kept_link, sizeof kept_link - 1);
+    fflush(stdout);
+    dup2(fd, 1);
+    is_saved = write(1, "before\n", 7) == 7 && format_can_save("/dev/stdout", &err) == 0 &&
+               format_save(csv, &survey, "/dev/stdout", &err) == 0 && write(1, "after\n", 6) == 6;
+    dup2(kept, 1);
+    close(kept);
+    (void)!readlink("/dev/stdout", link, sizeof link - 1);
+    is_str(link, kept_link, "/dev/stdout stays a link");
+    ok(is_saved && fstat(fd, &status) == 0 && stat(file, &link_status) == 0 &&
+           link_status.st_ino == status.st_ino,
+       "standard output in a file takes the report");
+    size = (long)status.st_size - (long)strlen("before\nafter\n");
+    ok(size > 100, "... between what else goes there");
+    for (size_t i = 0; i < 2; i++) {
+        before = (long)status.st_size;
+        snprintf(numbered, sizeof numbered, i == 0 ? "/dev/fd/%d" : "/proc/self/fd/%d", fd);
+        ok(format_can_save(numbered, &err) == 0 && format_save(csv, &survey, numbered, &err) == 0,
+           "%s is that descriptor", numbered);
+        is_int(fstat(fd, &status) == 0 ? (long)status.st_size - before : -1, size,
+               "... and is written to at its position");
+    }
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    ok(format_save(csv, &survey, numbered, &err) != 0, "one that we opened ourselves takes none");
+    if (geteuid() == 0)
+        ok(symlink(file, "/dev/other") == 0 && format_can_save("/dev/other", &err) != 0 &&
+               format_save(csv, &survey, "//dev/other", &err) != 0,
+           "a link below /dev to a file is not replaced");
+    close(fd);
+    snprintf(numbered, sizeof numbered, "/dev/fd/%d", fd);
+    ok(format_can_save(numbered, &err) != 0 && format_save(csv, &survey, numbered, &err) != 0,
+       "one that is closed takes none");
+    has_str(err.text, "Bad file descriptor", "... and is named");
+    unlink(file);
     survey_clear(&survey);
     records_clear(&records);
 }
@@ -479,5 +545,9 @@ int main(void)
     doubts();
     files();
     saved_where_others_write();
+    if (has_own_dev())
+        saved_to_descriptors();
+    else
+        tap_skip("no mount namespace: %m");
     return tap_done();
 }
