@@ -363,6 +363,14 @@ static double end_of(const struct history_run *run)
     return run->time > 0 ? run->time : clock_epoch_s();
 }
 
+static void copy_renew(sqlite3 *database, const char *path)
+{
+    struct error err;
+
+    if (copy_write(database, path, &err) != 0)
+        fprintf(stderr, "%s; other users see the history before this run\n", err.text);
+}
+
 int history_add(const char *path, const struct history_run *run, const struct history_node *nodes,
                 size_t count, const struct records *records, double keep_s, struct error *err)
 {
@@ -382,8 +390,8 @@ int history_add(const char *path, const struct history_run *run, const struct hi
             database_failed(database, path, &why);
         }
     }
-    if (is_done && copy_write(database, path, &why) != 0)
-        fprintf(stderr, "%s; other users see the history before this run\n", why.text);
+    if (is_done)
+        copy_renew(database, path);
     sqlite3_close(database); /* rolls back what was not committed */
     if (is_done)
         return 0;
@@ -397,6 +405,8 @@ int history_take_in(const char *path, struct error *err)
     sqlite3 *database = database_open(path, err);
     int rv = database ? spill_take_in(database, path, err) : -1;
 
+    if (rv == 0)
+        copy_renew(database, path);
     sqlite3_close(database);
     return rv;
 }

@@ -474,6 +474,8 @@ static void test_locked(void)
     history_busy_ms = 10000;
     is_int(history_take_in(path, &err), 0, "once it has");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 2, "... it is taken in by itself");
+    is_int(count_rows(in_directory("locked.db.copy"), "SELECT count(*) FROM runs"), 2,
+           "... for other users too");
     is_int(add(path, "l3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0,
            "... so that the next run finds none");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... and is added");
