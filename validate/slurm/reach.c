@@ -64,13 +64,14 @@ enum word { WORD_RESOLVED = 'r', WORD_CONNECTED = 'c', WORD_END = 'e' };
 
 struct telling {
     enum word word;
+    double at; /* clock_s() */
     enum reach_state state;
     int reason; /* errno, or Slurm's */
 };
 
 static void send_result(int fd, enum word word, enum reach_state state, int reason)
 {
-    struct telling telling = {word, state, reason};
+    struct telling telling = {word, clock_s(), state, reason};
 
     if (write(fd, &telling, sizeof telling) != (ssize_t)sizeof telling)
         _exit(1);
@@ -156,7 +157,7 @@ struct asked {
     size_t index;
     pid_t pid;
     int fd;
-    double begin;
+    double begin; /* clock_s(); when its address was known, from then on */
     bool is_resolved, is_connected, is_over;
 };
 
@@ -203,18 +204,21 @@ static void answer_set(struct reach *answer, enum reach_state state, int reason,
 static void child_end(struct asked *asked, struct reach *answer, double deadline_s)
 {
     struct telling telling;
-    double seconds = clock_s() - asked->begin;
+    double seconds;
     ssize_t got;
 
     while ((got = read(asked->fd, &telling, sizeof telling)) == (ssize_t)sizeof telling) {
         asked->is_resolved |= telling.word == WORD_RESOLVED;
         asked->is_connected |= telling.word == WORD_CONNECTED;
+        if (telling.word == WORD_RESOLVED)
+            asked->begin = telling.at;
         if (telling.word == WORD_END) {
-            answer_set(answer, telling.state, telling.reason, seconds);
+            answer_set(answer, telling.state, telling.reason, telling.at - asked->begin);
             asked->is_over = true;
             return;
         }
     }
+    seconds = clock_s() - asked->begin;
     if (got < 0 && seconds < deadline_s) /* EAGAIN, EINTR */
         return;
     if (seconds >= deadline_s) {

@@ -27,7 +27,7 @@ enum reach_state {
 
 struct reach {
     enum reach_state state;
-    double seconds;
+    double seconds;    /* that it took, or was waited, since its name was resolved */
     char message[160]; /* one line for a person, without the node's name */
 };
 
@@ -46,11 +46,11 @@ bool reach_is_failure(enum reach_state state);
  * controller's. */
 bool reach_is_one_sided(enum reach_state state);
 
-/* Fills answers[i] for nodes[i]. A node that does not answer within deadline_s is asked once more
- * with twice the time, so that a busy node is not called a dead one, nor one whose slurmd is being
- * started again. Where this host's own MUNGE does not work no node is said to refuse it or to be
- * frozen. Stops early, with REACH_NOT_ASKED for the rest, when *stop (may be NULL) is set. Returns
- * 0, or -1 with err. */
+/* Fills answers[i] for nodes[i]. A node that does not answer within deadline_s of its name being
+ * resolved, which may take as long, is asked once more with twice the time, so that a busy node is
+ * not called a dead one, nor one whose slurmd is being started again. Where this host's own MUNGE
+ * does not work no node is said to refuse it or to be frozen. Stops early, with REACH_NOT_ASKED for
+ * the rest, when *stop (may be NULL) is set. Returns 0, or -1 with err. */
 int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                 const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
 

@@ -20,7 +20,8 @@
 
 #define DEADLINE_S 0.5
 
-static int slow_name_s, slow_slurmd_s;
+static double slow_name_s;
+static int slow_slurmd_s;
 
 int __real_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
                        struct addrinfo **found);
@@ -29,7 +30,7 @@ int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo
 int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
                        struct addrinfo **found)
 {
-    sleep((unsigned)slow_name_s);
+    usleep((useconds_t)(1e6 * slow_name_s));
     return __real_getaddrinfo(name, port, hints, found);
 }
 
@@ -89,6 +90,8 @@ static void fill(uint16_t port)
     usleep(100000);
 }
 
+static double seconds; /* of the last answer */
+
 static enum reach_state reached(uint16_t port)
 {
     char name[] = "n1", host[] = "127.0.0.1";
@@ -99,6 +102,7 @@ static enum reach_state reached(uint16_t port)
     if (reach_nodes(nodes, 1, DEADLINE_S, NULL, &answer, &err) != 0)
         tap_diag("%s", err.text);
     tap_diag("%s", answer.message);
+    seconds = answer.seconds;
     return answer.state;
 }
 
@@ -113,12 +117,21 @@ int main(void)
     slow_slurmd_s = 0;
     slow_name_s = 5;
     is_int(reached(port), REACH_NO_ADDRESS, "a name that does not resolve in time is this host's");
-    slow_name_s = 0;
+    slow_name_s = 0.9 * DEADLINE_S;
+    is_int(reached(port), REACH_ANSWERS, "one that takes its time");
+    ok(seconds < 0.5 * DEADLINE_S, "... is no time of slurmd's");
+    slow_slurmd_s = 5;
+    is_int(reached(port), REACH_FROZEN, "a slurmd that does not answer after such a name");
+    ok(seconds >= 2 * DEADLINE_S, "... had all of its time");
+    slow_name_s = slow_slurmd_s = 0;
     close(fd);
     is_int(reached(port), REACH_NO_SLURMD, "a port that is closed");
     fd = listen_on(&port, 0);
     fill(port);
     is_int(reached(port), REACH_CUT_OFF, "a host that does not take the connection is cut off");
+    slow_name_s = 1.8 * DEADLINE_S;
+    is_int(reached(port), REACH_CUT_OFF, "... also where its name takes its time");
+    ok(seconds >= 2 * DEADLINE_S, "... which leaves it all of its own");
     close(fd);
     for (int state = REACH_NOT_ASKED; state <= REACH_FAILED; state++)
         is_int(reach_is_one_sided((enum reach_state)state),
