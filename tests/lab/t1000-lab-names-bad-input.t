@@ -40,6 +40,10 @@ told "run: unknown option '--bogus'" "$top/tests/run" --bogus
 told 'run: no test of a cluster is called t99' "$top/tests/run" t18 t99
 told "run: --release takes trixie or unstable, not 'sid'" "$top/tests/run" --release sid
 told "run: --fast and --coverage take no tests of clusters, not 't18'" "$top/tests/run" --fast t18
+for both in '--fast --release trixie' '--coverage --release trixie' '--fast --all' '--fast --long'; do
+    # shellcheck disable=SC2086 # several words
+    told "run: --[a-z]* and --[a-z]* are mutually exclusive" "$top/tests/run" $both
+done
 told "quickstart: unknown option '--tset'" "$top/quickstart" --tset
 told "quickstart: unexpected argument 'lab'" "$top/quickstart" --down lab
 
