@@ -24,7 +24,7 @@ ROW(integer, WATCH_FLOW_SAMPLES, 3, "samples", "chosen 2026-11", "of a connectio
 ROW(integer, WATCH_FLOW_BYTES, 100000, "bytes", "chosen 2026-11", "that a connection sends between two samples: with less its rate is that of before") \
 ROW(real, WATCH_RAS_S, 10, "s", "chosen 2026-11", "between two questions to NCCL, and that it names the same rank until that counts") \
 ROW(real, WATCH_RAS_DEADLINE_S, 6, "s", "chosen 2026-11", "for its answer: it waits 2 s for a process that does not answer, and as long again") \
-ROW(integer, WATCH_RAS_BYTES, 16 << 20, "bytes", "chosen 2026-11", "of its answer, at most: 16,384 ranks are 8 MB") \
+ROW(integer, WATCH_RAS_BYTES, 64 << 20, "bytes", "chosen 2026-11", "of its answer, at most: a rank takes 600 in each of its communicators, which for 12,000 ranks in 8 are 58 MB") \
 ROW(integer, WATCH_RAS_COMMS, 32, "communicators", "chosen 2026-11", "that a sample tells one by one, of those with a rank missing, and of those with one behind") \
 ROW(real, WATCH_MOST_S, 366 * 86400.0, "s", "chosen 2026-11", "that a job is watched at most") \
 ROW(integer, WATCH_GRACE_S, 5, "s", "chosen 2026-11", "between SIGTERM and SIGKILL of the step") \
