@@ -80,6 +80,9 @@ tests_unit_validate_harness_pattern_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_peers_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_stall_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_watch_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_command_health_t_SOURCES = tests/unit/validate/command/health.c \
+	validate/command/node/health.c validate/slurm/nodes.c validate/slurm/revocation.c
+tests_unit_validate_command_health_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_command_self_drain_t_SOURCES = tests/unit/validate/command/self_drain.c \
 	validate/command/node/self_drain.c validate/slurm/nodes.c
 tests_unit_validate_command_self_drain_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sleep
@@ -109,6 +112,7 @@ check_PROGRAMS += \
 	tests/unit/validate/certify/step_outage.t \
 	tests/unit/validate/certify/step_records.t \
 	tests/unit/validate/command/findings.t \
+	tests/unit/validate/command/health.t \
 	tests/unit/validate/command/revoke_nodes.t \
 	tests/unit/validate/command/self_drain.t \
 	tests/unit/validate/history/campaign.t \
