@@ -55,10 +55,9 @@ ORDER(step, step_run,
        struct error *err),
       (step, watching, result, err))
 ORDER(step_on, step_run_on,
-      (const struct hostlist *nodes, const char *partition, int wait_s, bool has_labels,
-       char *const *program, const struct process *watching, struct process_result *result,
-       struct error *err),
-      (nodes, partition, wait_s, has_labels, program, watching, result, err))
+      (const struct hostlist *nodes, const char *partition, int wait_s, char *const *program,
+       const struct process *watching, struct process_result *result, struct error *err),
+      (nodes, partition, wait_s, program, watching, result, err))
 
 static enum cluster_job_state job_state(uint32_t id, const char *name)
 {

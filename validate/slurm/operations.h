@@ -47,7 +47,7 @@ struct cluster_operations {
     int (*step_run)(const struct step *step, const struct process *watching,
                     struct process_result *result, struct error *err);
     int (*step_run_on)(const struct hostlist *nodes, const char *partition, int wait_s,
-                       bool has_labels, char *const *program, const struct process *watching,
+                       char *const *program, const struct process *watching,
                        struct process_result *result, struct error *err);
 };
 

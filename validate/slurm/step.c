@@ -300,7 +300,7 @@ int step_command(const struct step *step, struct arguments *srun, struct error *
     return rv;
 }
 
-int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s, bool has_labels,
+int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err)
 {
@@ -313,8 +313,7 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
     arguments_add(srun, "--nodes=%zu", nodes->count);
     arguments_add(srun, "--ntasks=%zu", nodes->count);
     arguments_add(srun, "--ntasks-per-node=1");
-    if (has_labels)
-        arguments_add(srun, "--label");
+    arguments_add(srun, "--label");
     if (partition)
         arguments_add(srun, "--partition=%s", partition);
     arguments_add(srun, "--immediate=%d", wait_s);

@@ -144,7 +144,7 @@ static int reports_read(struct collected *collected, const struct hostlist *name
         return error_set(err, "out of memory for the suspect reports of %zu nodes", names->count);
     step_muster(&program, "suspects", "--json", NULL);
     rv = certify->operations->step_run_on(
-        names, collected->partition ? collected->partition->name : NULL, SUSPECTS_WAIT_S, true,
+        names, collected->partition ? collected->partition->name : NULL, SUSPECTS_WAIT_S,
         program.argv,
         &(struct process){.deadline_s = certify_deadline_s(SUSPECTS_COLLECT_S, names->count),
                           .grace_s = CERTIFY_GRACE_S,

@@ -103,7 +103,7 @@ static void step_query(struct revoking *revoking, struct target **targets, size_
     if (rv != 0)
         error_set(&err, "no memory for a step on %zu nodes", count);
     else
-        rv = step_run_on(&names, partition, STEP_WAIT_S, true, program.argv,
+        rv = step_run_on(&names, partition, STEP_WAIT_S, program.argv,
                          &(struct process){.deadline_s = STEP_DEADLINE_S,
                                            .grace_s = STEP_GRACE_S,
                                            .on_line = node_lines_read,

@@ -278,7 +278,7 @@ static size_t group_query(size_t first, size_t count, bool is_last, void *contex
     if (rv == 0)
         rv = node_lines_begin(&query->compare->cluster, &names, receive_line, query->compare,
                               &lines);
-    rv = rv == 0 ? step_run_on(&names, query->partition, STEP_WAIT_S, true, query->program,
+    rv = rv == 0 ? step_run_on(&names, query->partition, STEP_WAIT_S, query->program,
                                &(struct process){.deadline_s = COMPARE_DEADLINE_S,
                                                  .grace_s = STEP_GRACE_S,
                                                  .on_line = node_lines_read,

@@ -51,7 +51,7 @@ static void nodes_query(const struct cluster *cluster, const struct cluster_node
     if (rv != 0)
         error_set(&err, "no memory");
     else if (names.count > 0)
-        rv = step_run_on(&names, NULL, STEP_WAIT_S, true, program.argv,
+        rv = step_run_on(&names, NULL, STEP_WAIT_S, program.argv,
                          &(struct process){.deadline_s = STEP_DEADLINE_S,
                                            .grace_s = STEP_GRACE_S,
                                            .on_line = node_lines_read,

@@ -1057,11 +1057,11 @@ static int step(const struct step *wanted, const struct process *process,
 
 static bool has_silent_reports; /* no suspect report can be read */
 
-static int step_on(const struct hostlist *names, const char *partition, int wait_s, bool has_labels,
+static int step_on(const struct hostlist *names, const char *partition, int wait_s,
                    char *const *words, const struct process *process, struct process_result *result,
                    struct error *err)
 {
-    (void)partition, (void)wait_s, (void)has_labels, (void)words, (void)process;
+    (void)partition, (void)wait_s, (void)words, (void)process;
     if (turn("step", err) != 0)
         return -1;
     if (hostlist_contains(names, spoiling)) {

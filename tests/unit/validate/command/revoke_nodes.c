@@ -21,7 +21,7 @@ int __wrap_cluster_open(struct error *err);
 int __wrap_cluster_load(struct cluster *cluster, struct error *err);
 int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err);
 int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
-                       bool has_labels, char *const *program, const struct process *watching,
+                       char *const *program, const struct process *watching,
                        struct process_result *result, struct error *err);
 
 static bool is_failing; /* n4 cannot remove its certificate */
@@ -75,30 +75,28 @@ int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct er
     return 0;
 }
 
-static void line(const struct process *process, bool has_labels, int task, const char *node,
-                 const char *verdict)
+static void line(const struct process *process, int task, const char *node, const char *verdict)
 {
     char text[400];
 
     snprintf(text, sizeof text,
-             "%.*s{\"suite\":\"certificate\",\"test\":\"certificate\",\"time\":1,\"node\":\"%s\","
+             "%d: {\"suite\":\"certificate\",\"test\":\"certificate\",\"time\":1,\"node\":\"%s\","
              "\"verdict\":\"%s\",\"message\":\"%s\"}",
-             has_labels ? 3 : 0, (const char *const[]){"0: ", "1: ", "2: ", "3: "}[task], node,
-             verdict, strcmp(verdict, "fail") == 0 ? "Read-only file system" : "revoked");
+             task, node, verdict,
+             strcmp(verdict, "fail") == 0 ? "Read-only file system" : "revoked");
     process->on_line(text, false, process->context);
 }
 
 int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
-                       bool has_labels, char *const *program, const struct process *watching,
+                       char *const *program, const struct process *watching,
                        struct process_result *result, struct error *err)
 {
     (void)partition, (void)wait_s, (void)program, (void)err;
     if (nodes->count == NODES)
         for (int i = 0; i < NODES; i++) {
             if (i == 0)
-                line(watching, has_labels, i, "n4", "pass");
-            line(watching, has_labels, i, nodes->names[i],
-                 is_failing && i == NODES - 1 ? "fail" : "pass");
+                line(watching, i, "n4", "pass");
+            line(watching, i, nodes->names[i], is_failing && i == NODES - 1 ? "fail" : "pass");
         }
     *result = (struct process_result){.end = PROCESS_EXITED};
     return 0;
