@@ -259,7 +259,7 @@ struct query {
     const struct hostlist *chosen;
     const char *partition;
     char *const *program;
-    char complaint[600]; /* the last */
+    char complaint[600]; /* the last of those about nodes that are not asked again */
 };
 
 static size_t group_query(size_t first, size_t count, bool is_last, void *context)
@@ -268,11 +268,11 @@ static size_t group_query(size_t first, size_t count, bool is_last, void *contex
     size_t known = query->compare->records.count;
     struct process_result result = {0};
     struct node_lines lines = {0};
-    struct hostlist names = {0};
+    struct hostlist names = {0}, left = {0};
+    bool has_answer;
     struct error err;
     int rv = 0;
 
-    (void)is_last;
     for (size_t i = 0; rv == 0 && i < count; i++)
         rv = hostlist_append(&names, query->chosen->names[first + i]);
     if (rv == 0)
@@ -285,12 +285,16 @@ static size_t group_query(size_t first, size_t count, bool is_last, void *contex
                                                  .context = &lines},
                                &result, &err)
                  : error_set(&err, "no memory");
-    if (rv != 0 || *lines.complaint.text)
+    has_answer = query->compare->records.count > known;
+    if ((has_answer || is_last) &&
+        comparison_incomplete(&query->compare->records, known, &names, &left) == 0 &&
+        left.count > 0 && (rv != 0 || *lines.complaint.text))
         text_put(query->complaint, sizeof query->complaint, "%s",
                  rv != 0 ? err.text : lines.complaint.text);
     node_lines_end(&lines);
     hostlist_clear(&names);
-    return query->compare->records.count == known ? count : 0;
+    hostlist_clear(&left);
+    return has_answer ? 0 : count;
 }
 
 static int query_nodes(struct compare *compare, struct error *err)

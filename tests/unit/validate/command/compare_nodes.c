@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+#include "validate/command/command.h"
+#include "validate/slurm/cluster.h"
+#include "validate/slurm/step.h"
+
+/* muster compare on four nodes, and what it says of one that does not tell all. The cluster is made
+ * up, and so is what srun prints. */
+
+enum { NODES = 4 };
+
+int __wrap_cluster_open(struct error *err);
+int __wrap_cluster_load(struct cluster *cluster, struct error *err);
+int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
+                       char *const *program, const struct process *watching,
+                       struct process_result *result, struct error *err);
+
+static char conf[] = "/tmp/muster-compare-XXXXXX"; /* empty */
+static bool is_silent;                             /* n4 says nothing, also not why */
+
+int __wrap_cluster_open(struct error *err)
+{
+    (void)err;
+    return 0;
+}
+
+int __wrap_cluster_load(struct cluster *cluster, struct error *err)
+{
+    *cluster = (struct cluster){.name = strdup("lab"),
+                                .nodes = calloc(NODES, sizeof *cluster->nodes),
+                                .node_count = NODES,
+                                .partitions = calloc(1, sizeof *cluster->partitions),
+                                .partition_count = 1};
+    cluster->partitions[0].name = strdup("lab");
+    cluster->partitions[0].is_default = cluster->partitions[0].is_up = true;
+    for (int i = 0; i < NODES; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "n%d", i + 1);
+        cluster->nodes[i] = (struct cluster_node){.name = strdup(name),
+                                                  .address = strdup(name),
+                                                  .gres = strdup(""),
+                                                  .features = strdup(""),
+                                                  .reason = strdup(""),
+                                                  .comment = strdup(""),
+                                                  .extra = strdup(""),
+                                                  .leaf = -1,
+                                                  .is_idle = true,
+                                                  .is_responding = true};
+        hostlist_append(&cluster->partitions[0].nodes, name);
+    }
+    return cluster_index(cluster, err);
+}
+
+static void line(const struct process *process, int task, const char *node, const char *metric)
+{
+    char text[400];
+
+    snprintf(text, sizeof text,
+             "%d: {\"suite\":\"check\",\"test\":\"host.config\",\"time\":1,\"node\":\"%s\","
+             "\"metric\":\"%s\",\"message\":\"6.1\"}",
+             task, node, metric);
+    process->on_line(text, false, process->context);
+}
+
+/* A step on all nodes does not start, those on some of them do. */
+int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
+                       char *const *program, const struct process *watching,
+                       struct process_result *result, struct error *err)
+{
+    (void)partition, (void)wait_s, (void)program, (void)err;
+    *result = (struct process_result){.end = PROCESS_EXITED};
+    if (nodes->count == NODES) {
+        watching->on_line("srun: error: a job took n2", true, watching->context);
+        return 0;
+    }
+    for (int i = 0; i < (int)nodes->count; i++) {
+        line(watching, i, nodes->names[i], "kernel");
+        if (strcmp(nodes->names[i], "n4") != 0)
+            line(watching, i, nodes->names[i], "muster");
+        else if (!is_silent)
+            watching->on_line("1: muster check: out of memory", true, watching->context);
+    }
+    return 0;
+}
+
+/* What it says on standard error. */
+static char *said(void)
+{
+    static char text[2000], name[] = "compare", option[] = "-c";
+    char *words[] = {name, option, conf, NULL};
+    FILE *file = tmpfile();
+    int kept[] = {dup(1), dup(2)}, other = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    fflush(NULL);
+    dup2(other, 1);
+    dup2(fileno(file), 2);
+    command_compare(3, words);
+    fflush(NULL);
+    for (int i = 0; i < 2; i++) {
+        dup2(kept[i], i + 1);
+        close(kept[i]);
+    }
+    close(other);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+int main(void)
+{
+    close(mkstemp(conf));
+    is_str(said(),
+           "muster compare: n4: not compared, muster check did not complete: muster check: out of "
+           "memory\n",
+           "a node that does not tell all is named, and why");
+    is_silent = true;
+    is_str(said(), "muster compare: n4: not compared, muster check did not complete\n",
+           "what an earlier step said, whose nodes were asked again, is not why");
+    unlink(conf);
+    return tap_done();
+}
