@@ -43,10 +43,9 @@ static void *grown(void *items, size_t count, size_t more, size_t *room, size_t 
     return larger;
 }
 
-/* What somebody wrote into a device: one line of bytes that print. */
-static void copy_text(const char *text, char *to, size_t size)
+void subnet_copy_text(const char *text, char *to, size_t size)
 {
-    size_t length = strlen(text) < size ? strlen(text) : size - 1;
+    size_t length = text ? strnlen(text, size - 1) : 0;
 
     for (size_t i = 0; i < length; i++)
         to[i] = isprint((unsigned char)text[i]) ? text[i] : '?';
@@ -74,10 +73,10 @@ int subnet_add(struct subnet *subnet, enum subnet_kind kind, uint64_t guid, cons
     device = &devices[subnet->device_count];
     *device = (struct subnet_device){.kind = kind, .guid = guid, .level = -1, .plane = -1};
     if (id)
-        copy_text(id, device->id, sizeof device->id);
+        subnet_copy_text(id, device->id, sizeof device->id);
     else
         snprintf(device->id, sizeof device->id, "0x%016" PRIx64, guid);
-    copy_text(description, device->description, sizeof device->description);
+    subnet_copy_text(description, device->description, sizeof device->description);
     device->first_port = (int)subnet->port_count;
     device->port_count = port_count;
     for (int i = 0; i < port_count; i++) {

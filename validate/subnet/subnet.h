@@ -79,6 +79,10 @@ struct subnet {
 /* An empty one is all zero. */
 void subnet_clear(struct subnet *subnet);
 
+/* What somebody wrote into a device, which goes to terminals and files: bytes that print and '?'
+ * for others, without blanks at the end, as much as there is room for. text NULL: none. */
+void subnet_copy_text(const char *text, char *to, size_t size);
+
 /* Adds a device with ports 1 to port_count, none of them linked. id NULL: from guid. Returns its
  * place, or -1 with err. */
 int subnet_add(struct subnet *subnet, enum subnet_kind kind, uint64_t guid, const char *id,

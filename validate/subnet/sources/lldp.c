@@ -67,16 +67,6 @@ static json_t *one_of(json_t *value, size_t i)
     return json_is_array(value) ? json_array_get(value, i) : value;
 }
 
-/* A switch may call itself and its ports anything: what does not print goes into no terminal and no
- * file. */
-static void copy(const char *text, char *to, size_t size)
-{
-    snprintf(to, size, "%s", text ? text : "");
-    for (; *to; to++)
-        if (!isprint((unsigned char)*to))
-            *to = '?';
-}
-
 /* "100GbaseCR4", "2.5GbaseT", "1000BaseTFD": the speed that a kind of Ethernet's name begins with.
  */
 static struct subnet_rate rate_of(const char *kind)
@@ -155,10 +145,10 @@ static int add_neighbor(struct subnet_neighbors *gathering, const char *interfac
     id = id_of(chassis);
     if (!id || !label || !is_switch(chassis))
         return 0;
-    copy(interface, neighbor.interface, sizeof neighbor.interface);
-    copy(id, neighbor.chassis, sizeof neighbor.chassis);
-    copy(name, neighbor.name, sizeof neighbor.name);
-    copy(label, neighbor.port, sizeof neighbor.port);
+    subnet_copy_text(interface, neighbor.interface, sizeof neighbor.interface);
+    subnet_copy_text(id, neighbor.chassis, sizeof neighbor.chassis);
+    subnet_copy_text(name, neighbor.name, sizeof neighbor.name);
+    subnet_copy_text(label, neighbor.port, sizeof neighbor.port);
     neighbor.rate = rate_of(
         json_string_value(json_object_get(json_object_get(port, "auto-negotiation"), "current")));
     neighbor.age_s = age_of(json_string_value(json_object_get(value, "age")));
@@ -297,7 +287,8 @@ static int add_side(struct subnet *subnet, const struct subnet_neighbors *gather
             const struct subnet_neighbor *item = &items[order[k]];
             struct subnet_port *port = subnet_port(subnet, device, (int)(k - i) + 1);
 
-            copy(is_node_side ? item->interface : item->port, port->label, sizeof port->label);
+            subnet_copy_text(is_node_side ? item->interface : item->port, port->label,
+                             sizeof port->label);
             port->active = item->rate;
             port_of[order[k]] = (int)(port - subnet->ports);
         }
