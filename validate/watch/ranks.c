@@ -221,7 +221,6 @@ struct odd {
     size_t idle, busy, unknown;
     const struct watch_node *idle_node, *busy_node; /* NULL also when they are of several */
     const struct watch_rank *idle_rank, *busy_rank; /* the first of them */
-    bool has_io;                                    /* of busy_rank or idle_rank */
 };
 
 static void odd_take(struct odd *odd, const struct watch_node *node, const struct watch_rank *rank)
