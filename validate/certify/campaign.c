@@ -21,9 +21,15 @@ struct campaigning {
     struct certify *base; /* options, configuration, JSON of all its runs */
     struct campaign campaign;
     struct group group;
+    char *partition; /* the group's; NULL: none */
     char name[CAMPAIGN_NAME], printed[600];
-    char run[64]; /* the last one */
-    bool is_vain; /* ... had no node or no job, for other reasons than that the nodes are busy */
+    char run[64];   /* the last one */
+    bool is_vain;   /* ... had no node or no job, for other reasons than that nodes are busy */
+    bool lacks_job; /* ... had nodes, but no job */
+    struct hostlist vain; /* partitions in which runs had no job, since one was not in vain */
+    bool has_others;      /* nodes that are left outside of these are free, or will be */
+    int broken;           /* failures in a row: slurmctld did not answer, or a run was in vain and
+                             no other partition had a free node */
     int wait_s;
 };
 
@@ -139,21 +145,64 @@ static int campaign_look(struct campaigning *doing, const struct cluster *cluste
     return rv;
 }
 
-/* Asks the controller and the history. Returns 0, or -1 with err. */
-static int look(struct campaigning *doing, struct error *err)
+/* The group of the partitions that are up, but for those to avoid. Returns 0, or -1 with err. */
+static int group_beside(struct campaigning *doing, const struct cluster *cluster,
+                        const struct hostlist *avoided, struct error *err)
 {
     const struct certify_options *options = &doing->base->options;
-    struct cluster cluster = {0};
+    struct cluster beside = *cluster;
     int rv;
 
     group_clear(&doing->group);
+    free(doing->partition);
+    doing->partition = NULL;
+    beside.partitions = calloc(cluster->partition_count + 1, sizeof *beside.partitions);
+    beside.partition_count = 0;
+    if (!beside.partitions)
+        return error_set(err, "out of memory for the cluster's partitions");
+    for (size_t i = 0; i < cluster->partition_count; i++)
+        if (!hostlist_contains(avoided, cluster->partitions[i].name))
+            beside.partitions[beside.partition_count++] = cluster->partitions[i];
+    rv = group_choose(&beside, &doing->campaign, options->partition, (size_t)options->at_a_time,
+                      &doing->group, err);
+    if (rv == 0 && doing->group.partition &&
+        !(doing->partition = strdup(doing->group.partition->name)))
+        rv = error_set(err, "out of memory for the name of a partition");
+    doing->group.partition = NULL; /* it ends with the cluster */
+    free(beside.partitions);
+    return rv;
+}
+
+/* The next group. A partition in which a run had no job gets another try when no other has a free
+ * node, as the refusal may pass; after many in vain not while others have nodes to wait for. */
+static int group_find(struct campaigning *doing, const struct cluster *cluster, struct error *err)
+{
+    const struct hostlist none = {0};
+    bool is_busy;
+
+    if (group_beside(doing, cluster, &doing->vain, err) != 0)
+        return -1;
+    is_busy = doing->group.busy > 0;
+    doing->has_others = doing->group.ready > 0 || is_busy;
+    if (doing->vain.count == 0 || doing->group.ready > 0 ||
+        (is_busy && doing->broken >= CAMPAIGN_BROKEN_MOST))
+        return 0;
+    hostlist_clear(&doing->vain);
+    return group_beside(doing, cluster, &none, err);
+}
+
+/* Asks the controller and the history. Returns 0, or -1 with err. */
+static int look(struct campaigning *doing, struct error *err)
+{
+    struct cluster cluster = {0};
+    int rv;
+
     if (doing->base->operations->open(err) != 0 ||
         doing->base->operations->load(&cluster, err) != 0)
         return -1;
     rv = campaign_look(doing, &cluster, err);
     if (rv == 0)
-        rv = group_choose(&cluster, &doing->campaign, options->partition,
-                          (size_t)options->at_a_time, &doing->group, err);
+        rv = group_find(doing, &cluster, err);
     cluster_clear(&cluster);
     return rv;
 }
@@ -178,9 +227,13 @@ static int group_run(struct campaigning *doing, int argc, char **argv, size_t *t
                               .operations = doing->base->operations,
                               .live_directory = doing->base->live_directory,
                               .undo = {.journal = -1, .keeper_pipe = -1}};
-    int status = certify_run(&certify, argc, argv);
+    int status;
 
+    if (doing->partition)
+        certify.options.partition = doing->partition; /* and no other that has the same nodes */
+    status = certify_run(&certify, argc, argv);
     *tested = certify.count;
+    doing->lacks_job = certify.count > 0 && certify.lacks_job;
     doing->is_vain = certify.count > 0 ? certify.lacks_job : certify.is_broken;
     text_put(doing->run, sizeof doing->run, "%s", certify.run);
     doing->base->options.jitter_s = 0;
@@ -287,10 +340,24 @@ static int broken_end(const struct campaigning *doing)
     return COMMAND_UNKNOWN;
 }
 
+/* After a run and the look behind it. Returns whether the campaign is to end for its failures. */
+static bool failure_count(struct campaigning *doing)
+{
+    if (!doing->is_vain) {
+        hostlist_clear(&doing->vain);
+        doing->broken = 0;
+        return false;
+    }
+    if (doing->lacks_job && doing->vain.count > 0)
+        return false; /* another partition comes first */
+    doing->broken++;
+    return doing->broken >= CAMPAIGN_BROKEN_MOST && !(doing->lacks_job && doing->has_others);
+}
+
 /* Looks and tests until nothing is left that will be free. Returns the exit status. */
 static int campaign_run(struct campaigning *doing, int argc, char **argv)
 {
-    int broken = 0, status = -1;
+    int status = -1;
     struct error err = {""};
     char next[200];
 
@@ -302,7 +369,7 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
             fprintf(stderr, "muster certify: campaign %s: %s\n", doing->name, err.text);
             if (doing->base->is_misused)
                 return COMMAND_USAGE;
-            if (++broken == CAMPAIGN_BROKEN_MOST)
+            if (++doing->broken >= CAMPAIGN_BROKEN_MOST)
                 return broken_end(doing);
             wait_some(doing);
             continue;
@@ -314,7 +381,8 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
             text_put(next, sizeof next, "; waiting until %zu busy node%s free", doing->group.busy,
                      doing->group.busy == 1 ? " is" : "s are");
             print_progress(doing, stderr, next);
-            broken = 0;
+            if (doing->vain.count == 0)
+                doing->broken = 0;
             wait_some(doing);
             continue;
         }
@@ -332,11 +400,12 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
                     doing->name, doing->base->conf.history_path, doing->run, doing->name);
             return COMMAND_UNKNOWN;
         }
+        if (doing->lacks_job && doing->partition)
+            hostlist_append(&doing->vain, doing->partition);
         if (look(doing, &err) == 0) {
             record_progress(doing);
             doing->is_vain &= doing->campaign.counts[CAMPAIGN_LEFT] >= left;
-            broken = doing->is_vain ? broken + 1 : 0;
-            if (broken == CAMPAIGN_BROKEN_MOST)
+            if (failure_count(doing))
                 return broken_end(doing);
             if (doing->campaign.counts[CAMPAIGN_LEFT] < left)
                 doing->wait_s = CAMPAIGN_WAIT_LEAST_S;
@@ -364,5 +433,7 @@ int certify_campaign(struct certify *base, int argc, char **argv)
     status = campaign_run(&doing, argc, argv);
     campaign_clear(&doing.campaign);
     group_clear(&doing.group);
+    hostlist_clear(&doing.vain);
+    free(doing.partition);
     return status;
 }

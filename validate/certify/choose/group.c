@@ -25,8 +25,10 @@ static enum availability availability_of(const struct cluster_node *node, enum p
  * campaign, or certified by it. */
 struct role_table {
     enum plan_role *roles;
-    bool *is_left, *is_certified, *is_of_partition;
-    const char **ready; /* names */
+    bool *is_left, *is_certified;
+    bool *has_partition;   /* one that a run may be in */
+    bool *is_of_partition; /* of the group's */
+    const char **ready;    /* names */
 };
 
 static int role_table_make(const struct cluster *cluster, const struct campaign *campaign,
@@ -38,10 +40,11 @@ static int role_table_make(const struct cluster *cluster, const struct campaign 
     *table = (struct role_table){.roles = calloc(count, sizeof *table->roles),
                                  .is_left = calloc(count, sizeof *table->is_left),
                                  .is_certified = calloc(count, sizeof *table->is_certified),
+                                 .has_partition = calloc(count, sizeof *table->has_partition),
                                  .is_of_partition = calloc(count, sizeof *table->is_of_partition),
                                  .ready = calloc(count, sizeof *table->ready)};
-    if (!table->roles || !table->is_left || !table->is_certified || !table->is_of_partition ||
-        !table->ready ||
+    if (!table->roles || !table->is_left || !table->is_certified || !table->has_partition ||
+        !table->is_of_partition || !table->ready ||
         name_index_build((const char *const *)campaign->nodes.names, campaign->nodes.count,
                          &index) != 0)
         return -1;
@@ -63,8 +66,28 @@ static void role_table_clear(struct role_table *table)
     free(table->roles);
     free(table->is_left);
     free(table->is_certified);
+    free(table->has_partition);
     free(table->is_of_partition);
     free(table->ready);
+}
+
+/* Finds the nodes of the partitions that are up, or of the wanted one. */
+static int role_table_partition(const struct cluster *cluster, const char *wanted,
+                                struct role_table *table)
+{
+    for (size_t i = 0; i < cluster->partition_count; i++) {
+        const struct cluster_partition *partition = &cluster->partitions[i];
+        struct hostlist_set members;
+
+        if (wanted ? strcmp(partition->name, wanted) != 0 : !partition->is_up)
+            continue;
+        if (hostlist_set_make(&partition->nodes, &members) != 0)
+            return -1;
+        for (size_t k = 0; k < cluster->node_count; k++)
+            table->has_partition[k] |= hostlist_set_contains(&members, cluster->nodes[k].name);
+        hostlist_set_clear(&members);
+    }
+    return 0;
 }
 
 /* Counts what is left, and finds the partition that has most of what is ready. */
@@ -77,7 +100,8 @@ static int role_table_sort(const struct cluster *cluster, const char *wanted,
     for (size_t i = 0; i < cluster->node_count; i++) {
         if (!table->is_left[i])
             continue;
-        switch (availability_of(&cluster->nodes[i], table->roles[i])) {
+        switch (table->has_partition[i] ? availability_of(&cluster->nodes[i], table->roles[i])
+                                        : AVAILABILITY_AWAY) {
         case AVAILABILITY_READY:
             table->ready[group->ready++] = cluster->nodes[i].name;
             break;
@@ -129,6 +153,8 @@ int group_choose(const struct cluster *cluster, const struct campaign *campaign,
 
     *group = (struct group){0};
     rv = role_table_make(cluster, campaign, &table);
+    if (rv == 0)
+        rv = role_table_partition(cluster, partition, &table);
     if (rv == 0)
         rv = role_table_sort(cluster, partition, &table, group);
     for (size_t i = 0; rv == 0 && i < cluster->node_count; i++) {

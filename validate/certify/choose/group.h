@@ -16,8 +16,8 @@ struct group {
                                */
     size_t ready;             /* nodes that are left and could be tested now, wanted among them */
     size_t busy;              /* ... that will be free: jobs or reservations have them */
-    size_t away;              /* ... drained by somebody else, down by intent, in no partition, of a
-                                 name that is too long */
+    size_t away;              /* ... drained by somebody else, down by intent, in no partition that
+                                 is up, of a name that is too long */
 };
 
 /* partition: NULL: any. most: of wanted; 0: all. Returns 0, or -1 with err. Release with

@@ -143,10 +143,12 @@ static double missed_s;          /* ... and from when on slurmctld does not eith
 static bool is_idle;
 static double job_at_s, lasting_s, listing_s, given_back_s;
 static int looks;
-/* partitions: p alone; p and q, of n1, n2 and n6; p of n1, and q of all */
-static enum { ONE_PARTITION, TWO_PARTITIONS, PARTITION_IN_ANOTHER } partition_kind;
-static int partitions_down; /* of p and q, the last ones first */
-static const char *named;   /* -w; NULL: not given */
+/* partitions: p alone; p and q, of n1, n2 and n6; p of n1, and q of all; both of all */
+static enum { ONE_PARTITION, TWO_PARTITIONS, PARTITION_IN_ANOTHER, TWIN_PARTITIONS } partition_kind;
+static const char *closed = ""; /* the partition that refuses the account of BatteryUser's jobs */
+static double taken_until_s;    /* the site has reserved the healthy nodes */
+static int partitions_down;     /* of p and q, the last ones first */
+static const char *named;       /* -w; NULL: not given */
 /* the node with which no job for suspect reports starts: another has it since, or nobody knows why;
  * of which nodes they were read */
 static const char *spoiling = "";
@@ -353,7 +355,8 @@ static int load_all(struct cluster *cluster, struct error *err)
             .is_responding = strcmp(nodes[i].name, cut_off) != 0 || now_s < missed_s,
             .boot_time =
                 world.job != 0 && !strcmp(nodes[i].name, rebooted) ? time(NULL) + 10 : 1000,
-            .is_reserved = world.nodes[i].is_reserved};
+            .is_reserved =
+                world.nodes[i].is_reserved || (nodes[i].kind == HEALTHY && now_s < taken_until_s)};
         snprintf(node->state, sizeof node->state, node->is_drained ? "drained" : "idle");
     }
     return cluster_index(cluster, err);
@@ -374,7 +377,7 @@ static int load_nodes(struct cluster *cluster, struct error *err)
 
 static bool is_in_partition(int node, int partition)
 {
-    return partition_kind == ONE_PARTITION    ? true
+    return partition_kind == ONE_PARTITION || partition_kind == TWIN_PARTITIONS ? true
            : partition_kind == TWO_PARTITIONS ? (nodes[node].kind == HEALTHY) == partition
                                               : partition == 1 || node == 0;
 }
@@ -617,8 +620,7 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
 
 static int allocation_query(const struct allocation_request *request, struct error *err)
 {
-    (void)request;
-    if (jobs_kind == NO_ACCOUNT) {
+    if (jobs_kind == NO_ACCOUNT || strcmp(request->partition, closed) == 0) {
         count_try();
         return allocation_refused(err, "no allocation of", "n1", "muster", ESLURM_INVALID_ACCOUNT);
     }
@@ -2021,6 +2023,32 @@ static void ends_a_campaign(void)
     jobs_kind = JOBS;
 }
 
+/* Most of the free nodes are in q. */
+static void tests_the_other_partitions_of_one_that_refuses(void)
+{
+    struct campaign found;
+
+    partition_kind = TWO_PARTITIONS;
+    closed = "q";
+    is_int(campaign("may", &found), COMMAND_UNKNOWN, "a campaign that one partition refuses");
+    ok(!certify_stop, "... ends");
+    is_int((long long)found.counts[CAMPAIGN_FAILED], 1, "... and tests the nodes of the other");
+    is_int((long long)found.counts[CAMPAIGN_LEFT], 4, "... the rest is left");
+    campaign_clear(&found);
+    closed = "p";
+    taken_until_s = now_s + 3600;
+    campaign("april", &found);
+    ok(!certify_stop, "one where the nodes of the other are not free ends, too");
+    is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 3, "... once they were, and were tested");
+    campaign_clear(&found);
+    partition_kind = TWIN_PARTITIONS;
+    is_int(campaign("june", &found), COMMAND_FAIL, "one whose nodes are in another one too");
+    is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 4, "... tests them there");
+    campaign_clear(&found);
+    partition_kind = ONE_PARTITION;
+    closed = "";
+}
+
 static void names_what_is_never_tested(void)
 {
     struct campaign found;
@@ -2600,6 +2628,7 @@ int main(void)
     jobs_last_as_long_as_their_steps();
     waits_for_no_node_of_a_busy_cluster_that_completes_later();
     ends_a_campaign();
+    tests_the_other_partitions_of_one_that_refuses();
     names_what_is_never_tested();
     keeps_a_run_of_a_campaign_while_the_history_is_busy();
     campaign_partners_are_of_the_partition_of_their_group();

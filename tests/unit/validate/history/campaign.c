@@ -248,6 +248,8 @@ static void groups(void)
     is_group(&cluster, &campaign, 0, "n[7-8] + ; 2 0 0", "... then in the next");
     cluster.partition_count = 1;
     is_group(&cluster, &campaign, 0, " + ; 0 0 2", "in no partition a node cannot be tested");
+    nodes[6].is_allocated = !(nodes[6].is_idle = false);
+    is_group(&cluster, &campaign, 0, " + ; 0 0 2", "... nor once its job has ended");
     memset(longest, 'n', sizeof longest - 1);
     nodes[0].name = longest;
     hostlist_clear(&campaign.nodes);
