@@ -158,9 +158,14 @@ static int waiting_load(struct cluster *cluster, struct error *err)
         if (rv != 0)
             break;
         rv = hostlist_expand(info->node_list ? info->node_list : "", &more, err);
-        for (size_t k = 0; rv == 0 && k < more.count; k++)
+        for (size_t k = 0; rv == 0 && k < more.count; k++) {
+            struct cluster_node *node = run ? cluster_node(cluster, more.names[k]) : NULL;
+
+            if (node)
+                node->is_in_run = true;
             if (hostlist_append(names, more.names[k]) != 0)
                 rv = error_set(err, "out of memory for the cluster's reservations");
+        }
         hostlist_clear(&more);
     }
     slurm_free_reservation_info_msg(found);

@@ -38,6 +38,7 @@ struct cluster_node {
     bool is_down, is_drained; /* drained: DRAIN is set, jobs may still run */
     bool is_responding;
     bool is_reserved; /* in a reservation of others that is active: MAINT or RES */
+    bool is_in_run;   /* in the reservation of a run, which is active */
     bool is_waiting;  /* in the reservation CLUSTER_WAITING */
     bool is_absent;   /* powered down, rebooting, future, or about to be: nothing to talk to by
                          intent */

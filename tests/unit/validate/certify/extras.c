@@ -79,7 +79,9 @@ int main(void)
 
     for (int i = 0; i < NODES; i++)
         nodes[i] = (struct cluster_node){.name = names[i], .extra = over};
-    nodes[0].is_reserved = nodes[2].is_reserved = true;
+    nodes[0].is_in_run = nodes[2].is_in_run = true;
+    for (int i = 0; i < NODES; i++)
+        nodes[i].is_reserved = true; /* n2 by the site */
     ours = (struct node_run){.name = "n1", .plan.role = ROLE_TEST};
     certify_extras(&certify);
     is_str(changed, "n[1-2]=;",
