@@ -33,7 +33,7 @@ ROW(integer, CERTIFY_YIELD_S, 15, "s", "chosen 2026-11", "the run that began fir
 ROW(real, CERTIFY_AGAIN_S, 3, "s", "chosen 2026-11", "of runs that began together, each tries again within") \
 ROW(integer, CERTIFY_DUE_S, 216000, "s", "chosen 2026-11", "a nightly run renews what ends within two nights, whenever in the night they are: a node that is busy in one has the other") \
 ROW(real, CERTIFY_DUE_SHARE, 0.6, "ratio", "chosen 2026-11", "of CertificateValidity, where that is less: the timer of each night is in time whatever the validity") \
-ROW(integer, CERTIFY_KEEP_S, 86400, "s", "chosen 2026-11", "a certificate of a higher level is worth keeping if it lasts so long") \
+ROW(integer, CERTIFY_KEEP_S, 86400, "s", "chosen 2026-11", "a certificate of a higher level is worth keeping if it lasts so long, or the share that is due") \
 ROW(integer, CERTIFY_ALLOCATE_S, 20, "s", "chosen 2026-11", "Slurm may take to start the job of a run") \
 ROW(integer, CERTIFY_ALLOCATE_NEXT_S, 60, "s", "chosen 2026-11", "the same after a job of the run: epilogs and CompleteWait come first") \
 ROW(integer, CERTIFY_NOTED_S, 5, "s", "chosen 2026-11", "Slurm may take to note why a job did not start") \

@@ -76,13 +76,13 @@ static bool is_to_have_one(const struct node_run *node_run)
     return node_run->is_in_job && outcome_tested(&node_run->outcome) == VERDICT_PASS;
 }
 
-/* How long a certificate of a higher level has to last to stay. One that is due is renewed: the
- * nights that are left are for nodes that are busy. */
+/* How long a certificate of a higher level has to last to stay. A run of what is due renews that
+ * and no more, also of partners: the nights that are left are for nodes that are busy. */
 static time_t keep_s(const struct certify *certify)
 {
     double ahead_s = turn_ahead_s((double)certify->conf.certificate_valid_s);
 
-    return certify->options.is_due ? (time_t)fmax(CERTIFY_KEEP_S, ahead_s) : CERTIFY_KEEP_S;
+    return (time_t)(certify->options.is_due ? ahead_s : fmin(CERTIFY_KEEP_S, ahead_s));
 }
 
 /* Returns how many nodes are to have a certificate, or -1 with err. */

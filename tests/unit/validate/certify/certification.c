@@ -1170,6 +1170,7 @@ static enum certify_level level; /* of the next runs */
 static bool keeps_history, is_suspects, is_due;
 static int failed_rails; /* AllowFailedRails */
 static const char *golden = "", *mounts = "";
+static long valid_s; /* CertificateValidity; 0: as it is without configuration */
 
 /* The cluster and the run as they are at first; certify is to be cleared. */
 static void begin(struct certify *certify, bool is_dry_run)
@@ -1208,6 +1209,8 @@ static void begin(struct certify *certify, bool is_dry_run)
     snprintf(certify->conf.gpu_container, sizeof certify->conf.gpu_container, "%s",
              container ? container : "");
     certify->conf.allow_failed_rails = failed_rails;
+    if (valid_s > 0)
+        certify->conf.certificate_valid_s = valid_s;
     hostlist_expand(mounts, &certify->conf.mounts, NULL);
     snprintf(certify->conf.golden_path, sizeof certify->conf.golden_path, "%s", golden);
     snprintf(path, sizeof path, "%s/history.db", directory);
@@ -1800,40 +1803,47 @@ static void certificate_kept(void)
     certify_clear(&certify);
 }
 
-/* n1's certificate is of a higher level. */
-static void renews_what_is_due(void)
+/* n1's certificate is of a higher level, and ends after so long. */
+static void with_a_higher_level(time_t left_s, bool is_due_run, const char *what, bool is_renewed)
 {
     static struct certify certify;
     char path[256], until[32];
+    struct records none = {0};
+    struct error err;
 
-    kept_until = time(NULL) + CERTIFY_DUE_S - 3600;
+    kept_until = time(NULL) + left_s;
     text_time(until, sizeof until, "%Y-%m-%d %H:%M", (time_t)kept_until);
     snprintf(path, sizeof path, "%s/history.db", directory);
-    has_extra = true;
+    unlink(path);
+    history_add(
+        path,
+        &(struct history_run){.run = "r0", .level = "full", .time = record_now_s(), .seconds = 60},
+        &(struct history_node){
+            .node = "n1", .verdict = VERDICT_PASS, .certified_until = until, .rail_mbps = NAN},
+        1, &none, 0, &err);
+    has_extra = keeps_history = true;
     keeping = 0;
-    for (int i = 0; i < 2; i++) {
-        struct records none = {0};
-        struct error err;
-
-        unlink(path);
-        history_add(
-            path,
-            &(struct history_run){
-                .run = "r0", .level = "full", .time = record_now_s(), .seconds = 60},
-            &(struct history_node){
-                .node = "n1", .verdict = VERDICT_PASS, .certified_until = until, .rail_mbps = NAN},
-            1, &none, 0, &err);
-        keeps_history = true;
-        is_due = i == 0;
-        run(&certify, false);
-        is_int(strstr(world.nodes[0].extra, "\"muster_level\":3,") == NULL, is_due,
-               is_due ? "a certificate of a higher level that is due is renewed"
-                      : "... and stays where its node is tested for another reason");
-        certify_clear(&certify);
-    }
-    keeps_history = has_extra = false;
+    is_due = is_due_run;
+    run(&certify, false);
+    is_int(strstr(world.nodes[0].extra, "\"muster_level\":3,") == NULL, is_renewed, "%s", what);
+    certify_clear(&certify);
+    is_due = keeps_history = has_extra = false;
     keeping = -1;
     kept_until = 4000000000;
+}
+
+static void renews_what_is_due(void)
+{
+    with_a_higher_level(CERTIFY_DUE_S - 3600, true,
+                        "a certificate of a higher level that is due is renewed", true);
+    with_a_higher_level(CERTIFY_DUE_S - 3600, false,
+                        "... and stays where its node is tested for another reason", false);
+    valid_s = 86400;
+    with_a_higher_level(20 * 3600, true, "where all last a day, one that is not due yet stays",
+                        false);
+    with_a_higher_level(20 * 3600, false, "... whyever its node is tested", false);
+    with_a_higher_level(10 * 3600, false, "... and one that ends sooner is renewed", true);
+    valid_s = 0;
 }
 
 static void others_write(void)
