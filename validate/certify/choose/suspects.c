@@ -29,7 +29,8 @@
 
 static bool is_suspect_report(const struct record *record)
 {
-    return record_code(record) == FAULT_NODE_REPORTED && record->verdict == VERDICT_WARN &&
+    return catalog_is_test(record->test, TEST_PREFLIGHT_SUSPECTS) &&
+           record_code(record) == FAULT_NODE_REPORTED && record->verdict == VERDICT_WARN &&
            record->node;
 }
 

@@ -29,6 +29,7 @@
 #include "validate/history/stage_values.h"
 #include "validate/slurm/allocation.h"
 #include "validate/slurm/ended.h"
+#include "validate/slurm/ran.h"
 #include "lib/base/history_figure.h"
 
 /* Whole certifications, from the choice of nodes to the report, on a cluster that the test makes
@@ -1058,6 +1059,33 @@ static int step(const struct step *wanted, const struct process *process,
 }
 
 static bool has_silent_reports; /* no suspect report can be read */
+static bool has_other_warnings; /* n1 has one about n6, behind another test's warning of n2 */
+
+int ran_query(struct ran *asked, size_t count, struct error *err)
+{
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        asked[i].has_node = asked[i].has_holder = true;
+    return 0;
+}
+
+bool ran_is_true(const struct ran *asked)
+{
+    return asked->has_node && asked->has_holder;
+}
+
+static void warnings(const struct hostlist *names, const struct process *process)
+{
+    static const char *const tests[2] = {"host.config", "preflight.suspects"};
+
+    for (size_t task = 0; task < names->count; task++)
+        for (int i = 0; i < 2 && strcmp(names->names[task], "n1") == 0; i++)
+            line(process,
+                 "%zu: {\"suite\":\"suspects\",\"test\":\"%s\",\"time\":1,\"run\":"
+                 "\"preflight-7-1000\",\"node\":\"%s\",\"peer\":\"n1\",\"verdict\":\"warn\","
+                 "\"code\":\"node_reported\",\"message\":\"reported\"}",
+                 task, tests[i], i == 0 ? "n2" : "n6");
+}
 
 static int step_on(const struct hostlist *names, const char *partition, int wait_s,
                    char *const *words, const struct process *process, struct process_result *result,
@@ -1076,6 +1104,8 @@ static int step_on(const struct hostlist *names, const char *partition, int wait
         was_read[index_of(names->names[i])] = true;
     if (has_silent_reports)
         return error_set(err, "no job for the suspect reports");
+    if (has_other_warnings)
+        warnings(names, process);
     *result = (struct process_result){.end = PROCESS_EXITED};
     return 0;
 }
@@ -2470,6 +2500,18 @@ static void reads_suspect_reports_of_the_other_nodes(void)
     is_taken = is_srun_killed = is_suspects = false;
 }
 
+static void takes_no_other_warning_for_a_suspect_report(void)
+{
+    static struct certify certify;
+
+    is_suspects = has_other_warnings = true;
+    run(&certify, false);
+    ok(has_note(&certify, "n6: reported"), "a node is tested because of a suspect report");
+    ok(!has_note(&certify, "n2: reported"), "... and not because of another test's warning");
+    certify_clear(&certify);
+    is_suspects = has_other_warnings = false;
+}
+
 /* Nodes of a partition that is down on purpose keep their suspect reports. */
 static void reads_suspect_reports_where_a_partition_is_up(void)
 {
@@ -2672,6 +2714,7 @@ int main(void)
     claims_nothing_left_after_a_dry_run();
     knows_no_suspects_without_reports();
     reads_suspect_reports_of_the_other_nodes();
+    takes_no_other_warning_for_a_suspect_report();
     reads_suspect_reports_where_a_partition_is_up();
     partners_are_of_the_partition_of_who_is_tested();
     idle_any_time();
