@@ -26,6 +26,7 @@ ROW(integer, REACH_RESTART_S, 3, "s", "chosen 2026-11", "before slurmd is asked 
 ROW(integer, PROCESS_TICK_MS, 100, "ms", "chosen 2026-11", "between looks for a signal while a command runs") \
 ROW(real, PROCESS_END_S, 3, "s", "chosen 2026-11", "from the last word of a program to its end") \
 ROW(integer, RETEST_CONFIRM_S, 30, "s", "chosen 2026-11", "a living run is without a job and lifts no drain, at most") \
+ROW(integer, RESERVATION_ENDLESS_S, 31536000, "s", "standard 2026-11: slurmctld/reservation.c, a reservation of INFINITE minutes ends a year after its begin", "a reservation that lasts so long has no end") \
 ROW(integer, RETEST_UNMARKED_S, 3600, "s", "chosen 2026-11", "a living run has a reservation without end and no mark on its nodes, at most") \
 ROW(integer, UNDO_GONE_S, 30, "s", "chosen 2026-11", "for a job to be canceled and a reservation to be free") \
 ROW(integer, UNDO_COMPLETING_S, 8, "s", "chosen 2026-11", "then for the job to end: on a node that is lost it never does") \

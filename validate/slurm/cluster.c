@@ -125,15 +125,6 @@ int cluster_load_node(const char *name, struct cluster *cluster, struct error *e
     return -1;
 }
 
-const char *cluster_run_name(const char *reservation)
-{
-    static const char begin[] = CLUSTER_RUN "2"; /* all runs begin with their year */
-
-    return reservation && strncmp(reservation, begin, strlen(begin)) == 0
-               ? reservation + strlen(CLUSTER_RUN)
-               : NULL;
-}
-
 /* Who waits for a certificate, and whether a node's reservation is somebody else's. */
 static int waiting_load(struct cluster *cluster, struct error *err)
 {

@@ -140,8 +140,10 @@ int cluster_reserve(const char *name, const char *nodes, const char *users, int 
                     struct error *err);
 /* The reservation of a run is named by this and the run: "muster-20261120-161200-1a2b". */
 #define CLUSTER_RUN "muster-"
-/* The run whose reservation has that name, a part of it; NULL: it is no run's. */
+/* The run whose reservation has that name, a part of it; NULL: it does not have the form of one. */
 const char *cluster_run_name(const char *reservation);
+/* Whether a reservation of these times ends by itself. */
+bool cluster_has_end(time_t begin, time_t end);
 /* 0 also when there is no such reservation. */
 int cluster_unreserve(const char *name, struct error *err);
 

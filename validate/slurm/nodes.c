@@ -7,7 +7,8 @@
 
 #include "lib/constants/slurm_constants.h"
 
-/* The cluster's nodes once the controller has told them: nothing here needs libslurm. */
+/* The cluster's nodes and reservations once the controller has told them: nothing here needs
+ * libslurm. */
 
 static int compare_names(const void *a, const void *b)
 {
@@ -75,6 +76,29 @@ const char *cluster_unknown_node(const struct cluster *cluster, const struct hos
             return names->names[i];
         }
     return NULL;
+}
+
+const char *cluster_run_name(const char *reservation)
+{
+    static const char form[] = "dddddddd-dddddd-xxxx"; /* digits, hexadecimal digits */
+    const char *name;
+
+    if (!reservation || strncmp(reservation, CLUSTER_RUN, strlen(CLUSTER_RUN)) != 0)
+        return NULL;
+    name = reservation + strlen(CLUSTER_RUN);
+    if (strlen(name) != strlen(form))
+        return NULL;
+    for (size_t i = 0; form[i]; i++)
+        if (form[i] == '-'
+                ? name[i] != '-'
+                : !strchr("0123456789abcdef", name[i]) || (form[i] == 'd' && name[i] > '9'))
+            return NULL;
+    return name;
+}
+
+bool cluster_has_end(time_t begin, time_t end)
+{
+    return end - begin < RESERVATION_ENDLESS_S;
 }
 
 int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting,

@@ -89,8 +89,8 @@ int cluster_reservation(const char *name, struct hostlist *nodes, time_t *since,
         if (!info->name || strcmp(info->name, name) != 0)
             continue;
         rv = hostlist_expand(info->node_list ? info->node_list : "", nodes, err) == 0 ? 1 : -1;
-        if (since) /* as cluster_reserve() makes them */
-            *since = info->flags & RESERVE_FLAG_PURGE_COMP ? 0 : info->start_time;
+        if (since)
+            *since = cluster_has_end(info->start_time, info->end_time) ? 0 : info->start_time;
     }
     slurm_free_reservation_info_msg(found);
     return rv;

@@ -77,6 +77,32 @@ static void states(void)
     is_state(NODE_STATE_UNKNOWN, false, "unknown");
 }
 
+static void reservations_of_runs(void)
+{
+    static const char *const others[] = {"muster-2nd-floor",
+                                         "muster-20261120",
+                                         "muster-20261120-161200",
+                                         "muster-20261120-161200-",
+                                         "muster-20261120-161200-1a",
+                                         "muster-20261120-161200-1a2g",
+                                         "muster-20261120-161200-1A2B",
+                                         "muster-2026112a-161200-1a2b",
+                                         "muster-20261120-161200-1a2bc",
+                                         "muster-20261120_161200-1a2b",
+                                         "muster",
+                                         "muster-",
+                                         "site",
+                                         NULL};
+
+    is_str(cluster_run_name("muster-20261120-161200-1a2b"), "20261120-161200-1a2b",
+           "a run's name from that of its reservation");
+    for (int i = 0; others[i]; i++)
+        ok(!cluster_run_name(others[i]), "%s is no run's", others[i]);
+    ok(!cluster_run_name(NULL), "... nor is one without a name");
+    ok(cluster_has_end(1000, 1000 + 7200), "a reservation of two hours has an end");
+    ok(!cluster_has_end(1000, 1000 + 365 * 86400), "one of Slurm's INFINITE minutes has none");
+}
+
 /* A user who means another cluster must not have this one certified. */
 static void mean_clusters(void)
 {
@@ -144,6 +170,7 @@ int main(void)
     free(cluster.by_name);
     free(cluster.nodes);
     states();
+    reservations_of_runs();
     mean_clusters();
     uplinks_beside_jobs();
     return tap_done();
