@@ -141,8 +141,9 @@ void retest_reservation_changed(const char *reservation, const struct hostlist *
     char *folded = hostlist_fold_for_slurm(nodes);
 
     snprintf(text, 400,
-             "reservation %.95s left unchanged: it contains %.150s now, not the nodes of the run; "
-             "next: scontrol delete reservation=%.95s",
+             "reservation %.95s left unchanged: it contains %.100s now, not the nodes of the run; "
+             "it ends by itself, or a run in an hour deletes it; next: scontrol delete "
+             "reservation=%.95s, or reserve under another name what is to stay",
              reservation, folded ? folded : "other nodes", reservation);
     free(folded);
 }
