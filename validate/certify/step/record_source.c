@@ -51,6 +51,7 @@ static bool is_wanted(const struct record *record, void *context)
     } else if (source->records >= source->records_most || source->bytes >= source->bytes_most) {
         error_set(&why, "more than %zu records, or %zu bytes in them", source->records_most,
                   source->bytes_most);
+        doubt_note(taking, record, &why);
     } else if (recordfile_doubt(record, &why) != 0) {
         error_prefix(&why, "%.60s%s%.63s", record->test, record->node ? " of " : "",
                      record->node ? record->node : "");

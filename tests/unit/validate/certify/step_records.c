@@ -25,6 +25,7 @@ static struct hostlist both;
  * its own for %d. */
 static const char *printed;
 static int times;
+static const char *last; /* the line behind them; NULL: none */
 
 static int run_step(const struct step *step, const struct process *process,
                     struct process_result *result, struct error *err)
@@ -45,6 +46,8 @@ static int run_step(const struct step *step, const struct process *process,
         *at = '\0';
         process->on_line(text, false, process->context);
     }
+    if (last)
+        process->on_line(last, false, process->context);
     *result = (struct process_result){.end = PROCESS_EXITED};
     return 0;
 }
@@ -117,6 +120,24 @@ static void bounded(void)
        "rank 0 says no more of each");
 }
 
+/* A node that fails tells so, however much it has told before. */
+static void doubts_who_fails_beyond_the_bound(void)
+{
+    static const char passes[] =
+        "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"m%d\"}";
+
+    last = "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"verdict\":\"fail\","
+           "\"message\":\"slow\"}";
+    step_with(passes, CERTIFY_RECORDS_OF_NODE, false);
+    is_int(verdict_of(1), VERDICT_UNKNOWN, "a failure beyond the bound makes its node unknown");
+    is_int(verdict_of(0), VERDICT_NONE, "... and no other");
+    last = "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n1\",\"verdict\":\"fail\","
+           "\"message\":\"slow\"}";
+    step_with(passes, CERTIFY_RECORDS_OF_NODE, false);
+    is_int(verdict_of(0), VERDICT_NONE, "... none that another tells of");
+    last = NULL;
+}
+
 static void text_bounded(void)
 {
     static char line[1000];
@@ -155,6 +176,7 @@ int main(void)
 {
     cluster_make();
     bounded();
+    doubts_who_fails_beyond_the_bound();
     text_bounded();
     possible();
     records_clear(&certify.records);
