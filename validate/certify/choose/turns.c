@@ -3,6 +3,7 @@
 
 #include "validate/certify/choose/turns.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -142,16 +143,18 @@ int certify_take_turns(struct certify *certify, struct error *err)
 {
     struct turn_node *nodes = calloc(certify->count + 1, sizeof *nodes);
     struct hostlist busy = {0}, chosen = {0};
-    int rv = -1, lock = -1;
+    int rv = nodes ? 0 : error_set(err, "out of memory for %zu nodes", certify->count), lock = -1;
 
-    if (!nodes) {
-        error_set(err, "out of memory for %zu nodes", certify->count);
-    } else if (geteuid() == 0 && (lock = testing_lock(certify->runs, err)) < 0) {
+    if (rv == 0 && geteuid() == 0 && (lock = testing_lock(certify->runs, err)) < 0) {
         /* a host without a place for journals has no other runs to heed */
-        certify_note(certify, "cannot tell whether another run tests the same nodes: %s",
-                     err->text);
+        rv = errno == ENOENT ? 0 : -1;
+        error_prefix(err, "cannot tell whether another run tests the same nodes");
+        if (rv == 0)
+            certify_note(certify, "%s", err->text);
     }
-    if (nodes && (lock < 0 || testing_read(certify->runs, certify->run, &busy, err) == 0)) {
+    if (rv == 0 && lock >= 0)
+        rv = testing_read(certify->runs, certify->run, &busy, err);
+    if (rv == 0) {
         certify_others(certify, &busy);
         turns_choose(certify, &busy, nodes);
         turns_take(certify, &busy, nodes, &chosen);

@@ -9,7 +9,8 @@
  * Returns 0, or -1 with err. */
 int certify_due(struct certify *certify, struct error *err);
 /* Leaves alone what other runs on this host test now and what is beyond TestCap, and tells other
- * runs of the rest. Returns 0, or -1 with err. */
+ * runs of the rest. Returns 0, or -1 with err, also where another run does not let go of the lock:
+ * two on one node would be measured against each other. */
 int certify_take_turns(struct certify *certify, struct error *err);
 /* Takes those that were certified out of the reservation in which nodes wait for that. */
 void certify_leave_waiting(struct certify *certify);

@@ -3,6 +3,7 @@
 
 #include "validate/certify/settle/actions.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -125,22 +126,33 @@ static size_t drain_cap(const struct certify *certify)
 struct actions {
     struct certify *certify;
     int lock; /* from the count of what is drained to the drains: other runs of this host wait */
+    bool lacks_lock; /* another run has it, lock_err says so: what that drains is not known */
+    struct error lock_err;
     struct cluster now; /* nothing: it could not be read, err says why */
     struct error err;
     struct batch drains, comments;
 };
+
+static void actions_lock(struct actions *actions)
+{
+    const struct certify *certify = actions->certify;
+
+    actions->lock = -1;
+    if (!certify->is_root || certify->options.is_dry_run)
+        return;
+    actions->lock = testing_lock(certify->runs, &actions->lock_err);
+    actions->lacks_lock = actions->lock < 0 && errno != ENOENT;
+}
 
 /* Counts what muster has out of service now, whoever of its runs and tools took it: those whose
  * drain was lifted for the test too, unless they passed. */
 static void actions_begin(struct actions *actions)
 {
     struct certify *certify = actions->certify;
-    struct error err;
     bool is_known;
     size_t count;
 
-    actions->lock =
-        certify->is_root && !certify->options.is_dry_run ? testing_lock(certify->runs, &err) : -1;
+    actions_lock(actions);
     is_known = certify->operations->load_nodes(&actions->now, &actions->err) == 0;
     count = cap_taken(is_known ? &actions->now : &certify->cluster);
 
@@ -278,14 +290,36 @@ static int strike_of(struct certify *certify, const char *node, const struct out
     return strike < 0 ? 1 : strike;
 }
 
+/* Until the node has said that it was muster's gate, its drain is Slurm's. */
+static enum plan_role role_of(const struct node_run *node_run)
+{
+    return node_run->plan.wants_refusal ? ROLE_FAULTY : node_run->plan.role;
+}
+
+/* Before the lock, as the history may take long to answer. */
+static void strike_count(struct certify *certify, struct node_run *node_run)
+{
+    const struct outcome_fault *ground = outcome_ground(&node_run->outcome), *near = NULL;
+
+    if (node_run->is_decided || node_run->strike > 0 || role_of(node_run) != ROLE_TEST)
+        return;
+    if (ground && ground->is_near)
+        near = ground;
+    else if (node_run->outcome.is_near)
+        near = outcome_worst(&node_run->outcome);
+    if (!near)
+        return;
+    node_run->strike = strike_of(certify, node_run->name, near);
+    strike(certify, node_run, near);
+}
+
 /* Decides about a node, once. */
 static void decide(struct actions *actions, struct node_run *node_run)
 {
     struct certify *certify = actions->certify;
-    const struct outcome_fault *ground = outcome_ground(&node_run->outcome), *near = NULL;
-    /* until the node has said that it was muster's gate, its drain is Slurm's */
-    struct decision_facts facts = {.role = node_run->plan.wants_refusal ? ROLE_FAULTY
-                                                                        : node_run->plan.role,
+    const struct outcome_fault *ground = outcome_ground(&node_run->outcome);
+    struct decision_facts facts = {.role = role_of(node_run),
+                                   .strike = node_run->strike,
                                    .verdict = outcome_tested(&node_run->outcome),
                                    .is_near = node_run->outcome.is_near,
                                    .ground = !ground           ? GROUND_NONE
@@ -294,21 +328,13 @@ static void decide(struct actions *actions, struct node_run *node_run)
 
     if (node_run->is_decided)
         return;
-    if (facts.ground == GROUND_NEAR)
-        near = ground;
-    else if (facts.is_near)
-        near = outcome_worst(&node_run->outcome);
-    if (near && facts.role == ROLE_TEST) {
-        node_run->strike = facts.strike = strike_of(certify, node_run->name, near);
-        strike(certify, node_run, near);
-    }
     node_run->is_decided = true;
-    node_run->decision =
-        decision_make(&facts, &(struct decision_rules){.is_dry_run = certify->options.is_dry_run,
-                                                       .no_drain = certify->options.no_drain,
-                                                       .strikes = certify->conf.strikes,
-                                                       .drained = certify->drained,
-                                                       .cap = drain_cap(certify)});
+    node_run->decision = decision_make(
+        &facts, &(struct decision_rules){.is_dry_run = certify->options.is_dry_run,
+                                         .no_drain = certify->options.no_drain,
+                                         .strikes = certify->conf.strikes,
+                                         .drained = certify->drained,
+                                         .cap = actions->lacks_lock ? 0 : drain_cap(certify)});
     if ((node_run->decision == DECISION_DRAIN || node_run->decision == DECISION_KEEP) &&
         !is_drainable(actions, node_run))
         node_run->decision = DECISION_NOTHING;
@@ -337,8 +363,11 @@ void certify_drop_silent(struct certify *certify)
     if (!is_any)
         return;
     certify_alike(certify);
-    actions_begin(&actions);
     for (size_t i = 0; i < certify->count; i++)
+        if (is_lost(&certify->node_runs[i]))
+            strike_count(certify, &certify->node_runs[i]);
+    actions_begin(&actions);
+    for (size_t i = 0; i < certify->count && !actions.lacks_lock; i++) /* else at the end */
         if (is_lost(&certify->node_runs[i]))
             decide(&actions, &certify->node_runs[i]);
     actions_take(&actions);
@@ -352,6 +381,8 @@ void certify_drains_decide(struct certify *certify)
 
     certify_alike(certify);
     certify_alike_report(certify);
+    for (size_t i = 0; i < certify->count; i++)
+        strike_count(certify, &certify->node_runs[i]);
     actions_begin(&actions);
     for (size_t i = 0; i < certify->count; i++) {
         decide(&actions, &certify->node_runs[i]);
@@ -359,16 +390,20 @@ void certify_drains_decide(struct certify *certify)
             hostlist_append(&spared, certify->node_runs[i].name);
     }
     actions_take(&actions);
-    if (spared.count > 0) {
-        folded = hostlist_fold(&spared);
+    folded = spared.count > 0 ? hostlist_fold(&spared) : NULL;
+    if (spared.count > 0 && actions.lacks_lock)
+        certify_note(certify,
+                     "NOT DRAINED: %s failed, but another run of this host may be draining nodes "
+                     "(DrainCap): %s",
+                     folded ? folded : "some nodes", actions.lock_err.text);
+    else if (spared.count > 0)
         certify_note(certify,
                      "NOT DRAINED: %s failed too, but muster has drained %zu node%s and may drain "
                      "at most %zu of %zu (DrainCap=%.0f%%)",
                      folded ? folded : "others", certify->drained, text_plural(certify->drained),
                      drain_cap(certify), certify->cluster.node_count,
                      certify->conf.drain_cap_percent);
-        free(folded);
-    }
+    free(folded);
     hostlist_clear(&spared);
 }
 

@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -2439,6 +2440,24 @@ static void fails_none_when_stopped(void)
     certify_clear(&certify);
 }
 
+/* Two runs on one node would be measured against each other. */
+static void tests_nothing_while_another_run_chooses(void)
+{
+    static struct certify certify;
+    char path[512];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/runs/.turn", directory);
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ok(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0, "another run has the lock");
+    is_int(run(&certify, false), COMMAND_UNKNOWN, "... for too long");
+    is_int(allocations, 0, "... and nothing is tested");
+    has_str(last_line(), "cannot tell whether another run tests the same nodes",
+            "... which is said");
+    certify_clear(&certify);
+    close(fd);
+}
+
 static void claims_nothing_left_after_a_dry_run(void)
 {
     static struct certify certify;
@@ -2711,6 +2730,7 @@ int main(void)
     names_nodes_whose_cables_are_not_checked();
     idle();
     fails_none_when_stopped();
+    tests_nothing_while_another_run_chooses();
     claims_nothing_left_after_a_dry_run();
     knows_no_suspects_without_reports();
     reads_suspect_reports_of_the_other_nodes();

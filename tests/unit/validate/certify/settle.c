@@ -3,6 +3,7 @@
 
 #include "validate/certify/settle/actions.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -151,15 +152,19 @@ int undo_note_down(struct undo *undo, const char *node, const char *reason, stru
 }
 
 /* other runs of this host, which wait for the lock */
-static int lock;
+static int lock, lock_reason; /* reason: why it is not to be had, an errno; 0: it is */
 static void (*at_lock)(void); /* what one of them does before it lets go of it */
 
 int testing_lock(const char *directory, struct error *err)
 {
     (void)directory;
-    (void)err;
     if (at_lock)
         at_lock();
+    if (lock_reason != 0) {
+        error_set(err, "cannot lock");
+        errno = lock_reason;
+        return -1;
+    }
     return lock = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
@@ -355,6 +360,51 @@ static void other_run_drains_meanwhile(void)
     ok(fcntl(lock, F_GETFD) < 0, "... and the lock is let go of");
 }
 
+static void drains_none_while_another_run_decides(void)
+{
+    static struct certify certify;
+
+    lock_reason = EWOULDBLOCK;
+    run_all(&certify);
+    ok(!world[1].is_drained, "without the lock nothing is drained");
+    is_int(node_runs[1].decision, DECISION_SPARE, "... as the cap may be reached");
+    has_str(notes,
+            "NOT DRAINED: n[2,9] failed, but another run of this host may be draining nodes "
+            "(DrainCap): cannot lock",
+            "... which is said");
+    ok(world[5].is_drained && world[5].is_settled, "one of ours that failed is drained again");
+    run_begin(&certify);
+    certify.conf.drain_cap_percent = 30;
+    node_runs[1].is_silent = true;
+    certify_drop_silent(&certify);
+    ok(!node_runs[1].is_decided, "about a silent node is decided later");
+    lock_reason = 0;
+    certify_drains_decide(&certify);
+    ok(world[1].is_drained, "... with the lock");
+    lock_reason = ENOENT;
+    run_all(&certify);
+    ok(world[1].is_drained, "a host without a place for journals has no other runs");
+    lock_reason = 0;
+}
+
+static bool has_strike;
+
+static void look_for_the_strike(void)
+{
+    has_strike = node_runs[6].strike == 1;
+}
+
+/* The history may be busy for as long as other runs wait for the lock. */
+static void counts_strikes_before_it_has_the_lock(void)
+{
+    static struct certify certify;
+
+    at_lock = look_for_the_strike;
+    run_all(&certify);
+    at_lock = NULL;
+    ok(has_strike, "a suspect's strikes are counted before other runs have to wait");
+}
+
 static void drain_by_admin(int node)
 {
     snprintf(world[node].reason, sizeof world[node].reason, "DIMM A3, RMA 4711");
@@ -526,6 +576,8 @@ int main(void)
 {
     healthy_controller();
     other_run_drains_meanwhile();
+    drains_none_while_another_run_decides();
+    counts_strikes_before_it_has_the_lock();
     admin_drains_meanwhile();
     drains_again_what_an_admin_resumed();
     controller_goes();
