@@ -373,14 +373,14 @@ static int lost_replace(struct certify *certify, struct error *err)
 }
 
 /* Tries until there is an allocation or nobody more is found to be left out. names: who is to be
- * had; at last those of the job, to be cleared. before: the job whose place it takes, or 0. Returns
- * what allocation_get() gave at last. */
-static int allocation_try(struct certify *certify, uint32_t before, struct hostlist *names,
-                          struct error *err)
+ * had; at last those of the job, to be cleared. before: the job whose place it takes, or 0. Without
+ * a job at last, err says why. */
+static void allocation_try(struct certify *certify, uint32_t before, struct hostlist *names,
+                           struct error *err)
 {
-    int rv = -1;
-
     for (int i = 0; i < CERTIFY_ALLOCATE_TRIES && names->count > 0; i++) {
+        int rv;
+
         progress_doing(&certify->progress, "%zu node%s of partition %s", names->count,
                        text_plural(names->count), certify->partition);
         rv = certify->operations->allocation_get(
@@ -406,7 +406,6 @@ static int allocation_try(struct certify *certify, uint32_t before, struct hostl
         hostlist_clear(names);
         choose(certify, names);
     }
-    return rv;
 }
 
 /* Whether Slurm would have the battery's job: seen before a drain is lifted. */
@@ -431,15 +430,22 @@ static enum stage stage_of(const struct certify *certify)
                                          : STAGE_CERTIFICATE;
 }
 
-/* code: why there is no job; FAULT_NONE: others may have the nodes, or it is not known. */
+/* There is no job. code: FAULT_NONE: others may have the nodes, or it is not known why. */
+static void lack_note(struct certify *certify, const struct hostlist *names, enum fault_code code,
+                      const struct error *err)
+{
+    certify_all_fault(certify, names, stage_of(certify), VERDICT_UNKNOWN, code, "slurm.state",
+                      err->text);
+    progress_end(&certify->progress, VERDICT_UNKNOWN, "%s", err->text);
+}
+
+/* err: why there is no job, if there is none. */
 static void allocation_note(struct certify *certify, const struct hostlist *names,
-                            enum fault_code code, const struct error *err)
+                            const struct error *err)
 {
     if (certify->job_id == 0) {
-        certify->lacks_job |= code == FAULT_NONE && names->count > 0;
-        certify_all_fault(certify, names, stage_of(certify), VERDICT_UNKNOWN, code, "slurm.state",
-                          err->text);
-        progress_end(&certify->progress, VERDICT_UNKNOWN, "%s", err->text);
+        certify->lacks_job |= names->count > 0;
+        lack_note(certify, names, FAULT_NONE, err);
         return;
     }
     for (size_t i = 0; i < names->count; i++)
@@ -471,7 +477,6 @@ void certify_allocate(struct certify *certify)
     struct hostlist names = {0};
     struct error err = {""};
     char text[200];
-    int rv;
 
     certify->job = JOB_CHECK;
     if (candidates(certify, &names) > 0) {
@@ -479,13 +484,12 @@ void certify_allocate(struct certify *certify)
         if (*text)
             progress_print(&certify->progress, "the tests end early if they are slow: %s", text);
         progress_begin(&certify->progress, "allocate");
-        rv = allocation_prepare(certify, &names, &err);
-        if (rv == 0) {
+        if (allocation_prepare(certify, &names, &err) == 0) {
             hostlist_clear(&names);
             candidates(certify, &names);
-            rv = allocation_try(certify, 0, &names, &err);
+            allocation_try(certify, 0, &names, &err);
         }
-        allocation_note(certify, &names, FAULT_NONE, &err);
+        allocation_note(certify, &names, &err);
     }
     hostlist_clear(&names);
 }
@@ -514,8 +518,8 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
     if (names.count > 0) {
         progress_begin(&certify->progress, "allocate");
         if (rv == 0)
-            rv = allocation_try(certify, before, &names, &err);
-        allocation_note(certify, &names, FAULT_NONE, &err);
+            allocation_try(certify, before, &names, &err);
+        allocation_note(certify, &names, &err);
     } else if (before != 0) {
         certify->operations->job_cancel(before, NULL);
     }
@@ -542,7 +546,6 @@ bool certify_allocate_again(struct certify *certify)
     uint32_t before = certify->job_id;
     struct hostlist names;
     struct error err = {"the controller lost the job"};
-    enum fault_code code = FAULT_NONE;
     char text[200];
 
     if (certify_stop || (state != CLUSTER_JOB_OVER && state != CLUSTER_JOB_LOST))
@@ -556,19 +559,20 @@ bool certify_allocate_again(struct certify *certify)
     for (size_t i = 0; i < names.count; i++)
         certify_node_run(certify, names.names[i])->is_in_job = certify->job != JOB_CHECK;
     certify->job_id = 0;
-    if (state == CLUSTER_JOB_LOST && lost_replace(certify, &err) == 0) {
-        allocation_try(certify, 0, &names, &err);
-    } else if (state == CLUSTER_JOB_OVER && allocation_failed(certify, &names) > 0) {
-        hostlist_clear(&names);
-        choose(certify, &names);
-        allocation_try(certify, 0, &names, &err);
-    } else if (state == CLUSTER_JOB_OVER) {
+    if (state == CLUSTER_JOB_OVER && allocation_failed(certify, &names) == 0) {
         most_text(certify, certify->job, text, sizeof text);
         error_set(&err, "job %u was cancelled, or ended by Slurm, before the tests finished%s%s",
                   before, *text ? "; " : "", text);
-        code = FAULT_NOT_MEASURED;
+        lack_note(certify, &names, FAULT_NOT_MEASURED, &err);
+    } else {
+        if (state == CLUSTER_JOB_OVER) {
+            hostlist_clear(&names);
+            choose(certify, &names);
+        }
+        if (state == CLUSTER_JOB_OVER || lost_replace(certify, &err) == 0)
+            allocation_try(certify, 0, &names, &err);
+        allocation_note(certify, &names, &err);
     }
-    allocation_note(certify, &names, code, &err);
     hostlist_clear(&names);
     return true;
 }
