@@ -79,9 +79,8 @@ long labels_take(struct labels *labels, const char *line, const char **text)
     return task;
 }
 
-const char *labels_skip(const struct labels *labels, const char *line)
+long labels_split(const struct labels *labels, const char *line, const char **text)
 {
-    const char *rest;
-
-    return label_read(labels, line, &rest) < 0 ? line : rest;
+    *text = line;
+    return label_read(labels, line, text);
 }

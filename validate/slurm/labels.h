@@ -33,7 +33,8 @@ void labels_clear(struct labels *labels);
  * (*text is NULL). */
 long labels_take(struct labels *labels, const char *line, const char **text);
 
-/* The line behind its label; the line itself where it has none, as srun's own. */
-const char *labels_skip(const struct labels *labels, const char *line);
+/* The same of a line that is not to be put together: *text is what is behind its label, or the line
+ * where it is not of a task (-1), as srun's own. */
+long labels_split(const struct labels *labels, const char *line, const char **text);
 
 #endif

@@ -4,8 +4,7 @@
 #include "validate/slurm/node_lines.h"
 
 int node_lines_begin(const struct cluster *cluster, const struct hostlist *nodes,
-                     void (*take)(const char *node, const char *line, void *context), void *context,
-                     struct node_lines *lines)
+                     node_lines_fn *take, void *context, struct node_lines *lines)
 {
     *lines = (struct node_lines){.take = take, .context = context};
     return cluster_task_nodes(cluster, nodes, &lines->nodes) == 0
@@ -22,14 +21,13 @@ void node_lines_end(struct node_lines *lines)
 void node_lines_read(const char *line, bool is_error, void *context)
 {
     struct node_lines *lines = context;
+    node_lines_fn *take = is_error ? lines->take_error : lines->take;
     const char *text;
-    long task;
+    long task = is_error ? labels_split(&lines->labels, line, &text)
+                         : labels_take(&lines->labels, line, &text);
 
-    if (is_error) {
-        complaint_add(&lines->complaint, labels_skip(&lines->labels, line));
-        return;
-    }
-    task = labels_take(&lines->labels, line, &text);
-    if (task >= 0)
-        lines->take(lines->nodes.names[task], text, lines->context);
+    if (task >= 0 && take)
+        take((size_t)task, lines->nodes.names[task], text, lines->context);
+    else if (is_error)
+        complaint_add(&lines->complaint, text);
 }

@@ -8,19 +8,21 @@
 
 /* What the tasks of a step with labels say, one on each node: whose a line is srun tells, so that
  * no node speaks for another. */
+typedef void node_lines_fn(size_t task, const char *node, const char *line, void *context);
 struct node_lines {
     struct hostlist nodes; /* of the tasks */
     struct labels labels;
     struct complaint complaint; /* from standard error, without its label */
-    void (*take)(const char *node, const char *line, void *context); /* of standard output */
+    node_lines_fn *take;        /* of standard output */
+    node_lines_fn *take_error;  /* ... error, not put together: complaint has only srun's own then;
+                                   NULL, as at first: complaint has all */
     void *context;
 };
 
 /* Of a step on these nodes. Returns 0, or -1 when memory is out or a node is not the cluster's.
  * Release with node_lines_end() in any case. */
 int node_lines_begin(const struct cluster *cluster, const struct hostlist *nodes,
-                     void (*take)(const char *node, const char *line, void *context), void *context,
-                     struct node_lines *lines);
+                     node_lines_fn *take, void *context, struct node_lines *lines);
 void node_lines_end(struct node_lines *lines);
 
 /* For struct process: on_line, with the struct node_lines as its context. */

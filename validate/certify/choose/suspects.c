@@ -17,7 +17,7 @@
 #include "validate/policy/plan.h"
 #include "validate/policy/quick_failures.h"
 #include "validate/slurm/ended.h"
-#include "validate/slurm/labels.h"
+#include "validate/slurm/node_lines.h"
 #include "validate/slurm/ran.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
@@ -39,10 +39,9 @@ struct collected {
     struct certify *certify;
     struct ran *asked; /* strings are the records' */
     size_t count;
-    bool is_any_read;      /* of a partition */
-    struct hostlist nodes; /* of the tasks */
-    struct labels labels;
-    struct record_source *sources; /* of each of the nodes */
+    bool is_any_read; /* of a partition */
+    struct node_lines lines;
+    struct record_source *sources; /* of each of their nodes */
     const struct cluster_partition *partition;
     const char **names;     /* to be asked in it */
     struct hostlist unread; /* ... in vain, and why */
@@ -72,20 +71,12 @@ static void report_add(struct collected *collected, struct record *record)
     record->run = NULL;
 }
 
-static void read_line(const char *line, bool is_error, void *context)
+static void take_line(size_t task, const char *node, const char *line, void *context)
 {
     struct collected *collected = context;
-    struct certify *certify = collected->certify;
-    const char *text;
-    long task;
 
-    if (is_error) {
-        complaint_add(&certify->complaint, labels_skip(&collected->labels, line));
-        return;
-    }
-    task = labels_take(&collected->labels, line, &text);
-    if (task >= 0)
-        (void)record_source_take(certify, &collected->sources[task], STAGE_REACH, text);
+    (void)node;
+    (void)record_source_take(collected->certify, &collected->sources[task], STAGE_REACH, line);
 }
 
 /* What the nodes of a step have told since first. */
@@ -139,9 +130,8 @@ static int reports_read(struct collected *collected, const struct hostlist *name
     struct process_result result;
     int rv;
 
-    if (cluster_task_nodes(&certify->cluster, names, &collected->nodes) != 0 ||
-        labels_make(&collected->nodes, &collected->labels) != 0 ||
-        !(collected->sources = record_sources_make(&collected->nodes, is_own)))
+    if (node_lines_begin(&certify->cluster, names, take_line, collected, &collected->lines) != 0 ||
+        !(collected->sources = record_sources_make(&collected->lines.nodes, is_own)))
         return error_set(err, "out of memory for the suspect reports of %zu nodes", names->count);
     step_muster(&program, "suspects", "--json", NULL);
     rv = certify->operations->step_run_on(
@@ -149,15 +139,16 @@ static int reports_read(struct collected *collected, const struct hostlist *name
         program.argv,
         &(struct process){.deadline_s = certify_deadline_s(SUSPECTS_COLLECT_S, names->count),
                           .grace_s = CERTIFY_GRACE_S,
-                          .on_line = read_line,
-                          .context = collected,
+                          .on_line = node_lines_read,
+                          .context = &collected->lines,
                           .stop = &certify_stop},
         &result, err);
     arguments_clear(&program);
     if (rv != 0 || (result.end == PROCESS_EXITED && result.status == 0))
         return rv;
     error_set(err, "%s",
-              *result.complaint.text ? result.complaint.text : "no answer within the time limit");
+              *collected->lines.complaint.text ? collected->lines.complaint.text
+                                               : "no answer within the time limit");
     return result.end == PROCESS_EXITED ? 1 : -1;
 }
 
@@ -202,8 +193,7 @@ static size_t group_collect(size_t first, size_t count, bool is_last, void *cont
         rv = hostlist_append(&group, names[i]);
     rv = rv == 0 ? reports_read(collected, &group, &collected->why)
                  : error_set(&collected->why, "out of memory for %zu nodes", count);
-    labels_clear(&collected->labels);
-    hostlist_clear(&collected->nodes);
+    node_lines_end(&collected->lines);
     free(collected->sources);
     collected->sources = NULL;
     hostlist_clear(&group);

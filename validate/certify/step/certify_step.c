@@ -77,7 +77,7 @@ static void read_line(const char *line, bool is_error, void *context)
     if (is_error) {
         /* srun's own lines have no label */
         if (has_labels)
-            text = labels_skip(&output->labels, line);
+            (void)labels_split(&output->labels, line, &text);
         if (strncmp(text, RECORD_PROGRESS, strlen(RECORD_PROGRESS)) == 0) {
             output->probe_at = INFINITY;
             progress_doing(&certify->progress, "%s", text + strlen(RECORD_PROGRESS));

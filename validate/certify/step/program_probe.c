@@ -12,7 +12,7 @@
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/step/give_back.h"
 #include "validate/certify/step/step_setup.h"
-#include "validate/slurm/labels.h"
+#include "validate/slurm/node_lines.h"
 #include "validate/slurm/step.h"
 
 struct answer {
@@ -22,32 +22,32 @@ struct answer {
 
 struct probe {
     struct certify *certify;
-    struct hostlist tasks;
-    struct labels lines, errors;
+    struct node_lines lines;
     struct answer *answers; /* [task] */
     const char *program, *container;
-    char complaint[200]; /* the last line of srun's own */
 };
 
-static void read_line(const char *line, bool is_error, void *context)
+static void take_line(size_t task, const char *node, const char *line, void *context)
 {
-    struct probe *probe = context;
-    const char *text;
-    long task = labels_take(is_error ? &probe->errors : &probe->lines, line, &text);
+    const struct probe *probe = context;
 
-    if (task < 0 && is_error && *line)
-        text_put(probe->complaint, sizeof probe->complaint, "%s", line);
-    if (task < 0)
-        return;
-    if (!is_error)
-        probe->answers[task].has_started = true;
-    else if (*text)
-        text_put(probe->answers[task].text, sizeof probe->answers[task].text, "%s", text);
+    (void)node, (void)line;
+    probe->answers[task].has_started = true;
+}
+
+static void take_error(size_t task, const char *node, const char *line, void *context)
+{
+    struct answer *answer = &((const struct probe *)context)->answers[task];
+
+    (void)node;
+    if (*line)
+        text_put(answer->text, sizeof answer->text, "%s", line);
 }
 
 static void tick(void *context)
 {
-    const struct probe *probe = context;
+    const struct node_lines *lines = context;
+    const struct probe *probe = lines->context;
 
     certify_give_back_look(probe->certify);
 }
@@ -68,10 +68,9 @@ static bool probe_run(const struct hostlist *names, struct probe *probe)
     arguments_add(&program, "SLURM_PROCID=0"); /* rank 0 prints */
     arguments_add(&program, "%s", probe->program);
     arguments_add(&program, "--version");
-    if (cluster_task_nodes(&certify->cluster, names, &probe->tasks) == 0 &&
-        labels_make(&probe->tasks, &probe->lines) == 0 &&
-        labels_make(&probe->tasks, &probe->errors) == 0 &&
-        (probe->answers = calloc(names->count + 1, sizeof *probe->answers)))
+    if (node_lines_begin(&certify->cluster, names, take_line, probe, &probe->lines) == 0 &&
+        (probe->answers = calloc(names->count + 1, sizeof *probe->answers))) {
+        probe->lines.take_error = take_error;
         is_run = certify->operations->step_run(
                      &(struct step){.job_id = certify->job_id,
                                     .name = "muster-probe", /* it alone is canceled if it is late */
@@ -87,21 +86,20 @@ static bool probe_run(const struct hostlist *names, struct probe *probe)
                                            probe->container ? CERTIFY_CONTAINER_S : CERTIFY_PROBE_S,
                                            names->count),
                                        .grace_s = CERTIFY_GRACE_S,
-                                       .on_line = read_line,
+                                       .on_line = node_lines_read,
                                        .on_tick = tick,
-                                       .context = probe,
+                                       .context = &probe->lines,
                                        .stop = &certify_stop},
                      &result, &err) == 0 &&
                  result.end == PROCESS_EXITED;
+    }
     arguments_clear(&program);
     return is_run;
 }
 
 static void probe_clear(struct probe *probe)
 {
-    labels_clear(&probe->lines);
-    labels_clear(&probe->errors);
-    hostlist_clear(&probe->tasks);
+    node_lines_end(&probe->lines);
     free(probe->answers);
 }
 
@@ -125,7 +123,7 @@ size_t certify_program_probe(struct certify *certify, enum stage stage,
     if (2 * bad >= names->count)
         bad = 0;
     for (size_t i = 0; bad > 0 && i < names->count; i++) {
-        struct node_run *node_run = certify_node_run(certify, probe.tasks.names[i]);
+        struct node_run *node_run = certify_node_run(certify, probe.lines.nodes.names[i]);
 
         if (!is_bad(&probe.answers[i], is_running) || !node_run)
             continue;
@@ -150,7 +148,7 @@ void certify_container_probe(struct certify *certify, enum stage stage, const ch
     step_program_path(name, path, sizeof path);
     probe_run(names, &probe);
     for (size_t i = 0; i < names->count && !certify_stop; i++) {
-        const char *node = probe.answers ? probe.tasks.names[i] : names->names[i];
+        const char *node = probe.answers ? probe.lines.nodes.names[i] : names->names[i];
         struct node_run *node_run = certify_node_run(certify, node);
 
         if (!node_run || (probe.answers && probe.answers[i].has_started))
@@ -165,9 +163,9 @@ void certify_container_probe(struct certify *certify, enum stage stage, const ch
     if (without.count > 0)
         certify_note(certify, "%s: %s: %s does not start in the container of GpuContainer: %s",
                      stage_name(stage), folded ? folded : "some nodes", name,
-                     *reason            ? reason
-                     : *probe.complaint ? probe.complaint
-                                        : "it said nothing");
+                     *reason                       ? reason
+                     : *probe.lines.complaint.text ? probe.lines.complaint.text
+                                                   : "it said nothing");
     free(folded);
     hostlist_clear(&without);
     probe_clear(&probe);

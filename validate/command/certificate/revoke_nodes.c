@@ -24,8 +24,9 @@ static void interrupt(int signal_number)
     interrupted = signal_number;
 }
 
-static void receive_line(const char *node, const char *line, void *context)
+static void receive_line(size_t task, const char *node, const char *line, void *context)
 {
+    (void)task;
     records_parse_own(context, node, line);
 }
 

@@ -151,10 +151,11 @@ static long keep_newest(struct records *records)
 
 /* ---------------------------------------------------------------- facts from nodes */
 
-static void receive_line(const char *node, const char *line, void *context)
+static void receive_line(size_t task, const char *node, const char *line, void *context)
 {
     struct compare *compare = context;
 
+    (void)task;
     if (records_parse_own(&compare->records, node, line) < 0)
         compare->is_incomplete = true;
 }

@@ -14,8 +14,9 @@
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
 
-static void take_line(const char *node, const char *line, void *context)
+static void take_line(size_t task, const char *node, const char *line, void *context)
 {
+    (void)task;
     doctor_take(context, node, line, record_now_s());
 }
 

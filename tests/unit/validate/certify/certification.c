@@ -1092,13 +1092,14 @@ static int step_on(const struct hostlist *names, const char *partition, int wait
                    char *const *words, const struct process *process, struct process_result *result,
                    struct error *err)
 {
-    (void)partition, (void)wait_s, (void)words, (void)process;
+    (void)partition, (void)wait_s, (void)words;
     if (turn("step", err) != 0)
         return -1;
     if (hostlist_contains(names, spoiling)) {
         *result = (struct process_result){
             .end = is_srun_killed ? PROCESS_TIMED_OUT : PROCESS_EXITED, .status = 1};
-        snprintf(result->complaint.text, sizeof result->complaint.text, "srun: nodes are busy");
+        process->on_line("0: srun: nodes are busy", true, process->context);
+        snprintf(result->complaint.text, sizeof result->complaint.text, "0: srun: nodes are busy");
         return 0;
     }
     for (size_t i = 0; i < names->count; i++)

@@ -43,8 +43,10 @@ int main(void)
     taken("srun: x", -1, "srun: x", "a line of srun's own");
     taken("", -1, "", "an empty line");
     taken(" 3: 0: x", 3, "0: x", "a task writes no other's label");
-    is_str(labels_skip(&labels, " 7: why"), "why", "what is behind a label");
-    is_str(labels_skip(&labels, "srun: error: x"), "srun: error: x", "... or all of the line");
+    is_int(labels_split(&labels, " 7: why", &found), 7, "the task of a line");
+    is_str(found, "why", "... and what is behind its label");
+    is_int(labels_split(&labels, "srun: error: x", &found), -1, "srun's own is of none");
+    is_str(found, "srun: error: x", "... and all of the line");
 
     piece(line, sizeof line, 4, 'a', LABELS_PIECE);
     piece(other, sizeof other, 5, 'b', LABELS_PIECE);
