@@ -27,6 +27,14 @@ int hostlist_append(struct hostlist *list, const char *name)
     return 0;
 }
 
+int hostlist_append_all(struct hostlist *list, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (hostlist_append(list, names[i]) != 0)
+            return -1;
+    return 0;
+}
+
 void hostlist_clear(struct hostlist *list)
 {
     if (!list)

@@ -37,6 +37,8 @@ void hostlist_set_clear(struct hostlist_set *set);
 
 /* Appends a copy of name. Returns 0, or -1 when memory is out. */
 int hostlist_append(struct hostlist *list, const char *name);
+/* The same of each of them. */
+int hostlist_append_all(struct hostlist *list, const char *const *names, size_t count);
 
 /* The short form of the list for people and for muster's own files and options: "n[1-4,7]",
  * "n[1-2].example.org,login"; numbers between one prefix and one suffix folded into ranges and

@@ -64,10 +64,9 @@ static void record_progress(struct campaigning *doing)
 
 static int nodes_copy(const struct hostlist *from, struct hostlist *nodes, struct error *err)
 {
-    for (size_t i = 0; i < from->count; i++)
-        if (hostlist_append(nodes, from->names[i]) != 0)
-            return error_set(err, "out of memory for %zu nodes", from->count);
-    return 0;
+    return hostlist_append_all(nodes, (const char *const *)from->names, from->count) == 0
+               ? 0
+               : error_set(err, "out of memory for %zu nodes", from->count);
 }
 
 /* Each once. */

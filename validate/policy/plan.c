@@ -118,10 +118,8 @@ int plan_elsewhere(const struct cluster *cluster, const struct hostlist *names,
                    plan_elsewhere_fn *report, void *context)
 {
     struct hostlist left = {0};
-    int rv = 0;
+    int rv = hostlist_append_all(&left, (const char *const *)names->names, names->count);
 
-    for (size_t i = 0; rv == 0 && i < names->count; i++)
-        rv = hostlist_append(&left, names->names[i]);
     while (rv == 0 && left.count > 0)
         rv = elsewhere_next(
             plan_partition(cluster, NULL, (const char *const *)left.names, left.count), &left,

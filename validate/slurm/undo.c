@@ -298,10 +298,9 @@ struct held {
 
 static int held_add(const struct hostlist *nodes, struct hostlist *held, struct error *err)
 {
-    for (size_t i = 0; i < nodes->count; i++)
-        if (hostlist_append(held, nodes->names[i]) != 0)
-            return error_set(err, "no memory");
-    return 0;
+    return hostlist_append_all(held, (const char *const *)nodes->names, nodes->count) == 0
+               ? 0
+               : error_set(err, "no memory");
 }
 
 static int held_find(const struct undoing *undoing, struct held *held, struct error *err)

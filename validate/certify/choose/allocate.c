@@ -97,8 +97,8 @@ static int reserve(struct certify *certify, const struct hostlist *names, struct
     for (size_t i = 0; i < names->count; i++)
         if (certify_node_run(certify, names->names[i])->plan.role == ROLE_RETEST)
             minutes = 0;
-    for (size_t i = 0; names != &certify->reserved && i < names->count; i++)
-        hostlist_append(&certify->reserved, names->names[i]);
+    if (names != &certify->reserved)
+        hostlist_append_all(&certify->reserved, (const char *const *)names->names, names->count);
     snprintf(certify->reservation, sizeof certify->reservation, CLUSTER_RUN "%s", certify->run);
     if (certify_reserve(certify, names, minutes, err) == 0)
         return 0;

@@ -185,14 +185,13 @@ static size_t group_collect(size_t first, size_t count, bool is_last, void *cont
     const char **names = collected->names + first;
     size_t known = certify->records.count;
     struct hostlist group = {0};
-    int rv = 0;
+    int rv;
 
     if (certify_stop)
         return 0;
-    for (size_t i = 0; rv == 0 && i < count; i++)
-        rv = hostlist_append(&group, names[i]);
-    rv = rv == 0 ? reports_read(collected, &group, &collected->why)
-                 : error_set(&collected->why, "out of memory for %zu nodes", count);
+    rv = hostlist_append_all(&group, names, count) == 0
+             ? reports_read(collected, &group, &collected->why)
+             : error_set(&collected->why, "out of memory for %zu nodes", count);
     node_lines_end(&collected->lines);
     free(collected->sources);
     collected->sources = NULL;
