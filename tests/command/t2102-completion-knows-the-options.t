@@ -62,7 +62,7 @@ ok 'shellcheck finds nothing' sh -c \
 # zsh on a terminal of its own: what it lists for a line
 if command -v zsh >/dev/null; then
     complete_zsh() { # LINE
-        PATH=$work/bin:$PATH timeout 600 zsh -f -c '
+        PATH=$work/bin:$PATH timeout 600 env -C "$work" zsh -f -c '
             zmodload zsh/zpty
             zpty shell "TERM=dumb zsh -f -i"
             zpty -w shell "PS1=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -D -u; zstyle \":completion:*\" list-colors; LISTMAX=1000; COLUMNS=200; echo BEG\"\"IN"
@@ -77,9 +77,10 @@ if command -v zsh >/dev/null; then
     like "$(complete_zsh 'muster inven' 'inventory')" 'inventory' 'zsh: sub-commands'
     like "$(complete_zsh 'muster certificate v' 'verify')" 'verify' 'zsh: actions'
     like "$(complete_zsh 'muster policy ' 'verify')" 'check.*simulate.*verify' 'zsh: ... of a usage each'
+    like "$(complete_zsh 'muster policy check cert' 'certificates')" 'certificates' 'zsh: ... and files behind it'
     like "$(complete_zsh 'muster certify --nodes ' 'n2')" 'n1.*n2' 'zsh: nodes'
     like "$(complete_zsh 'muster compare --partition ' 'debug')" 'batch.*debug' 'zsh: partitions'
 else
-    skip 7 'no zsh'
+    skip 8 'no zsh'
 fi
 done_testing
