@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,24 +123,27 @@ struct special {
     double until; /* clock_s() */
 };
 
-/* Writes to a descriptor that does not block: waits for who reads there, but not for ever. */
+/* Waits for who reads there, but not for ever: so much is written at a time that a pipe which has
+ * room takes it at once, also where the descriptor blocks. */
 static ssize_t special_write(void *cookie, const char *bytes, size_t length)
 {
     struct special *special = cookie;
     size_t done = 0;
 
     while (special->failure == 0 && done < length) {
-        ssize_t written = write(special->fd, bytes + done, length - done);
+        size_t part = length - done < PIPE_BUF ? length - done : PIPE_BUF;
         double left = special->until - clock_s();
+        int ready = left <= 0 ? 0
+                              : poll(&(struct pollfd){.fd = special->fd, .events = POLLOUT}, 1,
+                                     (int)(left * 1000) + 1);
+        ssize_t written = ready > 0 ? write(special->fd, bytes + done, part) : -1;
 
         if (written > 0)
             done += (size_t)written;
-        else if (written < 0 && errno != EAGAIN && errno != EINTR)
-            special->failure = errno;
-        else if (left <= 0)
+        else if (ready == 0)
             special->failure = ETIMEDOUT;
-        else
-            poll(&(struct pollfd){.fd = special->fd, .events = POLLOUT}, 1, (int)(left * 1000) + 1);
+        else if (errno != EAGAIN && errno != EINTR)
+            special->failure = errno;
     }
     errno = special->failure;
     return done == length ? (ssize_t)length : 0;
@@ -172,18 +176,13 @@ static int write_special(const struct report_format *format, const struct survey
 static int write_descriptor(const struct report_format *format, const struct survey *survey,
                             int number, const char *path, struct error *err)
 {
-    FILE *stream;
-    int fd, rv;
+    int fd;
 
     if (descriptor_check(number, path, err) != 0)
         return -1;
     fflush(stdout);
     fd = fcntl(number, F_DUPFD_CLOEXEC, 0);
-    stream = fd < 0 ? NULL : fdopen(fd, "w");
-    rv = write_straight(format, survey, stream, path, err);
-    if (stream ? fclose(stream) != 0 && rv == 0 : fd >= 0 && close(fd) != 0)
-        rv = error_set(err, "%s: %m", path);
-    return rv;
+    return fd < 0 ? error_set(err, "%s: %m", path) : write_special(format, survey, fd, path, err);
 }
 
 int format_can_save(const char *path, struct error *err)

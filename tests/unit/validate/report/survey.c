@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -455,6 +456,47 @@ static void saved_where_others_write(void)
     records_clear(&records);
 }
 
+/* `muster report -o >(program)`: such a pipe blocks, and has room for a part of the report only. */
+static void saved_to_a_slow_reader(void)
+{
+    struct records records = records_of(run);
+    struct survey survey;
+    struct error err = {""};
+    const struct report_format *html = format_find("html");
+    char *page = NULL, numbered[32], bytes[4096];
+    size_t size = 0, all = 0;
+    FILE *stream = open_memstream(&page, &size);
+    int ends[2], status = -1;
+    pid_t reader;
+
+    if (!stream || pipe(ends) != 0 || survey_build(&records, NULL, &survey, &err) != 0 ||
+        html->write(stream, &survey) != 0 || fclose(stream) != 0) {
+        ok(false, "a pipe");
+        return;
+    }
+    fflush(stdout);
+    reader = fork();
+    if (reader == 0) {
+        ssize_t got;
+
+        close(ends[1]);
+        usleep(200000);
+        while ((got = read(ends[0], bytes, sizeof bytes)) > 0)
+            all += (size_t)got;
+        _exit(all == size ? 0 : 1);
+    }
+    close(ends[0]);
+    fcntl(ends[1], F_SETPIPE_SZ, 4096);
+    snprintf(numbered, sizeof numbered, "/dev/fd/%d", ends[1]);
+    ok(size > 4096 && format_save(html, &survey, numbered, &err) == 0,
+       "a report of %zu bytes goes into a pipe of 4096", size);
+    close(ends[1]);
+    ok(waitpid(reader, &status, 0) == reader && status == 0, "... and comes out whole");
+    free(page);
+    survey_clear(&survey);
+    records_clear(&records);
+}
+
 /* A /dev of our own, so that what goes wrong here breaks nobody's. */
 static bool has_own_dev(void)
 {
@@ -545,6 +587,7 @@ int main(void)
     doubts();
     files();
     saved_where_others_write();
+    saved_to_a_slow_reader();
     if (has_own_dev())
         saved_to_descriptors();
     else
