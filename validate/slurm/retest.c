@@ -142,8 +142,8 @@ void retest_reservation_changed(const char *reservation, const struct hostlist *
 
     snprintf(text, 400,
              "reservation %.95s left unchanged: it contains %.100s now, not the nodes of the run; "
-             "it ends by itself, or a run in an hour deletes it; next: scontrol delete "
-             "reservation=%.95s, or reserve under another name what is to stay",
+             "it ends by itself, or the next run deletes it once it is an hour old; next: scontrol "
+             "delete reservation=%.95s, or reserve under another name what is to stay",
              reservation, folded ? folded : "other nodes", reservation);
     free(folded);
 }

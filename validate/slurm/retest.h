@@ -41,10 +41,10 @@ void retest_spare(struct cluster *cluster, const struct hostlist *reservations);
 /* Puts right what runs have left that have no job in Slurm, root's or of BatteryUser (battery_uid),
  * and no locked journal in directory (journal.h), and that lift no more drains, watched for
  * confirm_s seconds: nodes that are marked are drained again, and the reservation muster-RUN goes,
- * if it holds them all. What somebody has taken out of it is only unmarked, and it stays then for
- * this time: nothing tells the next run that it was changed. One without marked nodes goes if it
- * does not end by itself and is an hour old. report gets a line for each run and for what stays.
- * Returns how many runs those were, or -1 with err. */
+ * if it holds them all. What somebody has taken out of it is only unmarked, and the reservation
+ * stays then: it ends by itself, or the next run deletes it once it is an hour old, as one without
+ * marked nodes. report gets a line for each run and for what stays. Returns how many runs those
+ * were, or -1 with err. */
 int retest_leftovers(const struct cluster_operations *operations, const struct cluster *cluster,
                      const char *directory, uid_t battery_uid, double confirm_s,
                      const volatile sig_atomic_t *stop, void (*report)(const char *text),
