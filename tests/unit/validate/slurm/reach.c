@@ -129,7 +129,7 @@ int main(void)
     fd = listen_on(&port, 0);
     fill(port);
     is_int(reached(port), REACH_CUT_OFF, "a host that does not take the connection is cut off");
-    slow_name_s = 1.8 * DEADLINE_S;
+    slow_name_s = 1.4 * DEADLINE_S;
     is_int(reached(port), REACH_CUT_OFF, "... also where its name takes its time");
     ok(seconds >= 2 * DEADLINE_S, "... which leaves it all of its own");
     close(fd);
