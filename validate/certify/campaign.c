@@ -290,8 +290,8 @@ static int end(struct campaigning *doing)
                  text_plural(unnamed), CLUSTER_NODE_NAME_MOST);
     if (counts[CAMPAIGN_LEFT] > unnamed)
         text_put(next + strlen(next), sizeof next - strlen(next),
-                 "; the remaining nodes are drained by others, down or powered off; next: muster "
-                 "certify --campaign %s once they are back",
+                 "; the remaining nodes are drained by others, down, powered off or in no "
+                 "partition that is up; next: muster certify --campaign %s once they are back",
                  doing->name);
     print_progress(doing, doing->base->json == stdout ? stderr : stdout, next);
     return counts[CAMPAIGN_FAILED] > 0                                 ? COMMAND_FAIL
