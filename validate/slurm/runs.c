@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/utf8.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
 #include "validate/slurm/retest.h"
@@ -30,7 +29,6 @@ static int reservations_take(struct cluster_run **runs, int *count, struct error
         if (!name)
             continue;
         snprintf(run->run, sizeof run->run, "%s", name);
-        utf8_clean(run->run);
         run->since = info->start_time;
         rv = hostlist_expand(info->node_list ? info->node_list : "", &run->nodes, err);
         *count += rv == 0;
