@@ -272,10 +272,8 @@ static size_t group_query(size_t first, size_t count, bool is_last, void *contex
     struct hostlist names = {0}, left = {0};
     bool has_answer;
     struct error err;
-    int rv = 0;
+    int rv = hostlist_append_all(&names, (const char *const *)query->chosen->names + first, count);
 
-    for (size_t i = 0; rv == 0 && i < count; i++)
-        rv = hostlist_append(&names, query->chosen->names[first + i]);
     if (rv == 0)
         rv = node_lines_begin(&query->compare->cluster, &names, receive_line, query->compare,
                               &lines);
