@@ -8,7 +8,7 @@
 /* Which nodes the next run of a campaign tests. Pure. */
 
 struct group {
-    const struct cluster_partition *partition; /* NULL: none is up */
+    const struct cluster_partition *partition; /* NULL: none is up with a node to test now */
     struct hostlist wanted;   /* left in the campaign and to be tested now, in the partition */
     struct hostlist partners; /* free nodes of the partition that may be tested with them: those
                                  that the campaign has certified, and behind them any where only one
