@@ -10,8 +10,8 @@
  * is left of a run that was killed. */
 
 /* Waits until no other run chooses nodes or decides about drains. Returns a file descriptor, to be
- * closed when that is done, or -1 with err and errno: ENOENT where there is no such directory, so
- * that nobody is. */
+ * closed when that is done, or -1 with err and errno: EWOULDBLOCK when another run does not end
+ * that; else there is no place for the lock, and no other run of this host can be known. */
 int testing_lock(const char *directory, struct error *err);
 
 /* The nodes of all runs but own; nodes must be released. Returns 0, or -1 with err. */

@@ -147,7 +147,7 @@ int certify_take_turns(struct certify *certify, struct error *err)
 
     if (rv == 0 && geteuid() == 0 && (lock = testing_lock(certify->runs, err)) < 0) {
         /* a host without a place for journals has no other runs to heed */
-        rv = errno == ENOENT ? 0 : -1;
+        rv = errno == EWOULDBLOCK ? -1 : 0;
         error_prefix(err, "cannot tell whether another run tests the same nodes");
         if (rv == 0)
             certify_note(certify, "%s", err->text);

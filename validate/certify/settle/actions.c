@@ -141,7 +141,7 @@ static void actions_lock(struct actions *actions)
     if (!certify->is_root || certify->options.is_dry_run)
         return;
     actions->lock = testing_lock(certify->runs, &actions->lock_err);
-    actions->lacks_lock = actions->lock < 0 && errno != ENOENT;
+    actions->lacks_lock = actions->lock < 0 && errno == EWOULDBLOCK;
 }
 
 /* Counts what muster has out of service now, whoever of its runs and tools took it: those whose

@@ -384,6 +384,9 @@ static void drains_none_while_another_run_decides(void)
     lock_reason = ENOENT;
     run_all(&certify);
     ok(world[1].is_drained, "a host without a place for journals has no other runs");
+    lock_reason = EACCES;
+    run_all(&certify);
+    ok(world[1].is_drained, "... nor one where that cannot be written");
     lock_reason = 0;
 }
 

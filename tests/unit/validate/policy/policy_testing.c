@@ -5,10 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -43,6 +45,21 @@ static const char *read_by(const char *run)
     free(folded);
     hostlist_clear(&nodes);
     return text;
+}
+
+enum { LOCKED = 7, NOT_LOCKED, NO_MOUNT };
+
+/* Where the file system of the journals is read-only. */
+static int lock_read_only(void)
+{
+    struct error err;
+
+    if ((unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) ||
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount(directory, directory, NULL, MS_BIND, NULL) != 0 ||
+        mount("none", directory, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) != 0)
+        return NO_MOUNT;
+    return testing_lock(directory, &err) >= 0 ? LOCKED : NOT_LOCKED;
 }
 
 int main(void)
@@ -106,6 +123,14 @@ int main(void)
     close(lock);
     waitpid(pid, &status, 0);
     is_int(WEXITSTATUS(status), 7, "... and has its turn");
+    pid = fork();
+    if (pid == 0)
+        _exit(lock_read_only());
+    waitpid(pid, &status, 0);
+    if (WEXITSTATUS(status) == NO_MOUNT)
+        tap_skip("nothing can be mounted here");
+    else
+        is_int(WEXITSTATUS(status), LOCKED, "a file system that is read-only does not prevent it");
     ok(testing_lock("/proc/nowhere", &err) < 0, "no place for it");
     has_str(err.text, "/proc/nowhere/.turn", "... is named");
     close(b);
