@@ -28,8 +28,9 @@ struct campaigning {
     bool lacks_job; /* ... had nodes, but no job */
     struct hostlist vain; /* partitions in which runs had no job, since one was not in vain */
     bool has_others;      /* nodes that are left outside of these are free, or will be */
-    int broken;           /* failures in a row: slurmctld did not answer, or a run was in vain and
-                             no other partition had a free node */
+    int refused;          /* runs in a row that had no job, when no other partition had a free
+                             node; of one that was waited for they begin anew */
+    int broken;           /* failures in a row: slurmctld did not answer, or a run had no nodes */
     int wait_s;
 };
 
@@ -183,8 +184,10 @@ static int group_find(struct campaigning *doing, const struct cluster *cluster, 
         return -1;
     is_busy = doing->group.busy > 0;
     doing->has_others = doing->group.ready > 0 || is_busy;
+    if (doing->vain.count > 0 && doing->group.ready > 0 && doing->refused >= CAMPAIGN_BROKEN_MOST)
+        doing->refused = 0; /* what was waited for is free */
     if (doing->vain.count == 0 || doing->group.ready > 0 ||
-        (is_busy && doing->broken >= CAMPAIGN_BROKEN_MOST))
+        (is_busy && doing->refused >= CAMPAIGN_BROKEN_MOST))
         return 0;
     hostlist_clear(&doing->vain);
     return group_beside(doing, cluster, &none, err);
@@ -344,13 +347,15 @@ static bool failure_count(struct campaigning *doing)
 {
     if (!doing->is_vain) {
         hostlist_clear(&doing->vain);
-        doing->broken = 0;
+        doing->refused = doing->broken = 0;
         return false;
     }
-    if (doing->lacks_job && doing->vain.count > 0)
+    if (!doing->lacks_job)
+        return ++doing->broken >= CAMPAIGN_BROKEN_MOST;
+    doing->broken = 0;
+    if (doing->vain.count > 0)
         return false; /* another partition comes first */
-    doing->broken++;
-    return doing->broken >= CAMPAIGN_BROKEN_MOST && !(doing->lacks_job && doing->has_others);
+    return ++doing->refused >= CAMPAIGN_BROKEN_MOST && !doing->has_others;
 }
 
 /* Looks and tests until nothing is left that will be free. Returns the exit status. */
@@ -380,8 +385,9 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
             text_put(next, sizeof next, "; waiting until %zu busy node%s free", doing->group.busy,
                      doing->group.busy == 1 ? " is" : "s are");
             print_progress(doing, stderr, next);
+            doing->broken = 0;
             if (doing->vain.count == 0)
-                doing->broken = 0;
+                doing->refused = 0;
             wait_some(doing);
             continue;
         }

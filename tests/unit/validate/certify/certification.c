@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -149,8 +150,11 @@ static int looks;
 static enum { ONE_PARTITION, TWO_PARTITIONS, PARTITION_IN_ANOTHER, TWIN_PARTITIONS } partition_kind;
 static const char *closed = ""; /* the partition that refuses the account of BatteryUser's jobs */
 static double taken_until_s;    /* the site has reserved the healthy nodes */
-static int partitions_down;     /* of p and q, the last ones first */
-static const char *named;       /* -w; NULL: not given */
+/* what fails once: slurmctld does not answer while they are, or a run after that finds no user or
+ * gets no job */
+static enum { NOTHING, A_LOOK, A_USER, A_JOB } failing;
+static int partitions_down; /* of p and q, the last ones first */
+static const char *named;   /* -w; NULL: not given */
 /* the node with which no job for suspect reports starts: another has it since, or nobody knows why;
  * of which nodes they were read */
 static const char *spoiling = "";
@@ -195,6 +199,17 @@ ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags)
     count++;
     memcpy(buffer, &count, size < sizeof count ? size : sizeof count);
     return (ssize_t)size;
+}
+
+/* A campaign has given up the other partition by then. */
+static bool fails_once(int what)
+{
+    if ((int)failing != what || job_tries <= CAMPAIGN_BROKEN_MOST ||
+        (what == A_LOOK ? now_s < taken_until_s - 600 || now_s >= taken_until_s
+                        : now_s < taken_until_s))
+        return false;
+    failing = NOTHING;
+    return true;
 }
 
 static void count_try(void)
@@ -256,7 +271,7 @@ int __wrap_user_find(const char *name, struct user *user, struct error *err);
 int __wrap_user_find(const char *name, struct user *user, struct error *err)
 {
     *user = (struct user){.uid = 977, .gid = 977};
-    if (jobs_kind == NO_USER) {
+    if (jobs_kind == NO_USER || fails_once(A_USER)) {
         count_try();
         return error_set(err, "no such user");
     }
@@ -387,6 +402,8 @@ static bool is_in_partition(int node, int partition)
 static int load(struct cluster *cluster, struct error *err)
 {
     loads++;
+    if (fails_once(A_LOOK))
+        return error_set(err, "slurmctld does not answer");
     if (load_all(cluster, err) != 0)
         return -1;
     cluster->partition_count = partition_kind == ONE_PARTITION ? 1 : 2;
@@ -622,7 +639,7 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
 
 static int allocation_query(const struct allocation_request *request, struct error *err)
 {
-    if (jobs_kind == NO_ACCOUNT || strcmp(request->partition, closed) == 0) {
+    if (jobs_kind == NO_ACCOUNT || strcmp(request->partition, closed) == 0 || fails_once(A_JOB)) {
         count_try();
         return allocation_refused(err, "no allocation of", "n1", "muster", ESLURM_INVALID_ACCOUNT);
     }
@@ -2083,6 +2100,18 @@ static void tests_the_other_partitions_of_one_that_refuses(void)
     ok(!certify_stop, "one where the nodes of the other are not free ends, too");
     is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 3, "... once they were, and were tested");
     campaign_clear(&found);
+    for (int i = A_LOOK; i <= A_JOB; i++) {
+        static const char *const whats[] = {"", "slurmctld", "BatteryUser", "a job"};
+        char name[20];
+
+        snprintf(name, sizeof name, "april-%d", i);
+        failing = i;
+        taken_until_s = now_s + 3600;
+        campaign(name, &found);
+        ok(failing == NOTHING && !certify_stop, "one that lacks %s once then ends, too", whats[i]);
+        is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 3, "... and has tested them as well");
+        campaign_clear(&found);
+    }
     partition_kind = TWIN_PARTITIONS;
     is_int(campaign("june", &found), COMMAND_FAIL, "one whose nodes are in another one too");
     is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 4, "... tests them there");
@@ -2457,6 +2486,12 @@ static void tests_nothing_while_another_run_chooses(void)
             "... which is said");
     certify_clear(&certify);
     close(fd);
+    unlink(path);
+    is_int(mkdir(path, 0700), 0, "a lock that cannot be had at all");
+    run(&certify, false);
+    ok(allocations > 0, "... is no other run: the nodes are tested");
+    certify_clear(&certify);
+    rmdir(path);
 }
 
 static void claims_nothing_left_after_a_dry_run(void)
