@@ -357,6 +357,17 @@ static bool forget_pairs(sqlite3 *database)
     return database_run(database, query, NULL, RUNS_WITH_PAIRS);
 }
 
+/* When what is kept begins. A run's age counts from the one before it where that is earlier, so
+ * that a clock that was ahead once removes nothing. */
+static double kept_since(sqlite3 *database, double now, double keep_s)
+{
+    double before = NAN;
+
+    if (!database_value(database, "SELECT time FROM runs ORDER BY time DESC LIMIT 1", &before))
+        return now - keep_s;
+    return fmin(now, before) - keep_s;
+}
+
 /* After the lock is held, so that runs that end at once get the order in which they are stored. */
 static double end_of(const struct history_run *run)
 {
@@ -377,13 +388,14 @@ int history_add(const char *path, const struct history_run *run, const struct hi
     struct error why = {""};
     sqlite3 *database = database_open(path, &why);
     bool is_double = false, is_done = false;
-    double now;
+    double now, since;
 
     if (database && spill_take_in(database, path, &why) == 0) {
         is_done = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
         now = end_of(run);
+        since = kept_since(database, now, keep_s);
         is_done = is_done && database_add(database, run, now, nodes, count, records) &&
-                  (keep_s <= 0 || forget(database, now - keep_s)) && forget_pairs(database) &&
+                  (keep_s <= 0 || forget(database, since)) && forget_pairs(database) &&
                   sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
         if (!is_done) {
             is_double = sqlite3_errcode(database) == SQLITE_CONSTRAINT;

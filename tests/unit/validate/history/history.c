@@ -307,12 +307,30 @@ static void test_forgetting(void)
     is_int(history_add(path, &(struct history_run){.run = "g", .time = 1010}, NULL, 0, &records, 2,
                        &err),
            0, "a run that keeps two seconds");
-    is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... removes older runs");
-    is_int(count_rows(path, "SELECT count(*) FROM figures"), 14, "... their figures");
+    is_int(count_rows(path, "SELECT count(*) FROM runs"), 4,
+           "... removes those older by more than the run before it");
+    is_int(count_rows(path, "SELECT count(*) FROM figures"), 21, "... their figures");
     seen[0] = '\0';
     history_changes(path, "n1", 1008, 1010, see_change, NULL, &err);
     is_str(seen, "n1 cmdline quiet iommu=pt>- @1009;n1 eth1 firmware 1.0>2.0 @1009;",
            "... but no fact that was in force");
+}
+
+static void keeps_runs_though_a_clock_was_ahead(void)
+{
+    const char *path = in_directory("ahead.db");
+    const double times[] = {1000, 1010, 9000, 1020, 1025};
+    struct error err = {""};
+    char run[16];
+
+    for (int i = 0; i < 5; i++) {
+        snprintf(run, sizeof run, "a%d", i);
+        is_int(history_add(path, &(struct history_run){.run = run, .time = times[i]}, NULL, 0,
+                           &(struct records){0}, 100, &err),
+               0, "a run at %.0f", times[i]);
+    }
+    is_int(count_rows(path, "SELECT count(*) FROM runs"), 5,
+           "a run that is stored while the clock is ahead removes none, nor does the next");
 }
 
 /* ---------------------------------------------------------------- pairs */
@@ -676,6 +694,7 @@ int main(void)
     test_find();
     test_figures();
     test_forgetting();
+    keeps_runs_though_a_clock_was_ahead();
     test_pairs();
     test_codes();
     test_bad_databases();
