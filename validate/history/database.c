@@ -119,6 +119,11 @@ static int has_tables(sqlite3 *database, const char *path, struct error *err)
                          path, found.version, HISTORY_SCHEMA);
     if (found.id == HISTORY_ID && found.version == HISTORY_SCHEMA)
         return 1;
+    if (found.id == HISTORY_ID)
+        return error_set(err,
+                         "%s: found schema %d of an older muster, expected %d; set another "
+                         "HistoryFile, or move it away",
+                         path, found.version, HISTORY_SCHEMA);
     if (found.tables == 0 && found.id == 0)
         return 0;
     return error_set(

@@ -38,7 +38,7 @@ enum { HISTORY_SCHEMA = 4, HISTORY_ID = 0x6d757374 /* "must" */ };
 int database_failed(sqlite3 *database, const char *path, struct error *err);
 
 /* Opens for writing: makes the file and the directory it is in. The file is its owner's alone (mode
- * 0600). NULL with err, also when the file is not muster's or a newer muster's. */
+ * 0600). NULL with err, also when the file is not muster's or has another schema. */
 sqlite3 *database_open(const char *path, struct error *err);
 
 /* Opens for reading: root and the file's owner the file, all others the copy. NULL with err; NULL
@@ -100,9 +100,9 @@ bool database_take_facts(sqlite3 *database, double time);
 int spill_write(const char *path, const struct history_run *run, const struct history_node *nodes,
                 size_t count, const struct records *records, const char *why, struct error *err);
 
-/* Takes in the runs that wait, oldest first, and removes their files. One that is broken is renamed
- * and told on standard error. Returns 0, or -1 with err: then nothing else should be added either.
- */
+/* Takes in the runs that wait, oldest first, and removes their files. One without a
+ * complete run is renamed, one that cannot be read is left there; both are told on standard error.
+ * Returns 0, or -1 with err: then nothing else should be added either. */
 int spill_take_in(sqlite3 *database, const char *path, struct error *err);
 
 #endif

@@ -71,13 +71,16 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
 
 /* ---------------------------------------------------------------- taking in */
 
-/* Whether the file is a whole database of ours with one run. */
-static bool is_whole(const char *path)
+/* Whether the file is a whole database of ours with one run: 1, or 0; -1 with err when it cannot be
+ * read, as another muster's. */
+static int is_whole(const char *path, struct error *err)
 {
     double runs = 0, faults = -1;
     bool is_there, is_good;
-    sqlite3 *database = database_read(path, &is_there, NULL);
+    sqlite3 *database = database_read(path, &is_there, err);
 
+    if (!database && is_there)
+        return -1;
     is_good = database && database_value(database, "SELECT count(*) FROM runs", &runs) &&
               runs == 1 &&
               database_value(database,
@@ -141,13 +144,20 @@ static int take_in_file(sqlite3 *database, const char *path, const char *waiting
 {
     struct stat status;
     char broken[PATH + 8];
+    struct error why = {""};
+    int is_good;
 
     if (lstat(waiting, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
         return 0;
-    if (is_whole(waiting))
+    is_good = is_whole(waiting, &why);
+    if (is_good > 0)
         return take_in(database, path, waiting, err);
     if (access(waiting, F_OK) != 0)
         return 0;
+    if (is_good < 0) {
+        fprintf(stderr, "%s; it goes on waiting\n", why.text);
+        return 0;
+    }
     snprintf(broken, sizeof broken, "%s.broken", waiting);
     fprintf(stderr, "%s: found no complete run, %s %s\n", waiting,
             rename(waiting, broken) == 0 ? "renamed to" : "cannot be renamed to", broken);

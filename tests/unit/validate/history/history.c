@@ -459,6 +459,9 @@ static void test_bad_databases(void)
     execute(in_directory("newer.db"), "PRAGMA application_id = 0x6d757374;"
                                       "PRAGMA user_version = 7; CREATE TABLE runs (x)");
     test_waiting("newer.db", "found schema 7 of a newer muster");
+    execute(in_directory("older.db"), "PRAGMA application_id = 0x6d757374;"
+                                      "PRAGMA user_version = 3; CREATE TABLE runs (x)");
+    test_waiting("older.db", "found schema 3 of an older muster");
     is_int(mkdir(in_directory("directory.db"), 0755), 0, "a directory");
     test_waiting("directory.db", "found a directory, expected a database");
     is_int(add("/dev/null/x/history.db", "r1", 1, VERDICT_PASS, VERDICT_PASS, &err),
@@ -472,6 +475,12 @@ static void test_bad_databases(void)
            "what waits and is no run holds nobody up");
     snprintf(broken, sizeof broken, "%s.broken", in_directory("history.db.x.waiting"));
     ok(access(broken, F_OK) == 0, "... it is put aside");
+    execute(in_directory("history.db.y.waiting"), "PRAGMA application_id = 0x6d757374;"
+                                                  "PRAGMA user_version = 7; CREATE TABLE runs (x)");
+    is_int(add(in_directory("history.db"), "then", 901, VERDICT_PASS, VERDICT_PASS, &err), 0,
+           "nor does what another muster left");
+    ok(access(in_directory("history.db.y.waiting"), F_OK) == 0, "... which goes on waiting");
+    unlink(in_directory("history.db.y.waiting"));
 }
 
 static void test_locked(void)
