@@ -23,6 +23,8 @@
 
 enum { LINE_MAX_BYTES = 65536 };
 
+const char *const process_to_read[] = {"LC_ALL=C", "SLURM_TIME_FORMAT=standard", "TZ=UTC0", NULL};
+
 void arguments_add(struct arguments *arguments, const char *format, ...)
 {
     char **grown = realloc(arguments->argv, (size_t)(arguments->count + 2) * sizeof *grown);

@@ -40,12 +40,12 @@ static bool is_of(const slurm_job_info_t *info, const struct ran *asked)
             info->end_time + RAN_CLOCKS_S >= asked->at);
 }
 
-/* "2026-11-25T17:16:01" of this host's clock; what is no time, as "Unknown", is otherwise. */
+/* "2026-11-25T17:16:01" in UTC; what is no time, as "Unknown", is otherwise. */
 static time_t time_of(const char *text, time_t otherwise)
 {
-    struct tm parts = {.tm_isdst = -1};
+    struct tm parts = {0};
 
-    return strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) ? mktime(&parts) : otherwise;
+    return strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) ? timegm(&parts) : otherwise;
 }
 
 void ran_take_line(const char *line, struct ran *asked, size_t count)
@@ -108,6 +108,7 @@ static void accounting_query(struct ran *asked, size_t count)
         arguments_add(&words, "--jobs=%s", jobs);
         if (!words.out_of_memory)
             process_run(&(struct process){.argv = words.argv,
+                                          .environment = process_to_read,
                                           .deadline_s = RAN_ACCOUNTING_S,
                                           .grace_s = 1,
                                           .on_line = line_receive,

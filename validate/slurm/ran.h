@@ -25,7 +25,7 @@ bool ran_is_true(const struct ran *asked);
  * the accounting, where there is one. Returns 0, or -1 with err. */
 int ran_query(struct ran *asked, size_t count, struct error *err);
 
-/* For tests: takes a line of sacct, with times of this host's clock:
+/* For tests: takes a line of sacct, with times in UTC:
  * "12+1|13|1000|2026-11-25T17:16:01|Unknown|n[1-2]". */
 void ran_take_line(const char *line, struct ran *asked, size_t count);
 

@@ -56,7 +56,7 @@ static int show(const char *const *words, const char *more, char **text, struct 
         error_set(err, "no memory");
     else
         rv = process_run(&(struct process){.argv = arguments.argv,
-                                           .environment = (const char *const[]){"LC_ALL=C", NULL},
+                                           .environment = process_to_read,
                                            .deadline_s = SHOW_S,
                                            .grace_s = 1,
                                            .on_line = keep_line,

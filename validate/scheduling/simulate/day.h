@@ -15,7 +15,7 @@ struct day_job {
     long nodes;
     double submit_s;       /* in the day, after the first job */
     double run_s, limit_s; /* limit_s 0: the partition's */
-    /* the replay, in this host's local time */
+    /* the replay */
     struct seen_job seen;                   /* as it was last */
     bool was_limited, is_over;              /* was_limited: it has waited for a limit */
     double submitted_s, started_s, ended_s; /* the first start, the last end; NAN: not */
@@ -27,7 +27,7 @@ struct day {
     struct day_job *jobs;     /* in the order of submission */
     size_t count;
     double speed; /* of the replay */
-    double end_s; /* of the replay, in this host's local time */
+    double end_s; /* of the replay */
 };
 
 /* Reads lines "Submit=2026-11-26T08:00:00 User=alice Account=physics Nodes=2 Run=1:30:00

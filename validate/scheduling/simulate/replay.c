@@ -30,16 +30,6 @@ struct at_work {
     double moved_s; /* when a job was last submitted, or ran */
 };
 
-/* As scontrol shows it. */
-static double local_now(void)
-{
-    time_t now = time(NULL);
-    struct tm tm;
-
-    localtime_r(&now, &tm);
-    return (double)timegm(&tm);
-}
-
 static const struct user *user_of(const struct at_work *work, const char *name)
 {
     for (size_t i = 0; i < work->user_count; i++)
@@ -214,7 +204,7 @@ int day_replay(const struct verify_setting *setting, struct day *day, struct err
         rv = begin(&work, err);
     if (rv == 0)
         replay_day(&work);
-    day->end_s = local_now();
+    day->end_s = (double)time(NULL);
     if (undo_end(&work.undo, setting->on_leftover, &late) != 0) {
         setting->on_leftover(late.text);
         rv = rv == 0 ? error_set(err, "%s", late.text) : rv;

@@ -30,7 +30,7 @@ struct seen_job {
     char state[24], reason[120]; /* as scontrol shows them; "": not seen */
     long priority;
     int restarts;
-    double submitted_s, started_s; /* since the epoch in local time; NAN: not known */
+    double submitted_s, started_s; /* since the epoch; NAN: not known */
     bool has_factors;
     long factors[SEEN_FACTORS]; /* weighted: what each adds to the priority */
 };

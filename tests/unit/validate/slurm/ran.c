@@ -10,6 +10,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 #include "validate/slurm/release.h"
+#include "validate/slurm/show.h"
 
 /* The controller has forgotten all jobs. */
 int slurm_load_jobs(time_t since, job_info_msg_t **found, uint16_t flags)
@@ -97,9 +98,45 @@ static void believes_reports_of_runs_before_a_requeue(void)
     tree_remove(root);
 }
 
+/* sacct tells times as it is asked to by its environment; so does scontrol. */
+static void reads_times_whatever_the_environment(void)
+{
+    char *root = tree_unpack(""), path[4096], *before = strdup(getenv("PATH"));
+    struct ran asked = {.job_id = 12, .uid = 1000, .node = "n1", .holder = "n2", .at = FIVE - 60};
+    struct error err = {""};
+    char *text = NULL;
+
+    tree_put(
+        root, "sacct",
+        "#!/bin/sh\n"
+        "[ \"$SLURM_TIME_FORMAT\" = standard ] && form=%FT%T || form=%H:%M\n"
+        "echo \"12|12|1000|$(date -d @1795622400 +$form)|$(date -d @1795626000 +$form)|n[1-2]\"\n");
+    tree_put(root, "scontrol", "#!/bin/sh\necho $SLURM_TIME_FORMAT $(date -d @1795626000 +%T)\n");
+    snprintf(path, sizeof path, "%s/sacct", root);
+    chmod(path, 0700);
+    snprintf(path, sizeof path, "%s/scontrol", root);
+    chmod(path, 0700);
+    snprintf(path, sizeof path, "%s:%s", root, before);
+    setenv("PATH", path, 1);
+    setenv("SLURM_TIME_FORMAT", "relative", 1);
+    setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+    is_int(ran_query(&asked, 1, &err), 0, "the accounting is asked: %s", err.text);
+    ok(ran_is_true(&asked), "a report of an ended job is believed with SLURM_TIME_FORMAT and TZ");
+    is_int(cluster_show_job(12, &text, &err), 0, "so is the controller: %s", err.text);
+    is_str(text ? text : "", "standard 17:00:00\n", "... for the same times");
+    free(text);
+    unsetenv("SLURM_TIME_FORMAT");
+    unsetenv("TZ");
+    setenv("PATH", before, 1);
+    free(before);
+    tree_remove(root);
+}
+
 int main(void)
 {
-    setenv("TZ", "UTC0", 1);
+    setenv("TZ", "EST5EDT,M3.2.0,M11.1.0", 1);
+    tzset();
+    reads_times_whatever_the_environment();
     believes_reports_of_runs_before_a_requeue();
     believes_reports_of_the_jobs_time();
     knows_jobs_by_their_ids();
