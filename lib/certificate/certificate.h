@@ -112,8 +112,8 @@ enum certificate_state certificate_check(const char *path, uid_t owner,
                                          char *message, size_t message_size);
 
 /* When the certificate at path was issued, by its own word: whoever's seal it has, whether it
- * counts or not. 0: there is none that root has written. */
-time_t certificate_issued(const char *path);
+ * counts or not. 0: there is none that root has written, or it is not of that boot (NULL: any). */
+time_t certificate_issued(const char *path, const char *boot_id);
 
 /* Writes text + "seal: " + seal to path: a new file beside it, fsync, rename, fsync of the
  * directory; mode 0644, missing last directory made with 0755. Never leaves a half-written

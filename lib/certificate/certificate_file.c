@@ -235,7 +235,7 @@ static int any_seal(const char *seal, const char *text, size_t text_length, stru
     return SEAL_GENUINE;
 }
 
-time_t certificate_issued(const char *path)
+time_t certificate_issued(const char *path, const char *boot_id)
 {
     struct certificate certificate;
     char why[128];
@@ -243,7 +243,7 @@ time_t certificate_issued(const char *path)
 
     (void)certificate_check(path, 0, &(struct certificate_facts){0}, any_seal, &certificate, why,
                             sizeof why);
-    issued = certificate.issued;
+    issued = boot_id && strcmp(boot_id, certificate.boot_id) != 0 ? 0 : certificate.issued;
     certificate_clear(&certificate);
     return issued;
 }

@@ -39,7 +39,7 @@ void check_evidence(const struct checks *checks, const char *test)
         return;
     }
     if (evidence_directory(certificate, directory) != 0 ||
-        evidence_each(directory, certificate_issued(certificate), report_bundle,
+        evidence_each(directory, certificate_issued(certificate, NULL), report_bundle,
                       &(struct telling){checks, test}) == 0)
         checks_record(checks, test, "", VERDICT_PASS, "no evidence of faults");
 }

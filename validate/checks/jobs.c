@@ -132,7 +132,7 @@ void check_jobs(const struct checks *checks, const char *test)
     }
     if (checks->keeps_state)
         attribute_accelerators(checks);
-    newest = (struct newest){.since_s = certificate_issued(checks->conf->certificate_path)};
+    newest = (struct newest){.since_s = certificate_issued(checks->conf->certificate_path, NULL)};
     if (job_log_open(&log, checks->conf->certificate_path) != 0 ||
         job_log_read(log.path, keep_line, &newest, &err) < 0) {
         checks_record(checks, test, "", VERDICT_UNKNOWN, "cannot read the log of jobs: %s",

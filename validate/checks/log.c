@@ -162,7 +162,7 @@ void check_log(const struct checks *checks, const char *test)
     if (!checks->root[0]) {
         log_file_load(LOG_FILE, boot_id, &log);
         look.now_us = log_now_us();
-        look.repaired_us = log_time_us(certificate_issued(checks->conf->certificate_path));
+        look.repaired_us = log_repaired_us(checks->conf, boot_id);
     }
     if (sysfs_path(checks->root, path, sizeof path, "dev/kmsg") != 0)
         return;

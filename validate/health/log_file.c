@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/health/log_file.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/sysfs.h"
 #include "lib/certificate/certificate.h"
+#include "lib/constants/node_constants.h"
 #include "validate/health/state_file.h"
 
 void log_file_load(const char *path, const char *boot_id, struct kernel_log *log)
@@ -35,7 +37,16 @@ int64_t log_now_us(void)
 
 int64_t log_time_us(time_t time)
 {
-    return time > 0 ? (int64_t)((clock_s() - clock_epoch_s() + (double)time) * 1e6) : INT64_MIN;
+    double ago_s = clock_epoch_s() - (double)time;
+
+    return time > 0 && ago_s >= -CERTIFICATE_CLOCK_SLACK_S
+               ? (int64_t)((clock_s() - fmax(ago_s, 0)) * 1e6)
+               : INT64_MIN;
+}
+
+int64_t log_repaired_us(const struct conf *conf, const char *boot_id)
+{
+    return log_time_us(certificate_issued(conf->certificate_path, boot_id));
 }
 
 int64_t log_epoch_s(int64_t time_us)
@@ -51,7 +62,6 @@ void log_file_drained(const struct conf *conf)
     if (sysfs_line("", boot_id, sizeof boot_id, "proc/sys/kernel/random/boot_id") != 0)
         return;
     log_file_load(LOG_FILE, boot_id, &log);
-    if (kernel_log_drained(&log, conf, log_now_us(),
-                           log_time_us(certificate_issued(conf->certificate_path))) > 0)
+    if (kernel_log_drained(&log, conf, log_now_us(), log_repaired_us(conf, boot_id)) > 0)
         (void)log_file_save(LOG_FILE, &log, NULL); /* could be written a moment ago */
 }

@@ -21,9 +21,13 @@ int log_file_save(const char *path, const struct kernel_log *log, struct error *
  * second time. */
 void log_file_drained(const struct conf *conf);
 
-/* Microseconds since boot as the kernel's log has them: now, and at a time of day (0: long ago). */
+/* Microseconds since boot as the kernel's log has them: now, and at a time of day. 0 is long ago,
+ * and so is what lies ahead, as the clock was set back since. */
 int64_t log_now_us(void);
 int64_t log_time_us(time_t time);
+/* When the node's certificate was issued, after which it has no fault of before. One of another
+ * boot is older than all of this boot's log, whatever the clock said then or says now. */
+int64_t log_repaired_us(const struct conf *conf, const char *boot_id);
 /* Seconds since 1970 of a moment of the kernel's log. */
 int64_t log_epoch_s(int64_t time_us);
 

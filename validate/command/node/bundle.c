@@ -174,7 +174,7 @@ int bundle_keep(const struct checks *checks, enum fault_code code, const char *p
     if (evidence_directory(certificate, directory) != 0 ||
         !path_directory(directory, above, sizeof above) || access(above, F_OK) != 0 ||
         !evidence_is_wanted(directory, code, part, (int64_t)clock_epoch_s(),
-                            certificate_issued(certificate), evidence))
+                            certificate_issued(certificate, NULL), evidence))
         return 0;
     if (evidence_make_room(directory, err) != 0)
         return -1;

@@ -103,7 +103,7 @@ static void certificate_withdraw(const char *name, const struct conf *conf, char
     const struct cluster_node *node;
     char why[300], *comment;
     struct error err = {""};
-    time_t issued = certificate_issued(conf->certificate_path);
+    time_t issued = certificate_issued(conf->certificate_path, NULL);
 
     *text = '\0';
     if (issued == 0 || cluster_open(&err) != 0 || cluster_load_node(name, &cluster, &err) != 0)

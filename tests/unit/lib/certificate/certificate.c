@@ -268,6 +268,13 @@ static void names_states(void)
     state_is(CERTIFICATE_MISSING, verify, &facts, "there is no certificate", "no directory");
     install_good();
     is_int(stat(path, &status), 0, "... where it was wanted");
+    if (geteuid() == 0) { /* as only root's counts */
+        is_int(certificate_issued(path, NULL), good.issued, "it is known when it was issued");
+        is_int(certificate_issued(path, good.boot_id), good.issued, "... in which boot");
+        is_int(certificate_issued(path, "another"), 0, "... and in no other");
+    } else {
+        tap_skip("only root's certificates count");
+    }
     is_int(status.st_mode & 07777, 0644, "... for all to read");
     state_is(CERTIFICATE_VALID, verify, &facts, "level standard, expires on 2026-11-27 15:53:20",
              "a good certificate");

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/splitmix.h"
+#include "validate/health/log_file.h"
 
 enum { SECOND_US = 1000000, NOW_S = 200000 };
 static const int64_t now_us = (int64_t)NOW_S * SECOND_US;
@@ -674,8 +676,21 @@ static void reading(void)
     tree_remove(root);
 }
 
+/* The kernel's log has the time since boot, certificates have that of day, which may be set. */
+static void knows_the_time_of_day(void)
+{
+    int64_t now = log_now_us(), hour = 3600LL * SECOND_US;
+    int64_t ago = log_time_us(time(NULL) - 3600), near = log_time_us(time(NULL) + 60);
+
+    ok(llabs(now - hour - ago) < 10 * SECOND_US, "an hour ago");
+    ok(log_time_us(0) == INT64_MIN, "no time at all is long ago");
+    ok(log_time_us(time(NULL) + 3600) == INT64_MIN, "what lies ahead, too");
+    ok(near >= now && near <= log_now_us(), "... a minute ahead is now");
+}
+
 int main(void)
 {
+    knows_the_time_of_day();
     conf_defaults(&conf);
     every_event();
     names();
