@@ -19,21 +19,21 @@ static int write_onset(const void *what, FILE *stream)
     return fprintf(stream, "%lld %s\n", onset->since_s, onset->fault) < 0 ? -1 : 0;
 }
 
-time_t onset_take(const char *path, const char *fault, time_t now)
+long long onset_take(const char *path, const char *fault, long long now_s)
 {
-    struct onset onset = {fault, now};
+    struct onset onset = {fault, now_s};
     char *text = state_file_read(path), *then = NULL;
     long long since_s;
 
     if (text)
         text[strcspn(text, "\n")] = '\0';
     since_s = text ? strtoll(text, &then, 10) : 0;
-    if (since_s > 0 && since_s <= now && *then == ' ' && strcmp(then + 1, fault) == 0)
+    if (since_s > 0 && since_s <= now_s && *then == ' ' && strcmp(then + 1, fault) == 0)
         onset.since_s = since_s;
     else if (*fault)
         (void)state_file_write(path, write_onset, &onset, NULL);
     else if (text)
         (void)unlink(path);
     free(text);
-    return (time_t)onset.since_s;
+    return onset.since_s;
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/text.h"
 #include "lib/certificate/certificate.h"
 #include "validate/policy/policy.h"
@@ -132,6 +133,7 @@ int health_run(const char *command, const struct health_summary *summary, const 
     size_t told = 0, failed = summary->counts[VERDICT_FAIL];
     bool may_resume = false;
     struct unreviewed drain;
+    long long now_s = (long long)clock_s();
     time_t since;
     char text[400];
 
@@ -142,7 +144,7 @@ int health_run(const char *command, const struct health_summary *summary, const 
         }
     if (failed > told)
         printf("%s: %s: and %zu more failed; run muster check\n", command, node, failed - told);
-    since = onset_take(ONSET_FILE, summary->fault, time(NULL));
+    since = time(NULL) - (time_t)(now_s - onset_take(ONSET_FILE, summary->fault, now_s));
     if (conf->health_drain) {
         if (self_drain(node, summary->drain, since, conf, UNREVIEWED_FILE, text, sizeof text))
             log_file_drained(conf);

@@ -37,10 +37,10 @@ bool unreviewed_read(const char *path, struct unreviewed *drain)
     return is_unreviewed;
 }
 
-time_t onset_take(const char *path, const char *fault, time_t now)
+long long onset_take(const char *path, const char *fault, long long now_s)
 {
     (void)path, (void)fault;
-    return now;
+    return now_s;
 }
 
 void log_file_drained(const struct conf *conf)
