@@ -71,21 +71,30 @@ static void role_table_clear(struct role_table *table)
     free(table->ready);
 }
 
+/* Sets the flags of the cluster's nodes that are in the partition. */
+static int partition_mark(const struct cluster *cluster, const struct cluster_partition *partition,
+                          bool *is_member)
+{
+    struct hostlist_set members;
+
+    if (hostlist_set_make(&partition->nodes, &members) != 0)
+        return -1;
+    for (size_t i = 0; i < cluster->node_count; i++)
+        is_member[i] |= hostlist_set_contains(&members, cluster->nodes[i].name);
+    hostlist_set_clear(&members);
+    return 0;
+}
+
 /* Finds the nodes of the partitions that are up, or of the wanted one. */
 static int role_table_partition(const struct cluster *cluster, const char *wanted,
                                 struct role_table *table)
 {
     for (size_t i = 0; i < cluster->partition_count; i++) {
         const struct cluster_partition *partition = &cluster->partitions[i];
-        struct hostlist_set members;
 
-        if (wanted ? strcmp(partition->name, wanted) != 0 : !partition->is_up)
-            continue;
-        if (hostlist_set_make(&partition->nodes, &members) != 0)
+        if ((wanted ? strcmp(partition->name, wanted) == 0 : partition->is_up) &&
+            partition_mark(cluster, partition, table->has_partition) != 0)
             return -1;
-        for (size_t k = 0; k < cluster->node_count; k++)
-            table->has_partition[k] |= hostlist_set_contains(&members, cluster->nodes[k].name);
-        hostlist_set_clear(&members);
     }
     return 0;
 }
@@ -95,7 +104,6 @@ static int role_table_sort(const struct cluster *cluster, const char *wanted,
                            struct role_table *table, struct group *group)
 {
     const struct cluster_partition *partition;
-    struct hostlist_set members = {0};
 
     for (size_t i = 0; i < cluster->node_count; i++) {
         if (!table->is_left[i])
@@ -113,12 +121,8 @@ static int role_table_sort(const struct cluster *cluster, const char *wanted,
         }
     }
     group->partition = partition = plan_partition(cluster, wanted, table->ready, group->ready);
-    if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
+    if (partition && partition_mark(cluster, partition, table->is_of_partition) != 0)
         return -1;
-    for (size_t i = 0; i < cluster->node_count; i++)
-        table->is_of_partition[i] =
-            partition && hostlist_set_contains(&members, cluster->nodes[i].name);
-    hostlist_set_clear(&members);
     if (!partition) {
         group->away += group->ready;
         group->ready = 0;
