@@ -187,13 +187,14 @@ tests_unit_validate_command_findings_t_SOURCES = tests/unit/validate/command/fin
 	validate/command/doctor/findings.c validate/command/jsontext.c
 tests_unit_validate_command_findings_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_unit_validate_command_findings_t_LDADD = $(unit_libs) $(JANSSON_LIBS)
-tests_unit_validate_command_compare_nodes_t_SOURCES = tests/unit/validate/command/compare_nodes.c \
+made_cluster = tests/unit/validate/command/made_cluster.c tests/unit/validate/command/made_cluster.h
+tests_unit_validate_command_compare_nodes_t_SOURCES = tests/unit/validate/command/compare_nodes.c $(made_cluster) \
 	validate/command/compare/compare.c validate/command/compare/show.c \
 	validate/command/node_view.c validate/command/usage.c
 tests_unit_validate_command_compare_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
 	-Wl,--wrap=step_run_on
 tests_unit_validate_command_compare_nodes_t_LDADD = $(unit_libs) $(muster_libs)
-tests_unit_validate_command_revoke_nodes_t_SOURCES = tests/unit/validate/command/revoke_nodes.c \
+tests_unit_validate_command_revoke_nodes_t_SOURCES = tests/unit/validate/command/revoke_nodes.c $(made_cluster) \
 	validate/command/certificate/revoke_nodes.c
 tests_unit_validate_command_revoke_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
 	-Wl,--wrap=cluster_set_comment,--wrap=step_run_on

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/unit/tap.h"
+#include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/command.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/step.h"
@@ -15,50 +16,12 @@
 /* muster compare on four nodes, and what it says of one that does not tell all. The cluster is made
  * up, and so is what srun prints. */
 
-enum { NODES = 4 };
-
-int __wrap_cluster_open(struct error *err);
-int __wrap_cluster_load(struct cluster *cluster, struct error *err);
 int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                        char *const *program, const struct process *watching,
                        struct process_result *result, struct error *err);
 
 static char conf[] = "/tmp/muster-compare-XXXXXX"; /* empty */
 static bool is_silent;                             /* n4 says nothing, also not why */
-
-int __wrap_cluster_open(struct error *err)
-{
-    (void)err;
-    return 0;
-}
-
-int __wrap_cluster_load(struct cluster *cluster, struct error *err)
-{
-    *cluster = (struct cluster){.name = strdup("lab"),
-                                .nodes = calloc(NODES, sizeof *cluster->nodes),
-                                .node_count = NODES,
-                                .partitions = calloc(1, sizeof *cluster->partitions),
-                                .partition_count = 1};
-    cluster->partitions[0].name = strdup("lab");
-    cluster->partitions[0].is_default = cluster->partitions[0].is_up = true;
-    for (int i = 0; i < NODES; i++) {
-        char name[16];
-
-        snprintf(name, sizeof name, "n%d", i + 1);
-        cluster->nodes[i] = (struct cluster_node){.name = strdup(name),
-                                                  .address = strdup(name),
-                                                  .gres = strdup(""),
-                                                  .features = strdup(""),
-                                                  .reason = strdup(""),
-                                                  .comment = strdup(""),
-                                                  .extra = strdup(""),
-                                                  .leaf = -1,
-                                                  .is_idle = true,
-                                                  .is_responding = true};
-        hostlist_append(&cluster->partitions[0].nodes, name);
-    }
-    return cluster_index(cluster, err);
-}
 
 static void line(const struct process *process, int task, const char *node, const char *metric)
 {
@@ -78,7 +41,7 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
 {
     (void)partition, (void)wait_s, (void)program, (void)err;
     *result = (struct process_result){.end = PROCESS_EXITED};
-    if (nodes->count == NODES) {
+    if (nodes->count == MADE_NODES) {
         watching->on_line("srun: error: a job took n2", true, watching->context);
         return 0;
     }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/unit/tap.h"
+#include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/command.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/revocation.h"
@@ -15,10 +16,6 @@
 /* muster revoke -w on four nodes of which one says what became of another's certificate. The
  * cluster is made up, and so is what srun prints. */
 
-enum { NODES = 4 };
-
-int __wrap_cluster_open(struct error *err);
-int __wrap_cluster_load(struct cluster *cluster, struct error *err);
 int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err);
 int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                        char *const *program, const struct process *watching,
@@ -26,42 +23,6 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
 
 static bool is_failing; /* n4 cannot remove its certificate */
 static char comments[4096];
-
-int __wrap_cluster_open(struct error *err)
-{
-    (void)err;
-    return 0;
-}
-
-int __wrap_cluster_load(struct cluster *cluster, struct error *err)
-{
-    *cluster = (struct cluster){.name = strdup("lab"),
-                                .nodes = calloc(NODES, sizeof *cluster->nodes),
-                                .node_count = NODES,
-                                .partitions = calloc(1, sizeof *cluster->partitions),
-                                .partition_count = 1};
-    cluster->partitions[0].name = strdup("lab");
-    cluster->partitions[0].is_default = cluster->partitions[0].is_up = true;
-    for (int i = 0; i < NODES; i++) {
-        struct cluster_node *node = &cluster->nodes[i];
-        char *revoked = revocation_put("", 1763650000);
-        char name[16];
-
-        snprintf(name, sizeof name, "n%d", i + 1);
-        *node = (struct cluster_node){.name = strdup(name),
-                                      .address = strdup(name),
-                                      .gres = strdup(""),
-                                      .features = strdup(""),
-                                      .reason = strdup(""),
-                                      .comment = revoked,
-                                      .extra = strdup(""),
-                                      .leaf = -1,
-                                      .is_idle = true,
-                                      .is_responding = true};
-        hostlist_append(&cluster->partitions[0].nodes, name);
-    }
-    return cluster_index(cluster, err);
-}
 
 int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err)
 {
@@ -92,11 +53,11 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
                        struct process_result *result, struct error *err)
 {
     (void)partition, (void)wait_s, (void)program, (void)err;
-    if (nodes->count == NODES)
-        for (int i = 0; i < NODES; i++) {
+    if (nodes->count == MADE_NODES)
+        for (int i = 0; i < MADE_NODES; i++) {
             if (i == 0)
                 line(watching, i, "n4", "pass");
-            line(watching, i, nodes->names[i], is_failing && i == NODES - 1 ? "fail" : "pass");
+            line(watching, i, nodes->names[i], is_failing && i == MADE_NODES - 1 ? "fail" : "pass");
         }
     *result = (struct process_result){.end = PROCESS_EXITED};
     return 0;
@@ -120,6 +81,7 @@ static int command(void)
 
 int main(void)
 {
+    made_comment = revocation_put("", 1763650000);
     is_int(command(), COMMAND_PASS, "four nodes remove their certificates");
     is_str(comments, "n[1-4]=none;", "... and their revocations go");
     is_failing = true;

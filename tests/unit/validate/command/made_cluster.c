@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/validate/command/made_cluster.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate/slurm/cluster.h"
+
+int __wrap_cluster_open(struct error *err);
+int __wrap_cluster_load(struct cluster *cluster, struct error *err);
+
+const char *made_comment = "";
+
+int __wrap_cluster_open(struct error *err)
+{
+    (void)err;
+    return 0;
+}
+
+int __wrap_cluster_load(struct cluster *cluster, struct error *err)
+{
+    *cluster = (struct cluster){.name = strdup("lab"),
+                                .nodes = calloc(MADE_NODES, sizeof *cluster->nodes),
+                                .node_count = MADE_NODES,
+                                .partitions = calloc(1, sizeof *cluster->partitions),
+                                .partition_count = 1};
+    cluster->partitions[0].name = strdup("lab");
+    cluster->partitions[0].is_default = cluster->partitions[0].is_up = true;
+    for (int i = 0; i < MADE_NODES; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "n%d", i + 1);
+        cluster->nodes[i] = (struct cluster_node){.name = strdup(name),
+                                                  .address = strdup(name),
+                                                  .gres = strdup(""),
+                                                  .features = strdup(""),
+                                                  .reason = strdup(""),
+                                                  .comment = strdup(made_comment),
+                                                  .extra = strdup(""),
+                                                  .leaf = -1,
+                                                  .is_idle = true,
+                                                  .is_responding = true};
+        hostlist_append(&cluster->partitions[0].nodes, name);
+    }
+    return cluster_index(cluster, err);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_TESTS_MADE_CLUSTER_H
+#define MUSTER_TESTS_MADE_CLUSTER_H
+
+/* Cluster "lab" of idle nodes n1 to n4 in one partition of that name, for commands that are linked
+ * with --wrap=cluster_open,--wrap=cluster_load. */
+
+enum { MADE_NODES = 4 };
+extern const char *made_comment; /* of each node; not changed by the cluster: "" at first */
+
+#endif
