@@ -260,7 +260,7 @@ struct query {
     const struct hostlist *chosen;
     const char *partition;
     char *const *program;
-    char complaint[600]; /* the last of those about nodes that are not asked again */
+    char complaint[600]; /* the last, of nodes that are not asked again */
 };
 
 static size_t group_query(size_t first, size_t count, bool is_last, void *context)

@@ -377,7 +377,7 @@ static void drains_none_while_another_run_decides(void)
     certify.conf.drain_cap_percent = 30;
     node_runs[1].is_silent = true;
     certify_drop_silent(&certify);
-    ok(!node_runs[1].is_decided, "about a silent node is decided later");
+    ok(!node_runs[1].is_decided, "a silent node is decided later");
     lock_reason = 0;
     certify_drains_decide(&certify);
     ok(world[1].is_drained, "... with the lock");

@@ -15,7 +15,7 @@
 #include "validate/slurm/cluster.h"
 #include "validate/command/node/self_drain.h"
 
-/* What muster check does about the certificate of a node that it has drained. The controller is
+/* What muster check does with the certificate of a node that it has drained. The controller is
  * made up, and what /run/muster keeps. */
 
 static char reason[] = "muster: link_down eth1 has no carrier 2026-11-20", none[] = "";
