@@ -18,8 +18,7 @@ int main(void)
     is_int(onset_take(path, "link_down eth2", 9000), 9000, "another one begins anew");
     is_int(onset_take(path, "", 9100), 9100, "a check without fault");
     is_int(onset_take(path, "link_down eth2", 9200), 9200, "... ends it");
-    is_int(onset_take(path, "link_down eth2", 9000), 9000,
-           "one of another boot begins it anew");
+    is_int(onset_take(path, "link_down eth2", 9000), 9000, "one of another boot begins it anew");
     tree_put(root, "state/onset", "not a time\n");
     is_int(onset_take(path, "gpu_missing ", 9300), 9300, "... as does a file of something else");
     is_int(onset_take(path, "gpu_missing ", 9400), 9300, "... which is written over");
