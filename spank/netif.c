@@ -57,7 +57,7 @@ static void work_on(struct work *work, const char *config_path, enum when when, 
     if (netif_machine_open(&machine, "", &err) != 0) {
         netif_report_add(&work->report, LINE_FAILED, "%s", err.text);
         work->report.failed++;
-        work->report.is_inconclusive = true;
+        work->report.inconclusive++;
         conf_clear(&conf);
         return;
     }

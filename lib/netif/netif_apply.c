@@ -32,8 +32,7 @@ void netif_report_add(struct netif_report *report, enum netif_line_kind kind, co
 
 bool netif_is_at_fault(const struct netif_report *report, bool is_done, bool is_late)
 {
-    return is_done ? report->failed > 0 && !report->is_inconclusive
-                   : is_late && !report->has_waited;
+    return is_done ? report->failed > report->inconclusive : is_late && !report->has_waited;
 }
 
 /* As journal_lock(). What the job is about to say is left in a note where another one has the lock,
@@ -278,7 +277,7 @@ static void plan_setting(struct work *work, const char *interface, int index,
                : -1;
     if (plan < 0) {
         fail(work, interface, setting, wanted, line, "out of memory");
-        work->report->is_inconclusive = true;
+        work->report->inconclusive++;
         return;
     }
     if (is_foreign)
@@ -413,6 +412,7 @@ static void look_only(struct work *work, const char *why)
             const struct change *change = &work->changes[i];
 
             fail(work, change->interface, change->setting, change->wanted, change->line, why);
+            work->report->inconclusive++;
         }
     }
     if (work->report->failed == before)
@@ -430,11 +430,14 @@ static bool work_round(struct work *work, const char *journal_path, int round)
     for (size_t i = 0; i < work->line_count; i++)
         plan_line(work, &work->lines[i], round);
     if (work->is_dirty && journal_store(journal_path, &work->journal, &err) != 0) {
+        unsigned unset = work->change_count > 0 ? (unsigned)work->change_count : 1;
+
         netif_report_add(work->report, LINE_FAILED,
                          "the interface journal cannot be written, so nothing is set: "
                          "%s",
                          err.text);
-        work->report->failed += work->change_count > 0 ? (unsigned)work->change_count : 1;
+        work->report->failed += unset;
+        work->report->inconclusive += unset;
         is_well = false;
     }
     work->is_dirty = false;
@@ -458,7 +461,7 @@ void netif_hold(const char *journal_path, int wait_ms, const struct netif_machin
     if (is_held_by_another) { /* who holds it may be changing the interfaces this moment */
         netif_report_add(report, LINE_FAILED, "no interface is set: %s", err.text);
         report->failed++;
-        report->is_inconclusive = true;
+        report->inconclusive++;
         return;
     }
     if (lock < 0) {

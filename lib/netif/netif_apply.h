@@ -17,12 +17,12 @@
 enum { REPORT_LINES = 24, REPORT_TEXT = 320 };
 struct netif_report {
     unsigned made, put_back;
-    unsigned failed; /* settings asked for that are not so */
+    unsigned failed;       /* settings asked for that are not so */
+    unsigned inconclusive; /* of failed: for want of the journal, its lock, or memory, which says
+                              nothing of the interfaces */
     unsigned left; /* not put back, as somebody else changed them or they cannot be; or the journal
                       that still says so could not be written */
-    bool has_waited;      /* another job has the lock, or had it for more than a moment */
-    bool is_inconclusive; /* the lock or memory was not to be had: failed says nothing of the
-                             interfaces */
+    bool has_waited;               /* another job has the lock, or had it for more than a moment */
     unsigned line_count, left_out; /* lines that did not fit */
     struct netif_report_line {
         enum netif_line_kind {
@@ -57,8 +57,8 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
                     enum netif_back which, uint32_t job, struct netif_report *report);
 
 /* Whether what failed is the interfaces' fault, so that OnInterface=refuse refuses the job: not
- * that of another job, of memory, or of a machine that started no process or killed it. is_done:
- * the work came to its end; is_late: its deadline ended it. */
+ * that of another job, of the journal, of memory, or of a machine that started no process or killed
+ * it. is_done: the work came to its end; is_late: its deadline ended it. */
 bool netif_is_at_fault(const struct netif_report *report, bool is_done, bool is_late);
 
 /* One line more in the report. */

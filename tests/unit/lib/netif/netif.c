@@ -458,8 +458,11 @@ static void faults(void)
     struct netif_report report = {.failed = 1};
 
     ok(netif_is_at_fault(&report, true, false), "a setting that cannot be made is at fault");
-    report.is_inconclusive = true;
-    ok(!netif_is_at_fault(&report, true, false), "... not for want of memory or the lock");
+    report.inconclusive = 1;
+    ok(!netif_is_at_fault(&report, true, false),
+       "... not for want of memory, the lock or the journal");
+    report.failed = 2;
+    ok(netif_is_at_fault(&report, true, false), "... which excuse nothing else");
     report = (struct netif_report){0};
     ok(!netif_is_at_fault(&report, true, false), "all is well");
     ok(netif_is_at_fault(&report, false, true), "work that did not end in time is at fault");
@@ -580,9 +583,12 @@ static void bad_journal(void)
     fclose(file);
     hold("eth2 mtu=9000", 13, &report);
     is_int(report.failed, 1, "with a journal that cannot be read");
+    ok(!netif_is_at_fault(&report, true, false), "... no interface is at fault");
     is_int(fake_value("eth2", NETIF_MTU), 1500, "... nothing is made");
     has_str(report.lines[0].text, "nothing is changed: ", "... and it is told");
     has_str(report.lines[0].text, "line 5: found more after the end", "... with the line");
+    hold("eth[2,9] mtu=9000", 13, &report);
+    ok(netif_is_at_fault(&report, true, false), "... but for one that is missing");
     let_go(12, &report);
     is_int(report.left, 1, "... nor put back");
     unlink(path);
@@ -630,6 +636,7 @@ static void journal_not_needed(void)
     is_int(report.failed, 2, "two settings that would have to change fail");
     is_int(fake_value("eth1", NETIF_MTU), 1500, "... and are not made");
     has_str(report.lines[0].text, "eth1: mtu 9000 cannot be set: ", "... each with a line");
+    ok(!netif_is_at_fault(&report, true, false), "... which is no fault of the interfaces");
     strcpy(path, good);
 
     file = fopen(path, "w");
