@@ -84,7 +84,8 @@ int suspect_report_leave(const char *directory, const struct suspect_report *rep
 
 /* ---------------------------------------------------------------- reading them */
 
-/* Takes one "name: value" line. Returns whether it is one of a suspect report's. */
+/* Takes one "name: value" line. One of a name that a newer muster may write is passed over. Returns
+ * whether it is such a line. */
 static bool line_take(char *line, struct suspect_report *report)
 {
     const struct {
@@ -110,7 +111,7 @@ static bool line_take(char *line, struct suspect_report *report)
             to_line(fields[i].value);
             return true;
         }
-    return false;
+    return *line && strspn(line, "abcdefghijklmnopqrstuvwxyz_") == strlen(line);
 }
 
 static bool text_take(char *text, struct suspect_report *report)

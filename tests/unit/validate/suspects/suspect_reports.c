@@ -98,6 +98,11 @@ static void not_believed(void)
 
     put(5, "n1", good);
     is_int(count(), 1, "a suspect report by hand");
+    put(5, "n1", "job: 5\nnode: n1\nuid: 0\nnode_address: 10.0.0.1\nmessage: m\n");
+    is_int(count(), 1, "one with lines of a later version");
+    is_int(reports[0].uid, geteuid(), "... which say nothing");
+    is_str(reports[0].message, "m", "... and hide nothing");
+    put(5, "n1", good);
     snprintf(name, sizeof name, "%u-5-n1", (unsigned)geteuid());
     snprintf(other, sizeof other, "%u-6-n1", (unsigned)geteuid());
 
@@ -117,8 +122,10 @@ static void not_believed(void)
     empty();
     put(5, "n1", "");
     is_int(count(), 0, "an empty file");
-    put(5, "n1", "job: 5\nnode: n1\nuid: 0\n");
+    put(5, "n1", "job: 5\nnode: n1\nno line\n");
     is_int(count(), 0, "a line that is not of a suspect report");
+    put(5, "n1", "job: 5\nnode: n1\nUid?: 0\n");
+    is_int(count(), 0, "... nor of a later version's");
     put(5, "n1", "job: 5x\nnode: n1\n");
     is_int(count(), 0, "a job that is no number");
     put(5, "n1", "job: 5\n");
