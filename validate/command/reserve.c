@@ -153,9 +153,9 @@ static int reserve(const struct options *options, const struct conf *conf, struc
     path_beside(conf->history_path, "runs", runs, sizeof runs);
     if (cluster_open(err) != 0)
         return COMMAND_UNKNOWN;
-    /* muster certify may take nodes out now */
+    /* muster certify may take nodes out now; a lock that cannot be had otherwise forbids nothing */
     if (!options->is_list && !options->is_dry_run && (lock = testing_lock(runs, err)) < 0 &&
-        errno != ENOENT)
+        errno == EWOULDBLOCK)
         return COMMAND_UNKNOWN;
     status = cluster_load(&cluster, err) == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
     if (status == COMMAND_PASS && options->is_list) {
