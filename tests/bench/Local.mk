@@ -2,6 +2,13 @@
 
 # What the plugin costs, and how true a reading is: run by hand, README.md. Two programs from one source.
 EXTRA_PROGRAMS =
+if BUILD_MUSTER
+EXTRA_PROGRAMS += tests/bench/certify
+tests_bench_certify_SOURCES = tests/bench/certify.c
+tests_bench_certify_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
+tests_bench_certify_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=geteuid,--wrap=user_find,--wrap=access
+tests_bench_certify_LDADD = validate/certify/libcertify.a $(muster_libs)
+endif
 if BUILD_PLUGIN
 EXTRA_PROGRAMS += tests/bench/repeat tests/bench/hook
 tests_bench_repeat_SOURCES = tests/bench/repeat.c
