@@ -100,4 +100,7 @@ done
 text=$("$muster" inventory extra 2>&1)
 is "$?" 2 'a word too many too'
 like "$text" "^muster inventory: unexpected argument \"extra\"" '... and is named'
+
+like "$("$muster" check --only host.space <&- 2>&-)" '^[a-z]+ +host\.space .* free' \
+    'standard input and error that are closed are nothing else'
 done_testing

@@ -3,6 +3,7 @@
 #include "lib/base/stdout_flush.h"
 #include "validate/command/command.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,11 +92,21 @@ static int run_help(const char *name)
     return command ? run_command(command, 2, arguments) : COMMAND_USAGE;
 }
 
+/* As if whoever started us had closed nothing. */
+static void process_prepare(void)
+{
+    /* No file of ours becomes one of these; to read or write one that was closed fails as before. */
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
     const struct command *command;
 
+    process_prepare();
     if (!name[0]) {
         print_help(stderr);
         return COMMAND_USAGE;
