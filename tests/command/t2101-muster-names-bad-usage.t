@@ -103,4 +103,10 @@ like "$text" "^muster inventory: unexpected argument \"extra\"" '... and is name
 
 like "$("$muster" check --only host.space <&- 2>&-)" '^[a-z]+ +host\.space .* free' \
     'standard input and error that are closed are nothing else'
+if env --ignore-signal=CHLD true 2>/dev/null; then
+    is "$(SLURM_CONF=/no/such env --ignore-signal=CHLD "$muster" watch 1 2>&1)" \
+        "$(SLURM_CONF=/no/such "$muster" watch 1 2>&1)" 'with SIGCHLD ignored it waits for what it starts'
+else
+    skip 1 'env ignores no signal'
+fi
 done_testing

@@ -4,6 +4,7 @@
 #include "validate/command/command.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,13 +93,14 @@ static int run_help(const char *name)
     return command ? run_command(command, 2, arguments) : COMMAND_USAGE;
 }
 
-/* As if whoever started us had closed nothing. */
+/* As if whoever started us had closed and ignored nothing. */
 static void process_prepare(void)
 {
     /* No file of ours becomes one of these; to read or write one that was closed fails as before. */
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0)
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    signal(SIGCHLD, SIG_DFL); /* where it is ignored no child can be waited for */
 }
 
 int main(int argc, char **argv)
