@@ -154,6 +154,7 @@ static int run_command(const struct options *options, const struct arguments *ar
     char *argv[] = {
         (char *)"muster", (char *)"preflight", step_text, level_text, budget, NULL, NULL};
     char **environment;
+    struct sigaction before;
     int status;
 
     if (options->environment >= 0) { /* a nested srun does not see this one's command line */
@@ -176,7 +177,10 @@ static int run_command(const struct options *options, const struct arguments *ar
         host_error("no preflight: out of memory; the step starts");
         return -1;
     }
+    /* where srun has inherited an ignored one the program would leave no status */
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &before);
     status = run(program, argv, environment, budget_s);
+    sigaction(SIGCHLD, &before, NULL);
     free(environment);
     return status;
 }

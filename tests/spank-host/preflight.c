@@ -185,6 +185,9 @@ static void answers(void)
     refuses("exit 4", "", "a fault of a heterogeneous step");
     refuses("kill -INT $$", "", "Ctrl-C");
     refuses("exit 143", "", "SIGTERM, heard");
+    signal(SIGCHLD, SIG_IGN);
+    refuses("exit 1", "", "a fault, where SIGCHLD is ignored");
+    ok(signal(SIGCHLD, SIG_DFL) == SIG_IGN, "... as it still is");
     starts_with("exit 3", "", "cannot tell");
     starts_with("exit 2", "the preflight's options or configuration are invalid; the step starts",
                 "a bad muster.conf");
