@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,7 @@ int cluster_open(struct error *err)
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
+        signal(SIGPIPE, SIG_IGN); /* it may say more than is read */
         dup2(said[1], 2);
         close(said[0]);
         slurm_init(NULL);
