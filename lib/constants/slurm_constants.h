@@ -25,6 +25,7 @@ ROW(integer, REACH_AT_ONCE, 64, "nodes", "chosen 2026-11", "whose slurmd is aske
 ROW(integer, REACH_RESTART_S, 3, "s", "chosen 2026-11", "before slurmd is asked again where the port was closed: it may restart") \
 ROW(integer, PROCESS_TICK_MS, 100, "ms", "chosen 2026-11", "between looks for a signal while a command runs") \
 ROW(real, PROCESS_END_S, 3, "s", "chosen 2026-11", "from the last word of a program to its end") \
+ROW(real, PROCESS_KILL_S, 5, "s", "chosen 2026-11", "for a program that was killed to end: one that hangs in the kernel is left") \
 ROW(integer, RETEST_CONFIRM_S, 30, "s", "chosen 2026-11", "a living run is without a job and lifts no drain, at most") \
 ROW(integer, RESERVATION_ENDLESS_S, 31536000, "s", "standard 2026-11: slurmctld/reservation.c, a reservation of INFINITE minutes ends a year after its begin", "a reservation that lasts so long has no end") \
 ROW(integer, RETEST_UNMARKED_S, 3600, "s", "chosen 2026-11", "a living run has a reservation without end and no mark on its nodes, at most") \

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/read_all.h"
 #include "lib/base/utf8.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/user.h"
@@ -208,7 +207,7 @@ static bool read_all_outputs(const struct watched *watched, int in, int timeout_
     return polled[0].revents;
 }
 
-/* Feeds the input, reads both outputs, and returns with the program reaped in *status. */
+/* Feeds the input, reads both outputs, and returns with the program reaped in *status, or left. */
 static void watch(const struct process *process, struct process_result *result, pid_t pid, int in,
                   struct stream streams[2], int *status)
 {
@@ -246,10 +245,12 @@ static void watch(const struct process *process, struct process_result *result, 
         }
         if (ended_at == 0)
             ending_go_on(process, result, &ending, begin);
+        if (ending.is_killed && clock_s() - ending.term_at > process->grace_s + PROCESS_KILL_S)
+            break; /* what hangs in the kernel is left */
     }
     innermost = watched.outer;
     kill(-pid, SIGKILL); /* what the program left behind */
-    waitpid(pid, status, 0);
+    waitpid(pid, status, WNOHANG);
     if (in >= 0)
         close(in);
     result->seconds = clock_s() - begin;
@@ -267,7 +268,7 @@ int process_run(const struct process *process, struct process_result *result, st
     streams[0].text = malloc(LINE_MAX_BYTES + 1);
     streams[1].text = malloc(LINE_MAX_BYTES + 1);
     if (!streams[0].text || !streams[1].text || pipe2(out, O_CLOEXEC) || pipe2(error, O_CLOEXEC) ||
-        pipe2(failed, O_CLOEXEC)) {
+        pipe2(failed, O_CLOEXEC | O_NONBLOCK)) {
         error_set(err, "cannot start %s: %m", process->argv[0]);
         goto done;
     }
@@ -290,12 +291,6 @@ int process_run(const struct process *process, struct process_result *result, st
     close(error[1]);
     close(in[0]);
     failed[1] = out[1] = error[1] = in[0] = -1;
-    if (read_all(failed[0], &reason, sizeof reason) == (ssize_t)sizeof reason) {
-        waitpid(pid, &status, 0);
-        errno = reason;
-        error_set(err, "cannot start %s: %m", process->argv[0]);
-        goto done;
-    }
     streams[0].fd = out[0];
     streams[1].fd = error[0];
     if (in[1] >= 0)
@@ -306,6 +301,11 @@ int process_run(const struct process *process, struct process_result *result, st
     out[0] = streams[0].fd;
     error[0] = streams[1].fd;
     in[1] = -1;
+    if (read(failed[0], &reason, sizeof reason) == (ssize_t)sizeof reason) {
+        errno = reason;
+        error_set(err, "cannot start %s: %m", process->argv[0]);
+        goto done;
+    }
     if (has_told(process) && result->end != PROCESS_STOPPED) {
         result->end = PROCESS_EXITED;
         result->status = *process->told_status;

@@ -95,6 +95,42 @@ static bool goes(int pid)
     return pid > 0 && is_gone(pid);
 }
 
+static bool hangs; /* a program: its file system does not answer, and no signal reaches it */
+static pid_t left;
+
+int __real_execvp(const char *file, char *const words[]);
+int __wrap_execvp(const char *file, char *const words[]);
+int __wrap_execvp(const char *file, char *const words[])
+{
+    if (hangs && signal(SIGTERM, SIG_IGN) != SIG_ERR)
+        sleep(GONE_S);
+    return __real_execvp(file, words);
+}
+
+int __real_kill(pid_t pid, int number);
+int __wrap_kill(pid_t pid, int number);
+int __wrap_kill(pid_t pid, int number)
+{
+    if (hangs && number == SIGKILL) {
+        left = pid;
+        return 0;
+    }
+    return __real_kill(pid, number);
+}
+
+static void is_left_where_it_hangs(void)
+{
+    struct process_result result;
+
+    hangs = true;
+    result = run("true", NULL, 0.3, NULL, NULL);
+    is_int(result.end, PROCESS_TIMED_OUT, "a program that hangs in the kernel is given up");
+    ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
+    hangs = false;
+    kill(left, SIGKILL);
+    is_int(waitpid(left, NULL, 0), -left, "... and left");
+}
+
 /* What root starts as somebody else has nothing left of root's, and dies with us all the same. */
 static void is_the_users(void)
 {
@@ -295,6 +331,7 @@ int main(void)
     is_int(process_run(&(struct process){.argv = nothing, .deadline_s = 1}, &result, &err), -1,
            "a program that is not there is an error");
     has_str(err.text, "cannot start /no/such/program: No such file", "... which is told");
+    is_left_where_it_hangs();
     is_the_users();
     is_read_meanwhile();
     dies_with_us();
