@@ -7,7 +7,7 @@
 /* clang-format off */
 #define RUN_CONSTANTS(ROW) \
 ROW(integer, RUN_LEAST_LEFT_S, 120, "s", "chosen 2026-11", "of the job's time limit: a restart with less is not worth it") \
-ROW(integer, RUN_TICK_MS, 50, "ms", "chosen 2026-11", "between looks whether the command has ended") \
+ROW(integer, RUN_TICK_MS, 50, "ms", "chosen 2026-11", "between looks whether the command has ended, or the watch for a hang") \
 ROW(integer, RUN_LOOK_S, 20, "s", "chosen 2026-11", "between looks which nodes the job still has: one small request") \
 ROW(integer, RUN_LOST_S, 60, "s", "chosen 2026-11", "for the command to end by itself after Slurm took a node from the job") \
 ROW(integer, RUN_TERM_S, 60, "s", "chosen 2026-11", "between SIGTERM and SIGKILL of the command") \

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/write_all.h"
@@ -35,6 +36,11 @@ static void take_record(const char *line, bool is_error, void *context)
         snprintf(note->text, sizeof note->text, "%s", record->message ? record->message : "");
     }
     records_clear(&records);
+}
+
+static void on_end(int number)
+{
+    launch_stop = number;
 }
 
 static void watch(uint32_t job_id, double patience_s, const char *config_path,
@@ -76,6 +82,8 @@ int hang_begin(struct hang *hang, uint32_t job_id, double patience_s, const char
     if (hang->pid == 0) {
         struct hang_note note = {0};
 
+        /* also where the job script ignores it */
+        sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_end}, NULL);
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() == parent)
             watch(job_id, patience_s, config_path, &note);
@@ -100,8 +108,10 @@ void hang_end(struct hang *hang)
 {
     if (hang->pid <= 0)
         return;
-    kill(hang->pid, SIGTERM);
-    waitpid(hang->pid, NULL, 0);
+    /* again: the first one may come before it is heard */
+    for (kill(hang->pid, SIGTERM); waitpid(hang->pid, NULL, WNOHANG) == 0;
+         kill(hang->pid, SIGTERM))
+        nanosleep(&(struct timespec){.tv_nsec = RUN_TICK_MS * 1000000L}, NULL);
     close(hang->notes);
     hang->pid = 0;
 }

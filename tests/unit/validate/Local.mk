@@ -241,9 +241,11 @@ tests_unit_validate_report_report_t_LDADD = $(libreport) $(unit_libs)
 tests_unit_validate_report_survey_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_unit_validate_report_survey_t_LDADD = $(libreport) $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_run_run_t_SOURCES = tests/unit/validate/run/run.c validate/run/decide.c validate/run/keeper.c \
-	validate/run/launch.c validate/run/layout.c validate/run/script.c validate/slurm/complaint.c \
-	validate/slurm/long_list.c validate/slurm/process.c validate/slurm/step.c validate/slurm/user.c
-tests_unit_validate_run_run_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=poll
+	validate/run/hang.c validate/run/launch.c validate/run/layout.c validate/run/script.c \
+	validate/slurm/complaint.c validate/slurm/long_list.c validate/slurm/process.c validate/slurm/step.c \
+	validate/slurm/user.c
+tests_unit_validate_run_run_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=poll
+tests_unit_validate_run_run_t_LDADD = $(libreport) $(unit_libs)
 tests_unit_validate_scheduling_policy_verify_t_LDADD = validate/scheduling/libscheduling.a $(unit_libs)
 tests_unit_validate_slurm_batch_t_SOURCES = tests/unit/validate/slurm/batch.c validate/slurm/batch.c
 tests_unit_validate_slurm_cluster_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)

@@ -2,14 +2,17 @@
 #include "config.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/constants/run_constants.h"
 #include "tests/unit/tap.h"
 #include "validate/run/decide.h"
+#include "validate/run/hang.h"
 #include "validate/run/keeper.h"
 #include "validate/run/launch.h"
 #include "validate/run/layout.h"
@@ -155,11 +158,11 @@ static void keeping(void)
  * the script is, and then n3. Its requeue has this outcome. */
 static int requeued, looks;
 
+int __real_poll(struct pollfd *polled, nfds_t count, int wait_ms);
 int __wrap_poll(struct pollfd *polled, nfds_t count, int wait_ms);
 int __wrap_poll(struct pollfd *polled, nfds_t count, int wait_ms)
 {
-    (void)polled, (void)count, (void)wait_ms;
-    return 0;
+    return count == 1 ? 0 : __real_poll(polled, count, wait_ms); /* 1: the keeper's */
 }
 
 int cluster_open(struct error *err)
@@ -314,6 +317,36 @@ static void environment(void)
     hostlist_clear(&chosen);
 }
 
+/* ---------------------------------------------------------------- a hang */
+
+static bool is_watch; /* what is executed stands for muster watch, which sees no hang */
+
+int __real_execvp(const char *file, char *const words[]);
+int __wrap_execvp(const char *file, char *const words[]);
+int __wrap_execvp(const char *file, char *const words[])
+{
+    if (is_watch) {
+        sleep(30);
+        _exit(0);
+    }
+    return __real_execvp(file, words);
+}
+
+static void watching(void)
+{
+    struct hang hang;
+    double begin;
+
+    signal(SIGTERM, SIG_IGN); /* trap '' TERM in the job script */
+    is_watch = true;
+    is_int(hang_begin(&hang, 7, 60, NULL, NULL), 0, "SIGTERM is ignored: a job is watched");
+    begin = clock_s();
+    hang_end(&hang);
+    ok(clock_s() - begin < 15, "... no longer than it has to be (%.2f s)", clock_s() - begin);
+    is_watch = false;
+    signal(SIGTERM, SIG_DFL);
+}
+
 /* ---------------------------------------------------------------- the command */
 
 static bool has_to_end(void *context)
@@ -360,6 +393,7 @@ static void commands(void)
 
 int main(void)
 {
+    watching();
     commands();
     ends();
     at_fault();
