@@ -78,10 +78,11 @@ static int wait_for_end(const struct launch *launch, pid_t pid, bool *is_cut)
 
     for (;;) {
         pid_t ended = waitpid(pid, &status, WNOHANG);
-        bool has_to_end = launch->on_tick && launch->on_tick(launch->context);
+        bool has_to_end;
 
         if (ended == pid)
             return status;
+        has_to_end = launch->on_tick && launch->on_tick(launch->context);
         if (term_at == 0 && (has_to_end || launch_stop)) {
             term_at = clock_s();
             *is_cut = !launch_stop; /* a signal from outside was passed on */

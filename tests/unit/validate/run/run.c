@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
@@ -349,8 +350,13 @@ static void watching(void)
 
 /* ---------------------------------------------------------------- the command */
 
+static bool was_gone;
+
 static bool has_to_end(void *context)
 {
+    siginfo_t info;
+
+    was_gone |= waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0;
     return *(bool *)context;
 }
 
@@ -374,6 +380,7 @@ static void commands(void)
 
     launch_catch_signals();
     is_int(launched("exit $RUN_TEST", false), 4, "the status of a command, with its environment");
+    ok(!was_gone, "... after which there is no tick: a signal would go to a number of the past");
     is_int(launched("kill -KILL $$", false), 137, "... of one that a signal ended");
     is_int(launched("exec sleep 100", true), 143, "one that has to end gets SIGTERM");
     is_int(launched("trap 'exit 0' TERM; while :; do sleep 0.1; done", true), 143,
