@@ -80,8 +80,8 @@ become(const char *path, char *const argv[], char *const environment[], pid_t pa
     _exit(127);
 }
 
-/* Waits for the program until it has to end. Returns its wait status; -1 when it had to be killed
- * or is not there any more. */
+/* Waits for the program until it has to end. Returns its wait status; -1 when it had to be ended or
+ * is not there any more. */
 static int wait_until(pid_t pid, double budget_s)
 {
     double term_at = clock_s() + budget_s + PREFLIGHT_ENDING_S;
@@ -95,11 +95,10 @@ static int wait_until(pid_t pid, double budget_s)
             return is_terminated ? -1 : status;
         if (ended < 0 && errno != EINTR)
             return -1;
-        if (clock_s() > term_at + PREFLIGHT_KILL_S) {
+        if (clock_s() > term_at + PREFLIGHT_KILL_S)
             kill(pid, SIGKILL);
-            waitpid(pid, &status, 0);
-            return -1;
-        }
+        if (clock_s() > term_at + 2 * PREFLIGHT_KILL_S)
+            return -1; /* what hangs in the kernel is left */
         if (clock_s() > term_at && !is_terminated) {
             is_terminated = true;
             kill(pid, SIGTERM);

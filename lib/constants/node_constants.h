@@ -19,7 +19,7 @@ ROW(integer, SUSPECTS_DEADLINE_MS, 200, "ms", "chosen 2026-11", "for the directo
 ROW(integer, REFUSED_DEADLINE_MS, 500, "ms", "chosen 2026-11", "for the note of a refused job, which takes less than 1 ms") \
 ROW(integer, ASIDE_S, 60, "s", "chosen 2026-11", "after that long, what a job's hook had begun to write is given up") \
 ROW(integer, PREFLIGHT_ENDING_S, 8, "s", "chosen 2026-11", "srun waits for muster preflight to end its step, once its budget is over") \
-ROW(integer, PREFLIGHT_KILL_S, 3, "s", "chosen 2026-11", "then, before it kills muster preflight") \
+ROW(integer, PREFLIGHT_KILL_S, 3, "s", "chosen 2026-11", "then, before it kills muster preflight, and again before it leaves what hangs in the kernel") \
 ROW(integer, PREFLIGHT_POLL_MS, 10, "ms", "chosen 2026-11", "between looks whether it has ended") \
 /* certificates */ \
 ROW(integer, SEAL_TIMEOUT_MS, 800, "ms", "chosen 2026-11", "for munged") \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -277,17 +278,39 @@ static void listed_twice(void)
     end();
 }
 
-/* A preflight that does not end is ended. */
+/* The plugin's. SIGKILL does not end what hangs in the kernel. */
+static bool hangs;
+static pid_t killed;
+
+#pragma GCC visibility push(default)
+int kill(pid_t pid, int number)
+{
+    if (number != SIGKILL || !hangs)
+        return (int)syscall(SYS_kill, pid, number);
+    killed = pid;
+    return 0;
+}
+#pragma GCC visibility pop
+
+/* A preflight that does not end is ended, or left. */
 static void deadline(void)
 {
     struct timespec begin, now;
+    char how[4300];
 
-    start("Preflight=quick\nPreflightBudget=5\n", "exec sleep 100");
+    snprintf(how, sizeof how,
+             "trap 'echo heard TERM >>%s' TERM\nfor i in $(seq 600); do sleep 0.1; done",
+             file("calls"));
+    start("Preflight=quick\nPreflightBudget=5\n", how);
+    hangs = true;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     is_int(host_call("local_user_init"), 0, "a preflight that hangs: the step starts");
     clock_gettime(CLOCK_MONOTONIC, &now);
     ok(now.tv_sec - begin.tv_sec < 60, "... in its time");
     has_str(host_log, "did not end within 13 s; the step starts", "... after one line");
+    has_str(calls(), "heard TERM\n", "... it was asked to end");
+    hangs = false;
+    ok(killed > 0 && kill(killed, SIGKILL) == 0, "... and killed, in vain");
     end();
 }
 
