@@ -12,6 +12,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/privileges.h"
+#include "lib/base/signals.h"
 #include "lib/base/text.h"
 #include "validate/command/command.h"
 #include "validate/report/recordfile.h"
@@ -108,12 +109,8 @@ static void names_make(struct preflight *preflight)
 
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = stop};
-
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    sigaction(SIGQUIT, &action, NULL);
+    signals_catch(stop, 0);
+    signal_catch(SIGQUIT, stop, 0);
     signal(SIGPIPE, SIG_IGN);
 }
 
