@@ -45,6 +45,22 @@ is "$("$muster" top -r "$work" --once | sed 's/ *[0-9.]* s  / /')" 'certifying 4
     n3  fail  check: eth1 no link
   links 14 of 30 rounds?[2J' 'the stages so far, the faulty node and what the run is at; no byte moves the cursor'
 
+# five runs that end together, beside the first one
+mkfifo "$work/five"
+(
+    for i in 1 2 3 4 5; do exec {run}>"$live/five$i" && flock "$run"; done
+    exec cat "$work/five" >/dev/null
+) 3>&- &
+holders+=($!)
+exec 4>"$work/five"
+"$muster" top -r "$work" >/dev/null 2>&1 3>&- 4>&- &
+looking=$!
+holders+=("$looking")
+follows() { [ "$(find "/proc/$looking/fd" -lname "$live/*" | wc -l)" = "$1" ]; }
+ok 'runs are followed' within 60 follows 6
+exec 4>&-
+ok '... and of those that are over three' within 60 follows 4
+
 "$muster" top -r "$work" >"$work/said" 2>&1 3>&- &
 looking=$!
 holders+=("$looking")

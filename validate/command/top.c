@@ -24,7 +24,7 @@
 /* What root's runs on this host are at. On a terminal a view that is drawn anew; elsewhere a line
  * for each event, until the runs are over. */
 
-enum { LINE_BYTES = 4096, LINES_KEPT = 64, PATH_BYTES = 4096 };
+enum { LINE_BYTES = 4096, LINES_KEPT = 64, OVER_KEPT = 3, PATH_BYTES = 4096 };
 
 struct options {
     const char *root;
@@ -178,6 +178,24 @@ static int add_view(struct top *top, int directory, const char *name)
     return 0;
 }
 
+static void drop_view(struct top *top, size_t i)
+{
+    close(top->views[i].fd);
+    for (size_t k = 0; k < LINES_KEPT; k++)
+        free(top->views[i].lines[k]);
+    memmove(&top->views[i], &top->views[i + 1], (--top->count - i) * sizeof *top->views);
+}
+
+/* Of the runs that are over the last ones are kept. */
+static void drop_old(struct top *top, size_t running)
+{
+    for (size_t i = 0; top->count > running + OVER_KEPT;)
+        if (top->views[i].is_over)
+            drop_view(top, i);
+        else
+            i++;
+}
+
 /* Returns 0, or -1 with errno. */
 static int find_runs(struct top *top)
 {
@@ -319,6 +337,7 @@ static int look_on(struct top *top)
                 read_events(top, &top->views[i]);
                 running += !top->views[i].is_over;
             }
+        drop_old(top, running);
         if (top->is_terminal || top->options->is_once)
             show(top);
         else
@@ -356,11 +375,8 @@ int command_top(int argc, char **argv)
         fprintf(stderr, "%s: %s: %m\n", argv[0], top.directory);
     else if (top.count == 0 && !top.is_terminal && !options.is_once && !options.as_json)
         puts("no run of muster certify on this host");
-    for (size_t i = 0; i < top.count; i++) {
-        close(top.views[i].fd);
-        for (size_t k = 0; k < LINES_KEPT; k++)
-            free(top.views[i].lines[k]);
-    }
+    while (top.count > 0)
+        drop_view(&top, 0);
     free(top.views);
     return rv == 0 ? COMMAND_PASS : COMMAND_UNKNOWN;
 }
