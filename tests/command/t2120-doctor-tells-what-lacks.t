@@ -110,6 +110,9 @@ is "$(tar -xOf "$root/bundle.tar" muster-doctor/slurm/slurm.conf)" 'AccountingSt
 is "$(stat -c %a "$root/bundle.tar")" 600 '... that is its owner'"'"'s'
 doctor --bundle "$root/bundle.tar"
 like "$page" 'bundle.tar: File exists' '... and overwrites nothing'
+like "$(trap '' XFSZ && ulimit -f 1 && "$muster" doctor --here --root "$root" --bundle "$root/full.tar" 2>&1)" \
+    'full.tar: File too large' 'a bundle that has no room is told'
+ok '... and half of it is not left' test ! -e "$root/full.tar"
 is "$("$muster" doctor --root "$root" 2>&1 | head -n 1)" \
     'muster doctor: --root requires --here: a recorded tree has no controller' 'a tree has no controller'
 done_testing

@@ -99,7 +99,9 @@ int doctor_bundle(const char *path, const struct doctor_site *site, const struct
         file_add(tar, site, name, member);
     }
     tar_end(tar);
-    if (fclose(tar) != 0)
-        return error_set(err, "%s: %m", path);
-    return 0;
+    if (fclose(tar) == 0)
+        return 0;
+    error_set(err, "%s: %m", path);
+    unlink(path);
+    return -1;
 }
