@@ -15,6 +15,7 @@ ROW(integer, NETIF_DEADLINE_MS, 8000, "ms", "chosen 2026-11", "for settings of i
 ROW(integer, NETIF_LOCK_MS, 7500, "ms", "chosen 2026-11", "of that, for the lock of the interface journal") \
 ROW(integer, NETIF_WAITED_MS, 2000, "ms", "chosen 2026-11", "what waited longer for that lock may be late for it: the rest of the time may be too short") \
 ROW(integer, JOBS_DEADLINE_MS, 50, "ms", "chosen 2026-11", "for the counters of a node before and after a job") \
+ROW(integer, JOB_LOG_LOCK_MS, 500, "ms", "chosen 2026-11", "for the lock of the log of jobs, which others have for less than 1 ms") \
 ROW(integer, SUSPECTS_DEADLINE_MS, 200, "ms", "chosen 2026-11", "for the directory of suspect reports, which takes less than 1 ms") \
 ROW(integer, REFUSED_DEADLINE_MS, 500, "ms", "chosen 2026-11", "for the note of a refused job, which takes less than 1 ms") \
 ROW(integer, ASIDE_S, 60, "s", "chosen 2026-11", "after that long, what a job's hook had begun to write is given up") \

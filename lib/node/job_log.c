@@ -3,6 +3,7 @@
 
 #include "lib/node/job_log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -15,11 +16,13 @@
 
 #include "lib/base/atomic_file.h"
 #include "lib/base/base_name.h"
+#include "lib/base/clock.h"
 #include "lib/base/grow.h"
 #include "lib/base/path.h"
 #include "lib/base/regular_file.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
+#include "lib/constants/node_constants.h"
 
 enum { NOTE_BYTES = 1 << 20 };
 
@@ -169,16 +172,23 @@ static int log_add(const struct job_log *log, const char *added, size_t size, st
 
 /* ---------------------------------------------------------------- notes */
 
-/* Whoever changes the log has this; closing lets go of it. Makes the directory. -1 with err. */
+/* Whoever changes the log has this; closing lets go of it. One that is stopped may have it for ever:
+ * it is waited for with a limit. Makes the directory. -1 with err. */
 static int lock(const struct job_log *log, struct error *err)
 {
+    long end_ms = clock_ms() + JOB_LOG_LOCK_MS;
     int fd;
 
     path_make_directory(log->notes);
     mkdir(log->notes, 0700);
     fd = open(log->notes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_EX) == 0)
-        return fd;
+    while (fd >= 0) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return fd;
+        if (errno != EWOULDBLOCK || clock_ms() > end_ms)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
     error_set(err, "%s: %m", log->notes);
     if (fd >= 0)
         close(fd);

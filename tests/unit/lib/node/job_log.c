@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -320,6 +321,18 @@ static void stale(void)
     is_int(job_note_read(&job_log, 8, &uid, &counters), 1, "a foreign note is none");
 }
 
+/* By a process that is stopped. */
+static void locked(void)
+{
+    int fd = open(notes, O_RDONLY | O_DIRECTORY);
+
+    is_int(flock(fd, LOCK_EX), 0, "another process has the log");
+    alarm(60);
+    is_int(begin(25, "boot", 0, 0), -1, "... which is not waited for");
+    alarm(0);
+    close(fd);
+}
+
 int main(void)
 {
     root = tree_unpack("");
@@ -333,6 +346,7 @@ int main(void)
     unreadable();
     unfinished();
     stale();
+    locked();
     tree_remove(root);
     return tap_done();
 }
