@@ -86,7 +86,7 @@ ROW(integer, CAMPAIGN_WAIT_LEAST_S, 5, "s", "chosen 2026-11", "between looks at 
 ROW(integer, CAMPAIGN_WAIT_MOST_S, 60, "s", "chosen 2026-11", "between looks at the cluster, at most") \
 ROW(integer, CAMPAIGN_KEPT_S, 60, "s", "chosen 2026-11", "for the history to take in a run that it was busy for: another process copies it") \
 ROW(integer, CAMPAIGN_TRIES, 2, "tries", "chosen 2026-11", "of a node without a verdict, before it is left unknown") \
-ROW(integer, CAMPAIGN_BROKEN_MOST, 20, "tries", "chosen 2026-11", "in a row that slurmctld does not answer or that a run has no job, before a campaign ends")
+ROW(integer, CAMPAIGN_BROKEN_MOST, 20, "tries", "chosen 2026-11", "in a row that slurmctld does not answer or that a partition gives no job, before a campaign ends or gives the partition up")
 /* clang-format on */
 CERTIFY_CONSTANTS(CONSTANT_DEFINE)
 

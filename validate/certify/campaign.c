@@ -3,6 +3,7 @@
 
 #include "validate/certify/campaign.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,14 +24,12 @@ struct campaigning {
     struct group group;
     char *partition; /* the group's; NULL: none */
     char name[CAMPAIGN_NAME], printed[600];
-    char run[64];   /* the last one */
-    bool is_vain;   /* ... had no node or no job, for other reasons than that nodes are busy */
-    bool lacks_job; /* ... had nodes, but no job */
-    struct hostlist vain; /* partitions in which runs had no job, since one was not in vain */
-    bool has_others;      /* nodes that are left outside of these are free, or will be */
-    int refused;          /* runs in a row that had no job, when no other partition had a free
-                             node; of one that was waited for they begin anew */
-    int broken;           /* failures in a row: slurmctld did not answer, or a run had no nodes */
+    char run[64];             /* the last one */
+    bool is_broken;           /* ... had no node, for other reasons than that nodes are busy */
+    bool lacks_job;           /* ... had nodes, but no job */
+    struct hostlist refusals; /* the partition of each run without a job, since its last with one */
+    bool is_refused;          /* what is left is in partitions that are given up for these */
+    int broken; /* failures in a row: slurmctld did not answer, or a run had no nodes */
     int wait_s;
 };
 
@@ -145,9 +144,32 @@ static int campaign_look(struct campaigning *doing, const struct cluster *cluste
     return rv;
 }
 
-/* The group of the partitions that are up, but for those to avoid. Returns 0, or -1 with err. */
-static int group_beside(struct campaigning *doing, const struct cluster *cluster,
-                        const struct hostlist *avoided, struct error *err)
+static size_t refusals_of(const struct campaigning *doing, const char *partition)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < doing->refusals.count; i++)
+        count += strcmp(doing->refusals.names[i], partition) == 0;
+    return count;
+}
+
+/* The partition has given a job: the next refusal there is the first. */
+static void refusals_forget(struct hostlist *refusals, const char *partition)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < refusals->count; i++)
+        if (strcmp(refusals->names[i], partition) == 0)
+            free(refusals->names[i]);
+        else
+            refusals->names[kept++] = refusals->names[i];
+    refusals->count = kept;
+}
+
+/* The group of the partitions that are up and have fewer refusals than most. Returns 0, or -1 with
+ * err. */
+static int group_beside(struct campaigning *doing, const struct cluster *cluster, size_t most,
+                        struct error *err)
 {
     const struct certify_options *options = &doing->base->options;
     struct cluster beside = *cluster;
@@ -161,7 +183,7 @@ static int group_beside(struct campaigning *doing, const struct cluster *cluster
     if (!beside.partitions)
         return error_set(err, "out of memory for the cluster's partitions");
     for (size_t i = 0; i < cluster->partition_count; i++)
-        if (!hostlist_contains(avoided, cluster->partitions[i].name))
+        if (refusals_of(doing, cluster->partitions[i].name) < most)
             beside.partitions[beside.partition_count++] = cluster->partitions[i];
     rv = group_choose(&beside, &doing->campaign, options->partition, (size_t)options->at_a_time,
                       &doing->group, err);
@@ -174,23 +196,22 @@ static int group_beside(struct campaigning *doing, const struct cluster *cluster
 }
 
 /* The next group. A partition in which a run had no job gets another try when no other has a free
- * node, as the refusal may pass; after many in vain not while others have nodes to wait for. */
+ * node, as the refusal may pass; after many in a row it is given up, as each reserves its nodes. */
 static int group_find(struct campaigning *doing, const struct cluster *cluster, struct error *err)
 {
-    const struct hostlist none = {0};
-    bool is_busy;
-
-    if (group_beside(doing, cluster, &doing->vain, err) != 0)
+    doing->is_refused = false;
+    if (group_beside(doing, cluster, 1, err) != 0)
         return -1;
-    is_busy = doing->group.busy > 0;
-    doing->has_others = doing->group.ready > 0 || is_busy;
-    if (doing->vain.count > 0 && doing->group.ready > 0 && doing->refused >= CAMPAIGN_BROKEN_MOST)
-        doing->refused = 0; /* what was waited for is free */
-    if (doing->vain.count == 0 || doing->group.ready > 0 ||
-        (is_busy && doing->refused >= CAMPAIGN_BROKEN_MOST))
+    if (doing->refusals.count == 0 || doing->group.ready > 0)
         return 0;
-    hostlist_clear(&doing->vain);
-    return group_beside(doing, cluster, &none, err);
+    if (group_beside(doing, cluster, CAMPAIGN_BROKEN_MOST, err) != 0)
+        return -1;
+    if (doing->group.ready > 0 || doing->group.busy > 0)
+        return 0;
+    if (group_beside(doing, cluster, SIZE_MAX, err) != 0)
+        return -1;
+    doing->is_refused = doing->group.ready > 0 || doing->group.busy > 0;
+    return 0;
 }
 
 /* Asks the controller and the history. Returns 0, or -1 with err. */
@@ -236,7 +257,7 @@ static int group_run(struct campaigning *doing, int argc, char **argv, size_t *t
     status = certify_run(&certify, argc, argv);
     *tested = certify.count;
     doing->lacks_job = certify.count > 0 && certify.lacks_job;
-    doing->is_vain = certify.count > 0 ? certify.lacks_job : certify.is_broken;
+    doing->is_broken = certify.count == 0 && certify.is_broken;
     text_put(doing->run, sizeof doing->run, "%s", certify.run);
     doing->base->options.jitter_s = 0;
     certify.conf = (struct conf){0}; /* the next one's as well */
@@ -332,7 +353,7 @@ static bool is_kept(const struct campaigning *doing, int runs, size_t tested)
     return has_more(doing, runs);
 }
 
-/* What fails so often will not mend itself, and each try reserves the nodes. */
+/* What fails so often will not mend itself. */
 static int broken_end(const struct campaigning *doing)
 {
     fprintf(stderr,
@@ -340,22 +361,6 @@ static int broken_end(const struct campaigning *doing)
             "lines above say, then: muster certify --campaign %s\n",
             doing->name, CAMPAIGN_BROKEN_MOST, doing->name);
     return COMMAND_UNKNOWN;
-}
-
-/* After a run and the look behind it. Returns whether the campaign is to end for its failures. */
-static bool failure_count(struct campaigning *doing)
-{
-    if (!doing->is_vain) {
-        hostlist_clear(&doing->vain);
-        doing->refused = doing->broken = 0;
-        return false;
-    }
-    if (!doing->lacks_job)
-        return ++doing->broken >= CAMPAIGN_BROKEN_MOST;
-    doing->broken = 0;
-    if (doing->vain.count > 0)
-        return false; /* another partition comes first */
-    return ++doing->refused >= CAMPAIGN_BROKEN_MOST && !doing->has_others;
 }
 
 /* Looks and tests until nothing is left that will be free. Returns the exit status. */
@@ -379,6 +384,8 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
             continue;
         }
         status = level_take(doing);
+        if (status < 0 && doing->is_refused)
+            return broken_end(doing);
         if (status >= 0 || (doing->group.ready == 0 && doing->group.busy == 0))
             break;
         if (doing->group.wanted.count == 0) {
@@ -386,8 +393,6 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
                      doing->group.busy == 1 ? " is" : "s are");
             print_progress(doing, stderr, next);
             doing->broken = 0;
-            if (doing->vain.count == 0)
-                doing->refused = 0;
             wait_some(doing);
             continue;
         }
@@ -405,12 +410,14 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
                     doing->name, doing->base->conf.history_path, doing->run, doing->name);
             return COMMAND_UNKNOWN;
         }
-        if (doing->lacks_job && doing->partition)
-            hostlist_append(&doing->vain, doing->partition);
+        if (doing->lacks_job)
+            hostlist_append(&doing->refusals, doing->partition);
+        else if (tested > 0)
+            refusals_forget(&doing->refusals, doing->partition);
         if (look(doing, &err) == 0) {
             record_progress(doing);
-            doing->is_vain &= doing->campaign.counts[CAMPAIGN_LEFT] >= left;
-            if (failure_count(doing))
+            doing->broken = doing->is_broken ? doing->broken + 1 : 0;
+            if (doing->is_refused || doing->broken >= CAMPAIGN_BROKEN_MOST)
                 return broken_end(doing);
             if (doing->campaign.counts[CAMPAIGN_LEFT] < left)
                 doing->wait_s = CAMPAIGN_WAIT_LEAST_S;
@@ -438,7 +445,7 @@ int certify_campaign(struct certify *base, int argc, char **argv)
     status = campaign_run(&doing, argc, argv);
     campaign_clear(&doing.campaign);
     group_clear(&doing.group);
-    hostlist_clear(&doing.vain);
+    hostlist_clear(&doing.refusals);
     free(doing.partition);
     return status;
 }

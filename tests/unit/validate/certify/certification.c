@@ -204,7 +204,7 @@ ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags)
 /* A campaign has given up the other partition by then. */
 static bool fails_once(int what)
 {
-    if ((int)failing != what || job_tries <= CAMPAIGN_BROKEN_MOST ||
+    if ((int)failing != what || job_tries < CAMPAIGN_BROKEN_MOST ||
         (what == A_LOOK ? now_s < taken_until_s - 600 || now_s >= taken_until_s
                         : now_s < taken_until_s))
         return false;
@@ -2093,12 +2093,14 @@ static void tests_the_other_partitions_of_one_that_refuses(void)
     ok(!certify_stop, "... ends");
     is_int((long long)found.counts[CAMPAIGN_FAILED], 1, "... and tests the nodes of the other");
     is_int((long long)found.counts[CAMPAIGN_LEFT], 4, "... the rest is left");
+    is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after as many tries as where there is no other");
     campaign_clear(&found);
     closed = "p";
     taken_until_s = now_s + 3600;
     campaign("april", &found);
     ok(!certify_stop, "one where the nodes of the other are not free ends, too");
     is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 3, "... once they were, and were tested");
+    is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after which the first gets no more tries");
     campaign_clear(&found);
     for (int i = A_LOOK; i <= A_JOB; i++) {
         static const char *const whats[] = {"", "slurmctld", "BatteryUser", "a job"};
