@@ -363,12 +363,30 @@ static int broken_end(const struct campaigning *doing)
     return COMMAND_UNKNOWN;
 }
 
+/* What to say beside a wait: "" where no partition is given up. */
+static void given_up_text(const struct campaigning *doing, char *text, size_t size)
+{
+    struct hostlist names = {0};
+    char *folded;
+
+    for (size_t i = 0; i < doing->refusals.count; i++)
+        if (refusals_of(doing, doing->refusals.names[i]) >= CAMPAIGN_BROKEN_MOST)
+            hostlist_append(&names, doing->refusals.names[i]);
+    folded = hostlist_fold(&names);
+    text[0] = '\0';
+    if (names.count > 0)
+        text_put(text, size, "; partition %s is given up: it refused %d jobs in a row",
+                 folded ? folded : names.names[0], CAMPAIGN_BROKEN_MOST);
+    free(folded);
+    hostlist_clear(&names);
+}
+
 /* Looks and tests until nothing is left that will be free. Returns the exit status. */
 static int campaign_run(struct campaigning *doing, int argc, char **argv)
 {
     int status = -1;
     struct error err = {""};
-    char next[200];
+    char next[300], given_up[200];
 
     while (status < 0 && !certify_stop) {
         size_t left, tested = 0;
@@ -389,8 +407,9 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
         if (status >= 0 || (doing->group.ready == 0 && doing->group.busy == 0))
             break;
         if (doing->group.wanted.count == 0) {
-            text_put(next, sizeof next, "; waiting until %zu busy node%s free", doing->group.busy,
-                     doing->group.busy == 1 ? " is" : "s are");
+            given_up_text(doing, given_up, sizeof given_up);
+            text_put(next, sizeof next, "; waiting until %zu busy node%s free%s", doing->group.busy,
+                     doing->group.busy == 1 ? " is" : "s are", given_up);
             print_progress(doing, stderr, next);
             doing->broken = 0;
             wait_some(doing);

@@ -1206,6 +1206,22 @@ static const char *last_line(void)
     return line;
 }
 
+/* Whether the last run has printed the text. */
+static bool has_said(const char *text)
+{
+    char line[400], path[64];
+    bool is_there = false;
+    FILE *said;
+
+    snprintf(path, sizeof path, "%s/said", directory);
+    said = fopen(path, "r");
+    while (said && !is_there && fgets(line, sizeof line, said))
+        is_there = strstr(line, text) != NULL;
+    if (said)
+        fclose(said);
+    return is_there;
+}
+
 static void speak(const int *kept)
 {
     fflush(NULL);
@@ -2101,6 +2117,8 @@ static void tests_the_other_partitions_of_one_that_refuses(void)
     ok(!certify_stop, "one where the nodes of the other are not free ends, too");
     is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 3, "... once they were, and were tested");
     is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after which the first gets no more tries");
+    ok(has_said("busy nodes are free; partition p is given up: it refused 20 jobs in a row"),
+       "... which is said while the other is waited for");
     campaign_clear(&found);
     for (int i = A_LOOK; i <= A_JOB; i++) {
         static const char *const whats[] = {"", "slurmctld", "BatteryUser", "a job"};
