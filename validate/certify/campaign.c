@@ -255,6 +255,8 @@ static int group_run(struct campaigning *doing, int argc, char **argv, size_t *t
     if (doing->partition)
         certify.options.partition = doing->partition; /* and no other that has the same nodes */
     status = certify_run(&certify, argc, argv);
+    if (status == COMMAND_USAGE && certify.is_misused)
+        status = COMMAND_UNKNOWN; /* its partition has gone; the next look knows if -p named it */
     *tested = certify.count;
     doing->lacks_job = certify.count > 0 && certify.lacks_job;
     doing->is_broken = certify.count == 0 && certify.is_broken;

@@ -148,6 +148,7 @@ static double job_at_s, lasting_s, listing_s, given_back_s;
 static int looks;
 /* partitions: p alone; p and q, of n1, n2 and n6; p of n1, and q of all; both of all */
 static enum { ONE_PARTITION, TWO_PARTITIONS, PARTITION_IN_ANOTHER, TWIN_PARTITIONS } partition_kind;
+static int deletion; /* the load of the cluster by which q is deleted; 0: none */
 static const char *closed = ""; /* the partition that refuses the account of BatteryUser's jobs */
 static double taken_until_s;    /* the site has reserved the healthy nodes */
 /* what fails once: slurmctld does not answer while they are, or a run after that finds no user or
@@ -406,7 +407,8 @@ static int load(struct cluster *cluster, struct error *err)
         return error_set(err, "slurmctld does not answer");
     if (load_all(cluster, err) != 0)
         return -1;
-    cluster->partition_count = partition_kind == ONE_PARTITION ? 1 : 2;
+    cluster->partition_count =
+        partition_kind == ONE_PARTITION || (deletion > 0 && loads >= deletion) ? 1 : 2;
     cluster->partitions = calloc(cluster->partition_count, sizeof *cluster->partitions);
     for (int i = 0; i < (int)cluster->partition_count; i++) {
         cluster->partitions[i] =
@@ -2140,6 +2142,21 @@ static void tests_the_other_partitions_of_one_that_refuses(void)
     closed = "";
 }
 
+/* After the campaign has chosen a group in it. */
+static void goes_on_without_a_partition_that_is_deleted(void)
+{
+    struct campaign found;
+
+    partition_kind = TWO_PARTITIONS;
+    loads = 0;
+    deletion = 2;
+    is_int(campaign("july", &found), COMMAND_FAIL, "a campaign one of whose partitions is deleted");
+    is_int((long long)found.counts[CAMPAIGN_FAILED], 1, "... tests the nodes of the other");
+    campaign_clear(&found);
+    deletion = 0;
+    partition_kind = ONE_PARTITION;
+}
+
 static void names_what_is_never_tested(void)
 {
     struct campaign found;
@@ -2756,6 +2773,7 @@ int main(void)
     waits_for_no_node_of_a_busy_cluster_that_completes_later();
     ends_a_campaign();
     tests_the_other_partitions_of_one_that_refuses();
+    goes_on_without_a_partition_that_is_deleted();
     names_what_is_never_tested();
     keeps_a_run_of_a_campaign_while_the_history_is_busy();
     campaign_partners_are_of_the_partition_of_their_group();
