@@ -357,15 +357,28 @@ static bool forget_pairs(sqlite3 *database)
     return database_run(database, query, NULL, RUNS_WITH_PAIRS);
 }
 
-/* When what is kept begins. A run's age counts from the one before it where that is earlier, so
- * that a clock that was ahead once removes nothing. */
+/* When what is kept begins. A run's age counts from the one before it where that is earlier. Where
+ * no run was stored for longer than what is kept a clock may have been ahead since: there it counts
+ * from the last one before. */
 static double kept_since(sqlite3 *database, double now, double keep_s)
 {
-    double before = NAN;
+    static const char query[] =
+        "SELECT older FROM (SELECT max(time) AS older FROM runs WHERE time < ?1),"
+        " (SELECT min(time) AS newer FROM runs WHERE time >= ?1) WHERE newer - older > ?2";
+    sqlite3_stmt *statement = NULL;
+    double before = NAN, since;
 
     if (!database_value(database, "SELECT time FROM runs ORDER BY time DESC LIMIT 1", &before))
         return now - keep_s;
-    return fmin(now, before) - keep_s;
+    since = fmin(now, before) - keep_s;
+    if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK) {
+        sqlite3_bind_double(statement, 1, since);
+        sqlite3_bind_double(statement, 2, keep_s);
+        if (sqlite3_step(statement) == SQLITE_ROW)
+            since = sqlite3_column_double(statement, 0) - keep_s;
+    }
+    sqlite3_finalize(statement);
+    return since;
 }
 
 /* After the lock is held, so that runs that end at once get the order in which they are stored. */

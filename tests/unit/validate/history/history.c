@@ -316,21 +316,32 @@ static void test_forgetting(void)
            "... but no fact that was in force");
 }
 
-static void keeps_runs_though_a_clock_was_ahead(void)
+/* Of runs at these times that are stored one after the other, how many are there at last. */
+static int kept_of(const char *name, const double *times, int count)
 {
-    const char *path = in_directory("ahead.db");
-    const double times[] = {1000, 1010, 9000, 1020, 1025};
+    const char *path = in_directory(name);
     struct error err = {""};
     char run[16];
 
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < count; i++) {
         snprintf(run, sizeof run, "a%d", i);
         is_int(history_add(path, &(struct history_run){.run = run, .time = times[i]}, NULL, 0,
                            &(struct records){0}, 100, &err),
                0, "a run at %.0f", times[i]);
     }
-    is_int(count_rows(path, "SELECT count(*) FROM runs"), 5,
+    return count_rows(path, "SELECT count(*) FROM runs");
+}
+
+static void keeps_runs_though_a_clock_was_ahead(void)
+{
+    const double once[] = {1000, 1010, 9000, 1020, 1025};
+    const double often[] = {1000, 1010, 9000, 9010, 9020, 1020, 1025};
+    const double seldom[] = {1000, 1200, 1400, 1600, 1800};
+
+    is_int(kept_of("ahead.db", once, 5), 5,
            "a run that is stored while the clock is ahead removes none, nor does the next");
+    is_int(kept_of("often.db", often, 7), 7, "... nor do several");
+    is_int(kept_of("seldom.db", seldom, 5), 3, "of runs that are rarer than that three are kept");
 }
 
 /* ---------------------------------------------------------------- pairs */
