@@ -479,13 +479,22 @@ static void test_bad_databases(void)
            geteuid() == 0 ? 1 : -1, "a place that cannot be written is told (%s)", err.text);
     if (geteuid() == 0)
         is_int(unlink("/run/muster/history.db.r1.waiting"), 0, "... the run is in /run then");
+    execute(in_directory("history.db.v.waiting"),
+            "CREATE TABLE runs (x); PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 7");
+    file = fopen(in_directory("history.db.w.waiting"), "w");
+    if (file) {
+        fprintf(file, "not a database");
+        fclose(file);
+    }
     file = fopen(in_directory("history.db.x.waiting"), "w");
     if (file)
         fclose(file);
     is_int(add(in_directory("history.db"), "after", 900, VERDICT_PASS, VERDICT_PASS, &err), 0,
            "what waits and is no run holds nobody up");
-    snprintf(broken, sizeof broken, "%s.broken", in_directory("history.db.x.waiting"));
-    ok(access(broken, F_OK) == 0, "... it is put aside");
+    for (const char *name = "vwx"; *name; name++) {
+        snprintf(broken, sizeof broken, "%s.%c.waiting.broken", in_directory("history.db"), *name);
+        ok(access(broken, F_OK) == 0, "... %c is put aside", *name);
+    }
     execute(in_directory("history.db.y.waiting"), "PRAGMA application_id = 0x6d757374;"
                                                   "PRAGMA user_version = 7; CREATE TABLE runs (x)");
     is_int(add(in_directory("history.db"), "then", 901, VERDICT_PASS, VERDICT_PASS, &err), 0,
