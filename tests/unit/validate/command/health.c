@@ -21,11 +21,13 @@
 static char reason[] = "muster: link_down eth1 has no carrier 2026-11-20", none[] = "";
 static bool is_unreviewed;
 static int removals;
+static time_t drained_since;
 
 bool self_drain(const char *node, const char *why, time_t since, const struct conf *conf,
                 const char *path, char *text, size_t size)
 {
-    (void)node, (void)why, (void)since, (void)conf, (void)path, (void)size;
+    (void)node, (void)why, (void)conf, (void)path, (void)size;
+    drained_since = since;
     *text = '\0';
     return true;
 }
@@ -40,7 +42,7 @@ bool unreviewed_read(const char *path, struct unreviewed *drain)
 long long onset_take(const char *path, const char *fault, long long now_s)
 {
     (void)path, (void)fault;
-    return now_s;
+    return now_s - 100;
 }
 
 void log_file_drained(const struct conf *conf)
@@ -112,6 +114,7 @@ static int removed_by_check(bool drains)
 int main(void)
 {
     is_int(removed_by_check(true), 1, "a drain that stays takes the certificate");
+    is_near((double)drained_since, (double)time(NULL) - 100, 2, "... its fault began by the clock");
     is_unreviewed = true;
     is_int(removed_by_check(true), 0, "one that may be taken back leaves it");
     is_int(removed_by_check(false), 1, "... unless nobody reviews drains any more");
