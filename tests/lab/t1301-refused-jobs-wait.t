@@ -10,8 +10,8 @@ gate_lab_up -n 2
 policies refuse refuse refuse
 reason() { lab run sinfo -h -N -n "$1" -o %E; }
 # By srun's words, whichever reaches it first.
-refusal='Prolog failure on node n[12]|has been revoked'
-refuses() { [[ $(as_user srun -w "$1" true 2>&1) =~ $refusal ]]; } # NODE
+refusal() { echo "Prolog failure on node $1|has been revoked"; } # NODE
+refuses() { [[ $(as_user srun -w "$1" true 2>&1) =~ $(refusal "$1") ]]; } # NODE
 job_state() { lab run squeue -h -j "$1" -o '%T %r'; }
 is_job() { [ "$(job_state "$1")" = "$2" ]; }
 
@@ -20,7 +20,7 @@ ok '... and the node stays' within 60 is_in n1 idle
 
 got=$(as_user srun -w n1 true 2>&1)
 isnt $? 0 "a user's srun fails"
-like "$got" "$refusal" '... by the prolog'
+like "$got" "$(refusal n1)" '... by the prolog'
 ok '... which is drained' within 60 is_in n1 drained
 is "$(reason n1)" 'Prolog error' "... for Slurm's own reason"
 is "$(lab run squeue -h | wc -l)" 0 '... and leaves no job'
