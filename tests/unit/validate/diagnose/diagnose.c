@@ -633,7 +633,6 @@ static void check_dips(void)
 
 #define ROW(kind, name, value, unit, origin, meaning) {#name, &(name), 1, unit, origin, meaning},
 
-/* The page has the constants as they are. */
 /* Groups of depths bound what each of theirs gains, whatever part is looked at beside whichever. */
 static void check_groups(rate_of *rate)
 {
@@ -673,6 +672,7 @@ static void check_groups(rate_of *rate)
     observations_clear(&observations);
 }
 
+/* The page has the constants as they are. */
 static void check_page(void)
 {
     static const struct constant constants[] = {MODEL_CONSTANTS(ROW)};
