@@ -60,7 +60,10 @@ done
 sleep $seconds
 like "$(verdict)" '^1 n1: certificate expired: the certificate expired on ' 'it expires'
 
-is "$(muster revoke --node n1)" "n1: certificate revoked: $certificate" 'it is revoked'
+issued=$(sed -n 's/^issued: \([0-9]*\) .*/\1/p' "$certificate")
+is "$(muster revoke --node n1 --issued-until $((issued - 1)))" \
+    "n1: certificate kept, it was issued later: $certificate" 'one issued later than told stays'
+is "$(muster revoke --node n1 --issued-until "$issued")" "n1: certificate revoked: $certificate" 'it is revoked'
 like "$(verdict)" '^1 .*missing' '... and missing'
 is "$(muster revoke --node n1)" "n1: no certificate found at $certificate" '... only once'
 ok '... which is no error' muster revoke
@@ -76,7 +79,7 @@ ok '... and is still there' test -s "$dir/slurm.conf"
 check=${top_builddir:-.}/tests/record-check schema=$(dirname "$0")/../../doc/records.md
 request n1 | muster certificate issue --node n1 --json >>"$dir/record"
 muster certificate verify --node n1 --json >>"$dir/record"
-for _ in 1 2; do muster revoke --node n1 --json >>"$dir/record"; done
+for until in '--issued-until=1' '' ''; do muster revoke --node n1 --json $until >>"$dir/record"; done
 if [ -x "$check" ]; then
     ok 'all records are as doc/records.md says' "$check" "$schema" <"$dir/record"
 else

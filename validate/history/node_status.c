@@ -149,7 +149,7 @@ int node_status_tests(const char *path, double since,
 }
 
 struct failed {
-    void (*each)(const char *node, void *context);
+    void (*each)(const char *node, double time, void *context);
     void *context;
 };
 
@@ -157,17 +157,19 @@ static int failed_row(sqlite3_stmt *statement, void *context)
 {
     const struct failed *failed = context;
 
-    failed->each(database_text(statement, 0), failed->context);
+    failed->each(database_text(statement, 0), sqlite3_column_double(statement, 1),
+                 failed->context);
     return 0;
 }
 
-int node_status_failed(const char *path, void (*each)(const char *node, void *context),
-                       void *context, struct error *err)
+int node_status_failed(const char *path,
+                       void (*each)(const char *node, double time, void *context), void *context,
+                       struct error *err)
 {
     return database_query(path,
                           &(struct database_query){
                               .query =
-                                  "SELECT node FROM nodes AS mine JOIN runs USING (run)"
+                                  "SELECT node, max(mine.time) FROM nodes AS mine JOIN runs USING (run)"
                                   " WHERE mine.verdict = 'fail' AND dry_run = 0"
                                   " AND NOT " DATABASE_MINE_SUSPECT
                                   " AND NOT EXISTS (SELECT 1 FROM nodes AS later"

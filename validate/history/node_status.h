@@ -40,9 +40,11 @@ int node_status_tests(const char *path, double since,
                       struct error *err);
 
 /* Calls each() for the nodes that failed, not as suspects, and were not certified since: none of
- * them may have a certificate. Returns how many, or -1 with err. */
-int node_status_failed(const char *path, void (*each)(const char *node, void *context),
-                       void *context, struct error *err);
+ * them may have a certificate from before `time`, when they failed last. Returns how many, or -1
+ * with err. */
+int node_status_failed(const char *path,
+                       void (*each)(const char *node, double time, void *context), void *context,
+                       struct error *err);
 
 /* Calls each() for the nodes that were certified, with the end of the certificate in seconds since
  * the epoch, unless they failed since. Returns how many, or -1 with err. */

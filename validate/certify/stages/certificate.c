@@ -233,11 +233,6 @@ static void certificates_issue(struct certify *certify)
         all_issued(certify);
 }
 
-static void failed_add(const char *node, void *context)
-{
-    hostlist_append(context, node);
-}
-
 /* Of a node that has just told what became of its certificate. */
 static void revoked_take(struct certify *certify, size_t first)
 {
@@ -254,38 +249,79 @@ static void revoked_take(struct certify *certify, size_t first)
     }
 }
 
-/* Also of a node of which nothing is known now, where an earlier run failed it that could not reach
- * it: it is told at this contact. */
-static void certificates_revoke(struct certify *certify)
+/* By when issued certificates are to go, of each node run: 0 none, ALL_ISSUED all. */
+struct limits {
+    const struct certify *certify;
+    time_t *until;
+};
+
+enum { ALL_ISSUED = -1 };
+
+static void failed_take(const char *node, double time, void *context)
+{
+    const struct limits *limits = context;
+    const struct node_run *node_run = certify_node_run(limits->certify, node);
+
+    if (node_run)
+        limits->until[node_run - limits->certify->node_runs] = (time_t)time;
+}
+
+/* Of a node of which nothing is known now those from before an earlier run failed it, which may not
+ * have reached it: it is told at this contact. Another host may have certified it since. */
+static time_t limit_of(const struct node_run *node_run, time_t failed)
+{
+    time_t revoked = revocation_read(node_run->slurm->comment);
+
+    if (!certify_is_held(node_run))
+        return 0;
+    if (certify_has_lost_it(node_run))
+        return ALL_ISSUED;
+    if (outcome_tested(&node_run->outcome) != VERDICT_UNKNOWN || node_run->plan.wants_refusal)
+        return 0;
+    return failed > revoked ? failed : revoked;
+}
+
+/* Of the nodes with that limit, which have none then. */
+static void part_revoke(struct certify *certify, const struct limits *limits, time_t until)
 {
     struct arguments program = {0};
-    struct hostlist names = {0}, failed = {0};
-    struct hostlist_set known;
+    struct hostlist names = {0};
+    char option[48];
     size_t first;
     struct error err;
 
-    if (node_status_failed(certify->conf.history_path, failed_add, &failed, &err) < 0)
-        certify_note(certify, "cannot read which nodes failed before: %s", err.text);
-    if (hostlist_set_make(&failed, &known) != 0)
-        certify_note(certify, "out of memory for the nodes that failed before");
-    for (size_t i = 0; i < certify->count; i++) {
-        const struct node_run *node_run = &certify->node_runs[i];
-        bool was_failed = outcome_tested(&node_run->outcome) == VERDICT_UNKNOWN &&
-                          !node_run->plan.wants_refusal &&
-                          (hostlist_set_contains(&known, node_run->name) ||
-                           revocation_read(node_run->slurm->comment) != 0);
-
-        if (certify_is_held(node_run) && (certify_has_lost_it(node_run) || was_failed))
-            hostlist_append(&names, node_run->name);
-    }
-    if (names.count > 0 && certify->job_id != 0 && !certify->options.is_dry_run) {
-        step_muster(&program, "revoke", "--json", NULL);
+    for (size_t i = 0; i < certify->count; i++)
+        if (limits->until[i] == until) {
+            hostlist_append(&names, certify->node_runs[i].name);
+            limits->until[i] = 0;
+        }
+    if (names.count > 0) {
+        snprintf(option, sizeof option, "--issued-until=%lld", (long long)until);
+        step_muster(&program, "revoke", "--json", until == ALL_ISSUED ? NULL : option, NULL);
         if (certificates_step(certify, &names, NULL, &program, &first, &err) >= 0)
             revoked_take(certify, first);
     }
-    hostlist_set_clear(&known);
     hostlist_clear(&names);
-    hostlist_clear(&failed);
+}
+
+static void certificates_revoke(struct certify *certify)
+{
+    struct limits limits = {certify, calloc(certify->count + 1, sizeof *limits.until)};
+    struct error err;
+
+    if (!limits.until)
+        certify_note(certify, "out of memory for the nodes that failed before");
+    else if (node_status_failed(certify->conf.history_path, failed_take, &limits, &err) < 0)
+        certify_note(certify, "cannot read which nodes failed before: %s", err.text);
+    if (limits.until && certify->job_id != 0 && !certify->options.is_dry_run) {
+        for (size_t i = 0; i < certify->count; i++)
+            limits.until[i] = limit_of(&certify->node_runs[i], limits.until[i]);
+        part_revoke(certify, &limits, ALL_ISSUED);
+        for (size_t i = 0; i < certify->count; i++)
+            if (limits.until[i] != 0)
+                part_revoke(certify, &limits, limits.until[i]);
+    }
+    free(limits.until);
 }
 
 static void revocation_written(const char *name, const char *comment, const struct error *err,

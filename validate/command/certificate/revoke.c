@@ -10,6 +10,7 @@
 
 struct options {
     const char *name, *config, *file, *node, *nodes;
+    long until; /* 0: not given */
     bool as_json;
 };
 
@@ -17,6 +18,9 @@ static const struct option_row rows[] = {
     COMMAND_CONFIG(struct options),
     OPTION('f', "file", "FILE", "certificate file, instead of CertificateFile of muster.conf", TEXT,
            OPTION_FIELD(struct options, file)),
+    OPTION('\0', "issued-until", "SECONDS",
+           "keep a certificate that was issued later, in seconds since 1970", LONG,
+           OPTION_FIELD(struct options, until), OPTION_RANGE(1, 253402300799)),
     COMMAND_JSON(struct options),
     COMMAND_NODE(struct options),
     OPTION('w', "nodes", "LIST", "revoke the certificates of these nodes with a small job on them",
@@ -28,7 +32,8 @@ static const struct option_set set = {
     .usage = "muster revoke [OPTION...]",
     .summary = "Removes the certificate of this node; the next job finds it missing. Needs root.",
     .status =
-        "0 no certificate left, 1 still present, 2 usage, 3 no answer from Slurm, or interrupted.",
+        "0 no certificate left, or a later one kept, 1 still present, 2 usage, 3 no answer from "
+        "Slurm, or interrupted.",
     .rows = rows,
 };
 
@@ -39,7 +44,8 @@ static int revoke_here(const struct options *options, const char *path)
     struct record record = RECORD_INIT;
     char host[256], message[600];
     const char *node = options->node;
-    int result = certificate_remove(path, &err);
+    bool is_kept = options->until != 0 && certificate_issued(path, NULL) > options->until;
+    int result = is_kept ? 1 : certificate_remove(path, &err);
 
     if (!node || !node[0]) {
         own_name("", host, sizeof host);
@@ -49,11 +55,17 @@ static int revoke_here(const struct options *options, const char *path)
         snprintf(message, sizeof message, "certificate not revoked: %s", err.text);
     else
         snprintf(message, sizeof message, "%s %s",
-                 result == 0 ? "certificate revoked:" : "no certificate found at", path);
+                 is_kept       ? "certificate kept, it was issued later:"
+                 : result == 0 ? "certificate revoked:"
+                               : "no certificate found at",
+                 path);
     if (options->as_json) {
         record = RECORD(.suite = "certificate", .test = "certificate", .metric = "revoked",
                         .node = node, .value = result == 0, .unit = "count",
-                        .verdict = result < 0 ? VERDICT_FAIL : VERDICT_NONE, .message = message);
+                        .verdict = result < 0 ? VERDICT_FAIL
+                                   : is_kept  ? VERDICT_SKIP
+                                              : VERDICT_NONE,
+                        .message = message);
         record_write(stdout, &record);
     } else if (result >= 0) {
         printf("%s: %s\n", node, message);
@@ -71,7 +83,7 @@ int command_revoke(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    if (options.nodes && (options.config || options.file || options.node))
+    if (options.nodes && (options.config || options.file || options.node || options.until))
         return command_misuse(argv[0], "only --json can be combined with -w: each node has its own "
                                        "configuration");
     if (options.nodes && geteuid() != 0)

@@ -32,6 +32,7 @@
 #include "validate/slurm/allocation.h"
 #include "validate/slurm/ended.h"
 #include "validate/slurm/ran.h"
+#include "validate/slurm/revocation.h"
 #include "lib/base/history_figure.h"
 
 /* Whole certifications, from the choice of nodes to the report, on a cluster that the test makes
@@ -72,6 +73,7 @@ static bool has_extra;   /* the cluster offers certificates to jobs */
 static bool is_changing; /* the site and another run change nodes once the run has its first job */
 static int keeping = -1; /* the node that has a certificate of level full, until then */
 static long long kept_until = 4000000000;
+static long long issued_s; /* of the certificates that the nodes have at first */
 /* the nodes' accelerators: none; well, as many on each; well, more of them from n4 on; n1's slow;
  * n1's slow near its limit; all slow; no library; one node's library missing */
 static enum {
@@ -868,11 +870,13 @@ static void muster(char *const *words, const struct hostlist *names, const struc
                  "certificate", expires, nodes[i].name);
         }
         if (strcmp(words[0], "revoke") == 0) {
-            world.nodes[i].has_certificate = false;
+            bool is_later = words[2] && issued_s > atoll(strchr(words[2], '=') + 1);
+
+            world.nodes[i].has_certificate &= is_later;
             line(process,
                  "%zu: {\"suite\":\"certificate\",\"test\":\"certificate\",\"time\":1,\"metric\":"
-                 "\"revoked\",\"unit\":\"count\",\"value\":1,\"node\":\"%s\"}",
-                 task, nodes[i].name);
+                 "\"revoked\",\"unit\":\"count\",\"value\":%d,\"verdict\":\"%s\",\"node\":\"%s\"}",
+                 task, !is_later, is_later ? "skip" : "none", nodes[i].name);
         }
         task++;
     }
@@ -1913,6 +1917,39 @@ static void renews_what_is_due(void)
     valid_s = 0;
 }
 
+/* n1 failed a minute ago by this host's history or by its Comment, and reboots in mid-run. */
+static void after_a_failure(bool is_in_comment, int later_s, bool stays)
+{
+    static struct certify certify;
+    struct records none = {0};
+    struct error err;
+    time_t failed = time(NULL) - 60;
+    char *comment;
+
+    begin(&certify, false);
+    comment = revocation_put("", failed);
+    if (is_in_comment)
+        comment_one(0, comment);
+    else
+        history_add(certify.conf.history_path,
+                    &(struct history_run){.run = "r0", .level = "full", .time = (double)failed},
+                    &(struct history_node){.node = "n1", .verdict = VERDICT_FAIL, .rail_mbps = NAN},
+                    1, &none, 0, &err);
+    free(comment);
+    world.nodes[0].has_certificate = true;
+    issued_s = failed + later_s;
+    rebooted = "n1";
+    go(&certify, certify_run);
+    rebooted = "";
+    issued_s = 0;
+    is_int(outcome_of(&certify, "n1")->verdict, VERDICT_UNKNOWN, "one of which nothing is known");
+    is_int(world.nodes[0].has_certificate, stays, "... %s a certificate from %s failed by its %s",
+           stays ? "keeps" : "loses", stays ? "after it" : "before it",
+           is_in_comment ? "Comment" : "history");
+    ok(!world.nodes[2].has_certificate, "... while what fails now loses its own");
+    certify_clear(&certify);
+}
+
 static void others_write(void)
 {
     static struct certify certify;
@@ -2788,6 +2825,8 @@ int main(void)
     asks_no_node_that_is_down_to_remove_its_certificate();
     certificate_kept();
     renews_what_is_due();
+    for (int i = 0; i < 4; i++)
+        after_a_failure(i / 2 == 1, i % 2 == 0 ? -10 : 10, i % 2 == 1);
     others_write();
     keeps_the_certificate_of_what_slurm_took_away();
     full_disk();

@@ -82,14 +82,15 @@ static const char *certified(void)
     return node_status_certified(path, see_certified, NULL, NULL) < 0 ? "an error" : seen;
 }
 
-static void see_failed(const char *node, void *context)
+static void see_failed(const char *node, double time, void *context)
 {
     size_t length = strlen(seen);
 
     (void)context;
-    snprintf(seen + length, sizeof seen - length, "%s;", node);
+    snprintf(seen + length, sizeof seen - length, "%s %.0f;", node, (now - time) / HOUR);
 }
 
+/* Each with the hours since its last failure. */
 static const char *failed(void)
 {
     seen[0] = '\0';
@@ -215,15 +216,15 @@ int main(void)
     is_str(certified(), "", "one that was drained does not");
     is_str(suspects(now - DAY), "", "... and is no suspect any more");
     is_int(strike("n1", "eth1"), 1, "... and begins anew");
-    is_str(failed(), "n1;", "... and has failed");
+    is_str(failed(), "n1 7;", "... and has failed");
     add("g", 6 * HOUR, "n2", VERDICT_PASS, 0, "2026-11-27 18:13 UTC", false);
     add("h", 5 * HOUR, "n2", VERDICT_UNKNOWN, 0, NULL, false);
     add("i", 4 * HOUR, "n2", VERDICT_FAIL, 0, NULL, true);
-    is_str(failed(), "n1;", "nor does it fail then");
+    is_str(failed(), "n1 7;", "nor does it fail then");
     is_str(certified(), "n2 613180;", "neither unknown nor a dry run takes it away");
     add("j", 3 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
     is_int(strike("n1", "eth1"), 2, "a strike");
-    is_str(failed(), "n1;", "what failed before stands until it is certified");
+    is_str(failed(), "n1 7;", "what failed before stands until it is certified");
     add("k", 2.5 * HOUR, "n1", VERDICT_PASS, 0, "2026-11-27 18:13 UTC", false);
     is_str(failed(), "", "... and no longer");
     is_int(history_accept(path, "n1", NULL, "new cable", now - 2 * HOUR, &err), 0, "repaired");
