@@ -114,6 +114,9 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     /* until here there is nothing to undo, and a controller may be silent for long */
     catch_signals();
     path_beside(certify->conf.history_path, "runs", certify->runs, sizeof certify->runs);
+    /* this run decides by the history long before it is stored itself */
+    if (geteuid() == 0 && history_take_in(certify->conf.history_path, err) != 0)
+        fprintf(stderr, "muster certify: history: %s\n", err->text);
     left = geteuid() == 0 ? undo_leftovers(certify->operations, certify->runs, cluster,
                                            certify_print_leftover, &certify->changed, err)
                           : 0;

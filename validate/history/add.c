@@ -427,9 +427,13 @@ int history_add(const char *path, const struct history_run *run, const struct hi
 
 int history_take_in(const char *path, struct error *err)
 {
-    sqlite3 *database = database_open(path, err);
-    int rv = database ? spill_take_in(database, path, err) : -1;
+    sqlite3 *database;
+    int rv;
 
+    if (!spill_waits(path))
+        return 0;
+    database = database_open(path, err);
+    rv = database ? spill_take_in(database, path, err) : -1;
     if (rv == 0)
         copy_renew(database, path);
     sqlite3_close(database);

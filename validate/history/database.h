@@ -100,6 +100,9 @@ bool database_take_facts(sqlite3 *database, double time);
 int spill_write(const char *path, const struct history_run *run, const struct history_node *nodes,
                 size_t count, const struct records *records, const char *why, struct error *err);
 
+/* Whether there are files of runs that wait. */
+bool spill_waits(const char *path);
+
 /* Takes in the runs that wait, oldest first, and removes their files. One without a
  * complete run is renamed, one that cannot be read is left there; both are told on standard error.
  * Returns 0, or -1 with err: then nothing else should be added either. */

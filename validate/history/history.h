@@ -50,8 +50,9 @@ extern int history_busy_ms;
 int history_add(const char *path, const struct history_run *run, const struct history_node *nodes,
                 size_t count, const struct records *records, double keep_s, struct error *err);
 
-/* Takes in the runs that wait in files of their own, and renews the copy that other users read.
- * Returns 0, or -1 with err while the database cannot take them. */
+/* Takes in the runs that wait in files of their own, and renews the copy that other users read;
+ * where none waits nothing is changed. Returns 0, or -1 with err while the database cannot take
+ * them. */
 int history_take_in(const char *path, struct error *err);
 
 /* Calls each() for the runs of a node, newest first, no more than most; node NULL: the newest of

@@ -176,6 +176,20 @@ static int take_in_file(sqlite3 *database, const char *path, const char *waiting
     return 0;
 }
 
+bool spill_waits(const char *path)
+{
+    char pattern[PATH];
+    bool waits = false;
+
+    for (int i = 0; place(path, i, "*", pattern, sizeof pattern) && !waits; i++) {
+        glob_t found = {0};
+
+        waits = glob(pattern, 0, NULL, &found) == 0;
+        globfree(&found);
+    }
+    return waits;
+}
+
 int spill_take_in(sqlite3 *database, const char *path, struct error *err)
 {
     char pattern[PATH];

@@ -1917,6 +1917,37 @@ static void renews_what_is_due(void)
     valid_s = 0;
 }
 
+/* The last run, which certified n1, waits to be stored. */
+static void knows_what_waits(void)
+{
+    static struct certify certify;
+    struct records none = {0};
+    char path[256];
+    struct error err;
+    sqlite3 *busy;
+
+    snprintf(path, sizeof path, "%s/history.db", directory);
+    unlink(path);
+    history_busy_ms = 1;
+    sqlite3_open(path, &busy);
+    sqlite3_exec(busy, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    is_int(history_add(path,
+                       &(struct history_run){.run = "r0", .level = "full"},
+                       &(struct history_node){.node = "n1",
+                                              .verdict = VERDICT_PASS,
+                                              .certified_until = "2036-01-01 00:00",
+                                              .rail_mbps = NAN},
+                       1, &none, 0, &err),
+           1, "a run waits");
+    sqlite3_close(busy);
+    history_busy_ms = 10000;
+    is_due = keeps_history = true;
+    run(&certify, false);
+    is_due = keeps_history = false;
+    ok(!world.nodes[0].is_issued && world.nodes[1].is_issued, "... its nodes are not due");
+    certify_clear(&certify);
+}
+
 /* n1 failed a minute ago by this host's history or by its Comment, and reboots in mid-run. */
 static void after_a_failure(bool is_in_comment, int later_s, bool stays)
 {
@@ -2825,6 +2856,7 @@ int main(void)
     asks_no_node_that_is_down_to_remove_its_certificate();
     certificate_kept();
     renews_what_is_due();
+    knows_what_waits();
     for (int i = 0; i < 4; i++)
         after_a_failure(i / 2 == 1, i % 2 == 0 ? -10 : 10, i % 2 == 1);
     others_write();

@@ -509,6 +509,8 @@ static void test_locked(void)
     struct error err;
     sqlite3 *database;
 
+    is_int(history_take_in(path, &err), 0, "where no run waits");
+    ok(access(path, F_OK) != 0, "... no database is made");
     add(path, "l1", 100, VERDICT_PASS, VERDICT_PASS, &err);
     history_busy_ms = 100;
     sqlite3_open(path, &database);
