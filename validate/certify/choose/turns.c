@@ -13,6 +13,8 @@
 #include "validate/certify/choose/suspects.h"
 #include "validate/history/node_status.h"
 #include "validate/policy/testing.h"
+#include "validate/slurm/extra.h"
+#include "validate/slurm/revocation.h"
 
 /* Until when each node is certified. */
 struct ends {
@@ -53,6 +55,17 @@ static int ends_read(const struct certify *certify, struct ends *ends, struct er
     return rv;
 }
 
+/* Whether Slurm knows what the history does not: the node's gate would refuse jobs, or its
+ * certificate is revoked. */
+static bool lacks_certificate(const struct cluster_node *node)
+{
+    char *gate = extra_gate(node->extra);
+    bool lacks = gate || revocation_read(node->comment) != 0;
+
+    free(gate);
+    return lacks;
+}
+
 int certify_due(struct certify *certify, struct error *err)
 {
     struct hostlist due = {0}, others = {0};
@@ -63,6 +76,7 @@ int certify_due(struct certify *certify, struct error *err)
         return -1;
     for (size_t i = 0; i < certify->count; i++) {
         bool is_due = certify->node_runs[i].plan.role == ROLE_RETEST ||
+                      lacks_certificate(certify->node_runs[i].slurm) ||
                       turn_is_due(ends.until[i], (double)time(NULL), ahead_s);
 
         if (certify->node_runs[i].plan.role != ROLE_FAULTY)

@@ -1948,6 +1948,38 @@ static void knows_what_waits(void)
     certify_clear(&certify);
 }
 
+/* n1 is certified by the history, and not by what Slurm has of it. */
+static void is_due_by_slurm(const char *extra, const char *comment, const char *what)
+{
+    static struct certify certify;
+    struct records none = {0};
+    struct error err;
+
+    is_due = true;
+    begin(&certify, false);
+    is_due = false;
+    history_add(certify.conf.history_path, &(struct history_run){.run = "r0", .level = "full"},
+                &(struct history_node){.node = "n1",
+                                       .verdict = VERDICT_PASS,
+                                       .certified_until = "2036-01-01 00:00",
+                                       .rail_mbps = NAN},
+                1, &none, 0, &err);
+    extra_one(0, extra);
+    comment_one(0, comment);
+    go(&certify, certify_run);
+    ok(world.nodes[0].is_issued, "a node %s is due", what);
+    certify_clear(&certify);
+}
+
+static void is_due_whatever_the_history_says(void)
+{
+    char *comment = revocation_put("", time(NULL));
+
+    is_due_by_slurm("{\"muster_gate\":\"changed kernel\"}", "", "that its gate refuses");
+    is_due_by_slurm("", comment, "whose certificate is revoked");
+    free(comment);
+}
+
 /* n1 failed a minute ago by this host's history or by its Comment, and reboots in mid-run. */
 static void after_a_failure(bool is_in_comment, int later_s, bool stays)
 {
@@ -2857,6 +2889,7 @@ int main(void)
     certificate_kept();
     renews_what_is_due();
     knows_what_waits();
+    is_due_whatever_the_history_says();
     for (int i = 0; i < 4; i++)
         after_a_failure(i / 2 == 1, i % 2 == 0 ? -10 : 10, i % 2 == 1);
     others_write();
