@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "validate/history/database.h"
 
-/* A mark is a record without a run, suite "history", test "accept", part NULL: of all parts. It
- * needs no table of its own, so that the schema stays as it is. */
+/* A mark is a record without a run, suite "history", test "accept" or "revoke", part NULL: of all
+ * parts. It needs no table of its own, so that the schema stays as it is. */
 
 static int count_of(sqlite3 *database, const char *query, const char *node, const char *part)
 {
@@ -22,31 +24,39 @@ static int count_of(sqlite3 *database, const char *query, const char *node, cons
     return found;
 }
 
-static int mark_add(sqlite3 *database, const char *path, const char *node, const char *part,
-                    const char *why, double now, struct error *err)
+static int mark_add(sqlite3 *database, const char *path, const char *test, const char *node,
+                    const char *part, const char *why, double now, struct error *err)
 {
     sqlite3_stmt *statement = NULL;
     int rv = 0;
 
     if (sqlite3_prepare_v2(database,
                            "INSERT INTO records (time, suite, test, node, part, message)"
-                           " VALUES (?1, 'history', 'accept', ?2, ?3, ?4)",
+                           " VALUES (?1, 'history', ?5, ?2, ?3, ?4)",
                            -1, &statement, NULL) != SQLITE_OK)
         return database_failed(database, path, err);
     sqlite3_bind_double(statement, 1, now);
     database_bind_text(statement, 2, node);
     database_bind_text(statement, 3, part);
     database_bind_text(statement, 4, why);
+    database_bind_text(statement, 5, test);
     if (!database_insert(statement))
         rv = database_failed(database, path, err);
     sqlite3_finalize(statement);
     return rv;
 }
 
+static void copy_renew(sqlite3 *database, const char *path)
+{
+    struct error err;
+
+    if (copy_write(database, path, &err) != 0)
+        fprintf(stderr, "%s; other users see the earlier history\n", err.text);
+}
+
 int history_accept(const char *path, const char *node, const char *part, const char *why,
                    double now, struct error *err)
 {
-    struct error failed = {""};
     sqlite3 *database;
     bool is_there;
     int known;
@@ -76,9 +86,33 @@ int history_accept(const char *path, const char *node, const char *part, const c
     database = database_open(path, err);
     if (!database)
         return -1;
-    known = mark_add(database, path, node, part, why, now > 0 ? now : (double)time(NULL), err);
-    if (known == 0 && copy_write(database, path, &failed) != 0)
-        fprintf(stderr, "%s; other users see the earlier history\n", failed.text);
+    known = mark_add(database, path, "accept", node, part, why, now > 0 ? now : (double)time(NULL),
+                     err);
+    if (known == 0)
+        copy_renew(database, path);
     sqlite3_close(database);
     return known;
+}
+
+int history_revoke(const char *path, const struct hostlist *nodes, double now, struct error *err)
+{
+    sqlite3 *database;
+    int rv = 0;
+
+    if (access(path, F_OK) != 0)
+        return 0;
+    database = database_open(path, err);
+    if (!database)
+        return -1;
+    if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+        rv = database_failed(database, path, err);
+    for (size_t i = 0; i < nodes->count && rv == 0; i++)
+        rv = mark_add(database, path, "revoke", nodes->names[i], NULL, NULL,
+                      now > 0 ? now : clock_epoch_s(), err);
+    if (rv == 0 && sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+        rv = database_failed(database, path, err);
+    if (rv == 0)
+        copy_renew(database, path);
+    sqlite3_close(database); /* rolls back what was not committed */
+    return rv;
 }

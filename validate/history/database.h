@@ -22,10 +22,12 @@ enum { HISTORY_SCHEMA = 4, HISTORY_ID = 0x6d757374 /* "must" */ };
 #define DATABASE_SUSPECT(run, node)                                                                \
     "EXISTS (SELECT 1 FROM records WHERE +records.run = " run " AND records.node = " node          \
     " AND records.test = 'strikes' AND records.verdict = 'warn')"
-/* SQL: until when the node is certified, NULL where it is not. A failure ends what is older, but a
- * suspect keeps its certificate, and a dry run changes nothing. */
+/* SQL: until when the node is certified, NULL where it is not. A failure ends what is older, and
+ * so does history_revoke(), but a suspect keeps its certificate, and a dry run changes nothing. */
 #define DATABASE_CERTIFIED(node)                                                                   \
-    "(SELECT max(given.certified_until) FROM nodes given WHERE given.node = " node                 \
+    "(SELECT max(given.certified_until) FROM (SELECT ifnull(max(m.time), 0) AS revoked"            \
+    " FROM records m WHERE m.node = " node " AND m.suite = 'history' AND m.test = 'revoke'),"      \
+    " nodes given WHERE given.node = " node " AND given.time > revoked"                            \
     " AND given.time >= ifnull((SELECT max(failed.time) FROM nodes failed JOIN runs USING (run)"   \
     " WHERE failed.node = " node " AND failed.verdict = 'fail' AND dry_run = 0"                    \
     " AND NOT " DATABASE_SUSPECT("failed.run", "failed.node") "), 0))"

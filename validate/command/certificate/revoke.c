@@ -88,10 +88,10 @@ int command_revoke(int argc, char **argv)
                                        "configuration");
     if (options.nodes && geteuid() != 0)
         return command_misuse(argv[0], "revoking the certificates of nodes needs root");
-    if (options.nodes)
-        return revoke_nodes(argv[0], options.nodes, options.as_json);
     status = command_conf(argv[0], options.config, &conf);
-    if (status == COMMAND_PASS)
+    if (status == COMMAND_PASS && options.nodes)
+        status = revoke_nodes(argv[0], options.nodes, options.as_json, conf.history_path);
+    else if (status == COMMAND_PASS)
         status = revoke_here(&options, options.file ? options.file : conf.certificate_path);
     conf_clear(&conf);
     return status;

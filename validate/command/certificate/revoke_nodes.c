@@ -9,6 +9,7 @@
 #include "lib/constants/command_constants.h"
 #include "validate/policy/plan.h"
 #include "validate/command/command.h"
+#include "validate/history/history.h"
 #include "validate/report/records.h"
 #include "validate/slurm/batch.h"
 #include "validate/slurm/cluster.h"
@@ -284,6 +285,21 @@ static void revocations_write(struct revoking *revoking)
     batch_apply(&comments, cluster_set_comment, revocation_print, revoking, &err);
 }
 
+/* So that muster certify --due and muster reserve count them as not certified. */
+static void history_write(const struct revoking *revoking, const char *history)
+{
+    struct hostlist names = {0};
+    struct error err;
+
+    for (size_t i = 0; i < revoking->count; i++)
+        if (revoking->targets[i].is_asked)
+            hostlist_append(&names, revoking->targets[i].name);
+    if (names.count > 0 && history_revoke(history, &names, 0, &err) != 0)
+        fprintf(stderr, "%s: %s; certify --due still counts them as certified\n",
+                revoking->command, err.text);
+    hostlist_clear(&names);
+}
+
 /* Who was not asked any more. */
 static void interruption_print(const struct revoking *revoking)
 {
@@ -318,7 +334,7 @@ static int targets_make(struct revoking *revoking, const struct hostlist *names,
     return revoking->count > 0 ? 0 : error_set(err, "no memory for %zu nodes", names->count);
 }
 
-int revoke_nodes(const char *command, const char *list, bool as_json)
+int revoke_nodes(const char *command, const char *list, bool as_json, const char *history)
 {
     struct revoking revoking = {.command = command, .as_json = as_json};
     struct hostlist names;
@@ -342,6 +358,7 @@ int revoke_nodes(const char *command, const char *list, bool as_json)
         all_query(&revoking);
         extras_take_out(&revoking);
         revocations_write(&revoking);
+        history_write(&revoking, history);
         err.text[0] = '\0';
     }
     if (*err.text)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/command.h"
+#include "validate/history/history.h"
+#include "validate/history/node_status.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/revocation.h"
 #include "validate/slurm/step.h"
@@ -23,6 +26,7 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
 
 static bool is_failing; /* n4 cannot remove its certificate */
 static char comments[4096];
+static char history[] = "/tmp/muster-revoke-XXXXXX";
 
 int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err)
 {
@@ -72,21 +76,61 @@ static int command(void)
     fflush(stdout);
     if (!freopen("/dev/null", "w", stdout))
         exit(255);
-    status = revoke_nodes("muster revoke", "n[1-4]", true);
+    status = revoke_nodes("muster revoke", "n[1-4]", true, history);
     fflush(stdout);
     dup2(kept, 1);
     close(kept);
     return status;
 }
 
+/* The last run certified n1. */
+static void certified_add(void)
+{
+    struct records none = {0};
+    struct error err;
+
+    close(mkstemp(history));
+    is_int(history_add(history, &(struct history_run){.run = "r1", .level = "quick"},
+                       &(struct history_node){.node = "n1",
+                                              .verdict = VERDICT_PASS,
+                                              .certified_until = "2099-01-01 00:00 UTC",
+                                              .rail_mbps = NAN},
+                       1, &none, 0, &err),
+           0, "a node is certified");
+}
+
+/* How many are, by the history. */
+static int count_certified(void)
+{
+    struct hostlist names = {0};
+    struct error err;
+    int count = node_status_valid(history, &names, &err) < 0 ? -1 : (int)names.count;
+
+    hostlist_clear(&names);
+    return count;
+}
+
+static void history_remove(void)
+{
+    char copy[64];
+
+    snprintf(copy, sizeof copy, "%s.copy", history);
+    unlink(copy);
+    unlink(history);
+}
+
 int main(void)
 {
+    certified_add();
+    is_int(count_certified(), 1, "... by the history");
     made_comment = revocation_put("", 1763650000);
     is_int(command(), COMMAND_PASS, "four nodes remove their certificates");
     is_str(comments, "n[1-4]=none;", "... and their revocations go");
+    is_int(count_certified(), 0, "... of which the history knows");
     is_failing = true;
     is_int(command(), COMMAND_FAIL, "a node that cannot is told, whatever another says of it");
     has_str(comments, "n4=now;", "... and its certificate is revoked in Slurm");
     has_str(comments, "n[1-3]=none;", "... the others' are gone");
+    history_remove();
     return tap_done();
 }

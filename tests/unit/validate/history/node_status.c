@@ -184,6 +184,7 @@ static void check_tested(void)
 
 int main(void)
 {
+    struct hostlist revoked;
     struct error err;
     FILE *stream;
 
@@ -229,6 +230,13 @@ int main(void)
     is_str(failed(), "", "... and no longer");
     is_int(history_accept(path, "n1", NULL, "new cable", now - 2 * HOUR, &err), 0, "repaired");
     is_int(strike("n1", "eth1"), 1, "... it counts no more");
+    is_str(certified(), "n1 613180;n2 613180;", "... which leaves certificates as they are");
+    hostlist_expand("n[2-3]", &revoked, &err);
+    is_int(history_revoke(path, &revoked, now - 2 * HOUR, &err), 0, "one is revoked by hand");
+    is_str(certified(), "n1 613180;", "... and counts no more");
+    add("l", HOUR, "n2", VERDICT_PASS, 0, "2026-11-27 18:13 UTC", false);
+    is_str(certified(), "n1 613180;n2 613180;", "... until the node has another one");
+    hostlist_clear(&revoked);
 
     stream = fopen(path, "w");
     fputs("this is no database, and it is long enough to be taken for none by its first page",
