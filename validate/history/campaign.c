@@ -29,6 +29,7 @@ struct reading {
     struct campaign *campaign;
     struct name_index index; /* of its nodes */
     char *run;               /* the newest so far */
+    char cluster[256];       /* ... of which it is; "": not known */
     struct hostlist told;    /* the nodes that it named */
     int *tries;              /* of each node */
 };
@@ -66,6 +67,7 @@ static int run_row(sqlite3_stmt *statement, void *context)
         if (!reading->run)
             return -1;
     }
+    text_put(reading->cluster, sizeof reading->cluster, "%s", database_text(statement, 6));
     campaign->last = sqlite3_column_double(statement, 0);
     campaign->wanted = (size_t)sqlite3_column_double(statement, 3);
     text_put(campaign->level, sizeof campaign->level, "%s", database_text(statement, 2));
@@ -82,7 +84,7 @@ static int read_runs(const char *path, const struct hostlist *nodes, struct read
         path,
         &(struct database_query){
             .query = "SELECT runs.time, runs.seconds, runs.level, records.value, records.message,"
-                     " run FROM records JOIN runs USING (run) WHERE " CAMPAIGN_RECORD
+                     " run, cluster FROM records JOIN runs USING (run) WHERE " CAMPAIGN_RECORD
                      " AND records.part = ?1 AND dry_run = 0"
                      " ORDER BY runs.time, run, records.rowid",
             .texts = {campaign->name},
@@ -166,9 +168,10 @@ static int read_states(const char *path, struct reading *reading, struct error *
                          " records.run = nodes.run AND records.node = nodes.node AND"
                          " suite = 'certify' AND records.test = 'certify' AND code = ?2)"
                          " FROM nodes JOIN runs USING (run) WHERE nodes.time >= ?4 AND dry_run = 0"
-                         " ORDER BY nodes.time",
+                         " AND " DATABASE_OF_CLUSTER " ORDER BY nodes.time",
                 .texts = {campaign->name, catalog_fault(FAULT_NODE_AWAY)->name},
                 .number = campaign->begin,
+                .cluster = reading->cluster,
                 .row = node_row,
                 .context = reading},
             err);

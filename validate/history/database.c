@@ -280,6 +280,7 @@ int database_query(const char *path, const struct database_query *question, stru
     for (int i = 0; i < 3 && question->texts[i]; i++)
         sqlite3_bind_text(statement, i + 1, question->texts[i], -1, SQLITE_TRANSIENT);
     sqlite3_bind_double(statement, 4, question->number);
+    database_bind_text(statement, 5, question->cluster);
     while ((rv = sqlite3_step(statement)) == SQLITE_ROW && count >= 0)
         count = question->row(statement, question->context) == 0 ? count + 1 : -1;
     if (count < 0)

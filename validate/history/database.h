@@ -10,6 +10,10 @@
 
 enum { HISTORY_SCHEMA = 4, HISTORY_ID = 0x6d757374 /* "must" */ };
 
+/* SQL: whether the row of runs is of the cluster ?5, or of one that is not known; ?5 NULL: of any.
+ * Nodes of two clusters may have the same name. */
+#define DATABASE_OF_CLUSTER "(?5 IS NULL OR runs.cluster IS NULL OR runs.cluster = ?5)"
+
 /* SQL: when what the node's part had shown was last accepted to be no measure any more
  * (history_accept()); 0: never. node, part: columns. */
 #define DATABASE_ACCEPTED(node, part)                                                              \
@@ -22,14 +26,17 @@ enum { HISTORY_SCHEMA = 4, HISTORY_ID = 0x6d757374 /* "must" */ };
 #define DATABASE_SUSPECT(run, node)                                                                \
     "EXISTS (SELECT 1 FROM records WHERE +records.run = " run " AND records.node = " node          \
     " AND records.test = 'strikes' AND records.verdict = 'warn')"
-/* SQL: until when the node is certified, NULL where it is not. A failure ends what is older, and
- * so does history_revoke(), but a suspect keeps its certificate, and a dry run changes nothing. */
+/* SQL: until when the node is certified, by runs DATABASE_OF_CLUSTER; NULL where it is not. A
+ * failure ends what is older, and so does history_revoke(), but a suspect keeps its certificate,
+ * and a dry run changes nothing. */
 #define DATABASE_CERTIFIED(node)                                                                   \
     "(SELECT max(given.certified_until) FROM (SELECT ifnull(max(m.time), 0) AS revoked"            \
     " FROM records m WHERE m.node = " node " AND m.suite = 'history' AND m.test = 'revoke'),"      \
-    " nodes given WHERE given.node = " node " AND given.time > revoked"                            \
+    " nodes given JOIN runs USING (run) WHERE given.node = " node " AND given.time > revoked"      \
+    " AND " DATABASE_OF_CLUSTER                                                                    \
     " AND given.time >= ifnull((SELECT max(failed.time) FROM nodes failed JOIN runs USING (run)"   \
     " WHERE failed.node = " node " AND failed.verdict = 'fail' AND dry_run = 0"                    \
+    " AND " DATABASE_OF_CLUSTER                                                                    \
     " AND NOT " DATABASE_SUSPECT("failed.run", "failed.node") "), 0))"
 /* of a row that the query calls mine */
 #define DATABASE_MINE_SUSPECT DATABASE_SUSPECT("mine.run", "mine.node")
@@ -80,6 +87,7 @@ struct database_query {
     const char *query;
     const char *texts[3];                               /* ?1 ...; NULL: none */
     double number;                                      /* ?4 */
+    const char *cluster;                                /* ?5 */
     int (*row)(sqlite3_stmt *statement, void *context); /* -1: no memory */
     void *context;
 };

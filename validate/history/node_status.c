@@ -28,7 +28,7 @@ static int strike_row(sqlite3_stmt *statement, void *context)
     return 0;
 }
 
-int node_status_strike(const char *path, const char *node, enum fault_code code, const char *part,
+int node_status_strike(const char *path, const char *cluster, const char *node, enum fault_code code, const char *part,
                        double now, double window_s, struct error *err)
 {
     struct strikes strikes = {0};
@@ -38,9 +38,11 @@ int node_status_strike(const char *path, const char *node, enum fault_code code,
                            .query = "SELECT records.time, records.verdict = 'fail' FROM records"
                                     " JOIN runs USING (run) WHERE suite = 'certify' AND"
                                     " test = 'strikes' AND node = ?1 AND code = ?2 AND"
-                                    " ifnull(part, '') = ?3 AND dry_run = 0 AND records.time >"
+                                    " ifnull(part, '') = ?3 AND dry_run = 0"
+                                    " AND " DATABASE_OF_CLUSTER " AND records.time >"
                                     " " DATABASE_ACCEPTED("?1", "?3") " ORDER BY records.time",
                            .texts = {node, catalog_fault(code)->name, part ? part : ""},
+                           .cluster = cluster,
                            .row = strike_row,
                            .context = &strikes},
                        err);
@@ -64,7 +66,7 @@ static int suspect_row(sqlite3_stmt *statement, void *context)
     return 0;
 }
 
-int node_status_suspects(const char *path, double since,
+int node_status_suspects(const char *path, const char *cluster, double since,
                          void (*each)(const char *node, const char *message, void *context),
                          void *context, struct error *err)
 {
@@ -75,9 +77,10 @@ int node_status_suspects(const char *path, double since,
                                   " test = 'strikes' AND verdict = 'warn' AND time > ?4 AND run ="
                                   " (SELECT nodes.run FROM nodes JOIN runs USING (run)"
                                   " WHERE nodes.node = records.node AND dry_run = 0"
-                                  " AND nodes.verdict <> 'unknown'"
+                                  " AND nodes.verdict <> 'unknown' AND " DATABASE_OF_CLUSTER
                                   " ORDER BY nodes.time DESC LIMIT 1) GROUP BY node ORDER BY node",
                               .number = since,
+                              .cluster = cluster,
                               .row = suspect_row,
                               .context = &(struct suspects){each, context}},
                           err);
@@ -162,19 +165,22 @@ static int failed_row(sqlite3_stmt *statement, void *context)
     return 0;
 }
 
-int node_status_failed(const char *path,
+int node_status_failed(const char *path, const char *cluster,
                        void (*each)(const char *node, double time, void *context), void *context,
                        struct error *err)
 {
     return database_query(path,
                           &(struct database_query){
                               .query =
-                                  "SELECT node, max(mine.time) FROM nodes AS mine JOIN runs USING (run)"
+                                  "SELECT node, max(mine.time) FROM nodes AS mine"
+                                  " JOIN runs USING (run)"
                                   " WHERE mine.verdict = 'fail' AND dry_run = 0"
-                                  " AND NOT " DATABASE_MINE_SUSPECT
+                                  " AND " DATABASE_OF_CLUSTER " AND NOT " DATABASE_MINE_SUSPECT
                                   " AND NOT EXISTS (SELECT 1 FROM nodes AS later"
-                                  " WHERE later.node = mine.node AND later.time > mine.time AND"
-                                  " later.certified_until IS NOT NULL) GROUP BY node ORDER BY node",
+                                  " JOIN runs USING (run) WHERE later.node = mine.node AND"
+                                  " later.time > mine.time AND later.certified_until IS NOT NULL"
+                                  " AND " DATABASE_OF_CLUSTER ") GROUP BY node ORDER BY node",
+                              .cluster = cluster,
                               .row = failed_row,
                               .context = &(struct failed){each, context}},
                           err);
@@ -195,7 +201,7 @@ static int certified_row(sqlite3_stmt *statement, void *context)
     return 0;
 }
 
-int node_status_certified(const char *path,
+int node_status_certified(const char *path, const char *cluster,
                           void (*each)(const char *node, double until, void *context),
                           void *context, struct error *err)
 {
@@ -204,6 +210,7 @@ int node_status_certified(const char *path,
         &(struct database_query){.query = "SELECT node, " DATABASE_MINE_CERTIFIED " AS until"
                                           " FROM (SELECT DISTINCT node FROM nodes) AS mine"
                                           " WHERE until IS NOT NULL ORDER BY node",
+                                 .cluster = cluster,
                                  .row = certified_row,
                                  .context = &(struct certified){each, context}},
         err);
@@ -215,7 +222,7 @@ static void valid_add(const char *node, double until, void *context)
         hostlist_append(context, node);
 }
 
-int node_status_valid(const char *path, struct hostlist *nodes, struct error *err)
+int node_status_valid(const char *path, const char *cluster, struct hostlist *nodes, struct error *err)
 {
-    return node_status_certified(path, valid_add, nodes, err);
+    return node_status_certified(path, cluster, valid_add, nodes, err);
 }

@@ -7,16 +7,17 @@
 #include "lib/catalog/catalog.h"
 
 /* How nodes stand by what earlier runs found: strikes against them, and until when they are
- * certified. Dry runs count for nothing. Without a database nothing is known of any node. */
+ * certified. Dry runs count for nothing. Without a database nothing is known of any node. cluster:
+ * heed only runs of that cluster and those of which it is not known; NULL: of any. */
 
 /* Which strike a failure of that node, code and part at `now` is, from 1
  * (validate/policy/strikes.h); -1 with err. */
-int node_status_strike(const char *path, const char *node, enum fault_code code, const char *part,
+int node_status_strike(const char *path, const char *cluster, const char *node, enum fault_code code, const char *part,
                        double now, double window_s, struct error *err);
 
 /* Calls each() for the nodes whose last run left them as suspects after `since`: message says of
  * what. Returns how many, or -1 with err. */
-int node_status_suspects(const char *path, double since,
+int node_status_suspects(const char *path, const char *cluster, double since,
                          void (*each)(const char *node, const char *message, void *context),
                          void *context, struct error *err);
 
@@ -42,16 +43,16 @@ int node_status_tests(const char *path, double since,
 /* Calls each() for the nodes that failed, not as suspects, and were not certified since: none of
  * them may have a certificate from before `time`, when they failed last. Returns how many, or -1
  * with err. */
-int node_status_failed(const char *path,
+int node_status_failed(const char *path, const char *cluster,
                        void (*each)(const char *node, double time, void *context), void *context,
                        struct error *err);
 
 /* Calls each() for the nodes that were certified, with the end of the certificate in seconds since
  * the epoch, unless they failed since. Returns how many, or -1 with err. */
-int node_status_certified(const char *path,
+int node_status_certified(const char *path, const char *cluster,
                           void (*each)(const char *node, double until, void *context),
                           void *context, struct error *err);
 /* Adds those whose certificate has not ended to nodes. */
-int node_status_valid(const char *path, struct hostlist *nodes, struct error *err);
+int node_status_valid(const char *path, const char *cluster, struct hostlist *nodes, struct error *err);
 
 #endif

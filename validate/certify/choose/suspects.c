@@ -505,7 +505,7 @@ int certify_suspects(struct certify *certify, struct error *err)
         reports_evaluate(certify, &collected, first, &suspects);
     free(collected.asked);
     if (rv == 0)
-        rv = node_status_suspects(certify->conf.history_path,
+        rv = node_status_suspects(certify->conf.history_path, certify->cluster.name,
                                   (double)time(NULL) - (double)certify->conf.strike_window_s,
                                   struck_add, &(struct struck){certify, &suspects}, err) < 0
                  ? -1

@@ -282,7 +282,7 @@ static int strike_of(struct certify *certify, const char *node, const struct out
 {
     struct error err;
     int strike =
-        node_status_strike(certify->conf.history_path, node, fault->code, fault->part,
+        node_status_strike(certify->conf.history_path, certify->cluster.name, node, fault->code, fault->part,
                            (double)time(NULL), (double)certify->conf.strike_window_s, &err);
 
     if (strike < 0)

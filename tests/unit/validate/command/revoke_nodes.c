@@ -104,7 +104,7 @@ static int count_certified(void)
 {
     struct hostlist names = {0};
     struct error err;
-    int count = node_status_valid(history, &names, &err) < 0 ? -1 : (int)names.count;
+    int count = node_status_valid(history, "lab", &names, &err) < 0 ? -1 : (int)names.count;
 
     hostlist_clear(&names);
     return count;

@@ -18,6 +18,7 @@ enum { HOUR = 3600, NODES = 8, MANY = 5000 };
 
 static const double now = 1795190000;
 static char path[] = "/tmp/muster-campaign-XXXXXX";
+static const char *cluster; /* of what is added */
 
 /* A run of that level so long before now, 60 s long, with one node; campaign, nodes: NULL: of none.
  */
@@ -43,7 +44,11 @@ static void add(const char *run, double ago, const char *campaign, const char *n
     records_add(&records, &record);
     is_int(history_add(
                path,
-               &(struct history_run){.run = run, .level = level, .time = now - ago, .seconds = 60},
+               &(struct history_run){.run = run,
+                                     .cluster = cluster,
+                                     .level = level,
+                                     .time = now - ago,
+                                     .seconds = 60},
                &(struct history_node){.node = node,
                                       .verdict = verdict,
                                       .certified_until =
@@ -118,6 +123,21 @@ static void histories(void)
     campaign_clear(&campaign);
     hostlist_clear(&names);
     hostlist_clear(&nodes);
+}
+
+/* The other one has a node n2 as well. */
+static void heeds_its_own_cluster(void)
+{
+    cluster = "red";
+    add("c1", 50, "twins", "n[1-4]", "quick", "n1", VERDICT_PASS, FAULT_NONE);
+    cluster = "blue";
+    add("c2", 40, NULL, NULL, "quick", "n2", VERDICT_PASS, FAULT_NONE);
+    is_campaign("twins", "1 of 4 nodes certified (quick), 3 left",
+                "what another cluster's run certifies is left");
+    cluster = NULL;
+    add("c3", 30, NULL, NULL, "quick", "n2", VERDICT_PASS, FAULT_NONE);
+    is_campaign("twins", "2 of 4 nodes certified (quick), 2 left",
+                "... unless nobody knows which that is");
 }
 
 /* Names of no order, of which a list does not fit into one record. */
@@ -272,6 +292,7 @@ int main(void)
            !campaign_is_name("a;b"),
        "... and what is none");
     histories();
+    heeds_its_own_cluster();
     knows_thousands_of_nodes();
     groups();
     unlink(path);

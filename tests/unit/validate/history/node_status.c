@@ -17,6 +17,7 @@ enum { HOUR = 3600, DAY = 24 * HOUR };
 static const double now = 1795190000; /* 2026-11-20 */
 static char path[] = "/tmp/muster-standing-XXXXXX";
 static char seen[2000];
+static const char *cluster; /* of what is added and asked; NULL: not known, any */
 
 static void see_suspect(const char *node, const char *message, void *context)
 {
@@ -51,7 +52,9 @@ static void run_add(const char *run, double ago, struct history_node node, struc
         records_add(&records, record);
     }
     is_int(history_add(
-               path, &(struct history_run){.run = run, .time = now - ago, .is_dry_run = is_dry_run},
+               path,
+               &(struct history_run){
+                   .run = run, .cluster = cluster, .time = now - ago, .is_dry_run = is_dry_run},
                &node, 1, &records, 0, &err),
            0, "run %s", run);
     records_clear(&records);
@@ -73,13 +76,13 @@ static void add(const char *run, double ago, const char *node, enum verdict verd
 static const char *suspects(double since)
 {
     seen[0] = '\0';
-    return node_status_suspects(path, since, see_suspect, NULL, NULL) < 0 ? "an error" : seen;
+    return node_status_suspects(path, cluster, since, see_suspect, NULL, NULL) < 0 ? "an error" : seen;
 }
 
 static const char *certified(void)
 {
     seen[0] = '\0';
-    return node_status_certified(path, see_certified, NULL, NULL) < 0 ? "an error" : seen;
+    return node_status_certified(path, cluster, see_certified, NULL, NULL) < 0 ? "an error" : seen;
 }
 
 static void see_failed(const char *node, double time, void *context)
@@ -94,7 +97,7 @@ static void see_failed(const char *node, double time, void *context)
 static const char *failed(void)
 {
     seen[0] = '\0';
-    return node_status_failed(path, see_failed, NULL, NULL) < 0 ? "an error" : seen;
+    return node_status_failed(path, cluster, see_failed, NULL, NULL) < 0 ? "an error" : seen;
 }
 
 static void see_tests(const struct node_tests *tests, void *context)
@@ -144,7 +147,7 @@ static int strike(const char *node, const char *part)
 {
     struct error err;
 
-    return node_status_strike(path, node, FAULT_RAIL_SLOW, part, now, DAY, &err);
+    return node_status_strike(path, cluster, node, FAULT_RAIL_SLOW, part, now, DAY, &err);
 }
 
 /* A run so long ago that tested the node for that user. */
@@ -180,6 +183,37 @@ static void check_tested(void)
            "over runs each node counts as often as it was tested, dry runs do not");
     is_int(tested(1001), 1, "... for each user alone");
     is_int(tested(4294967294U), 0, "... the last one too");
+}
+
+/* Red and blue have a node n1 each. */
+static void check_clusters(void)
+{
+    static const char until[] = "2026-11-27 18:13 UTC";
+
+    cluster = "red";
+    add("u1", 9 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
+    is_int(strike("n1", "eth1"), 2, "a strike of red");
+    cluster = "blue";
+    is_int(strike("n1", "eth1"), 1, "... is none of blue");
+    is_str(suspects(now - DAY), "", "... nor a suspect of blue's");
+    add("u2", 8 * HOUR, "n1", VERDICT_PASS, 0, until, false);
+    is_str(certified(), "n1 613180;", "blue's is certified");
+    cluster = "red";
+    is_str(certified(), "", "... and not red's");
+    is_str(suspects(now - DAY), "n1 links eth1;", "... which is the suspect still");
+    add("u3", 7 * HOUR, "n1", VERDICT_FAIL, 0, NULL, false);
+    cluster = "blue";
+    is_str(certified(), "n1 613180;", "... nor does its failure end blue's");
+    is_str(failed(), "", "... or count as blue's");
+    add("u4", 6 * HOUR, "n1", VERDICT_PASS, 0, until, false);
+    cluster = "red";
+    is_str(failed(), "n1 7;", "... and what blue's passes does not mend red's");
+    cluster = NULL;
+    add("u5", 5 * HOUR, "n1", VERDICT_PASS, 0, until, false);
+    cluster = "red";
+    is_str(failed(), "", "a run of which the cluster is not known is of both");
+    is_str(certified(), "n1 613180;", "... and certifies both");
+    cluster = NULL;
 }
 
 int main(void)
@@ -242,13 +276,15 @@ int main(void)
     fputs("this is no database, and it is long enough to be taken for none by its first page",
           stream);
     fclose(stream);
-    is_int(node_status_strike(path, "n1", FAULT_RAIL_SLOW, "eth1", now, DAY, &err), -1,
+    is_int(node_status_strike(path, NULL, "n1", FAULT_RAIL_SLOW, "eth1", now, DAY, &err), -1,
            "no database");
     has_str(err.text, path, "... is named");
     unlink(path);
     check_tested();
     unlink(path);
     check_tests();
+    unlink(path);
+    check_clusters();
     unlink(path);
     return tap_done();
 }
