@@ -2,6 +2,7 @@
 #include "validate/history/database.h"
 
 #include <glob.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +12,11 @@
 #include <unistd.h>
 
 #include "lib/base/base_name.h"
+#include "lib/base/hash.h"
 
 /* Runs that the database could not take wait in files of their own, each a database with one run:
- * PATH.RUN.waiting, or with the last part of PATH in a second place, for a disk that is full. */
+ * PATH.RUN.waiting, or with the last part of PATH and a hash of it in a second place, for a disk
+ * that is full. */
 
 enum { PATH = 4096 };
 
@@ -25,7 +28,8 @@ static bool place(const char *path, int i, const char *run, char *text, size_t s
     if (i == 0)
         return snprintf(text, size, "%s.%s.waiting", path, run) < (int)size;
     return i == 1 &&
-           snprintf(text, size, "%s/%s.%s.waiting", second_place, base_name(path), run) < (int)size;
+           snprintf(text, size, "%s/%s.%016" PRIx64 ".%s.waiting", second_place, base_name(path),
+                    hash_text(HASH_BEGIN, path), run) < (int)size;
 }
 
 /* Aside and renamed: another process may be looking for runs that wait. */
