@@ -172,8 +172,8 @@ static int log_add(const struct job_log *log, const char *added, size_t size, st
 
 /* ---------------------------------------------------------------- notes */
 
-/* Whoever changes the log has this; closing lets go of it. One that is stopped may have it for ever:
- * it is waited for with a limit. Makes the directory. -1 with err. */
+/* Whoever changes the log has this; closing lets go of it. One that is stopped may have it for
+ * ever: it is waited for with a limit. Makes the directory. -1 with err. */
 static int lock(const struct job_log *log, struct error *err)
 {
     long end_ms = clock_ms() + JOB_LOG_LOCK_MS;

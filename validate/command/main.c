@@ -96,7 +96,8 @@ static int run_help(const char *name)
 /* As if whoever started us had closed and ignored nothing. */
 static void process_prepare(void)
 {
-    /* No file of ours becomes one of these; to read or write one that was closed fails as before. */
+    /* No file of ours becomes one of these; to read or write one that was closed fails as before.
+     */
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0)
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);

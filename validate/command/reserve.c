@@ -66,7 +66,8 @@ static int wanted_find(const struct options *options, const char *history,
         return COMMAND_USAGE;
     if (cluster_unknown_node(cluster, &named, err))
         status = COMMAND_USAGE;
-    if (status == COMMAND_PASS && !text && node_status_valid(history, cluster->name, &certified, err) < 0)
+    if (status == COMMAND_PASS && !text &&
+        node_status_valid(history, cluster->name, &certified, err) < 0)
         status = COMMAND_UNKNOWN;
     if (status == COMMAND_PASS &&
         (hostlist_set_make(&named, &asked) != 0 || hostlist_set_make(&certified, &known) != 0)) {

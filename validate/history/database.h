@@ -36,8 +36,7 @@ enum { HISTORY_SCHEMA = 4, HISTORY_ID = 0x6d757374 /* "must" */ };
     " AND " DATABASE_OF_CLUSTER                                                                    \
     " AND given.time >= ifnull((SELECT max(failed.time) FROM nodes failed JOIN runs USING (run)"   \
     " WHERE failed.node = " node " AND failed.verdict = 'fail' AND dry_run = 0"                    \
-    " AND " DATABASE_OF_CLUSTER                                                                    \
-    " AND NOT " DATABASE_SUSPECT("failed.run", "failed.node") "), 0))"
+    " AND " DATABASE_OF_CLUSTER " AND NOT " DATABASE_SUSPECT("failed.run", "failed.node") "), 0))"
 /* of a row that the query calls mine */
 #define DATABASE_MINE_SUSPECT DATABASE_SUSPECT("mine.run", "mine.node")
 #define DATABASE_MINE_CERTIFIED DATABASE_CERTIFIED("mine.node")

@@ -115,8 +115,8 @@ int history_changes(const char *path, const char *node, double then, double now,
 int history_accept(const char *path, const char *node, const char *part, const char *why,
                    double now, struct error *err);
 
-/* The certificates of the nodes were revoked by hand: what runs have given them up to now (0) counts
- * no more. Without a database nothing is done. Returns 0, or -1 with err. */
+/* The certificates of the nodes were revoked by hand: what runs have given them up to now (0)
+ * counts no more. Without a database nothing is done. Returns 0, or -1 with err. */
 int history_revoke(const char *path, const struct hostlist *nodes, double now, struct error *err);
 
 struct history_mark {

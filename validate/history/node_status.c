@@ -28,8 +28,9 @@ static int strike_row(sqlite3_stmt *statement, void *context)
     return 0;
 }
 
-int node_status_strike(const char *path, const char *cluster, const char *node, enum fault_code code, const char *part,
-                       double now, double window_s, struct error *err)
+int node_status_strike(const char *path, const char *cluster, const char *node,
+                       enum fault_code code, const char *part, double now, double window_s,
+                       struct error *err)
 {
     struct strikes strikes = {0};
     int count =
@@ -160,8 +161,7 @@ static int failed_row(sqlite3_stmt *statement, void *context)
 {
     const struct failed *failed = context;
 
-    failed->each(database_text(statement, 0), sqlite3_column_double(statement, 1),
-                 failed->context);
+    failed->each(database_text(statement, 0), sqlite3_column_double(statement, 1), failed->context);
     return 0;
 }
 
@@ -169,21 +169,21 @@ int node_status_failed(const char *path, const char *cluster,
                        void (*each)(const char *node, double time, void *context), void *context,
                        struct error *err)
 {
-    return database_query(path,
-                          &(struct database_query){
-                              .query =
-                                  "SELECT node, max(mine.time) FROM nodes AS mine"
-                                  " JOIN runs USING (run)"
-                                  " WHERE mine.verdict = 'fail' AND dry_run = 0"
-                                  " AND " DATABASE_OF_CLUSTER " AND NOT " DATABASE_MINE_SUSPECT
-                                  " AND NOT EXISTS (SELECT 1 FROM nodes AS later"
-                                  " JOIN runs USING (run) WHERE later.node = mine.node AND"
-                                  " later.time > mine.time AND later.certified_until IS NOT NULL"
-                                  " AND " DATABASE_OF_CLUSTER ") GROUP BY node ORDER BY node",
-                              .cluster = cluster,
-                              .row = failed_row,
-                              .context = &(struct failed){each, context}},
-                          err);
+    return database_query(
+        path,
+        &(struct database_query){.query =
+                                     "SELECT node, max(mine.time) FROM nodes AS mine"
+                                     " JOIN runs USING (run)"
+                                     " WHERE mine.verdict = 'fail' AND dry_run = 0"
+                                     " AND " DATABASE_OF_CLUSTER " AND NOT " DATABASE_MINE_SUSPECT
+                                     " AND NOT EXISTS (SELECT 1 FROM nodes AS later"
+                                     " JOIN runs USING (run) WHERE later.node = mine.node AND"
+                                     " later.time > mine.time AND later.certified_until IS NOT NULL"
+                                     " AND " DATABASE_OF_CLUSTER ") GROUP BY node ORDER BY node",
+                                 .cluster = cluster,
+                                 .row = failed_row,
+                                 .context = &(struct failed){each, context}},
+        err);
 }
 
 struct certified {
@@ -222,7 +222,8 @@ static void valid_add(const char *node, double until, void *context)
         hostlist_append(context, node);
 }
 
-int node_status_valid(const char *path, const char *cluster, struct hostlist *nodes, struct error *err)
+int node_status_valid(const char *path, const char *cluster, struct hostlist *nodes,
+                      struct error *err)
 {
     return node_status_certified(path, cluster, valid_add, nodes, err);
 }

@@ -12,8 +12,9 @@
 
 /* Which strike a failure of that node, code and part at `now` is, from 1
  * (validate/policy/strikes.h); -1 with err. */
-int node_status_strike(const char *path, const char *cluster, const char *node, enum fault_code code, const char *part,
-                       double now, double window_s, struct error *err);
+int node_status_strike(const char *path, const char *cluster, const char *node,
+                       enum fault_code code, const char *part, double now, double window_s,
+                       struct error *err);
 
 /* Calls each() for the nodes whose last run left them as suspects after `since`: message says of
  * what. Returns how many, or -1 with err. */
@@ -53,6 +54,7 @@ int node_status_certified(const char *path, const char *cluster,
                           void (*each)(const char *node, double until, void *context),
                           void *context, struct error *err);
 /* Adds those whose certificate has not ended to nodes. */
-int node_status_valid(const char *path, const char *cluster, struct hostlist *nodes, struct error *err);
+int node_status_valid(const char *path, const char *cluster, struct hostlist *nodes,
+                      struct error *err);
 
 #endif

@@ -27,9 +27,8 @@ static bool place(const char *path, int i, const char *run, char *text, size_t s
 {
     if (i == 0)
         return snprintf(text, size, "%s.%s.waiting", path, run) < (int)size;
-    return i == 1 &&
-           snprintf(text, size, "%s/%s.%016" PRIx64 ".%s.waiting", second_place, base_name(path),
-                    hash_text(HASH_BEGIN, path), run) < (int)size;
+    return i == 1 && snprintf(text, size, "%s/%s.%016" PRIx64 ".%s.waiting", second_place,
+                              base_name(path), hash_text(HASH_BEGIN, path), run) < (int)size;
 }
 
 /* Aside and renamed: another process may be looking for runs that wait. */

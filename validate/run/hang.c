@@ -109,8 +109,7 @@ void hang_end(struct hang *hang)
     if (hang->pid <= 0)
         return;
     /* again: the first one may come before it is heard */
-    for (kill(hang->pid, SIGTERM); waitpid(hang->pid, NULL, WNOHANG) == 0;
-         kill(hang->pid, SIGTERM))
+    for (kill(hang->pid, SIGTERM); waitpid(hang->pid, NULL, WNOHANG) == 0; kill(hang->pid, SIGTERM))
         nanosleep(&(struct timespec){.tv_nsec = RUN_TICK_MS * 1000000L}, NULL);
     close(hang->notes);
     hang->pid = 0;

@@ -56,8 +56,9 @@ struct process_result {
  * "2026-11-25T17:16:01", whatever the user's SLURM_TIME_FORMAT and TZ, and messages in English. */
 extern const char *const process_to_read[];
 
-/* Runs to the end; what hangs in the kernel is left. Returns 0 with *result, or -1 with err when the
- * program could not be started (not found, no memory, no more processes, its user cannot be had).
+/* Runs to the end; what hangs in the kernel is left. Returns 0 with *result, or -1 with err when
+ * the program could not be started (not found, no memory, no more processes, its user cannot be
+ * had).
  */
 int process_run(const struct process *process, struct process_result *result, struct error *err);
 

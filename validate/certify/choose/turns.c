@@ -48,7 +48,10 @@ static int ends_read(const struct certify *certify, struct ends *ends, struct er
     if (!names || !ends->until || name_index_build(names, certify->count, &ends->index) != 0)
         error_set(err, "out of memory for %zu nodes", certify->count);
     else
-        rv = node_status_certified(certify->conf.history_path, certify->cluster.name, end_take, ends, err) < 0 ? -1 : 0;
+        rv = node_status_certified(certify->conf.history_path, certify->cluster.name, end_take,
+                                   ends, err) < 0
+                 ? -1
+                 : 0;
     free(names);
     if (rv != 0)
         ends_clear(ends);

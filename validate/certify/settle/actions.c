@@ -281,9 +281,9 @@ static void strike(struct certify *certify, const struct node_run *node_run,
 static int strike_of(struct certify *certify, const char *node, const struct outcome_fault *fault)
 {
     struct error err;
-    int strike =
-        node_status_strike(certify->conf.history_path, certify->cluster.name, node, fault->code, fault->part,
-                           (double)time(NULL), (double)certify->conf.strike_window_s, &err);
+    int strike = node_status_strike(certify->conf.history_path, certify->cluster.name, node,
+                                    fault->code, fault->part, (double)time(NULL),
+                                    (double)certify->conf.strike_window_s, &err);
 
     if (strike < 0)
         certify_note(certify, "%s: cannot read its strikes: %s", node, err.text);

@@ -311,7 +311,8 @@ static void certificates_revoke(struct certify *certify)
 
     if (!limits.until)
         certify_note(certify, "out of memory for the nodes that failed before");
-    else if (node_status_failed(certify->conf.history_path, certify->cluster.name, failed_take, &limits, &err) < 0)
+    else if (node_status_failed(certify->conf.history_path, certify->cluster.name, failed_take,
+                                &limits, &err) < 0)
         certify_note(certify, "cannot read which nodes failed before: %s", err.text);
     if (limits.until && certify->job_id != 0 && !certify->options.is_dry_run) {
         for (size_t i = 0; i < certify->count; i++)

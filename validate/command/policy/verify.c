@@ -286,7 +286,8 @@ static int verify(const struct policy_options *options, const struct conf *conf,
         status = print_day(intent, &day, NULL);
     else if (policy_load(options, site, err, &accounting) == 0 &&
              (options->is_dry_run ||
-              node_status_valid(conf->history_path, site_config(site, "ClusterName"), &setting.certified, err) >= 0))
+              node_status_valid(conf->history_path, site_config(site, "ClusterName"),
+                                &setting.certified, err) >= 0))
         status = options->day          ? simulate(options, &setting, &day, err)
                  : options->is_dry_run ? print_plan(&setting, err)
                                        : verify_here(&setting, err);

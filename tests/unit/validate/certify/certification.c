@@ -150,7 +150,7 @@ static double job_at_s, lasting_s, listing_s, given_back_s;
 static int looks;
 /* partitions: p alone; p and q, of n1, n2 and n6; p of n1, and q of all; both of all */
 static enum { ONE_PARTITION, TWO_PARTITIONS, PARTITION_IN_ANOTHER, TWIN_PARTITIONS } partition_kind;
-static int deletion; /* the load of the cluster by which q is deleted; 0: none */
+static int deletion;            /* the load of the cluster by which q is deleted; 0: none */
 static const char *closed = ""; /* the partition that refuses the account of BatteryUser's jobs */
 static double taken_until_s;    /* the site has reserved the healthy nodes */
 /* what fails once: slurmctld does not answer while they are, or a run after that finds no user or
@@ -1917,13 +1917,29 @@ static void renews_what_is_due(void)
     valid_s = 0;
 }
 
-/* The last run, which certified n1, waits to be stored. */
-static void knows_what_waits(void)
+/* A run before certified all nodes that this one could choose. Returns history_add()'s. */
+static int certified_before(void)
 {
-    static struct certify certify;
+    struct history_node certified[NODES];
     struct records none = {0};
     char path[256];
     struct error err;
+
+    for (int i = 0; i < NODES; i++)
+        certified[i] = (struct history_node){.node = nodes[i].name,
+                                             .verdict = VERDICT_PASS,
+                                             .certified_until = "2036-01-01 00:00 UTC",
+                                             .rail_mbps = NAN};
+    snprintf(path, sizeof path, "%s/history.db", directory);
+    return history_add(path, &(struct history_run){.run = "r0", .level = "full"}, certified, NODES,
+                       &none, 0, &err);
+}
+
+/* With the two partners of n4, which is tested as muster has drained it, n6 is not tested. */
+static void knows_what_waits(void)
+{
+    static struct certify certify;
+    char path[256];
     sqlite3 *busy;
 
     snprintf(path, sizeof path, "%s/history.db", directory);
@@ -1931,47 +1947,33 @@ static void knows_what_waits(void)
     history_busy_ms = 1;
     sqlite3_open(path, &busy);
     sqlite3_exec(busy, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    is_int(history_add(path,
-                       &(struct history_run){.run = "r0", .level = "full"},
-                       &(struct history_node){.node = "n1",
-                                              .verdict = VERDICT_PASS,
-                                              .certified_until = "2036-01-01 00:00",
-                                              .rail_mbps = NAN},
-                       1, &none, 0, &err),
-           1, "a run waits");
+    is_int(certified_before(), 1, "a run waits");
     sqlite3_close(busy);
     history_busy_ms = 10000;
     is_due = keeps_history = true;
     run(&certify, false);
     is_due = keeps_history = false;
-    ok(!world.nodes[0].is_issued && world.nodes[1].is_issued, "... its nodes are not due");
+    ok(world.nodes[3].is_issued && !world.nodes[5].is_issued, "... its nodes are not due");
     certify_clear(&certify);
 }
 
-/* n1 is certified by the history, and not by what Slurm has of it. */
+/* n6 is certified by the history, and not by what Slurm has of it. */
 static void is_due_by_slurm(const char *extra, const char *comment, const char *what)
 {
     static struct certify certify;
-    struct records none = {0};
-    struct error err;
 
     is_due = true;
     begin(&certify, false);
     is_due = false;
-    history_add(certify.conf.history_path, &(struct history_run){.run = "r0", .level = "full"},
-                &(struct history_node){.node = "n1",
-                                       .verdict = VERDICT_PASS,
-                                       .certified_until = "2036-01-01 00:00",
-                                       .rail_mbps = NAN},
-                1, &none, 0, &err);
-    extra_one(0, extra);
-    comment_one(0, comment);
+    certified_before();
+    extra_one(5, extra);
+    comment_one(5, comment);
     go(&certify, certify_run);
-    ok(world.nodes[0].is_issued, "a node %s is due", what);
+    ok(world.nodes[5].is_issued, "a node %s is due", what);
     certify_clear(&certify);
 }
 
-static void is_due_whatever_the_history_says(void)
+static void is_due_against_the_history(void)
 {
     char *comment = revocation_put("", time(NULL));
 
@@ -2326,7 +2328,7 @@ static void asks_for_nodes_that_no_record_names(void)
         &(struct history_run){.run = "r0", .level = "quick", .time = record_now_s(), .seconds = 60},
         &(struct history_node){.node = "n1",
                                .verdict = VERDICT_PASS,
-                               .certified_until = "2036-01-01 00:00",
+                               .certified_until = "2036-01-01 00:00 UTC",
                                .rail_mbps = NAN},
         1, &records, 0, &err);
     keeps_history = true;
@@ -2889,7 +2891,7 @@ int main(void)
     certificate_kept();
     renews_what_is_due();
     knows_what_waits();
-    is_due_whatever_the_history_says();
+    is_due_against_the_history();
     for (int i = 0; i < 4; i++)
         after_a_failure(i / 2 == 1, i % 2 == 0 ? -10 : 10, i % 2 == 1);
     others_write();

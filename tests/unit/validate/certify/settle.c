@@ -200,10 +200,12 @@ void certify_record(struct certify *certify, const struct record *record)
     (void)record;
 }
 
-int node_status_strike(const char *path, const char *cluster, const char *node, enum fault_code code, const char *part,
-                       double now, double window_s, struct error *err)
+int node_status_strike(const char *path, const char *cluster, const char *node,
+                       enum fault_code code, const char *part, double now, double window_s,
+                       struct error *err)
 {
-    (void)path, (void)cluster, (void)node, (void)code, (void)part, (void)now, (void)window_s, (void)err;
+    (void)path, (void)cluster, (void)node, (void)code, (void)part, (void)now, (void)window_s,
+        (void)err;
     return 1;
 }
 

@@ -18,7 +18,7 @@ enum { HOUR = 3600, NODES = 8, MANY = 5000 };
 
 static const double now = 1795190000;
 static char path[] = "/tmp/muster-campaign-XXXXXX";
-static const char *cluster; /* of what is added */
+static const char *of_cluster; /* of what is added */
 
 /* A run of that level so long before now, 60 s long, with one node; campaign, nodes: NULL: of none.
  */
@@ -42,19 +42,18 @@ static void add(const char *run, double ago, const char *campaign, const char *n
     record.verdict = verdict;
     record.code = code;
     records_add(&records, &record);
-    is_int(history_add(
-               path,
-               &(struct history_run){.run = run,
-                                     .cluster = cluster,
-                                     .level = level,
-                                     .time = now - ago,
-                                     .seconds = 60},
-               &(struct history_node){.node = node,
-                                      .verdict = verdict,
-                                      .certified_until =
-                                          verdict == VERDICT_PASS ? "2027-01-01 00:00" : NULL,
-                                      .rail_mbps = NAN},
-               1, &records, 0, &err),
+    is_int(history_add(path,
+                       &(struct history_run){.run = run,
+                                             .cluster = of_cluster,
+                                             .level = level,
+                                             .time = now - ago,
+                                             .seconds = 60},
+                       &(struct history_node){
+                           .node = node,
+                           .verdict = verdict,
+                           .certified_until = verdict == VERDICT_PASS ? "2027-01-01 00:00" : NULL,
+                           .rail_mbps = NAN},
+                       1, &records, 0, &err),
            0, "run %s is added", run);
     records_clear(&records);
 }
@@ -128,13 +127,13 @@ static void histories(void)
 /* The other one has a node n2 as well. */
 static void heeds_its_own_cluster(void)
 {
-    cluster = "red";
+    of_cluster = "red";
     add("c1", 50, "twins", "n[1-4]", "quick", "n1", VERDICT_PASS, FAULT_NONE);
-    cluster = "blue";
+    of_cluster = "blue";
     add("c2", 40, NULL, NULL, "quick", "n2", VERDICT_PASS, FAULT_NONE);
     is_campaign("twins", "1 of 4 nodes certified (quick), 3 left",
                 "what another cluster's run certifies is left");
-    cluster = NULL;
+    of_cluster = NULL;
     add("c3", 30, NULL, NULL, "quick", "n2", VERDICT_PASS, FAULT_NONE);
     is_campaign("twins", "2 of 4 nodes certified (quick), 2 left",
                 "... unless nobody knows which that is");

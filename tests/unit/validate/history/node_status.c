@@ -76,7 +76,8 @@ static void add(const char *run, double ago, const char *node, enum verdict verd
 static const char *suspects(double since)
 {
     seen[0] = '\0';
-    return node_status_suspects(path, cluster, since, see_suspect, NULL, NULL) < 0 ? "an error" : seen;
+    return node_status_suspects(path, cluster, since, see_suspect, NULL, NULL) < 0 ? "an error"
+                                                                                   : seen;
 }
 
 static const char *certified(void)
