@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/certificate/certificate.h"
@@ -114,7 +115,7 @@ static int removed_by_check(bool drains)
 int main(void)
 {
     is_int(removed_by_check(true), 1, "a drain that stays takes the certificate");
-    is_near((double)drained_since, (double)time(NULL) - 100, 2, "... its fault began by the clock");
+    is_near((double)drained_since, (double)time(NULL) - 100, 2, "... its reason, since when");
     is_unreviewed = true;
     is_int(removed_by_check(true), 0, "one that may be taken back leaves it");
     is_int(removed_by_check(false), 1, "... unless nobody reviews drains any more");
