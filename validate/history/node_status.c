@@ -12,6 +12,7 @@
 #include "validate/history/database.h"
 
 struct strikes {
+    uint64_t fingerprint;
     struct strike *items;
     size_t count;
 };
@@ -19,7 +20,10 @@ struct strikes {
 static int strike_row(sqlite3_stmt *statement, void *context)
 {
     struct strikes *strikes = context;
+    uint64_t fingerprint = (uint64_t)sqlite3_column_int64(statement, 2);
 
+    if (fingerprint != strikes->fingerprint && fingerprint != 0 && strikes->fingerprint != 0)
+        return 0;
     if (!GROW(strikes->items, strikes->count))
         return -1;
     strikes->items[strikes->count++] =
@@ -29,14 +33,16 @@ static int strike_row(sqlite3_stmt *statement, void *context)
 }
 
 int node_status_strike(const char *path, const char *cluster, const char *node,
-                       enum fault_code code, const char *part, double now, double window_s,
-                       struct error *err)
+                       enum fault_code code, const char *part, uint64_t fingerprint, double now,
+                       double window_s, struct error *err)
 {
-    struct strikes strikes = {0};
+    struct strikes strikes = {.fingerprint = fingerprint};
     int count =
         database_query(path,
                        &(struct database_query){
-                           .query = "SELECT records.time, records.verdict = 'fail' FROM records"
+                           .query = "SELECT records.time, records.verdict = 'fail',"
+                                    " (SELECT fingerprint FROM nodes WHERE +nodes.run ="
+                                    " records.run AND nodes.node = ?1) FROM records"
                                     " JOIN runs USING (run) WHERE suite = 'certify' AND"
                                     " test = 'strikes' AND node = ?1 AND code = ?2 AND"
                                     " ifnull(part, '') = ?3 AND dry_run = 0"

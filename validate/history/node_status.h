@@ -2,6 +2,8 @@
 #ifndef MUSTER_NODE_STATUS_H
 #define MUSTER_NODE_STATUS_H
 
+#include <stdint.h>
+
 #include "lib/base/hostlist.h"
 #include "lib/base/error.h"
 #include "lib/catalog/catalog.h"
@@ -11,10 +13,12 @@
  * heed only runs of that cluster and those of which it is not known; NULL: of any. */
 
 /* Which strike a failure of that node, code and part at `now` is, from 1
- * (validate/policy/strikes.h); -1 with err. */
+ * (validate/policy/strikes.h); -1 with err. fingerprint: of the node as it is now
+ * (history_fingerprints()): those against other hardware do not count; 0, then or now: not known.
+ */
 int node_status_strike(const char *path, const char *cluster, const char *node,
-                       enum fault_code code, const char *part, double now, double window_s,
-                       struct error *err);
+                       enum fault_code code, const char *part, uint64_t fingerprint, double now,
+                       double window_s, struct error *err);
 
 /* Calls each() for the nodes whose last run left them as suspects after `since`: message says of
  * what. Returns how many, or -1 with err. */

@@ -11,6 +11,7 @@
 
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/alike.h"
+#include "validate/history/history.h"
 #include "validate/history/node_status.h"
 #include "validate/policy/reason.h"
 #include "validate/policy/testing.h"
@@ -280,11 +281,15 @@ static void strike(struct certify *certify, const struct node_run *node_run,
 /* Which strike a failure near a limit is, from 1. */
 static int strike_of(struct certify *certify, const char *node, const struct outcome_fault *fault)
 {
+    struct hostlist name = {(char *[]){(char *)(size_t)node}, 1};
+    uint64_t fingerprint = 0;
     struct error err;
-    int strike = node_status_strike(certify->conf.history_path, certify->cluster.name, node,
-                                    fault->code, fault->part, (double)time(NULL),
-                                    (double)certify->conf.strike_window_s, &err);
+    int strike;
 
+    (void)history_fingerprints(&certify->records, 0, &name, &fingerprint);
+    strike = node_status_strike(certify->conf.history_path, certify->cluster.name, node,
+                                fault->code, fault->part, fingerprint, (double)time(NULL),
+                                (double)certify->conf.strike_window_s, &err);
     if (strike < 0)
         certify_note(certify, "%s: cannot read its strikes: %s", node, err.text);
     return strike < 0 ? 1 : strike;

@@ -17,7 +17,8 @@ enum { HOUR = 3600, DAY = 24 * HOUR };
 static const double now = 1795190000; /* 2026-11-20 */
 static char path[] = "/tmp/muster-standing-XXXXXX";
 static char seen[2000];
-static const char *cluster; /* of what is added and asked; NULL: not known, any */
+static const char *cluster;  /* of what is added and asked; NULL: not known, any */
+static const char *firmware; /* of eth1 of each node; NULL: not known */
 
 static void see_suspect(const char *node, const char *message, void *context)
 {
@@ -33,6 +34,15 @@ static void see_certified(const char *node, double until, void *context)
 
     (void)context;
     snprintf(seen + length, sizeof seen - length, "%s %.0f;", node, until - now);
+}
+
+static void facts_add(struct records *records, const char *node)
+{
+    struct record record = RECORD(.test = "host.config", .metric = "firmware", .node = node,
+                                  .part = "eth1", .message = firmware);
+
+    if (firmware)
+        records_add(records, &record);
 }
 
 /* A run that ended so long before now, with one node; of its record, NULL for none, run, node, time
@@ -51,6 +61,7 @@ static void run_add(const char *run, double ago, struct history_node node, struc
         record->time = now - ago - 1;
         records_add(&records, record);
     }
+    facts_add(&records, node.node);
     is_int(history_add(
                path,
                &(struct history_run){
@@ -144,11 +155,38 @@ static void check_tests(void)
            "... warnings count for a while");
 }
 
+/* Against the node as it is now. */
 static int strike(const char *node, const char *part)
 {
+    char name[16], *names[] = {name};
+    uint64_t fingerprint = 0;
+    struct records records = {0};
     struct error err;
 
-    return node_status_strike(path, cluster, node, FAULT_RAIL_SLOW, part, now, DAY, &err);
+    snprintf(name, sizeof name, "%s", node);
+    facts_add(&records, node);
+    history_fingerprints(&records, 0, &(struct hostlist){names, 1}, &fingerprint);
+    records_clear(&records);
+    return node_status_strike(path, cluster, node, FAULT_RAIL_SLOW, part, fingerprint, now, DAY,
+                              &err);
+}
+
+static void check_hardware(void)
+{
+    firmware = "20.1";
+    add("s1", 5 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
+    add("s2", 4 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
+    is_int(strike("n1", "eth1"), 3, "two strikes against the card that is there");
+    firmware = "22.4";
+    is_int(strike("n1", "eth1"), 1, "... do not count against another");
+    add("s3", 3 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
+    is_int(strike("n1", "eth1"), 2, "... whose own do");
+    firmware = NULL;
+    is_int(strike("n1", "eth1"), 4, "where it is not known which is there, all count");
+    add("s4", 2 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
+    firmware = "22.4";
+    is_int(strike("n1", "eth1"), 3, "... as do those against one that was not known");
+    firmware = NULL;
 }
 
 /* A run so long ago that tested the node for that user. */
@@ -277,11 +315,13 @@ int main(void)
     fputs("this is no database, and it is long enough to be taken for none by its first page",
           stream);
     fclose(stream);
-    is_int(node_status_strike(path, NULL, "n1", FAULT_RAIL_SLOW, "eth1", now, DAY, &err), -1,
+    is_int(node_status_strike(path, NULL, "n1", FAULT_RAIL_SLOW, "eth1", 0, now, DAY, &err), -1,
            "no database");
     has_str(err.text, path, "... is named");
     unlink(path);
     check_tested();
+    unlink(path);
+    check_hardware();
     unlink(path);
     check_tests();
     unlink(path);
