@@ -83,7 +83,8 @@ int testing_read(const char *directory, const char *own, struct hostlist *nodes,
             rv = error_set(err, "cannot read %s/%s: %m", directory, entry->d_name);
         if (fd < 0)
             continue; /* it ended just now */
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        /* shared: on NFS an exclusive lock needs a file that is open for writing */
+        if (flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
             close(fd); /* of a run that is gone with its keeper: for undo_leftovers() */
         else if (journal_read(fd, nodes) != 0)
             rv = error_set(err, "no memory");

@@ -89,6 +89,10 @@ int main(void)
     is_str(read_by("c"), "n[1-3,7]", "a third run reads both");
     close(a);
     is_str(read_by("c"), "n7", "a run that is gone tests nothing");
+    a = journal_open("a");
+    flock(a, LOCK_SH);
+    is_str(read_by("c"), "n7", "... also while another run looks at its journal");
+    close(a);
     is_int(testing_write(-1, &nodes, &err), 0, "no node is nothing to write");
 
     snprintf(command, sizeof command, "%s/no-journal", directory);
