@@ -33,7 +33,8 @@ ROW(integer, UNDO_GONE_S, 30, "s", "chosen 2026-11", "for a job to be canceled a
 ROW(integer, UNDO_COMPLETING_S, 8, "s", "chosen 2026-11", "then for the job to end: on a node that is lost it never does") \
 ROW(integer, UNDO_EPILOG_S, 2, "s", "chosen 2026-11", "for epilogs, before nodes that are silent are set down") \
 ROW(integer, UNDO_LATE_S, 3, "s", "chosen 2026-11", "for the request of a salloc that was killed") \
-ROW(integer, UNDO_KEEPER_TRIES, 10, "tries", "chosen 2026-11", "to undo what a run that was killed has left")
+ROW(integer, UNDO_KEEPER_TRIES, 10, "tries", "chosen 2026-11", "to undo what a run that was killed has left") \
+ROW(integer, UNDO_OTHER_HOST_S, 604800, "s", "chosen 2026-11", "for the host of a journal to undo it; then any host does")
 /* clang-format on */
 SLURM_CONSTANTS(CONSTANT_DEFINE)
 

@@ -7,7 +7,7 @@
 #include "lib/base/error.h"
 
 /* The lines of a run's journal, "VERB NAME REST" each: what undo.c writes before each change, and
- * testing.c to tell other runs. The first names the cluster. Pure, but for
+ * testing.c to tell other runs. The first names the cluster and the host. Pure, but for
  * journal_read() and journal_is_locked(). */
 
 struct journal_entry {

@@ -22,6 +22,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"
+#include "lib/base/node_name.h"
 #include "lib/base/path.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/operations.h"
@@ -602,7 +603,7 @@ static void no_place(const char *directory, struct error *err)
 int undo_begin(const struct cluster_operations *operations, const char *directory, const char *run,
                const char *cluster, int argc, char **argv, struct undo *undo, struct error *err)
 {
-    char hidden[sizeof undo->path];
+    char hidden[sizeof undo->path], host[256];
     int ends[2];
 
     *undo = (struct undo){operations, .journal = -1, .keeper_pipe = -1};
@@ -615,7 +616,8 @@ int undo_begin(const struct cluster_operations *operations, const char *director
             goto fail;
         }
     }
-    if (journal_add(undo, "cluster", cluster, "", err) != 0)
+    host_name(host, sizeof host);
+    if (journal_add(undo, "cluster", cluster, host, err) != 0)
         goto fail;
     if (pipe2(ends, O_CLOEXEC) != 0) {
         error_set(err, "cannot start the keeper: %m");
@@ -670,6 +672,17 @@ int undo_end(struct undo *undo, void (*report)(const char *text), struct error *
     return rv;
 }
 
+/* Whether the journal is of another host, whose run may live; first: its first line. */
+static bool is_elsewhere(int journal, const char *text, struct journal_entry *first)
+{
+    struct stat status;
+    char host[256];
+
+    host_name(host, sizeof host);
+    return journal_next(&text, first) && *first->rest && strcmp(first->rest, host) != 0 &&
+           fstat(journal, &status) == 0 && time(NULL) - status.st_mtime < UNDO_OTHER_HOST_S;
+}
+
 /* Returns 1; 0 when it is left as it is; -1 with err. */
 static int leftover_undo(const struct cluster_operations *operations, int journal, const char *path,
                          const char *run, const char *cluster, void (*report)(const char *text),
@@ -677,6 +690,7 @@ static int leftover_undo(const struct cluster_operations *operations, int journa
 {
     char *text = journal_read(journal);
     struct undoing undoing = {operations, .text = text, .report = report, .changed = changed};
+    struct journal_entry first;
     struct error why = {""};
     int rv = 0;
 
@@ -687,6 +701,11 @@ static int leftover_undo(const struct cluster_operations *operations, int journa
                        "%s, of a killed run, left unchanged: %.200s; next: undo its entries by "
                        "hand, then remove it",
                        path, why.text);
+    } else if (is_elsewhere(journal, text, &first)) {
+        undoing_report(&undoing,
+                       "%s left unchanged: its run on %.100s may be alive; the next run there, or "
+                       "after %d days on any host, cleans up",
+                       path, first.rest, UNDO_OTHER_HOST_S / 86400);
     } else {
         undoing_report(&undoing, "cleaning up after run %.200s, which was killed", run);
         rv = text_undo(&undoing, err) == 0 ? 1 : -1;

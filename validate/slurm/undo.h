@@ -17,9 +17,10 @@ struct cluster_operations;
  *   2. the keeper, a small process of its own session that reads end of file from a pipe once the
  *      run has died without a goodbye, killed with SIGKILL for instance,
  *   3. the next run, which finds the journal of a run that is gone with its keeper.
- * The journal is locked (flock) by the run and its keeper as long as one of them lives. Only what
- * is still as the run left it is undone: jobs of that name are those of this user, a reservation
- * holds the nodes that it was made with, and a node is in that reservation still, or has its mark
+ * The journal is locked (flock) by the run and its keeper as long as one of them lives, and names
+ * their host: where hosts share the directory a lock may hold on its own host only. Only what is
+ * still as the run left it is undone: jobs of that name are those of this user, a reservation holds
+ * the nodes that it was made with, and a node is in that reservation still, or has its mark
  * (retest.h) or the reason back that it had, unless the reservation is there without it; what
  * somebody else has changed since stays as it is. */
 struct undo {
@@ -72,8 +73,10 @@ int undo_note_revoked(struct undo *undo, const char *node, struct error *err);
 int undo_end(struct undo *undo, void (*report)(const char *text), struct error *err);
 
 /* Finds journals of runs that are gone and undoes them. One that is not of this cluster, or is not
- * whole, is told and left as it is. changed, or NULL, gets the reservations that stay because
- * somebody has changed them. Returns how many were undone, or -1. */
+ * whole, is told and left as it is, and so is one of another host for UNDO_OTHER_HOST_S: its run
+ * may live (of one that does not, retest_leftovers() finds what is in Slurm). changed, or NULL,
+ * gets the reservations that stay because somebody has changed them. Returns how many were undone,
+ * or -1. */
 int undo_leftovers(const struct cluster_operations *operations, const char *directory,
                    const char *cluster, void (*report)(const char *text), struct hostlist *changed,
                    struct error *err);

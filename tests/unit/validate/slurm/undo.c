@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/node_name.h"
+#include "lib/constants/slurm_constants.h"
 #include "tests/unit/tap.h"
+#include "validate/slurm/journal.h"
 #include "validate/slurm/operations.h"
 
 /* The journal of a run, and what is undone by it in a cluster that the test makes up. */
@@ -289,6 +293,30 @@ static void test_leftovers(void)
     hostlist_clear(&changed);
 }
 
+static void test_hosts(void)
+{
+    static const char other[] = "\ncluster one elsewhere\nresume n5 muster: five\n";
+    struct timespec times[2] = {{.tv_sec = time(NULL) - UNDO_OTHER_HOST_S - 1}};
+    struct error err = {""};
+    char text[400], host[256], path[64];
+
+    host_name(host, sizeof host);
+    snprintf(text, sizeof text, "\ncluster one %s\nresume n5 muster: five\n", host);
+    is_int(leftover(text, strlen(text)), 1, "a journal of this host");
+    is_str(done, "muster: five n5;", "... is executed");
+    is_int(leftover(other, strlen(other)), 0,
+           "one of another host, whose lock may hold there only");
+    is_str(done, "", "... is not executed");
+    has_str(said, "/killed left unchanged: its run on elsewhere may be alive", "... which is told");
+    snprintf(path, sizeof path, "%s/killed", directory);
+    times[1] = times[0];
+    is_int(utimensat(AT_FDCWD, path, times, 0), 0, "one that is older than any run");
+    is_int(undo_leftovers(&operations, directory, "one", print_text, NULL, &err), 1,
+           "... is executed, as the host may have another name now");
+    is_str(done, "muster: five n5;", "... as one of this host is");
+    is_int(count_journals(), 0, "... and is gone");
+}
+
 static void test_jobs(int argc, char **argv)
 {
     struct error err = {""};
@@ -387,7 +415,7 @@ int main(int argc, char **argv)
 {
     struct undo undo, second;
     struct error err = {""};
-    char command[64];
+    char command[64], host[256], line[300], *text;
 
     ok(mkdtemp(directory) != NULL, "a place for journals");
     is_int(undo_begin(&operations, directory, "run", "one", argc, argv, &undo, &err), 0,
@@ -397,6 +425,11 @@ int main(int argc, char **argv)
     is_int(count_journals(), 1, "... and then they do");
     is_int(undo_leftovers(&operations, directory, "one", print_text, NULL, &err), 0,
            "... as of a run that lives");
+    host_name(host, sizeof host);
+    snprintf(line, sizeof line, "\ncluster one %s\n", host);
+    text = journal_read(undo.journal);
+    is_str(text ? text : "", line, "... on this host");
+    free(text);
     is_int(undo_begin(&operations, directory, "run", "one", argc, argv, &second, &err), 0,
            "another of its name");
     is_str(second.path, "", "... has its journal in memory");
@@ -418,6 +451,7 @@ int main(int argc, char **argv)
     is_int(loads, 1, "... and the controller is asked for its nodes once");
     is_int(count_journals(), 0, "... and nothing is left of it");
     test_leftovers();
+    test_hosts();
     test_jobs(argc, argv);
     reports_what_others_have_changed(argc, argv);
     sets_down_what_is_still_as_muster_drained_it(argc, argv);
