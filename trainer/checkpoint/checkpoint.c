@@ -120,10 +120,13 @@ int checkpoint_write_shard(const char *directory, long step, int number,
     step_path(directory, step, UNFINISHED, unfinished);
     checkpoint_shard_name(number, name);
     snprintf(path, sizeof path, "%s/%s", unfinished, name);
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    /* checkpoint_begin() has made the place empty */
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0)
         return error_set(err, "%s: %m%s", path,
-                         errno == ENOENT ? " (is the directory shared by all nodes?)" : "");
+                         errno == ENOENT   ? " (is the directory shared by all nodes?)"
+                         : errno == EEXIST ? " (does another muster-train write there?)"
+                                           : "");
     for (size_t i = 0; i < piece_count; i++) {
         const struct checkpoint_state *piece = &pieces[i];
 

@@ -40,7 +40,7 @@ struct manifest;
 int checkpoint_begin(const char *directory, long step, struct error *err);
 
 /* Then each rank writes its shard there, and syncs it. Returns 0 with the file's sum, or -1 with
- * err. */
+ * err, also where that shard is there: another training writes to the directory. */
 int checkpoint_write_shard(const char *directory, long step, int number,
                            const struct checkpoint_state *pieces, size_t piece_count, uint32_t *crc,
                            struct error *err);

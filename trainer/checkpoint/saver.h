@@ -13,8 +13,10 @@ struct saver;
 
 /* Takes memory for a copy of the pieces (copied; their arrays are the training's and must live as
  * long); rank 0 makes the directory and locks it: two runs that write to one would take away each
- * other's files; says so where the file system has no locks. directory and comm must live as long.
- * Returns 0, or -1 with err, which may be so on some ranks only: then all must destroy it. */
+ * other's files; says so where the file system has no locks. On NFS the lock of a directory keeps
+ * out runs of the same host only; that of a file can outlive a node that dies, and would keep out
+ * the run that goes on for it. directory and comm must live as long. Returns 0, or -1 with err,
+ * which may be so on some ranks only: then all must destroy it. */
 int saver_create(const char *directory, const struct checkpoint_problem *problem, struct comm *comm,
                  const struct checkpoint_state *pieces, size_t piece_count, int keep,
                  struct saver **saver, struct error *err);

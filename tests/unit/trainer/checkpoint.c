@@ -298,6 +298,27 @@ static void shards_come_together(void)
             "a shard is checked though nothing of it is wanted");
 }
 
+static void another_writer_is_named(void)
+{
+    struct checkpoint_state state = state_of(0, 5);
+    struct error err = {""};
+    uint32_t crc;
+
+    for (int i = 0; i < 2; i++) {
+        is_int(checkpoint_begin(directory, 900, &err), 0, "%s",
+               i == 0 ? "a checkpoint is begun" : "begun again, after a kill");
+        is_int(checkpoint_write_shard(directory, 900, 0, &state, 1, &crc, &err), 0,
+               "... its shard is written");
+    }
+    is_int(checkpoint_write_shard(directory, 900, 0, &state, 1, &crc, &err), -1,
+           "the shard of another training is not written over");
+    has_str(err.text,
+            "step-000000900.unfinished/shard-00000: File exists (does another muster-train",
+            "... but named");
+    checkpoint_abandon(directory, 900);
+    free_state(&state);
+}
+
 /* As thousands of ranks have that hold parts of each tensor. */
 static void long_manifests_are_read(void)
 {
@@ -386,6 +407,7 @@ int main(void)
     other_problems_are_refused();
     a_failure_leaves_the_others();
     shards_come_together();
+    another_writer_is_named();
     long_manifests_are_read();
     pieces_must_be_complete();
     comm_destroy(alone);
