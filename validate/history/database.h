@@ -113,8 +113,8 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
 bool spill_waits(const char *path);
 
 /* Takes in the runs that wait, oldest first, and removes their files. One without a
- * complete run is renamed, one that cannot be read is left there; both are told on standard error.
- * Returns 0, or -1 with err: then nothing else should be added either. */
+ * complete run is renamed, one that cannot be read or is another user's is left there; all are told
+ * on standard error. Returns 0, or -1 with err: then nothing else should be added either. */
 int spill_take_in(sqlite3 *database, const char *path, struct error *err);
 
 #endif

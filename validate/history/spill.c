@@ -162,8 +162,13 @@ static int take_in_file(sqlite3 *database, const char *path, const char *waiting
     struct error why = {""};
     int is_good;
 
-    if (lstat(waiting, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
+    if (lstat(waiting, &status) != 0 || !S_ISREG(status.st_mode))
         return 0;
+    if (status.st_uid != geteuid()) {
+        fprintf(stderr, "%s: belongs to UID %u, expected %u; it goes on waiting\n", waiting,
+                (unsigned)status.st_uid, (unsigned)geteuid());
+        return 0;
+    }
     is_good = is_whole(waiting, &why);
     if (is_good > 0)
         return take_in(database, path, waiting, err);

@@ -518,6 +518,39 @@ static void test_bad_databases(void)
     unlink(in_directory("history.db.y.waiting"));
 }
 
+/* What is said on standard error while a run is added. */
+static const char *said_by_add(const char *path, const char *run)
+{
+    static char text[600];
+    FILE *file = tmpfile();
+    int kept = dup(2);
+    struct error err;
+
+    dup2(fileno(file), 2);
+    is_int(add(path, run, 902, VERDICT_PASS, VERDICT_PASS, &err), 0, "run %s is added", run);
+    dup2(kept, 2);
+    close(kept);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void names_a_run_of_another_user(void)
+{
+    const char *path = in_directory("another.db"), *waiting = in_directory("another.db.z.waiting");
+    char said[200];
+
+    execute(waiting, "CREATE TABLE runs (x)");
+    if (chown(waiting, geteuid() + 1, (gid_t)-1) != 0) {
+        tap_skip("a file of another user needs root");
+        return;
+    }
+    snprintf(said, sizeof said, "%s: belongs to UID %u, ", waiting, (unsigned)geteuid() + 1);
+    has_str(said_by_add(path, "a1"), said, "what another user left is named");
+    ok(access(waiting, F_OK) == 0, "... and goes on waiting");
+}
+
 static void test_locked(void)
 {
     const char *path = in_directory("locked.db");
@@ -744,6 +777,7 @@ int main(void)
     test_pairs();
     test_codes();
     test_bad_databases();
+    names_a_run_of_another_user();
     test_locked();
     test_other_users();
     test_full_disk();
