@@ -335,10 +335,11 @@ static void revocation_written(const char *name, const char *comment, const stru
     else
         (void)undo_note_revoked(&certify->undo, name, NULL);
     if (!err && revocation_read(comment) != 0)
-        certify_note(certify,
-                     "%s was not reached; its certificate is revoked, but stays on the node until "
-                     "its health check or muster revoke on %s removes it",
-                     name, name);
+        certify_note(
+            certify,
+            "%s did not remove its certificate; it is revoked, but stays on the node until "
+            "its health check or muster revoke on %s removes it",
+            name, name);
 }
 
 /* Until when certificates of the node are to be revoked: 0 for not at all, -1 to leave that as it
