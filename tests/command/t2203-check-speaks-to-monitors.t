@@ -63,6 +63,18 @@ printf '%s\n' 'FabricInterfaces=nowhere[1-5]' "CertificateFile=$dir/none/certifi
 health_net
 is "$(sed -n '4p;$=' <<<"$text")" \
     $'muster check: x7: and 2 more failed; run muster check\n4' 'more than three are counted'
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+    cat >"$dir/on-a-full-run" <<END
+mkdir -p /run/muster && mount -t tmpfs -o nr_inodes=2 tmpfs /run/muster && : >/run/muster/absences || exit 99
+"$muster" check --health --config "$dir/conf" --only net --node x7
+[ -e /run/muster/absences ] && echo stays || echo goes
+END
+    text=$(unshare -m sh "$dir/on-a-full-run" 2>&1)
+    like "$text" 'x7: cannot save the list of missing parts: .*No space left' 'a full /run is said'
+    is "$(tail -n 1 <<<"$text")" goes '... and the list of the check before is removed'
+else
+    skip 2 'no mount namespace here'
+fi
 
 # Accelerators by a stand-in of NVML (tests/gpu)
 mkdir "$dir/nvml"

@@ -77,6 +77,19 @@ static void absences_load(const struct inventory *inventory, struct absences *ab
     free(text);
 }
 
+/* Where it cannot be written the one before goes: with it, parts that are missing now and were long
+ * ago would be missing in a row. */
+static void absences_save(const struct absences *absences, const char *node)
+{
+    struct error err;
+
+    if (state_file_write(ABSENCES_FILE, absences_write, absences, &err) == 0)
+        return;
+    unlink(ABSENCES_FILE);
+    if (absences->count > 0)
+        printf("muster check: %s: cannot save the list of missing parts: %s\n", node, err.text);
+}
+
 /* The record with the verdict that it has by the checks before. What the kernel log tells is no
  * look of this moment: it stays a fault. */
 static struct record with_absences(const struct record *record, struct absences *absences)
@@ -217,7 +230,6 @@ static int run_checks(const struct options *options, const struct node_view *nod
     struct faults faults = {.code = FAULT_NONE};
     char kept[EVIDENCE_PATH + 64] = "";
     int status;
-    struct error err;
     struct health_summary summary = {.lets_rails_fail = node_view->conf.allow_failed_rails > 0};
     struct output output = {
         options->as_json,      table_has_colour(stdout),
@@ -253,11 +265,8 @@ static int run_checks(const struct options *options, const struct node_view *nod
     if (options->as_nagios)
         return health_nagios(&summary, clock_s() - begin_s);
     if (options->as_health) {
-        if (output.absences &&
-            state_file_write(ABSENCES_FILE, absences_write, &absences, &err) != 0 &&
-            absences.count > 0)
-            printf("muster check: %s: cannot save the list of missing parts: %s\n", checks.node,
-                   err.text);
+        if (output.absences)
+            absences_save(&absences, checks.node);
         health_gate("muster check", checks.node, node_view->inventory, &node_view->conf);
         status = health_run("muster check", &summary, checks.node, &node_view->conf);
         if (*kept)
