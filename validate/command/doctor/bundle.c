@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/write_all.h"
+
 static void member_write(FILE *tar, const char *name, const char *text, size_t size)
 {
     char member[100];
@@ -66,17 +68,13 @@ int doctor_bundle(const char *path, const struct doctor_site *site, const struct
 {
     static const char *const files[] = {"gres.conf", "cgroup.conf", "topology.conf",
                                         "plugstack.conf", "plugstack.conf.d/muster.conf"};
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    FILE *tar = fd >= 0 ? fdopen(fd, "w") : NULL, *stream;
-    char *text = NULL, name[600], member[80];
-    size_t size = 0;
+    char *text = NULL, *whole = NULL, name[600], member[80];
+    size_t size = 0, length = 0;
+    FILE *tar = open_memstream(&whole, &length), *stream;
+    int fd, rv;
 
-    if (!tar) {
-        error_set(err, "%s: %m", path);
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
+    if (!tar)
+        return error_set(err, "%s: %m", path);
     if ((stream = open_memstream(&text, &size))) {
         doctor_print(stream, findings, false);
         if (fclose(stream) == 0)
@@ -99,9 +97,14 @@ int doctor_bundle(const char *path, const struct doctor_site *site, const struct
         file_add(tar, site, name, member);
     }
     tar_end(tar);
-    if (fclose(tar) == 0)
-        return 0;
-    error_set(err, "%s: %m", path);
-    unlink(path);
-    return -1;
+    fd = fclose(tar) == 0 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    rv = fd >= 0 ? write_all(fd, whole, length) : -1;
+    if (rv != 0)
+        error_set(err, "%s: %m", path);
+    if (rv != 0 && fd >= 0)
+        unlink(path);
+    if (fd >= 0)
+        close(fd);
+    free(whole);
+    return rv;
 }
