@@ -177,9 +177,12 @@ static int run_command(const struct options *options, const struct arguments *ar
         return -1;
     }
     /* where srun has inherited an ignored one the program would leave no status */
-    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &before);
+    sigaction(SIGCHLD, NULL, &before);
+    if (before.sa_handler == SIG_IGN)
+        sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     status = run(program, argv, environment, budget_s);
-    sigaction(SIGCHLD, &before, NULL);
+    if (before.sa_handler == SIG_IGN)
+        sigaction(SIGCHLD, &before, NULL);
     free(environment);
     return status;
 }
