@@ -147,25 +147,24 @@ static bool is_quiet(const struct record *record)
             (record->peer && catalog_is_suite(record->suite, SUITE_LINKS)));
 }
 
-/* The records for the table: those that did not pass, then those that did, as many as there is room
- * for. left_out: how many of either are not in it. */
+/* The records for the table, the worst first, as many as there is room for. left_out: how many of
+ * those that did not pass, and of those that did, are not in it. */
 static const struct record **rows_find(const struct survey *survey, size_t *count,
                                        size_t left_out[2])
 {
     const struct record **rows = malloc((survey->count + 1) * sizeof *rows);
 
     *count = left_out[0] = left_out[1] = 0;
-    for (int passed = 0; rows && passed < 2; passed++) {
+    for (int verdict = VERDICT_FAIL; rows && verdict > VERDICT_NONE; verdict--) {
         for (size_t i = 0; i < survey->count; i++) {
             const struct record *record = survey->items[i];
 
-            if (record->verdict == VERDICT_NONE ||
-                (record->verdict <= VERDICT_SKIP) != (passed == 1))
+            if ((int)record->verdict != verdict)
                 continue;
             if (*count < ROWS_MAX && !is_quiet(record))
                 rows[(*count)++] = record;
             else
-                left_out[passed]++;
+                left_out[verdict <= VERDICT_SKIP]++;
         }
     }
     return rows;

@@ -107,19 +107,22 @@ static bool is_finding(const struct record *record)
            (!record->node || !*record->node || (record->peer && *record->peer));
 }
 
+/* The worst first: what has no room is of the least weight. */
 static void findings_print(FILE *stream, const struct survey *survey)
 {
     struct table table = {.columns = 3};
     size_t count = 0;
 
-    for (size_t i = 0; i < survey->count; i++) {
-        const struct record *record = survey->items[i];
+    for (int verdict = VERDICT_FAIL; verdict >= VERDICT_WARN; verdict--) {
+        for (size_t i = 0; i < survey->count; i++) {
+            const struct record *record = survey->items[i];
 
-        if (!is_finding(record) || count++ >= FINDINGS_MAX)
-            continue;
-        cell(&table, record->verdict, verdict_name(record->verdict));
-        cell(&table, VERDICT_NONE, record->test);
-        what(&table, text_of(record->part), text_of(record->message));
+            if ((int)record->verdict != verdict || !is_finding(record) || count++ >= FINDINGS_MAX)
+                continue;
+            cell(&table, record->verdict, verdict_name(record->verdict));
+            cell(&table, VERDICT_NONE, record->test);
+            what(&table, text_of(record->part), text_of(record->message));
+        }
     }
     if (count == 0)
         return;

@@ -230,6 +230,34 @@ static void cells(void)
     records_clear(&records);
 }
 
+/* More warnings than a report has room for, and one failure behind them. */
+static void worst_first(void)
+{
+    enum { WARNINGS = 20000 }; /* the rows of a page */
+    struct records records = {0};
+    struct survey survey;
+    struct error err = {""};
+    char *text;
+
+    for (int i = 0; i <= WARNINGS; i++)
+        records_parse(&records, i < WARNINGS
+                                    ? "{\"suite\":\"certify\",\"test\":\"host.config\","
+                                      "\"part\":\"kernel\",\"verdict\":\"warn\"}"
+                                    : "{\"suite\":\"certify\",\"test\":\"links\","
+                                      "\"part\":\"uplink leaf2\",\"verdict\":\"fail\"}");
+    is_int(survey_build(&records, NULL, &survey, &err), 0, "many warnings: %s", err.text);
+    text = written("table", &survey);
+    has_str(text, "uplink leaf2", "a failure behind them is in the table");
+    has_str(text, "and 19961 more\n", "... of which warnings are left out");
+    free(text);
+    text = written("html", &survey);
+    has_str(text, "\"uplink leaf2\"", "... and on the page");
+    has_str(text, "\"bad_left_out\":1,", "... which leaves a warning out");
+    free(text);
+    survey_clear(&survey);
+    records_clear(&records);
+}
+
 /* The JSON that stands in the page. */
 static json_t *data_of(const char *page)
 {
@@ -584,6 +612,7 @@ int main(void)
     records_clear(&records);
     cells();
     many();
+    worst_first();
     doubts();
     files();
     saved_where_others_write();
