@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/constants/links_constants.h"
+
 struct finding *builder_add(struct findings_builder *builder, enum finding_kind kind,
                             enum verdict verdict)
 {
@@ -136,17 +138,26 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
         finding->kind = FINDING_AMBIGUOUS;
 }
 
-/* Uplinks of all leaves that are slow alike are as they were built, or the spine. */
+/* Uplinks of all leaves that are slow alike are as they were built, or the spine; none of them has
+ * less than half of what another has, as leaves of different size may. */
 static void fold_uplinks(struct findings_builder *builder, int rail)
 {
     struct findings *findings = builder->findings;
     size_t leaves = 0, left = 0;
+    double least = NAN, greatest = NAN;
     struct finding *all, first = {0};
 
-    for (size_t i = 0; i < findings->count; i++)
-        leaves += findings->items[i].kind == FINDING_UPLINK && findings->items[i].rail == rail &&
-                  findings->items[i].peer_leaf < 0;
-    if (leaves < 2 || leaves < builder->evidence->links->leaf_count)
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+
+        if (finding->kind != FINDING_UPLINK || finding->rail != rail || finding->peer_leaf >= 0)
+            continue;
+        leaves++;
+        least = fmin(least, finding->value);
+        greatest = fmax(greatest, finding->value);
+    }
+    if (leaves < 2 || leaves < builder->evidence->links->leaf_count ||
+        least < greatest * UPLINKS_ALIKE_SHARE)
         return;
     for (size_t i = 0; i < findings->count; i++)
         if (findings->items[i].kind == FINDING_UPLINK && findings->items[i].rail == rail)
@@ -157,7 +168,7 @@ static void fold_uplinks(struct findings_builder *builder, int rail)
     all = builder_add(builder, FINDING_FABRIC, VERDICT_WARN);
     all->rail = rail;
     all->ways = DIAGNOSE_BOTH;
-    all->value = first.value;
+    all->value = least;
     all->reference = first.reference;
     snprintf(all->part, sizeof all->part, "all uplinks%s%.80s", rail >= 0 ? " " : "",
              rail >= 0 ? builder->evidence->links->rails[rail] : "");

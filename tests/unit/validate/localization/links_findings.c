@@ -173,6 +173,12 @@ static double slow_uplinks(int from, int to, int rail)
     return from / 3 != to / 3 ? 60 + rail : 196;
 }
 
+/* ... of the first leaf far more than of the others */
+static double slower_uplink(int from, int to, int rail)
+{
+    return (from / 3 == 0) != (to / 3 == 0) ? 10 : slow_uplinks(from, to, rail);
+}
+
 static double slow_n9(int from, int to, int rail)
 {
     return (from == 8 || to == 8) && rail == 0 ? 49 : 196;
@@ -346,6 +352,9 @@ int main(void)
     has_str(message(), "leaves found from the measurements", "... as is said");
     hold(9, 2, 3, 200, slow_uplinks);
     is_str(found(), "warn all uplinks", "all uplinks slow alike are as they were built");
+    hold(9, 2, 3, 200, slower_uplink);
+    ok(strstr(found(), "fail uplink leaf1") && !strstr(found(), "all uplinks"),
+       "... not where one leaf's are far slower: %s", found());
     hold(9, 2, 4, 200, slow_n9);
     is_int((int)localization.findings.items[0].verdict, VERDICT_UNKNOWN,
            "a node alone on its leaf may be the leaf: %s", found());
