@@ -51,6 +51,23 @@ static void fault_remove(struct outcome *outcome, size_t at)
             (outcome->fault_count - at) * sizeof *outcome->faults);
 }
 
+/* Removes the last fault as bad as this one whose code another has, for one whose code none has. */
+static bool make_room(struct outcome *outcome, const struct outcome_fault *fault)
+{
+    size_t doubled = 0;
+
+    for (size_t i = 0; i < outcome->fault_count; i++) {
+        if (outcome->faults[i].code == fault->code)
+            return false;
+        for (size_t k = 0; k < i && rank_of(&outcome->faults[i]) == rank_of(fault); k++)
+            if (outcome->faults[k].code == outcome->faults[i].code)
+                doubled = i;
+    }
+    if (doubled > 0)
+        fault_remove(outcome, doubled);
+    return doubled > 0;
+}
+
 /* Puts the fault where it belongs, in the place of a lesser one of the same code, test and part. */
 static void fault_add(struct outcome *outcome, const struct outcome_fault *fault)
 {
@@ -69,8 +86,11 @@ static void fault_add(struct outcome *outcome, const struct outcome_fault *fault
     }
     while (at < outcome->fault_count && rank_of(&outcome->faults[at]) >= rank_of(fault))
         at++;
-    if (at == OUTCOME_FAULTS)
-        return;
+    if (at == OUTCOME_FAULTS) {
+        if (!make_room(outcome, fault))
+            return;
+        at = outcome->fault_count;
+    }
     if (outcome->fault_count == OUTCOME_FAULTS)
         outcome->fault_count--;
     memmove(&outcome->faults[at + 1], &outcome->faults[at],

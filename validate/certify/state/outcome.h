@@ -44,8 +44,8 @@ struct outcome {
     enum verdict verdict;                        /* worst so far */
     bool is_near;                                /* FAIL, by figures near their limits only */
     struct outcome_fault faults[OUTCOME_FAULTS]; /* the worst first, then in their order; one of
-                                                    a code, test and part; what has no room is left
-                                                    out */
+                                                    a code, test and part; of those that have no
+                                                    room, doubled codes are left out first */
     size_t fault_count;
 };
 

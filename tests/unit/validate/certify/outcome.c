@@ -139,6 +139,21 @@ static void several(void)
     }
     is_int(outcome.fault_count, OUTCOME_FAULTS, "more faults than there is room for");
     is_str(outcome.faults[OUTCOME_FAULTS - 1].part, "gpu11", "... and the worst are kept");
+
+    outcome = (struct outcome){0};
+    for (int i = 0; i < OUTCOME_FAULTS + 1; i++) {
+        char part[8];
+
+        snprintf(part, sizeof part, "eth%d", i);
+        outcome_note(&outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_LINK_DOWN, "net", part, "");
+    }
+    is_str(outcome.faults[OUTCOME_FAULTS - 1].part, "eth5", "of one code the first are kept");
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_WARN, FAULT_CONFIG_DIFFERS, "host.config", "", "");
+    is_str(outcome.faults[OUTCOME_FAULTS - 1].part, "eth5", "... before what is less bad");
+    outcome_note(&outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_GPU_MEMORY_ERRORS, "gpu.health", "gpu0",
+                 "");
+    is_str(outcome.faults[OUTCOME_FAULTS - 1].part, "gpu0", "... not before one of another code");
+    is_str(outcome.faults[OUTCOME_FAULTS - 2].part, "eth4", "... for which the last gives way");
 }
 
 static void statuses(void)
