@@ -99,11 +99,10 @@ static void nodes_print(FILE *stream, const struct survey *survey)
     table_clear(&table);
 }
 
-/* Verdicts that are no node's: an uplink, a path, the whole fabric. */
+/* Verdicts that are no node's: an uplink, a path, the whole fabric, what many nodes have alike. */
 static bool is_finding(const struct record *record)
 {
     return catalog_is_suite(record->suite, SUITE_CERTIFY) && record->verdict >= VERDICT_WARN &&
-           !catalog_is_test(record->test, TEST_CERTIFY) &&
            (!record->node || !*record->node || (record->peer && *record->peer));
 }
 

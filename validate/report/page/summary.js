@@ -1,8 +1,9 @@
 /* What happened, who is at fault, what to do. */
 const ATTENTION_FIRST = 12;
 
-/* A verdict of muster certify that is no single node's: an uplink, a path, a whole rail. */
-const isFinding = row => row.suite === 'certify' && row.test !== 'certify' && row.verdict >= WARN && (!row.node || row.peer);
+/* A verdict of muster certify that is no single node's: an uplink, a path, a whole rail,
+ * what many nodes have alike. */
+const isFinding = row => row.suite === 'certify' && row.verdict >= WARN && (!row.node || row.peer);
 
 function headline() {
   const isBad = n => n.verdict === FAIL && !n.isSuspect, failed = nodes.filter(isBad).length, suspect = nodes.filter(n => n.isSuspect).length, unknown = nodes.filter(n => n.verdict === UNKNOWN).length;

@@ -258,6 +258,27 @@ static void worst_first(void)
     records_clear(&records);
 }
 
+/* What many nodes have alike, and what a node that passed was warned of. */
+static void told_alike(void)
+{
+    static const char *const lines[] = {
+        "{\"suite\":\"certify\",\"test\":\"certify\",\"metric\":\"alike\",\"part\":\"eth1\","
+        "\"value\":12,\"unit\":\"count\",\"verdict\":\"unknown\",\"code\":\"many_alike\","
+        "\"message\":\"12 of 16 nodes fail alike\"}",
+        NULL};
+    struct records records = records_of(lines);
+    struct survey survey;
+    struct error err;
+    char *text;
+
+    is_int(survey_build(&records, NULL, &survey, &err), 0, "what many nodes have alike");
+    text = written("table", &survey);
+    has_str(text, "eth1: 12 of 16 nodes fail alike", "... is in the table");
+    free(text);
+    survey_clear(&survey);
+    records_clear(&records);
+}
+
 /* The JSON that stands in the page. */
 static json_t *data_of(const char *page)
 {
@@ -613,6 +634,7 @@ int main(void)
     cells();
     many();
     worst_first();
+    told_alike();
     doubts();
     files();
     saved_where_others_write();
