@@ -163,7 +163,7 @@ static void take_verdict(struct survey_node *node, const struct record *record)
         node->verdict = record->verdict;
         node->part = text_of(record->part);
         node->message = text_of(record->message);
-        take_fault(node, record, record->code);
+        take_fault(node, record, record->verdict > VERDICT_PASS ? record->code : FAULT_NONE);
         node->is_concluded = true;
     } else if (!node->is_concluded && is_worse(record->verdict, node->verdict) &&
                (!record->peer || !*record->peer)) {

@@ -258,7 +258,7 @@ static void worst_first(void)
     records_clear(&records);
 }
 
-/* What many nodes have alike, and what a node that passed was warned of. */
+/* What many nodes have alike. */
 static void told_alike(void)
 {
     static const char *const lines[] = {
@@ -275,6 +275,22 @@ static void told_alike(void)
     text = written("table", &survey);
     has_str(text, "eth1: 12 of 16 nodes fail alike", "... is in the table");
     free(text);
+    survey_clear(&survey);
+    records_clear(&records);
+}
+
+/* The record of a node that passed, with a warning, as muster certify has it in memory. */
+static void passed_with_a_warning(void)
+{
+    struct records records = {0};
+    struct record record = RECORD(.suite = "certify", .test = "certify", .node = "n1",
+                                  .verdict = VERDICT_PASS, .code = FAULT_RAIL_SLOW);
+    struct survey survey;
+    struct error err;
+
+    records_add(&records, &record);
+    is_int(survey_build(&records, NULL, &survey, &err), 0, "a node that passed");
+    is_int(survey.nodes[0].code, FAULT_NONE, "... has nothing to be done");
     survey_clear(&survey);
     records_clear(&records);
 }
@@ -635,6 +651,7 @@ int main(void)
     many();
     worst_first();
     told_alike();
+    passed_with_a_warning();
     doubts();
     files();
     saved_where_others_write();
