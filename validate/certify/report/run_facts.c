@@ -2,11 +2,9 @@
 #include "config.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/statistics.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/report/run_report.h"
 
@@ -45,20 +43,21 @@ static bool is_bandwidth(const struct record *record)
            record->node && record->peer && catalog_is_metric(record->metric, METRIC_BANDWIDTH);
 }
 
-/* The limit that all pairs of a rail are held to, said once; not where no speed is nominal. */
-static void rail_limit(struct certify *certify, const char *rail, double *speeds)
+/* The limit that all pairs of a rail are held to, said once: of the slowest NIC where speeds
+ * differ; not where no speed is nominal. */
+static void rail_limit(struct certify *certify, const char *rail)
 {
     struct record record = RECORD_INIT;
-    double stated = conf_nominal_mbps(&certify->conf, rail), nominal;
-    size_t count = 0;
+    double stated = conf_nominal_mbps(&certify->conf, rail), nominal = NAN;
 
     for (size_t i = 0; i < certify->records.count; i++) {
         const struct record *speed = &certify->records.items[i];
 
         if (is_speed(speed) && strcmp(speed->part, rail) == 0)
-            speeds[count++] = speed->value;
+            nominal = fmin(nominal, speed->value);
     }
-    nominal = stated > 0 ? stated : statistics_median(speeds, count);
+    if (stated > 0)
+        nominal = stated;
     if (!(nominal > 0))
         return;
     record.suite = "certify";
@@ -73,17 +72,15 @@ static void rail_limit(struct certify *certify, const char *rail, double *speeds
 
 static void limits(struct certify *certify)
 {
-    double *speeds = malloc((certify->records.count + 1) * sizeof *speeds);
     struct hostlist rails = {0};
 
-    for (size_t i = 0; speeds && i < certify->records.count; i++)
+    for (size_t i = 0; i < certify->records.count; i++)
         if (is_bandwidth(&certify->records.items[i]) &&
             !hostlist_contains(&rails, certify->records.items[i].part))
             hostlist_append(&rails, certify->records.items[i].part);
     for (size_t i = 0; i < rails.count; i++)
-        rail_limit(certify, rails.names[i], speeds);
+        rail_limit(certify, rails.names[i]);
     hostlist_clear(&rails);
-    free(speeds);
 }
 
 static void stage_record(struct certify *certify, enum stage stage, const char *metric,
