@@ -65,7 +65,7 @@ void certify_report(struct certify *certify, FILE *stream)
 {
     const char *heading[COLUMNS] = {"NODE", "VERDICT", [COLUMNS - 1] = "PART AT FAULT"};
     struct table table = {0};
-    size_t counts[VERDICT_FAIL + 1] = {0};
+    size_t counts[VERDICT_FAIL + 1] = {0}, suspects = 0;
     bool has_colour = table_has_colour(stream);
 
     for (int stage = STAGE_CHECK; stage < STAGE_COUNT; stage++)
@@ -75,7 +75,8 @@ void certify_report(struct certify *certify, FILE *stream)
         struct node_run *node_run = &certify->node_runs[i];
         enum verdict verdict = outcome_conclude(&node_run->outcome);
 
-        counts[verdict]++;
+        counts[verdict] += node_run->decision != DECISION_SUSPECT;
+        suspects += node_run->decision == DECISION_SUSPECT;
         table_cell(&table, VERDICT_NONE, "%s", node_run->name);
         table_cell(&table, verdict, "%s", verdict_word(node_run, verdict));
         for (int stage = STAGE_CHECK; stage < STAGE_COUNT; stage++)
@@ -109,6 +110,8 @@ void certify_report(struct certify *certify, FILE *stream)
         fprintf(stream, ", %zu failed", counts[VERDICT_FAIL]);
     if (counts[VERDICT_UNKNOWN] > 0)
         fprintf(stream, ", %zu unknown", counts[VERDICT_UNKNOWN]);
+    if (suspects > 0)
+        fprintf(stream, ", %zu suspect", suspects);
     fprintf(stream, ", %.1f s, run %s\n", clock_s() - certify->begin, certify->run);
     table_clear(&table);
 }
