@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "validate/compare/facts/majority.h"
 
 #include <stdbool.h>
@@ -257,9 +259,9 @@ static int by_deviation(const void *left, const void *right)
     int order = strcmp(a->name, b->name);
 
     if (order == 0)
-        order = strcmp(a->part, b->part);
+        order = strverscmp(a->part, b->part);
     if (order == 0)
-        order = strcmp(a->node ? a->node : "", b->node ? b->node : "");
+        order = strverscmp(a->node ? a->node : "", b->node ? b->node : "");
     return order ? order : strcmp(a->group ? a->group : "", b->group ? b->group : "");
 }
 

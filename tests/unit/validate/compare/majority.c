@@ -285,6 +285,17 @@ static void test_severity(void)
     is_int(fact_severity("never heard of", &reason), VERDICT_WARN, "what is unknown is a warning");
 }
 
+static void test_order(void)
+{
+    static const struct fact facts[] = {
+        {"n1", "kernel", "", "6.1"}, {"n2", "kernel", "", "6.2"},  {"n3", "kernel", "", "6.1"},
+        {"n4", "kernel", "", "6.1"}, {"n10", "kernel", "", "6.2"},
+    };
+
+    is_int(compare(facts, 5, NULL, 0), 2, "two nodes that differ");
+    is_str(deviations[0].node, "n2", "n2 comes before n10");
+}
+
 /* 16,384 nodes of 200 facts, one of them odd. */
 static void test_scale(void)
 {
@@ -324,6 +335,7 @@ int main(void)
     test_golden();
     test_golden_untold();
     test_severity();
+    test_order();
     test_scale();
     free(deviations);
     groups_clear(&groups);
