@@ -83,13 +83,14 @@ static void add_missing(struct findings_builder *builder, size_t end, const char
 /* best: of a direction of which nothing was well. */
 static void add_unproved(struct findings_builder *builder, size_t end, const struct best *best)
 {
+    const struct links *links = builder->evidence->links;
     double least = builder->evidence->conf->link_nominal_percent / 100;
     struct finding *finding = add(builder, end, FINDING_AMBIGUOUS, VERDICT_UNKNOWN);
 
     finding->value = best->rate * best->expected_mbps;
     finding->reference = best->expected_mbps;
     finding->limit = best->expected_mbps * least;
-    finding->limit_source = "nominal";
+    finding->limit_source = links->nominal_mbps[end] > 0 ? "nominal" : "peers";
     snprintf(finding->message, sizeof finding->message,
              "%s reached %.0f of %.0f Mb/s at best: faults elsewhere explain it, but no "
              "measurement clears it; certify it again",

@@ -374,6 +374,12 @@ int main(void)
     has_str(found(), "fail n1 all rails; unknown n6 eth1", "a rail that only a slow node met");
     has_str(localization.findings.count > 1 ? localization.findings.items[1].message : "",
             "no measurement clears it", "... nobody vouches for");
+    is_str(localization.findings.items[1].limit_source, "nominal", "... by its stated speed");
+    hold(6, 2, 0, 0, n6_with_a_slow_one);
+    has_str(found(), "unknown n6 eth1", "... of speeds that nobody stated");
+    for (size_t i = 0; i < localization.findings.count; i++)
+        if (localization.findings.items[i].node == 5 && localization.findings.items[i].rail == 0)
+            is_str(localization.findings.items[i].limit_source, "peers", "... by its peers");
     for (int count = 3; count < 7; count++) {
         hold(count, 2, 0, 200, busy_n2);
         ok(!strstr(found(), "fail"), "%d nodes: a busy machine fails nobody: %s", count, found());
