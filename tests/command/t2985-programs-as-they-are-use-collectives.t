@@ -54,6 +54,11 @@ MUSTER_COLLECTIVES=ring run 3 "$program" threads
 is "$?" 0 'three threads on communicators of their own'
 like "$text" '^right$' '... right'
 
+OMPI_MCA_btl_vader_single_copy_mechanism=none \
+    MUSTER_COLLECTIVES=reduce=shared,all-to-all=pairwise run 3 "$program" progress
+is "$?" 0 'a message goes on while its sender waits for others in shared memory'
+like "$text" '^right$' '... right'
+
 plain=$library
 library=$plain:$(realpath "$top_builddir/tests/command/device-mpi.so")
 DEVICE_MPI_RANK=1 MUSTER_COLLECTIVES=ring MUSTER_COLLECTIVES_SUMMARY=1 run 3 "$program"

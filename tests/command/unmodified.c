@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static int wrongs;
 
@@ -488,6 +489,34 @@ static void test_attributes(void)
     MPI_Comm_free_keyval(&key);
 }
 
+/* Rank 0 is in a reduction, which goes on without a message, when rank 1 wants what it sends
+ * meanwhile, and rank 2 is in the next collective already. */
+static void test_progress(void)
+{
+    enum { LONG = 1 << 22 };
+    MPI_Request sending = MPI_REQUEST_NULL;
+    int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD), sum = 0;
+    struct buffer message = take(LONG), in = take((size_t)ranks), out = take((size_t)ranks);
+
+    for (int i = 0; i < 2; i++) { /* the first one makes what the second one uses */
+        fill(in, rank);
+        if (i == 1 && rank == 0)
+            MPI_Isend(message.start, LONG, MPI_INT, 1, 0, MPI_COMM_WORLD, &sending);
+        if (i == 1 && rank == 1) {
+            nanosleep(&(struct timespec){1, 0}, NULL); /* for rank 2 */
+            MPI_Recv(message.start, LONG, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        MPI_Reduce(&rank, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+        CHECK(rank != 0 || sum == ranks * (ranks - 1) / 2, "a reduction beside a message");
+        MPI_Alltoall(in.start, 1, MPI_INT, out.start, 1, MPI_INT, MPI_COMM_WORLD);
+        MPI_Wait(&sending, MPI_STATUS_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    give_back(message, "a message");
+    give_back(in, "an all-to-all");
+    give_back(out, "an all-to-all");
+}
+
 static void *drive(void *comm)
 {
     for (int i = 0; i < 30; i++) {
@@ -589,6 +618,8 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && strcmp(argv[1], "huge") == 0) {
         test_huge();
+    } else if (argc > 1 && strcmp(argv[1], "progress") == 0) {
+        test_progress();
     } else if (argc > 1 && strncmp(argv[1], "spawn", 5) == 0) {
         test_spawned(strcmp(argv[1], "spawn") == 0 ? argv[0] : NULL);
     } else {
