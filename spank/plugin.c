@@ -3,8 +3,9 @@
 
 /* The hooks. Which hook may fail, and with which consequence, is a table in spank_muster(8): a
  * user's mistake fails in srun, sbatch and salloc, a preflight that found a fault in srun before
- * the step starts (inside an allocation in the step's tasks, see spank/preflight.h), the gate in
- * job_prolog, and nothing else ever returns anything but 0. */
+ * the step starts (inside an allocation in the step's tasks, see spank/preflight.h), a library that
+ * only other nodes of the step have in its tasks (spank/preload.h), the gate in job_prolog, and
+ * nothing else ever returns anything but 0. */
 
 /* -fvisibility=hidden is for the rest: Slurm looks these up by name. */
 #pragma GCC visibility push(default)
@@ -183,7 +184,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
         if (mark != NULL && *mark != '\0')
             status = -1;
         else
-            step_task(&task);
+            status = step_task(&task);
     }
     log_deferred_error();
     host_task_free(&task);

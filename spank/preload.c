@@ -19,6 +19,7 @@
 static const char installed[] = MUSTER_LIBDIR "/libmustercoll-pmpi.so";
 static char library[PATH_MAX]; /* "": LD_PRELOAD stays as it is */
 static bool is_unwanted;       /* it is taken out */
+static bool is_missing;        /* here, where tasks on other nodes have it */
 
 /* Answers with the errno. */
 static void look(int fd, void *context)
@@ -28,41 +29,60 @@ static void look(int fd, void *context)
     write_all(fd, &error, sizeof error);
 }
 
-/* In a process of its own: its file system may hang. Returns whether it can be read, or says in the
- * log why not. */
-static bool can_be_read(const char *path)
+enum found { FOUND, MISSING, UNKNOWN };
+
+/* In a process of its own: its file system may hang. What is not FOUND is said in the log, with
+ * what follows from it, of both. */
+static enum found find(const char *path, const char *if_missing, const char *if_unknown)
 {
     struct deadline deadline;
     int error = 0;
     bool has_answer, is_late;
 
     if (!deadline_start(&deadline, NODE_DEADLINE_MS, look, (void *)(uintptr_t)path)) {
-        host_error("collectives left to MPI: cannot start a process to look for %s: %m", path);
-        return false;
+        host_error("%s: cannot start a process to look for %s: %m", if_unknown, path);
+        return UNKNOWN;
     }
     has_answer = deadline_read(&deadline, &error, sizeof error);
     is_late = deadline_end(&deadline, has_answer);
     if (is_late)
-        host_error("collectives left to MPI: %s: not found within %d s, its file system hangs",
-                   path, NODE_DEADLINE_MS / 1000);
+        host_error("%s: %s: not found within %d s, its file system hangs", if_unknown, path,
+                   NODE_DEADLINE_MS / 1000);
     else if (!has_answer)
-        host_error("collectives left to MPI: the process that looks for %s ended without an answer",
-                   path);
+        host_error("%s: the process that looks for %s ended without an answer", if_unknown, path);
     else if (error != 0)
-        host_error("collectives left to MPI: %s: %s", path, strerror(error));
-    return has_answer && error == 0;
+        host_error("%s: %s: %s", if_missing, path, strerror(error));
+    return !has_answer ? UNKNOWN : error != 0 ? MISSING : FOUND;
 }
 
-void preload_start(const char *path)
+static bool has_other_nodes(const struct host_task *step)
 {
+    const char *nodes = host_lookup("SLURM_STEP_NUM_NODES", (void *)step->environment);
+
+    if (nodes == NULL)
+        nodes = host_lookup("SLURM_NNODES", (void *)step->environment);
+    return nodes != NULL && strcmp(nodes, "1") != 0;
+}
+
+void preload_start(const char *path, const struct host_task *step)
+{
+    static const char left[] = "collectives left to MPI";
+    bool has_others = has_other_nodes(step);
+    enum found found;
+
     if (path == NULL)
         path = installed;
     preload_end();
     /* ld.so takes both for the end of a path */
-    if (strpbrk(path, " :") != NULL || strlen(path) >= sizeof library)
-        host_error("collectives left to MPI: %s: this path cannot be preloaded", path);
-    else if (can_be_read(path))
+    if (strpbrk(path, " :") != NULL || strlen(path) >= sizeof library) {
+        host_error("%s: %s: this path cannot be preloaded", left, path);
+        return;
+    }
+    found = find(path, has_others ? "tasks not started" : left,
+                 has_others ? "library of collectives preloaded all the same" : left);
+    if (found == FOUND || has_others)
         strcpy(library, path);
+    is_missing = found == MISSING && has_others;
 }
 
 void preload_start_without(const char *path)
@@ -104,27 +124,37 @@ static void take_out(const struct host_task *task, const char *list)
     free(shorter);
 }
 
-void preload_task(const struct host_task *task)
+int preload_task(const struct host_task *task)
 {
     const char *list = host_lookup("LD_PRELOAD", (void *)task->environment);
     bool is_there = *library != '\0' && list != NULL && place_in(list) != NULL;
     char *longer = NULL;
+    int status = 0;
 
+    if (is_missing) {
+        host_error("task not started: --collectives=muster: no %s on this node, and tasks on other "
+                   "nodes use it; --collectives=mpi does without",
+                   library);
+        return -1;
+    }
     if (is_unwanted && is_there)
         take_out(task, list);
     if (*library == '\0' || is_unwanted || is_there)
-        return;
+        return 0;
     if (list == NULL || *list == '\0')
         longer = strdup(library);
     else if (asprintf(&longer, "%s:%s", library, list) < 0)
         longer = NULL;
-    if (longer == NULL || host_setenv(task, "LD_PRELOAD", longer) < 0)
-        host_error("collectives left to MPI: LD_PRELOAD could not be set");
+    if (longer == NULL || host_setenv(task, "LD_PRELOAD", longer) < 0) {
+        host_error("task not started: --collectives=muster: LD_PRELOAD could not be set");
+        status = -1;
+    }
     free(longer);
+    return status;
 }
 
 void preload_end(void)
 {
-    is_unwanted = false;
+    is_unwanted = is_missing = false;
     *library = '\0';
 }

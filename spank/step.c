@@ -80,7 +80,7 @@ void step_start(uint32_t step_id, const struct options *options, const struct ar
         host_error("%s; ignored", err.text);
     step.is_explained = filled.explain == 1;
     if (filled.collectives == 1)
-        preload_start(arguments->library);
+        preload_start(arguments->library, task);
     else if (filled.collectives == 0)
         preload_start_without(arguments->library);
     step.is_on = step_is_wanted(&filled, arguments, task);
@@ -178,7 +178,7 @@ static void clear_shell(const struct host_task *task)
     envplan_clear(&plan);
 }
 
-static void prepare_task(const struct host_task *task)
+static int prepare_task(const struct host_task *task)
 {
     void *environment = (void *)task->environment;
     struct envplan_task place;
@@ -186,7 +186,8 @@ static void prepare_task(const struct host_task *task)
     struct envplan plan;
     int status;
 
-    preload_task(task);
+    if (preload_task(task) < 0)
+        return -1;
     envplan_task_read(host_lookup, environment, &place);
     place.local_size = task->local_size;
     place.launcher = envplan_launcher(task->argc, task->argv, place.local_size, place.world_size);
@@ -200,7 +201,7 @@ static void prepare_task(const struct host_task *task)
     if (status < 0) {
         host_error("environment left unchanged: out of memory");
         free(node);
-        return;
+        return 0;
     }
     apply(task, &plan);
     if (step.is_unread && !step.is_explained && place.local_rank <= 0)
@@ -212,14 +213,16 @@ static void prepare_task(const struct host_task *task)
         check_task(step.root, &step.node, &node->fabric, &plan, task);
     envplan_clear(&plan);
     free(node);
+    return 0;
 }
 
-void step_task(const struct host_task *task)
+int step_task(const struct host_task *task)
 {
     if (step.kind == HOST_STEP_TASKS)
-        prepare_task(task);
-    else if (step.kind == HOST_STEP_SHELL)
+        return prepare_task(task);
+    if (step.kind == HOST_STEP_SHELL)
         clear_shell(task);
+    return 0;
 }
 
 void step_end(void)

@@ -153,28 +153,35 @@ static void end_step(void)
     host_unload();
 }
 
-/* The library of --collectives=muster is on a file system that hangs. */
-static void library_hangs(char *root)
+/* The library of --collectives=muster is on a file system that hangs: a step on this node alone
+ * does without it, one that has others with it, as they do. */
+static void library_hangs(char *root, const char *nodes)
 {
+    bool is_alone = strcmp(nodes, "1") == 0;
     long begin_ms, taken_ms;
 
     start(S_CTX_REMOTE, "");
     host_arguments[1] = root;
     host_arguments[2] = (char *)"library=/stuck/a.so";
     host_setenv("SLURMD_NODENAME", "n2");
+    host_setenv("SLURM_STEP_NUM_NODES", nodes);
     stuck = "/stuck/";
     host_call("init");
     host_option("collectives", "muster");
     begin_ms = clock_ms();
-    is_int(host_call("init_post_opt"), 0, "the preloaded library hangs: init_post_opt");
+    is_int(host_call("init_post_opt"), 0, "the preloaded library hangs, nodes: %s: init_post_opt",
+           nodes);
     taken_ms = clock_ms() - begin_ms;
     ok(taken_ms >= 2900 && taken_ms < SOON_MS, "... the step goes on (%ld ms)", taken_ms);
     is_int(*in_the_open, 0, "... slurmstepd itself asks for no such file");
     call("0");
-    ok(host_getenv("LD_PRELOAD") == NULL, "... and nothing is preloaded");
+    ok((host_getenv("LD_PRELOAD") == NULL) == is_alone, "... and %s preloaded",
+       is_alone ? "nothing is" : "it is");
     has_str(host_log,
-            "error: muster: collectives left to MPI: /stuck/a.so: not found within 3 s, its file "
-            "system hangs\n",
+            is_alone ? "error: muster: collectives left to MPI: /stuck/a.so: not found within 3 s, "
+                       "its file system hangs\n"
+                     : "error: muster: library of collectives preloaded all the same: "
+                       "/stuck/a.so: not found within 3 s, its file system hangs\n",
             "... slurmd's log tells");
     end_step();
     stuck = NULL;
@@ -282,7 +289,8 @@ int main(int argc, char *argv[])
     end_step();
 
     hanging = NULL;
-    library_hangs(root);
+    library_hangs(root, "1");
+    library_hangs(root, "2");
     prolog_hangs();
     tree_remove(machine);
     fixture_end();

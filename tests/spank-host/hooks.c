@@ -369,6 +369,18 @@ static void step_with_collectives(void)
             "... which is said");
     host_unload();
     start_step("");
+    host_arguments[1] = (char *)"library=/nowhere/a.so";
+    host_setenv("SLURM_STEP_NUM_NODES", "2");
+    host_call("init");
+    host_option("collectives", "muster");
+    is_int(host_call("init_post_opt"), 0, "the same in a step of two nodes");
+    is_int(host_call("task_init"), -1, "... whose tasks here do not start");
+    has_str(host_log,
+            "error: muster: task not started: --collectives=muster: no /nowhere/a.so on this node, "
+            "and tasks on other nodes use it; --collectives=mpi does without\n",
+            "... which is said");
+    host_unload();
+    start_step("");
     host_call("init");
     is_int(host_option("collectives", "nccl"), -1, "--collectives=nccl is refused");
     has_str(host_log, "--collectives=nccl: expected muster|mpi\n", "... in one line");
