@@ -134,6 +134,15 @@ collectives_libmustercoll_pmpi_so_SOURCES = \
 	collectives/pmpi/summary.c collectives/pmpi/summary.h \
 	collectives/pmpi/types.c collectives/pmpi/types.h \
 	# end of collectives_libmustercoll_pmpi_so_SOURCES
+# Ranks of one job with another code would do other things in turn, and take each other's messages for
+# something else.
+collectives/pmpi/preloaded-code.h: $(collectives_libmustercoll_pmpi_so_SOURCES) \
+		$(collectives_libmustercoll_a_SOURCES) $(collectives_libmustercollmpi_a_SOURCES)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
+	for file in $^; do cat $$file || exit 1; done | cksum | \
+		sed 's/\(.*\) .*/#define PRELOADED_CODE "\1"/' >$@.new && mv $@.new $@
+BUILT_SOURCES += collectives/pmpi/preloaded-code.h
+CLEANFILES += collectives/pmpi/preloaded-code.h
 collectives_libmustercoll_pmpi_so_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 collectives_libmustercoll_pmpi_so_CFLAGS = $(AM_CFLAGS) -pthread
 collectives_libmustercoll_pmpi_so_LDFLAGS = $(AM_LDFLAGS) -shared \

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/pmpi/preloaded-code.h" /* made by Local.mk */
 #include "collectives/pmpi/summary.h"
 
 static struct {
@@ -87,6 +88,16 @@ static bool is_our_mpi(void)
 #endif
 }
 
+/* Whether all ranks have this very code. Of another's messages nothing is known: this is the first
+ * collective of all, and stays as it is. */
+static bool is_same_code(void)
+{
+    unsigned own = (unsigned)strtoul(PRELOADED_CODE, NULL, 10), greatest[2] = {own, ~own};
+
+    PMPI_Allreduce(MPI_IN_PLACE, greatest, 2, MPI_UNSIGNED, MPI_MAX, MPI_COMM_WORLD);
+    return greatest[0] == ~greatest[1]; /* the least */
+}
+
 /* Whether MPI takes buffers in the memory of devices, as it says itself; these functions are not in
  * every MPI. Alike at all ranks. */
 static bool mpi_takes_device_memory(void)
@@ -149,6 +160,12 @@ void state_begin(void)
     state.has_summary = rank == 0 && is_set("MUSTER_COLLECTIVES_SUMMARY");
     if (ranks == 1)
         return;
+    if (!is_same_code()) {
+        if (rank == 0)
+            fprintf(stderr, "muster: collectives left to MPI: ranks have different builds of "
+                            "libmustercoll-pmpi.so; install one on all nodes\n");
+        return;
+    }
     state.takes_device_memory = mpi_takes_device_memory();
     if (state.takes_device_memory)
         return;

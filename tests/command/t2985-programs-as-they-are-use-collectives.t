@@ -70,6 +70,20 @@ is "$(grep '^muster: [a-z]' <<<"$text" | grep -v collectives | awk '{print $3}' 
     '... and does all collectives'
 library=$plain
 
+code=$(sed 's/.*"\(.*\)"/\1/' "$top_builddir/collectives/pmpi/preloaded-code.h")
+sed "s/$code/$(tr 0-8 1-9 <<<"$code")/" "$plain" >"$work/other.so"
+library=
+# shellcheck disable=SC2016 # the rank's own
+MUSTER_COLLECTIVES=ring run 3 bash -c '
+    [ $OMPI_COMM_WORLD_RANK = 1 ] && one=$2 || one=$1
+    LD_PRELOAD=$one exec "$3"' - "$plain" "$work/other.so" "$program"
+is "$?" 0 'two builds of the library'
+like "$text" '^right$' '... right'
+is "$(grep '^muster' <<<"$text")" 'muster: collectives left to MPI: ranks have different builds of libmustercoll-pmpi.so; install one on all nodes' \
+    '... which is said'
+library=$plain
+rm "$work/other.so"
+
 for force in ring auto; do
     OMPI_MCA_btl=self,vader,tcp MUSTER_COLLECTIVES=$force run 2 "$program" spawn
     is "$?" 0 "$force: communicators that span a job and the one that it starts"
