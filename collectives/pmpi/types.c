@@ -126,10 +126,32 @@ bool types_is_named(MPI_Datatype type)
     return find_known(type) != NULL;
 }
 
+/* Whether its elements stand as they are in memory. A derived type without gaps may still have its
+ * parts in another order, but for some of the same one after the other. */
+static bool is_in_order(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner, count;
+    MPI_Datatype inner;
+    MPI_Aint unused;
+    bool is = false;
+
+    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+        return false;
+    if (combiner == MPI_COMBINER_NAMED)
+        return true;
+    if ((combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) || integers > 1 ||
+        PMPI_Type_get_contents(type, 1, 0, 1, &count, &unused, &inner) != MPI_SUCCESS)
+        return false;
+    is = is_in_order(inner);
+    if (PMPI_Type_get_envelope(inner, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+        combiner != MPI_COMBINER_NAMED)
+        PMPI_Type_free(&inner);
+    return is;
+}
+
 bool types_layout(MPI_Datatype type, struct types_buffer *buffer)
 {
     const struct known *known = find_known(type);
-    int integers, addresses, types, combiner;
     MPI_Aint lower, extent;
     MPI_Count size;
 
@@ -138,13 +160,11 @@ bool types_layout(MPI_Datatype type, struct types_buffer *buffer)
         return true;
     }
     if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0 ||
-        PMPI_Type_get_extent(type, &lower, &extent) != MPI_SUCCESS ||
-        PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+        PMPI_Type_get_extent(type, &lower, &extent) != MPI_SUCCESS)
         return false;
     buffer->bytes = (size_t)size;
     buffer->extent = extent;
-    /* A derived type without gaps may still have its parts in another order. */
-    buffer->is_plain = combiner == MPI_COMBINER_NAMED && lower == 0 && extent == size;
+    buffer->is_plain = lower == 0 && extent == size && is_in_order(type);
     return true;
 }
 
@@ -167,7 +187,7 @@ static int convert(void *elements, size_t count, MPI_Datatype type,
             memcpy(packs ? packed : elements, packs ? elements : packed, count * layout->bytes);
         return code;
     }
-    if (layout->bytes > INT_MAX)
+    if (count > 0 && layout->bytes > INT_MAX)
         return MPI_ERR_COUNT;
     for (size_t done = 0; done < count && code == MPI_SUCCESS;) {
         size_t some = count - done < at_once(layout) ? count - done : at_once(layout);

@@ -434,6 +434,29 @@ static void test_huge(void)
     free(memory);
 }
 
+/* Blocks of none, of types of more bytes than an int counts. */
+static void test_great_types(MPI_Comm comm)
+{
+    enum { MANY = 1 << 28 };
+    int ranks = size_of(comm);
+    int *none = calloc((size_t)ranks, sizeof *none);
+    MPI_Datatype great, gaps;
+
+    MPI_Type_contiguous(MANY, MPI_DOUBLE, &great);
+    MPI_Type_commit(&great);
+    MPI_Type_vector(MANY, 1, 2, MPI_DOUBLE, &gaps);
+    MPI_Type_commit(&gaps);
+    for (int i = 0; i < 2; i++) {
+        MPI_Datatype type = i == 0 ? great : gaps;
+
+        CHECK(MPI_Alltoallv(none, none, none, type, none, none, none, type, comm) == MPI_SUCCESS,
+              "an all-to-all of none of a type of 2 GiB");
+    }
+    MPI_Type_free(&great);
+    MPI_Type_free(&gaps);
+    free(none);
+}
+
 static void test_comms(void)
 {
     int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
@@ -557,6 +580,7 @@ static void test_errors(void)
     CHECK(code != MPI_SUCCESS, "a root that is none is an error");
     code = MPI_Allreduce(&value, &result, 1, MPI_DOUBLE_COMPLEX, MPI_MAX, comm);
     CHECK(code != MPI_SUCCESS, "an operation that the type lacks is an error");
+    test_great_types(comm);
     MPI_Comm_free(&comm);
 }
 
