@@ -72,7 +72,8 @@ static bool is_set(const char *name)
 static bool is_our_mpi(void)
 {
 #ifdef OPEN_MPI
-    char found[MPI_MAX_LIBRARY_VERSION_STRING] = "", ours[32];
+    /* the most that any MPI says; this one's own constant may be less */
+    char found[8192] = "", ours[32];
     int length;
 
     PMPI_Get_library_version(found, &length);

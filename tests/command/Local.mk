@@ -187,6 +187,7 @@ plain_checks += \
 EXTRA_DIST += \
 	tests/command/device-mpi.c \
 	tests/command/figures.py \
+	tests/command/odd-mpi.c \
 	tests/command/poor-storage.c \
 	tests/command/slow-ucx.c \
 	tests/command/unmodified.f90 \
@@ -198,7 +199,7 @@ if BUILD_TRAINER
 stand_ins += tests/command/poor-storage.so
 endif
 if HAVE_MPI
-stand_ins += tests/command/device-mpi.so
+stand_ins += tests/command/device-mpi.so tests/command/odd-mpi.so
 noinst_PROGRAMS += tests/command/unmodified
 tests_command_unmodified_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_unmodified_CFLAGS = $(AM_CFLAGS) -pthread

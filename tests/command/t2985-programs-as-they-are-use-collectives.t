@@ -70,6 +70,14 @@ is "$(grep '^muster: [a-z]' <<<"$text" | grep -v collectives | awk '{print $3}' 
     '... and does all collectives'
 library=$plain
 
+library=$plain:$(realpath "$top_builddir/tests/command/odd-mpi.so")
+ODD_MPI=foreign MUSTER_COLLECTIVES=ring run 2 "$program"
+is "$?" 0 'an MPI that says that it is another one, at length'
+like "$text" '^right$' '... right'
+like "$text" '^muster: collectives left to MPI: found MPICH Version: 4.0, expected Open MPI v[0-9.]+$' \
+    '... which is said'
+library=$plain
+
 code=$(sed 's/.*"\(.*\)"/\1/' "$top_builddir/collectives/pmpi/preloaded-code.h")
 sed "s/$code/$(tr 0-8 1-9 <<<"$code")/" "$plain" >"$work/other.so"
 library=
