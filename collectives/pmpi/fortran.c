@@ -5,9 +5,12 @@
  * library by (MPICH's do not). Each stands under the names of four compilers for mpif.h and module
  * mpi, and under the one that module mpi_f08 calls. */
 
-#pragma GCC visibility push(default)
-#include <mpi.h>
+#include "collectives/pmpi/pmpi.h"
 
+#include <dlfcn.h>
+#include <string.h>
+
+#pragma GCC visibility push(default)
 #ifdef OPEN_MPI
 
 /* Where Fortran's MPI_IN_PLACE and MPI_BOTTOM stand; every compiler has its own spelling. */
@@ -37,22 +40,40 @@ static void answer(int code, MPI_Fint *ierr)
         *ierr = code;
 }
 
+/* What the program's MPI has under the name, where that is another one: it knows its own handles
+ * and where its own constants stand. */
+static void *find_other(const char *name)
+{
+    return state_is_our_mpi(false) ? NULL : dlsym(RTLD_NEXT, name);
+}
+
 /* NAME of PARAMETERS under all its names; the one that begins with ompi_ is the one that is
- * written out. */
-#define FORTRAN(LOWER, UPPER, PARAMETERS)                                                          \
+ * written out, what is written behind this is its body. */
+#define FORTRAN(LOWER, UPPER, PARAMETERS, ARGUMENTS)                                               \
     void ompi_##LOWER##_f PARAMETERS;                                                              \
     void mpi_##LOWER PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                       \
     void mpi_##LOWER##_ PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                    \
     void mpi_##LOWER##__ PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                   \
     void MPI_##UPPER PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                       \
-    void ompi_##LOWER##_f PARAMETERS
+    static void do_##LOWER PARAMETERS;                                                             \
+    void ompi_##LOWER##_f PARAMETERS                                                               \
+    {                                                                                              \
+        __typeof__(&do_##LOWER) call = do_##LOWER;                                                 \
+        void *other = find_other("mpi_" #LOWER "_");                                               \
+                                                                                                   \
+        if (other != NULL)                                                                         \
+            memcpy(&call, &other, sizeof call);                                                    \
+        call ARGUMENTS;                                                                            \
+    }                                                                                              \
+    static void do_##LOWER PARAMETERS
 
-FORTRAN(init, INIT, (MPI_Fint * ierr))
+FORTRAN(init, INIT, (MPI_Fint * ierr), (ierr))
 {
     answer(MPI_Init(NULL, NULL), ierr);
 }
 
-FORTRAN(init_thread, INIT_THREAD, (MPI_Fint * required, MPI_Fint *provided, MPI_Fint *ierr))
+FORTRAN(init_thread, INIT_THREAD, (MPI_Fint * required, MPI_Fint *provided, MPI_Fint *ierr),
+        (required, provided, ierr))
 {
     int level = 0;
 
@@ -60,14 +81,15 @@ FORTRAN(init_thread, INIT_THREAD, (MPI_Fint * required, MPI_Fint *provided, MPI_
     *provided = level;
 }
 
-FORTRAN(finalize, FINALIZE, (MPI_Fint * ierr))
+FORTRAN(finalize, FINALIZE, (MPI_Fint * ierr), (ierr))
 {
     answer(MPI_Finalize(), ierr);
 }
 
 FORTRAN(allreduce, ALLREDUCE,
         (void *in, void *out, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm,
-         MPI_Fint *ierr))
+         MPI_Fint *ierr),
+        (in, out, count, type, op, comm, ierr))
 {
     answer(MPI_Allreduce(address(in), address(out), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
                          PMPI_Comm_f2c(*comm)),
@@ -76,7 +98,8 @@ FORTRAN(allreduce, ALLREDUCE,
 
 FORTRAN(reduce, REDUCE,
         (void *in, void *out, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *root,
-         MPI_Fint *comm, MPI_Fint *ierr))
+         MPI_Fint *comm, MPI_Fint *ierr),
+        (in, out, count, type, op, root, comm, ierr))
 {
     answer(MPI_Reduce(address(in), address(out), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
                       *root, PMPI_Comm_f2c(*comm)),
@@ -85,7 +108,8 @@ FORTRAN(reduce, REDUCE,
 
 FORTRAN(reduce_scatter, REDUCE_SCATTER,
         (void *in, void *out, MPI_Fint *counts, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm,
-         MPI_Fint *ierr))
+         MPI_Fint *ierr),
+        (in, out, counts, type, op, comm, ierr))
 {
     answer(MPI_Reduce_scatter(address(in), address(out), counts, PMPI_Type_f2c(*type),
                               PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)),
@@ -94,7 +118,8 @@ FORTRAN(reduce_scatter, REDUCE_SCATTER,
 
 FORTRAN(reduce_scatter_block, REDUCE_SCATTER_BLOCK,
         (void *in, void *out, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm,
-         MPI_Fint *ierr))
+         MPI_Fint *ierr),
+        (in, out, count, type, op, comm, ierr))
 {
     answer(MPI_Reduce_scatter_block(address(in), address(out), *count, PMPI_Type_f2c(*type),
                                     PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)),
@@ -103,7 +128,8 @@ FORTRAN(reduce_scatter_block, REDUCE_SCATTER_BLOCK,
 
 FORTRAN(bcast, BCAST,
         (void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root, MPI_Fint *comm,
-         MPI_Fint *ierr))
+         MPI_Fint *ierr),
+        (buffer, count, type, root, comm, ierr))
 {
     answer(MPI_Bcast(address(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm)),
            ierr);
@@ -111,7 +137,8 @@ FORTRAN(bcast, BCAST,
 
 FORTRAN(allgather, ALLGATHER,
         (void *in, MPI_Fint *in_count, MPI_Fint *in_type, void *out, MPI_Fint *out_count,
-         MPI_Fint *out_type, MPI_Fint *comm, MPI_Fint *ierr))
+         MPI_Fint *out_type, MPI_Fint *comm, MPI_Fint *ierr),
+        (in, in_count, in_type, out, out_count, out_type, comm, ierr))
 {
     answer(MPI_Allgather(address(in), *in_count, PMPI_Type_f2c(*in_type), address(out), *out_count,
                          PMPI_Type_f2c(*out_type), PMPI_Comm_f2c(*comm)),
@@ -120,7 +147,8 @@ FORTRAN(allgather, ALLGATHER,
 
 FORTRAN(allgatherv, ALLGATHERV,
         (void *in, MPI_Fint *in_count, MPI_Fint *in_type, void *out, MPI_Fint *counts,
-         MPI_Fint *displacements, MPI_Fint *out_type, MPI_Fint *comm, MPI_Fint *ierr))
+         MPI_Fint *displacements, MPI_Fint *out_type, MPI_Fint *comm, MPI_Fint *ierr),
+        (in, in_count, in_type, out, counts, displacements, out_type, comm, ierr))
 {
     answer(MPI_Allgatherv(address(in), *in_count, PMPI_Type_f2c(*in_type), address(out), counts,
                           displacements, PMPI_Type_f2c(*out_type), PMPI_Comm_f2c(*comm)),
@@ -129,7 +157,8 @@ FORTRAN(allgatherv, ALLGATHERV,
 
 FORTRAN(alltoall, ALLTOALL,
         (void *in, MPI_Fint *in_count, MPI_Fint *in_type, void *out, MPI_Fint *out_count,
-         MPI_Fint *out_type, MPI_Fint *comm, MPI_Fint *ierr))
+         MPI_Fint *out_type, MPI_Fint *comm, MPI_Fint *ierr),
+        (in, in_count, in_type, out, out_count, out_type, comm, ierr))
 {
     answer(MPI_Alltoall(address(in), *in_count, PMPI_Type_f2c(*in_type), address(out), *out_count,
                         PMPI_Type_f2c(*out_type), PMPI_Comm_f2c(*comm)),
@@ -139,7 +168,9 @@ FORTRAN(alltoall, ALLTOALL,
 FORTRAN(alltoallv, ALLTOALLV,
         (void *in, MPI_Fint *in_counts, MPI_Fint *in_displacements, MPI_Fint *in_type, void *out,
          MPI_Fint *out_counts, MPI_Fint *out_displacements, MPI_Fint *out_type, MPI_Fint *comm,
-         MPI_Fint *ierr))
+         MPI_Fint *ierr),
+        (in, in_counts, in_displacements, in_type, out, out_counts, out_displacements, out_type,
+         comm, ierr))
 {
     answer(MPI_Alltoallv(address(in), in_counts, in_displacements, PMPI_Type_f2c(*in_type),
                          address(out), out_counts, out_displacements, PMPI_Type_f2c(*out_type),

@@ -9,6 +9,11 @@
 /* What the preloaded library keeps: of the process from MPI_Init to MPI_Finalize, and of each
  * communicator from its first collective until it is freed. */
 
+/* Whether the program's MPI is the one that this was built for: symbols of a preloaded library are
+ * found in whatever the program brings, and handles of another MPI are of no use here. May be asked
+ * before MPI_Init. is_said: on standard error, where it is another one. */
+bool state_is_our_mpi(bool is_said);
+
 /* After MPI_Init: settings of rank 0's environment hold for all ranks, which measure the machine
  * where no figures are kept. What goes wrong is said once, and MPI does everything then, as it does
  * where it takes buffers in the memory of devices. */

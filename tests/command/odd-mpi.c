@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded: an MPI that says, with ODD_MPI=foreign, that it is another one, at length. */
+/* Preloaded: an MPI that says, with ODD_MPI=foreign, that it is another one, at length, and has a
+ * Fortran of its own. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -27,5 +28,17 @@ int PMPI_Get_library_version(char *version, int *length)
         return real(version, length);
     *length = sprintf(version, "MPICH Version: 4.0\nMPICH configure: %04000d", 0);
     return 0;
+}
+
+void mpi_finalize_(int *ierr);
+void mpi_finalize_(int *ierr)
+{
+    __typeof__(&mpi_finalize_) real;
+    void *found = dlsym(RTLD_NEXT, __func__);
+
+    memcpy(&real, &found, sizeof real);
+    puts("odd");
+    fflush(stdout);
+    real(ierr);
 }
 #pragma GCC visibility pop

@@ -260,7 +260,11 @@ if command -v mpif90 >/dev/null; then
         like "$text" '^ *right$' "Fortran, way $way: right"
         like "$text" '^muster: allreduce +ring +2 +80000 ' '... and through the library'
     done
+    library+=:$(realpath "$top_builddir/tests/command/odd-mpi.so")
+    ODD_MPI=foreign run 2 "$work/f7"
+    like "$text" '^ *right$' "another MPI's Fortran: right"
+    like "$text" '^odd$' '... by itself'
 else
-    skip 6 'no mpif90'
+    skip 8 'no mpif90'
 fi
 done_testing
