@@ -103,12 +103,13 @@ static bool is_same_code(void)
 }
 
 /* Whether MPI takes buffers in the memory of devices, as it says itself; these functions are not in
- * every MPI. Alike at all ranks. */
+ * every MPI, and MPICH and its kin are told by variables of their own. Alike at all ranks. */
 static bool mpi_takes_device_memory(void)
 {
     static const char *const names[] = {"MPIX_Query_cuda_support", "MPIX_Query_rocm_support",
                                         "MPIX_Query_hip_support", "MPIX_Query_ze_support"};
-    int takes = 0;
+    int takes = is_set("MPICH_GPU_SUPPORT_ENABLED") || is_set("MV2_USE_CUDA") ||
+                is_set("MV2_USE_ROCM") || is_set("I_MPI_OFFLOAD");
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         void *found = dlsym(RTLD_DEFAULT, names[i]);

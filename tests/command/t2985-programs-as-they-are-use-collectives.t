@@ -70,6 +70,9 @@ is "$(grep '^muster: [a-z]' <<<"$text" | grep -v collectives | awk '{print $3}' 
     '... and does all collectives'
 library=$plain
 
+MPICH_GPU_SUPPORT_ENABLED=1 MUSTER_COLLECTIVES=ring MUSTER_COLLECTIVES_SUMMARY=1 run 2 "$program"
+like "$text" '^muster: collectives left to MPI, which accepts device memory$' \
+    'an MPI that is told to accept device memory'
 library=$plain:$(realpath "$top_builddir/tests/command/odd-mpi.so")
 ODD_MPI=foreign MUSTER_COLLECTIVES=ring run 2 "$program"
 is "$?" 0 'an MPI that says that it is another one, at length'
