@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLANS_KEPT = 128 };
+enum { PLANS_KEPT = 128, PLANS_KEPT_BYTES = 16 << 20 /* of more than one */ };
 
 static bool is_same_array(const size_t *a, const size_t *b, int ranks)
 {
@@ -89,12 +89,15 @@ static struct cached_plan *cached_create(const struct collective_call *call,
     }
     slot_bytes = wire_bound(call->wire, call->type, cached->plan.wire_count);
     cached->slot_bytes = (slot_bytes + SCRATCH_LINE - 1) / SCRATCH_LINE * SCRATCH_LINE;
+    /* a step is in an order and a stream, too, and comes after some */
+    cached->bytes = cached->plan.step_count * (sizeof *cached->plan.steps + 4 * sizeof(unsigned));
     cached->scratch_bytes =
         cached->plan.scratch * shape->element_bytes + cached->plan.wire_slots * cached->slot_bytes;
     return cached;
 }
 
-static void forget_oldest(struct plan_cache *cache)
+/* false: all are in use. */
+static bool forget_oldest(struct plan_cache *cache)
 {
     struct cached_plan **oldest = NULL, *gone;
 
@@ -102,11 +105,13 @@ static void forget_oldest(struct plan_cache *cache)
         if ((*link)->users == 0)
             oldest = link;
     if (!oldest)
-        return;
+        return false;
     gone = *oldest;
     *oldest = gone->next;
-    cached_destroy(gone);
     cache->count--;
+    cache->bytes -= gone->bytes;
+    cached_destroy(gone);
+    return true;
 }
 
 struct cached_plan *plan_cache_find(struct plan_cache *cache, const struct collective_call *call,
@@ -133,9 +138,12 @@ struct cached_plan *plan_cache_add(struct plan_cache *cache, const struct collec
 
     if (!made)
         return NULL;
-    if (cache->count >= PLANS_KEPT)
-        forget_oldest(cache);
+    while (cache->count >= PLANS_KEPT ||
+           (cache->count > 0 && cache->bytes + made->bytes > PLANS_KEPT_BYTES))
+        if (!forget_oldest(cache))
+            break;
     cache->count++;
+    cache->bytes += made->bytes;
     made->next = cache->first;
     cache->first = made;
     return made;
@@ -150,4 +158,5 @@ void plan_cache_clear(struct plan_cache *cache)
         cached_destroy(cached);
     }
     cache->count = 0;
+    cache->bytes = 0;
 }

@@ -4,8 +4,8 @@
 
 #include "collectives/collective.h"
 
-/* Plans that were made already, by what a call asked for. A bounded number is kept; the one that
- * was used longest ago and is not in use goes. */
+/* Plans that were made already, by what a call asked for. A bounded number is kept, of bounded
+ * size; the one that was used longest ago and is not in use goes. */
 
 enum { SCRATCH_LINE = 64 /* what scratch and slots are aligned to */ };
 
@@ -18,6 +18,7 @@ struct cached_plan {
     struct plan plan;
     size_t slot_bytes;    /* from one slot of PLAN_WIRE to the next */
     size_t scratch_bytes; /* PLAN_SCRATCH, and the slots behind it */
+    size_t bytes;         /* of the plan, nearly */
     unsigned users;       /* runs under way */
     struct run *spare;    /* runs of this plan that have ended */
     struct cached_plan *next;
@@ -26,6 +27,7 @@ struct cached_plan {
 struct plan_cache {
     struct cached_plan *first; /* the last used first */
     unsigned count;
+    size_t bytes; /* of all plans */
 };
 
 /* The plan that was made for such a call, NULL: there is none. in_place as in struct plan_shape. */

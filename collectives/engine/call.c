@@ -3,6 +3,10 @@
 
 #include <stdlib.h>
 
+/* What is greater goes back after the call: each communicator would keep its own, and to get it
+ * again is little beside a call that needs it. */
+enum { ROOM_KEPT_BYTES = 64 << 20 };
+
 /* Whether the plan is to read in `out` what the call has in `in`. */
 static bool is_in_place(const struct collective *collective, const struct collective_call *call)
 {
@@ -167,8 +171,14 @@ void request_give_back(struct collective *collective, struct collective_request 
         cached->spare = request->run;
         cached->users--;
     }
-    if (request->room)
+    if (request->room) {
         request->room->is_taken = false;
+        if (request->room->bytes > ROOM_KEPT_BYTES) {
+            free(request->room->memory);
+            request->room->memory = NULL;
+            request->room->bytes = 0;
+        }
+    }
     *request = (struct collective_request){.next = collective->spare};
     collective->spare = request;
 }

@@ -45,6 +45,8 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
             if (code != MPI_SUCCESS)
                 return pmpi_fail(comm, code);
         }
+        if (!layout.is_plain)
+            state_memory_trim();
     }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_BROADCAST, call.count, PMPI_Bcast(buffer, count, type, root, comm));
@@ -133,6 +135,7 @@ static int run_into_blocks(int kind, const struct fallback *fallback, struct sta
         if (code != MPI_SUCCESS)
             return pmpi_fail(fallback->comm, code);
     }
+    state_memory_trim();
     return code;
 }
 

@@ -436,7 +436,7 @@ void state_count_mpi(enum collective_kind kind, size_t bytes, double time_s)
 
 /* -------------------------------------------------------------------------------------- memory */
 
-enum { BUFFERS = 3 };
+enum { BUFFERS = 3, BUFFER_KEPT_BYTES = 64 << 20 };
 
 struct memory {
     void *start[BUFFERS];
@@ -481,4 +481,18 @@ void *state_memory(int buffer, size_t bytes)
         memory->bytes[buffer] = memory->start[buffer] != NULL ? rounded : 0;
     }
     return memory->start[buffer];
+}
+
+void state_memory_trim(void)
+{
+    struct memory *memory;
+
+    pthread_once(&memory_once, make_memory_key);
+    memory = pthread_getspecific(memory_key);
+    for (int buffer = 0; buffer < BUFFERS && memory != NULL; buffer++)
+        if (memory->bytes[buffer] > BUFFER_KEPT_BYTES) {
+            free(memory->start[buffer]);
+            memory->start[buffer] = NULL;
+            memory->bytes[buffer] = 0;
+        }
 }

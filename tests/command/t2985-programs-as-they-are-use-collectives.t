@@ -54,6 +54,9 @@ MUSTER_COLLECTIVES=ring run 3 "$program" threads
 is "$?" 0 'three threads on communicators of their own'
 like "$text" '^right$' '... right'
 
+MUSTER_COLLECTIVES=recursive-doubling run 2 "$program" memory
+is "$?" 0 'much data'
+like "$text" '^right$' '... whose memory is given back'
 OMPI_MCA_btl_vader_single_copy_mechanism=none \
     MUSTER_COLLECTIVES=reduce=shared,all-to-all=pairwise run 3 "$program" progress
 is "$?" 0 'a message goes on while its sender waits for others in shared memory'

@@ -457,6 +457,36 @@ static void test_great_types(MPI_Comm comm)
     free(none);
 }
 
+static size_t resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    size_t all, pages = 0;
+
+    if (file == NULL || fscanf(file, "%zu %zu", &all, &pages) != 2)
+        pages = 0;
+    if (file != NULL)
+        fclose(file);
+    return pages * 4096;
+}
+
+/* What a call of much data takes it gives back. */
+static void test_memory(void)
+{
+    enum { MUCH = 20 << 20 };
+    size_t before = resident_bytes(), after;
+    struct buffer data = take(2 * MUCH);
+    MPI_Datatype type;
+
+    MPI_Type_vector(MUCH, 1, 2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Allreduce(MPI_IN_PLACE, data.start, MUCH, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Bcast(data.start, 1, type, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&type);
+    give_back(data, "a call of much data");
+    after = resident_bytes();
+    CHECK(after < before + (40 << 20), "%zu MiB are kept", (after - before) >> 20);
+}
+
 static void test_comms(void)
 {
     int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
@@ -642,6 +672,8 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && strcmp(argv[1], "huge") == 0) {
         test_huge();
+    } else if (argc > 1 && strcmp(argv[1], "memory") == 0) {
+        test_memory();
     } else if (argc > 1 && strcmp(argv[1], "progress") == 0) {
         test_progress();
     } else if (argc > 1 && strncmp(argv[1], "spawn", 5) == 0) {
