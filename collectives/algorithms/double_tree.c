@@ -23,6 +23,21 @@ static int parent_of(int place, int ranks)
     return up < ranks ? up : place ^ bit;
 }
 
+/* Whose parent it is; returns how many, at most two. Without a loop over ranks: the cost asks for
+ * those of each. */
+static int children_of(int place, int ranks, int children[2])
+{
+    int below = place == 0 ? 1 << 30 : (place & -place) / 2, count = 0;
+
+    if (place != 0 && below > 0)
+        children[count++] = place - below;
+    while (below > 0 && place + below >= ranks)
+        below /= 2;
+    if (below > 0)
+        children[count++] = place + below;
+    return count;
+}
+
 /* The second tree is the first one mirrored, or, with an odd number of ranks, moved by one. */
 static int place_in(int tree, int rank, int ranks)
 {
@@ -41,9 +56,9 @@ static struct node node_of(const struct plan_shape *shape, int tree)
 
     parent = parent_of(place, shape->ranks);
     node.parent = parent == NONE ? NONE : rank_at(tree, parent, shape->ranks);
-    for (int other = 1; other < shape->ranks; other++)
-        if (parent_of(other, shape->ranks) == place)
-            node.children[node.count++] = rank_at(tree, other, shape->ranks);
+    node.count = children_of(place, shape->ranks, node.children);
+    for (int c = 0; c < node.count; c++)
+        node.children[c] = rank_at(tree, node.children[c], shape->ranks);
     return node;
 }
 

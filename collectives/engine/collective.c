@@ -46,14 +46,14 @@ static int processors(MPI_Comm node)
 
 static int copy_ring(struct collective *collective, const int *ring, struct error *err)
 {
-    for (int i = 0; i < collective->ranks; i++) {
-        int found = 0;
+    int *found = collective->ring; /* how often each is in it */
 
-        for (int j = 0; j < collective->ranks; j++)
-            found += ring[j] == i;
-        if (found != 1)
-            return error_set(err, "the ring order contains rank %d %d times", i, found);
-    }
+    for (int i = 0; i < collective->ranks; i++)
+        if (ring[i] >= 0 && ring[i] < collective->ranks)
+            found[ring[i]]++;
+    for (int i = 0; i < collective->ranks; i++)
+        if (found[i] != 1)
+            return error_set(err, "the ring order contains rank %d %d times", i, found[i]);
     memcpy(collective->ring, ring, (size_t)collective->ranks * sizeof *ring);
     collective->topology.ring = collective->ring;
     return 0;

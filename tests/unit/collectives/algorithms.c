@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { RANKS_MAX = 64, GUARD = 8 };
 
@@ -792,8 +793,22 @@ static void test_oversubscribed(void)
     is_int(steps_of(&scatter, PLAN_AWAIT), 0, "who gets nothing of a reduce-scatter does not wait");
 }
 
+/* A choice asks for it again and again, in MPI_Init and in the program. */
+static void test_cost(void)
+{
+    const struct plan_shape shape = {
+        .kind = COLLECTIVE_ALLREDUCE, .element_bytes = 4, .ranks = 1 << 16, .count = 1 << 20};
+    clock_t begin = clock();
+    struct algorithm_cost cost = double_tree_allreduce_cost(&shape);
+    double taken_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
+
+    ok(cost.bytes > 0 && taken_s < 2, "the cost of a double tree of 65,536 ranks takes %.3f s",
+       taken_s);
+}
+
 int main(void)
 {
+    test_cost();
     test_algorithms();
     test_much();
     test_oversubscribed();
