@@ -71,6 +71,10 @@ struct collective_options {
     bool has_thread;
 };
 
+/* A communicator of all ranks of comm, or of those on this node, in their order. An MPI error code,
+ * of which comm's own error handler is not told: it is the program's. */
+int collective_split(MPI_Comm comm, bool is_of_node, MPI_Comm *made);
+
 /* All ranks of comm call it. They get a communicator of their own; comm may be freed. options: NULL
  * for none. -1: out of memory, or a thread is wanted that MPI does not allow. */
 int collective_create(MPI_Comm comm, const struct collective_options *options,

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collectives/collective.h"
+
 enum { NAME = 128 };
 
 struct place {
@@ -18,7 +20,7 @@ static int find_place(MPI_Comm comm, int rank, struct place *place)
     int leader = rank, code;
     MPI_Comm node;
 
-    code = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    code = collective_split(comm, true, &node);
     if (code != MPI_SUCCESS)
         return code;
     code = PMPI_Bcast(&leader, 1, MPI_INT, 0, node);

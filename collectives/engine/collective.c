@@ -71,6 +71,21 @@ static int agreed(struct collective *collective, int status, struct error *err)
     return worst;
 }
 
+int collective_split(MPI_Comm comm, bool is_of_node, MPI_Comm *made)
+{
+    MPI_Errhandler handler;
+    int rank, code;
+
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_get_errhandler(comm, &handler);
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    code = is_of_node ? PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, made)
+                      : PMPI_Comm_split(comm, 0, rank, made);
+    PMPI_Comm_set_errhandler(comm, handler);
+    PMPI_Errhandler_free(&handler);
+    return code;
+}
+
 int collective_create(MPI_Comm comm, const struct collective_options *options,
                       struct collective **out, struct error *err)
 {
@@ -85,7 +100,7 @@ int collective_create(MPI_Comm comm, const struct collective_options *options,
         collective->options = *options;
     PMPI_Comm_rank(comm, &collective->rank);
     /* not a duplicate, which copies the program's attributes by its own functions */
-    if (PMPI_Comm_split(comm, 0, collective->rank, &collective->comm) != MPI_SUCCESS) {
+    if (collective_split(comm, false, &collective->comm) != MPI_SUCCESS) {
         free(collective);
         return error_set(err, "MPI_Comm_split failed");
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded: an MPI that says, with ODD_MPI=foreign, that it is another one, at length, and has a
- * Fortran of its own. */
+ * Fortran of its own; with ODD_MPI=full, one that has no communicator left. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { ERR_OTHER = 16 /* Open MPI's */ };
 
 static int is_odd(const char *how)
 {
@@ -17,6 +19,20 @@ static int is_odd(const char *how)
 }
 
 #pragma GCC visibility push(default)
+int PMPI_Comm_call_errhandler(void *comm, int code);
+int PMPI_Comm_split(void *comm, int color, int key, void **made);
+int PMPI_Comm_split(void *comm, int color, int key, void **made)
+{
+    __typeof__(&PMPI_Comm_split) real;
+    void *found = dlsym(RTLD_NEXT, __func__);
+
+    memcpy(&real, &found, sizeof real);
+    if (!is_odd("full"))
+        return real(comm, color, key, made);
+    PMPI_Comm_call_errhandler(comm, ERR_OTHER);
+    return ERR_OTHER;
+}
+
 int PMPI_Get_library_version(char *version, int *length);
 int PMPI_Get_library_version(char *version, int *length)
 {

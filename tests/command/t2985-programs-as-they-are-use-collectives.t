@@ -82,6 +82,11 @@ is "$?" 0 'an MPI that says that it is another one, at length'
 like "$text" '^right$' '... right'
 like "$text" '^muster: collectives left to MPI: found MPICH Version: 4.0, expected Open MPI v[0-9.]+$' \
     '... which is said'
+ODD_MPI=full MUSTER_COLLECTIVES=ring run 2 "$program"
+is "$?" 0 'an MPI without a communicator for the library'
+like "$text" '^right$' '... right'
+like "$text" '^muster: collectives of a communicator left to MPI: MPI_Comm_split failed$' \
+    '... which is said'
 library=$plain
 
 code=$(sed 's/.*"\(.*\)"/\1/' "$top_builddir/collectives/pmpi/preloaded-code.h")
