@@ -169,9 +169,10 @@ static int gather(int kind, const struct fallback *fallback, struct state_comm *
             code = pack_block(to, state->rank, call.out);
     } else if (!types_layout(sendtype, &layout)) {
         return 1;
-    } else if (layout.is_plain) {
+    } else if (layout.is_plain && sendbuf != call.out) {
         call.in = sendbuf;
     } else {
+        /* Or it is sent from where the blocks go, an error that MPIs put up with. */
         char *packed = state_memory(MEMORY_IN, (size_t)sendcount * layout.bytes);
 
         call.in = packed;

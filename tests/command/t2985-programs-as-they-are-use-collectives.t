@@ -54,6 +54,9 @@ MUSTER_COLLECTIVES=ring run 3 "$program" threads
 is "$?" 0 'three threads on communicators of their own'
 like "$text" '^right$' '... right'
 
+MUSTER_COLLECTIVES=ring run 3 "$program" aliases
+is "$?" 0 'an all-gather from where its result goes, without MPI_IN_PLACE'
+like "$text" '^right$' '... right'
 MUSTER_COLLECTIVES=recursive-doubling run 2 "$program" memory
 is "$?" 0 'much data'
 like "$text" '^right$' '... whose memory is given back'

@@ -457,6 +457,20 @@ static void test_great_types(MPI_Comm comm)
     free(none);
 }
 
+/* Sent from where the blocks go, which old programs do without MPI_IN_PLACE. */
+static void test_aliases(void)
+{
+    int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD), bad = 0;
+    struct buffer all = take((size_t)ranks);
+
+    all.start[0] = element(rank, 0);
+    MPI_Allgather(all.start, 1, MPI_INT, all.start, 1, MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0; r < ranks; r++)
+        bad += all.start[r] != element(r, 0);
+    CHECK(bad == 0, "an all-gather from the beginning of its own result");
+    give_back(all, "an all-gather");
+}
+
 static size_t resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
@@ -672,6 +686,8 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && strcmp(argv[1], "huge") == 0) {
         test_huge();
+    } else if (argc > 1 && strcmp(argv[1], "aliases") == 0) {
+        test_aliases();
     } else if (argc > 1 && strcmp(argv[1], "memory") == 0) {
         test_memory();
     } else if (argc > 1 && strcmp(argv[1], "progress") == 0) {
