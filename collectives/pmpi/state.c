@@ -291,7 +291,7 @@ static bool is_of_world(MPI_Comm comm)
 static struct state_comm *make_comm(MPI_Comm comm)
 {
     struct state_comm *made;
-    struct error err;
+    struct error err = {""};
     int lacks;
 
     if (!is_of_world(comm)) {
