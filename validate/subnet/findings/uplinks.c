@@ -10,8 +10,7 @@
  * the last leaf of a cluster that is not full. */
 #define MEANT_SMALL 0.5
 
-static struct subnet_finding *add(struct tier *tier, int a, enum verdict verdict,
-                                  const char *text)
+static struct subnet_finding *add(struct tier *tier, int a, enum verdict verdict, const char *text)
 {
     char name[400];
 

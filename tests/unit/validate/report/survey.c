@@ -240,11 +240,10 @@ static void worst_first(void)
     char *text;
 
     for (int i = 0; i <= WARNINGS; i++)
-        records_parse(&records, i < WARNINGS
-                                    ? "{\"suite\":\"certify\",\"test\":\"host.config\","
-                                      "\"part\":\"kernel\",\"verdict\":\"warn\"}"
-                                    : "{\"suite\":\"certify\",\"test\":\"links\","
-                                      "\"part\":\"uplink leaf2\",\"verdict\":\"fail\"}");
+        records_parse(&records, i < WARNINGS ? "{\"suite\":\"certify\",\"test\":\"host.config\","
+                                               "\"part\":\"kernel\",\"verdict\":\"warn\"}"
+                                             : "{\"suite\":\"certify\",\"test\":\"links\","
+                                               "\"part\":\"uplink leaf2\",\"verdict\":\"fail\"}");
     is_int(survey_build(&records, NULL, &survey, &err), 0, "many warnings: %s", err.text);
     text = written("table", &survey);
     has_str(text, "uplink leaf2", "a failure behind them is in the table");
