@@ -29,14 +29,14 @@ static void deviation_report(struct certify *certify, const struct deviation *de
     if (node_run) {
         certify_fault(certify, node_run, STAGE_CHECK,
                       certify_rails_verdict(certify, node_run, deviation->part, deviation->verdict),
-                      fact_code(deviation->name), "host.config",
+                      deviation->code, "host.config",
                       *deviation->part ? deviation->part : deviation->name, text);
         return;
     }
     record =
         RECORD(.suite = "certify", .test = "host.config",
                .part = *deviation->part ? deviation->part : deviation->name,
-               .verdict = deviation->verdict, .code = fact_code(deviation->name), .message = text);
+               .verdict = deviation->verdict, .code = deviation->code, .message = text);
     certify_record(certify, &record);
     certify_note(certify, "%s", text);
 }

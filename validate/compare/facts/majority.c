@@ -125,6 +125,27 @@ static void add_missing(struct comparison *comparison, struct deviation deviatio
     add_odd(comparison, &deviation, node, NULL);
 }
 
+/* What has more than its peers lacks nothing: newer hardware, or a fault of theirs. */
+static bool has_more(const char *name, const char *value, const char *expected)
+{
+    if (catalog_is_metric(name, METRIC_CARRIER))
+        return strcmp(value, "yes") == 0;
+    return (catalog_is_metric(name, METRIC_SPEED) || catalog_is_metric(name, METRIC_GPU_COUNT)) &&
+           strtod(value, NULL) > strtod(expected, NULL);
+}
+
+static void add_differing(struct comparison *comparison, struct deviation deviation,
+                          const struct vote *vote)
+{
+    const char *value = comparison->table->values[vote->value];
+
+    if (has_more(deviation.name, value, deviation.expected)) {
+        deviation.verdict = VERDICT_WARN;
+        deviation.code = FAULT_CONFIG_DIFFERS;
+    }
+    add_odd(comparison, &deviation, vote->node, value);
+}
+
 /* votes[0..count): what the nodes of one group say of one key, by value. */
 static void compare_group(struct comparison *comparison, size_t key, const struct vote *votes,
                           size_t count)
@@ -133,6 +154,7 @@ static void compare_group(struct comparison *comparison, size_t key, const struc
     const struct group *group = &comparison->groups->groups[votes[0].group];
     struct deviation deviation = {.name = table->keys[key].name,
                                   .part = table->keys[key].part,
+                                  .code = fact_code(table->keys[key].name),
                                   .nodes = group->count,
                                   .group = comparison->groups->count > 1 ? group->label : NULL};
     unsigned best = most_frequent(comparison, votes, count, UINT32_MAX, &deviation.agreeing);
@@ -159,7 +181,7 @@ static void compare_group(struct comparison *comparison, size_t key, const struc
     deviation.expected = table->values[best];
     for (size_t i = 0; i < count; i++)
         if (votes[i].value != best)
-            add_odd(comparison, &deviation, votes[i].node, table->values[votes[i].value]);
+            add_differing(comparison, deviation, &votes[i]);
     for (size_t i = 0; i < group->count && count < group->count; i++)
         if (comparison->told[group->nodes[i]] != key + 1)
             add_missing(comparison, deviation, group->nodes[i]);
@@ -219,6 +241,7 @@ static void compare_golden(struct comparison *comparison, unsigned node)
                 .value = value,
                 .expected = fact->value,
                 .golden_line = fact->line,
+                .code = fact_code(fact->name),
                 .verdict = value ? fact_severity(fact->name, NULL)
                                  : missing_verdict(comparison, node, fact->name, fact->part)});
     }
@@ -250,6 +273,7 @@ static void compare_hardware(struct comparison *comparison, const struct group *
                                             .expected = large->label,
                                             .agreeing = large->count,
                                             .nodes = all,
+                                            .code = fact_code("hardware"),
                                             .verdict = fact_severity("hardware", NULL)});
 }
 

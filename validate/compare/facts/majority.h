@@ -25,6 +25,7 @@ struct deviation {
     const char *group;      /* label; NULL: all nodes are of one group */
     unsigned golden_line;   /* of the golden file; 0: a majority expects it */
     enum verdict verdict;   /* by fact_severity(name); WARN without a majority */
+    enum fault_code code;   /* fact_code(name) */
 };
 
 /* What a difference of that fact does to jobs: FAIL for what breaks or slows them, WARN for the
@@ -39,7 +40,8 @@ enum fault_code fact_code(const char *name);
  * what it says of a node and fact is held against that instead. A group of one or two nodes has no
  * majority: when its two differ that is told without a name. When such a group stands beside one of
  * the same class that has three nodes and more than half of the class, its nodes are odd by their
- * hardware. Returns the number, or -1 when memory is out. */
+ * hardware. A link, a speed or a number of GPUs above the majority's is a WARN, of
+ * FAULT_CONFIG_DIFFERS. Returns the number, or -1 when memory is out. */
 int majority_compare(const struct fact_table *table, const struct groups *groups,
                      const struct golden *golden, struct deviation **deviations);
 

@@ -91,6 +91,32 @@ static void test_majority(void)
     is_int(compare(NULL, 0, NULL, 0), 0, "no facts, no deviations");
 }
 
+/* What is better than its peers fails nobody. */
+static void test_more(void)
+{
+    static const char *const rows[][4] = {
+        {"speed", "eth1", "400000 Mb/s", "200000 Mb/s"},
+        {"carrier", "eth3", "yes", "no"},
+        {"gpu.count", "", "9", "8"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int is_less = 0; is_less < 2; is_less++) {
+            const char *name = rows[i][0], *part = rows[i][1];
+            const char *odd = rows[i][2 + is_less], *usual = rows[i][3 - is_less];
+            const struct fact facts[] = {{"n1", name, part, usual},
+                                         {"n2", name, part, usual},
+                                         {"n3", name, part, odd}};
+
+            is_int(compare(facts, 3, NULL, 0), 1, "%s of one node is %s, of others %s", name, odd,
+                   usual);
+            is_int(deviations[0].verdict, is_less ? VERDICT_FAIL : VERDICT_WARN,
+                   is_less ? "... a failure" : "... a warning");
+            is_int(deviations[0].code, is_less ? fact_code(name) : FAULT_CONFIG_DIFFERS,
+                   "... of its own fault code only where it is less");
+        }
+}
+
 /* What half of the nodes do not have at all. */
 static void test_half_missing(void)
 {
@@ -329,6 +355,7 @@ static void test_scale(void)
 int main(void)
 {
     test_majority();
+    test_more();
     test_half_missing();
     test_excerpt();
     test_groups();
