@@ -134,12 +134,23 @@ static bool has_more(const char *name, const char *value, const char *expected)
            strtod(value, NULL) > strtod(expected, NULL);
 }
 
+/* How a port without a link is set up matters to no job. */
+static bool has_no_link(const struct fact_table *table, unsigned node, const char *part)
+{
+    long key = fact_table_key(table, catalog_metrics[METRIC_CARRIER].name, part);
+    const char *carrier = key < 0 ? NULL : fact_table_value(table, (size_t)key, node);
+
+    return carrier && strcmp(carrier, "no") == 0;
+}
+
 static void add_differing(struct comparison *comparison, struct deviation deviation,
                           const struct vote *vote)
 {
     const char *value = comparison->table->values[vote->value];
 
-    if (has_more(deviation.name, value, deviation.expected)) {
+    if (has_more(deviation.name, value, deviation.expected) ||
+        (!catalog_is_metric(deviation.name, METRIC_CARRIER) &&
+         has_no_link(comparison->table, vote->node, deviation.part))) {
         deviation.verdict = VERDICT_WARN;
         deviation.code = FAULT_CONFIG_DIFFERS;
     }

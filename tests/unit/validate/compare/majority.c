@@ -117,6 +117,22 @@ static void test_more(void)
         }
 }
 
+/* How a port is set up that no cable is in fails nobody. */
+static void test_unplugged(void)
+{
+    static const struct fact facts[] = {
+        {"n1", "mtu", "eth2", "1500"},   {"n2", "mtu", "eth2", "1500"},
+        {"n3", "mtu", "eth2", "9000"},   {"n1", "carrier", "eth2", "no"},
+        {"n2", "carrier", "eth2", "no"}, {"n3", "carrier", "eth2", "no"},
+        {"n3", "carrier", "eth2", "yes"}, /* counts in the place of the one before */
+    };
+
+    is_int(compare(facts, 6, NULL, 0), 1, "an unplugged port has another MTU");
+    is_int(deviations[0].verdict, VERDICT_WARN, "... a warning");
+    is_int(compare(facts, 7, NULL, 0), 2, "one with a link has");
+    is_int(deviations[1].verdict, VERDICT_FAIL, "... a failure");
+}
+
 /* What half of the nodes do not have at all. */
 static void test_half_missing(void)
 {
@@ -356,6 +372,7 @@ int main(void)
 {
     test_majority();
     test_more();
+    test_unplugged();
     test_half_missing();
     test_excerpt();
     test_groups();
