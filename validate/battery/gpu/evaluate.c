@@ -116,6 +116,11 @@ double gpu_reference(const struct gpu_node *nodes, size_t count, const char *mod
     return reference;
 }
 
+bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b)
+{
+    return strcmp(a->model, b->model) == 0 && strcmp(a->pci, b->pci) == 0;
+}
+
 static size_t add_pair(const struct gpu_node *node, int from, int to, double *samples, size_t found)
 {
     if (from < node->count && to < node->count && node->devices[from].to_peer[to] > 0)
@@ -137,13 +142,14 @@ double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t nod
 {
     size_t size = 2 * count > WORKERS * WORKERS ? 2 * count : WORKERS * WORKERS, found = 0;
     double *samples = malloc(size * sizeof *samples), reference;
-    const char *model = nodes[node].devices[from].model;
+    const struct gpu_device *own = nodes[node].devices;
 
     if (!samples)
         return NAN;
     for (size_t i = 0; i < count; i++)
         if (nodes[i].count == nodes[node].count &&
-            strcmp(nodes[i].devices[from].model, model) == 0) {
+            gpu_is_same_place(&nodes[i].devices[from], &own[from]) &&
+            gpu_is_same_place(&nodes[i].devices[to], &own[to])) {
             found = add_pair(&nodes[i], from, to, samples, found);
             found = add_pair(&nodes[i], to, from, samples, found);
         }

@@ -119,8 +119,12 @@ double gpu_common(const double *samples, size_t count);
 double gpu_reference(const struct gpu_node *nodes, size_t count, const char *model,
                      enum figure figure);
 
+/* Whether two devices of two nodes are of one model and at one PCI address: as a machine of another
+ * kind has them elsewhere, and on other paths. */
+bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b);
+
 /* What the path between two devices should carry: of three nodes and more the median over the same
- * pair and its reverse; else, where most pairs of the node are alike, the median of them; of two
+ * pair, at the same places, and its reverse; else, where most pairs of the node are alike, the median of them; of two
  * devices the better direction; NAN where it cannot be told. */
 double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from,
                           int to);

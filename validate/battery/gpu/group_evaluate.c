@@ -65,14 +65,19 @@ int group_version(const struct group_node *nodes, size_t count)
     return best;
 }
 
-/* A node of as many devices of the same model. */
+/* A node of as many devices of the same models at the same places. */
 static bool is_alike(const struct reporter *reporter, size_t other)
 {
-    size_t node = reporter->node;
+    const struct gpu_node *own = &reporter->devices[reporter->node];
+    const struct gpu_node *its = &reporter->devices[other];
 
-    return reporter->nodes[node].count == reporter->nodes[other].count &&
-           strcmp(reporter->devices[node].devices[0].model,
-                  reporter->devices[other].devices[0].model) == 0;
+    if (reporter->nodes[reporter->node].count != reporter->nodes[other].count ||
+        own->count != its->count)
+        return false;
+    for (int i = 0; i < own->count; i++)
+        if (!gpu_is_same_place(&own->devices[i], &its->devices[i]))
+            return false;
+    return true;
 }
 
 static double reference_of(const struct reporter *reporter, enum collective collective)

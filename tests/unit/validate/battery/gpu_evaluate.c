@@ -92,6 +92,8 @@ static void paths(void)
     nodes[1].devices[0].to_peer[3] = 50;
     is_str(evaluated(NODES), "gpu_peer_slow n2 gpu0 gpu3 to_peer\n",
            "... but with the same path of other nodes");
+    snprintf(nodes[1].devices[3].pci, sizeof nodes[1].devices[3].pci, "0000:41:00.0");
+    is_str(evaluated(NODES), "", "... not with that of machines that have the device elsewhere");
     healthy(DEVICES);
     nodes[1].devices[0].is_direct[1] = false;
     is_str(evaluated(NODES), "gpu_no_peer_access n2 gpu0 gpu1 to_peer\n", "no peer access");

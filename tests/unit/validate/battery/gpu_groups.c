@@ -76,6 +76,9 @@ static void nodes_beside_each_other(void)
     is_str(evaluated(2), "gpu_collective_slow n2 - all_gather\n", "... the slower of two");
     devices[1].devices[0].model[0] = 'A';
     is_str(evaluated(NODES), "", "... has nobody to be held against where its model is another");
+    devices[1].devices[0].model[0] = 'H';
+    snprintf(devices[1].devices[7].pci, sizeof devices[1].devices[7].pci, "0000:41:00.0");
+    is_str(evaluated(NODES), "", "... or its machine has a device elsewhere");
     healthy(DEVICES);
     nodes[3].version = 21903;
     is_str(evaluated(NODES), "gpu_collective_version n4 - library\n", "another version than most");
