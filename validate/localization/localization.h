@@ -93,9 +93,9 @@ void localization_short_message(const struct finding *finding, char *text, size_
  * it carried what was sent, whole. A fall-back to another way is a fault of its own and not a slow
  * NIC. Damaged data, and messages of libibverbs that did not arrive, count against the end that has
  * more of them; with as much on both it could be either. What did not arrive is a node's failure
- * only where a retest, by turns with a control pair, agrees. The localization is over; its records
- * may become more. The record is the caller's for the time of the call.
- */
+ * only where a retest, by turns with a control pair, agrees; damage only where some of it is with a
+ * node of its own leaf switch. The localization is over; its records may become more. The record is
+ * the caller's for the time of the call. */
 void localization_self_reports(const struct localization *localization,
                                void (*report)(void *context, const char *node, enum verdict verdict,
                                               const struct record *record),

@@ -48,6 +48,7 @@ struct self_reports {
     size_t count;        /* of the records, before any retest */
     size_t first;        /* the first record of the retest of messages */
     size_t (*blames)[2]; /* records that have the node at either end: of messages, of damage */
+    bool *is_inside;     /* some damage is with a node of its own leaf switch */
     bool *is_suspect;    /* of messages that did not arrive */
     enum message_retest *retests;
     enum { UNMET, MET, FAILS } * partners; /* of one suspect in the retest */
@@ -71,6 +72,7 @@ static bool find_ends(const struct self_reports *self_reports, const struct reco
 
 static void count_blames(struct self_reports *self_reports)
 {
+    const int *leaves = self_reports->localization->links.leaves;
     long ends[2];
 
     for (size_t i = self_reports->localization->first; i < self_reports->count; i++) {
@@ -80,6 +82,8 @@ static void count_blames(struct self_reports *self_reports)
             continue;
         self_reports->blames[ends[0]][is_damage(record)]++;
         self_reports->blames[ends[1]][is_damage(record)] += ends[0] != ends[1];
+        if (is_damage(record) && (!leaves || leaves[ends[0]] == leaves[ends[1]]))
+            self_reports->is_inside[ends[0]] = self_reports->is_inside[ends[1]] = true;
     }
 }
 
@@ -191,7 +195,17 @@ static void measure_suspects(struct self_reports *self_reports)
             self_reports->retests[node] = judge_suspect(self_reports, (long)node);
 }
 
-/* A message that did not arrive, and why it is not the node's failure. */
+/* Why a record that suspects the node is not its failure; CONFIRMED: it is. What is damaged only
+ * with other leaf switches may be so between them. */
+static enum message_retest doubt_of(const struct self_reports *self_reports,
+                                    const struct record *record, long node)
+{
+    if (is_damage(record))
+        return self_reports->is_inside[node] ? CONFIRMED : ACROSS_ONLY;
+    return self_reports->retests[node];
+}
+
+/* A message that did not arrive, or damage, and why it is not the node's failure. */
 static void report_doubt(const char *node, const struct record *record, enum message_retest retest,
                          void (*report)(void *context, const char *node, enum verdict verdict,
                                         const struct record *record),
@@ -223,11 +237,12 @@ void localization_self_reports(const struct localization *localization,
         .localization = localization,
         .count = localization->source.records->count,
         .blames = calloc(nodes + 1, sizeof *self_reports.blames),
+        .is_inside = calloc(nodes + 1, sizeof *self_reports.is_inside),
         .is_suspect = calloc(nodes + 1, sizeof *self_reports.is_suspect),
         .retests = calloc(nodes + 1, sizeof *self_reports.retests),
         .partners = calloc(nodes + 1, sizeof *self_reports.partners)};
-    bool is_known = self_reports.blames && self_reports.is_suspect && self_reports.retests &&
-                    self_reports.partners; /* else it could be either end */
+    bool is_known = self_reports.blames && self_reports.is_inside && self_reports.is_suspect &&
+                    self_reports.retests && self_reports.partners; /* else it could be either end */
 
     if (is_known) {
         count_blames(&self_reports);
@@ -251,13 +266,15 @@ void localization_self_reports(const struct localization *localization,
         if (is_known)
             weigh_ends(&self_reports, record, ends, verdicts);
         for (int k = 0; k < 2; k++)
-            if (verdicts[k] == VERDICT_FAIL && !is_damage(record) &&
-                self_reports.retests[ends[k]] != CONFIRMED)
-                report_doubt(names[k], record, self_reports.retests[ends[k]], report, context);
+            if (verdicts[k] == VERDICT_FAIL &&
+                doubt_of(&self_reports, record, ends[k]) != CONFIRMED)
+                report_doubt(names[k], record, doubt_of(&self_reports, record, ends[k]), report,
+                             context);
             else if (verdicts[k] != VERDICT_NONE)
                 report(context, names[k], verdicts[k], record);
     }
     free(self_reports.blames);
+    free(self_reports.is_inside);
     free(self_reports.is_suspect);
     free(self_reports.retests);
     free(self_reports.partners);

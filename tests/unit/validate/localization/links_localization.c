@@ -691,6 +691,22 @@ static void retests_verbs_across(void)
     hold(&well, &well);
 }
 
+/* n1 and n2 are on one leaf switch, n3 and n4 on another. */
+static void weighs_damage(void)
+{
+    hold(&well, &well);
+    records.count = 0;
+    add_failure("damaged", 0, 2);
+    add_failure("damaged", 0, 3);
+    weigh(NULL);
+    ok(reported[0] == VERDICT_UNKNOWN, "damage with nodes of another leaf switch fails nobody");
+    has_str(reported_message, "uplinks of its leaf switch", "... which is said");
+    add_failure("damaged", 0, 1);
+    weigh(NULL);
+    ok(reported[0] == VERDICT_FAIL, "... with one of its own as well it is that node's");
+    ok(reported[1] == VERDICT_NONE && reported[2] == VERDICT_NONE, "... and no other's");
+}
+
 static void weighs_verbs(void)
 {
     static const struct deaf n3[] = {{2, -1, 99}, {0}};
@@ -870,6 +886,7 @@ int main(void)
     names_inconsistent_reports();
     asks_hosts_again();
     passes_hints_on();
+    weighs_damage();
     weighs_verbs();
     weighs_many();
     clear_all();
