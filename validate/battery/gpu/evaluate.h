@@ -124,8 +124,8 @@ double gpu_reference(const struct gpu_node *nodes, size_t count, const char *mod
 bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b);
 
 /* What the path between two devices should carry: of three nodes and more the median over the same
- * pair, at the same places, and its reverse; else, where most pairs of the node are alike, the median of them; of two
- * devices the better direction; NAN where it cannot be told. */
+ * pair, at the same places, and its reverse; else, where most pairs of the node are alike, the
+ * median of them; of two devices the better direction; NAN where it cannot be told. */
 double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from,
                           int to);
 

@@ -33,10 +33,9 @@ static void deviation_report(struct certify *certify, const struct deviation *de
                       *deviation->part ? deviation->part : deviation->name, text);
         return;
     }
-    record =
-        RECORD(.suite = "certify", .test = "host.config",
-               .part = *deviation->part ? deviation->part : deviation->name,
-               .verdict = deviation->verdict, .code = deviation->code, .message = text);
+    record = RECORD(.suite = "certify", .test = "host.config",
+                    .part = *deviation->part ? deviation->part : deviation->name,
+                    .verdict = deviation->verdict, .code = deviation->code, .message = text);
     certify_record(certify, &record);
     certify_note(certify, "%s", text);
 }

@@ -41,7 +41,8 @@ enum fault_code fact_code(const char *name);
  * majority: when its two differ that is told without a name. When such a group stands beside one of
  * the same class that has three nodes and more than half of the class, its nodes are odd by their
  * hardware. A link, a speed or a number of GPUs above the majority's is a WARN, of
- * FAULT_CONFIG_DIFFERS, and so is what differs of a port without a link. Returns the number, or -1 when memory is out. */
+ * FAULT_CONFIG_DIFFERS, and so is what differs of a port without a link. Returns the number, or -1
+ * when memory is out. */
 int majority_compare(const struct fact_table *table, const struct groups *groups,
                      const struct golden *golden, struct deviation **deviations);
 

@@ -104,9 +104,8 @@ static void test_more(void)
         for (int is_less = 0; is_less < 2; is_less++) {
             const char *name = rows[i][0], *part = rows[i][1];
             const char *odd = rows[i][2 + is_less], *usual = rows[i][3 - is_less];
-            const struct fact facts[] = {{"n1", name, part, usual},
-                                         {"n2", name, part, usual},
-                                         {"n3", name, part, odd}};
+            const struct fact facts[] = {
+                {"n1", name, part, usual}, {"n2", name, part, usual}, {"n3", name, part, odd}};
 
             is_int(compare(facts, 3, NULL, 0), 1, "%s of one node is %s, of others %s", name, odd,
                    usual);
@@ -121,9 +120,9 @@ static void test_more(void)
 static void test_unplugged(void)
 {
     static const struct fact facts[] = {
-        {"n1", "mtu", "eth2", "1500"},   {"n2", "mtu", "eth2", "1500"},
-        {"n3", "mtu", "eth2", "9000"},   {"n1", "carrier", "eth2", "no"},
-        {"n2", "carrier", "eth2", "no"}, {"n3", "carrier", "eth2", "no"},
+        {"n1", "mtu", "eth2", "1500"},    {"n2", "mtu", "eth2", "1500"},
+        {"n3", "mtu", "eth2", "9000"},    {"n1", "carrier", "eth2", "no"},
+        {"n2", "carrier", "eth2", "no"},  {"n3", "carrier", "eth2", "no"},
         {"n3", "carrier", "eth2", "yes"}, /* counts in the place of the one before */
     };
 
