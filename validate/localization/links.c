@@ -392,10 +392,10 @@ static int scale(struct links *links)
     for (size_t i = 0; i < links->sample_count && is_done; i++) {
         struct diagnose_sample *sample = &links->samples[i];
         struct link_sample *measured = &links->measured[i];
-        double expected = usual[sample->rail];
+        double expected = nominal_of(links, sample);
 
         if (!(expected > 0))
-            expected = nominal_of(links, sample);
+            expected = usual[sample->rail];
         measured->expected_mbps = expected = expected > 0 ? expected : 1;
         sample->rate = measured->mbps / expected;
         sample->low = measured->low_mbps / expected;

@@ -862,10 +862,44 @@ static void reads_what_has_come_since(void)
     links_clear(&links);
 }
 
+/* Where one node does not state its speed, those of the others hold. */
+static void scales_by_stated_speeds(void)
+{
+    static const double speeds_mbps[NODES] = {200, 200, 100, 0};
+    struct links_source source = {
+        .records = &records, .conf = &conf, .names = &nodes, .leaves = (int[]){-1, -1, -1, -1}};
+    struct links links = {0};
+
+    clear_all();
+    for (int node = 0; node < NODES; node++) {
+        struct record record =
+            RECORD(.suite = "links", .test = "links", .metric = "speed", .node = names[node],
+                   .part = rails[0], .value = speeds_mbps[node], .unit = "Mb/s");
+
+        if (speeds_mbps[node] > 0)
+            put(&record);
+    }
+    add_pair(0, 1, 0, 196);
+    add_pair(0, 2, 0, 98);
+    add_pair(1, 3, 0, 196);
+    is_int(links_read(&source, 0, SIZE_MAX, 0.85, &links), 0, "a node states no speed");
+    is_int((long)links.sample_count, 6, "... of four");
+    for (size_t i = 0; i < links.sample_count; i++)
+        is_near(links.measured[i].expected_mbps,
+                links.samples[i].to == 2 || links.samples[i].from == 2   ? 100
+                : links.samples[i].to == 3 || links.samples[i].from == 3 ? 196
+                                                                         : 200,
+                0.5, "n%d to n%d are beside what they state, else beside the others",
+                links.samples[i].from + 1, links.samples[i].to + 1);
+    links_clear(&links);
+    clear_all();
+}
+
 int main(void)
 {
     conf_defaults(&conf);
     reads_what_has_come_since();
+    scales_by_stated_speeds();
     localization_make(&conf, &nodes, leaves, measure);
     fails_what_stays_slow();
     fails_the_only_rail();
