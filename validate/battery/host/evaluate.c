@@ -283,12 +283,23 @@ static void low_cores_print(struct reporter *reporter, int socket)
         }
 }
 
-/* One record for the cores of a socket: the slowest of them. Where some are low, half of them at
- * most, they are the part, else the socket. */
+/* Whether a low core tells more than the other one: it ran, or both or neither did and it is the
+ * slower one. */
+static bool is_worse(const struct host_value *rate, const struct host_value *other)
+{
+    bool ran = rate->stalled <= HOST_STALLED_MOST_SHARE;
+
+    if (!other || ran != (other->stalled <= HOST_STALLED_MOST_SHARE))
+        return !other || ran;
+    return rate->best < other->best;
+}
+
+/* One record for the cores of a socket: the slowest of them, or of those that are low. Where some
+ * are, half of them at most, they are the part, else the socket. */
 static void socket_report(struct reporter *reporter, int socket)
 {
     const struct host_node *node = own_node(reporter);
-    const struct host_value *worst = NULL, *best = NULL;
+    const struct host_value *slowest = NULL, *worst = NULL, *best = NULL;
     struct figure_spec spec = spec_of(HOST_RATE);
     struct record record;
     enum fault_code code = FAULT_NONE;
@@ -300,15 +311,19 @@ static void socket_report(struct reporter *reporter, int socket)
         if (node->cores[k].socket != socket || rate->best <= 0)
             continue;
         cores++;
-        low += is_low(reporter, HOST_RATE, k);
-        if (!worst || rate->best < worst->best)
-            worst = rate;
+        if (is_low(reporter, HOST_RATE, k)) {
+            low++;
+            worst = is_worse(rate, worst) ? rate : worst;
+        }
+        if (!slowest || rate->best < slowest->best)
+            slowest = rate;
         if (!best || rate->best > best->best)
             best = rate;
     }
     if (cores == 0)
         return;
-    record = RECORD(.low = worst->best, .high = best->best, .samples = (unsigned)cores);
+    worst = low > 0 ? worst : slowest;
+    record = RECORD(.low = slowest->best, .high = best->best, .samples = (unsigned)cores);
     limit_set(reporter, HOST_RATE, &record);
     snprintf(reporter->part, sizeof reporter->part, "socket%d", socket);
     if (low > 0) {

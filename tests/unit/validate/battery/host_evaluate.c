@@ -14,6 +14,7 @@ static struct host_node nodes[NODES];
 static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
 static char found[4096];
 static unsigned passed;
+static double value; /* of the last that did not pass */
 
 static void healthy(void)
 {
@@ -48,6 +49,8 @@ static void take_record(struct record *record, void *context)
 
     (void)context;
     passed += record->verdict == VERDICT_PASS;
+    if (record->verdict != VERDICT_PASS)
+        value = record->value;
     if (record->verdict != VERDICT_PASS)
         snprintf(found + length, sizeof found - length, "%s %s %s %s %s\n",
                  verdict_name(record->verdict),
@@ -97,6 +100,18 @@ static void rates(void)
     nodes[1].cores[6].rate = (struct host_value){25, 25, 0.2F, 60};
     is_str(evaluated(NODES), "unknown not_steady n2 cpu6 core_rate\n",
            "a core that the hypervisor took away");
+    nodes[1].cores[5].rate.best = 30;
+    is_str(evaluated(NODES), "fail core_slow n2 cpu5,6 core_rate\n",
+           "... does not hide one that ran and was slow");
+    is_near(value, 30, 0.1, "... whose figure counts");
+    healthy();
+    for (int i = 0; i < NODES; i++)
+        nodes[i].cores[4].rate.best = 20;
+    nodes[1].cores[6].rate.best = 30;
+    is_str(evaluated(NODES), "fail core_slow n2 cpu6 core_rate\n",
+           "a slow core beside one that is slow on each node");
+    is_near(value, 30, 0.1, "... is told by its own figure");
+    healthy();
     nodes[0].cores[6].rate.best = 0;
     is_str(evaluated(1), "", "what was not measured is not slow");
 }
