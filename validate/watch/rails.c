@@ -152,7 +152,7 @@ struct flow_end {
     const char *rail;
     bool is_shared; /* another rail has its address: whose peer that is nobody knows */
     size_t slow, all;
-    double mbps; /* the least */
+    double mbps, median; /* the least, and that of its rail */
 };
 
 struct ends {
@@ -164,7 +164,7 @@ struct ends {
 
 /* A flow that has a rate. */
 struct rated {
-    double mbps;
+    double mbps, median;        /* of the flows of its rail, NAN: too few; 0: not known yet */
     struct flow_end *from, *to; /* to NULL: the address is of no rail, or of several */
 };
 
@@ -211,7 +211,7 @@ static size_t flows_rate(const struct watch *watch, const struct ends *ends, str
             if (isnan(mbps) || !rail || !GROW(*flows, count))
                 continue;
             (*flows)[count++] =
-                (struct rated){mbps, &ends->rows[own + (size_t)(rail - newest->rails)],
+                (struct rated){mbps, 0, &ends->rows[own + (size_t)(rail - newest->rails)],
                                peer >= 0 && !ends->rows[peer].is_shared ? &ends->rows[peer] : NULL};
         }
         own += newest ? newest->rail_count : 0;
@@ -219,22 +219,45 @@ static size_t flows_rate(const struct watch *watch, const struct ends *ends, str
     return count;
 }
 
-static void end_take(struct flow_end *end, double mbps, bool is_slow)
+/* Rails may differ in speed by design: each has a median of its own. rates: room for count. */
+static void medians_find(struct rated *flows, size_t count, double *rates)
 {
+    for (size_t i = 0; i < count; i++) {
+        size_t alike = 0;
+        double median;
+
+        if (flows[i].median != 0)
+            continue;
+        for (size_t k = i; k < count; k++)
+            if (strcmp(flows[k].from->rail, flows[i].from->rail) == 0)
+                rates[alike++] = flows[k].mbps;
+        median = alike < 4 ? NAN : statistics_median(rates, alike);
+        for (size_t k = i; k < count; k++)
+            if (strcmp(flows[k].from->rail, flows[i].from->rail) == 0)
+                flows[k].median = median;
+    }
+}
+
+static void end_take(struct flow_end *end, const struct rated *flow)
+{
+    bool is_slow = flow->mbps < WATCH_RAIL_LIMIT * flow->median;
+
     end->all++;
     end->slow += is_slow;
-    if (is_slow && (end->mbps == 0 || mbps < end->mbps))
-        end->mbps = mbps;
+    if (is_slow && (end->mbps == 0 || flow->mbps < end->mbps)) {
+        end->mbps = flow->mbps;
+        end->median = flow->median;
+    }
 }
 
 /* other: the end that may be the reason as well, or the path to it; NULL: there is none. */
 static void end_print(struct judging *judging, const struct flow_end *end,
-                      const struct flow_end *other, double median)
+                      const struct flow_end *other)
 {
     FINDING(judging, VERDICT_WARN, FAULT_RAIL_STRAGGLES, end->node->name, end->rail,
             "%zu of %zu TCP connections by %s are slow: the least sends at %.0f Mb/s, the median "
-            "of the job's at %.0f%s%s",
-            end->slow, end->all, end->rail, end->mbps, median,
+            "of the job's by that rail at %.0f%s%s",
+            end->slow, end->all, end->rail, end->mbps, end->median,
             other ? "; it may be the path to " : "", other ? other->node->name : "");
 }
 
@@ -244,23 +267,19 @@ void watch_judge_flows(struct judging *judging)
     const struct watch *watch = judging->watch;
     size_t count = 0, slow = 0;
     bool is_path;
-    double *rates = NULL, median;
+    double *rates = NULL;
     struct rated *flows = NULL;
     struct ends ends = {0};
     struct flow_end *worst = NULL, *next = NULL;
 
-    if (ends_make(watch, &ends) != 0 || (count = flows_rate(watch, &ends, &flows)) < 4 ||
+    if (ends_make(watch, &ends) != 0 || (count = flows_rate(watch, &ends, &flows)) == 0 ||
         !(rates = calloc(count, sizeof *rates)))
         goto done;
-    for (size_t i = 0; i < count; i++)
-        rates[i] = flows[i].mbps;
-    median = statistics_median(rates, count);
+    medians_find(flows, count, rates);
     for (size_t i = 0; i < count; i++) {
-        bool is_slow = flows[i].mbps < WATCH_RAIL_LIMIT * median;
-
-        end_take(flows[i].from, flows[i].mbps, is_slow);
+        end_take(flows[i].from, &flows[i]);
         if (flows[i].to)
-            end_take(flows[i].to, flows[i].mbps, is_slow);
+            end_take(flows[i].to, &flows[i]);
     }
     for (size_t i = 0; i < ends.count; i++) {
         struct flow_end *end = &ends.rows[i];
@@ -275,9 +294,9 @@ void watch_judge_flows(struct judging *judging)
     }
     is_path = next && next->slow == worst->slow && slow == 2 * worst->slow;
     if (worst->slow > 0 && (2 * worst->slow > worst->all || is_path))
-        end_print(judging, worst, is_path ? next : NULL, median);
+        end_print(judging, worst, is_path ? next : NULL);
     if (worst->slow > 0 && is_path)
-        end_print(judging, next, worst, median);
+        end_print(judging, next, worst);
 done:
     free(rates);
     free(flows);

@@ -520,6 +520,11 @@ static void connections(void)
     pass(24);
     is_str(found(), "pass", "nor are slow ones that have no end in common");
     healthy();
+    for (int i = 0; i < NODES; i++)
+        nodes[i].flow_mbps[1] = 18;
+    pass(24);
+    is_str(found(), "pass", "nor is a rail of another speed than the others slow");
+    healthy();
     nodes[2].flow_mbps[1] = 0;
     pass(24);
     is_str(found(), "pass", "what no network limits has no rate");
