@@ -156,6 +156,8 @@ void crew_open(struct crew *crew)
         usage_clear(&usage);
         return;
     }
+    if (!crew->options->devices)
+        node->device_count = answer.device_count;
     node->count = answer.device_count > WORKERS ? WORKERS : answer.device_count;
     open_range(crew, 1, node->count, &answer);
     if (crew->options->skips_busy)

@@ -573,6 +573,12 @@ static void report_node(struct reporter *reporter)
                                                    : code_of(node->outcome, TASK_OPEN, node->error),
                     &record);
     }
+    if (node->count > 0 && node->device_count > node->count) {
+        record = (struct record)RECORD_INIT;
+        snprintf(reporter->message, sizeof reporter->message, "only %d of its %d devices tested",
+                 node->count, node->device_count);
+        report_line(reporter, "gpu.compute", "device", NAN, NULL, FAULT_NOT_MEASURED, &record);
+    }
     report_left_out(reporter, offsetof(struct gpu_device, no_blas), "gpu.compute", "library",
                     "products of the vendor's library");
     report_left_out(reporter, offsetof(struct gpu_device, no_nic), "gpu.paths", "nic",

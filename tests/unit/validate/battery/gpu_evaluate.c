@@ -222,6 +222,10 @@ static void nodes_left_out(void)
     healthy(DEVICES);
     nodes[1] = (struct gpu_node){.outcome = WORKER_NO_DEVICE, .text = "no device"};
     is_str(evaluated(2), " n2  device\n", "a node without devices has nothing to be tested");
+    healthy(DEVICES);
+    nodes[2].device_count = DEVICES + 1;
+    is_str(evaluated(NODES), "not_measured n3  device\n",
+           "a node with more devices than are tested does not pass");
 }
 
 int main(void)
