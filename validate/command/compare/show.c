@@ -222,7 +222,7 @@ void show_records(const struct comparison *comparison)
         deviation_message(deviation, text, sizeof text);
         record = RECORD(.suite = "compare", .test = "host.config", .node = deviation->node,
                         .part = *deviation->part ? deviation->part : deviation->name,
-                        .verdict = deviation->verdict, .message = text);
+                        .verdict = deviation->verdict, .code = deviation->code, .message = text);
         record_write(stdout, &record);
     }
 }
