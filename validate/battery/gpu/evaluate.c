@@ -577,7 +577,7 @@ static void report_node(struct reporter *reporter)
                     &record);
     }
     if (node->count > 0 && node->device_count > node->count) {
-        record = (struct record)RECORD_INIT;
+        record = RECORD(.verdict = VERDICT_WARN);
         snprintf(reporter->message, sizeof reporter->message, "only %d of its %d devices tested",
                  node->count, node->device_count);
         report_line(reporter, "gpu.compute", "device", NAN, NULL, FAULT_NOT_MEASURED, &record);
