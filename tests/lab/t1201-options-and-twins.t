@@ -79,6 +79,21 @@ else
     skip 2 'the battery or the preloaded library is not installed'
 fi
 
+# a library that only n1 has: ranks without it would take its collectives for the program's
+for node in n1 n2; do
+    plugstack $node "required $plugin config=/etc/muster/muster.conf library=/etc/slurm/collectives.so"
+done
+lab on n1 touch /etc/slurm/collectives.so
+# shellcheck disable=SC2016
+preload='echo "$(hostname): $LD_PRELOAD"'
+got=$(lab run srun -N2 --collectives=muster sh -c "$preload" 2>&1)
+isnt $? 0 'a step of two nodes fails where one lacks the library'
+like "$got" 'n2: error: muster: task not started: --collectives=muster: no /etc/slurm/collectives.so on this node' \
+    '... which is told'
+is "$(lab run srun -N1 -w n2 --collectives=muster sh -c "$preload" 2>/dev/null)" 'n2: ' \
+    '... a step of that node starts without it'
+is "$(lab run sinfo -h -t drain,drained,draining -o %D)" '' '... no node is drained'
+
 # SetEnvironment=no is a default, not a ban
 for node in n1 n2; do conf_add $node SetEnvironment=no; done
 is "$(lab run srun -n1 sh -c "$rank")" 'rank:' 'SetEnvironment=no'
