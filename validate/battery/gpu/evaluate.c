@@ -517,18 +517,15 @@ static void report_peers(struct reporter *reporter, int from)
             code = FAULT_GPU_PEER_DAMAGED;
             snprintf(reporter->message, sizeof reporter->message,
                      "%u words were damaged in the round trip", device->wrong_from_peer[to]);
-        } else if (value < GPU_PEER_LEAST * reference) {
-            code = FAULT_GPU_PEER_SLOW;
-            snprintf(reporter->message, sizeof reporter->message,
-                     "reaches %.4g GB/s, its peers %.4g GB/s%s", value, reference,
-                     has_direct && !device->is_direct[to]
-                         ? "; the driver reports no peer access between the two"
-                         : "");
         } else if (has_direct && !device->is_direct[to]) {
             code = FAULT_GPU_NO_PEER_ACCESS;
             snprintf(reporter->message, sizeof reporter->message,
                      "the driver reports no peer access between the two; other pairs of the node "
                      "have it");
+        } else if (value < GPU_PEER_LEAST * reference) {
+            code = FAULT_GPU_PEER_SLOW;
+            snprintf(reporter->message, sizeof reporter->message,
+                     "reaches %.4g GB/s, its peers %.4g GB/s", value, reference);
         }
         report_line(reporter, "gpu.paths", "to_peer", value, "GB/s", code, &record);
         report_atomics_to(reporter, device, to);
