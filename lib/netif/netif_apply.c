@@ -232,6 +232,8 @@ struct work {
     struct netif_report *report;
     struct netif_journal journal;
     bool is_dirty;
+    bool
+        lacks_roce; /* a directory for RoCE that could not be made for other reasons than its own */
     struct change *changes;
     size_t change_count;
 };
@@ -268,6 +270,8 @@ static void plan_setting(struct work *work, const char *interface, int index,
     }
     if (machine->get(machine->context, interface, index, setting, &found, &err) != 0) {
         fail(work, interface, setting, wanted, line, err.text);
+        work->report->inconclusive +=
+            work->lacks_roce && (setting == NETIF_ROCE_MODE || setting == NETIF_ROCE_TOS);
         return;
     }
     /* room first, so that nothing is in the journal that is not in the changes */
@@ -278,6 +282,7 @@ static void plan_setting(struct work *work, const char *interface, int index,
     if (plan < 0) {
         fail(work, interface, setting, wanted, line, "out of memory");
         work->report->inconclusive++;
+        work->lacks_roce |= setting == NETIF_ROCE_CONFIG;
         return;
     }
     if (is_foreign)
@@ -414,6 +419,7 @@ static void look_only(struct work *work, const char *why)
             fail(work, change->interface, change->setting, change->wanted, change->line, why);
             work->report->inconclusive++;
         }
+        work->lacks_roce |= round == 0 && work->change_count > 0;
     }
     if (work->report->failed == before)
         netif_report_add(work->report, LINE_INFO,

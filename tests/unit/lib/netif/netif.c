@@ -637,6 +637,9 @@ static void journal_not_needed(void)
     is_int(fake_value("eth1", NETIF_MTU), 1500, "... and are not made");
     has_str(report.lines[0].text, "eth1: mtu 9000 cannot be set: ", "... each with a line");
     ok(!netif_is_at_fault(&report, true, false), "... which is no fault of the interfaces");
+    hold("eth1 roce-mode=v2 roce-tos=106", 12, &report);
+    ok(report.failed > 0 && !netif_is_at_fault(&report, true, false),
+       "... nor is RoCE for whose directory it is needed");
     strcpy(path, good);
 
     file = fopen(path, "w");
