@@ -31,6 +31,13 @@ static void look(int fd, void *context)
 
 enum found { FOUND, MISSING, UNKNOWN };
 
+/* Whether that proves that the library is not there, or no path to it: root may not be allowed what
+ * the step's user is, and what a file system fails with may pass. */
+static bool tells_absence(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG;
+}
+
 /* In a process of its own: its file system may hang. What is not FOUND is said in the log, with
  * what follows from it, of both. */
 static enum found find(const char *path, const char *if_missing, const char *if_unknown)
@@ -51,8 +58,11 @@ static enum found find(const char *path, const char *if_missing, const char *if_
     else if (!has_answer)
         host_error("%s: the process that looks for %s ended without an answer", if_unknown, path);
     else if (error != 0)
-        host_error("%s: %s: %s", if_missing, path, strerror(error));
-    return !has_answer ? UNKNOWN : error != 0 ? MISSING : FOUND;
+        host_error("%s: %s: %s", tells_absence(error) ? if_missing : if_unknown, path,
+                   strerror(error));
+    return has_answer && error == 0             ? FOUND
+           : has_answer && tells_absence(error) ? MISSING
+                                                : UNKNOWN;
 }
 
 static bool has_other_nodes(const struct host_task *step)
