@@ -89,8 +89,11 @@ static struct cached_plan *cached_create(const struct collective_call *call,
     }
     slot_bytes = wire_bound(call->wire, call->type, cached->plan.wire_count);
     cached->slot_bytes = (slot_bytes + SCRATCH_LINE - 1) / SCRATCH_LINE * SCRATCH_LINE;
-    /* a step is in an order and a stream, too, and comes after some */
+    /* a step is in an order and a stream, too, and comes after some; a great plan leaves room for
+     * others, which would go each time that it comes */
     cached->bytes = cached->plan.step_count * (sizeof *cached->plan.steps + 4 * sizeof(unsigned));
+    if (cached->bytes > PLANS_KEPT_BYTES / 2)
+        cached->bytes = PLANS_KEPT_BYTES / 2;
     cached->scratch_bytes =
         cached->plan.scratch * shape->element_bytes + cached->plan.wire_slots * cached->slot_bytes;
     return cached;

@@ -18,7 +18,7 @@ struct cached_plan {
     struct plan plan;
     size_t slot_bytes;    /* from one slot of PLAN_WIRE to the next */
     size_t scratch_bytes; /* PLAN_SCRATCH, and the slots behind it */
-    size_t bytes;         /* of the plan, nearly */
+    size_t bytes;         /* of the plan, nearly, as they count */
     unsigned users;       /* runs under way */
     struct run *spare;    /* runs of this plan that have ended */
     struct cached_plan *next;

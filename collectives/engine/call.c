@@ -173,7 +173,8 @@ void request_give_back(struct collective *collective, struct collective_request 
     }
     if (request->room) {
         request->room->is_taken = false;
-        if (request->room->bytes > ROOM_KEPT_BYTES) {
+        /* where a run has failed a message may still come into it */
+        if (request->room->bytes > ROOM_KEPT_BYTES && !(request->run && request->run->has_failed)) {
             free(request->room->memory);
             request->room->memory = NULL;
             request->room->bytes = 0;

@@ -46,7 +46,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
                 return pmpi_fail(comm, code);
         }
         if (!layout.is_plain)
-            state_memory_trim();
+            state_memory_trim(code);
     }
     if (code == 1)
         LEAVE_TO_MPI(COLLECTIVE_BROADCAST, call.count, PMPI_Bcast(buffer, count, type, root, comm));
@@ -135,7 +135,7 @@ static int run_into_blocks(int kind, const struct fallback *fallback, struct sta
         if (code != MPI_SUCCESS)
             return pmpi_fail(fallback->comm, code);
     }
-    state_memory_trim();
+    state_memory_trim(code);
     return code;
 }
 

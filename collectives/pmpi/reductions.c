@@ -68,7 +68,7 @@ static int reduce(int kind, const struct fallback *fallback, struct state_comm *
     if (code == 0 && operands.is_out_copy)
         memcpy(operands.out_wanted, call->out, operands.out_bytes);
     if (operands.is_out_copy || call->in != in)
-        state_memory_trim();
+        state_memory_trim(code);
     return code;
 }
 

@@ -483,10 +483,12 @@ void *state_memory(int buffer, size_t bytes)
     return memory->start[buffer];
 }
 
-void state_memory_trim(void)
+void state_memory_trim(int code)
 {
     struct memory *memory;
 
+    if (code != 0 && code != 1)
+        return;
     pthread_once(&memory_once, make_memory_key);
     memory = pthread_getspecific(memory_key);
     for (int buffer = 0; buffer < BUFFERS && memory != NULL; buffer++)

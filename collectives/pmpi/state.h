@@ -56,8 +56,9 @@ int state_run(struct state_comm *state, MPI_Comm comm, struct collective_call *c
  * for three at once. NULL: out of memory, which the caller has to make an error of. */
 void *state_memory(int buffer, size_t bytes);
 
-/* At the end of a call that may have taken much: it is not kept then. */
-void state_memory_trim(void);
+/* At the end of a call that may have taken much: it is not kept then. code: of fallback_run();
+ * where that failed a message may still come into it. */
+void state_memory_trim(int code);
 
 /* For the summary: a collective that MPI did, and how long it took. */
 void state_count_mpi(enum collective_kind kind, size_t bytes, double time_s);
