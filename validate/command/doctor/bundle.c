@@ -101,10 +101,10 @@ int doctor_bundle(const char *path, const struct doctor_site *site, const struct
     rv = fd >= 0 ? write_all(fd, whole, length) : -1;
     if (rv != 0)
         error_set(err, "%s: %m", path);
+    if (fd >= 0 && close(fd) != 0 && rv == 0) /* NFS tells it then */
+        rv = error_set(err, "%s: %m", path);
     if (rv != 0 && fd >= 0)
         unlink(path);
-    if (fd >= 0)
-        close(fd);
     free(whole);
     return rv;
 }
