@@ -38,7 +38,7 @@ int command_topology(int argc, char **argv);
 int command_watch(int argc, char **argv);
 
 /* muster revoke -w: removes the certificates of those nodes, in Slurm's notation, by a small job on
- * each; history: HistoryFile, which is to know. Returns the exit status. */
+ * each; history: HistoryFile, which is to know, or NULL. Returns the exit status. */
 int revoke_nodes(const char *command, const char *list, bool as_json, const char *history);
 
 /* The exit statuses of all sub-commands. */

@@ -89,8 +89,9 @@ int command_revoke(int argc, char **argv)
     if (options.nodes && geteuid() != 0)
         return command_misuse(argv[0], "revoking the certificates of nodes needs root");
     status = command_conf(argv[0], options.config, &conf);
-    if (status == COMMAND_PASS && options.nodes)
-        status = revoke_nodes(argv[0], options.nodes, options.as_json, conf.history_path);
+    if (options.nodes)
+        status = revoke_nodes(argv[0], options.nodes, options.as_json,
+                              status == COMMAND_PASS ? conf.history_path : NULL);
     else if (status == COMMAND_PASS)
         status = revoke_here(&options, options.file ? options.file : conf.certificate_path);
     conf_clear(&conf);

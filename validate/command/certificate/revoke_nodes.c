@@ -294,7 +294,7 @@ static void history_write(const struct revoking *revoking, const char *history)
     for (size_t i = 0; i < revoking->count; i++)
         if (revoking->targets[i].is_asked)
             hostlist_append(&names, revoking->targets[i].name);
-    if (names.count > 0 && history_revoke(history, &names, 0, &err) != 0)
+    if (history && names.count > 0 && history_revoke(history, &names, 0, &err) != 0)
         fprintf(stderr, "%s: %s; certify --due still counts them as certified\n", revoking->command,
                 err.text);
     hostlist_clear(&names);
