@@ -145,9 +145,9 @@ fail:
 /* Ends the group step by step as time passes: TERM, and KILL after the grace. */
 struct ending {
     pid_t pid;
-    double told_at; /* when it had told its status, 0: not yet */
-    double term_at; /* when TERM was sent, 0: not yet */
-    bool is_killed;
+    double told_at;   /* when it had told its status, 0: not yet */
+    double term_at;   /* when TERM was sent, 0: not yet */
+    double killed_at; /* when KILL was, 0: not yet */
 };
 
 static bool has_told(const struct process *process)
@@ -172,8 +172,8 @@ static void ending_go_on(const struct process *process, struct process_result *r
         result->end = is_stopped ? PROCESS_STOPPED : PROCESS_TIMED_OUT;
         ending->term_at = now;
         kill(-ending->pid, SIGTERM);
-    } else if (!ending->is_killed && now - ending->term_at >= process->grace_s) {
-        ending->is_killed = true;
+    } else if (ending->killed_at == 0 && now - ending->term_at >= process->grace_s) {
+        ending->killed_at = now;
         kill(-ending->pid, SIGKILL);
     }
 }
@@ -245,7 +245,7 @@ static void watch(const struct process *process, struct process_result *result, 
         }
         if (ended_at == 0)
             ending_go_on(process, result, &ending, begin);
-        if (ending.is_killed && clock_s() - ending.term_at > process->grace_s + PROCESS_KILL_S)
+        if (ending.killed_at > 0 && clock_s() - ending.killed_at > PROCESS_KILL_S)
             break; /* what hangs in the kernel is left */
     }
     innermost = watched.outer;
