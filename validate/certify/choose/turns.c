@@ -111,11 +111,12 @@ static void turns_choose(const struct certify *certify, const struct hostlist *b
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
 
-        nodes[i] = (struct turn_node){.is_busy = !role_is_testable(node_run->plan.role) ||
-                                                 hostlist_contains(busy, node_run->name),
-                                      .is_drained = node_run->plan.role == ROLE_RETEST,
-                                      .is_partner = node_run->is_partner,
-                                      .certified_until = has_ends ? ends.until[i] : 0};
+        nodes[i] = (struct turn_node){
+            .is_busy =
+                !role_is_testable(node_run->plan.role) || hostlist_contains(busy, node_run->name),
+            .is_drained = node_run->plan.role == ROLE_RETEST,
+            .is_partner = node_run->is_partner,
+            .certified_until = has_ends && !lacks_certificate(node_run->slurm) ? ends.until[i] : 0};
     }
     turn_choose(nodes, certify->count, cap > busy->count ? cap - busy->count : 0);
     if (has_ends)
