@@ -70,6 +70,15 @@ static bool find_ends(const struct self_reports *self_reports, const struct reco
     return ends[0] >= 0 && ends[1] >= 0;
 }
 
+/* Of leaves found from the samples one that reaches nobody well is no leaf. */
+static bool is_lone(const struct links *links, long node)
+{
+    for (size_t i = 0; i < links->node_count && links->has_found_leaves; i++)
+        if ((long)i != node && links->leaves[i] == links->leaves[node])
+            return false;
+    return links->has_found_leaves;
+}
+
 static void count_blames(struct self_reports *self_reports)
 {
     const int *leaves = self_reports->localization->links.leaves;
@@ -82,8 +91,10 @@ static void count_blames(struct self_reports *self_reports)
             continue;
         self_reports->blames[ends[0]][is_damage(record)]++;
         self_reports->blames[ends[1]][is_damage(record)] += ends[0] != ends[1];
-        if (is_damage(record) && (!leaves || leaves[ends[0]] == leaves[ends[1]]))
-            self_reports->is_inside[ends[0]] = self_reports->is_inside[ends[1]] = true;
+        for (int k = 0; k < 2 && is_damage(record); k++)
+            self_reports->is_inside[ends[k]] |=
+                !leaves || leaves[ends[0]] == leaves[ends[1]] ||
+                is_lone(&self_reports->localization->links, ends[k]);
     }
 }
 
