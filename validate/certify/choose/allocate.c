@@ -35,13 +35,13 @@ static double check_s(const struct certify *certify)
            certify_deadline_s(CERTIFY_NEIGHBORS_S, certify->count) + 60 * CERTIFY_SHORT_JOB_MIN;
 }
 
-/* Likewise: one step revokes certificates, one after the other issues a part of them, one removes
+/* Likewise: some steps revoke certificates, one after the other issues a part of them, one removes
  * suspect reports. */
 static double certificates_s(const struct certify *certify)
 {
     double parts = ceil((double)certify->count / CERTIFY_PART_NODES);
 
-    return certify_deadline_s(CERTIFY_CERTIFICATE_S, certify->count) +
+    return certify_deadline_s(CERTIFY_CERTIFICATE_S * (1 + CERTIFY_REVOKE_STEPS), certify->count) +
            certify_deadline_s(CERTIFY_CERTIFICATE_S * parts, certify->count) +
            certify_deadline_s(SUSPECTS_REMOVE_S, certify->count) + 60 * CERTIFY_SHORT_JOB_MIN;
 }

@@ -318,9 +318,12 @@ static void certificates_revoke(struct certify *certify)
         for (size_t i = 0; i < certify->count; i++)
             limits.until[i] = limit_of(&certify->node_runs[i], limits.until[i]);
         part_revoke(certify, &limits, ALL_ISSUED);
-        for (size_t i = 0; i < certify->count; i++)
-            if (limits.until[i] != 0)
+        /* what is left is told at the next contact */
+        for (size_t i = 0, steps = 0; i < certify->count && steps < CERTIFY_REVOKE_STEPS; i++)
+            if (limits.until[i] != 0) {
                 part_revoke(certify, &limits, limits.until[i]);
+                steps++;
+            }
     }
     free(limits.until);
 }
