@@ -219,9 +219,20 @@ static size_t flows_rate(const struct watch *watch, const struct ends *ends, str
     return count;
 }
 
-/* Rails may differ in speed by design: each has a median of its own. rates: room for count. */
+/* Rails may differ in speed by design: each has a median of its own, or that of all where it has
+ * few flows and most of all are near that. rates: room for count. */
 static void medians_find(struct rated *flows, size_t count, double *rates)
 {
+    size_t near = 0;
+    double all;
+
+    for (size_t i = 0; i < count; i++)
+        rates[i] = flows[i].mbps;
+    all = count < 4 ? NAN : statistics_median(rates, count);
+    for (size_t i = 0; i < count; i++)
+        near += flows[i].mbps >= WATCH_RAIL_LIMIT * all && flows[i].mbps * WATCH_RAIL_LIMIT <= all;
+    if (4 * near < 3 * count)
+        all = NAN;
     for (size_t i = 0; i < count; i++) {
         size_t alike = 0;
         double median;
@@ -231,7 +242,7 @@ static void medians_find(struct rated *flows, size_t count, double *rates)
         for (size_t k = i; k < count; k++)
             if (strcmp(flows[k].from->rail, flows[i].from->rail) == 0)
                 rates[alike++] = flows[k].mbps;
-        median = alike < 4 ? NAN : statistics_median(rates, alike);
+        median = alike < 4 ? all : statistics_median(rates, alike);
         for (size_t k = i; k < count; k++)
             if (strcmp(flows[k].from->rail, flows[i].from->rail) == 0)
                 flows[k].median = median;
