@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -106,9 +107,15 @@ int history_revoke(const char *path, const struct hostlist *nodes, double now, s
         return -1;
     if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
         rv = database_failed(database, path, err);
-    for (size_t i = 0; i < nodes->count && rv == 0; i++)
+    for (size_t i = 0; i < nodes->count && rv == 0; i++) {
+        /* only the last one counts */
+        (void)database_run(database,
+                           "DELETE FROM records WHERE node = ? AND suite = 'history' AND test ="
+                           " 'revoke'",
+                           nodes->names[i], NAN);
         rv = mark_add(database, path, "revoke", nodes->names[i], NULL, NULL,
                       now > 0 ? now : clock_epoch_s(), err);
+    }
     if (rv == 0 && sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
         rv = database_failed(database, path, err);
     if (rv == 0)
