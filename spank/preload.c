@@ -33,7 +33,7 @@ enum found { FOUND, MISSING, UNKNOWN };
 
 /* Whether that proves that the library is not there, or no path to it: root may not be allowed what
  * the step's user is, and what a file system fails with may pass. */
-static bool tells_absence(int error)
+static bool is_absence(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG;
 }
@@ -58,11 +58,9 @@ static enum found find(const char *path, const char *if_missing, const char *if_
     else if (!has_answer)
         host_error("%s: the process that looks for %s ended without an answer", if_unknown, path);
     else if (error != 0)
-        host_error("%s: %s: %s", tells_absence(error) ? if_missing : if_unknown, path,
+        host_error("%s: %s: %s", is_absence(error) ? if_missing : if_unknown, path,
                    strerror(error));
-    return has_answer && error == 0             ? FOUND
-           : has_answer && tells_absence(error) ? MISSING
-                                                : UNKNOWN;
+    return has_answer && error == 0 ? FOUND : has_answer && is_absence(error) ? MISSING : UNKNOWN;
 }
 
 static bool has_other_nodes(const struct host_task *step)
