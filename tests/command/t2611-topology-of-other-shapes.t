@@ -26,9 +26,6 @@ fault 'leaf spine3-2' 'fail +all 4 switches like leaf9 \(0x[0-9a-f]+\) have 3 up
 fault 'uplink spine3-2 core6' 'fail +spine3-2 \(.*\) has 3 uplinks, 3 of 3 switches like it have 4: check the cable of its port 126 to core6 \(.*\) port 3$'
 fault 'uplink-narrow spine3-2 core6' 'fail +spine3-2 \(.*\) port 126 - core6 \(.*\) port 3 runs at 1x HDR \(50 Gb/s\), 63 of 64 links'
 
-sound '--nodes 8 --per-leaf 4 --spines 4'
-fault 'uplink leaf2 spine3' 'warn +leaf2 \(.*\) has 3 uplinks, 1 of 1 switches like it have 4: check the cable of its port'
-
 sound '--nodes 32 --per-leaf 8 --spines 4 --cables 2'
 fault 'uplinks-slow leaf2' 'warn +all 8 links to other switches of leaf2 \(0x[0-9a-f]+\) run at 4x EDR \(100 Gb/s\), 24 of 32 links of their kind at 4x HDR \(200 Gb/s\): look at the switch.s model, firmware and port settings before its cables$'
 fault 'uplinks-slow spine2' 'warn +all 8 links to switches below of spine2 '

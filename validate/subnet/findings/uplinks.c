@@ -10,12 +10,12 @@
  * the last leaf of a cluster that is not full. */
 #define MEANT_SMALL 0.5
 
-static struct subnet_finding *add(struct tier *tier, int a, enum verdict verdict, const char *text)
+static struct subnet_finding *add(struct tier *tier, int a, const char *text)
 {
     char name[400];
 
     tier->is_told[a] = true;
-    return tier_finding(tier, verdict,
+    return tier_finding(tier, VERDICT_FAIL,
                         subnet_device_text(tier->subnet, tier->lower[a], name, sizeof name), text);
 }
 
@@ -114,8 +114,7 @@ static void judge_missing(struct tier *tier, int a, int *peers)
              : named == 0 ? "look for the cable that is missing, "
                           : "check the cable of its ",
              missing);
-    /* one peer is no majority: both may be as they were built */
-    finding = add(tier, a, count < 2 ? VERDICT_WARN : VERDICT_FAIL, text);
+    finding = add(tier, a, text);
     finding->value = tier->up[a];
     finding->limit = usual;
 }
@@ -157,7 +156,7 @@ static void judge_across(struct tier *tier, int a, int *peers)
                  subnet_port_text(tier->subnet, peer, other, sizeof other),
                  missing[0] ? ", where " : "", missing[0] ? tier_device(tier, poor)->name : "",
                  missing[0] ? " lacks " : "", missing);
-        add(tier, a, VERDICT_FAIL, text);
+        add(tier, a, text);
         tier->is_told[b] = true;
     }
 }
@@ -245,7 +244,7 @@ static void judge_unequal(struct tier *tier, int a, int *peers)
                  subnet_device_text(tier->subnet, tier->upper[mismatch.under], under, sizeof under),
                  tier_empty_port(tier->subnet, tier->upper[mismatch.under], label, sizeof label));
     }
-    add(tier, a, VERDICT_FAIL, text);
+    add(tier, a, text);
 }
 
 /* One cable upwards more than the others: it is a node's, or another switch's. */
