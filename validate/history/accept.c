@@ -47,14 +47,6 @@ static int mark_add(sqlite3 *database, const char *path, const char *test, const
     return rv;
 }
 
-static void copy_renew(sqlite3 *database, const char *path)
-{
-    struct error err;
-
-    if (copy_write(database, path, &err) != 0)
-        fprintf(stderr, "%s; other users see the earlier history\n", err.text);
-}
-
 int history_accept(const char *path, const char *node, const char *part, const char *why,
                    double now, struct error *err)
 {

@@ -387,14 +387,6 @@ static double end_of(const struct history_run *run)
     return run->time > 0 ? run->time : clock_epoch_s();
 }
 
-static void copy_renew(sqlite3 *database, const char *path)
-{
-    struct error err;
-
-    if (copy_write(database, path, &err) != 0)
-        fprintf(stderr, "%s; other users see the history before this run\n", err.text);
-}
-
 int history_add(const char *path, const struct history_run *run, const struct history_node *nodes,
                 size_t count, const struct records *records, double keep_s, struct error *err)
 {

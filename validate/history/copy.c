@@ -87,7 +87,7 @@ static int copy_make(const char *path, const char *aside, const char *copy, stru
     return result;
 }
 
-int copy_write(sqlite3 *database, const char *path, struct error *err)
+static int copy_write(sqlite3 *database, const char *path, struct error *err)
 {
     char copy[PATH], aside[PATH];
     int result;
@@ -99,4 +99,12 @@ int copy_write(sqlite3 *database, const char *path, struct error *err)
     result = copy_make(path, aside, copy, err);
     sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
     return result;
+}
+
+void copy_renew(sqlite3 *database, const char *path)
+{
+    struct error err;
+
+    if (copy_write(database, path, &err) != 0)
+        fprintf(stderr, "%s; other users see the earlier history\n", err.text);
 }

@@ -53,11 +53,10 @@ sqlite3 *database_open(const char *path, struct error *err);
  * without *is_there when there is no file, or nothing in it. */
 sqlite3 *database_read(const char *path, bool *is_there, struct error *err);
 
-/* Makes the copy for all others anew, PATH.copy of mode 0644, whole or not at all. database: the
- * one at path, open for writing outside a transaction. Returns 0, or -1 with err: the former copy
- * stays.
- */
-int copy_write(sqlite3 *database, const char *path, struct error *err);
+/* Makes the copy for all others anew, PATH.copy of mode 0644, whole or not at all: where that fails
+ * the former copy stays, which is told on standard error. database: the one at path, open for
+ * writing outside a transaction. */
+void copy_renew(sqlite3 *database, const char *path);
 /* Opens the copy. NULL with err. */
 sqlite3 *copy_read(const char *path, struct error *err);
 
