@@ -43,8 +43,8 @@ ROW(integer, CERTIFY_ALLOCATE_TRIES, 3, "jobs", "chosen 2026-11", "with fewer no
 ROW(integer, CERTIFY_SHORT_JOB_MIN, 5, "min", "chosen 2026-11", "time limit of a job for check or certificates beyond its steps") \
 ROW(integer, CERTIFY_BATTERY_BESIDES_MIN, 2, "min", "chosen 2026-11", "time limit of the battery's job beyond its stages") \
 ROW(integer, CERTIFY_RESERVED_BESIDES_MIN, 5, "min", "chosen 2026-11", "a reservation lasts so much longer than its jobs") \
-/* users' reports of suspects */ \
 ROW(integer, CERTIFY_REVOKE_STEPS, 4, "steps", "chosen 2026-11", "that revoke certificates from before earlier failures, of one time each") \
+/* users' reports of suspects */ \
 ROW(integer, SUSPECTS_PARTNERS, 2, "nodes", "chosen 2026-11", "certified together with each suspect") \
 ROW(integer, SUSPECTS_OF_USER, 16, "nodes", "chosen 2026-11", "that one user may report within a day") \
 ROW(integer, SUSPECTS_DAY_S, 86400, "s", "chosen 2026-11", "that day") \
