@@ -232,8 +232,7 @@ struct work {
     struct netif_report *report;
     struct netif_journal journal;
     bool is_dirty;
-    bool
-        lacks_roce; /* a directory for RoCE that could not be made for other reasons than its own */
+    bool lacks_roce; /* a directory for RoCE, for want of the journal or memory */
     struct change *changes;
     size_t change_count;
 };
