@@ -276,13 +276,15 @@ void localization_self_reports(const struct localization *localization,
         }
         if (is_known)
             weigh_ends(&self_reports, record, ends, verdicts);
-        for (int k = 0; k < 2; k++)
-            if (verdicts[k] == VERDICT_FAIL &&
-                doubt_of(&self_reports, record, ends[k]) != CONFIRMED)
-                report_doubt(names[k], record, doubt_of(&self_reports, record, ends[k]), report,
-                             context);
+        for (int k = 0; k < 2; k++) {
+            enum message_retest doubt =
+                verdicts[k] == VERDICT_FAIL ? doubt_of(&self_reports, record, ends[k]) : CONFIRMED;
+
+            if (doubt != CONFIRMED)
+                report_doubt(names[k], record, doubt, report, context);
             else if (verdicts[k] != VERDICT_NONE)
                 report(context, names[k], verdicts[k], record);
+        }
     }
     free(self_reports.blames);
     free(self_reports.is_inside);
