@@ -43,10 +43,12 @@ let_go() {
 
 # A job that ends when the file $work/go-on-NAME is there; its id.
 held_job() { # NAME
-    printf '#!/bin/sh\nuntil [ -e %s/go-on-%s ]; do sleep 0.1; done\n' "$work" "$1" >"$work/job-$1"
+    printf '#!/bin/sh\ntouch "%s/runs-$SLURM_JOB_ID"\nuntil [ -e %s/go-on-%s ]; do sleep 0.1; done\n' \
+        "$work" "$work" "$1" >"$work/job-$1"
     lab run sbatch --parsable -n1 -w n1 -o /dev/null -D /tmp "$work/job-$1"
 }
 
-is_running() { [ "$(lab run squeue -h -j "$1" -o %T)" = RUNNING ]; } # JOB
+# Slurm has a job run while its prolog does.
+is_running() { [ -e "$work/runs-$1" ]; } # JOB
 
 no_jobs() { [ -z "$(lab run squeue -h)" ]; }
