@@ -134,12 +134,13 @@ static int campaign_look(struct campaigning *doing, const struct cluster *cluste
     int rv = 0;
 
     campaign_clear(&doing->campaign);
-    if (campaign_read(path, doing->name, NULL, &doing->campaign, err) < 0)
+    if (campaign_read(path, doing->name, cluster->name, NULL, &doing->campaign, err) < 0)
         return -1;
     rv = nodes_find(doing, cluster, &nodes, err);
     campaign_clear(&doing->campaign);
     if (rv == 0)
-        rv = campaign_read(path, doing->name, &nodes, &doing->campaign, err) < 0 ? -1 : 0;
+        rv = campaign_read(path, doing->name, cluster->name, &nodes, &doing->campaign, err) < 0 ? -1
+                                                                                                : 0;
     hostlist_clear(&nodes);
     return rv;
 }
@@ -331,7 +332,8 @@ static bool has_more(const struct campaigning *doing, int runs)
     struct error err;
     bool is_there;
 
-    if (campaign_read(doing->base->conf.history_path, doing->name, NULL, &campaign, &err) < 0)
+    if (campaign_read(doing->base->conf.history_path, doing->name, doing->campaign.cluster, NULL,
+                      &campaign, &err) < 0)
         return false;
     is_there = campaign.runs > runs;
     campaign_clear(&campaign);

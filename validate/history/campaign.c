@@ -29,7 +29,6 @@ struct reading {
     struct campaign *campaign;
     struct name_index index; /* of its nodes */
     char *run;               /* the newest so far */
-    char cluster[256];       /* ... of which it is; "": not known */
     struct hostlist told;    /* the nodes that it named */
     int *tries;              /* of each node */
 };
@@ -54,7 +53,7 @@ static int run_row(sqlite3_stmt *statement, void *context)
 {
     struct reading *reading = context;
     struct campaign *campaign = reading->campaign;
-    const char *run = database_text(statement, 5);
+    const char *run = database_text(statement, 5), *cluster = database_text(statement, 6);
     double begin = sqlite3_column_double(statement, 0) - sqlite3_column_double(statement, 1);
 
     if (!reading->run || strcmp(run, reading->run) != 0) {
@@ -67,7 +66,8 @@ static int run_row(sqlite3_stmt *statement, void *context)
         if (!reading->run)
             return -1;
     }
-    text_put(reading->cluster, sizeof reading->cluster, "%s", database_text(statement, 6));
+    if (*cluster)
+        text_put(campaign->cluster, sizeof campaign->cluster, "%s", cluster);
     campaign->last = sqlite3_column_double(statement, 0);
     campaign->wanted = (size_t)sqlite3_column_double(statement, 3);
     text_put(campaign->level, sizeof campaign->level, "%s", database_text(statement, 2));
@@ -85,9 +85,10 @@ static int read_runs(const char *path, const struct hostlist *nodes, struct read
         &(struct database_query){
             .query = "SELECT runs.time, runs.seconds, runs.level, records.value, records.message,"
                      " run, cluster FROM records JOIN runs USING (run) WHERE " CAMPAIGN_RECORD
-                     " AND records.part = ?1 AND dry_run = 0"
+                     " AND records.part = ?1 AND dry_run = 0 AND " DATABASE_OF_CLUSTER
                      " ORDER BY runs.time, run, records.rowid",
             .texts = {campaign->name},
+            .cluster = campaign->cluster,
             .row = run_row,
             .context = reading},
         err);
@@ -143,14 +144,16 @@ static int read_states(const char *path, struct reading *reading, struct error *
     int rv = 0;
 
     if (!campaign->is_named && /* then those that were tested are known */
-        database_query(
-            path,
-            &(struct database_query){
-                .query = "SELECT DISTINCT node FROM nodes WHERE time >= ?4 ORDER BY node",
-                .number = campaign->begin,
-                .row = name_row,
-                .context = nodes},
-            err) < 0)
+        database_query(path,
+                       &(struct database_query){
+                           .query =
+                               "SELECT DISTINCT node FROM nodes JOIN runs USING (run)"
+                               " WHERE nodes.time >= ?4 AND " DATABASE_OF_CLUSTER " ORDER BY node",
+                           .number = campaign->begin,
+                           .cluster = campaign->cluster,
+                           .row = name_row,
+                           .context = nodes},
+                       err) < 0)
         return -1;
     campaign->states = calloc(nodes->count + 1, sizeof *campaign->states);
     reading->tries = calloc(nodes->count + 1, sizeof *reading->tries);
@@ -171,7 +174,7 @@ static int read_states(const char *path, struct reading *reading, struct error *
                          " AND " DATABASE_OF_CLUSTER " ORDER BY nodes.time",
                 .texts = {campaign->name, catalog_fault(FAULT_NODE_AWAY)->name},
                 .number = campaign->begin,
-                .cluster = reading->cluster,
+                .cluster = campaign->cluster,
                 .row = node_row,
                 .context = reading},
             err);
@@ -183,14 +186,15 @@ static int read_states(const char *path, struct reading *reading, struct error *
     return rv < 0 ? -1 : 0;
 }
 
-int campaign_read(const char *path, const char *name, const struct hostlist *nodes,
-                  struct campaign *campaign, struct error *err)
+int campaign_read(const char *path, const char *name, const char *cluster,
+                  const struct hostlist *nodes, struct campaign *campaign, struct error *err)
 {
     struct reading reading = {.campaign = campaign};
     int count;
 
     *campaign = (struct campaign){0};
     text_put(campaign->name, sizeof campaign->name, "%s", name);
+    text_put(campaign->cluster, sizeof campaign->cluster, "%s", cluster ? cluster : "");
     count = read_runs(path, nodes, &reading, err);
     if (count >= 0 && read_states(path, &reading, err) != 0)
         count = -1;
@@ -238,14 +242,33 @@ int campaign_records(const struct campaign *campaign, struct records *records)
     return records_add_nodes(campaign, &campaign->nodes, records);
 }
 
-int campaign_names(const char *path, struct hostlist *names, struct error *err)
+struct listing {
+    struct hostlist *names, *clusters;
+};
+
+static int listing_row(sqlite3_stmt *statement, void *context)
 {
+    const struct listing *listing = context;
+
+    return hostlist_append(listing->names, database_text(statement, 0)) == 0
+               ? hostlist_append(listing->clusters, database_text(statement, 1))
+               : -1;
+}
+
+int campaign_list(const char *path, const char *name, struct hostlist *names,
+                  struct hostlist *clusters, struct error *err)
+{
+    struct listing listing = {names, clusters};
+
     return database_query(path,
                           &(struct database_query){
-                              .query = "SELECT part FROM records WHERE " CAMPAIGN_RECORD
-                                       " AND part NOT NULL GROUP BY part ORDER BY min(time)",
-                              .row = name_row,
-                              .context = names},
+                              .query = "SELECT part, cluster FROM records JOIN runs USING (run)"
+                                       " WHERE " CAMPAIGN_RECORD " AND part NOT NULL"
+                                       " AND (?1 IS NULL OR part = ?1)"
+                                       " GROUP BY part, cluster ORDER BY min(records.time)",
+                              .texts = {name},
+                              .row = listing_row,
+                              .context = &listing},
                           err) < 0
                ? -1
                : 0;

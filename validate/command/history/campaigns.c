@@ -24,8 +24,9 @@ static void print_record(const struct campaign *campaign)
 
 static void add_heading(struct table *table)
 {
-    static const char *const names[] = {"CAMPAIGN",  "LEVEL",  "BEGAN",   "LAST RUN", "RUNS",
-                                        "CERTIFIED", "FAILED", "UNKNOWN", "LEFT",     "OF"};
+    static const char *const names[] = {"CAMPAIGN", "CLUSTER", "LEVEL",     "BEGAN",
+                                        "LAST RUN", "RUNS",    "CERTIFIED", "FAILED",
+                                        "UNKNOWN",  "LEFT",    "OF"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         table_cell(table, VERDICT_NONE, "%s", names[i]);
@@ -39,6 +40,7 @@ static void add_row(const struct campaign *campaign, struct table *table)
     char text[32];
 
     table_cell(table, VERDICT_NONE, "%s", campaign->name);
+    table_cell(table, VERDICT_NONE, "%s", *campaign->cluster ? campaign->cluster : "-");
     table_cell(table, VERDICT_NONE, "%s", campaign->level);
     table_cell(table, VERDICT_NONE, "%s", history_time(campaign->begin, text));
     table_cell(table, VERDICT_NONE, "%s", history_time(campaign->last, text));
@@ -77,39 +79,51 @@ static void print_all_nodes(const struct campaign *campaign)
     print_nodes(campaign, CAMPAIGN_LEFT, "left");
 }
 
+static void print_one(const struct campaign *campaign)
+{
+    struct table table = {0};
+
+    add_heading(&table);
+    add_row(campaign, &table);
+    table_print(&table, stdout, table_has_colour(stdout));
+    print_all_nodes(campaign);
+    table_clear(&table);
+}
+
 int history_campaigns(const char *path, const char *name, bool as_json)
 {
-    struct campaign campaign = {0};
-    struct hostlist names = {0};
+    struct hostlist names = {0}, clusters = {0};
     struct table table = {0};
     struct error err;
     size_t found = 0;
-    int rv = name ? hostlist_append(&names, name) : campaign_names(path, &names, &err);
+    int rv = campaign_list(path, name, &names, &clusters, &err);
 
     add_heading(&table);
     for (size_t i = 0; rv == 0 && i < names.count; i++) {
-        campaign_clear(&campaign); /* the last one stays, for its nodes */
-        rv = campaign_read(path, names.names[i], NULL, &campaign, &err);
-        if (rv <= 0)
-            continue;
-        rv = 0;
-        found++;
-        if (as_json)
+        struct campaign campaign;
+
+        rv = campaign_read(path, names.names[i], clusters.names[i], NULL, &campaign, &err);
+        if (rv < 0)
+            break;
+        found += rv > 0;
+        if (rv > 0 && as_json)
             print_record(&campaign);
-        else
+        else if (rv > 0 && name)
+            print_one(&campaign);
+        else if (rv > 0)
             add_row(&campaign, &table);
+        campaign_clear(&campaign);
+        rv = 0;
     }
     if (rv < 0)
         fprintf(stderr, "muster history: %s\n", err.text);
     else if (found == 0)
         fprintf(stderr, "muster history: no campaign%s%s in %s\n", name ? " " : "",
                 name ? name : "", path);
-    if (found > 0 && !as_json)
+    if (found > 0 && !as_json && !name)
         table_print(&table, stdout, table_has_colour(stdout));
-    if (found > 0 && !as_json && name)
-        print_all_nodes(&campaign);
-    campaign_clear(&campaign);
     hostlist_clear(&names);
+    hostlist_clear(&clusters);
     table_clear(&table);
     return rv < 0 ? COMMAND_UNKNOWN : COMMAND_PASS;
 }

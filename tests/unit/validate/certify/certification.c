@@ -2170,7 +2170,7 @@ static int campaign(const char *name, struct campaign *campaign)
     job_tries = 0;
     status = go(&base, certify_campaign);
     *campaign = (struct campaign){0};
-    campaign_read(base.conf.history_path, name, NULL, campaign, &err);
+    campaign_read(base.conf.history_path, name, NULL, NULL, campaign, &err);
     certify_clear(&base);
     return status;
 }
@@ -2322,21 +2322,29 @@ static void asks_for_nodes_that_no_record_names(void)
 
     snprintf(path, sizeof path, "%s/history.db", directory);
     records_add(&records, &record);
-    unlink(path);
-    history_add(
-        path,
-        &(struct history_run){.run = "r0", .level = "quick", .time = record_now_s(), .seconds = 60},
-        &(struct history_node){.node = "n1",
-                               .verdict = VERDICT_PASS,
-                               .certified_until = "2036-01-01 00:00 UTC",
-                               .rail_mbps = NAN},
-        1, &records, 0, &err);
     keeps_history = true;
-    is_int(campaign("old", &found), COMMAND_USAGE, "a campaign whose nodes are not known ends");
-    is_int((long long)found.counts[CAMPAIGN_LEFT], NODES - 1, "... and is not complete");
+    for (int i = 0; i < 2; i++) {
+        unlink(path);
+        history_add(path,
+                    &(struct history_run){.run = "r0",
+                                          .cluster = i == 0 ? "made-up" : "another",
+                                          .level = "quick",
+                                          .time = record_now_s(),
+                                          .seconds = 60},
+                    &(struct history_node){.node = "n1",
+                                           .verdict = VERDICT_PASS,
+                                           .certified_until = "2036-01-01 00:00 UTC",
+                                           .rail_mbps = NAN},
+                    1, &records, 0, &err);
+        is_int(campaign("old", &found), i == 0 ? COMMAND_USAGE : COMMAND_FAIL,
+               i == 0 ? "a campaign whose nodes are not known ends"
+                      : "... one of another cluster is not asked for its nodes");
+        if (i == 0)
+            is_int((long long)found.counts[CAMPAIGN_LEFT], NODES - 1, "... and is not complete");
+        campaign_clear(&found);
+    }
     keeps_history = false;
     records_clear(&records);
-    campaign_clear(&found);
 }
 
 /* MUNGE fails on each node once the tests are over. */

@@ -18,7 +18,8 @@ enum { HOUR = 3600, NODES = 8, MANY = 5000 };
 
 static const double now = 1795190000;
 static char path[] = "/tmp/muster-campaign-XXXXXX";
-static const char *of_cluster; /* of what is added */
+static const char *of_cluster;    /* of what is added */
+static const char *asked_cluster; /* NULL: any */
 
 /* A run of that level so long before now, 60 s long, with one node; campaign, nodes: NULL: of none.
  */
@@ -64,7 +65,7 @@ static void is_campaign(const char *name, const char *expected, const char *what
     struct error err;
     char text[200] = "error";
 
-    if (campaign_read(path, name, NULL, &campaign, &err) >= 0) {
+    if (campaign_read(path, name, asked_cluster, NULL, &campaign, &err) >= 0) {
         campaign_describe(&campaign, text, sizeof text);
         campaign_clear(&campaign);
     }
@@ -74,10 +75,10 @@ static void is_campaign(const char *name, const char *expected, const char *what
 static void histories(void)
 {
     struct campaign campaign;
-    struct hostlist names = {0}, nodes = {0};
+    struct hostlist names = {0}, clusters = {0}, nodes = {0};
     struct error err;
 
-    is_int(campaign_read(path, "spring", NULL, &campaign, &err), 0, "no run, no campaign");
+    is_int(campaign_read(path, "spring", NULL, NULL, &campaign, &err), 0, "no run, no campaign");
     campaign_clear(&campaign);
     add("r0", 9 * HOUR, NULL, NULL, "quick", "n3", VERDICT_PASS, FAULT_NONE);
     add("r1", 8 * HOUR, "spring", "n[1-4]", "standard", "n1", VERDICT_PASS, FAULT_NONE);
@@ -108,25 +109,29 @@ static void histories(void)
     add("r12", 60, "autumn", NULL, "quick", "n1", VERDICT_PASS, FAULT_NONE);
     is_campaign("autumn", "1 of 4 nodes certified (quick), 3 left",
                 "where the nodes are not known by name their number is");
-    campaign_read(path, "autumn", NULL, &campaign, &err);
+    campaign_read(path, "autumn", NULL, NULL, &campaign, &err);
     ok(!campaign.is_named, "... which is said");
     campaign_clear(&campaign);
-    is_int(campaign_names(path, &names, &err), 0, "all campaigns");
+    is_int(campaign_list(path, NULL, &names, &clusters, &err), 0, "all campaigns");
     ok(names.count == 2 && strcmp(names.names[0], "spring") == 0, "... the oldest first");
     hostlist_expand("n[1,5]", &nodes, &err);
-    is_int(campaign_read(path, "spring", &nodes, &campaign, &err), 1,
+    is_int(campaign_read(path, "spring", NULL, &nodes, &campaign, &err), 1,
            "other nodes may be asked for");
     is_int((long long)campaign.counts[CAMPAIGN_LEFT], 1, "... of which those are left");
     ok(fabs(campaign.begin - (now - 8 * HOUR - 60)) < 1,
        "it began with the beginning of its first run");
     campaign_clear(&campaign);
     hostlist_clear(&names);
+    hostlist_clear(&clusters);
     hostlist_clear(&nodes);
 }
 
 /* The other one has a node n2 as well. */
 static void heeds_its_own_cluster(void)
 {
+    struct hostlist names = {0}, clusters = {0};
+    struct error err;
+
     of_cluster = "red";
     add("c1", 50, "twins", "n[1-4]", "quick", "n1", VERDICT_PASS, FAULT_NONE);
     of_cluster = "blue";
@@ -137,6 +142,21 @@ static void heeds_its_own_cluster(void)
     add("c3", 30, NULL, NULL, "quick", "n2", VERDICT_PASS, FAULT_NONE);
     is_campaign("twins", "2 of 4 nodes certified (quick), 2 left",
                 "... unless nobody knows which that is");
+    of_cluster = "blue";
+    add("c4", 20, "twins", "n[5-8]", "standard", "n5", VERDICT_PASS, FAULT_NONE);
+    of_cluster = NULL;
+    asked_cluster = "red";
+    is_campaign("twins", "2 of 4 nodes certified (quick), 2 left",
+                "a campaign of that name on another cluster is another one");
+    asked_cluster = "blue";
+    is_campaign("twins", "1 of 4 nodes certified (standard), 3 left", "... with its own nodes");
+    asked_cluster = NULL;
+    is_int(campaign_list(path, "twins", &names, &clusters, &err), 0, "both are listed");
+    ok(clusters.count == 2 && strcmp(clusters.names[0], "red") == 0 &&
+           strcmp(clusters.names[1], "blue") == 0,
+       "... each with its cluster");
+    hostlist_clear(&names);
+    hostlist_clear(&clusters);
 }
 
 /* Names of no order, of which a list does not fit into one record. */
@@ -170,7 +190,7 @@ static void knows_thousands_of_nodes(void)
                                                   .rail_mbps = NAN},
                            1, &records, 0, &err),
                0, "run %d of it is added", run);
-    is_int(campaign_read(path, "summer", NULL, &found, &err), 1, "... and read");
+    is_int(campaign_read(path, "summer", NULL, NULL, &found, &err), 1, "... and read");
     is_int(found.runs, 2, "... of two runs");
     ok(found.is_named, "... all nodes are known");
     for (size_t i = 0; i < MANY && found.nodes.count == MANY; i++)
@@ -182,7 +202,7 @@ static void knows_thousands_of_nodes(void)
     history_add(
         path, &(struct history_run){.run = "s2", .level = "quick", .time = now + 2, .seconds = 60},
         NULL, 0, &records, 0, &err);
-    campaign_read(path, "summer", NULL, &found, &err);
+    campaign_read(path, "summer", NULL, NULL, &found, &err);
     ok(!found.is_named, "where a part is not there they are not known");
     is_int((long long)found.wanted, MANY, "... but for their number");
     records.count++;
