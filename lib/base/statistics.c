@@ -43,6 +43,18 @@ double statistics_median(const double *samples, size_t count)
     return median;
 }
 
+double statistics_quantile(const double *samples, size_t count, double share)
+{
+    double *copy = sorted(samples, &count);
+    double quantile;
+
+    if (!copy)
+        return NAN;
+    quantile = copy[(size_t)(share * (double)(count - 1))];
+    free(copy);
+    return quantile;
+}
+
 void statistics_interval(const double *samples, size_t count, double *low, double *high)
 {
     double *copy = sorted(samples, &count);

@@ -9,6 +9,10 @@
 /* The median; NAN when there is no sample. Even counts: the mean of the two middle ones. */
 double statistics_median(const double *samples, size_t count);
 
+/* The sample that at most that share of all, from 0 to 1, is below: no mean of two; NAN when there
+ * is no sample. */
+double statistics_quantile(const double *samples, size_t count, double share);
+
 /* The non-parametric 95 % interval of the median: the order statistics of ranks
  * floor((n - 1.96 sqrt n) / 2) and ceil(1 + (n + 1.96 sqrt n) / 2), counted from 1 and held inside
  * 1..n, so the range for fewer than 6 samples (Hoefler and Belli, SC'15, section 3.1.3). NAN both

@@ -2,9 +2,12 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/statistics.h"
+#include "lib/constants/certify_constants.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/report/run_report.h"
 
@@ -43,21 +46,26 @@ static bool is_bandwidth(const struct record *record)
            record->node && record->peer && catalog_is_metric(record->metric, METRIC_BANDWIDTH);
 }
 
-/* The limit that all pairs of a rail are held to, said once: of the slowest NIC where speeds
- * differ; not where no speed is nominal. */
-static void rail_limit(struct certify *certify, const char *rail)
+/* The limit that all pairs of a rail are held to, said once: by a lower quantile where speeds
+ * differ; not where no speed is nominal. speeds: room for all nodes. */
+static void rail_limit(struct certify *certify, const char *rail, double *speeds)
 {
     struct record record = RECORD_INIT;
-    double stated = conf_nominal_mbps(&certify->conf, rail), nominal = NAN;
+    double stated = conf_nominal_mbps(&certify->conf, rail), nominal;
 
+    for (size_t i = 0; i < certify->count; i++)
+        speeds[i] = NAN;
     for (size_t i = 0; i < certify->records.count; i++) {
         const struct record *speed = &certify->records.items[i];
+        const struct node_run *node_run = is_speed(speed) && strcmp(speed->part, rail) == 0
+                                              ? certify_node_run(certify, speed->node)
+                                              : NULL;
 
-        if (is_speed(speed) && strcmp(speed->part, rail) == 0)
-            nominal = fmin(nominal, speed->value);
+        if (node_run)
+            speeds[node_run - certify->node_runs] = speed->value;
     }
-    if (stated > 0)
-        nominal = stated;
+    nominal =
+        stated > 0 ? stated : statistics_quantile(speeds, certify->count, CERTIFY_SPEED_SHARE);
     if (!(nominal > 0))
         return;
     record.suite = "certify";
@@ -72,15 +80,17 @@ static void rail_limit(struct certify *certify, const char *rail)
 
 static void limits(struct certify *certify)
 {
+    double *speeds = malloc((certify->count + 1) * sizeof *speeds);
     struct hostlist rails = {0};
 
-    for (size_t i = 0; i < certify->records.count; i++)
+    for (size_t i = 0; speeds && i < certify->records.count; i++)
         if (is_bandwidth(&certify->records.items[i]) &&
             !hostlist_contains(&rails, certify->records.items[i].part))
             hostlist_append(&rails, certify->records.items[i].part);
     for (size_t i = 0; i < rails.count; i++)
-        rail_limit(certify, rails.names[i]);
+        rail_limit(certify, rails.names[i], speeds);
     hostlist_clear(&rails);
+    free(speeds);
 }
 
 static void stage_record(struct certify *certify, enum stage stage, const char *metric,

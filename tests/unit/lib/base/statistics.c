@@ -15,6 +15,11 @@ int main(void)
     is_near(statistics_median(even, 4), 2.5, 0, "an even count has the mean of the middle two");
     ok(isnan(statistics_median(samples + 1, 1)), "no sample has no median");
     ok(isnan(statistics_median(NULL, 0)), "... nor has nothing");
+    is_near(statistics_quantile(samples, 6, 0), 1, 0, "the least is a quantile");
+    is_near(statistics_quantile(samples, 6, 1), 5, 0, "... and the greatest");
+    is_near(statistics_quantile(samples, 6, 0.25), 2, 0, "... one sample is below a quarter's");
+    is_near(statistics_quantile(even, 4, 0.5), 2, 0, "... of two middle ones the lower");
+    ok(isnan(statistics_quantile(samples + 1, 1, 0.5)), "no sample has no quantile");
     statistics_interval(even, 4, &low, &high);
     is_near(low, 1, 0, "few samples: the interval begins at the least");
     is_near(high, 4, 0, "... and ends at the greatest");

@@ -23,6 +23,7 @@
 #include "tests/unit/tap.h"
 #include "validate/certify/campaign.h"
 #include "validate/certify/choose/allocate.h"
+#include "validate/certify/report/run_report.h"
 #include "validate/certify/state/estimate.h"
 #include "validate/certify/step/step_setup.h"
 #include "validate/command/command.h"
@@ -2851,6 +2852,52 @@ static void estimates(void)
     records_clear(&certify.records);
 }
 
+/* Nodes of 100 and 200 Gb/s, so many of the slower ones. Returns the limit that reports hold the
+ * rail to. */
+static double limit_of_speeds(int slower)
+{
+    enum { MANY = 16 };
+    static char texts[MANY][8];
+    static const char *many[MANY];
+    static struct node_run runs[MANY];
+    static struct certify certify;
+    struct record record = {.suite = "links", .test = "links", .part = "eth1", .unit = "Mb/s"};
+    double limit = NAN;
+
+    certify = (struct certify){.node_runs = runs, .count = MANY};
+    conf_defaults(&certify.conf);
+    record.metric = catalog_metrics[METRIC_SPEED].name;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(texts[i], sizeof texts[i], "m%d", i);
+        runs[i].name = record.node = many[i] = texts[i];
+        record.value = i < slower ? 1e5 : 2e5;
+        for (int k = i < slower ? 0 : 3; k < 4; k++) /* slow ones are looked at again */
+            records_add(&certify.records, &record);
+    }
+    name_index_build(many, MANY, &certify.by_name);
+    record.metric = catalog_metrics[METRIC_BANDWIDTH].name;
+    record.peer = many[0];
+    records_add(&certify.records, &record);
+    certify_facts(&certify);
+    for (size_t i = 0; i < certify.records.count; i++) {
+        const struct record *found = &certify.records.items[i];
+
+        if (catalog_is_suite(found->suite, SUITE_CERTIFY) &&
+            catalog_is_metric(found->metric, METRIC_BANDWIDTH))
+            limit = found->limit;
+    }
+    name_index_clear(&certify.by_name);
+    records_clear(&certify.records);
+    conf_clear(&certify.conf);
+    return limit;
+}
+
+static void reports_hold_a_rail_to_the_speed_of_its_slower_nodes(void)
+{
+    is_near(limit_of_speeds(8), 0.8 * 1e5, 1, "half of the nodes are slower: a rail's limit");
+    is_near(limit_of_speeds(1), 0.8 * 2e5, 1, "... one came up slow: it does not set the limit");
+}
+
 int main(void)
 {
     char command[64];
@@ -2859,6 +2906,7 @@ int main(void)
     if (!mkdtemp(directory))
         tap_skip_all("no directory: %m");
     estimates();
+    reports_hold_a_rail_to_the_speed_of_its_slower_nodes();
     one_run();
     slow_rails();
     losses();
