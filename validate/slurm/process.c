@@ -112,7 +112,8 @@ static void close_pair(int pair[2])
             close(pair[i]);
 }
 
-/* In the child, up to exec. What fails is told over the pipe, which exec closes. */
+/* In the child, up to exec, with all signals blocked at first: a handler of ours would take what is
+ * meant for the program. What fails is told over the pipe, which exec closes. */
 static void __attribute__((noreturn))
 child_run(const struct process *process, pid_t parent, int in, int out, int error, int failed)
 {
@@ -125,12 +126,12 @@ child_run(const struct process *process, pid_t parent, int in, int out, int erro
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which clears it */
     if (getppid() != parent)
         _exit(127);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     for (int i = 0; process->environment && process->environment[i]; i++)
         putenv((char *)(uintptr_t)process->environment[i]);
     if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(error, 2) >= 0)
@@ -262,6 +263,7 @@ int process_run(const struct process *process, struct process_result *result, st
     struct stream streams[2] = {{.fd = -1}, {.fd = -1, .is_error = true}};
     int status = 0, reason = 0, rv = -1;
     struct sigaction ignore = {.sa_handler = SIG_IGN}, saved;
+    sigset_t all, before;
     pid_t pid, parent = getpid();
 
     *result = (struct process_result){.end = PROCESS_EXITED};
@@ -278,13 +280,16 @@ int process_run(const struct process *process, struct process_result *result, st
         error_set(err, "cannot start %s: %m", process->argv[0]);
         goto done;
     }
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
     pid = fork();
+    if (pid == 0)
+        child_run(process, parent, in[0], out[1], error[1], failed[1]);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     if (pid < 0) {
         error_set(err, "cannot start %s: %m", process->argv[0]);
         goto done;
     }
-    if (pid == 0)
-        child_run(process, parent, in[0], out[1], error[1], failed[1]);
     setpgid(pid, pid); /* whoever comes first */
     close(failed[1]);
     close(out[1]);

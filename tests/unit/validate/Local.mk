@@ -264,7 +264,7 @@ tests_unit_validate_slurm_pending_t_SOURCES = tests/unit/validate/slurm/pending.
 tests_unit_validate_slurm_pending_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_process_t_SOURCES = tests/unit/validate/slurm/process.c validate/slurm/complaint.c \
 	validate/slurm/process.c validate/slurm/user.c
-tests_unit_validate_slurm_process_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=kill
+tests_unit_validate_slurm_process_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=kill,--wrap=setpgid
 tests_unit_validate_slurm_ran_t_SOURCES = tests/unit/validate/slurm/ran.c validate/slurm/complaint.c \
 	validate/slurm/process.c validate/slurm/ran.c validate/slurm/show.c validate/slurm/user.c
 tests_unit_validate_slurm_ran_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)

@@ -118,6 +118,35 @@ int __wrap_kill(pid_t pid, int number)
     return __real_kill(pid, number);
 }
 
+static bool is_early; /* a signal comes before the child is the program */
+
+int __real_setpgid(pid_t pid, pid_t group);
+int __wrap_setpgid(pid_t pid, pid_t group);
+int __wrap_setpgid(pid_t pid, pid_t group)
+{
+    if (is_early && pid == 0)
+        raise(SIGTERM);
+    return __real_setpgid(pid, group);
+}
+
+static void take_signal(int number)
+{
+    (void)number;
+}
+
+static void ends_by_a_signal_before_exec(void)
+{
+    struct process_result result;
+
+    signal(SIGTERM, take_signal);
+    is_early = true;
+    result = run("exit 0", NULL, 10, NULL, NULL);
+    is_early = false;
+    signal(SIGTERM, SIG_DFL);
+    ok(result.end == PROCESS_SIGNALED && result.status == SIGTERM,
+       "a signal between fork and exec ends the program, and no handler of ours takes it");
+}
+
 static void is_left_where_it_hangs(void)
 {
     struct process_result result;
@@ -331,6 +360,7 @@ int main(void)
     is_int(process_run(&(struct process){.argv = nothing, .deadline_s = 1}, &result, &err), -1,
            "a program that is not there is an error");
     has_str(err.text, "cannot start /no/such/program: No such file", "... which is told");
+    ends_by_a_signal_before_exec();
     is_left_where_it_hangs();
     is_the_users();
     is_read_meanwhile();
