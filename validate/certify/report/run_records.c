@@ -3,6 +3,10 @@
 
 #include "validate/certify/report/run_records.h"
 
+#include <stdlib.h>
+
+#include "validate/history/history.h"
+
 void certify_record(struct certify *certify, const struct record *record)
 {
     struct record complete = *record;
@@ -68,6 +72,22 @@ static void write_live(struct certify *certify, struct node_run *node_run)
     snprintf(event.node, sizeof event.node, "%s", node_run->name);
     outcome_text(&node_run->outcome, false, event.text, sizeof event.text);
     live_write(&certify->live, &event);
+}
+
+uint64_t *certify_fingerprints(const struct certify *certify)
+{
+    uint64_t *fingerprints = calloc(certify->count + 1, sizeof *fingerprints);
+    struct hostlist names = {calloc(certify->count + 1, sizeof *names.names), certify->count};
+
+    for (size_t i = 0; names.names && i < certify->count; i++)
+        names.names[i] = (char *)(size_t)certify->node_runs[i].name;
+    if (!fingerprints || !names.names ||
+        history_fingerprints(&certify->records, 0, &names, fingerprints) != 0) {
+        free(fingerprints);
+        fingerprints = NULL;
+    }
+    free(names.names);
+    return fingerprints;
 }
 
 void certify_stage_end(struct certify *certify, size_t asked)

@@ -2,6 +2,8 @@
 #ifndef MUSTER_CERTIFY_RUN_RECORDS_H
 #define MUSTER_CERTIFY_RUN_RECORDS_H
 
+#include <stdint.h>
+
 #include "validate/certify/state/run.h"
 
 /* What a run finds, as records and on the line of progress. */
@@ -23,6 +25,9 @@ void certify_all(struct certify *certify, const struct hostlist *names, enum sta
 void certify_all_fault(struct certify *certify, const struct hostlist *names, enum stage stage,
                        enum verdict verdict, enum fault_code code, const char *test,
                        const char *message);
+/* The fingerprint of each node by its facts so far (history_fingerprints()); malloc'd. NULL: no
+ * memory. */
+uint64_t *certify_fingerprints(const struct certify *certify);
 /* Ends a stage's line of progress: how many of the nodes are good. */
 void certify_stage_end(struct certify *certify, size_t asked);
 

@@ -34,15 +34,10 @@ void certify_decline(struct certify *certify, enum stage stage, size_t first,
 {
     size_t end = certify->records.count, count = 0;
     struct history_query *queries = calloc(end - first + 1, sizeof *queries);
-    uint64_t *fingerprints = calloc(certify->count + 1, sizeof *fingerprints);
-    struct hostlist names = {calloc(certify->count + 1, sizeof *names.names), certify->count};
+    uint64_t *fingerprints = certify_fingerprints(certify);
     struct error err = {"no memory"};
-    bool is_known;
+    bool is_known = queries && fingerprints;
 
-    for (size_t i = 0; names.names && i < certify->count; i++)
-        names.names[i] = (char *)(size_t)certify->node_runs[i].name;
-    is_known = queries && fingerprints && names.names &&
-               history_fingerprints(&certify->records, 0, &names, fingerprints) == 0;
     for (size_t i = first; is_known && i < end; i++) {
         const struct record *record = &certify->records.items[i];
         const struct node_run *node_run =
@@ -67,7 +62,6 @@ void certify_decline(struct certify *certify, enum stage stage, size_t first,
             decline_record(certify, stage, i, &queries[query]);
         query++;
     }
-    free(names.names);
     free(fingerprints);
     free(queries);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "validate/certify/report/run_records.h"
 #include "validate/certify/state/run.h"
 #include "validate/compare/hints.h"
 #include "validate/history/history.h"
@@ -114,15 +115,11 @@ static void hints_query_history(struct hints *hints)
 {
     const struct certify *certify = hints->certify;
     struct history_query *queries = calloc(hints->count + 1, sizeof *queries);
-    uint64_t *fingerprints = calloc(certify->count + 1, sizeof *fingerprints);
-    struct hostlist names = {calloc(certify->count + 1, sizeof *names.names), certify->count};
+    uint64_t *fingerprints = certify_fingerprints(certify);
     struct error err = {"no memory"};
     bool is_known = false;
 
-    for (size_t i = 0; names.names && i < certify->count; i++)
-        names.names[i] = (char *)(size_t)certify->node_runs[i].name;
-    if (queries && fingerprints && names.names &&
-        history_fingerprints(&certify->records, 0, &names, fingerprints) == 0) {
+    if (queries && fingerprints) {
         for (size_t i = 0; i < hints->count; i++)
             queries[i] =
                 (struct history_query){.node = certify->node_runs[hints->rails[i].node_run].name,
@@ -135,7 +132,6 @@ static void hints_query_history(struct hints *hints)
         hints->rails[i].figure = queries[i].figure;
     if (!is_known)
         fprintf(stderr, "muster certify: history: %s\n", err.text);
-    free(names.names);
     free(fingerprints);
     free(queries);
 }
