@@ -11,7 +11,6 @@
 
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/alike.h"
-#include "validate/history/history.h"
 #include "validate/history/node_status.h"
 #include "validate/policy/reason.h"
 #include "validate/policy/testing.h"
@@ -279,20 +278,23 @@ static void strike(struct certify *certify, const struct node_run *node_run,
 }
 
 /* Which strike a failure near a limit is, from 1. */
-static int strike_of(struct certify *certify, const char *node, const struct outcome_fault *fault)
+static int strike_of(struct certify *certify, const char *node, uint64_t fingerprint,
+                     const struct outcome_fault *fault)
 {
-    struct hostlist name = {(char *[]){(char *)(size_t)node}, 1};
-    uint64_t fingerprint = 0;
     struct error err;
-    int strike;
+    int strike = node_status_strike(certify->conf.history_path, certify->cluster.name, node,
+                                    fault->code, fault->part, fingerprint, (double)time(NULL),
+                                    (double)certify->conf.strike_window_s, &err);
 
-    (void)history_fingerprints(&certify->records, 0, &name, &fingerprint);
-    strike = node_status_strike(certify->conf.history_path, certify->cluster.name, node,
-                                fault->code, fault->part, fingerprint, (double)time(NULL),
-                                (double)certify->conf.strike_window_s, &err);
     if (strike < 0)
         certify_note(certify, "%s: cannot read its strikes: %s", node, err.text);
     return strike < 0 ? 1 : strike;
+}
+
+/* Whether it has stopped answering for certain. */
+static bool is_lost(const struct node_run *node_run)
+{
+    return node_run->is_silent && !node_run->is_cut_off;
 }
 
 /* Until the node has said that it was muster's gate, its drain is Slurm's. */
@@ -301,21 +303,37 @@ static enum plan_role role_of(const struct node_run *node_run)
     return node_run->plan.wants_refusal ? ROLE_FAULTY : node_run->plan.role;
 }
 
-/* Before the lock, as the history may take long to answer. */
-static void strike_count(struct certify *certify, struct node_run *node_run)
+/* The failure near a limit that the node has a strike for; NULL: none, or it is counted. */
+static const struct outcome_fault *near_of(const struct node_run *node_run)
 {
-    const struct outcome_fault *ground = outcome_ground(&node_run->outcome), *near = NULL;
+    const struct outcome_fault *ground = outcome_ground(&node_run->outcome);
 
     if (node_run->is_decided || node_run->strike > 0 || role_of(node_run) != ROLE_TEST)
-        return;
+        return NULL;
     if (ground && ground->is_near)
-        near = ground;
-    else if (node_run->outcome.is_near)
-        near = outcome_worst(&node_run->outcome);
-    if (!near)
-        return;
-    node_run->strike = strike_of(certify, node_run->name, near);
-    strike(certify, node_run, near);
+        return ground;
+    return node_run->outcome.is_near ? outcome_worst(&node_run->outcome) : NULL;
+}
+
+/* Those of all nodes, or of those that are lost. Before the lock, as the history may take long to
+ * answer. */
+static void strike_near(struct certify *certify, bool is_of_lost)
+{
+    uint64_t *fingerprints = NULL;
+
+    for (size_t i = 0; i < certify->count; i++) {
+        struct node_run *node_run = &certify->node_runs[i];
+        const struct outcome_fault *near = near_of(node_run);
+
+        if (!near || (is_of_lost && !is_lost(node_run)))
+            continue;
+        if (!fingerprints)
+            fingerprints = certify_fingerprints(certify);
+        node_run->strike =
+            strike_of(certify, node_run->name, fingerprints ? fingerprints[i] : 0, near);
+        strike(certify, node_run, near);
+    }
+    free(fingerprints);
 }
 
 /* Decides about a node, once. */
@@ -352,12 +370,6 @@ static void decide(struct actions *actions, struct node_run *node_run)
         drain_add(actions, node_run);
 }
 
-/* Whether it has stopped answering for certain. */
-static bool is_lost(const struct node_run *node_run)
-{
-    return node_run->is_silent && !node_run->is_cut_off;
-}
-
 void certify_drop_silent(struct certify *certify)
 {
     struct actions actions = {.certify = certify};
@@ -368,9 +380,7 @@ void certify_drop_silent(struct certify *certify)
     if (!is_any)
         return;
     certify_alike(certify);
-    for (size_t i = 0; i < certify->count; i++)
-        if (is_lost(&certify->node_runs[i]))
-            strike_count(certify, &certify->node_runs[i]);
+    strike_near(certify, true);
     actions_begin(&actions);
     for (size_t i = 0; i < certify->count && !actions.lacks_lock; i++) /* else at the end */
         if (is_lost(&certify->node_runs[i]))
@@ -386,8 +396,7 @@ void certify_drains_decide(struct certify *certify)
 
     certify_alike(certify);
     certify_alike_report(certify);
-    for (size_t i = 0; i < certify->count; i++)
-        strike_count(certify, &certify->node_runs[i]);
+    strike_near(certify, false);
     actions_begin(&actions);
     for (size_t i = 0; i < certify->count; i++) {
         decide(&actions, &certify->node_runs[i]);

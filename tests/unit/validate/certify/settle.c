@@ -11,7 +11,6 @@
 
 #include "tests/unit/tap.h"
 #include "validate/certify/report/run_records.h"
-#include "validate/history/history.h"
 #include "validate/history/node_status.h"
 #include "validate/policy/testing.h"
 
@@ -203,14 +202,16 @@ void certify_record(struct certify *certify, const struct record *record)
 
 /* the history: what each node is now, and the strikes against that */
 static uint64_t counted; /* the fingerprint of the strikes that were counted last */
+static int readings;     /* of all nodes' facts */
 
-int history_fingerprints(const struct records *records, size_t first, const struct hostlist *nodes,
-                         uint64_t *fingerprints)
+uint64_t *certify_fingerprints(const struct certify *certify)
 {
-    (void)records, (void)first;
-    for (size_t k = 0; k < nodes->count; k++)
-        fingerprints[k] = 700 + (uint64_t)place_of(nodes->names[k]);
-    return 0;
+    uint64_t *fingerprints = calloc(certify->count, sizeof *fingerprints);
+
+    readings++;
+    for (size_t i = 0; fingerprints && i < certify->count; i++)
+        fingerprints[i] = 700 + i;
+    return fingerprints;
 }
 
 int node_status_strike(const char *path, const char *cluster, const char *node,
@@ -407,6 +408,26 @@ static void drains_none_while_another_run_decides(void)
     lock_reason = 0;
 }
 
+static void reads_facts_once_for_all_strikes(void)
+{
+    static struct certify certify;
+
+    refused_turn = 0;
+    run_begin(&certify);
+    outcome_note_near(&node_runs[0].outcome, STAGE_HOST, FAULT_CORE_SLOW, "host.compute", "cpu3",
+                      "x");
+    readings = 0;
+    certify_drains_decide(&certify);
+    ok(node_runs[0].strike == 1 && node_runs[6].strike == 1, "two nodes are near their limits");
+    is_int(readings, 1, "... what they are is read once");
+    is_int(counted, 706, "... of each its own");
+    run_begin(&certify);
+    node_runs[6].outcome = node_runs[0].outcome;
+    readings = 0;
+    certify_drains_decide(&certify);
+    is_int(readings, 0, "... and not where none is");
+}
+
 static bool has_strike;
 
 static void look_for_the_strike(void)
@@ -597,6 +618,7 @@ int main(void)
     healthy_controller();
     other_run_drains_meanwhile();
     drains_none_while_another_run_decides();
+    reads_facts_once_for_all_strikes();
     counts_strikes_before_it_has_the_lock();
     admin_drains_meanwhile();
     drains_again_what_an_admin_resumed();
