@@ -50,12 +50,12 @@ static int mark_add(sqlite3 *database, const char *path, const char *test, const
 int history_accept(const char *path, const char *node, const char *part, const char *why,
                    double now, struct error *err)
 {
+    enum database_file file;
     sqlite3 *database;
-    bool is_there;
     int known;
 
-    database = database_read(path, &is_there, err);
-    if (!database && is_there)
+    database = database_read(path, &file, err);
+    if (!database && file != DATABASE_NONE)
         return -1;
     known = !database ? 0
             : part    ? count_of(database,

@@ -83,24 +83,28 @@ static int number(sqlite3 *database, const char *query)
 
 struct identity {
     int id, version, tables;
+    bool is_damaged;
 };
 
 /* In one transaction, as another process may be making the tables. */
 static struct identity identity_of(sqlite3 *database)
 {
     bool is_alone = sqlite3_get_autocommit(database);
-    struct identity identity;
+    struct identity identity = {0};
 
     if (is_alone)
         sqlite3_exec(database, "BEGIN", NULL, NULL, NULL);
-    identity = (struct identity){
-        .tables = number(database, "SELECT count(*) FROM sqlite_master WHERE type = 'table'"),
-        .id = number(database, "PRAGMA application_id"),
-        .version = number(database, "PRAGMA user_version")};
+    identity.tables = number(database, "SELECT count(*) FROM sqlite_master WHERE type = 'table'");
+    identity.is_damaged = identity.tables < 0 && (sqlite3_errcode(database) == SQLITE_NOTADB ||
+                                                  sqlite3_errcode(database) == SQLITE_CORRUPT);
+    identity.id = number(database, "PRAGMA application_id");
+    identity.version = number(database, "PRAGMA user_version");
     return identity;
 }
 
-/* Whether it has the tables: 1; 0 an empty file; -1 with err. */
+enum { TABLES_DAMAGED = -2 };
+
+/* Whether it has the tables: 1; 0 an empty file; TABLES_DAMAGED or -1 with err. */
 static int has_tables(sqlite3 *database, const char *path, struct error *err)
 {
     bool is_alone = sqlite3_get_autocommit(database);
@@ -111,7 +115,7 @@ static int has_tables(sqlite3 *database, const char *path, struct error *err)
     if (is_alone)
         sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
     if (found.tables < 0 || found.id < 0)
-        return -1;
+        return found.is_damaged ? TABLES_DAMAGED : -1;
     if (found.id == HISTORY_ID && found.version > HISTORY_SCHEMA)
         return error_set(err,
                          "%s: found schema %d of a newer muster, expected at most %d; install that "
@@ -196,14 +200,14 @@ sqlite3 *database_open(const char *path, struct error *err)
     return database;
 }
 
-sqlite3 *database_read(const char *path, bool *is_there, struct error *err)
+sqlite3 *database_read(const char *path, enum database_file *file, struct error *err)
 {
     sqlite3 *database = NULL;
     struct stat status;
     int found = -1;
 
-    *is_there = stat(path, &status) == 0 || errno != ENOENT;
-    if (!*is_there)
+    *file = stat(path, &status) == 0 || errno != ENOENT ? DATABASE_THERE : DATABASE_NONE;
+    if (*file == DATABASE_NONE)
         return NULL;
     if (geteuid() != 0 && S_ISREG(status.st_mode) && status.st_uid != geteuid()) {
         if (!(database = copy_read(path, err)))
@@ -218,7 +222,10 @@ sqlite3 *database_read(const char *path, bool *is_there, struct error *err)
         database_failed(database, path, err);
     else if ((found = has_tables(database, path, err)) > 0)
         return database;
-    *is_there = found != 0;
+    if (found == 0)
+        *file = DATABASE_NONE;
+    else if (found == TABLES_DAMAGED)
+        *file = DATABASE_DAMAGED;
     sqlite3_close(database);
     return NULL;
 }
@@ -266,12 +273,12 @@ int database_query(const char *path, const struct database_query *question, stru
 {
     sqlite3_stmt *statement = NULL;
     sqlite3 *database;
+    enum database_file file;
     int count = 0, rv;
-    bool is_there;
 
-    database = database_read(path, &is_there, err);
+    database = database_read(path, &file, err);
     if (!database)
-        return is_there ? -1 : 0;
+        return file == DATABASE_NONE ? 0 : -1;
     if (sqlite3_prepare_v2(database, question->query, -1, &statement, NULL) != SQLITE_OK) {
         database_failed(database, path, err);
         sqlite3_close(database);

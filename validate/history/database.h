@@ -49,9 +49,15 @@ int database_failed(sqlite3 *database, const char *path, struct error *err);
  * 0600). NULL with err, also when the file is not muster's or has another schema. */
 sqlite3 *database_open(const char *path, struct error *err);
 
-/* Opens for reading: root and the file's owner the file, all others the copy. NULL with err; NULL
- * without *is_there when there is no file, or nothing in it. */
-sqlite3 *database_read(const char *path, bool *is_there, struct error *err);
+enum database_file {
+    DATABASE_NONE, /* no file, or nothing in it */
+    DATABASE_THERE,
+    DATABASE_DAMAGED /* no database, or damaged where it begins */
+};
+
+/* Opens for reading: root and the file's owner the file, all others the copy. NULL with err,
+ * without where *file is DATABASE_NONE. */
+sqlite3 *database_read(const char *path, enum database_file *file, struct error *err);
 
 /* Makes the copy for all others anew, PATH.copy of mode 0644, whole or not at all: where that fails
  * the former copy stays, which is told on standard error. database: the one at path, open for

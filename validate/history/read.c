@@ -16,11 +16,11 @@ struct reading {
 /* Returns 1 with the statement prepared, 0 when there is nothing to read, -1 with err. */
 static int begin(struct reading *reading, const char *path, const char *query, struct error *err)
 {
-    bool is_there;
+    enum database_file file;
 
-    *reading = (struct reading){.path = path, .database = database_read(path, &is_there, err)};
+    *reading = (struct reading){.path = path, .database = database_read(path, &file, err)};
     if (!reading->database)
-        return is_there ? -1 : 0;
+        return file == DATABASE_NONE ? 0 : -1;
     if (sqlite3_prepare_v2(reading->database, query, -1, &reading->statement, NULL) == SQLITE_OK)
         return 1;
     database_failed(reading->database, path, err);

@@ -114,13 +114,13 @@ int recall_run(const char *path, const char *wanted, struct records *records, st
     struct history_run run;
     char text[192];
     int found = history_run_find(path, wanted, &run, text, err), rv = 0;
-    bool is_there;
+    enum database_file file;
 
     if (found <= 0)
         return found < 0 ? -1 : 1;
-    database = database_read(path, &is_there, err);
+    database = database_read(path, &file, err);
     if (!database)
-        return is_there ? -1 : error_set(err, "%s: no longer exists", path);
+        return file == DATABASE_NONE ? error_set(err, "%s: no longer exists", path) : -1;
     if (add_run(&run, records) != 0 ||
         rows(database, records_of_run, run.run, records, take_record) != 0 ||
         rows(database,

@@ -74,28 +74,17 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
 
 /* ---------------------------------------------------------------- taking in */
 
-/* Whether the file is no database, or one that is damaged where it begins. */
-static bool is_damaged(const char *path)
-{
-    sqlite3 *database = NULL;
-    int rv = sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL);
-
-    if (rv == SQLITE_OK)
-        rv = sqlite3_exec(database, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
-    sqlite3_close(database);
-    return rv == SQLITE_NOTADB || rv == SQLITE_CORRUPT;
-}
-
 /* Whether the file is a whole database of ours with one run: 1, or 0; -1 with err when it cannot be
  * read, as another muster's. */
 static int is_whole(const char *path, struct error *err)
 {
     double runs = 0, faults = -1;
-    bool is_there, is_good;
-    sqlite3 *database = database_read(path, &is_there, err);
+    bool is_good;
+    enum database_file file;
+    sqlite3 *database = database_read(path, &file, err);
 
-    if (!database && is_there)
-        return is_damaged(path) ? 0 : -1;
+    if (!database && file == DATABASE_THERE)
+        return -1;
     is_good = database && database_value(database, "SELECT count(*) FROM runs", &runs) &&
               runs == 1 &&
               database_value(database,
