@@ -140,8 +140,8 @@ int preload_task(const struct host_task *task)
     int status = 0;
 
     if (is_missing) {
-        host_error("task not started: --collectives=muster: no %s on this node, and tasks on other "
-                   "nodes use it; --collectives=mpi does without",
+        host_error("task not started: --collectives=muster: no %s on this node; install it, or use "
+                   "--collectives=mpi",
                    library);
         return -1;
     }

@@ -376,8 +376,8 @@ static void step_with_collectives(void)
     is_int(host_call("init_post_opt"), 0, "the same in a step of two nodes");
     is_int(host_call("task_init"), -1, "... whose tasks here do not start");
     has_str(host_log,
-            "error: muster: task not started: --collectives=muster: no /nowhere/a.so on this node, "
-            "and tasks on other nodes use it; --collectives=mpi does without\n",
+            "error: muster: task not started: --collectives=muster: no /nowhere/a.so on this node; "
+            "install it, or use --collectives=mpi\n",
             "... which is said");
     host_unload();
     start_step("");

@@ -141,9 +141,9 @@ void retest_reservation_changed(const char *reservation, const struct hostlist *
     char *folded = hostlist_fold_for_slurm(nodes);
 
     snprintf(text, 400,
-             "reservation %.95s left unchanged: it contains %.100s now, not the nodes of the run; "
-             "it ends by itself, or the next run deletes it once it is an hour old; next: scontrol "
-             "delete reservation=%.95s, or reserve under another name what is to stay",
+             "reservation %.80s left unchanged: it contains %.60s now, not the run's nodes; it "
+             "ends by itself, or the next run deletes it once it is an hour old; next: scontrol "
+             "delete reservation=%.80s",
              reservation, folded ? folded : "other nodes", reservation);
     free(folded);
 }

@@ -703,8 +703,8 @@ static int leftover_undo(const struct cluster_operations *operations, int journa
                        path, why.text);
     } else if (is_elsewhere(journal, text, &first)) {
         undoing_report(&undoing,
-                       "%s left unchanged: its run on %.100s may be alive; the next run there, or "
-                       "after %d days on any host, cleans up",
+                       "%s left unchanged: its run on %.100s may be alive; next: muster certify "
+                       "there, or on any host after %d days",
                        path, first.rest, UNDO_OTHER_HOST_S / 86400);
     } else {
         undoing_report(&undoing, "cleaning up after run %.200s, which was killed", run);

@@ -140,7 +140,7 @@ static void leaves_what_others_have_changed(const struct cluster *cluster)
     has_str(done, ";x n1;", "... and loses its mark");
     has_str(done, "say reservation muster-20261120-1 left unchanged: it contains n[2-3] now",
             "... and the reservation stays");
-    has_str(done, "or the next run deletes it once it is an hour old", "... until a later run");
+    has_str(done, "the next run deletes it once it is an hour old", "... until a later run");
     ok(!strstr(done, "unreserve"), "... as it is");
 
     reserved = NULL;
