@@ -28,6 +28,7 @@ struct watch_seen {
     long pid;
     size_t sample; /* its number: the node's first is 1 */
     double seen_s; /* when that came, by clock_s() here */
+    int condition; /* by the newest verdict, as ranks.c has them */
 };
 
 struct watch_node {

@@ -79,7 +79,7 @@ static bool is_of_hang(const struct judging *judging, const struct watch_seen *r
 /* Ranks end before others, and wait for files: that is nothing as long as data moves or may move on
  * a node that sends no samples, and tells nothing of a job that has sent none. */
 static void condition_judge(struct judging *judging, const struct watch_node *node,
-                            const struct watch_seen *rank, enum condition condition)
+                            const struct watch_seen *rank)
 {
     static const char *const said[] = {
         [STOPPED] = "is stopped by a signal or a debugger (state T)",
@@ -87,6 +87,7 @@ static void condition_judge(struct judging *judging, const struct watch_node *no
         [GONE] = "has ended"};
     static const enum fault_code codes[] = {
         [STOPPED] = FAULT_RANK_HUNG, [BLOCKED] = FAULT_TASK_HUNG, [GONE] = FAULT_RANK_HUNG};
+    enum condition condition = (enum condition)rank->condition;
     char part[64];
 
     if (condition == GOES || (condition == GONE && !is_of_hang(judging, rank)) ||
@@ -116,10 +117,11 @@ void watch_judge_conditions(struct judging *judging)
         const struct watch_node *node = &watch->nodes[i];
 
         for (size_t k = 0; k < node->seen_count; k++) {
-            enum condition condition = condition_of(judging, node, &node->seen[k]);
+            struct watch_seen *rank = &node->seen[k];
 
-            counts[condition]++;
-            recent[condition] += node->count - node->seen[k].sample < WATCH_WINDOW;
+            rank->condition = (int)condition_of(judging, node, rank);
+            counts[rank->condition]++;
+            recent[rank->condition] += node->count - rank->sample < WATCH_WINDOW;
         }
     }
     /* Slurm suspends jobs, and jobs end */
@@ -136,12 +138,9 @@ void watch_judge_conditions(struct judging *judging)
     for (size_t i = 0; i < watch->node_count; i++) {
         const struct watch_node *node = &watch->nodes[i];
 
-        for (size_t k = 0; k < node->seen_count; k++) {
-            enum condition condition = condition_of(judging, node, &node->seen[k]);
-
-            if (!is_common(judging, counts[condition]))
-                condition_judge(judging, node, &node->seen[k], condition);
-        }
+        for (size_t k = 0; k < node->seen_count; k++)
+            if (!is_common(judging, counts[node->seen[k].condition]))
+                condition_judge(judging, node, &node->seen[k]);
     }
 }
 
