@@ -151,10 +151,12 @@ static int choose(struct verify_run *run, struct error *err)
         rv = operations_slurm.load_nodes(&cluster, err);
     if (rv == 0)
         measure(run->setting->site, &list, &run->capacity);
-    for (size_t i = 0; i < intent->count; i++)
-        if (nodes_needed(run, &intent->statements[i]) != 0)
-            needed = (size_t)fmax((double)needed,
-                                  fmax(1, (double)nodes_needed(run, &intent->statements[i])));
+    for (size_t i = 0; i < intent->count; i++) {
+        long nodes = nodes_needed(run, &intent->statements[i]);
+
+        if (nodes != 0)
+            needed = (size_t)fmax((double)needed, fmax(1, (double)nodes));
+    }
     if (needed == 0)
         hostlist_clear(&list);
     for (size_t i = 0; rv == 0 && i < list.count; i++) {
