@@ -389,7 +389,8 @@ static void measure_node_pairs(struct crew *crew, const struct group_node *nodes
 
 /* ---------------------------------------------------------------- all of it */
 
-static void gather(struct crew *crew, const struct group_node *own, struct group_node *nodes)
+static void nodes_allgather(struct crew *crew, const struct group_node *own,
+                            struct group_node *nodes)
 {
     sleeping_allgather(own, nodes, sizeof *own, crew->program->leaders);
 }
@@ -406,7 +407,7 @@ static void measure_all_nodes(struct crew *crew, unsigned set, struct group_node
         return;
     program_phase(crew->program, "collectives of all nodes");
     measure_across(crew, nodes, ALL, set, &own->across);
-    gather(crew, own, nodes);
+    nodes_allgather(crew, own, nodes);
     for (int i = 0; i < crew->program->node_count; i++)
         if (nodes[i].is_across)
             outcome = nodes[i].across.outcome; /* the same on all */
@@ -446,7 +447,7 @@ void group_measure(struct crew *crew, const struct gpu_node *devices, struct gro
         set = 0;
     }
     own->count = __builtin_popcount(set);
-    gather(crew, own, nodes);
+    nodes_allgather(crew, own, nodes);
     is_low = group_is_low(devices, nodes, count, node);
     for (int i = 0; i < AGAIN && is_low && own->within.outcome == WORKER_DONE; i++)
         measure_within(crew, set, own);
@@ -454,7 +455,7 @@ void group_measure(struct crew *crew, const struct gpu_node *devices, struct gro
         measure_pairs(crew, set, own);
     own->is_across = own->count > 0 && own->version == group_version(nodes, count) &&
                      own->within.outcome == WORKER_DONE;
-    gather(crew, own, nodes);
+    nodes_allgather(crew, own, nodes);
     measure_all_nodes(crew, set, own, nodes);
     free(own);
 }
