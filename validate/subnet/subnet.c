@@ -156,6 +156,25 @@ int subnet_speed_of_info(const unsigned char *info, enum subnet_speed which)
     return info[56] >> shifts[which] & 1 ? 200000 : 0;
 }
 
+/* LinkSpeedExt*: 1 FDR, 2 EDR, 4 HDR, 8 NDR, and of LinkSpeedExtEnabled 30 none of them (opensm's
+ * force_link_speed_ext, libibmad's mad_dump_linkspeedexten()); LinkSpeed*: 1 SDR, 2 DDR, 4 QDR;
+ * fdr10: the vendor's own attribute. */
+int subnet_speed_of_masks(unsigned mask, unsigned extended, unsigned fdr10)
+{
+    enum { EXTENDED_DISABLED = 30 };
+    static const int basic[] = {2500, 5000, 10000}, more[] = {14000, 25000, 50000, 100000};
+
+    for (int i = 3; i >= 0 && extended != EXTENDED_DISABLED; i--)
+        if (extended & (1u << i))
+            return more[i];
+    if (fdr10 & 1)
+        return 10300;
+    for (int i = 2; i >= 0; i--)
+        if (mask & (1u << i))
+            return basic[i];
+    return 0;
+}
+
 const char *subnet_rate_text(const struct subnet *subnet, struct subnet_rate rate, char *text,
                              size_t size)
 {

@@ -124,6 +124,9 @@ int subnet_speed_parse(const char *name, size_t length);
  * NDR, which libibmad may not know. */
 enum subnet_speed { SUBNET_ACTIVE, SUBNET_SUPPORTED, SUBNET_ENABLED };
 int subnet_speed_of_info(const unsigned char *info, enum subnet_speed which);
+/* The same up to NDR, of PortInfo's LinkSpeed* and LinkSpeedExt* and of the vendor's mask, of which
+ * 1 is FDR10; 0: none. */
+int subnet_speed_of_masks(unsigned mask, unsigned extended, unsigned fdr10);
 
 /* "leaf1 (0x0002c903000e0b72)". */
 const char *subnet_device_text(const struct subnet *subnet, int device, char *text, size_t size);

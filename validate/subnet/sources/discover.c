@@ -32,23 +32,6 @@ static int lanes_of(uint32_t mask)
     return best;
 }
 
-/* LinkSpeedExt*: 1 FDR, 2 EDR, 4 HDR, 8 NDR; LinkSpeed*: 1 SDR, 2 DDR, 4 QDR; fdr10: the vendor's
- * own attribute. */
-static int speed_of(uint32_t mask, uint32_t extended, uint32_t fdr10)
-{
-    static const int speeds[] = {2500, 5000, 10000}, more[] = {14000, 25000, 50000, 100000};
-
-    for (int i = 3; i >= 0; i--)
-        if (extended & (1u << i))
-            return more[i];
-    if (fdr10 & 1)
-        return 10300;
-    for (int i = 2; i >= 0; i--)
-        if (mask & (1u << i))
-            return speeds[i];
-    return 0;
-}
-
 static struct subnet_rate rate_of(ibnd_port_t *port, enum subnet_speed which, enum MAD_FIELDS width,
                                   enum MAD_FIELDS speed, enum MAD_FIELDS extended,
                                   enum MAD_FIELDS fdr10)
@@ -56,8 +39,9 @@ static struct subnet_rate rate_of(ibnd_port_t *port, enum subnet_speed which, en
     int best = subnet_speed_of_info(port->info, which);
 
     if (best == 0)
-        best = speed_of(mad_get_field(port->info, 0, speed), mad_get_field(port->info, 0, extended),
-                        mad_get_field(port->ext_info, 0, fdr10));
+        best = subnet_speed_of_masks(mad_get_field(port->info, 0, speed),
+                                     mad_get_field(port->info, 0, extended),
+                                     mad_get_field(port->ext_info, 0, fdr10));
     return (struct subnet_rate){lanes_of(mad_get_field(port->info, 0, width)), best};
 }
 

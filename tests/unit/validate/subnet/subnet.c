@@ -264,6 +264,17 @@ static void test_xdr(void)
     is_int(subnet_speed_of_info(info, SUBNET_SUPPORTED), 200000, "... but could");
 }
 
+/* PortInfo's other masks: LinkSpeed*, LinkSpeedExt*, FDR10's. */
+static void test_masks(void)
+{
+    is_int(subnet_speed_of_masks(7, 15, 1), 100000, "a port of all speeds has NDR");
+    is_int(subnet_speed_of_masks(7, 1, 1), 14000, "... one of FDR no more");
+    is_int(subnet_speed_of_masks(7, 0, 1), 10300, "... nor one of FDR10");
+    is_int(subnet_speed_of_masks(3, 0, 0), 5000, "... or DDR");
+    is_int(subnet_speed_of_masks(7, 30, 0), 10000, "30 is no mask: extended speeds are disabled");
+    is_int(subnet_speed_of_masks(7, 30, 1), 10300, "... FDR10 is not");
+}
+
 /* A switch by itself lacks no uplink, whoever is on it. */
 static void test_one_switch(void)
 {
@@ -338,6 +349,7 @@ int main(void)
     keeps_neighbors_beside_odd_ones();
     test_numbers();
     test_xdr();
+    test_masks();
     test_one_switch();
     test_many();
     begin();
