@@ -114,6 +114,7 @@ check_PROGRAMS += \
 	tests/unit/validate/command/compare_nodes.t \
 	tests/unit/validate/command/findings.t \
 	tests/unit/validate/command/health.t \
+	tests/unit/validate/command/reserve_nodes.t \
 	tests/unit/validate/command/revoke_nodes.t \
 	tests/unit/validate/command/self_drain.t \
 	tests/unit/validate/history/campaign.t \
@@ -194,6 +195,11 @@ tests_unit_validate_command_compare_nodes_t_SOURCES = tests/unit/validate/comman
 tests_unit_validate_command_compare_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
 	-Wl,--wrap=step_run_on
 tests_unit_validate_command_compare_nodes_t_LDADD = $(unit_libs) $(muster_libs)
+tests_unit_validate_command_reserve_nodes_t_SOURCES = tests/unit/validate/command/reserve_nodes.c $(made_cluster) \
+	validate/command/reserve.c validate/command/node_view.c validate/command/usage.c
+tests_unit_validate_command_reserve_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
+	-Wl,--wrap=cluster_wait
+tests_unit_validate_command_reserve_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_revoke_nodes_t_SOURCES = tests/unit/validate/command/revoke_nodes.c $(made_cluster) \
 	validate/command/certificate/revoke_nodes.c
 tests_unit_validate_command_revoke_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \

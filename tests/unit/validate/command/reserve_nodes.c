@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+#include "tests/unit/validate/command/made_cluster.h"
+#include "validate/command/command.h"
+#include "validate/history/history.h"
+#include "validate/slurm/cluster.h"
+
+/* muster reserve on four nodes, whose certificates are in a history. The cluster is made up. */
+
+int __wrap_cluster_wait(const struct hostlist *names, bool is_there, struct error *err);
+
+static char directory[] = "/tmp/muster-reserve-XXXXXX";
+static char conf_path[64], history_path[64];
+static char waiting[200]; /* the nodes that were put into the reservation; "": none were */
+
+int __wrap_cluster_wait(const struct hostlist *names, bool is_there, struct error *err)
+{
+    char *folded = hostlist_fold(names);
+
+    (void)is_there, (void)err;
+    snprintf(waiting, sizeof waiting, "%s", folded);
+    free(folded);
+    return 0;
+}
+
+/* A run that certifies the node. */
+static int certified(const char *node)
+{
+    struct records records = {0};
+    struct error err;
+
+    return history_add(history_path,
+                       &(struct history_run){.run = node,
+                                             .cluster = "lab",
+                                             .level = "quick",
+                                             .time = (double)time(NULL),
+                                             .seconds = 60},
+                       &(struct history_node){.node = node,
+                                              .verdict = VERDICT_PASS,
+                                              .certified_until = "2036-01-01 00:00 UTC",
+                                              .rail_mbps = NAN},
+                       1, &records, 0, &err);
+}
+
+static int reserve(void)
+{
+    static char name[] = "muster reserve", option[] = "-c";
+    char *words[] = {name, option, conf_path, NULL};
+    int kept[] = {dup(1), dup(2)}, other = open("/dev/null", O_WRONLY | O_CLOEXEC), status;
+
+    waiting[0] = '\0';
+    fflush(NULL);
+    dup2(other, 1);
+    dup2(other, 2);
+    status = command_reserve(3, words);
+    fflush(NULL);
+    for (int i = 0; i < 2; i++) {
+        dup2(kept[i], i + 1);
+        close(kept[i]);
+    }
+    close(other);
+    return status;
+}
+
+static void heeds_runs_that_wait(void)
+{
+    sqlite3 *busy = NULL;
+
+    is_int(certified("n1"), 0, "a run is stored");
+    is_int(reserve(), COMMAND_PASS, "nodes without a certificate");
+    is_str(waiting, "n[2-4]", "... wait");
+    history_busy_ms = 1;
+    sqlite3_open(history_path, &busy);
+    sqlite3_exec(busy, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    is_int(certified("n2"), 1, "the history is busy: a run waits beside it");
+    is_int(reserve(), COMMAND_UNKNOWN, "... which nobody can take in");
+    is_str(waiting, "", "... no node is taken from users");
+    sqlite3_close(busy);
+    is_int(reserve(), COMMAND_PASS, "... once it can be");
+    is_str(waiting, "n[3-4]", "... its nodes are certified");
+}
+
+int main(void)
+{
+    char command[64];
+    FILE *file;
+
+    if (geteuid() != 0)
+        tap_skip_all("not root");
+    if (!mkdtemp(directory))
+        tap_skip_all("no directory: %m");
+    snprintf(history_path, sizeof history_path, "%s/history.db", directory);
+    snprintf(conf_path, sizeof conf_path, "%s/muster.conf", directory);
+    file = fopen(conf_path, "w");
+    if (file) {
+        fprintf(file, "HistoryFile=%s\n", history_path);
+        fclose(file);
+    }
+    heeds_runs_that_wait();
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command) == 0 ? tap_done() : 1;
+}
