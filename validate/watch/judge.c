@@ -74,7 +74,7 @@ bool watch_is_silent(const struct judging *judging, const struct watch_node *nod
     double heard_s =
         node->count ? node->times_s[(node->count - 1) % WATCH_WINDOW] : judging->watch->began_s;
 
-    return judging->now_s - heard_s > WATCH_SILENT_S + 3 * judging->watch->interval_s;
+    return judging->now_s - heard_s > watch_silence_s(judging->watch);
 }
 
 struct watch_finding *watch_finding_add(struct judging *judging, enum verdict verdict,

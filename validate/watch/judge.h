@@ -39,7 +39,8 @@ struct watch_node {
     size_t count;                             /* of all that came */
     bool has_moved;                           /* its rails carried data, since the watch began */
     double least_unread_bytes;                /* of its samples while they did; 0: they never did */
-    double quiet_since_s;                     /* they carry none since then; NAN: they do */
+    double quiet_since_s;                     /* they carry none since then; NAN: they do. Later by
+                                               * the time that the node was silent since */
     double longest_quiet_s;                   /* of the pauses that are over */
     struct watch_seen *seen; /* all ranks of the step that is looked at, also those that ended; of
                                 other steps those since the last verdict */

@@ -44,6 +44,9 @@ void watch_judge_flows(struct judging *judging);
 
 /* window.c */
 
+/* So long without a sample of a node is silence: nothing is known of it since. */
+double watch_silence_s(const struct watch *watch);
+
 /* The newest sample is of age 0; NULL: there are not so many. */
 const struct watch_sample *watch_sample_at(const struct watch_node *node, size_t age);
 

@@ -36,24 +36,26 @@ static bool has_ended(const struct watch_rank *rank)
 
 enum condition { GOES, STOPPED, BLOCKED, GONE, CONDITIONS };
 
-/* What holds for the rank in all samples of the last seconds. */
+/* What holds for the rank in all samples of the last seconds. What it did while its node was silent
+ * is not known. */
 static enum condition condition_of(const struct judging *judging, const struct watch_node *node,
                                    const struct watch_seen *rank)
 {
-    const struct watch_sample *newest = watch_newest(node), *sample;
+    const struct watch_sample *newest = watch_newest(node), *later = newest, *sample;
     const struct watch_rank *last = watch_rank_find(newest, rank->step, rank->rank);
     double cpu_s = last ? last->cpu_s : 0;
     enum condition condition = GOES;
 
     for (size_t age = 0; !watch_is_silent(judging, node) && (sample = watch_sample_at(node, age));
-         age++) {
+         age++, later = sample) {
         const struct watch_rank *seen = watch_rank_find(sample, rank->step, rank->rank);
         enum condition now = !seen || has_ended(seen)                           ? GONE
                              : seen->state == 'T' || seen->state == 't'         ? STOPPED
                              : seen->state == 'D' && cpu_s - seen->cpu_s < 1e-9 ? BLOCKED
                                                                                 : GOES;
 
-        if (now == GOES || (age > 0 && now != condition))
+        if (now == GOES || (age > 0 && now != condition) ||
+            later->time_s - sample->time_s > watch_silence_s(judging->watch))
             return GOES;
         condition = now;
         if (newest->time_s - sample->time_s >= WATCH_STOPPED_S)

@@ -8,6 +8,11 @@
 
 #include "lib/base/grow.h"
 
+double watch_silence_s(const struct watch *watch)
+{
+    return WATCH_SILENT_S + 3 * watch->interval_s;
+}
+
 const struct watch_sample *watch_sample_at(const struct watch_node *node, size_t age)
 {
     return age < node->count && age < WATCH_WINDOW
@@ -168,10 +173,27 @@ static void rank_note(struct watch_node *node, const struct watch_rank *rank, do
                                         .seen_s = now_s};
 }
 
+/* How long the node was silent before the sample that comes now; 0: it was not. */
+static double gap_s(const struct watch *watch, const struct watch_node *node, double now_s)
+{
+    double seconds = node->count > 0 ? now_s - node->times_s[(node->count - 1) % WATCH_WINDOW] : 0;
+
+    return seconds > watch_silence_s(watch) ? seconds : 0;
+}
+
+/* That time is no pause of the job's: Slurm may have suspended it, and its samplers with it. */
+static void gap_leave_out(struct watch *watch, size_t index, double seconds)
+{
+    watch->nodes[index].quiet_since_s += seconds; /* NAN stays so */
+    if (seconds > 0 && watch->ras.node == index)
+        watch->ras.since_s = NAN;
+}
+
 void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, double now_s)
 {
     struct watch_node *node = &watch->nodes[index];
     struct watch_sample *place = &node->window[node->count % WATCH_WINDOW];
+    double gap = gap_s(watch, node, now_s);
 
     if (node->count > 0 && sample->time_s <= watch_newest(node)->time_s) {
         watch_sample_clear(sample); /* it came twice */
@@ -184,12 +206,13 @@ void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, d
     node->count++;
     for (size_t k = 0; k < place->rank_count; k++)
         rank_note(node, &place->ranks[k], now_s);
+    gap_leave_out(watch, index, gap);
     ras_note(watch, index, &place->ras, now_s);
     if (node->count < 2)
         return;
     if (last_mbps(node) < WATCH_QUIET_MBPS) {
         if (isnan(node->quiet_since_s))
-            node->quiet_since_s = node->times_s[(node->count - 2) % WATCH_WINDOW];
+            node->quiet_since_s = gap > 0 ? now_s : node->times_s[(node->count - 2) % WATCH_WINDOW];
         return;
     }
     if (node->has_moved && now_s - node->quiet_since_s > node->longest_quiet_s)

@@ -398,6 +398,42 @@ static void without_data(void)
     end();
 }
 
+/* Slurm suspends a job and goes on with it, and the samplers in it are suspended as well. */
+static void suspended(void)
+{
+    begin();
+    pass(20);
+    now_s += 3600;
+    pass(2);
+    is_str(found(), "unknown not_measured", "a job that was suspended has not hung meanwhile");
+    pass(20);
+    is_str(found(), "pass", "... and goes on");
+    quiet();
+    pass(36);
+    is_str(found(), "fail job_hung", "... and that was no pause to be patient for");
+    end();
+
+    begin();
+    pass(20);
+    quiet();
+    pass(20);
+    now_s += 3600;
+    pass(2);
+    is_str(found(), "unknown not_measured", "one that was suspended in a pause neither");
+    pass(16);
+    is_str(found(), "fail job_hung", "... but the rest of the pause counts");
+    end();
+
+    begin();
+    pass(20);
+    nodes[2].state = 'T';
+    pass(2);
+    now_s += 3600;
+    pass(2);
+    is_str(found(), "unknown not_measured", "who is continued last was not stopped for so long");
+    end();
+}
+
 /* As `muster run --hang` looks, which ends the job. */
 static void patiently(void)
 {
@@ -980,6 +1016,7 @@ int main(void)
     untold();
     stopped();
     without_data();
+    suspended();
     patiently();
     ended();
     differing();
