@@ -19,6 +19,31 @@ void kernel_log_init(struct kernel_log *log, const char *boot_id)
 
 /* ---------------------------------------------------------------- taking */
 
+/* Who keeps a place: first what drains, then what is warned of, then programs' faults. */
+static int weight(const struct kernel_event *event)
+{
+    return event->cause == KERNEL_BY_JOB ? KERNEL_IGNORE : (int)event->action;
+}
+
+/* A place for a finding of that event: where none is free that of the least, of these of the
+ * oldest, if the event is worth more. NULL: there is none. */
+static struct kernel_finding *place_for(struct kernel_log *log, const struct kernel_event *event)
+{
+    struct kernel_finding *least = NULL;
+
+    if (log->count < KERNEL_FINDINGS)
+        return &log->findings[log->count++];
+    log->left_out++;
+    for (size_t i = 0; i < log->count; i++) {
+        struct kernel_finding *finding = &log->findings[i];
+        int less = weight(least ? least->event : event) - weight(finding->event);
+
+        if (less > 0 || (less == 0 && least && finding->last_us < least->last_us))
+            least = finding;
+    }
+    return least;
+}
+
 static struct kernel_finding *finding_of(struct kernel_log *log, const struct kernel_event *event,
                                          const char *name, const char *part)
 {
@@ -31,9 +56,9 @@ static struct kernel_finding *finding_of(struct kernel_log *log, const struct ke
             return finding;
         }
     }
-    if (log->count == KERNEL_FINDINGS)
+    finding = place_for(log, event);
+    if (!finding)
         return NULL;
-    finding = &log->findings[log->count++];
     *finding = (struct kernel_finding){.event = event};
     snprintf(finding->name, sizeof finding->name, "%s", name);
     snprintf(finding->part, sizeof finding->part, "%s", part);
@@ -90,10 +115,8 @@ const struct kernel_finding *kernel_log_take(struct kernel_log *log, const struc
         return NULL;
     }
     finding = finding_of(log, event, name, part);
-    if (!finding) {
-        log->left_out++;
+    if (!finding)
         return NULL;
-    }
     if (finding->count == 0)
         finding->first_us = finding->window_us = entry->time_us;
     finding->count++;

@@ -38,7 +38,7 @@ struct kernel_log {
     uint64_t next; /* the sequence of the first entry that has not been read; 0: none has been */
     struct kernel_finding findings[KERNEL_FINDINGS];
     size_t count;
-    uint64_t left_out; /* entries that found no place */
+    uint64_t left_out; /* entries without a place, and findings that gave theirs to a worse one */
 };
 
 /* A log of that boot, nothing read. */

@@ -502,6 +502,28 @@ static void folding(void)
     is_int(kernel.left_out, 100 - KERNEL_FINDINGS, "... are counted");
 }
 
+/* Users can have the kernel write as many kinds as there is room for. */
+static void the_worst_has_room(void)
+{
+    char text[128];
+
+    begin();
+    take_ago("NVRM: Xid (PCI:0000:aa:00): 63, Row Remapper", 20);
+    for (int i = 0; i < KERNEL_FINDINGS; i++) {
+        snprintf(text, sizeof text, "NVRM: Xid (PCI:0000:%02x:00): 31, pid=1, name=a, MMU Fault",
+                 i);
+        take_ago(text, 20 - (i > 0));
+    }
+    is_int(kernel.left_out, 1, "programs' faults are more than there is room for");
+    take_ago("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 5);
+    is_int(count_of(VERDICT_FAIL), 1, "... and a GPU that falls off the bus drains all the same");
+    is_int(count_of(VERDICT_WARN), 1, "... in the place of a program's fault");
+    is_int(kernel.count, KERNEL_FINDINGS, "... of which there are no more");
+    is_int(kernel.left_out, 2, "... and which is counted");
+    take_ago("NVRM: Xid (PCI:0000:00:00): 31, pid=1, name=a, MMU Fault", 4);
+    is_int(kernel.left_out, 3, "... as it was the oldest");
+}
+
 static void bursts(void)
 {
     static const char ce[] = "EDAC MC0: 1 CE memory read error on DIMM_A1 (channel:1 slot:0 "
@@ -701,6 +723,7 @@ int main(void)
     false_alarms_drain_nobody();
     real_faults();
     folding();
+    the_worst_has_room();
     bursts();
     relations();
     time_and_repair();
