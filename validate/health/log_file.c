@@ -32,7 +32,7 @@ int log_file_save(const char *path, const struct kernel_log *log, struct error *
 
 int64_t log_now_us(void)
 {
-    return (int64_t)(clock_s() * 1e6);
+    return (int64_t)(clock_raw_s() * 1e6);
 }
 
 int64_t log_time_us(time_t time)
@@ -40,7 +40,7 @@ int64_t log_time_us(time_t time)
     double ago_s = clock_epoch_s() - (double)time;
 
     return time > 0 && ago_s >= -CERTIFICATE_CLOCK_SLACK_S
-               ? (int64_t)((clock_s() - fmax(ago_s, 0)) * 1e6)
+               ? (int64_t)((clock_raw_s() - fmax(ago_s, 0)) * 1e6)
                : INT64_MIN;
 }
 
@@ -51,7 +51,7 @@ int64_t log_repaired_us(const struct conf *conf, const char *boot_id)
 
 int64_t log_epoch_s(int64_t time_us)
 {
-    return (int64_t)(clock_epoch_s() - clock_s() + (double)time_us / 1e6);
+    return (int64_t)(clock_epoch_s() - clock_raw_s() + (double)time_us / 1e6);
 }
 
 void log_file_drained(const struct conf *conf)

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/splitmix.h"
 #include "validate/health/log_file.h"
 
@@ -701,9 +702,12 @@ static void reading(void)
 /* The kernel's log has the time since boot, certificates have that of day, which may be set. */
 static void knows_the_time_of_day(void)
 {
+    double before_s = clock_raw_s();
     int64_t now = log_now_us(), hour = 3600LL * SECOND_US;
     int64_t ago = log_time_us(time(NULL) - 3600), near = log_time_us(time(NULL) + 60);
 
+    ok(now >= (int64_t)(before_s * 1e6) && now <= (int64_t)(clock_raw_s() * 1e6),
+       "now is by the clock of the kernel's log, which no time service corrects");
     ok(llabs(now - hour - ago) < 10 * SECOND_US, "an hour ago");
     ok(log_time_us(0) == INT64_MIN, "no time at all is long ago");
     ok(log_time_us(time(NULL) + 3600) == INT64_MIN, "what lies ahead, too");
