@@ -17,6 +17,11 @@ bool health_is_hard(const struct record *record, bool lets_rails_fail)
            !(lets_rails_fail && code == FAULT_LINK_DOWN);
 }
 
+bool health_ends_certificate(const struct cluster_node *node, time_t issued)
+{
+    return cap_is_taken(node) && !reason_is_refusal(node->reason) && node->reason_time > issued;
+}
+
 /* Whether it was drained before the other, by the time of its reason and then by its name. */
 static bool is_before(const struct cluster_node *node, const struct cluster_node *other)
 {

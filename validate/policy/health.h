@@ -19,6 +19,11 @@
  * AllowFailedRails, then a rail without link is none. */
 bool health_is_hard(const struct record *record, bool lets_rails_fail);
 
+/* Whether a drain of muster's ends the certificate that was issued at that time: one that came
+ * later, for a fault. A refusal of the gate is none: what was wrong with the certificate then is
+ * what GateBrake counts. */
+bool health_ends_certificate(const struct cluster_node *node, time_t issued);
+
 enum health {
     HEALTH_DRAIN,
     HEALTH_OURS,    /* muster has drained it already */

@@ -117,3 +117,12 @@ bool reason_is_same(const char *then, const char *now)
             return false;
     }
 }
+
+bool reason_is_refusal(const char *reason)
+{
+    char refusal[64];
+
+    snprintf(refusal, sizeof refusal, REASON_PREFIX " %s -",
+             catalog_fault(FAULT_GATE_REFUSED)->name);
+    return reason_is_same(reason, refusal);
+}

@@ -85,8 +85,7 @@ int health_nagios(const struct health_summary *summary, double seconds)
  * counts. */
 static bool is_void(const struct cluster_node *node, time_t issued, char *why, size_t size)
 {
-    if ((node->is_drained || node->is_down) && reason_is_ours(node->reason) &&
-        node->reason_time > issued)
+    if (health_ends_certificate(node, issued))
         text_put(why, size, "the node was drained after its issue: %s", node->reason);
     else if (revocation_read(node->comment) >= issued)
         text_put(why, size, "revoked while the node was unreachable");

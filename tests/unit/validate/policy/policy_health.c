@@ -177,9 +177,35 @@ static void drains_what_fails_weeks_after_others(void)
            "... nor where they were after its own fault began, however long it lasts");
 }
 
+/* What a node removes its certificate for. */
+static void ends_certificates(void)
+{
+    static char fault[] = "muster: link_down eth1 has no carrier 2026-11-20",
+                refusal[] = "muster: gate_refused - certificate expired: on 2026-11-19 2026-11-20",
+                both[] = "muster: gate_refused - job 7 refused; link_down eth1 2026-11-20",
+                theirs[] = "replace PSU";
+    struct cluster_node node = {.reason = fault, .reason_time = 200, .is_drained = true};
+
+    ok(health_ends_certificate(&node, 100), "a drain for a fault ends a certificate of before");
+    ok(!health_ends_certificate(&node, 200), "... not one that was issued after it");
+    node.reason = refusal;
+    ok(!health_ends_certificate(&node, 100),
+       "a refusal of the gate does not: its cause would be another then, and others refuse too");
+    node.reason = both;
+    ok(health_ends_certificate(&node, 100), "... but a fault beside it does");
+    node.reason = theirs;
+    ok(!health_ends_certificate(&node, 100), "a drain of others does not");
+    node.reason = fault;
+    node.is_drained = false;
+    ok(!health_ends_certificate(&node, 100), "nor does what a node in service was drained for");
+    node.is_down = true;
+    ok(health_ends_certificate(&node, 100), "a node that muster set down loses it");
+}
+
 int main(void)
 {
     faults();
+    ends_certificates();
     decisions();
     leaves();
     drains_what_fails_weeks_after_others();

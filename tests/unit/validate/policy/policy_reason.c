@@ -71,8 +71,22 @@ static void sameness(void)
        "one of an older muster is written anew");
 }
 
+static void refusals(void)
+{
+    char reason[200];
+
+    reason_write(&(struct reason_fault){FAULT_GATE_REFUSED, "", "certificate missing: no; file"}, 1,
+                 0, reason, sizeof reason);
+    ok(reason_is_refusal(reason), "the gate's refusal is one: %s", reason);
+    ok(!reason_is_refusal("muster: rail_slow eth1 98 of 940 Mb/s 2026-11-20"), "a fault is none");
+    ok(!reason_is_refusal("muster: gate_refused - x; rail_slow eth1 98 2026-11-20"),
+       "nor is one beside a fault");
+    ok(!reason_is_refusal("Prolog error") && !reason_is_refusal(""), "nor what is not ours");
+}
+
 int main(void)
 {
+    refusals();
     owners();
     reasons();
     sameness();
