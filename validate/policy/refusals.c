@@ -5,7 +5,16 @@
 #include <string.h>
 
 #include "validate/policy/cap.h"
+#include "validate/policy/reason.h"
 #include "validate/slurm/extra.h"
+
+bool refusals_is_in(const struct cluster_node *node)
+{
+    const char *part = reason_slurm_part(node->reason);
+
+    return !(node->is_drained || node->is_down || node->is_invalid) ||
+           (part && strcmp(part, "prolog") == 0) || reason_is_refusal(node->reason);
+}
 
 void refusals_count(const struct cluster *cluster, const char *node, const char *cause,
                     struct refusals *refusals)
@@ -13,11 +22,16 @@ void refusals_count(const struct cluster *cluster, const char *node, const char 
     *refusals = (struct refusals){0};
     for (size_t i = 0; i < cluster->node_count; i++) {
         const struct cluster_node *other = &cluster->nodes[i];
-        char *its = strcmp(other->name, node) == 0 ? NULL : extra_gate(other->extra);
+        char *its;
 
+        if (strcmp(other->name, node) == 0) {
+            refusals->is_in = refusals_is_in(other);
+            continue;
+        }
+        its = refusals_is_in(other) ? extra_gate(other->extra) : NULL;
         if (its && strcmp(its, cause) == 0)
             refusals->alike++;
-        else if (strcmp(other->name, node) != 0 && cap_counts(other))
+        else if (cap_counts(other))
             refusals->taken++;
         free(its);
     }
@@ -25,5 +39,5 @@ void refusals_count(const struct cluster *cluster, const char *node, const char 
 
 bool refusals_allow(const struct refusals *refusals, size_t limit, size_t cap)
 {
-    return refusals->alike < limit && refusals->alike + refusals->taken < cap;
+    return refusals->is_in && refusals->alike < limit && refusals->alike + refusals->taken < cap;
 }

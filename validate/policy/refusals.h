@@ -13,14 +13,20 @@
  * own. Pure. */
 
 struct refusals {
-    size_t alike; /* other nodes that would refuse for the same cause */
+    bool is_in;   /* the node itself counts */
+    size_t alike; /* other nodes that count and would refuse for the same cause */
     size_t taken; /* other nodes that muster has drained, or a failed prolog */
 };
+
+/* Whether the node counts: it gets jobs to refuse, or was drained for a refusal. One that is out of
+ * service for something else may stay so for months, and its certificate ends meanwhile. */
+bool refusals_is_in(const struct cluster_node *node);
 
 void refusals_count(const struct cluster *cluster, const char *node, const char *cause,
                     struct refusals *refusals);
 
-/* limit: GateBrake; cap: DrainCap as a number of nodes. */
+/* limit: GateBrake; cap: DrainCap as a number of nodes. A node that does not count gets no leave:
+ * with it the node would refuse jobs as soon as it is resumed, and the others would not know. */
 bool refusals_allow(const struct refusals *refusals, size_t limit, size_t cap);
 
 #endif

@@ -68,9 +68,10 @@ out:
     return rv;
 }
 
-/* Publishes first, and looks at the others then: refusals.h. cluster: this node alone, then all. */
+/* Publishes first, and looks at the others then: refusals.h. cluster: this node alone, then all.
+ * is_in: jobs come to the node, so that it matters. */
 static int check_leave(const char *name, const struct conf *conf, struct cluster *cluster,
-                       struct brake *brake, struct error *err)
+                       struct brake *brake, bool *is_in, struct error *err)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
     struct refusals refusals;
@@ -85,6 +86,7 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
         return -1;
     cap = cap_nodes(cluster->node_count, conf->drain_cap_percent, CAP_DRAINS_LEAST);
     refusals_count(cluster, name, brake->cause, &refusals);
+    *is_in = refusals.is_in;
     brake->when = time(NULL);
     brake->leave =
         refusals_allow(&refusals, (size_t)conf->gate_brake, cap) ? BRAKE_LEAVE : BRAKE_ON;
@@ -93,6 +95,9 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
              "for one cause (GateBrake), and %zu in total (DrainCap)",
              refusals.alike + 1, cluster->node_count, brake->cause, refusals.taken,
              conf->gate_brake, cap);
+    if (!refusals.is_in)
+        snprintf(brake->message, sizeof brake->message,
+                 "the node was out of service at the last muster check --health");
     return 0;
 }
 
@@ -131,7 +136,7 @@ void health_gate(const char *command, const char *name, const struct inventory *
     bool has_note = refused_read(conf->certificate_path, &when, line, sizeof line) == 0 &&
                     when > time(NULL) - GATE_NOTE_OLD_S;
     bool has_file = brake_read(conf->certificate_path, &before, NULL) != 1;
-    bool is_refusing;
+    bool is_refusing, is_in = false;
     int rv = 0;
 
     if (geteuid() != 0)
@@ -146,10 +151,10 @@ void health_gate(const char *command, const char *name, const struct inventory *
     if (has_note)
         own_drain(command, name, &cluster, conf);
     if (is_refusing) {
-        rv = check_leave(name, conf, &cluster, &brake, &err);
+        rv = check_leave(name, conf, &cluster, &brake, &is_in, &err);
         if (rv == 0 && !(has_file && before.leave == BRAKE_LIFTED))
             rv = brake_write(conf->certificate_path, &brake, &err);
-        if (rv == 0 && brake.leave == BRAKE_ON)
+        if (rv == 0 && brake.leave == BRAKE_ON && is_in)
             report(command, name, brake.message);
     } else if (has_file) {
         const struct cluster_node *node = cluster_node(&cluster, name);

@@ -75,6 +75,38 @@ static void one_event(void)
     begin();
 }
 
+/* Nodes whose certificates end while they wait for a spare part. */
+static void out_of_service(void)
+{
+    static char refused[] = "muster: gate_refused - certificate expired: on 2026-11-19 2026-11-20";
+    struct refusals refusals;
+
+    begin();
+    for (int i = 1; i <= 4; i++) {
+        nodes[i].is_drained = true;
+        nodes[i].reason = i < 4 ? theirs : ours;
+        ok(!asks(i, "expired", 3, 10), "a node that is drained for something else gets no leave");
+    }
+    ok(asks(0, "expired", 3, 10), "... and is none of those that refuse jobs");
+    refusals_count(&cluster, "n0", "expired", &refusals);
+    is_int(refusals.alike, 0, "... whoever drained it");
+    is_int(refusals.taken, 1, "... but one of muster's counts against DrainCap");
+    for (int i = 1; i <= 4; i++)
+        nodes[i].is_drained = false;
+    ok(!asks(0, "expired", 3, 10), "those that are resumed are");
+    for (int i = 1; i <= 4; i++) {
+        nodes[i].is_drained = true;
+        nodes[i].reason = i < 3 ? prolog : refused;
+    }
+    refusals_count(&cluster, "n0", "expired", &refusals);
+    is_int(refusals.alike, 4, "... and so are those that were drained as they refused a job");
+    ok(asks(1, "expired", 5, 10), "which keep their leave");
+    nodes[0].is_down = nodes[5].is_invalid = true;
+    ok(!asks(0, "expired", 9, 20), "no job comes to a node that is down");
+    ok(!asks(5, "expired", 9, 20), "... nor to one whose registration is refused");
+    begin();
+}
+
 static void texts(void)
 {
     char *text = extra_with_gate("{\"rack\":3}", "expired", NULL), *cause = extra_gate(text), *out;
@@ -147,6 +179,7 @@ static void files(void)
 int main(void)
 {
     one_event();
+    out_of_service();
     texts();
     causes();
     files();
