@@ -14,7 +14,7 @@
 
 enum {
     RECORD = 8192,        /* CONSOLE_EXT_LOG_MAX: a shorter buffer is refused with EINVAL */
-    BYTES_MAX = 16 << 20, /* of one reading */
+    BYTES_MAX = 16 << 20, /* of what one reading has not read before */
     ENTRIES_MAX = 1 << 18,
 };
 
@@ -64,22 +64,33 @@ int kmsg_parse(const char *line, size_t length, struct kmsg_entry *entry)
 struct reader {
     uint64_t from;
     bool has_first; /* the oldest entry that is there has been seen */
+    size_t bytes, entries;
     void (*each)(const struct kmsg_entry *entry, void *context);
     void *context;
     struct kmsg_reading *reading;
 };
 
+static bool is_full(const struct reader *reader)
+{
+    return reader->entries >= ENTRIES_MAX || reader->bytes >= BYTES_MAX;
+}
+
 static void take(struct reader *reader, const char *line, size_t length)
 {
     struct kmsg_reading *reading = reader->reading;
+    bool is_entry;
     struct kmsg_entry entry;
 
-    if (kmsg_parse(line, length, &entry) != 0) {
+    is_entry = kmsg_parse(line, length, &entry) == 0;
+    /* read before: the device begins with its oldest entry each time, and may have many */
+    if (is_entry && entry.sequence < reading->next)
+        return;
+    reader->bytes += length;
+    reader->entries++;
+    if (!is_entry) {
         reading->wrong++;
         return;
     }
-    if (entry.sequence < reading->next) /* read before */
-        return;
     if (reader->from > 0 || reader->has_first)
         reading->lost += entry.sequence - reading->next;
     reader->has_first = true;
@@ -93,17 +104,17 @@ static int read_device(int fd, struct reader *reader)
 {
     char record[RECORD];
 
-    for (size_t i = 0, bytes = 0; i < ENTRIES_MAX && bytes < BYTES_MAX; i++) {
+    while (!is_full(reader)) {
         ssize_t length = read(fd, record, sizeof record);
 
-        if (length > 0) {
-            bytes += (size_t)length;
+        if (length > 0)
             take(reader, record, (size_t)length);
-        } else if (length == 0 || errno == EAGAIN) {
+        else if (length == 0 || errno == EAGAIN)
             return 0;
-        } else if (errno != EPIPE && errno != EINTR) { /* EPIPE: overwritten meanwhile, goes on */
+        else if (errno != EPIPE && errno != EINTR)
             return -1;
-        }
+        else
+            reader->entries++; /* EPIPE: overwritten meanwhile, goes on */
     }
     return 0;
 }
@@ -111,14 +122,13 @@ static int read_device(int fd, struct reader *reader)
 static int read_file(int fd, struct reader *reader)
 {
     char line[RECORD];
-    size_t bytes = 0, length;
+    size_t length;
     FILE *file = fdopen(dup(fd), "r");
 
     if (!file)
         return -1;
-    while (bytes < BYTES_MAX && fgets(line, sizeof line, file)) {
+    while (!is_full(reader) && fgets(line, sizeof line, file)) {
         length = strlen(line);
-        bytes += length;
         /* " SUBSYSTEM=pci" belongs to the entry above */
         if (length > 0 && line[0] != ' ' && line[0] != '\n')
             take(reader, line, length);
@@ -139,7 +149,7 @@ int kmsg_read(const char *path, uint64_t from,
               void (*each)(const struct kmsg_entry *entry, void *context), void *context,
               struct kmsg_reading *reading, struct error *err)
 {
-    struct reader reader = {from, false, each, context, reading};
+    struct reader reader = {.from = from, .each = each, .context = context, .reading = reading};
     struct stat status;
     int fd, result;
 

@@ -32,8 +32,9 @@ struct kmsg_reading {
 };
 
 /* Calls each() for the kernel's own entries from sequence `from` on. path is the device
- * or a regular file; nothing else is opened. Never blocks; ends after 16 MiB. Returns 0; 1 when
- * there is no log, or it may not be read (err says which); -1 with err. */
+ * or a regular file; nothing else is opened. Never blocks; ends after 16 MiB of them, and goes on
+ * from reading->next the next time. Returns 0; 1 when there is no log, or it may not be read (err
+ * says which); -1 with err. */
 int kmsg_read(const char *path, uint64_t from,
               void (*each)(const struct kmsg_entry *entry, void *context), void *context,
               struct kmsg_reading *reading, struct error *err);

@@ -23,8 +23,13 @@
 #include "validate/command/node/inventory.h"
 #include "validate/command/tar.h"
 #include "validate/health/kmsg.h"
+#include "validate/health/log_file.h"
 
-enum { LOG_BYTES = 1000000, MEMBER_BYTES = 240000 /* of each other of four */ };
+enum {
+    LOG_BYTES = 1000000,
+    LOG_ENTRIES = 20000,   /* the newest, which are about as many bytes */
+    MEMBER_BYTES = 240000, /* of each other of four */
+};
 
 struct work {
     const struct checks *checks;
@@ -57,12 +62,16 @@ static void print_entry(const struct kmsg_entry *entry, void *context)
 
 static void write_log(const struct checks *checks, FILE *stream)
 {
+    static struct kernel_log log; /* as the check has just read it */
     struct kmsg_reading reading;
     struct error err;
     char path[SYSFS_PATH];
+    uint64_t from;
 
+    log_file_load(LOG_FILE, checks->inventory->boot_id, &log);
+    from = log.next > LOG_ENTRIES ? log.next - LOG_ENTRIES : 0;
     if (sysfs_path(checks->root, path, sizeof path, "dev/kmsg") == 0 &&
-        kmsg_read(path, 0, print_entry, stream, &reading, &err) != 0)
+        kmsg_read(path, from, print_entry, stream, &reading, &err) != 0)
         fprintf(stream, "not read: %s\n", err.text);
 }
 

@@ -674,6 +674,7 @@ static void reading(void)
     struct kmsg_reading found;
     struct error err = {""};
     int count = 0;
+    FILE *log;
 
     snprintf(path, sizeof path, "%s/kmsg", root);
     is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 1, "no log is no error");
@@ -691,6 +692,18 @@ static void reading(void)
     is_int(found.next, 106, "... and the place is the same");
     is_int(kmsg_read(path, 90, count_entry, &count, &found, &err), 0, "from before its beginning");
     is_int(found.lost, 13, "... ten more were overwritten");
+    if ((log = fopen(path, "w"))) {
+        for (int i = 0; i < 90000; i++) /* 18 MB */
+            fprintf(log, "6,%d,%d,-;%0180d\n", 100 + i, i, i);
+        fclose(log);
+    }
+    count = 0;
+    is_int(kmsg_read(path, 90099, count_entry, &count, &found, &err), 0, "behind 18 MB");
+    is_int(count, 1, "... that were read before is an entry that was not");
+    is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 0, "18 MB that are new");
+    ok(found.next < 90100, "... are more than one reading takes");
+    is_int(kmsg_read(path, found.next, count_entry, &count, &found, &err), 0, "... and the next");
+    is_int(found.next, 90100, "... goes on with the rest");
     unlink(path);
     is_int(mkfifo(path, 0600), 0, "a pipe in its place");
     is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 1, "... is not opened");
