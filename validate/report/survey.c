@@ -295,15 +295,31 @@ int survey_add_past(struct survey *survey, const struct survey_past *past)
     return is_missing ? -1 : 0;
 }
 
+static void past_free(const struct survey_past *past)
+{
+    const char *texts[] = {past->run, past->node, past->part, past->message, past->code};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free((char *)(size_t)texts[i]);
+}
+
+void survey_filter_past(struct survey *survey, bool (*is_kept)(const char *node, void *context),
+                        void *context)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < survey->past_count; i++)
+        if (survey->past[i].node && is_kept(survey->past[i].node, context))
+            survey->past[kept++] = survey->past[i];
+        else
+            past_free(&survey->past[i]);
+    survey->past_count = kept;
+}
+
 static void past_clear(struct survey *survey)
 {
-    for (size_t i = 0; i < survey->past_count; i++) {
-        const char *texts[] = {survey->past[i].run, survey->past[i].node, survey->past[i].part,
-                               survey->past[i].message, survey->past[i].code};
-
-        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-            free((char *)(size_t)texts[k]);
-    }
+    for (size_t i = 0; i < survey->past_count; i++)
+        past_free(&survey->past[i]);
     free(survey->past);
 }
 

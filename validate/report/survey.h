@@ -110,6 +110,10 @@ long survey_node(const struct survey *survey, const char *name);
 /* Adds a copy of what the history knows. Returns 0, or -1 when memory is out. */
 int survey_add_past(struct survey *survey, const struct survey_past *past);
 
+/* Drops what the history knows of nodes for which is_kept() is false. */
+void survey_filter_past(struct survey *survey, bool (*is_kept)(const char *node, void *context),
+                        void *context);
+
 /* The metric that a record is a figure of a pair for, SURVEY_METRICS when it is none. */
 enum survey_metric survey_metric_of(const struct record *record);
 

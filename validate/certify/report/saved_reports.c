@@ -68,6 +68,11 @@ static int save(const struct survey *survey, const char *format, const char *pat
     return rv;
 }
 
+static bool is_in_cluster(const char *node, void *context)
+{
+    return cluster_node(context, node) != NULL;
+}
+
 int certify_reports(struct certify *certify)
 {
     const struct certify_options *options = &certify->options;
@@ -85,6 +90,9 @@ int certify_reports(struct certify *certify)
     }
     if (report_past(&survey, certify->conf.history_path, &err) != 0)
         fprintf(stderr, "muster certify: reports without history: %s\n", err.text);
+    /* an alarm about a node that Slurm has no more would last as long as the history */
+    if (certify->cluster.node_count > 0)
+        survey_filter_past(&survey, is_in_cluster, &certify->cluster);
     if (options->junit_path)
         rv = save(&survey, "junit", options->junit_path);
     for (size_t i = 0; i < options->report_count; i++)

@@ -153,6 +153,11 @@ static void xml(const struct survey *survey)
     free(text);
 }
 
+static bool is_of_run(const char *node, void *context)
+{
+    return survey_node(context, node) >= 0;
+}
+
 static void metrics(struct survey *survey)
 {
     char *text;
@@ -180,6 +185,10 @@ static void metrics(struct survey *survey)
             "what is wrong with a node and what to do, in a word each");
     has_str(text, "muster_verdicts{test=\"links\",verdict=\"fail\"} 1\n", "verdicts by test");
     has_str(text, "muster_run_duration_seconds 4.5\n", "how long the run took");
+    free(text);
+    survey_filter_past(survey, is_of_run, survey);
+    text = written("prometheus", survey);
+    ok(!strstr(text, "n\\\"9"), "a node that is gone from the cluster is gone from the metrics");
     free(text);
 }
 
