@@ -13,8 +13,9 @@ void absences_init(struct absences *absences, const char *boot_id)
 
 bool absences_concern(enum fault_code code)
 {
-    return code == FAULT_GPU_MISSING || code == FAULT_GPU_LOST || code == FAULT_INTERFACE_MISSING ||
-           code == FAULT_LINK_DOWN;
+    return code == FAULT_GPU_MISSING || code == FAULT_GPU_LOST || code == FAULT_GPU_NO_DRIVER ||
+           code == FAULT_GPU_LINK_DOWN || code == FAULT_GRES_MISMATCH ||
+           code == FAULT_INTERFACE_MISSING || code == FAULT_LINK_DOWN;
 }
 
 /* Made when there is none; NULL when there is no room. */

@@ -28,7 +28,8 @@ struct absences {
 /* None, of that boot. */
 void absences_init(struct absences *absences, const char *boot_id);
 
-/* Whether the fault is that a GPU, an interface or the link of one is missing. */
+/* Whether the fault is that a GPU, its driver or its file, an interface, or the link of one is
+ * missing. */
 bool absences_concern(enum fault_code code);
 
 /* Takes a part that this check misses. Returns in how many checks in a row it was missing, this one

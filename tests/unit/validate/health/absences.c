@@ -48,7 +48,10 @@ int main(void)
     next_check("other");
     is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "another boot begins anew");
 
-    ok(absences_concern(FAULT_LINK_DOWN), "a link that is down is missing");
+    ok(absences_concern(FAULT_LINK_DOWN) && absences_concern(FAULT_GPU_LINK_DOWN),
+       "a link that is down is missing");
+    ok(absences_concern(FAULT_GRES_MISMATCH) && absences_concern(FAULT_GPU_NO_DRIVER),
+       "while a driver is loaded again GPUs have no files and no driver");
     ok(absences_concern(FAULT_GPU_MISSING) && !absences_concern(FAULT_GPU_MEMORY_ERRORS),
        "a part that is missing is one thing, one that is broken another");
     strcpy(text, "somebody else's\n");
