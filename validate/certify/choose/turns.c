@@ -58,12 +58,12 @@ static int ends_read(const struct certify *certify, struct ends *ends, struct er
     return rv;
 }
 
-/* Whether Slurm knows what the history does not: the node's gate would refuse jobs, or its
- * certificate is revoked. */
+/* Whether Slurm knows what the history does not: the node waits for a certificate where no job
+ * starts, its gate would refuse jobs, or its certificate is revoked. */
 static bool lacks_certificate(const struct cluster_node *node)
 {
     char *gate = extra_gate(node->extra);
-    bool lacks = gate || revocation_read(node->comment) != 0;
+    bool lacks = node->is_waiting || gate || revocation_read(node->comment) != 0;
 
     free(gate);
     return lacks;

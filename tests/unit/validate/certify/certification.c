@@ -102,6 +102,7 @@ static double host_triad = 200, host_stalled;
 static int host_steps;
 static int lies;                  /* records of n1 that the faulty node prints */
 static const char *rebooted = ""; /* the node that boots while the run has its jobs */
+static const char *reserved = ""; /* the node that waits in the reservation of muster reserve */
 static bool is_waiting;           /* ... and the others wait in MPI_Init, until the step is ended */
 static double waited_s;           /* ... so long, the longest of all steps */
 static bool probe_is_named;       /* the step that asks whether the battery starts */
@@ -374,6 +375,7 @@ static int load_all(struct cluster *cluster, struct error *err)
                              (is_hung && (strcmp(nodes[i].name, hanging) == 0 ||
                                           (i > 0 && now_s < over_s + epilog_s))),
             .is_responding = strcmp(nodes[i].name, cut_off) != 0 || now_s < missed_s,
+            .is_waiting = strcmp(nodes[i].name, reserved) == 0,
             .boot_time =
                 world.job != 0 && !strcmp(nodes[i].name, rebooted) ? time(NULL) + 10 : 1000,
             .is_reserved =
@@ -1981,6 +1983,9 @@ static void is_due_against_the_history(void)
     is_due_by_slurm("{\"muster_gate\":\"changed kernel\"}", "", "that its gate refuses");
     is_due_by_slurm("", comment, "whose certificate is revoked");
     free(comment);
+    reserved = nodes[5].name;
+    is_due_by_slurm("", "", "that waits where no job starts");
+    reserved = "";
 }
 
 /* n1 failed a minute ago by this host's history or by its Comment, and reboots in mid-run. */
