@@ -101,7 +101,14 @@ int hang_begin(struct hang *hang, uint32_t job_id, double patience_s, const char
 
 bool hang_take(struct hang *hang, struct hang_note *note)
 {
-    return hang->pid > 0 && read(hang->notes, note, sizeof *note) == (ssize_t)sizeof *note;
+    ssize_t got = -1;
+
+    if (hang->pid > 0 && !hang->is_told)
+        got = read(hang->notes, note, sizeof *note);
+    if (got == 0)
+        *note = (struct hang_note){.text = "the process that watches it was killed"};
+    hang->is_told |= got >= 0;
+    return got >= 0;
 }
 
 void hang_end(struct hang *hang)

@@ -13,6 +13,7 @@
 struct hang {
     pid_t pid; /* of the process that runs it; 0: none */
     int notes; /* what that process tells */
+    bool is_told;
 };
 
 struct hang_note {
@@ -25,7 +26,8 @@ struct hang_note {
 int hang_begin(struct hang *hang, uint32_t job_id, double patience_s, const char *config_path,
                struct error *err);
 
-/* Whether something was told, which is once at most. Does not wait. */
+/* Whether something was told, which is once at most; that the process has ended without a word
+ * counts as told. Does not wait. */
 bool hang_take(struct hang *hang, struct hang_note *note);
 
 /* Ends what hang_begin() began, whether it was or not. */

@@ -348,6 +348,26 @@ static void watching(void)
     signal(SIGTERM, SIG_DFL);
 }
 
+/* As memory runs out on the node of the job script. */
+static void watch_is_killed(void)
+{
+    struct hang_note note = {.is_hung = true};
+    struct hang hang;
+    int tries = 0;
+
+    is_watch = true;
+    is_int(hang_begin(&hang, 7, 60, NULL, NULL), 0, "a job is watched");
+    ok(!hang_take(&hang, &note), "... and nothing is told so far");
+    kill(hang.pid, SIGKILL);
+    while (!hang_take(&hang, &note) && tries++ < 600)
+        usleep(100000);
+    ok(!note.is_hung, "who watches is killed: that is no hang");
+    is_str(note.text, "the process that watches it was killed", "... and is told");
+    ok(!hang_take(&hang, &note), "... once");
+    hang_end(&hang);
+    is_watch = false;
+}
+
 /* ---------------------------------------------------------------- the command */
 
 static bool was_gone;
@@ -401,6 +421,7 @@ static void commands(void)
 int main(void)
 {
     watching();
+    watch_is_killed();
     commands();
     ends();
     at_fault();
