@@ -118,6 +118,28 @@ bool reason_is_same(const char *then, const char *now)
     }
 }
 
+bool reason_has(const char *reason, const char *faults)
+{
+    size_t prefix = strlen(REASON_PREFIX), length, other;
+    const char *words, *others;
+
+    if (!reason_is_ours(reason) || !reason_is_ours(faults))
+        return false;
+    faults += prefix;
+    for (int count = 0;; count++) {
+        const char *rest = reason + prefix;
+
+        length = fault_next(&faults, &words);
+        if (length == 0)
+            return count > 0;
+        do
+            other = fault_next(&rest, &others);
+        while (other > 0 && (other != length || strncmp(words, others, length) != 0));
+        if (other == 0)
+            return false;
+    }
+}
+
 bool reason_is_refusal(const char *reason)
 {
     char refusal[64];

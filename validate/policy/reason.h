@@ -35,6 +35,9 @@ void reason_write(const struct reason_fault *faults, size_t count, time_t now, c
  * which has the test in place of the code, is ours and never the same as a new one. */
 bool reason_is_same(const char *then, const char *now);
 
+/* Whether the first of two such reasons has all codes and parts that the other has. */
+bool reason_has(const char *reason, const char *faults);
+
 /* Whether it says no more than that the gate refused a job: no fault of the node was found. */
 bool reason_is_refusal(const char *reason);
 

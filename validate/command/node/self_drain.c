@@ -16,6 +16,7 @@ struct deciding {
     const struct conf *conf;
     struct cluster cluster;
     size_t cap;
+    bool is_for_it; /* the drain that there is names that fault */
     char *text;
     size_t size;
 };
@@ -66,6 +67,7 @@ static enum health drain(struct deciding *deciding, const char *reason, time_t s
         return HEALTH_FOREIGN;
     }
     text_put(deciding->text, deciding->size, "drained: %s", reason);
+    deciding->is_for_it = true;
     sleep(HEALTH_SETTLE_S);
     return review(deciding, since);
 }
@@ -94,6 +96,7 @@ static enum health decide(struct deciding *deciding, const char *reason, time_t 
         return HEALTH_FOREIGN;
     }
     own = cluster_node(&deciding->cluster, deciding->node);
+    deciding->is_for_it = own && reason_has(own->reason, reason);
     if (is_unreviewed && has_drain(own, &earlier))
         return review(deciding, earlier.since);
     if (is_unreviewed)
@@ -128,5 +131,5 @@ bool self_drain(const char *node, const char *reason, time_t since, const struct
         break;
     }
     cluster_clear(&deciding.cluster);
-    return decision == HEALTH_OURS;
+    return decision == HEALTH_OURS && deciding.is_for_it;
 }

@@ -126,6 +126,11 @@ int main(void)
     is_int(loads, 0, "... which its own state says");
     is_str(text, "", "... and nothing is said");
 
+    put(0, "muster: rail_slow eth2 9 of 98 Mb/s 2026-11-19", 100);
+    begin(0);
+    ok(!check(path, fault, text), "one that is drained for something else is not drained for it");
+    is_str(done, "", "... nor again");
+
     put(0, "replace PSU", 100);
     begin(0);
     ok(!check(path, fault, text), "a drain of others is theirs");

@@ -67,6 +67,11 @@ static void sameness(void)
     ok(!reason_is_same("", slow), "nothing is not the same as something");
     ok(!reason_is_same("", ""), "nor as nothing");
     ok(!reason_is_same("muster:", "muster: "), "nor are reasons without a fault");
+    ok(reason_has(two, "muster: gpu_missing gpu 6 2026-12-24") && reason_has(two, two),
+       "two faults have each of them");
+    ok(!reason_has(slow, two) && !reason_has(two, "muster: rail_slow eth2"), "... and no other");
+    ok(!reason_has(two, "muster:") && !reason_has("", slow) && !reason_has(slow, ""),
+       "nothing is in no reason, and has none");
     ok(!reason_is_same("muster: links eth1 98 of 940 Mb/s 2026-11-20", slow),
        "one of an older muster is written anew");
 }
