@@ -17,6 +17,8 @@ static int compare_turns(const void *left, const void *right)
         return a->is_partner ? 1 : -1;
     if (a->is_drained != b->is_drained)
         return a->is_drained ? -1 : 1;
+    if (a->is_drained && (a->since < b->since || b->since < a->since))
+        return a->since < b->since ? -1 : 1;
     if (a->certified_until < b->certified_until || b->certified_until < a->certified_until)
         return a->certified_until < b->certified_until ? -1 : 1;
     return a->place < b->place ? -1 : 1;
@@ -31,19 +33,24 @@ static int compare_places(const void *left, const void *right)
 
 size_t turn_choose(struct turn_node *nodes, size_t count, size_t room)
 {
-    size_t free = 0, chosen;
+    size_t free = 0, in_service = 0, most_drained, drained = 0, chosen = 0;
 
     for (size_t i = 0; i < count; i++) {
         free += !nodes[i].is_busy;
+        in_service += !nodes[i].is_busy && !nodes[i].is_drained && !nodes[i].is_partner;
         nodes[i].is_chosen = false;
         nodes[i].place = i;
     }
     if (room < 2 && free >= 2)
         return 0;
-    chosen = room < free ? room : free;
+    most_drained = room - (in_service < room / 2 ? in_service : room / 2);
     qsort(nodes, count, sizeof *nodes, compare_turns);
-    for (size_t i = 0; i < chosen; i++)
+    for (size_t i = 0; i < free && chosen < room; i++) {
+        if (nodes[i].is_drained && drained++ >= most_drained)
+            continue;
         nodes[i].is_chosen = true;
+        chosen++;
+    }
     qsort(nodes, count, sizeof *nodes, compare_places);
     return chosen;
 }

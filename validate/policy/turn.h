@@ -13,15 +13,17 @@ struct turn_node {
     bool is_busy;           /* another run tests it now */
     bool is_drained;        /* by muster: tests may give it back to users */
     bool is_partner;        /* here for the sake of the others, which go first */
+    double since;           /* of a drained one: when it was drained, or tested in vain last */
     double certified_until; /* seconds since the epoch; 0: no certificate is known */
     bool is_chosen;         /* the answer */
     size_t place;           /* of no use to others */
 };
 
-/* Chooses at most `room` nodes of those that are not busy: first those drained, then those without
- * a certificate, then those whose certificate ends first, else in their order, so that runs one
- * after the other come to all of them. None where there is room for one only and more wait: links
- * needs two. Returns how many are chosen. */
+/* Chooses at most `room` nodes of those that are not busy: first those drained, from the one that
+ * waits longest, then those without a certificate, then those whose certificate ends first, else in
+ * their order, so that runs one after the other come to all of them. Nodes that stay broken are
+ * drained at each run: half of the room is for those in service, as far as there are so many. None
+ * where there is room for one only and more wait: links needs two. Returns how many are chosen. */
 size_t turn_choose(struct turn_node *nodes, size_t count, size_t room);
 
 /* How long before their end certificates that are valid for valid_s are due. */

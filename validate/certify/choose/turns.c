@@ -116,6 +116,7 @@ static void turns_choose(const struct certify *certify, const struct hostlist *b
                 !role_is_testable(node_run->plan.role) || hostlist_contains(busy, node_run->name),
             .is_drained = node_run->plan.role == ROLE_RETEST,
             .is_partner = node_run->is_partner,
+            .since = (double)node_run->slurm->reason_time,
             .certified_until = has_ends && !lacks_certificate(node_run->slurm) ? ends.until[i] : 0};
     }
     turn_choose(nodes, certify->count, cap > busy->count ? cap - busy->count : 0);

@@ -42,6 +42,21 @@ static void turns(void)
     is_str(chosen(nodes, 5, 3), "10101", "partners after those that they are for");
 }
 
+static void broken_ones_do_not_take_all(void)
+{
+    struct turn_node nodes[6] = {
+        {.is_drained = true, .since = 300}, {.is_drained = true, .since = 100},
+        {.is_drained = true, .since = 200}, {.is_drained = true, .since = 400},
+        {.certified_until = 500},           {.certified_until = 200}};
+
+    is_str(chosen(nodes, 6, 4), "011011", "half of the room is for nodes in service");
+    is_str(chosen(nodes, 6, 2), "010001", "the rest for those drained longest ago");
+    is_str(chosen(nodes, 5, 4), "11101", "what those in service leave is for the drained");
+    is_str(chosen(nodes, 4, 2), "0110", "all of it where none is in service");
+    nodes[4].is_partner = nodes[5].is_partner = true;
+    is_str(chosen(nodes, 6, 4), "111100", "partners are not kept a place");
+}
+
 static void dues(void)
 {
     ok(turn_is_due(0, 1000, 10), "no certificate is due");
@@ -111,6 +126,7 @@ static void jitters(void)
 int main(void)
 {
     turns();
+    broken_ones_do_not_take_all();
     dues();
     a_busy_night_costs_no_certificate();
     no_validity_is_too_short_or_always_due();
