@@ -28,6 +28,7 @@ ROW(integer, BUDGET_SPLIT_ROUNDS, 4, "rounds", "chosen 2026-11", "the first of l
 /* choice of nodes */ \
 ROW(integer, CERTIFY_SETTLE_S, 15, "s", "chosen 2026-11", "nodes may take to leave a state that passes") \
 ROW(real, CERTIFY_SETTLE_EACH_S, 0.3, "s", "chosen 2026-11", "between the first looks at them, doubled each time: six looks") \
+ROW(integer, CERTIFY_CONTROLLER_S, 180, "s", "chosen 2026-11", "for a slurmctld that is started again, or for its backup: SlurmctldTimeout is 120 s") \
 ROW(integer, CERTIFY_PARTNERS, 2, "nodes", "chosen 2026-11", "enough as partners of a node that is certified alone") \
 ROW(integer, CERTIFY_YIELD_S, 15, "s", "chosen 2026-11", "the run that began first has a job by then") \
 ROW(real, CERTIFY_AGAIN_S, 3, "s", "chosen 2026-11", "of runs that began together, each tries again within") \

@@ -247,10 +247,12 @@ static void job_begin(struct certify *certify, enum certify_job job)
         certify_allocate(certify);
         break;
     case JOB_BATTERY:
+        certify_await(certify);
         certify_allocate_next(certify, job);
         estimate_print(certify);
         break;
     case JOB_CERTIFICATES:
+        certify_await(certify);
         certify_reach_last(certify);
         if (!certify->options.is_dry_run)
             certify_allocate_next(certify, job);

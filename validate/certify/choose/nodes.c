@@ -220,6 +220,24 @@ static void settling_wait(const struct certify *certify, const struct hostlist *
     }
 }
 
+void certify_await(struct certify *certify)
+{
+    double begin = clock_s(), gone_s = 0;
+    struct cluster now = {0};
+
+    while (!certify_stop && certify->operations->load_nodes(&now, NULL) != 0) {
+        gone_s = clock_s() - begin;
+        if (certify->gone_s + gone_s >= CERTIFY_CONTROLLER_S)
+            break;
+        sleep(1);
+        gone_s = clock_s() - begin;
+    }
+    certify->gone_s += gone_s;
+    if (gone_s > 0)
+        certify_note(certify, "slurmctld did not answer for %.0f s", gone_s);
+    cluster_clear(&now);
+}
+
 void certify_print_leftover(const char *text)
 {
     fprintf(stderr, "muster certify: %s\n", text);

@@ -12,6 +12,7 @@
 #include "lib/base/clock.h"
 #include "lib/certificate/certificate.h"
 #include "lib/constants/certify_constants.h"
+#include "validate/certify/choose/nodes.h"
 #include "validate/certify/choose/suspects.h"
 #include "validate/certify/choose/turns.h"
 #include "validate/certify/report/run_records.h"
@@ -429,6 +430,7 @@ static void run(struct certify *certify)
 {
     if (certify_stop)
         return;
+    certify_await(certify);
     reboots_find(certify);
     certify_reach_cut_off(certify);
     certify_drains_decide(certify);
@@ -436,6 +438,7 @@ static void run(struct certify *certify)
     certificates_issue(certify);
     certify_leave_waiting(certify);
     certify_extras(certify);
+    certify_await(certify);
     certify_drains_release(certify);
     revocations_write(certify);
     certify_consume(certify);

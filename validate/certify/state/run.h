@@ -134,6 +134,7 @@ struct certify {
     struct complaint complaint;  /* what a program said on standard error */
     char mpi_program[1024];      /* the path that the last MPI step ran; "": there was none */
     double stage_s[STAGE_COUNT]; /* what each stage took */
+    double gone_s;               /* so long slurmctld was waited for */
     time_t certified_until_s;    /* the end of this run's certificates */
     double idle_look_at;         /* --idle: clock_s() of the next look at the jobs that wait */
     char idle_end[200];          /* --idle: why the nodes are given back; "": they are not */

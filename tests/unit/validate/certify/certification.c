@@ -69,6 +69,10 @@ static bool live_was_held;
 static int turns, refused_turn; /* turns: operations so far; 0: none is refused */
 static int stopped_turn;        /* in it the run gets SIGINT; 0: in none */
 static bool refuses_all;        /* from then on */
+/* when slurmctld is started again, which takes RESTART_S */
+static enum { NEVER, AFTER_THE_TESTS, AFTER_THE_CERTIFICATES } restarts;
+enum { RESTART_S = 60 };
+static double refused_until_s; /* from the refused turn on */
 static bool refuses_certificates;
 static bool has_extra;   /* the cluster offers certificates to jobs */
 static bool is_changing; /* the site and another run change nodes once the run has its first job */
@@ -178,10 +182,13 @@ static int turn(const char *name, struct error *err)
         return error_set(err, "of the keeper");
     if (turns == stopped_turn)
         certify_stop = SIGINT;
-    if (refused_turn == 0 || turns < refused_turn || (turns > refused_turn && !refuses_all))
-        return 0;
-    if (turns == refused_turn)
+    if (turns == refused_turn) {
         snprintf(refused_name, sizeof refused_name, "%s", name);
+        refused_until_s = restarts == NEVER ? now_s : now_s + RESTART_S;
+    }
+    if (refused_turn == 0 || turns < refused_turn ||
+        (turns > refused_turn && !refuses_all && now_s >= refused_until_s))
+        return 0;
     return error_set(err, "%s refused", name);
 }
 
@@ -387,8 +394,12 @@ static int load_all(struct cluster *cluster, struct error *err)
 
 static int load_nodes(struct cluster *cluster, struct error *err)
 {
-    int rv = load_all(cluster, err);
+    int rv;
 
+    if (refused_turn == 0 && ((restarts == AFTER_THE_TESTS && *peers_of[2]) ||
+                              (restarts == AFTER_THE_CERTIFICATES && world.nodes[3].is_issued)))
+        refused_turn = turns + 1;
+    rv = load_all(cluster, err);
     if (rv == 0 && is_taken) {
         struct cluster_node *node = cluster_node(cluster, spoiling);
 
@@ -2372,6 +2383,26 @@ static void no_certificates(void)
     certify_clear(&certify);
 }
 
+static void waits_for_a_controller_that_is_started_again(void)
+{
+    static struct certify certify;
+    const char *what;
+
+    for (restarts = AFTER_THE_TESTS; restarts <= AFTER_THE_CERTIFICATES; restarts++) {
+        what = harm(&certify, run(&certify, false));
+        is_str(refused_name, "load", "slurmctld is started again after the %s",
+               restarts == AFTER_THE_TESTS ? "tests" : "certificates");
+        is_str(what ? what : "", "", "... which does no harm");
+        ok(world.nodes[0].is_issued && world.nodes[3].is_issued, "... nodes are certified");
+        ok(!world.nodes[3].is_drained, "... one that passed is released");
+        has_str(world.nodes[2].reason, "muster: link_down", "... one that failed is drained");
+        ok(!world.nodes[2].has_certificate, "... and loses its certificate");
+        certify_clear(&certify);
+        refused_turn = 0;
+    }
+    restarts = NEVER;
+}
+
 /* Slurm drains a node in the middle of a stage, which ends that for all. */
 static void full_disk(void)
 {
@@ -2929,6 +2960,7 @@ int main(void)
     reboots("n1");
     reboots("n4");
     no_certificates();
+    waits_for_a_controller_that_is_started_again();
     answers_again();
     counts_what_recurs_as_tries();
     asks_for_no_longer_job_than_the_partition_allows();
