@@ -354,11 +354,12 @@ int certify_select(struct certify *certify, struct error *err)
     } else {
         if (select_all(certify, partition ? &partition->nodes : NULL, err) != 0 ||
             (certify->options.is_suspects && certify_suspects(certify, err) != 0) ||
-            (certify->options.is_due && certify_due(certify, err) != 0) ||
             (certify->options.is_idle && certify_idle(certify, err) != 0)) {
             certify->count = 0;
             return -1;
         }
+        if (certify->options.is_due)
+            certify_due(certify);
     }
     if (certify_take_turns(certify, err) != 0) {
         certify->count = 0;

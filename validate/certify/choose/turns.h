@@ -5,9 +5,9 @@
 #include "validate/certify/state/run.h"
 
 /* Which nodes a run tests when not all may be, or need to be */
-/* Leaves only those nodes in the run whose certificate is missing or ends soon, and partners.
- * Returns 0, or -1 with err. */
-int certify_due(struct certify *certify, struct error *err);
+/* Leaves only those nodes in the run whose certificate is missing or ends soon, and partners. Where
+ * the history cannot be read all are: a timer that fails at it lets all certificates end. */
+void certify_due(struct certify *certify);
 /* Leaves alone what other runs on this host test now and what is beyond TestCap, and tells other
  * runs of the rest. Returns 0, or -1 with err, also where another run does not let go of the lock:
  * two on one node would be measured against each other. */

@@ -1971,6 +1971,30 @@ static void knows_what_waits(void)
     certify_clear(&certify);
 }
 
+/* What is left of the history after a full disk is no database. */
+static void all_are_due_where_the_history_is_damaged(void)
+{
+    static struct certify certify;
+    char path[256], command[300];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/history.db", directory);
+    file = fopen(path, "w");
+    for (int i = 0; file && i < 1000; i++)
+        fputs("damaged ", file);
+    if (file)
+        fclose(file);
+    is_due = keeps_history = true;
+    run(&certify, false);
+    is_due = keeps_history = false;
+    ok(world.nodes[0].is_issued && world.nodes[3].is_issued && world.nodes[5].is_issued,
+       "where the history is damaged all nodes are due");
+    ok(has_note(&certify, "all certificates count as due: "), "... which is said");
+    certify_clear(&certify);
+    snprintf(command, sizeof command, "rm -f %s*", path); /* the run is stored beside it */
+    is_int(system(command), 0, "... and the run is kept");
+}
+
 /* n6 is certified by the history, and not by what Slurm has of it. */
 static void is_due_by_slurm(const char *extra, const char *comment, const char *what)
 {
@@ -2984,6 +3008,7 @@ int main(void)
     certificate_kept();
     renews_what_is_due();
     knows_what_waits();
+    all_are_due_where_the_history_is_damaged();
     is_due_against_the_history();
     for (int i = 0; i < 4; i++)
         after_a_failure(i / 2 == 1, i % 2 == 0 ? -10 : 10, i % 2 == 1);
