@@ -233,16 +233,18 @@ static void all_query(struct revoking *revoking)
     free(targets);
 }
 
-/* Nobody who asks for certified nodes is to get these. Best effort: the gate knows anyway. */
-static void extras_take_out(const struct revoking *revoking)
+/* Nobody who asks for certified nodes is to get these. Best effort: the gate knows anyway. now: the
+ * nodes as they are by now. */
+static void extras_take_out(const struct revoking *revoking, const struct cluster *now)
 {
     struct batch batch = {0};
     struct error err = {""};
 
     for (size_t i = 0; i < revoking->count && revoking->cluster.has_extra; i++) {
         const struct target *target = &revoking->targets[i];
-        const struct cluster_node *node = cluster_node(&revoking->cluster, target->name);
-        char *text = target->is_asked && *node->extra ? extra_with(node->extra, 0, 0, &err) : NULL;
+        const struct cluster_node *node = cluster_node(now, target->name);
+        char *text =
+            node && target->is_asked && *node->extra ? extra_with(node->extra, 0, 0, &err) : NULL;
 
         if (text && strcmp(text, node->extra) != 0)
             batch_add(&batch, target->name, text);
@@ -266,15 +268,15 @@ static void revocation_print(const char *name, const char *comment, const struct
 }
 
 /* A node that was not reached does it itself, as soon as it can. */
-static void revocations_write(struct revoking *revoking)
+static void revocations_write(struct revoking *revoking, const struct cluster *now)
 {
     struct batch comments = {0};
     struct error err;
 
     for (size_t i = 0; i < revoking->count; i++) {
         const struct target *target = &revoking->targets[i];
-        const struct cluster_node *node = cluster_node(&revoking->cluster, target->name);
-        char *comment = target->is_asked
+        const struct cluster_node *node = cluster_node(now, target->name);
+        char *comment = node && target->is_asked
                             ? revocation_put(node->comment, target->is_gone ? 0 : time(NULL))
                             : NULL;
 
@@ -283,6 +285,22 @@ static void revocations_write(struct revoking *revoking)
         free(comment);
     }
     batch_apply(&comments, cluster_set_comment, revocation_print, revoking, &err);
+}
+
+/* A run may have put its mark into a Comment while the nodes were asked, or have taken it out: the
+ * texts are read again before they are changed. */
+static void slurm_write(struct revoking *revoking)
+{
+    struct cluster now = {0};
+    struct error err = {""};
+
+    if (cluster_load_nodes(&now, &err) != 0)
+        fprintf(stderr,
+                "%s: %s; certificates of nodes that were not reached stay valid: run it again\n",
+                revoking->command, err.text);
+    extras_take_out(revoking, &now);
+    revocations_write(revoking, &now);
+    cluster_clear(&now);
 }
 
 /* So that muster certify --due and muster reserve count them as not certified. */
@@ -356,8 +374,7 @@ int revoke_nodes(const char *command, const char *list, bool as_json, const char
     } else {
         signals_catch(interrupt, 0); /* a step on its way is ended by srun itself */
         all_query(&revoking);
-        extras_take_out(&revoking);
-        revocations_write(&revoking);
+        slurm_write(&revoking);
         history_write(&revoking, history);
         err.text[0] = '\0';
     }

@@ -19,14 +19,22 @@
 /* muster revoke -w on four nodes of which one says what became of another's certificate. The
  * cluster is made up, and so is what srun prints. */
 
+int __wrap_cluster_load(struct cluster *cluster, struct error *err);
+int __wrap_cluster_load_nodes(struct cluster *cluster, struct error *err);
 int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err);
 int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                        char *const *program, const struct process *watching,
                        struct process_result *result, struct error *err);
 
-static bool is_failing; /* n4 cannot remove its certificate */
-static char comments[4096];
+static bool is_failing;          /* n4 cannot remove its certificate */
+static const char *site_comment; /* which the site writes meanwhile */
+static char comments[4096], last_comment[256];
 static char history[] = "/tmp/muster-revoke-XXXXXX";
+
+int __wrap_cluster_load_nodes(struct cluster *cluster, struct error *err)
+{
+    return __wrap_cluster_load(cluster, err);
+}
 
 int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err)
 {
@@ -37,6 +45,7 @@ int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct er
              revocation_read(comment) == 0           ? "none"
              : revocation_read(comment) > 1763650000 ? "now"
                                                      : "before");
+    snprintf(last_comment, sizeof last_comment, "%s", comment);
     return 0;
 }
 
@@ -63,6 +72,8 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
                 line(watching, i, "n4", "pass");
             line(watching, i, nodes->names[i], is_failing && i == MADE_NODES - 1 ? "fail" : "pass");
         }
+    if (site_comment)
+        made_comment = site_comment;
     *result = (struct process_result){.end = PROCESS_EXITED};
     return 0;
 }
@@ -131,6 +142,12 @@ int main(void)
     is_int(command(), COMMAND_FAIL, "a node that cannot is told, whatever another says of it");
     has_str(comments, "n4=now;", "... and its certificate is revoked in Slurm");
     has_str(comments, "n[1-3]=none;", "... the others' are gone");
+    free((char *)(size_t)made_comment);
+    made_comment = "";
+    site_comment = "rack 7";
+    command();
+    has_str(comments, "n4=now;", "a certificate is revoked in Slurm");
+    has_str(last_comment, "rack 7", "... beside what the site wrote there meanwhile");
     history_remove();
     return tap_done();
 }
