@@ -155,7 +155,8 @@ int cluster_reservation(const char *name, struct hostlist *nodes, time_t *since,
  * and IGNORE_JOBS, so that a reservation of a run may lie over it. Jobs that run there go on. */
 #define CLUSTER_WAITING "muster"
 /* Has the reservation hold exactly these nodes: makes it, changes it, deletes it when there are
- * none. is_there: whether it is there now. */
+ * none. What Slurm has without end lasts a year, from each change on. is_there: whether it is there
+ * now. */
 int cluster_wait(const struct hostlist *names, bool is_there, struct error *err);
 
 struct cluster_job {

@@ -66,6 +66,8 @@ int cluster_wait(const struct hostlist *names, bool is_there, struct error *err)
     wanted.name = title;
     wanted.node_list = folded;
     if (is_there) {
+        /* INFINITE minutes are counted from its begin */
+        wanted.end_time = time(NULL) + RESERVATION_ENDLESS_S;
         if (slurm_update_reservation(&wanted) != SLURM_SUCCESS)
             rv = error_set(err, "cannot put %s in reservation %s: %s", folded, title,
                            slurm_strerror(errno));

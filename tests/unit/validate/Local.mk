@@ -255,7 +255,7 @@ tests_unit_validate_run_run_t_LDADD = $(libreport) $(unit_libs)
 tests_unit_validate_scheduling_policy_verify_t_LDADD = validate/scheduling/libscheduling.a $(unit_libs)
 tests_unit_validate_slurm_batch_t_SOURCES = tests/unit/validate/slurm/batch.c validate/slurm/batch.c
 tests_unit_validate_slurm_cluster_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
-tests_unit_validate_slurm_cluster_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_init
+tests_unit_validate_slurm_cluster_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_init,--wrap=slurm_update_reservation
 tests_unit_validate_slurm_cluster_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_slurm_extra_t_SOURCES = tests/unit/validate/slurm/extra.c validate/slurm/extra.c
 tests_unit_validate_slurm_extra_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -29,6 +29,27 @@ void __wrap_slurm_init(const char *path)
     fprintf(stderr, "%2000s\n", "NodeNames=n2 match no Sockets");
 }
 
+static time_t asked_end; /* of the reservation that is changed */
+
+int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted);
+int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted)
+{
+    asked_end = wanted->end_time;
+    return 0;
+}
+
+/* As long as nodes come and go. */
+static void nodes_wait_without_end(void)
+{
+    struct hostlist one = {0};
+    struct error err = {""};
+
+    hostlist_append(&one, "n1");
+    is_int(cluster_wait(&one, true, &err), 0, "a node is put to those that wait");
+    ok(!cluster_has_end(time(NULL), asked_end), "... in a reservation that lasts a year from now");
+    hostlist_clear(&one);
+}
+
 static void open_despite_warnings(void)
 {
     struct error err = {""};
@@ -195,6 +216,7 @@ int main(void)
     open_despite_warnings();
     states();
     reservations_of_runs();
+    nodes_wait_without_end();
     mean_clusters();
     uplinks_beside_jobs();
     return tap_done();
