@@ -19,7 +19,7 @@
 /* What muster check does with the certificate of a node that it has drained. The controller is
  * made up, and what /run/muster keeps. */
 
-static char reason[] = "muster: link_down eth1 has no carrier 2026-11-20", none[] = "";
+static char reason[100] = "muster: link_down eth1 has no carrier 2026-11-20", none[] = "";
 static bool is_unreviewed;
 static int removals;
 static time_t drained_since;
@@ -119,5 +119,8 @@ int main(void)
     is_unreviewed = true;
     is_int(removed_by_check(true), 0, "one that may be taken back leaves it");
     is_int(removed_by_check(false), 1, "... unless nobody reviews drains any more");
+    is_unreviewed = false;
+    snprintf(reason, sizeof reason, "muster: gate_refused - certificate expired 2026-11-20");
+    is_int(removed_by_check(true), 0, "one of the gate leaves it what it refuses for");
     return tap_done();
 }
