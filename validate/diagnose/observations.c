@@ -347,26 +347,19 @@ static void find_apart(struct observations *observations)
     }
 }
 
-static int index_pairs(struct observations *observations)
+/* Each node's in the order in which they are. */
+static void list_pairs(struct observations *observations)
 {
-    size_t nodes = observations->network->node_count;
-    unsigned *begin = calloc(nodes + 2, sizeof *begin);
+    for (unsigned i = observations->pair_count; i-- > 0;) {
+        struct pair *pair = &observations->pairs[i];
 
-    observations->node_begin = begin;
-    observations->node_pairs = malloc((2 * (size_t)observations->pair_count + 1) * sizeof *begin);
-    if (!begin || !observations->node_pairs)
-        return -1;
-    for (unsigned i = 0; i < observations->pair_count; i++) {
-        begin[observations->pairs[i].low + 2]++;
-        begin[observations->pairs[i].high + 2]++;
+        for (int is_high = 0; is_high < 2; is_high++) {
+            struct pair **first = &observations->first[is_high ? pair->high : pair->low];
+
+            pair->next[is_high] = *first;
+            *first = pair;
+        }
     }
-    for (size_t i = 2; i < nodes + 2; i++)
-        begin[i] += begin[i - 1];
-    for (unsigned i = 0; i < observations->pair_count; i++) {
-        observations->node_pairs[begin[observations->pairs[i].low + 1]++] = i;
-        observations->node_pairs[begin[observations->pairs[i].high + 1]++] = i;
-    }
-    return 0;
 }
 
 int observations_make(const struct diagnose_network *network, const struct diagnose_sample *samples,
@@ -380,8 +373,10 @@ int observations_make(const struct diagnose_network *network, const struct diagn
     observations->items = malloc((count + 1) * sizeof *observations->items);
     observations->runs = calloc(count + 1, sizeof *observations->runs);
     observations->pairs = malloc((count + 1) * sizeof *observations->pairs);
+    observations->first = calloc(network->node_count + 1, sizeof *observations->first);
     if (!classes || !uplinks || !observations->items || !observations->runs ||
-        !observations->pairs || fit_classes(observations, samples, count, classes) != 0) {
+        !observations->pairs || !observations->first ||
+        fit_classes(observations, samples, count, classes) != 0) {
         free(uplinks);
         free(classes);
         return -1;
@@ -418,7 +413,8 @@ int observations_make(const struct diagnose_network *network, const struct diagn
     free(uplinks);
     free(classes);
     find_apart(observations);
-    return index_pairs(observations);
+    list_pairs(observations);
+    return 0;
 }
 
 void observations_weigh(struct observations *observations, const struct model_noise *noise)
@@ -455,8 +451,7 @@ void observations_clear(struct observations *observations)
     free(observations->items);
     free(observations->runs);
     free(observations->pairs);
-    free(observations->node_begin);
-    free(observations->node_pairs);
+    free(observations->first);
     for (int i = 0; i < MODEL_SCALES; i++)
         free(observations->tables[i]);
 }

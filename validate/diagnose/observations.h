@@ -93,6 +93,7 @@ struct pair {
     unsigned first_run, run_count; /* one after the other */
     float most;                    /* log that its samples may gain for a part */
     bool is_low;                   /* a sample of it */
+    struct pair *next[2];          /* of its low, its high node; NULL: none */
 };
 
 struct observations {
@@ -101,8 +102,7 @@ struct observations {
     struct run *runs;
     struct pair *pairs;
     unsigned count, run_count, pair_count;
-    unsigned *node_begin; /* [nodes + 1] of node_pairs */
-    unsigned *node_pairs; /* pair numbers, by node, then by the other end */
+    struct pair **first; /* [nodes] of each node, NULL: none */
     struct model_table *tables[MODEL_SCALES];
 };
 

@@ -73,14 +73,14 @@ static unsigned add_node(const struct observations *observations, const struct p
     const int *leaves = observations->network->leaves;
     bool is_leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK;
 
-    for (unsigned i = observations->node_begin[node]; i < observations->node_begin[node + 1]; i++) {
-        const struct pair *pair = &observations->pairs[observations->node_pairs[i]];
+    for (const struct pair *pair = observations->first[node]; pair;
+         pair = pair->next[pair->high == node]) {
         int other = pair->low == node ? pair->high : pair->low;
         bool is_others = is_leaf && leaves[other] == part->place &&
                          (part->type == DIAGNOSE_UPLINK || other < node);
 
         if (!is_others && (part->peer < 0 || (is_leaf ? leaves[other] : other) == part->peer))
-            pairs[count++] = observations->node_pairs[i];
+            pairs[count++] = (unsigned)(pair - observations->pairs);
     }
     return count;
 }
