@@ -58,17 +58,22 @@ float sample_y(const struct diagnose_sample *sample)
     return rate > 0 ? fmaxf((float)log(rate), dead_y) : dead_y;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    float a = *(const float *)left, b = *(const float *)right;
+struct value {
+    float y;
+    int class;
+};
 
-    return (a > b) - (a < b);
+static int by_class(const void *left, const void *right)
+{
+    const struct value *a = left, *b = right;
+    int order = (a->class > b->class) - (a->class < b->class);
+
+    return order ? order : (a->y > b->y) - (a->y < b->y);
 }
 
-static double median(float *values, size_t count)
+static double median(const struct value *sorted, size_t count)
 {
-    qsort(values, count, sizeof *values, by_value);
-    return count == 0 ? NAN : (values[(count - 1) / 2] + values[count / 2]) / 2.0;
+    return count == 0 ? NAN : (sorted[(count - 1) / 2].y + sorted[count / 2].y) / 2.0;
 }
 
 /* What samples of a class should have, ln, and how they scatter. */
@@ -80,66 +85,53 @@ struct class
 
 /* Of the class's sound samples, which are those that are near the nominal rate. What scatters to
  * the upper side is no fault's. Returns the scale. */
-static double fit(float *values, size_t count, double *location)
+static double fit(const struct value *sorted, size_t count, double *location)
 {
     double least = *location + log(sound);
     size_t begin = 0, upper = 0;
 
-    qsort(values, count, sizeof *values, by_value);
-    while (begin < count && values[begin] < least)
+    while (begin < count && sorted[begin].y < least)
         begin++;
     if (count - begin >= 3 && (count - begin) * 10 >= count)
-        *location = median(values + begin, count - begin);
-    while (upper < count && values[upper] < *location)
+        *location = median(sorted + begin, count - begin);
+    while (upper < count && sorted[upper].y < *location)
         upper++;
     if (count - upper < 3)
         return 0;
-    return fmin(mad_scale * (values[(upper + count) / 2] - *location), scale_most);
+    return fmin(mad_scale * (sorted[(upper + count) / 2].y - *location), scale_most);
 }
 
-/* Puts y of each sample that had its uplinks to itself beside those of its class: the classes'
- * begin at begin[class + 1]. values: room for all. */
-static void group_by_class(const struct diagnose_network *network,
-                           const struct diagnose_sample *samples, size_t count, size_t *begin,
-                           float *values)
-{
-    size_t classes = network->rail_count * CLASSES_OF_RAIL;
-
-    for (size_t i = 0; i < count; i++)
-        begin[class_of(network, &samples[i]) + 2] += !sample_is_shared(network, &samples[i]);
-    for (size_t class = 2; class < classes + 2; class ++)
-        begin[class] += begin[class - 1];
-    for (size_t i = 0; i < count; i++)
-        if (!sample_is_shared(network, &samples[i]))
-            values[begin[class_of(network, &samples[i]) + 1]++] = sample_y(&samples[i]);
-}
-
-/* From the classes that others fall back to: alone inside leaves, then the rest. */
+/* Of samples that had their uplinks to themselves, from the classes that others fall back to: alone
+ * inside leaves, then the rest. */
 static int fit_classes(struct observations *observations, const struct diagnose_sample *samples,
                        size_t count, struct class *classes)
 {
     const struct diagnose_network *network = observations->network;
-    int class_count = CLASSES_OF_RAIL * (int)network->rail_count;
-    float *values = malloc((count + 1) * sizeof *values);
-    size_t *begin = calloc((size_t)class_count + 2, sizeof *begin);
-    int status = values && begin ? 0 : -1;
+    struct value *values = malloc((count + 1) * sizeof *values);
+    size_t kept = 0, begin, end = 0;
+    int status = values ? 0 : -1;
 
-    if (status == 0)
-        group_by_class(network, samples, count, begin, values);
-    for (int i = 0; i < class_count && status == 0; i++) {
+    for (size_t i = 0; i < count && values; i++)
+        if (!sample_is_shared(network, &samples[i]))
+            values[kept++] = (struct value){sample_y(&samples[i]), class_of(network, &samples[i])};
+    if (values)
+        qsort(values, kept, sizeof *values, by_class);
+    for (int i = 0; i < CLASSES_OF_RAIL * (int)network->rail_count && status == 0; i++) {
         int in_rail = i % CLASSES_OF_RAIL;
         struct model_table **table;
+        double scale;
 
         if (in_rail > 0) /* alone, or inside */
             classes[i].location = classes[i - (in_rail % 2 ? 1 : 2)].location;
-        table = &observations->tables[model_scale(
-            fit(values + begin[i], begin[i + 1] - begin[i], &classes[i].location))];
+        for (begin = end; end < kept && values[end].class == i; end++)
+            ;
+        scale = fit(values + begin, end - begin, &classes[i].location);
+        table = &observations->tables[model_scale(scale)];
         *table = *table ? *table : malloc(sizeof **table);
         classes[i].table = *table;
         status = *table ? 0 : -1;
     }
     free(values);
-    free(begin);
     return status;
 }
 
@@ -309,7 +301,7 @@ static double hiccup_of(const struct observations *observations, const struct ru
 static double median_of_stream(const struct observations *observations, const struct pair *pair,
                                const struct observation *stream, bool is_together)
 {
-    float values[STREAM_MOST];
+    struct value values[STREAM_MOST];
     size_t count = 0;
 
     for (unsigned i = pair->begin; i < pair->end && count < STREAM_MOST; i++) {
@@ -317,8 +309,9 @@ static double median_of_stream(const struct observations *observations, const st
 
         if (one->rail == stream->rail && one->is_up == stream->is_up &&
             one->is_together == is_together)
-            values[count++] = (float)model_bin_y(one->mean_bin);
+            values[count++] = (struct value){(float)model_bin_y(one->mean_bin), 0};
     }
+    qsort(values, count, sizeof *values, by_class);
     return median(values, count);
 }
 
