@@ -63,13 +63,15 @@ static void make_ratios(const struct diagnose_network *network,
 struct contact {
     int node, leaf;
     double said;
+    const struct contact *next; /* of the node */
 };
 
-/* contacts: room for two of each run. Samples of a run are not independent: it says the mean of
- * what they do. Returns how many. */
-static size_t read_contacts(const struct diagnose_network *network,
-                            const struct diagnose_sample *samples, size_t count,
-                            const ratios *log_ratios, struct contact *contacts)
+/* contacts: room for two of each run; first: [nodes] of each node, NULL: none. Samples of a run are
+ * not independent: it says the mean of what they do. */
+static void read_contacts(const struct diagnose_network *network,
+                          const struct diagnose_sample *samples, size_t count,
+                          const ratios *log_ratios, struct contact *contacts,
+                          const struct contact **first)
 {
     size_t found = 0;
 
@@ -85,22 +87,13 @@ static size_t read_contacts(const struct diagnose_network *network,
             used += !isnan(ratio);
         }
         for (int k = 0; k < 2 && used > 0; k++)
-            contacts[found++] = (struct contact){ends[k], network->leaves[ends[1 - k]], sum / used};
+            contacts[found++] =
+                (struct contact){ends[k], network->leaves[ends[1 - k]], sum / used, NULL};
     }
-    return found;
-}
-
-/* By node, those of one in the order in which they are. begin: [nodes + 2], zeroed; a node's are at
- * begin[node] up to the next one's. */
-static void sort_by_node(const struct contact *contacts, size_t count, size_t nodes, size_t *begin,
-                         struct contact *sorted)
-{
-    for (size_t i = 0; i < count; i++)
-        begin[contacts[i].node + 2]++;
-    for (size_t node = 2; node < nodes + 2; node++)
-        begin[node] += begin[node - 1];
-    for (size_t i = 0; i < count; i++)
-        sorted[begin[contacts[i].node + 1]++] = contacts[i];
+    while (found-- > 0) {
+        contacts[found].next = first[contacts[found].node];
+        first[contacts[found].node] = &contacts[found];
+    }
 }
 
 /* A node that meets those of its leaf alone on its uplinks has all there as well, so that they say
@@ -124,16 +117,17 @@ static bool is_misplaced(const struct diagnose_network *network, int node, const
     return misplaced->probability > MODEL_CLEARED;
 }
 
-/* begin: a node's contacts; said: [leaves], of one node. */
-static long find_misplaced(const struct diagnose_network *network, const struct contact *contacts,
-                           const size_t *begin, double *said, struct misplaced *misplaced)
+/* first: of each node's contacts; said: [leaves], of one node. */
+static long find_misplaced(const struct diagnose_network *network,
+                           const struct contact *const *first, double *said,
+                           struct misplaced *misplaced)
 {
     long found = 0;
 
     for (int node = 0; node < (int)network->node_count; node++) {
         memset(said, 0, network->leaf_count * sizeof *said);
-        for (size_t i = begin[node]; i < begin[node + 1]; i++)
-            said[contacts[i].leaf] += contacts[i].said;
+        for (const struct contact *one = first[node]; one; one = one->next)
+            said[one->leaf] += one->said;
         found += is_misplaced(network, node, said, &misplaced[found]);
     }
     return found;
@@ -142,8 +136,9 @@ static long find_misplaced(const struct diagnose_network *network, const struct 
 long diagnose_places(const struct diagnose_network *network, const struct diagnose_sample *samples,
                      size_t count, struct misplaced **misplaced)
 {
-    size_t classes = 2 * network->rail_count, nodes = network->node_count, *begin;
-    struct contact *contacts, *sorted;
+    size_t classes = 2 * network->rail_count, nodes = network->node_count;
+    struct contact *contacts;
+    const struct contact **first;
     ratios *log_ratios;
     double *said;
     long found = -1;
@@ -152,21 +147,18 @@ long diagnose_places(const struct diagnose_network *network, const struct diagno
     if (network->leaf_count < 2)
         return 0;
     contacts = malloc((2 * count + 1) * sizeof *contacts);
-    sorted = malloc((2 * count + 1) * sizeof *sorted);
-    begin = calloc(nodes + 2, sizeof *begin);
+    first = calloc(nodes + 1, sizeof *first);
     said = malloc(network->leaf_count * sizeof *said);
     log_ratios = malloc(classes * sizeof *log_ratios);
     *misplaced = malloc((nodes + 1) * sizeof **misplaced);
-    if (contacts && sorted && begin && said && log_ratios && *misplaced) {
+    if (contacts && first && said && log_ratios && *misplaced) {
         for (size_t class = 0; class < classes; class ++)
             make_ratios(network, samples, count, (int)class, log_ratios[class]);
-        sort_by_node(contacts, read_contacts(network, samples, count, log_ratios, contacts), nodes,
-                     begin, sorted);
-        found = find_misplaced(network, sorted, begin, said, *misplaced);
+        read_contacts(network, samples, count, log_ratios, contacts, first);
+        found = find_misplaced(network, first, said, *misplaced);
     }
     free(contacts);
-    free(sorted);
-    free(begin);
+    free(first);
     free(said);
     free(log_ratios);
     return found;
