@@ -15,13 +15,18 @@ static double bounded(double gain)
     return gain < 1 / certain ? 1 / certain : gain > certain ? certain : gain;
 }
 
-/* The parts of a run, the deepest first, which samples pass each (a bit of each), and the share of
- * the time that each is there. */
+/* A part of a run: which samples pass it (a bit of each), and the share of the time that it is
+ * there. */
+struct passed {
+    const struct part *part;
+    unsigned long long mask;
+    float duty;
+};
+
 struct passing {
-    const struct part *parts[PARTS_MOST];
-    unsigned long long masks[PARTS_MOST], all;
-    float duties[PARTS_MOST];
-    int count, lasting; /* the deepest that comes and goes, -1: none */
+    struct passed parts[PARTS_MOST]; /* the deepest first */
+    unsigned long long all;
+    int count;
 };
 
 /* A bit for each sample of the run that passes the part. */
@@ -102,12 +107,12 @@ static double chance_of(const struct streams *streams, int duty)
 static struct passing passing_of(const struct observations *observations, const struct pair *pair,
                                  const struct run *run, const struct parts *parts)
 {
-    struct passing passing = {.lasting = -1};
+    struct passing passing = {.count = 0};
 
     for (int i = 0; i < parts->count; i++) {
         const struct part *part = parts->items[i];
         unsigned long long mask = run_mask(observations, part, pair, run);
-        int at = passing.count;
+        int at;
 
         if (mask && is_cable(part)) {
             struct streams streams = find_streams(observations, pair, part);
@@ -116,20 +121,11 @@ static struct passing passing_of(const struct observations *observations, const 
         }
         if (mask == 0)
             continue;
-        for (; at > 0 && passing.parts[at - 1]->depth < part->depth; at--) {
+        for (at = passing.count++; at > 0 && passing.parts[at - 1].part->depth < part->depth; at--)
             passing.parts[at] = passing.parts[at - 1];
-            passing.masks[at] = passing.masks[at - 1];
-            passing.duties[at] = passing.duties[at - 1];
-        }
-        passing.count++;
-        passing.parts[at] = part;
-        passing.duties[at] = is_cable(part) ? 1 : part_duty(part);
-        passing.masks[at] = mask;
-        passing.all |= passing.masks[at];
+        passing.parts[at] = (struct passed){part, mask, is_cable(part) ? 1 : part_duty(part)};
+        passing.all |= mask;
     }
-    for (int i = passing.count; i-- > 0;)
-        if (passing.duties[i] < 1)
-            passing.lasting = i;
     return passing;
 }
 
@@ -196,10 +192,10 @@ static double mix(const struct diagnose_network *network, const struct passing *
     if (!(others->all >> bit & 1))
         return 1;
     for (int k = 0; k <= others->count; k++) {
-        const struct part *other = k < others->count ? others->parts[k] : NULL;
-        int at = other ? other->depth : 0;
+        const struct passed *other = k < others->count ? &others->parts[k] : NULL;
+        int at = other ? other->part->depth : 0;
 
-        if (other && !(others->masks[k] >> bit & 1))
+        if (other && !(other->mask >> bit & 1))
             continue;
         for (; part && depth >= at; depth--) {
             with->own[0][depth] = (float)(mixed + left * with->always[depth]);
@@ -207,9 +203,9 @@ static double mix(const struct diagnose_network *network, const struct passing *
         }
         if (!other)
             break;
-        find_ratios(network, sample, load, other, &own);
-        mixed += left * others->duties[k] * (other->duty > 0 ? own.at_times : own.always)[at];
-        left *= 1 - others->duties[k];
+        find_ratios(network, sample, load, other->part, &own);
+        mixed += left * other->duty * (other->part->duty > 0 ? own.at_times : own.always)[at];
+        left *= 1 - other->duty;
     }
     if (part) {
         with->always = with->own[0];
@@ -316,8 +312,12 @@ INLINE void run_weigh(const struct observations *observations, const struct run 
                       struct weighed_run *sum)
 {
     double kept = MODEL_TOGETHER_RUN;
-    int lasting = others->lasting;
-    float lasting_duty = lasting >= 0 ? others->duties[lasting] : 1;
+    struct passed *lasting = NULL; /* the deepest that comes and goes */
+    float lasting_duty;
+
+    for (int i = 0; i < others->count && !lasting; i++)
+        lasting = others->parts[i].duty < 1 ? &others->parts[i] : NULL;
+    lasting_duty = lasting ? lasting->duty : 1;
 
     for (int load = 0; load < MODEL_LOADS; load++) {
         double *own = sum->cells[load];
@@ -325,14 +325,14 @@ INLINE void run_weigh(const struct observations *observations, const struct run 
         sum->without[load] = 0;
         for (int cell = 0; cell < cells_of(other); cell++)
             own[cell] = 0;
-        add_variant(observations, run, others, other, load, lasting < 0 ? 1 : 1 - kept, sum);
-        for (int is_on = 0; is_on < 2 && lasting >= 0; is_on++) {
-            others->duties[lasting] = (float)is_on;
+        add_variant(observations, run, others, other, load, lasting ? 1 - kept : 1, sum);
+        for (int is_on = 0; is_on < 2 && lasting; is_on++) {
+            lasting->duty = (float)is_on;
             add_variant(observations, run, others, other, load,
                         kept * (is_on ? lasting_duty : 1 - lasting_duty), sum);
-            others->duties[lasting] = lasting_duty;
+            lasting->duty = lasting_duty;
         }
-        for (int duty = 1; lasting < 0 && duty < other->duties; duty++) {
+        for (int duty = 1; !lasting && duty < other->duties; duty++) {
             double share = kept * model_duties[MODEL_ALONE][duty],
                    *cell = &own[duty * other->depths];
             double rest = (kept - share) * sum->without[load];
@@ -344,10 +344,10 @@ INLINE void run_weigh(const struct observations *observations, const struct run 
 }
 
 /* Of quiet, busy machines and a hiccup. */
-static double likelihood_of(const struct run *run, double busy, double quiet_value,
-                            double busy_value)
+static double likelihood_of(const struct run *run, double busy, const struct weighed_run *weighed)
 {
-    return (1 - busy) * quiet_value + busy * run->busy * busy_value + run->hiccup;
+    return (1 - busy) * weighed->without[MODEL_QUIET] +
+           busy * run->busy * weighed->without[MODEL_BUSY] + run->hiccup;
 }
 
 static const struct looked_at nothing = {.mask = 0};
@@ -381,8 +381,7 @@ void pair_values(const struct observations *observations, const struct pair *pai
 
         run_weigh(observations, run, &passing, &nothing, &weighed);
         for (int rate = 0; rate < MODEL_RATES; rate++)
-            values[rate] +=
-                log(likelihood_of(run, model_rates[rate], weighed.without[0], weighed.without[1]));
+            values[rate] += log(likelihood_of(run, model_rates[rate], &weighed));
     }
 }
 
@@ -393,7 +392,7 @@ bool run_is_hiccup(const struct observations *observations, const struct pair *p
     struct weighed_run weighed;
 
     run_weigh(observations, run, &passing, &nothing, &weighed);
-    return 2 * run->hiccup > likelihood_of(run, busy, weighed.without[0], weighed.without[1]);
+    return 2 * run->hiccup > likelihood_of(run, busy, &weighed);
 }
 
 /* Multiplies the gains of each cell with what the run makes of it. */
@@ -405,7 +404,7 @@ INLINE void multiply(const struct observations *observations, const struct run *
     double share, quiet_share, busy_share, rest;
 
     run_weigh(observations, run, others, other, &weighed);
-    share = 1 / likelihood_of(run, busy, weighed.without[0], weighed.without[1]);
+    share = 1 / likelihood_of(run, busy, &weighed);
     quiet_share = share * (1 - busy);
     busy_share = share * busy * run->busy;
     rest = share * run->hiccup;
