@@ -15,6 +15,11 @@ struct findings_builder {
     const struct part **shared; /* parts between nodes that are at fault for sure */
     size_t shared_count;
     double *peers_mbps; /* [1 + rail] median of the rail's samples; NAN: not known yet */
+    /* indices of samples: those of each node, at node_begin[node] up to the next one's, and those
+     * that were measured alone on the network */
+    size_t *node_begin;
+    unsigned *node_samples, *isolated;
+    size_t isolated_count;
     bool is_out_of_memory;
     struct finding scratch; /* where there is no memory for another */
 };
@@ -22,6 +27,11 @@ struct findings_builder {
 /* Adds a finding about nothing yet. Never NULL. */
 struct finding *builder_add(struct findings_builder *builder, enum finding_kind kind,
                             enum verdict verdict);
+
+/* Indexes the samples, so that evidence of a node's part costs that node's samples only. Returns 0,
+ * or -1 when memory is out; to be cleared in either case. O(samples). */
+int evidence_index(struct findings_builder *builder);
+void evidence_index_clear(struct findings_builder *builder);
 
 /* Sets the finding's value: what the part has in Mb/s, of both directions that of the slower one,
  * of what comes and goes that of the low samples; and, where it is dead for that, which packets are

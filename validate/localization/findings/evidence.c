@@ -26,6 +26,54 @@ static enum trust trust_of(const struct evidence *evidence, size_t i)
                                                           : TRUST_OWN_UPLINK;
 }
 
+int evidence_index(struct findings_builder *builder)
+{
+    const struct links *links = builder->evidence->links;
+    size_t nodes = links->node_count, *begin = calloc(nodes + 2, sizeof *begin);
+
+    builder->node_begin = begin;
+    builder->node_samples = malloc((2 * links->sample_count + 1) * sizeof *builder->node_samples);
+    builder->isolated = malloc((links->sample_count + 1) * sizeof *builder->isolated);
+    if (!begin || !builder->node_samples || !builder->isolated)
+        return -1;
+    for (unsigned i = 0; i < links->sample_count; i++) {
+        begin[links->samples[i].from + 2]++;
+        begin[links->samples[i].to + 2]++;
+        if (links->measured[i].is_isolated)
+            builder->isolated[builder->isolated_count++] = i;
+    }
+    for (size_t node = 2; node < nodes + 2; node++)
+        begin[node] += begin[node - 1];
+    for (unsigned i = 0; i < links->sample_count; i++) {
+        builder->node_samples[begin[links->samples[i].from + 1]++] = i;
+        builder->node_samples[begin[links->samples[i].to + 1]++] = i;
+    }
+    return 0;
+}
+
+void evidence_index_clear(struct findings_builder *builder)
+{
+    free(builder->node_begin);
+    free(builder->node_samples);
+    free(builder->isolated);
+}
+
+/* The samples that may pass the part. */
+struct range {
+    const unsigned *indices; /* NULL: all */
+    size_t count;
+};
+
+static struct range samples_of(const struct findings_builder *builder, const struct part *part)
+{
+    const size_t *begin;
+
+    if (part->type > DIAGNOSE_PATH)
+        return (struct range){NULL, builder->evidence->links->sample_count};
+    begin = &builder->node_begin[part->place];
+    return (struct range){builder->node_samples + begin[0], begin[1] - begin[0]};
+}
+
 /* way: DIAGNOSE_SENDS, what the part's node, or the lower node of a path, sends. */
 static bool passes(const struct evidence *evidence, const struct part *part, int way,
                    const struct diagnose_sample *sample)
@@ -46,17 +94,20 @@ static double value_of(const struct findings_builder *builder, const struct susp
     const struct links *links = evidence->links;
     double least = evidence->conf->link_peers_percent / 100, lowest = NAN;
     bool is_at_times = item->part.duty > 0;
+    struct range own = samples_of(builder, &item->part);
 
     for (enum trust trust = TRUST_ISOLATED; trust < TRUSTS; trust++) {
         size_t count = 0;
 
-        for (size_t i = 0; i < links->sample_count; i++) {
+        for (size_t k = 0; k < own.count; k++) {
+            size_t i = own.indices ? own.indices[k] : k;
             const struct diagnose_sample *sample = &links->samples[i];
             const struct link_sample *measured = &links->measured[i];
-            double share = is_at_times ? exp(sample_y(sample)) : sample->rate, mbps;
+            double share, mbps;
 
             if (!passes(evidence, &item->part, way, sample) || trust_of(evidence, i) > trust)
                 continue;
+            share = is_at_times ? exp(sample_y(sample)) : sample->rate;
             mbps = fmin(measured->mbps, share * measured->expected_mbps);
             lowest = fmin(lowest, mbps);
             if (!is_at_times || share < least)
@@ -69,16 +120,18 @@ static double value_of(const struct findings_builder *builder, const struct susp
 }
 
 /* Where most of what is dead is so as long packets are lost. */
-static void find_lost(const struct evidence *evidence, const struct part *part,
+static void find_lost(const struct findings_builder *builder, const struct part *part,
                       struct finding *finding)
 {
-    const struct links *links = evidence->links;
+    const struct links *links = builder->evidence->links;
+    struct range own = samples_of(builder, part);
     size_t dead = 0, lost = 0;
 
-    for (size_t i = 0; i < links->sample_count; i++) {
+    for (size_t k = 0; k < own.count; k++) {
+        size_t i = own.indices ? own.indices[k] : k;
         const struct link_sample *one = &links->measured[i];
 
-        if (one->mbps > 0 || !passes(evidence, part, part->ways, &links->samples[i]))
+        if (one->mbps > 0 || !passes(builder->evidence, part, part->ways, &links->samples[i]))
             continue;
         dead++;
         lost += one->lost_bytes > 0;
@@ -102,7 +155,7 @@ void evidence_value(struct findings_builder *builder, const struct suspicion *it
         if (item->part.ways & way)
             finding->value = fmin(finding->value, value_of(builder, item, way, values));
     if (finding->value <= 0 && item->part.type != DIAGNOSE_HOST)
-        find_lost(builder->evidence, &item->part, finding);
+        find_lost(builder, &item->part, finding);
     builder->is_out_of_memory |= !values;
     free(values);
 }
@@ -168,13 +221,11 @@ static struct retested retested_of(const struct findings_builder *builder, const
     double least = evidence->conf->link_peers_percent / 100;
     struct retested retested = {0};
 
-    for (size_t i = 0; i < evidence->links->sample_count; i++) {
-        const struct diagnose_sample *sample = &evidence->links->samples[i];
+    for (size_t k = 0; k < builder->isolated_count; k++) {
+        const struct diagnose_sample *sample = &evidence->links->samples[builder->isolated[k]];
         bool is_low = sample->rate < least;
 
         /* an end that was not scheduled is no evidence that a way is slow, only that it is fast */
-        if (!evidence->links->measured[i].is_isolated)
-            continue;
         if (is_low && sample->stalled > MODEL_SEEN) {
             retested.part_stalled += passes(evidence, part, part->ways, sample);
         } else if (passes(evidence, part, part->ways, sample)) {
@@ -231,14 +282,16 @@ struct inside {
     size_t all, low;
 };
 
-static struct inside inside_of(const struct evidence *evidence, const struct part *part)
+static struct inside inside_of(const struct findings_builder *builder, const struct part *part)
 {
+    const struct evidence *evidence = builder->evidence;
     const struct diagnose_network *network = &evidence->network;
     double least = evidence->conf->link_peers_percent / 100;
+    struct range own = samples_of(builder, part);
     struct inside inside = {0};
 
-    for (size_t i = 0; i < evidence->links->sample_count; i++) {
-        const struct diagnose_sample *sample = &evidence->links->samples[i];
+    for (size_t k = 0; k < own.count; k++) {
+        const struct diagnose_sample *sample = &evidence->links->samples[own.indices[k]];
         bool is_low = sample->rate < least;
 
         if (!passes(evidence, part, part->ways, sample) || sample_is_across(network, sample) ||
@@ -254,13 +307,14 @@ static struct inside inside_of(const struct evidence *evidence, const struct par
 /* Whether it may be the uplinks of the node's leaf, or a cable of them, on which most streams are
  * its by chance: with others of its leaf it was not low, or, of what comes and goes, no more than
  * samples are anyway. */
-static bool may_be_uplink(const struct evidence *evidence, const struct part *part, double unseen,
-                          struct inside *inside)
+static bool may_be_uplink(const struct findings_builder *builder, const struct part *part,
+                          double unseen, struct inside *inside)
 {
-    if (evidence->network.leaf_count < 2 || !part_is_of_node(part) ||
-        node_is_alone(&evidence->network, part->place))
+    const struct diagnose_network *network = &builder->evidence->network;
+
+    if (network->leaf_count < 2 || !part_is_of_node(part) || node_is_alone(network, part->place))
         return false;
-    *inside = inside_of(evidence, part);
+    *inside = inside_of(builder, part);
     return inside->low == 0 ||
            (part->duty > 0 && may_be(inside->low, inside->all, fmax(unseen, MODEL_DIP_SHARE)));
 }
@@ -290,7 +344,7 @@ bool evidence_bears_out(const struct findings_builder *builder, const struct sus
                  "%zu of %zu retest samples were slow, and in %zu more an end was not scheduled: "
                  "busy machine?",
                  retested.part_low, retested.part, retested.part_stalled);
-    else if (is_low && may_be_uplink(builder->evidence, &item->part, unseen, &inside))
+    else if (is_low && may_be_uplink(builder, &item->part, unseen, &inside))
         snprintf(
             why, size,
             "%zu of %zu samples within its leaf were slow: the leaf's uplinks, or one cable of "

@@ -235,8 +235,8 @@ int findings_make(const struct evidence *evidence, struct findings *findings)
     builder.is_suspect = calloc(links->node_count + 1, sizeof *builder.is_suspect);
     builder.shared = malloc((evidence->diagnosis.count + 1) * sizeof *builder.shared);
     builder.peers_mbps = malloc((links->rail_count + 1) * sizeof *builder.peers_mbps);
-    builder.is_out_of_memory =
-        !builder.is_reported || !builder.is_suspect || !builder.shared || !builder.peers_mbps;
+    builder.is_out_of_memory = evidence_index(&builder) != 0 || !builder.is_reported ||
+                               !builder.is_suspect || !builder.shared || !builder.peers_mbps;
     for (size_t i = 0; i <= links->rail_count && builder.peers_mbps; i++)
         builder.peers_mbps[i] = NAN;
     if (!builder.is_out_of_memory) {
@@ -258,6 +258,7 @@ int findings_make(const struct evidence *evidence, struct findings *findings)
     free(builder.is_suspect);
     free(builder.shared);
     free(builder.peers_mbps);
+    evidence_index_clear(&builder);
     if (findings->count > 0)
         qsort(findings->items, findings->count, sizeof *findings->items, worst_first);
     return builder.is_out_of_memory ? -1 : 0;

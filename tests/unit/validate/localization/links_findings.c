@@ -244,7 +244,9 @@ static bool is_borne_out(int low, int control_low, const char **why)
                                               .rate = is_low ? 0.3 : 1};
         measured[i].is_isolated = true;
     }
+    evidence_index(&builder);
     is_right = evidence_bears_out(&builder, &item, &is_cleared, text, sizeof text);
+    evidence_index_clear(&builder);
     *why = text;
     return is_right;
 }
@@ -273,6 +275,7 @@ static void counts_what_was_low_in_part(void)
     samples[1].rate = 0.9;
     samples[1].high = 1;
     samples[1].low = 0.3;
+    evidence_index(&builder);
     evidence_value(&builder, &item, &finding);
     is_int(lround(finding.value), 60,
            "what is low for a part of a transfer is told as low as it was");
@@ -280,6 +283,7 @@ static void counts_what_was_low_in_part(void)
     finding.value = NAN;
     evidence_value(&builder, &item, &finding);
     is_int(lround(finding.value), 180, "... and where nothing is below the limit the lowest");
+    evidence_index_clear(&builder);
 }
 
 static void weighs_retests(void)
