@@ -222,71 +222,55 @@ static void take(const struct links_source *source, size_t i, size_t retests, st
     };
 }
 
-/* Puts them in the order of their lower nodes, or of the sums of both; those of one stay in the
- * order in which they are. begin: room for twice the nodes; order: how they are, and will be. */
-static void sort_by(const struct links *links, bool is_sum, size_t *begin, const unsigned *order,
-                    unsigned *sorted)
+/* A sample's place: what it is sorted by. */
+struct keyed {
+    struct node_pair pair;
+    unsigned index;
+};
+
+static int by_pair(const void *left, const void *right)
 {
-    size_t keys = 2 * links->node_count, sum = 0;
+    const struct keyed *a = left, *b = right;
 
-    memset(begin, 0, keys * sizeof *begin);
-    for (int is_counted = 0; is_counted < 2; is_counted++) {
-        for (size_t i = 0; i < links->sample_count; i++) {
-            const struct diagnose_sample *sample = &links->samples[order[i]];
-            int low = node_pair_of(sample->from, sample->to).low;
-            size_t *of = &begin[is_sum ? sample->from + sample->to : low];
-
-            if (is_counted)
-                sorted[*of] = order[i];
-            ++*of;
-        }
-        for (size_t key = 0; key < keys && !is_counted; key++) {
-            size_t count = begin[key];
-
-            begin[key] = sum;
-            sum += count;
-        }
-    }
+    if (a->pair.low != b->pair.low)
+        return a->pair.low - b->pair.low;
+    if (a->pair.high != b->pair.high)
+        return a->pair.high - b->pair.high;
+    return (a->index > b->index) - (a->index < b->index);
 }
 
 /* order: which one comes to each place; it is used up. */
-static void permute(struct links *links, unsigned *order)
+static void permute(struct links *links, struct keyed *order)
 {
     for (unsigned i = 0; i < links->sample_count; i++) {
         struct diagnose_sample sample = links->samples[i];
         struct link_sample measured = links->measured[i];
         unsigned at = i;
 
-        for (unsigned next; (next = order[at]) != i; at = next) {
+        for (unsigned next; (next = order[at].index) != i; at = next) {
             links->samples[at] = links->samples[next];
             links->measured[at] = links->measured[next];
-            order[at] = at;
+            order[at].index = at;
         }
         links->samples[at] = sample;
         links->measured[at] = measured;
-        order[at] = at;
+        order[at].index = at;
     }
 }
 
 /* By pair, those of one in the order of time, in which they have come. */
 static int sort_by_pair(struct links *links)
 {
-    size_t *begin = malloc((2 * links->node_count + 1) * sizeof *begin);
-    unsigned *order = malloc((links->sample_count + 1) * sizeof *order);
-    unsigned *sorted = malloc((links->sample_count + 1) * sizeof *sorted);
-    bool is_done = begin && order && sorted;
+    struct keyed *order = malloc((links->sample_count + 1) * sizeof *order);
 
-    if (is_done) {
-        for (unsigned i = 0; i <= links->sample_count; i++)
-            order[i] = i;
-        sort_by(links, true, begin, order, sorted);
-        sort_by(links, false, begin, sorted, order);
-        permute(links, order);
-    }
-    free(begin);
+    if (!order)
+        return -1;
+    for (unsigned i = 0; i < links->sample_count; i++)
+        order[i] = (struct keyed){node_pair_of(links->samples[i].from, links->samples[i].to), i};
+    qsort(order, links->sample_count, sizeof *order, by_pair);
+    permute(links, order);
     free(order);
-    free(sorted);
-    return is_done ? 0 : -1;
+    return 0;
 }
 
 /* What a pair measured at one time: until a rail and direction comes again. The rounds measure
