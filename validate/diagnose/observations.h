@@ -30,14 +30,15 @@ struct diagnose_network {
 /* They come by pair, in the order of its lower node, then of the other one; those of a pair run one
  * after the other, in the order of time. */
 struct diagnose_sample {
-    int from, to, rail;
-    int shared;        /* pairs that used an uplink beside it, itself counted; 0, 1: none */
-    double low, high;  /* of its parts, quartiles or so, over the same; 0: not known */
-    double rate;       /* over the nominal one of the slower end, or in Mb/s of all; 0: dead */
-    double received;   /* what the receiver says of it; 0: nothing */
-    double stalled;    /* share of the time in which an end was not scheduled */
-    unsigned pair_run; /* what one pair measured at one time */
-    bool is_together;  /* all rails of the pair at once */
+    int from, to;
+    short rail;
+    unsigned short shared; /* pairs that used an uplink beside it, itself counted; 0, 1: none */
+    unsigned pair_run;     /* what one pair measured at one time */
+    double rate;           /* over the nominal one of the slower end, or in Mb/s of all; 0: dead */
+    double stalled;        /* share of the time in which an end was not scheduled */
+    float low, high;       /* of its parts, quartiles or so, over the same; 0: not known */
+    float received;        /* what the receiver says of it; 0: nothing */
+    bool is_together;      /* all rails of the pair at once */
 };
 
 static inline bool sample_is_same_pair(const struct diagnose_sample *a,

@@ -209,13 +209,14 @@ static void take(const struct links_source *source, size_t i, size_t retests, st
         .rail = links_rail(links, record->part),
         .stalled = stalled_of(record),
         .is_together = is_together,
-        .shared = i < retests && record->shared > 0 ? (int)record->shared : 0,
+        .shared = i < retests && record->shared > 0 ? (unsigned short)record->shared : 0,
+        .low = isnan(record->low) ? 0 : record->low,
+        .high = isnan(record->high) ? 0 : record->high,
+        .received = received ? fmax(received->value, mbps * is_kept_waiting(record)) : 0,
     };
     links->measured[links->sample_count++] = (struct link_sample){
         .mbps = mbps,
-        .low_mbps = isnan(record->low) ? 0 : record->low,
-        .high_mbps = isnan(record->high) ? 0 : record->high,
-        .received_mbps = received ? fmax(received->value, mbps * is_kept_waiting(record)) : 0,
+        .expected_mbps = 1,
         .is_isolated = i >= retests,
         .lost_bytes = path_mtu ? (int)path_mtu->limit : 0,
         .path_mtu_bytes = path_mtu ? (int)path_mtu->value : 0,
@@ -360,7 +361,7 @@ static double usual_of(const struct links *links, size_t rail, double *figures)
     return count > 0 ? figures[3 * (count - 1) / 4 + ((3 * (count - 1)) % 4 > 0)] : 0;
 }
 
-/* Puts each sample beside what its rail should have. */
+/* Puts each sample beside what its rail should have; before that was another figure. */
 static int scale(struct links *links)
 {
     double *usual = calloc(links->rail_count + 1, sizeof *usual);
@@ -376,15 +377,15 @@ static int scale(struct links *links)
     for (size_t i = 0; i < links->sample_count && is_done; i++) {
         struct diagnose_sample *sample = &links->samples[i];
         struct link_sample *measured = &links->measured[i];
-        double expected = nominal_of(links, sample);
+        double expected = nominal_of(links, sample), before = measured->expected_mbps;
 
         if (!(expected > 0))
             expected = usual[sample->rail];
         measured->expected_mbps = expected = expected > 0 ? expected : 1;
         sample->rate = measured->mbps / expected;
-        sample->low = measured->low_mbps / expected;
-        sample->high = measured->high_mbps / expected;
-        sample->received = measured->received_mbps / expected;
+        sample->low *= (float)(before / expected);
+        sample->high *= (float)(before / expected);
+        sample->received *= (float)(before / expected);
     }
     free(usual);
     free(figures);

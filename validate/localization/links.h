@@ -24,10 +24,8 @@ struct links_source {
 
 /* A bandwidth of one direction of a pair, one rail alone or with the others, in 10^6 bit/s. */
 struct link_sample {
-    double mbps;                /* 0: no connection could be made */
-    double low_mbps, high_mbps; /* of its parts; 0: not known */
-    double received_mbps;       /* what the receiver says of it; 0: nothing */
-    double expected_mbps;       /* what the rail should have */
+    double mbps;          /* 0: no connection could be made */
+    double expected_mbps; /* what the rail should have */
     /* of one that is dead, as long packets are lost: their size, and one that arrives; else 0 */
     int lost_bytes, path_mtu_bytes;
     bool is_isolated; /* of a retest: alone on the network */
