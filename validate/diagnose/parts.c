@@ -142,8 +142,13 @@ double part_log_prior(const struct diagnose_network *network, const struct part 
 
 /* Candidates are found by a hash of what they are: a number that is another one of each part and
  * its ways, and never 0. */
+struct slot {
+    unsigned long long number; /* 0: empty */
+    double value;
+};
+
 struct slots {
-    struct candidate *items;
+    struct slot *items;
     size_t size, count;
 };
 
@@ -156,13 +161,22 @@ static unsigned long long number_of(const struct part *part)
     return number << 8 | (unsigned)(part->rail + 1);
 }
 
-/* The slot of a part, or the empty one that is its. */
-static struct candidate *find_slot(const struct slots *slots, const struct part *part)
+static struct part part_of(unsigned long long number)
 {
-    unsigned long long number = number_of(part), hash = number * 0x9e3779b97f4a7c15;
+    return (struct part){.type = (enum part_type)(number >> 58),
+                         .ways = (int)(number >> 56 & 3),
+                         .place = (int)(number >> 32 & 0xffffff) - 1,
+                         .peer = (int)(number >> 8 & 0xffffff) - 1,
+                         .rail = (int)(number & 0xff) - 1};
+}
+
+/* The slot of a part, or the empty one that is its. */
+static struct slot *find_slot(const struct slots *slots, unsigned long long number)
+{
+    unsigned long long hash = number * 0x9e3779b97f4a7c15;
     size_t at = (size_t)(hash ^ hash >> 29) % slots->size;
 
-    while (slots->items[at].part.ways && number_of(&slots->items[at].part) != number)
+    while (slots->items[at].number && slots->items[at].number != number)
         at = at + 1 < slots->size ? at + 1 : 0;
     return &slots->items[at];
 }
@@ -175,8 +189,8 @@ static int slots_grow(struct slots *slots)
     if (!grown.items)
         return -1;
     for (size_t i = 0; i < slots->size; i++)
-        if (slots->items[i].part.ways)
-            *find_slot(&grown, &slots->items[i].part) = slots->items[i];
+        if (slots->items[i].number)
+            *find_slot(&grown, slots->items[i].number) = slots->items[i];
     free(slots->items);
     *slots = grown;
     return 0;
@@ -185,13 +199,13 @@ static int slots_grow(struct slots *slots)
 /* A low sample passes the part and gains that at most. */
 static int count_low(struct slots *slots, struct part part, double gain)
 {
-    struct candidate *slot;
+    struct slot *slot;
 
     if (2 * slots->count >= slots->size && slots_grow(slots) != 0)
         return -1;
-    slot = find_slot(slots, &part);
-    slots->count += !slot->part.ways;
-    slot->part = part;
+    slot = find_slot(slots, number_of(&part));
+    slots->count += slot->number == 0;
+    slot->number = number_of(&part);
     slot->value += gain;
     return 0;
 }
@@ -253,8 +267,10 @@ long part_candidates(const struct observations *observations, const unsigned *am
                      struct candidate **candidates)
 {
     struct slots slots = {0};
-    long found = 0;
+    struct candidate *found;
+    long kept = 0;
 
+    *candidates = NULL;
     for (size_t i = 0; i < (among ? count : observations->pair_count); i++) {
         const struct pair *pair = &observations->pairs[among ? among[i] : (unsigned)i];
 
@@ -265,14 +281,17 @@ long part_candidates(const struct observations *observations, const unsigned *am
                 return -1;
             }
     }
-    for (size_t i = 0; i < slots.size; i++) {
-        struct candidate one = slots.items[i];
+    found = malloc((slots.count + 1) * sizeof *found);
+    for (size_t i = 0; i < slots.size && found; i++) {
+        struct candidate one = {.part = part_of(slots.items[i].number), .stamp = -1};
 
-        one.value += part_log_prior(observations->network, &one.part);
-        one.stamp = -1;
-        if (one.part.ways && one.value > log(MODEL_ASKED))
-            slots.items[found++] = one;
+        if (slots.items[i].number == 0)
+            continue;
+        one.value = slots.items[i].value + part_log_prior(observations->network, &one.part);
+        if (one.value > log(MODEL_ASKED))
+            found[kept++] = one;
     }
-    *candidates = slots.items;
-    return found;
+    free(slots.items);
+    *candidates = found;
+    return found ? kept : -1;
 }

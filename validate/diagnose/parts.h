@@ -90,8 +90,8 @@ struct candidate {
     long stamp;   /* of when it was weighed; -1: not yet */
 };
 
-/* among: the pairs to look at, or NULL: all. *candidates is malloc'd, or NULL when there are
- * none. Returns how many, or -1 when memory is out. */
+/* among: the pairs to look at, or NULL: all. *candidates is malloc'd. Returns how many, or -1 when
+ * memory is out. */
 long part_candidates(const struct observations *observations, const unsigned *among, size_t count,
                      struct candidate **candidates);
 
