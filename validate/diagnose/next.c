@@ -54,7 +54,7 @@ static double divergence(const struct diagnose_network *network, const struct su
     all += weights[count + 1];
     for (size_t slot = 0; slot < 4 * network->rail_count; slot++) {
         struct observation sample = {
-            .rail = (unsigned short)(slot / 4), .is_up = slot % 2, .is_together = slot % 4 > 1};
+            .rail = (unsigned char)(slot / 4), .is_up = slot % 2, .is_together = slot % 4 > 1};
         double mean = 0, own = 0;
 
         for (int i = 0; i <= count + 1; i++) {

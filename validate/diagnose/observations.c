@@ -244,9 +244,9 @@ static void take(struct observations *observations, const struct diagnose_sample
 
     observations->items[observations->count++] =
         (struct observation){.table = class->table,
-                             .bin = (unsigned short)model_bin(y),
-                             .mean_bin = (unsigned short)model_bin(mean_y),
-                             .rail = (unsigned short)sample->rail,
+                             .bin = (unsigned char)model_bin(y),
+                             .mean_bin = (unsigned char)model_bin(mean_y),
+                             .rail = (unsigned char)sample->rail,
                              .is_up = sample->from == pair->low,
                              .is_together = sample->is_together,
                              .is_changed = is_changed(sample),
@@ -334,8 +334,8 @@ static void find_apart(struct observations *observations)
             if (alone < MODEL_LOW)
                 met = lround(exp(alone - median_of_stream(observations, pair, one, true)));
             if (met > 1)
-                one->apart_bin = (unsigned short)model_bin(
-                    model_bin_y(one->mean_bin) + log((double)(met < rails ? met : rails)));
+                one->apart_bin = (unsigned char)model_bin(model_bin_y(one->mean_bin) +
+                                                          log((double)(met < rails ? met : rails)));
         }
     }
 }

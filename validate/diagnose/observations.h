@@ -2,6 +2,7 @@
 #ifndef MUSTER_DIAGNOSE_OBSERVATIONS_H
 #define MUSTER_DIAGNOSE_OBSERVATIONS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -62,17 +63,18 @@ float sample_y(const struct diagnose_sample *sample);
 
 struct observation {
     const struct model_table *table;
-    unsigned short bin, rail;
+    unsigned char bin, rail;
     /* with all rails at once, of the mean of the rails: those that meet on a cable of an uplink
      * share it as they like; else bin */
-    unsigned short mean_bin;
+    unsigned char mean_bin;
     /* of a stream that is low alone as well: what it may have had of that cable by itself; else bin
      */
-    unsigned short apart_bin;
-    bool is_up; /* the pair's lower node sends */
-    bool is_together, is_low, is_seen;
-    bool is_changed; /* while it was measured */
+    unsigned char apart_bin;
+    bool is_up : 1; /* the pair's lower node sends */
+    bool is_together : 1, is_low : 1, is_seen : 1;
+    bool is_changed : 1; /* while it was measured */
 };
+_Static_assert(MODEL_BINS <= UCHAR_MAX + 1, "a bin is a byte");
 
 /* The log that it may gain at most for a part. */
 static inline float observation_most(const struct observation *sample)

@@ -2,7 +2,6 @@
 #include "lib/constants/links_constants.h"
 #include "validate/diagnose/diagnose.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 /* Samples are held against their like: of a rail, alone or with the others, that as many share an
  * uplink with. */
 enum { LOADS = 8 };
-_Static_assert(MODEL_BINS <= UCHAR_MAX + 1, "a bin is a byte");
 /* Parts that are looked for; pairs that are measured alone of each, the lowest ones and for
  * comparison the best ones; how many are enough of a node and of a leaf; paths. */
 enum { PICKS = 8, LOWEST = 4, BEST = 2, ENOUGH = 3, ENOUGH_LARGE = 12, PATHS = 32 };
