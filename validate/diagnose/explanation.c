@@ -111,23 +111,25 @@ static void gains_multiply(struct gains *gains, const double *factors)
 /* The log odds that the cells come to, or of groups cannot exceed, and the likeliest one. */
 static double gains_sum(const struct gains *gains, enum model_sharing sharing, int *best)
 {
-    double sum = 0, most = -INFINITY, weights[MODEL_DUTIES], greatest = 0;
+    double sum = 0, most = -INFINITY, greatest = 0;
     int cells = gains->depths * MODEL_DUTIES;
 
     for (int cell = 0; cell < cells && gains->has_logs; cell++)
         most = fmax(most, gains->logs[cell] + log(gains->products[cell]));
-    for (int duty = 0; duty < MODEL_DUTIES; duty++)
-        weights[duty] = exp(model_log_prior(sharing, duty)) * MODEL_DEPTHS / gains->depths;
-    for (int cell = 0; cell < cells; cell++) {
-        double value = weights[cell / gains->depths] * gains->products[cell];
+    for (int duty = 0, cell = 0; duty < MODEL_DUTIES; duty++) {
+        double prior = model_duty_priors[sharing][duty] / gains->depths;
 
-        if (gains->has_logs)
-            value *= exp(gains->logs[cell] - most);
-        if (value > greatest) {
-            greatest = value;
-            *best = cell;
+        for (int end = cell + gains->depths; cell < end; cell++) {
+            double value = prior * gains->products[cell];
+
+            if (gains->has_logs)
+                value *= exp(gains->logs[cell] - most);
+            if (value > greatest) {
+                greatest = value;
+                *best = cell;
+            }
+            sum += value;
         }
-        sum += value;
     }
     return log(sum) + (gains->has_logs ? most : 0);
 }

@@ -11,7 +11,7 @@ const float model_duties[MODEL_SHARINGS][MODEL_DUTIES] = {
     [MODEL_SHARED] = {1, 0.75F, 0.5F, 0.3F, 0.15F},
     [MODEL_CABLES] = {1, 0.5F, 0.2F, 0.08F, 0.03F}};
 /* What many nodes share is hardly ever there at times only; of uplinks it can be one cable. */
-static const double duty_priors[MODEL_SHARINGS][MODEL_DUTIES] = {
+const double model_duty_priors[MODEL_SHARINGS][MODEL_DUTIES] = {
     [MODEL_ALONE] = {0.6, 0.1, 0.1, 0.1, 0.1},
     [MODEL_SHARED] = {0.96, 0.01, 0.01, 0.01, 0.01},
     [MODEL_CABLES] = {0.8, 0.05, 0.05, 0.05, 0.05}};
@@ -42,19 +42,7 @@ float model_depth(int depth)
 
 int model_steps(double times)
 {
-    if (times == 1)
-        return 0;
     return (int)lround(log(times) / log(shallowest / deepest) * (MODEL_DEPTHS - 2));
-}
-
-double model_log_prior(enum model_sharing sharing, int duty)
-{
-    static _Thread_local double known[MODEL_SHARINGS][MODEL_DUTIES];
-    double *one = &known[sharing][duty];
-
-    if (*one == 0)
-        *one = log(duty_priors[sharing][duty] / MODEL_DEPTHS);
-    return *one;
 }
 
 double model_add(double a, double b)

@@ -29,10 +29,10 @@ float model_depth(int depth);  /* y of a faulty way, from the shallowest */
 int model_steps(double times); /* of depth from a rate to that over `times` */
 /* Whose a part is: one node's or pair's, many nodes', or theirs by several cables. */
 enum model_sharing { MODEL_ALONE, MODEL_SHARED, MODEL_CABLES, MODEL_SHARINGS };
-/* The share of the time that a fault is there, or of the streams that are on bad cables; and the
- * prior of that and of one depth. */
+/* The share of the time that a fault is there, or of the streams that are on bad cables; and its
+ * prior. */
 extern const float model_duties[MODEL_SHARINGS][MODEL_DUTIES];
-double model_log_prior(enum model_sharing sharing, int duty);
+extern const double model_duty_priors[MODEL_SHARINGS][MODEL_DUTIES];
 
 /* What is nobody's fault: pair runs that have a hiccup, and dips, which are healthy samples that
  * are low, or two that met on a cable. */
