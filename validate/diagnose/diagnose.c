@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/grow.h"
 #include "validate/diagnose/explanation.h"
@@ -242,11 +241,11 @@ static void sort_rivals(struct rivals *rivals)
 
     qsort(rivals->items, (size_t)rivals->count, sizeof rivals->items[0], by_score);
     for (int i = 0; i < rivals->count; i++) {
-        bool is_new = true;
+        int k = 0;
 
-        for (int k = 0; k < kept && is_new; k++)
-            is_new = !is_same_rival(&rivals->items[i], &rivals->items[k]);
-        if (is_new)
+        while (k < kept && !is_same_rival(&rivals->items[i], &rivals->items[k]))
+            k++;
+        if (k == kept)
             rivals->items[kept++] = rivals->items[i];
     }
     rivals->count = kept;
@@ -328,24 +327,23 @@ static int add_others(struct search *search)
     struct diagnosis *diagnosis = search->diagnosis;
     size_t own = diagnosis->count;
 
-    for (size_t i = 0; i < own; i++)
-        for (int r = 0; r < diagnosis->items[i].rival_count; r++)
-            for (int k = 0; k < diagnosis->items[i].rivals[r].count; k++) {
-                struct suspicion item = {.part = diagnosis->items[i].rivals[r].parts[k],
-                                         .probability = diagnosis->items[i].rivals[r].probability};
-                struct rival *rival = &item.rivals[item.rival_count++];
+    for (size_t i = 0; i < own; i++) {
+        struct suspicion of = diagnosis->items[i];
+
+        for (int r = 0; r < of.rival_count; r++)
+            for (int k = 0; k < of.rivals[r].count; k++) {
+                struct suspicion item = {.part = of.rivals[r].parts[k],
+                                         .probability = of.rivals[r].probability,
+                                         .rivals = {{{of.part}, 1, 0, of.probability}},
+                                         .rival_count = 1};
                 struct suspicion *known = diagnosis_find(diagnosis, &item.part);
 
-                rival->parts[0] = diagnosis->items[i].part;
-                rival->count = 1;
-                rival->probability = diagnosis->items[i].probability;
                 if (known && known >= diagnosis->items + own)
                     known->probability += item.probability;
-                if (known)
-                    continue;
-                if (add_item(diagnosis, &item) != 0)
+                else if (!known && add_item(diagnosis, &item) != 0)
                     return -1;
             }
+    }
     return 0;
 }
 
@@ -487,9 +485,8 @@ static int finish(struct search *search)
         struct suspicion *item = &diagnosis->items[i];
         double most = item->part.duty > 0 ? network->fault_share_at_times : network->fault_share;
 
-        if (!count_samples(search, sure, sure_count, item) && !suspicion_is_sure(item))
-            item->probability = 0;
-        if (exp(model_depth(item->part.depth)) >= most)
+        if ((!count_samples(search, sure, sure_count, item) && !suspicion_is_sure(item)) ||
+            exp(model_depth(item->part.depth)) >= most)
             item->probability = 0;
     }
     for (size_t i = 0; i < diagnosis->count && sure; i++)
@@ -584,14 +581,9 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
         if (status == 0)
             status = put_likely(&search);
     }
-    if (status == 0)
-        status = revise_all(&search);
-    if (status == 0)
-        status = add_others(&search);
-    if (status == 0)
-        status = add_likely(&search);
-    if (status == 0)
-        status = finish(&search);
+    if (status == 0 && (revise_all(&search) != 0 || add_others(&search) != 0 ||
+                        add_likely(&search) != 0 || finish(&search) != 0))
+        status = -1;
     search_clear(&search);
     return status == 0 ? diagnose_screen(network, samples, count, diagnosis) : -1;
 }

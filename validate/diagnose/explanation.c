@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Products are kept within that, and its inverse. */
 static const double large = 1e150;

@@ -2,7 +2,6 @@
 #include "validate/diagnose/model.h"
 
 #include <math.h>
-#include <string.h>
 
 const double model_rates[MODEL_RATES] = {0.003, 0.05, 0.2, 0.5, 0.9};
 const double model_rate_priors[MODEL_RATES] = {0.5, 0.25, 0.15, 0.07, 0.03};

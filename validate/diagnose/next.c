@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Suspicions that are looked at in one go but for the first time, and those whose nodes measure
  * with others rather not, of each so many nodes; nodes that measure with a suspect at most. */

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Samples that should be alike: of a rail, inside a leaf or across, alone or with the other rails.
  */

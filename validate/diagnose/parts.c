@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const part_verbs[] = {"", "sends", "receives", "sends and receives"};
 
