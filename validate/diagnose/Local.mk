@@ -7,10 +7,8 @@ validate_diagnose_libdiagnose_a_SOURCES = \
 	validate/diagnose/explanation.c validate/diagnose/explanation.h \
 	validate/diagnose/likelihood.c validate/diagnose/likelihood.h \
 	validate/diagnose/model.c validate/diagnose/model.h \
-	validate/diagnose/believe.c validate/diagnose/believe.h \
 	validate/diagnose/next.c \
 	validate/diagnose/observations.c validate/diagnose/observations.h \
-	validate/diagnose/places.c validate/diagnose/places.h \
 	validate/diagnose/parts.c validate/diagnose/parts.h \
 	validate/diagnose/screen.c \
 	# end of validate_diagnose_libdiagnose_a_SOURCES

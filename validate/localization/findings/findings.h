@@ -4,10 +4,10 @@
 
 #include "lib/base/history_figure.h"
 #include "lib/base/record.h"
-#include "validate/diagnose/believe.h"
 #include "validate/diagnose/diagnose.h"
-#include "validate/diagnose/places.h"
+#include "validate/localization/believe.h"
 #include "validate/localization/links.h"
+#include "validate/localization/places.h"
 
 /* What a diagnosis says of nodes and their links, in words. */
 

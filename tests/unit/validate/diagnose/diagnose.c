@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "lib/base/splitmix.h"
-#include "validate/diagnose/believe.h"
 #include "validate/diagnose/likelihood.h"
-#include "validate/diagnose/places.h"
+#include "validate/localization/believe.h"
+#include "validate/localization/places.h"
 
 /* A network of leaves of four nodes with two rails each: all pairs so often, and what a test has to
  * say of the rate of each sample. */
@@ -411,7 +411,7 @@ static void check_believe(void)
         samples[i].received = samples[i].rate;
         samples[i].rate = samples[i].from == 2 ? 1 : samples[i].rate;
     }
-    ok(diagnose_believe(&network, samples, count, &inconsistent) == 1 && inconsistent[0].node == 2,
+    ok(believe_reports(&network, samples, count, &inconsistent) == 1 && inconsistent[0].node == 2,
        "a node that is contradicted by its partners has inconsistent reports");
     free(inconsistent);
     expect("... and they are believed", DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1);
@@ -420,7 +420,7 @@ static void check_believe(void)
     meet(0, 1, healthy, 0);
     samples[0].received = 0.5;
     samples[1].received = 1.2;
-    ok(diagnose_believe(&network, samples, count, &inconsistent) == 0,
+    ok(believe_reports(&network, samples, count, &inconsistent) == 0,
        "one partner that contradicts makes no node inconsistent, nor does a sender that says less");
     ok(samples[0].rate == 0.5 && samples[1].rate > 0.9 && samples[1].rate < 1,
        "... the lower figure is believed");
@@ -576,7 +576,7 @@ static void check_places(void)
     struct misplaced *misplaced = NULL;
 
     meet_oversubscribed(5, 2, 1);
-    ok(diagnose_places(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
+    ok(places_find(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
            misplaced[0].leaf == 2 && misplaced[0].probability > MODEL_SURE,
        "a node of another leaf than is said, and which one");
     ok(misplaced[0].is_certain, "... for sure");
@@ -584,7 +584,7 @@ static void check_places(void)
     meet_oversubscribed(5, 2, 1);
     for (size_t i = 0; i < count; i++)
         samples[i].rate *= samples[i].shared == 1 && samples[i].rate < 0.5 ? 4 : 1;
-    ok(diagnose_places(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
+    ok(places_find(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
            !misplaced[0].is_certain,
        "... also where it is as well with those of its leaf, but not for sure");
     free(misplaced);
@@ -592,16 +592,16 @@ static void check_places(void)
     for (size_t i = 0; i < count; i++)
         samples[i].rate *=
             (samples[i].from == 5 || samples[i].to == 5) && samples[i].rate < 0.5 ? 4 : 1;
-    ok(diagnose_places(&network, samples, count, &misplaced) == 0,
+    ok(places_find(&network, samples, count, &misplaced) == 0,
        "a node that is well with all has only a better way");
     free(misplaced);
     meet_oversubscribed(-1, 0, 0.25);
-    ok(diagnose_places(&network, samples, count, &misplaced) == 0,
+    ok(places_find(&network, samples, count, &misplaced) == 0,
        "a slow node is where it is said to be");
     free(misplaced);
     make(8);
     meet_all(8, healthy, 0);
-    ok(diagnose_places(&network, samples, count, &misplaced) == 0,
+    ok(places_find(&network, samples, count, &misplaced) == 0,
        "where uplinks are as fast as rails nothing is known");
     free(misplaced);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/diagnose/places.h"
+#include "validate/localization/places.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -133,8 +133,8 @@ static long find_misplaced(const struct diagnose_network *network,
     return found;
 }
 
-long diagnose_places(const struct diagnose_network *network, const struct diagnose_sample *samples,
-                     size_t count, struct misplaced **misplaced)
+long places_find(const struct diagnose_network *network, const struct diagnose_sample *samples,
+                 size_t count, struct misplaced **misplaced)
 {
     size_t classes = 2 * network->rail_count, nodes = network->node_count;
     struct contact *contacts;

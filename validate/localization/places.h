@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_DIAGNOSE_PLACES_H
-#define MUSTER_DIAGNOSE_PLACES_H
+#ifndef MUSTER_LOCALIZATION_PLACES_H
+#define MUSTER_LOCALIZATION_PLACES_H
 
 #include "validate/diagnose/observations.h"
 
@@ -16,7 +16,7 @@ struct misplaced {
  * it were theirs: seen where samples within leaves and across them differ. Samples of a pair run
  * come one after the other. *misplaced is malloc'd, or NULL. Returns how many, or -1 when memory is
  * out. O(samples + nodes x leaves). */
-long diagnose_places(const struct diagnose_network *network, const struct diagnose_sample *samples,
-                     size_t count, struct misplaced **misplaced);
+long places_find(const struct diagnose_network *network, const struct diagnose_sample *samples,
+                 size_t count, struct misplaced **misplaced);
 
 #endif

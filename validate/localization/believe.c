@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/diagnose/believe.h"
+#include "validate/localization/believe.h"
 
 #include <stdlib.h>
 
@@ -62,8 +62,8 @@ static int worst_of(const struct diagnose_network *network, const struct account
     return worst;
 }
 
-long diagnose_believe(const struct diagnose_network *network, struct diagnose_sample *samples,
-                      size_t count, struct inconsistent_node **inconsistent)
+long believe_reports(const struct diagnose_network *network, struct diagnose_sample *samples,
+                     size_t count, struct inconsistent_node **inconsistent)
 {
     struct account *accounts = calloc(network->node_count + 1, sizeof *accounts);
     long found = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_DIAGNOSE_BELIEVE_H
-#define MUSTER_DIAGNOSE_BELIEVE_H
+#ifndef MUSTER_LOCALIZATION_BELIEVE_H
+#define MUSTER_LOCALIZATION_BELIEVE_H
 
 #include "validate/diagnose/observations.h"
 
@@ -15,7 +15,7 @@ struct inconsistent_node {
  * contradiction the figure of the end that is consistent is put into the samples, of two such ends
  * the lower one. *inconsistent is malloc'd. Returns how many, or -1 when memory is out. O(samples x
  * inconsistent). */
-long diagnose_believe(const struct diagnose_network *network, struct diagnose_sample *samples,
-                      size_t count, struct inconsistent_node **inconsistent);
+long believe_reports(const struct diagnose_network *network, struct diagnose_sample *samples,
+                     size_t count, struct inconsistent_node **inconsistent);
 
 #endif
