@@ -195,8 +195,8 @@ static int slots_grow(struct slots *slots)
     return 0;
 }
 
-/* A low sample passes the part and gains that at most. */
-static int count_low(struct slots *slots, struct part part, double gain)
+/* A low sample gains that at most for the part, which it passes. */
+static int count_low(struct slots *slots, double gain, struct part part)
 {
     struct slot *slot;
 
@@ -221,43 +221,30 @@ static int take_low(const struct diagnose_network *network, struct slots *slots,
     for (int is_all = 0; is_all <= (network->rail_count > 1); is_all++)
         for (int end = 0; end < 4; end++) {
             int node = end & 1 ? to : from, other = end & 1 ? from : to;
-            struct part part = {.type = is_all ? DIAGNOSE_NODE : DIAGNOSE_RAIL,
-                                .place = node,
-                                .peer = -1,
-                                .rail = is_all ? -1 : sample->rail,
-                                .ways = end & 2   ? DIAGNOSE_BOTH
-                                        : end & 1 ? DIAGNOSE_RECEIVES
-                                                  : DIAGNOSE_SENDS};
-            bool is_both = part.ways == DIAGNOSE_BOTH;
+            int rail = is_all ? -1 : sample->rail, leaf, peer;
+            int ways = end & 2 ? DIAGNOSE_BOTH : end & 1 ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS;
+            enum part_type type = is_all ? DIAGNOSE_NODE : DIAGNOSE_RAIL;
 
-            status |= count_low(slots, part, gain);
-            part.type = DIAGNOSE_HOST;
-            if (is_all && is_both)
-                status |= count_low(slots, part, gain);
-            part.type = DIAGNOSE_PATH;
-            part.peer = other;
-            if (node == pair->low && (is_both || !is_all))
-                status |= count_low(slots, part, gain);
-            part = (struct part){.type = DIAGNOSE_FABRIC,
-                                 .place = -1,
-                                 .peer = -1,
-                                 .rail = part.rail,
-                                 .ways = part.ways};
+            status |= count_low(slots, gain, (struct part){type, node, -1, rail, ways});
+            if (is_all && ways == DIAGNOSE_BOTH)
+                status |= count_low(slots, gain, (struct part){DIAGNOSE_HOST, node, -1, -1, ways});
+            if (node == pair->low && (ways == DIAGNOSE_BOTH || !is_all))
+                status |=
+                    count_low(slots, gain, (struct part){DIAGNOSE_PATH, node, other, rail, ways});
             if (end == 3)
-                status |= count_low(slots, part, gain);
+                status |=
+                    count_low(slots, gain, (struct part){DIAGNOSE_FABRIC, -1, -1, rail, ways});
             if (network->leaf_count < 2)
                 continue;
-            part.type = DIAGNOSE_LEAF;
-            part.place = network->leaves[node];
-            status |= count_low(slots, part, gain);
-            part.type = DIAGNOSE_UPLINK;
-            if (part.place == network->leaves[other] ||
-                (network->leaf_count == 2 && part.place == 1))
+            leaf = network->leaves[node];
+            peer = network->leaves[other];
+            status |= count_low(slots, gain, (struct part){DIAGNOSE_LEAF, leaf, -1, rail, ways});
+            if (leaf == peer || (network->leaf_count == 2 && leaf == 1))
                 continue;
-            status |= count_low(slots, part, gain);
-            part.peer = network->leaves[other];
-            if (network->leaf_count > 2 && part.place < part.peer)
-                status |= count_low(slots, part, gain);
+            status |= count_low(slots, gain, (struct part){DIAGNOSE_UPLINK, leaf, -1, rail, ways});
+            if (network->leaf_count > 2 && leaf < peer)
+                status |=
+                    count_low(slots, gain, (struct part){DIAGNOSE_UPLINK, leaf, peer, rail, ways});
         }
     return status;
 }
