@@ -448,6 +448,7 @@ static bool count_samples(struct search *search, const struct part *const *sure,
     const struct observations *observations = &search->observations;
     const struct diagnose_network *network = observations->network;
     unsigned count = part_pairs(observations, &item->part, search->pairs);
+    double least = log(network->fault_share);
     bool has_own = false;
 
     for (unsigned i = 0; i < count; i++) {
@@ -455,7 +456,7 @@ static bool count_samples(struct search *search, const struct part *const *sure,
 
         for (unsigned k = pair->begin; k < pair->end; k++) {
             const struct observation *sample = &observations->items[k];
-            bool is_own = model_bin_y(sample->bin) < log(network->fault_share);
+            bool is_own = model_bin_y(sample->bin) < least;
 
             if (!part_passes(network, &item->part, pair, sample))
                 continue;

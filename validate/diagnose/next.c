@@ -114,12 +114,14 @@ static bool find_best(const struct diagnose_network *network, const struct suspi
     double most = -INFINITY;
 
     for (size_t i = 0; i < nodes; i++)
-        for (size_t k = 0; suspects[i] && k < nodes; k++) {
+        for (size_t k = 0, left = i % step; suspects[i] && k < nodes; k++) {
             struct node_pair pair = node_pair_of((int)i, (int)k);
-            bool is_leaf = network->leaf_count > 1 && !nodes_are_across(network, (int)i, (int)k);
+            bool is_leaf = network->leaf_count > 1 && network->leaves[i] == network->leaves[k];
+            bool is_one_of_step = left == 0;
             double score;
 
-            if (k == i || (!suspects[k] && !is_leaf && k % step != i % step) ||
+            left = is_one_of_step ? step - 1 : left - 1;
+            if (k == i || (!suspects[k] && !is_leaf && !is_one_of_step) ||
                 is_lost(network, &pair) || is_chosen(pairs, count, &pair))
                 continue;
             score = divergence(network, item, &pair) -
