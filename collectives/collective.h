@@ -14,7 +14,7 @@
 
 /* Collectives over MPI's point-to-point messages: algorithms of our own, blocking and not, several
  * at once. All ranks of the communicator start the same calls in the same order; each waits for
- * its own as it likes.
+ * its own as it likes. Things move in collective_start(), _test(), _wait() and _run().
  *
  * All ranks get the same bits, whatever the algorithm, for as long as all use the same.
  *
@@ -65,10 +65,6 @@ struct collective_options {
     void *context;
 
     const int *ring; /* [ranks], the order of ranks in rings, copied; NULL: as they are numbered */
-
-    /* A thread of its own drives what is under way; MPI must have been started with
-     * MPI_THREAD_MULTIPLE. Without it, things move in collective_test(), _wait() and _run(). */
-    bool has_thread;
 };
 
 /* A communicator of all ranks of comm, or of those on this node, in their order. An MPI error code,
@@ -76,7 +72,7 @@ struct collective_options {
 int collective_split(MPI_Comm comm, bool is_of_node, MPI_Comm *made);
 
 /* All ranks of comm call it. They get a communicator of their own; comm may be freed. options: NULL
- * for none. -1: out of memory, or a thread is wanted that MPI does not allow. */
+ * for none. -1: out of memory, or the ring lacks a rank. */
 int collective_create(MPI_Comm comm, const struct collective_options *options,
                       struct collective **collective, struct error *err);
 

@@ -117,8 +117,6 @@ int collective_create(MPI_Comm comm, const struct collective_options *options,
             status = error_set(err, "cannot determine which ranks share a node");
         else if (options && options->ring)
             status = copy_ring(collective, options->ring, err);
-        if (status == 0 && collective->options.has_thread)
-            status = progress_start_thread(collective, err);
         status = agreed(collective, status, err);
     }
     if (status == 0 && collective->topology.nodes == 1 && collective->ranks > 1) {
@@ -141,8 +139,6 @@ void collective_destroy(struct collective *collective)
 {
     if (!collective)
         return;
-    if (collective->has_thread)
-        progress_stop_thread();
     while (collective->rooms) {
         struct room *room = collective->rooms;
 

@@ -32,7 +32,6 @@ struct collective {
     struct plan_topology topology;
     int *node_of_rank, *ring; /* topology's */
     bool may_share;           /* threads may call MPI at once: none may hold the lock in a wait */
-    bool has_thread;
 
     struct window *window; /* NULL: ranks are on several nodes, or cannot share memory */
 
@@ -51,10 +50,5 @@ int request_prepare(struct collective *collective, const struct collective_call 
 
 /* The request and all that it holds go back to where they came from. */
 void request_give_back(struct collective *collective, struct collective_request *request);
-
-/* One more collective that wants a thread to move what is under way; -1: MPI does not allow it, or
- * there is none. The last one to stop ends the thread. */
-int progress_start_thread(struct collective *collective, struct error *err);
-void progress_stop_thread(void);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <string.h>
 
 /* 0 to 32766. The next one, the greatest that every MPI allows, is never sent: MPI makes progress
  * at a probe only where it finds nothing. */
@@ -18,15 +17,7 @@ enum { POLLS = 16 };
 static struct {
     pthread_mutex_t lock; /* of this, and of all collectives */
     struct collective_request *active;
-    int waiting; /* callers that drive things themselves */
-
-    pthread_t thread;
-    pthread_cond_t wake;      /* the thread */
-    int thread_users;         /* collectives that want it */
-    pthread_mutex_t changing; /* held while the thread is started or ended */
-} engine = {.lock = PTHREAD_MUTEX_INITIALIZER,
-            .wake = PTHREAD_COND_INITIALIZER,
-            .changing = PTHREAD_MUTEX_INITIALIZER};
+} engine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Only where threads may call MPI at once: a lock is not passed before all that was written is
  * there for all processors to see, and what another rank reads just now takes long to write. */
@@ -76,62 +67,6 @@ static bool move_all(bool is_waiting)
             retire(r);
     }
     return has_moved;
-}
-
-static void *drive(void *context)
-{
-    (void)context;
-    pthread_mutex_lock(&engine.lock);
-    while (engine.thread_users > 0) {
-        if (!engine.active || engine.waiting > 0) {
-            pthread_cond_wait(&engine.wake, &engine.lock);
-        } else {
-            bool has_moved = move_all(false);
-
-            pthread_mutex_unlock(&engine.lock);
-            if (!has_moved)
-                sched_yield();
-            pthread_mutex_lock(&engine.lock);
-        }
-    }
-    pthread_mutex_unlock(&engine.lock);
-    return NULL;
-}
-
-int progress_start_thread(struct collective *collective, struct error *err)
-{
-    int code = 0;
-
-    if (!collective->may_share)
-        return error_set(
-            err,
-            "a thread for collectives needs MPI_THREAD_MULTIPLE; MPI was initialized without it");
-    pthread_mutex_lock(&engine.changing);
-    pthread_mutex_lock(&engine.lock);
-    if (engine.thread_users == 0)
-        code = pthread_create(&engine.thread, NULL, drive, NULL);
-    if (code == 0)
-        engine.thread_users++;
-    pthread_mutex_unlock(&engine.lock);
-    pthread_mutex_unlock(&engine.changing);
-    if (code != 0)
-        return error_set(err, "pthread_create: %s", strerror(code));
-    collective->has_thread = true;
-    return 0;
-}
-
-void progress_stop_thread(void)
-{
-    bool is_last;
-
-    pthread_mutex_lock(&engine.changing);
-    pthread_mutex_lock(&engine.lock);
-    is_last = --engine.thread_users == 0;
-    pthread_cond_broadcast(&engine.wake);
-    pthread_mutex_unlock(&engine.lock);
-    if (is_last)
-        pthread_join(engine.thread, NULL);
-    pthread_mutex_unlock(&engine.changing);
 }
 
 /* An all-gather in place is one from where the own block stands: ranks may have orders of their own
@@ -200,8 +135,6 @@ int collective_start(struct collective *collective, const struct collective_call
     if (request) {
         activate(request);
         move_all(false);
-        if (engine.thread_users > 0)
-            pthread_cond_broadcast(&engine.wake);
         *out = request;
     }
     unlock(collective);
@@ -272,9 +205,7 @@ static int wait_for(struct collective_request **request, struct error *err)
 {
     const struct collective *collective = (*request)->collective;
     unsigned turn = 0;
-    int status;
 
-    engine.waiting++;
     while (!run_has_ended((*request)->run)) {
         if (move_all(true)) {
             turn = 0;
@@ -284,10 +215,7 @@ static int wait_for(struct collective_request **request, struct error *err)
             lock(collective);
         }
     }
-    status = finish(request, err);
-    if (--engine.waiting == 0 && engine.thread_users > 0)
-        pthread_cond_broadcast(&engine.wake);
-    return status < 0 ? -1 : 0;
+    return finish(request, err) < 0 ? -1 : 0;
 }
 
 int collective_wait(struct collective_request **request, struct error *err)

@@ -514,38 +514,6 @@ static void test_ring_order(struct buffers *buffers)
     free(order);
 }
 
-/* Calls go on while their owner does something else: no MPI, no collective_test(). */
-static void test_thread(struct buffers *buffers, int provided)
-{
-    struct collective_options options = {.has_thread = true};
-    struct collective *collective;
-    struct collective_request *request;
-    struct error err = {""};
-    struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE,
-                                   .type = ELEMENT_INT32,
-                                   .in = buffers->out,
-                                   .out = buffers->out,
-                                   .count = 40000};
-    struct collective_statistics statistics = {0};
-    bool held;
-
-    if (provided != MPI_THREAD_MULTIPLE) {
-        check(collective_create(MPI_COMM_WORLD, &options, &collective, &err) < 0 &&
-                  strstr(err.text, "MPI_THREAD_MULTIPLE"),
-              "a thread is refused where MPI does not allow it", NULL);
-        return;
-    }
-    held = collective_create(MPI_COMM_WORLD, &options, &collective, &err) == 0;
-    prepare(&call, buffers);
-    held = held && collective_start(collective, &call, &request, &err) == 0;
-    /* the bytes are counted when a call has ended */
-    while (held && ranks > 1 && statistics.bytes_sent == 0)
-        collective_statistics(collective, &statistics);
-    held = held && is_right(&call) && collective_test(&request, &err) == 1;
-    collective_destroy(held ? collective : NULL);
-    check(held, "a thread moves calls that nobody waits for", NULL);
-}
-
 int main(int argc, char **argv)
 {
     int wanted =
@@ -581,7 +549,6 @@ int main(int argc, char **argv)
     test_allocations(collective, &buffers);
     test_refusals(collective, &buffers);
     test_ring_order(&buffers);
-    test_thread(&buffers, provided);
     collective_destroy(collective);
     free(buffers.in);
     free(buffers.out);

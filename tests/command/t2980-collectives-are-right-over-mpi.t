@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Our collectives over MPI: every algorithm, in place and not, at 1 to 13 ranks; several at once;
-# with a thread that drives them.
+# where threads may call MPI at once.
 set -u
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 top_builddir=${top_builddir:-.}
