@@ -30,7 +30,6 @@ enum phase { MOST, LONGEST, AGAIN, PHASES };
 
 struct benchmarks {
     struct candidates_call call;
-    const struct measure_benchmarks *options;
     int ranks;
     enum phase phase;
     bool may_code; /* where that can pay */
@@ -190,8 +189,7 @@ static int try_size(struct benchmarks *t, struct chooser *chooser, size_t bytes,
     least = find_least(choices, count);
     if (t->phase != AGAIN && t->phase != phase_of(&least))
         return 0;
-    if (t->options->with_mpi && t->call.wire == WIRE_AS_IS && !has_mpi(choices, count) &&
-        count < CHOICES)
+    if (t->call.wire == WIRE_AS_IS && !has_mpi(choices, count) && count < CHOICES)
         choices[count++] = (struct choice){NULL, 0, -1, 0};
     for (unsigned i = 0; i < count; i++)
         if (is_worth_trying(t, &choices[i], &least, bytes) && !is_twin(&choices[i], choices, count))
@@ -267,7 +265,7 @@ static int try_all(struct benchmarks *t, const struct layout *layout, struct mac
     if (chooser == NULL)
         return error_set(err, "out of memory");
     chooser_allow_window(chooser, collective_topology(t->call.collective));
-    chooser_allow_mpi(chooser, t->options->with_mpi);
+    chooser_allow_mpi(chooser, true); /* the figures are for who comes next, too */
     t->may_code = may_code(machine, layout);
     t->call.is_one_node = layout_farthest(layout) == LINK_NODE;
     for (unsigned phase = MOST; phase < PHASES && more >= 0; phase++) {
@@ -311,21 +309,17 @@ static int touch_window(const struct benchmarks *t, struct error *err)
     return status;
 }
 
-int measure_benchmarks(MPI_Comm comm, const struct layout *layout,
-                       const struct measure_benchmarks *options, struct machine *machine,
-                       struct error *err)
+int measure_benchmarks(MPI_Comm comm, const struct layout *layout, double budget_s,
+                       struct machine *machine, struct error *err)
 {
     enum { ROOM = 16 << 20 };
-    struct benchmarks t = {.call = {.comm = comm,
-                                    .stop = options->stop,
-                                    .in = aligned_alloc(64, ROOM),
-                                    .out = aligned_alloc(64, ROOM)},
-                           .options = options};
+    struct benchmarks t = {
+        .call = {.comm = comm, .in = aligned_alloc(64, ROOM), .out = aligned_alloc(64, ROOM)}};
     int lacks = t.call.in == NULL || t.call.out == NULL, tried = -1;
 
     PMPI_Comm_rank(comm, &t.call.rank);
     PMPI_Comm_size(comm, &t.ranks);
-    t.call.deadline = PMPI_Wtime() + options->budget_s;
+    t.call.deadline = PMPI_Wtime() + budget_s;
     PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
     if (lacks) {
         error_set(err, "out of memory");

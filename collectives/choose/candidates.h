@@ -14,8 +14,7 @@ struct candidates_call {
     MPI_Comm comm;
     int rank;
     bool is_one_node;
-    double deadline;   /* PMPI_Wtime(); no batch begins after it */
-    int (*stop)(void); /* asked on rank 0 before each batch; NULL: never */
+    double deadline; /* PMPI_Wtime(); no batch begins after it */
     struct collective *collective;
     enum collective_kind kind;
     enum wire_format wire;

@@ -23,20 +23,13 @@ int measure_machine(MPI_Comm comm, const struct layout *layout, struct machine *
 /* Numbers spread as gradients are, always the same ones: the codec is measured with them. */
 void measure_fill(float *values, size_t count);
 
-struct measure_benchmarks {
-    double budget_s;   /* no benchmark begins after it */
-    bool with_mpi;     /* MPI's own collectives too */
-    int (*stop)(void); /* asked on rank 0 before each benchmark; NULL: never */
-};
-
-/* Tries, for each collective at sizes from 64 B to 4 MiB, the algorithms that are predicted to be
- * no more than four times slower than the best, and at 16 MiB, or over links where a call takes
- * 5 ms, those that were nearly the best at smaller sizes, and adds their times to the machine,
- * candidate_us() of candidates.h. What takes 0.1 s comes last; then, where some were nearly as fast
- * as the best, these in longer loops, for as long as there is time. Returns how many were tried,
- * or -1. */
-int measure_benchmarks(MPI_Comm comm, const struct layout *layout,
-                       const struct measure_benchmarks *options, struct machine *machine,
-                       struct error *err);
+/* Tries, for each collective at sizes from 64 B to 4 MiB, MPI's own and the algorithms that are
+ * predicted to be no more than four times slower than the best, and at 16 MiB, or over links where
+ * a call takes 5 ms, those that were nearly the best at smaller sizes, and adds their times to the
+ * machine, candidate_us() of candidates.h. What takes 0.1 s comes last; then, where some were
+ * nearly as fast as the best, these in longer loops, for as long as there is time: no benchmark
+ * begins after budget_s. Returns how many were tried, or -1. */
+int measure_benchmarks(MPI_Comm comm, const struct layout *layout, double budget_s,
+                       struct machine *machine, struct error *err);
 
 #endif

@@ -148,7 +148,8 @@ static int find_background_load(MPI_Comm comm, const struct layout *layout, int 
     return 0;
 }
 
-static double default_budget_s(const struct machine *machine, const struct layout *layout)
+/* For benchmarks: 5 s, up to 12 s where links are slow. */
+static double benchmark_budget_s(const struct machine *machine, const struct layout *layout)
 {
     double oversubscription = layout->most_on_node / (2. * (double)sysconf(_SC_NPROCESSORS_ONLN));
     double links_s =
@@ -161,21 +162,17 @@ static double default_budget_s(const struct machine *machine, const struct layou
 static int measure(MPI_Comm comm, const struct layout *layout, const struct tuned_options *options,
                    int rank, struct machine *machine, struct error *err)
 {
-    struct measure_benchmarks benchmarks = {
-        .with_mpi = true, /* the figures are for who comes next, too */
-    };
     struct background_load_mark before = background_load_read("");
-    double before_s = own_s();
+    double before_s = own_s(), limit_s;
     char line[128];
 
     report(options, rank, "measuring this machine once");
     if (measure_machine(comm, layout, machine, err) < 0)
         return -1;
-    benchmarks.budget_s =
-        options->budget_s > 0 ? options->budget_s : default_budget_s(machine, layout);
-    snprintf(line, sizeof line, "trying algorithms, %.0f s at most", benchmarks.budget_s);
+    limit_s = benchmark_budget_s(machine, layout);
+    snprintf(line, sizeof line, "trying algorithms, %.0f s at most", limit_s);
     report(options, rank, line);
-    if (measure_benchmarks(comm, layout, &benchmarks, machine, err) < 0 ||
+    if (measure_benchmarks(comm, layout, limit_s, machine, err) < 0 ||
         find_background_load(comm, layout, rank, before, before_s, &machine->background_load, err) <
             0)
         return -1;
@@ -224,8 +221,7 @@ static int measure_again(MPI_Comm comm, const struct layout *layout,
 static bool find_kept(struct tuned *tuned, const struct tuned_options *options,
                       const char *fingerprint, const char *place)
 {
-    const char *directory =
-        options->directory != NULL ? options->directory : getenv("MUSTER_COLLECTIVES_CACHE");
+    const char *directory = getenv("MUSTER_COLLECTIVES_CACHE");
     struct error err;
     int status;
 

@@ -14,19 +14,17 @@
 struct tuned;
 
 struct tuned_options {
-    const char *directory; /* where figures are kept; NULL: MUSTER_COLLECTIVES_CACHE says,
-                              else as cache_path() has it */
-    bool is_new;           /* measure even if there are figures, and keep the new ones */
-    bool with_mpi;         /* MPI's own collectives may be chosen */
-    bool keeps_order;      /* rings visit ranks as they are numbered, not as they are near */
-    const char *force;     /* as chooser_force() has it; NULL: nothing */
-    double budget_s;       /* for benchmarks; 0: 5 s, up to 12 s where links are slow */
+    bool is_new;       /* measure even if there are figures, and keep the new ones */
+    bool with_mpi;     /* MPI's own collectives may be chosen */
+    bool keeps_order;  /* rings visit ranks as they are numbered, not as they are near */
+    const char *force; /* as chooser_force() has it; NULL: nothing */
     void (*report)(const char *line); /* on rank 0: why figures that were kept are not used, that it
                                        measures, what went wrong; NULL: silent */
 };
 
 /* Reads what was measured of a machine of this kind with so many ranks on so many nodes, or
- * measures it and keeps it; all ranks get the same. All ranks of comm call it with the same
+ * measures it and keeps it, where MUSTER_COLLECTIVES_CACHE says, else as cache_path() has it; all
+ * ranks get the same. All ranks of comm call it with the same
  * options, those of rank 0 hold. -1: out of memory, force makes no sense, or MPI fails, at all
  * ranks alike. */
 int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tuned **tuned,
