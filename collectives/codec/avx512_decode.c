@@ -153,7 +153,7 @@ decode_groups(enum codec_type type, bool bare, bool by_cells, const struct codec
               const uint8_t *raw, size_t groups, uint8_t *values, struct codec_ahead *ahead)
 {
     size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
-    size_t group_bytes = bare ? CODEC_GROUP : CODEC_GROUP * codec_width(type);
+    size_t group_bytes = bare ? CODEC_GROUP : CODEC_GROUP * codec_type_bytes(type);
     struct cells cells;
     __m512i x[4];
 
@@ -207,17 +207,8 @@ AVX512 const uint8_t *codec_avx512_decode(enum codec_type type, const struct cod
     if (!raw)
         return decode_type(CODEC_BF16, true, decoder, states, words, words_end, raw, groups, values,
                            ahead);
-    switch (type) {
-    case CODEC_BF16:
-        return decode_type(CODEC_BF16, false, decoder, states, words, words_end, raw, groups,
-                           values, ahead);
-    case CODEC_FP16:
-        return decode_type(CODEC_FP16, false, decoder, states, words, words_end, raw, groups,
-                           values, ahead);
-    default:
-        return decode_type(CODEC_FP32, false, decoder, states, words, words_end, raw, groups,
-                           values, ahead);
-    }
+    return CODEC_BY_TYPE(type, decode_type, false, decoder, states, words, words_end, raw, groups,
+                         values, ahead);
 }
 
 /* A block in hand: what its loop holds in registers. */
@@ -236,7 +227,7 @@ AVX512_INLINE void take_up(const struct codec_run *run, struct hand *hand)
 
 AVX512_INLINE void decode_group(enum codec_type type, struct hand *hand, struct codec_run *run)
 {
-    size_t group_bytes = CODEC_GROUP * codec_width(type);
+    size_t group_bytes = CODEC_GROUP * codec_type_bytes(type);
     __m512i symbols;
 
     fetch_to_write(run->values, group_bytes);
@@ -279,14 +270,7 @@ AVX512_INLINE bool two_of_type(enum codec_type type, struct codec_run runs[2], s
 AVX512 bool codec_avx512_decode_two(enum codec_type type, struct codec_run runs[2], size_t groups,
                                     struct codec_ahead *ahead)
 {
-    switch (type) {
-    case CODEC_BF16:
-        return two_of_type(CODEC_BF16, runs, groups, ahead);
-    case CODEC_FP16:
-        return two_of_type(CODEC_FP16, runs, groups, ahead);
-    default:
-        return two_of_type(CODEC_FP32, runs, groups, ahead);
-    }
+    return CODEC_BY_TYPE(type, two_of_type, runs, groups, ahead);
 }
 
 #else

@@ -169,7 +169,7 @@ AVX512_INLINE size_t split(enum codec_type type, const uint8_t *values, size_t c
 {
     enum { STEP = 16 * CODEC_GROUP };
     size_t groups = count / CODEC_GROUP, kept = 0, counted = 0;
-    size_t group_bytes = CODEC_GROUP * codec_width(type);
+    size_t group_bytes = CODEC_GROUP * codec_type_bytes(type);
     size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
     uint8_t frequent[FREQUENT];
     bool by_vectors = frequent_choose(type, values, count, frequent);
@@ -211,14 +211,7 @@ AVX512 size_t codec_avx512_split(enum codec_type type, const uint8_t *values, si
                                  uint8_t *symbols, uint8_t *raw, uint8_t *zeros,
                                  uint32_t counts[256])
 {
-    switch (type) {
-    case CODEC_BF16:
-        return split(CODEC_BF16, values, count, symbols, raw, zeros, counts);
-    case CODEC_FP16:
-        return split(CODEC_FP16, values, count, symbols, raw, zeros, counts);
-    default:
-        return split(CODEC_FP32, values, count, symbols, raw, zeros, counts);
-    }
+    return CODEC_BY_TYPE(type, split, values, count, symbols, raw, zeros, counts);
 }
 #else
 typedef int codec_avx512_split_is_for_x86_64;

@@ -20,11 +20,6 @@ void codec_scratch_destroy(struct codec_scratch *scratch)
 
 static const char *const type_names[CODEC_TYPES] = {"bf16", "fp16", "fp32"};
 
-size_t codec_type_bytes(enum codec_type type)
-{
-    return type == CODEC_FP32 ? 4 : 2;
-}
-
 const char *codec_type_name(enum codec_type type)
 {
     return type_names[type];

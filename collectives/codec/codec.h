@@ -31,8 +31,11 @@ enum {
     CODEC_BLOCK_HEADER_BYTES = 16,
 };
 
-/* Bytes of an element: 2, 2, 4. */
-size_t codec_type_bytes(enum codec_type type);
+/* Bytes of an element. */
+static inline size_t codec_type_bytes(enum codec_type type)
+{
+    return type == CODEC_FP32 ? 4 : 2;
+}
 
 /* "bf16", "fp16", "fp32", and back; false for another name. */
 const char *codec_type_name(enum codec_type type);

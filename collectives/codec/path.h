@@ -153,11 +153,11 @@ extern const struct codec_path codec_path_avx2;
 extern const struct codec_path codec_path_avx512;
 #endif
 
-/* codec_type_bytes(), known where a loop is compiled. */
-static inline size_t codec_width(enum codec_type type)
-{
-    return type == CODEC_FP32 ? 4 : 2;
-}
+/* function(type, ...), the type being a constant: of each there is a loop of its own. */
+#define CODEC_BY_TYPE(type, function, ...)                                                         \
+    ((type) == CODEC_BF16   ? function(CODEC_BF16, __VA_ARGS__)                                    \
+     : (type) == CODEC_FP16 ? function(CODEC_FP16, __VA_ARGS__)                                    \
+                            : function(CODEC_FP32, __VA_ARGS__))
 
 /* Bytes of the raw chunks of count elements; count beyond whole groups is a chunk of its own. */
 static inline size_t codec_raw_bytes(enum codec_type type, size_t count)
@@ -183,44 +183,22 @@ uint16_t *codec_portable_encode(const uint8_t *symbols, size_t count,
 void codec_portable_merge(enum codec_type type, const uint8_t *symbols, const uint8_t *raw,
                           size_t count, uint8_t *values);
 
-static inline uint16_t codec_load16(const uint8_t *bytes)
-{
-    uint16_t value;
-
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static inline uint32_t codec_load32(const uint8_t *bytes)
-{
-    uint32_t value;
-
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static inline uint64_t codec_load64(const uint8_t *bytes)
-{
-    uint64_t value;
-
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static inline void codec_store16(uint8_t *bytes, uint16_t value)
-{
-    memcpy(bytes, &value, sizeof value);
-}
-
-static inline void codec_store32(uint8_t *bytes, uint32_t value)
-{
-    memcpy(bytes, &value, sizeof value);
-}
-
-static inline void codec_store64(uint8_t *bytes, uint64_t value)
-{
-    memcpy(bytes, &value, sizeof value);
-}
+/* codec_load16() and so on: numbers that need no alignment. */
+#define CODEC_ACCESS(bits)                                                                         \
+    static inline uint##bits##_t codec_load##bits(const uint8_t *bytes)                            \
+    {                                                                                              \
+        uint##bits##_t value;                                                                      \
+                                                                                                   \
+        memcpy(&value, bytes, sizeof value);                                                       \
+        return value;                                                                              \
+    }                                                                                              \
+    static inline void codec_store##bits(uint8_t *bytes, uint##bits##_t value)                     \
+    {                                                                                              \
+        memcpy(bytes, &value, sizeof value);                                                       \
+    }
+CODEC_ACCESS(16)
+CODEC_ACCESS(32)
+CODEC_ACCESS(64)
 
 static inline uint16_t codec_rotate16(uint16_t value)
 {

@@ -136,7 +136,7 @@ AVX2_INLINE size_t split(enum codec_type type, const uint8_t *values, size_t cou
                          uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
 {
     size_t groups = count / CODEC_GROUP, kept = 0;
-    size_t group_bytes = CODEC_GROUP * codec_width(type);
+    size_t group_bytes = CODEC_GROUP * codec_type_bytes(type);
     size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
 
     for (size_t g = 0; g < groups; g++) {
@@ -279,23 +279,10 @@ AVX2 static void count(const uint8_t frequent[FREQUENT], const uint8_t *symbols,
         counts[symbols[done]]++;
 }
 
-AVX2 static size_t split_type(enum codec_type type, const uint8_t *values, size_t count,
-                              uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
-{
-    switch (type) {
-    case CODEC_BF16:
-        return split(CODEC_BF16, values, count, symbols, raw, zeros);
-    case CODEC_FP16:
-        return split(CODEC_FP16, values, count, symbols, raw, zeros);
-    default:
-        return split(CODEC_FP32, values, count, symbols, raw, zeros);
-    }
-}
-
 AVX2 static size_t avx2_split(enum codec_type type, const uint8_t *values, size_t length,
                               uint8_t *symbols, uint8_t *raw, uint8_t *zeros, uint32_t counts[256])
 {
-    size_t kept = split_type(type, values, length, symbols, raw, zeros);
+    size_t kept = CODEC_BY_TYPE(type, split, values, length, symbols, raw, zeros);
     uint8_t frequent[FREQUENT];
 
     memset(counts, 0, 256 * sizeof *counts);
@@ -385,7 +372,7 @@ AVX2_INLINE const uint8_t *decode_groups(enum codec_type type, bool bare, const 
 {
     const __m256i slot = _mm256_set1_epi32(CODEC_SCALE - 1), byte = _mm256_set1_epi32(0xff);
     size_t chunk_bytes = codec_raw_bytes(type, CODEC_GROUP);
-    size_t group_bytes = bare ? CODEC_GROUP : CODEC_GROUP * codec_width(type);
+    size_t group_bytes = bare ? CODEC_GROUP : CODEC_GROUP * codec_type_bytes(type);
     __m256i x[8];
 
     UNROLL
@@ -446,17 +433,8 @@ AVX2 static const uint8_t *decode(enum codec_type type, const struct codec_decod
     if (!raw)
         return decode_groups(CODEC_BF16, true, decoder->table, states, words, words_end, raw,
                              groups, values, ahead);
-    switch (type) {
-    case CODEC_BF16:
-        return decode_groups(CODEC_BF16, false, decoder->table, states, words, words_end, raw,
-                             groups, values, ahead);
-    case CODEC_FP16:
-        return decode_groups(CODEC_FP16, false, decoder->table, states, words, words_end, raw,
-                             groups, values, ahead);
-    default:
-        return decode_groups(CODEC_FP32, false, decoder->table, states, words, words_end, raw,
-                             groups, values, ahead);
-    }
+    return CODEC_BY_TYPE(type, decode_groups, false, decoder->table, states, words, words_end, raw,
+                         groups, values, ahead);
 }
 
 const struct codec_path codec_path_avx2 = {

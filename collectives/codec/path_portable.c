@@ -97,7 +97,7 @@ static bool all_zero(const uint8_t *bytes, size_t length)
 INLINE size_t split(enum codec_type type, const uint8_t *values, size_t count, uint8_t *symbols,
                     uint8_t *raw, uint8_t *zeros)
 {
-    size_t width = codec_width(type), kept = 0;
+    size_t width = codec_type_bytes(type), kept = 0;
 
     for (size_t n = 0; n < count; n += CODEC_GROUP) {
         size_t some = count - n < CODEC_GROUP ? count - n : CODEC_GROUP;
@@ -117,14 +117,7 @@ INLINE size_t split(enum codec_type type, const uint8_t *values, size_t count, u
 size_t codec_portable_split(enum codec_type type, const uint8_t *values, size_t count,
                             uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
 {
-    switch (type) {
-    case CODEC_BF16:
-        return split(CODEC_BF16, values, count, symbols, raw, zeros);
-    case CODEC_FP16:
-        return split(CODEC_FP16, values, count, symbols, raw, zeros);
-    default:
-        return split(CODEC_FP32, values, count, symbols, raw, zeros);
-    }
+    return CODEC_BY_TYPE(type, split, values, count, symbols, raw, zeros);
 }
 
 INLINE void merge(enum codec_type type, const uint8_t *symbols, const uint8_t *raw, size_t count,
@@ -136,23 +129,14 @@ INLINE void merge(enum codec_type type, const uint8_t *symbols, const uint8_t *r
         merge_group(type, symbols, raw, some, values);
         symbols += some;
         raw += codec_raw_bytes(type, some);
-        values += some * codec_width(type);
+        values += some * codec_type_bytes(type);
     }
 }
 
 void codec_portable_merge(enum codec_type type, const uint8_t *symbols, const uint8_t *raw,
                           size_t count, uint8_t *values)
 {
-    switch (type) {
-    case CODEC_BF16:
-        merge(CODEC_BF16, symbols, raw, count, values);
-        return;
-    case CODEC_FP16:
-        merge(CODEC_FP16, symbols, raw, count, values);
-        return;
-    default:
-        merge(CODEC_FP32, symbols, raw, count, values);
-    }
+    CODEC_BY_TYPE(type, merge, symbols, raw, count, values);
 }
 
 /* Neighbors often have the same symbol: four tables keep an increment from waiting for the one
@@ -254,7 +238,7 @@ INLINE const uint8_t *decode(enum codec_type type, const uint32_t *table,
                              uint8_t *values, struct codec_ahead *ahead)
 {
     size_t raw_bytes = codec_raw_bytes(type, CODEC_GROUP);
-    size_t value_bytes = CODEC_GROUP * codec_width(type);
+    size_t value_bytes = CODEC_GROUP * codec_type_bytes(type);
 
     for (size_t g = 0; g < groups; g++) {
         uint8_t buffer[CODEC_GROUP], *symbols = raw ? buffer : values + g * CODEC_GROUP;
@@ -276,17 +260,8 @@ static const uint8_t *portable_decode(enum codec_type type, const struct codec_d
                                       const uint8_t *words_end, const uint8_t *raw, size_t groups,
                                       uint8_t *values, struct codec_ahead *ahead)
 {
-    switch (type) {
-    case CODEC_BF16:
-        return decode(CODEC_BF16, decoder->table, states, words, words_end, raw, groups, values,
-                      ahead);
-    case CODEC_FP16:
-        return decode(CODEC_FP16, decoder->table, states, words, words_end, raw, groups, values,
-                      ahead);
-    default:
-        return decode(CODEC_FP32, decoder->table, states, words, words_end, raw, groups, values,
-                      ahead);
-    }
+    return CODEC_BY_TYPE(type, decode, decoder->table, states, words, words_end, raw, groups,
+                         values, ahead);
 }
 
 const struct codec_path codec_path_portable = {
