@@ -65,13 +65,8 @@ bool reduce_applies(enum element_type type, enum reduce_op op)
     return ops[op].takes_float || !types[type].is_float;
 }
 
-#define CASE_DIVIDE(TYPE, type)                                                                    \
-    case TYPE:                                                                                     \
-        for (size_t i = 0; i < count; i++)                                                         \
-            ((type *)data)[i] = (type)(((type *)data)[i] / (type)divisor);                         \
-        break;
-/* a narrow type may not hold the divisor */
-#define CASE_DIVIDE_WIDE(TYPE, type, wide)                                                         \
+/* wide: a narrow type may not hold the divisor. */
+#define CASE_DIVIDE(TYPE, type, wide)                                                              \
     case TYPE:                                                                                     \
         for (size_t i = 0; i < count; i++)                                                         \
             ((type *)data)[i] = (type)((wide)((type *)data)[i] / (wide)divisor);                   \
@@ -95,16 +90,16 @@ static void divide_halves(enum precision precision, uint16_t *data, size_t count
 void reduce_divide(enum element_type type, void *data, size_t count, unsigned divisor)
 {
     switch (type) {
-        CASE_DIVIDE_WIDE(ELEMENT_INT8, int8_t, int64_t)
-        CASE_DIVIDE_WIDE(ELEMENT_UINT8, uint8_t, uint64_t)
-        CASE_DIVIDE_WIDE(ELEMENT_INT16, int16_t, int64_t)
-        CASE_DIVIDE_WIDE(ELEMENT_UINT16, uint16_t, uint64_t)
-        CASE_DIVIDE_WIDE(ELEMENT_INT32, int32_t, int64_t)
-        CASE_DIVIDE_WIDE(ELEMENT_UINT32, uint32_t, uint64_t)
-        CASE_DIVIDE(ELEMENT_INT64, int64_t)
-        CASE_DIVIDE(ELEMENT_UINT64, uint64_t)
-        CASE_DIVIDE(ELEMENT_FP32, float)
-        CASE_DIVIDE(ELEMENT_FP64, double)
+        CASE_DIVIDE(ELEMENT_INT8, int8_t, int64_t)
+        CASE_DIVIDE(ELEMENT_UINT8, uint8_t, uint64_t)
+        CASE_DIVIDE(ELEMENT_INT16, int16_t, int64_t)
+        CASE_DIVIDE(ELEMENT_UINT16, uint16_t, uint64_t)
+        CASE_DIVIDE(ELEMENT_INT32, int32_t, int64_t)
+        CASE_DIVIDE(ELEMENT_UINT32, uint32_t, uint64_t)
+        CASE_DIVIDE(ELEMENT_INT64, int64_t, int64_t)
+        CASE_DIVIDE(ELEMENT_UINT64, uint64_t, uint64_t)
+        CASE_DIVIDE(ELEMENT_FP32, float, float)
+        CASE_DIVIDE(ELEMENT_FP64, double, double)
     case ELEMENT_FP16:
         divide_halves(PRECISION_FP16, data, count, (float)divisor);
         break;

@@ -26,6 +26,14 @@
 
 /* ------------------------------------------------------------------------------ whole numbers */
 
+/* One operation on all elements. */
+#define CASE_EACH(OP, expression)                                                                  \
+    case OP:                                                                                       \
+        INDEPENDENT                                                                                \
+        for (size_t i = 0; i < count; i++)                                                         \
+            out[i] = expression;                                                                   \
+        break;
+
 /* wide: unsigned and at least 32 bits, so that nothing is promoted to a signed type. */
 #define DEFINE_WHOLE(name, type, wide)                                                             \
     INLINE void name##_pair(enum reduce_op op, const void *l, const void *r, void *o,              \
@@ -35,57 +43,17 @@
         type *out = o;                                                                             \
                                                                                                    \
         switch (op) {                                                                              \
-        case REDUCE_SUM:                                                                           \
         case REDUCE_AVERAGE:                                                                       \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = (type)((wide)left[i] + (wide)right[i]);                                   \
-            break;                                                                                 \
-        case REDUCE_PRODUCT:                                                                       \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = (type)((wide)left[i] * (wide)right[i]);                                   \
-            break;                                                                                 \
-        case REDUCE_MIN:                                                                           \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = left[i] < right[i] ? left[i] : right[i];                                  \
-            break;                                                                                 \
-        case REDUCE_MAX:                                                                           \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = left[i] > right[i] ? left[i] : right[i];                                  \
-            break;                                                                                 \
-        case REDUCE_BAND:                                                                          \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = (type)(left[i] & right[i]);                                               \
-            break;                                                                                 \
-        case REDUCE_BOR:                                                                           \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = (type)(left[i] | right[i]);                                               \
-            break;                                                                                 \
-        case REDUCE_BXOR:                                                                          \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = (type)(left[i] ^ right[i]);                                               \
-            break;                                                                                 \
-        case REDUCE_LAND:                                                                          \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = (type)((left[i] != 0) & (right[i] != 0));                                 \
-            break;                                                                                 \
-        case REDUCE_LOR:                                                                           \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = (type)((left[i] != 0) | (right[i] != 0));                                 \
-            break;                                                                                 \
-        case REDUCE_LXOR:                                                                          \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = (type)((left[i] != 0) ^ (right[i] != 0));                                 \
-            break;                                                                                 \
+            CASE_EACH(REDUCE_SUM, (type)((wide)left[i] + (wide)right[i]))                          \
+            CASE_EACH(REDUCE_PRODUCT, (type)((wide)left[i] * (wide)right[i]))                      \
+            CASE_EACH(REDUCE_MIN, left[i] < right[i] ? left[i] : right[i])                         \
+            CASE_EACH(REDUCE_MAX, left[i] > right[i] ? left[i] : right[i])                         \
+            CASE_EACH(REDUCE_BAND, (type)(left[i] & right[i]))                                     \
+            CASE_EACH(REDUCE_BOR, (type)(left[i] | right[i]))                                      \
+            CASE_EACH(REDUCE_BXOR, (type)(left[i] ^ right[i]))                                     \
+            CASE_EACH(REDUCE_LAND, (type)((left[i] != 0) & (right[i] != 0)))                       \
+            CASE_EACH(REDUCE_LOR, (type)((left[i] != 0) | (right[i] != 0)))                        \
+            CASE_EACH(REDUCE_LXOR, (type)((left[i] != 0) ^ (right[i] != 0)))                       \
         default:                                                                                   \
             break;                                                                                 \
         }                                                                                          \
@@ -127,27 +95,11 @@ DEFINE_WHOLE(uint64, uint64_t, uint64_t)
         type *out = o;                                                                             \
                                                                                                    \
         switch (op) {                                                                              \
-        case REDUCE_SUM:                                                                           \
         case REDUCE_AVERAGE:                                                                       \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = left[i] + right[i];                                                       \
-            break;                                                                                 \
-        case REDUCE_PRODUCT:                                                                       \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = left[i] * right[i];                                                       \
-            break;                                                                                 \
-        case REDUCE_MIN:                                                                           \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = name##_joined(left[i], right[i], true);                                   \
-            break;                                                                                 \
-        case REDUCE_MAX:                                                                           \
-            INDEPENDENT                                                                            \
-            for (size_t i = 0; i < count; i++)                                                     \
-                out[i] = name##_joined(left[i], right[i], false);                                  \
-            break;                                                                                 \
+            CASE_EACH(REDUCE_SUM, left[i] + right[i])                                              \
+            CASE_EACH(REDUCE_PRODUCT, left[i] * right[i])                                          \
+            CASE_EACH(REDUCE_MIN, name##_joined(left[i], right[i], true))                          \
+            CASE_EACH(REDUCE_MAX, name##_joined(left[i], right[i], false))                         \
         default:                                                                                   \
             break;                                                                                 \
         }                                                                                          \
