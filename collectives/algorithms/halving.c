@@ -96,25 +96,6 @@ void halving_exchange(const struct plan_shape *shape, struct plan *plan, int par
     }
 }
 
-static void exchange_results(const struct plan_shape *shape, struct plan *plan, int partner,
-                             struct plan_block mine, struct plan_block theirs)
-{
-    unsigned outs = plan_segments(shape, mine.count), ins = plan_segments(shape, theirs.count);
-
-    for (unsigned k = 0; k < outs || k < ins; k++) {
-        struct plan_block part;
-
-        if (k < outs) {
-            part = plan_segment(shape, mine.count, k);
-            plan_share(plan, partner, plan_out(mine.offset + part.offset), part.count);
-        }
-        if (k < ins) {
-            part = plan_segment(shape, theirs.count, k);
-            plan_receive(plan, partner, plan_out(theirs.offset + part.offset), part.count);
-        }
-    }
-}
-
 static void halve_and_double(const struct plan_shape *shape, struct plan *plan,
                              partner_function *partner, const int *labels, int place, int places,
                              int more, struct plan_address own)
@@ -138,11 +119,12 @@ static void halve_and_double(const struct plan_shape *shape, struct plan *plan,
     plan_complete(plan, plan_out(block.offset), block.count);
     for (int count = 1; count < places; count *= 2) {
         int other = partner(place, --steps, places);
-        int theirs = first ^ count;
+        struct plan_block mine = cover(shape, places, first, count);
+        struct plan_block theirs = cover(shape, places, first ^ count, count);
 
         other = other < more ? 2 * other + 1 : other + more;
-        exchange_results(shape, plan, other, cover(shape, places, first, count),
-                         cover(shape, places, theirs, count));
+        plan_pass_on(plan, shape, other, plan_out(mine.offset), mine.count, other,
+                     plan_out(theirs.offset), theirs.count);
         first &= ~count;
     }
 }

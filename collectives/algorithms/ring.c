@@ -4,9 +4,6 @@
  * per rank, ranks - 1 times around for the sums and as often for the results. */
 #include "collectives/algorithms/algorithm.h"
 
-/* Sends and receives a block at once, segment by segment, in the order of the other side: what one
- * sends as its k-th message the next receives as its k-th. */
-
 /* Receives the block, whose own contribution is at `own`, and adds the two at `to`. The segments
  * come in where they are added, unless that is where the own contribution is. */
 static void receive_and_reduce(const struct plan_shape *shape, struct plan *plan, int peer,
@@ -19,28 +16,6 @@ static void receive_and_reduce(const struct plan_shape *shape, struct plan *plan
         plan_receive(plan, peer, plan_at(by, part.offset), part.count);
         plan_reduce(plan, plan_at(own, part.offset), plan_at(by, part.offset),
                     plan_at(to, part.offset), part.count);
-    }
-}
-
-/* Passes one block on and takes the next, a segment of each in turn: what came in last time is
- * then still at hand as it came. */
-static void pass_on(const struct plan_shape *shape, struct plan *plan, int next,
-                    struct plan_address out, size_t out_count, int before, struct plan_address in,
-                    size_t in_count)
-{
-    unsigned outs = plan_segments(shape, out_count), ins = plan_segments(shape, in_count);
-
-    for (unsigned k = 0; k < outs || k < ins; k++) {
-        struct plan_block part;
-
-        if (k < outs) {
-            part = plan_segment(shape, out_count, k);
-            plan_share(plan, next, plan_at(out, part.offset), part.count);
-        }
-        if (k < ins) {
-            part = plan_segment(shape, in_count, k);
-            plan_receive(plan, before, plan_at(in, part.offset), part.count);
-        }
     }
 }
 
@@ -81,8 +56,8 @@ void ring_among(const struct plan_shape *shape, struct plan *plan, const struct 
         struct plan_block in = plan_part(count, ranks, (position - s + ranks) % ranks);
 
         block = plan_part(count, ranks, (position - s + 1 + ranks) % ranks);
-        pass_on(shape, plan, next, plan_at(to, block.offset), block.count, before,
-                plan_at(to, in.offset), in.count);
+        plan_pass_on(plan, shape, next, plan_at(to, block.offset), block.count, before,
+                     plan_at(to, in.offset), in.count);
     }
 }
 
@@ -140,7 +115,7 @@ void ring_all_gather(const struct plan_shape *shape, struct plan *plan)
     for (int s = 0; s < shape->ranks - 1; s++) {
         struct plan_block in = plan_shape_block(shape, plan_ring_rank(shape, position - s - 1));
 
-        pass_on(shape, plan, next, at, block.count, before, plan_out(in.offset), in.count);
+        plan_pass_on(plan, shape, next, at, block.count, before, plan_out(in.offset), in.count);
         block = in;
         at = plan_out(in.offset);
     }

@@ -303,4 +303,10 @@ void plan_send_segments(struct plan *plan, const struct plan_shape *shape, int p
 void plan_receive_segments(struct plan *plan, const struct plan_shape *shape, int peer,
                            struct plan_address to, size_t count);
 
+/* Shares one block and receives another, a segment of each in turn: what came in last time is then
+ * still at hand as it came. What one sends as its k-th message the other receives as its k-th. */
+void plan_pass_on(struct plan *plan, const struct plan_shape *shape, int next,
+                  struct plan_address out, size_t out_count, int before, struct plan_address in,
+                  size_t in_count);
+
 #endif

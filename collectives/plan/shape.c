@@ -172,3 +172,23 @@ void plan_receive_segments(struct plan *plan, const struct plan_shape *shape, in
         plan_receive(plan, peer, plan_at(to, part.offset), part.count);
     }
 }
+
+void plan_pass_on(struct plan *plan, const struct plan_shape *shape, int next,
+                  struct plan_address out, size_t out_count, int before, struct plan_address in,
+                  size_t in_count)
+{
+    unsigned outs = plan_segments(shape, out_count), ins = plan_segments(shape, in_count);
+
+    for (unsigned k = 0; k < outs || k < ins; k++) {
+        struct plan_block part;
+
+        if (k < outs) {
+            part = plan_segment(shape, out_count, k);
+            plan_share(plan, next, plan_at(out, part.offset), part.count);
+        }
+        if (k < ins) {
+            part = plan_segment(shape, in_count, k);
+            plan_receive(plan, before, plan_at(in, part.offset), part.count);
+        }
+    }
+}
