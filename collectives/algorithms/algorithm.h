@@ -48,6 +48,16 @@ size_t algorithm_default_segment(const struct algorithm *algorithm, const struct
 int algorithm_plan(const struct algorithm *algorithm, const struct plan_shape *shape,
                    struct plan *plan, struct error *err);
 
+/* ceil(lg ranks): the rounds in which a tree, or an exchange with one partner at a time, reaches
+ * all. */
+int algorithm_rounds(int ranks);
+
+/* For formulas: bytes of the call, or of a rank's block where there are such. */
+static inline double algorithm_bytes(const struct plan_shape *shape)
+{
+    return (double)(shape->count * shape->element_bytes);
+}
+
 /* Some ranks in the order in which a ring visits them. */
 struct ring {
     const int *ranks;

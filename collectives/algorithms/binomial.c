@@ -76,26 +76,17 @@ void binomial_reduce(const struct plan_shape *shape, struct plan *plan)
     }
 }
 
-static int depth_of(int ranks)
-{
-    int depth = 0;
-
-    while (1 << depth < ranks)
-        depth++;
-    return depth;
-}
-
 /* The root sends, or receives, depth times. */
 struct algorithm_cost binomial_broadcast_cost(const struct plan_shape *shape)
 {
-    double depth = depth_of(shape->ranks), bytes = (double)(shape->count * shape->element_bytes);
+    double depth = algorithm_rounds(shape->ranks), bytes = algorithm_bytes(shape);
 
     return (struct algorithm_cost){depth, depth * bytes, 0};
 }
 
 struct algorithm_cost binomial_reduce_cost(const struct plan_shape *shape)
 {
-    double depth = depth_of(shape->ranks), bytes = (double)(shape->count * shape->element_bytes);
+    double depth = algorithm_rounds(shape->ranks), bytes = algorithm_bytes(shape);
 
     return (struct algorithm_cost){depth, depth * bytes, depth * bytes};
 }

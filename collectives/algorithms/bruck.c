@@ -70,22 +70,16 @@ void bruck_all_to_all(const struct plan_shape *shape, struct plan *plan)
 
 struct algorithm_cost bruck_all_gather_cost(const struct plan_shape *shape)
 {
-    int rounds = 0;
-
-    while (1 << rounds < shape->ranks)
-        rounds++;
-    return (struct algorithm_cost){
-        rounds, (double)(shape->ranks - 1) * (double)(shape->count * shape->element_bytes), 0};
+    return (struct algorithm_cost){algorithm_rounds(shape->ranks),
+                                   (shape->ranks - 1) * algorithm_bytes(shape), 0};
 }
 
 struct algorithm_cost bruck_all_to_all_cost(const struct plan_shape *shape)
 {
-    int rounds = 0, blocks = 0;
+    int blocks = 0;
 
-    while (1 << rounds < shape->ranks)
-        rounds++;
     for (int i = 0; i < shape->ranks; i++)
         blocks += __builtin_popcount((unsigned)i);
-    return (struct algorithm_cost){
-        rounds, (double)blocks * (double)(shape->count * shape->element_bytes), 0};
+    return (struct algorithm_cost){algorithm_rounds(shape->ranks), blocks * algorithm_bytes(shape),
+                                   0};
 }

@@ -89,22 +89,13 @@ static void go_down(struct plan *plan, const struct node *node, struct plan_bloc
         plan_share(plan, node->children[c], result, part.count);
 }
 
-static unsigned depth_of(int ranks)
-{
-    unsigned depth = 0;
-
-    while (1 << depth < ranks)
-        depth++;
-    return depth;
-}
-
 /* What goes down is as many segments behind what goes up as a segment needs to come back: all ranks
  * write their messages down in this one order. */
 void double_tree_allreduce(const struct plan_shape *shape, struct plan *plan)
 {
     struct node nodes[2] = {node_of(shape, 0), node_of(shape, 1)};
     unsigned segments = plan_segments(shape, nodes[0].half.count);
-    unsigned behind = 2 * depth_of(shape->ranks);
+    unsigned behind = 2 * (unsigned)algorithm_rounds(shape->ranks);
     size_t most = plan_segment_most(shape, nodes[0].half.count);
     struct plan_address by[2][2];
 
@@ -130,8 +121,8 @@ void double_tree_allreduce(const struct plan_shape *shape, struct plan *plan)
  * from below and above, and as much goes out. */
 struct algorithm_cost double_tree_allreduce_cost(const struct plan_shape *shape)
 {
-    struct algorithm_cost cost = {4.0 * depth_of(shape->ranks), 0, 0};
-    double half = (double)(shape->count * shape->element_bytes) / 2;
+    struct algorithm_cost cost = {4.0 * algorithm_rounds(shape->ranks), 0, 0};
+    double half = algorithm_bytes(shape) / 2;
 
     for (int rank = 0; rank < shape->ranks; rank++) {
         struct plan_shape other = *shape;

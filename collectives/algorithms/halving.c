@@ -180,13 +180,11 @@ void swing_allreduce(const struct plan_shape *shape, struct plan *plan)
 
 struct algorithm_cost halving_allreduce_cost(const struct plan_shape *shape)
 {
-    int places = halving_places(shape->ranks), rounds = 0;
-    double bytes = (double)(shape->count * shape->element_bytes);
+    int places = halving_places(shape->ranks), rounds = algorithm_rounds(places);
+    double bytes = algorithm_bytes(shape);
     double share = bytes * (places - 1) / places;
     bool is_uneven = places != shape->ranks;
 
-    while (1 << rounds < places)
-        rounds++;
     return (struct algorithm_cost){2 * rounds + 2 * is_uneven, 2 * share + is_uneven * bytes,
                                    share + is_uneven * bytes};
 }

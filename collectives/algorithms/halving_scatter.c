@@ -111,11 +111,10 @@ bool halving_scatter_applies(const struct plan_shape *shape)
 struct algorithm_cost halving_reduce_scatter_cost(const struct plan_shape *shape)
 {
     struct halving h = halving_of(shape, NULL);
-    double block = (double)(shape->count * shape->element_bytes), all = block * shape->ranks;
-    struct algorithm_cost cost = {h.more > 0 ? 2 : 0, h.more > 0 ? all : 0, 0};
+    double block = algorithm_bytes(shape), all = block * shape->ranks;
+    struct algorithm_cost cost = {algorithm_rounds(h.places) + (h.more > 0 ? 2 : 0),
+                                  h.more > 0 ? all : 0, 0};
 
-    for (int count = h.places / 2; count > 0; count /= 2)
-        cost.messages++;
     for (int place = 0; place < h.places; place++) {
         bool is_double = place < h.more;
         double sent = is_double ? block : 0, received = is_double ? all : 0;

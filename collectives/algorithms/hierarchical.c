@@ -145,7 +145,7 @@ void hierarchical_allreduce(const struct plan_shape *shape, struct plan *plan)
 struct algorithm_cost hierarchical_allreduce_cost(const struct plan_shape *shape)
 {
     double nodes = shape->topology->nodes, each = shape->ranks / nodes;
-    double bytes = (double)(shape->count * shape->element_bytes), part = bytes / each;
+    double bytes = algorithm_bytes(shape), part = bytes / each;
     double inside = (each - 1) * part, round = (nodes - 1) * part / nodes;
 
     return (struct algorithm_cost){2 * (each - 1) + 2 * (nodes - 1), 2 * inside + 2 * round,

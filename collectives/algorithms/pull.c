@@ -140,7 +140,7 @@ void pull_all_to_all(const struct plan_shape *shape, struct plan *plan)
 
 static double peer_bytes(const struct plan_shape *shape)
 {
-    double bytes = (double)(shape->count * shape->element_bytes);
+    double bytes = algorithm_bytes(shape);
 
     return bytes * (shape->ranks - 1) / shape->ranks;
 }
@@ -157,7 +157,7 @@ struct algorithm_cost pull_reduce_cost(const struct plan_shape *shape)
 
 struct algorithm_cost pull_blocks_cost(const struct plan_shape *shape)
 {
-    double block = (double)(shape->count * shape->element_bytes);
+    double block = algorithm_bytes(shape);
 
     return (struct algorithm_cost){1, (shape->ranks - 1) * block, 0};
 }

@@ -55,12 +55,10 @@ void recursive_doubling_allreduce(const struct plan_shape *shape, struct plan *p
 
 struct algorithm_cost recursive_doubling_allreduce_cost(const struct plan_shape *shape)
 {
-    int power = halving_places(shape->ranks), rounds = 0;
-    double bytes = (double)(shape->count * shape->element_bytes);
+    int power = halving_places(shape->ranks), rounds = algorithm_rounds(power);
+    double bytes = algorithm_bytes(shape);
     bool is_uneven = power != shape->ranks;
 
-    while (1 << rounds < power)
-        rounds++;
     return (struct algorithm_cost){rounds + 2 * is_uneven, (rounds + is_uneven) * bytes,
                                    (rounds + is_uneven) * bytes};
 }

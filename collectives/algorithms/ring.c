@@ -125,14 +125,14 @@ void ring_all_gather(const struct plan_shape *shape, struct plan *plan)
 
 struct algorithm_cost ring_reduce_scatter_cost(const struct plan_shape *shape)
 {
-    double hops = shape->ranks - 1, block = (double)(shape->count * shape->element_bytes);
+    double hops = shape->ranks - 1, block = algorithm_bytes(shape);
 
     return (struct algorithm_cost){hops, hops * block, hops * block};
 }
 
 struct algorithm_cost ring_all_gather_cost(const struct plan_shape *shape)
 {
-    double hops = shape->ranks - 1, block = (double)(shape->count * shape->element_bytes);
+    double hops = shape->ranks - 1, block = algorithm_bytes(shape);
 
     return (struct algorithm_cost){hops, hops * block, 0};
 }
@@ -140,7 +140,7 @@ struct algorithm_cost ring_all_gather_cost(const struct plan_shape *shape)
 struct algorithm_cost ring_allreduce_cost(const struct plan_shape *shape)
 {
     double hops = shape->ranks - 1;
-    double block = (double)(shape->count * shape->element_bytes) / shape->ranks;
+    double block = algorithm_bytes(shape) / shape->ranks;
 
     return (struct algorithm_cost){2 * hops, 2 * hops * block, hops * block};
 }
@@ -195,14 +195,14 @@ void chain_reduce(const struct plan_shape *shape, struct plan *plan)
 
 struct algorithm_cost chain_broadcast_cost(const struct plan_shape *shape)
 {
-    double hops = shape->ranks - 1, bytes = (double)(shape->count * shape->element_bytes);
+    double hops = shape->ranks - 1, bytes = algorithm_bytes(shape);
 
     return (struct algorithm_cost){hops, hops > 0 ? bytes : 0, 0};
 }
 
 struct algorithm_cost chain_reduce_cost(const struct plan_shape *shape)
 {
-    double hops = shape->ranks - 1, bytes = (double)(shape->count * shape->element_bytes);
+    double hops = shape->ranks - 1, bytes = algorithm_bytes(shape);
 
     return (struct algorithm_cost){hops, hops > 0 ? bytes : 0, hops > 0 ? bytes : 0};
 }

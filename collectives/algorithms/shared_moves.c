@@ -36,7 +36,7 @@ void shared_broadcast(const struct plan_shape *shape, struct plan *plan)
 
 struct algorithm_cost shared_broadcast_cost(const struct plan_shape *shape)
 {
-    return (struct algorithm_cost){1, (double)(shape->count * shape->element_bytes), 0};
+    return (struct algorithm_cost){1, algorithm_bytes(shape), 0};
 }
 
 /* ---------------------------------------------------------------------------------- all-gather */

@@ -171,7 +171,7 @@ void shared_allreduce(const struct plan_shape *shape, struct plan *plan)
 
 struct algorithm_cost shared_allreduce_cost(const struct plan_shape *shape)
 {
-    double bytes = (double)(shape->count * shape->element_bytes);
+    double bytes = algorithm_bytes(shape);
     double others = bytes * (shape->ranks - 1) / shape->ranks;
 
     if (sharing_is_little(shape))
@@ -275,7 +275,7 @@ void shared_reduce(const struct plan_shape *shape, struct plan *plan)
 
 struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape)
 {
-    double bytes = (double)(shape->count * shape->element_bytes);
+    double bytes = algorithm_bytes(shape);
 
     if (sharing_is_little_for_root(shape))
         return sharing_little_cost(shape);
@@ -329,7 +329,7 @@ void shared_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
 
 struct algorithm_cost shared_reduce_scatter_cost(const struct plan_shape *shape)
 {
-    double block = (double)(shape->count * shape->element_bytes), others = shape->ranks - 1;
+    double block = algorithm_bytes(shape), others = shape->ranks - 1;
 
     return (struct algorithm_cost){1, others * block, others * block};
 }

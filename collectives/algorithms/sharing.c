@@ -92,7 +92,7 @@ void sharing_go_little(const struct plan_shape *shape, struct plan *plan, sharin
 
 struct algorithm_cost sharing_little_cost(const struct plan_shape *shape)
 {
-    double others = (double)(shape->count * shape->element_bytes) * (shape->ranks - 1);
+    double others = algorithm_bytes(shape) * (shape->ranks - 1);
 
     return (struct algorithm_cost){1, others, others};
 }

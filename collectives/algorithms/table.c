@@ -3,6 +3,15 @@
 
 #include <string.h>
 
+int algorithm_rounds(int ranks)
+{
+    int rounds = 0;
+
+    while (1 << rounds < ranks)
+        rounds++;
+    return rounds;
+}
+
 /* ---------------------------------------------------------------------------- how often rounded */
 
 static unsigned never(const struct plan_shape *shape)
@@ -40,15 +49,11 @@ static unsigned by_nodes(const struct plan_shape *shape)
     return (unsigned)shape->topology->nodes;
 }
 
-/* ceil(lg ranks): the depth of a tree, or the exchanges among a power of two and one before where
- * there are more ranks. */
+/* The depth of a tree, or the exchanges among a power of two and one before where there are more
+ * ranks. */
 static unsigned by_rounds(const struct plan_shape *shape)
 {
-    unsigned rounds = 0;
-
-    while (1 << rounds < shape->ranks)
-        rounds++;
-    return rounds;
+    return (unsigned)algorithm_rounds(shape->ranks);
 }
 
 static unsigned by_rounds_and_once(const struct plan_shape *shape)
