@@ -70,6 +70,17 @@ struct ring {
 void ring_among(const struct plan_shape *shape, struct plan *plan, const struct ring *ring,
                 struct plan_address from, struct plan_address to, size_t count);
 
+/* direct.c's two halves, among some ranks that all have the data: the i-th of them gets the sum of
+ * part i, and gives it to the others. */
+struct direct {
+    const int *peers; /* [size]; NULL: all ranks, as they are numbered */
+    int size, index;  /* of this rank among them */
+    int parts;        /* size at most */
+    bool is_inner;    /* within a node: nothing is coded, and no sum complete */
+};
+void direct_reduce(const struct plan_shape *shape, struct plan *plan, const struct direct *d);
+void direct_gather(const struct plan_shape *shape, struct plan *plan, const struct direct *d);
+
 /* halving.c's: the greatest power of two up to `ranks`; and the exchange with a partner, segment by
  * segment: the own numbers of the block `away` go there, those of `kept` come to `by` and are added
  * to the own ones at `to`. own is where the numbers begin that both blocks are counted from. */

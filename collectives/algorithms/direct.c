@@ -1,78 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every rank sends part i of its data straight to rank i, which adds all of them up and sends the
  * sum to all. As many bytes as a ring, all messages at once, and a number is rounded on the wire
- * only twice: once on its way in, once in the result ("two-shot"). */
+ * only twice: once on its way in, once in the result ("two-shot"). Among the ranks of a node these
+ * are the two ends of hierarchical.c. */
 #include "collectives/algorithms/algorithm.h"
 
-/* Segment k of each other rank's part to it. */
-static void send_parts(const struct plan_shape *shape, struct plan *plan, unsigned k)
+/* The rank so many places further on, or, below 0, before. */
+static int peer_at(const struct direct *d, int distance)
 {
-    for (int s = 1; s < shape->ranks; s++) {
-        int to = (shape->rank + s) % shape->ranks;
-        struct plan_block part = plan_part(shape->count, shape->ranks, to), some;
+    int index = (d->index + distance + d->size) % d->size;
 
-        if (k >= plan_segments(shape, part.count))
-            continue;
-        some = plan_segment(shape, part.count, k);
-        plan_send(plan, to, plan_in(part.offset + some.offset), some.count);
+    return d->peers ? d->peers[index] : index;
+}
+
+/* Segment k of that rank's part; of no elements: it has none, or not so many segments. */
+static struct plan_block segment_at(const struct plan_shape *shape, const struct direct *d,
+                                    int distance, unsigned k)
+{
+    int index = (d->index + distance + d->size) % d->size;
+    struct plan_block part = {0, 0}, some;
+
+    if (index < d->parts)
+        part = plan_part(shape->count, d->parts, index);
+    if (k >= plan_segments(shape, part.count))
+        return (struct plan_block){0, 0};
+    some = plan_segment(shape, part.count, k);
+    return (struct plan_block){part.offset + some.offset, some.count};
+}
+
+/* Segment k of each other rank's part to it; then of this rank's part from each other, in the order
+ * of distance. */
+void direct_reduce(const struct plan_shape *shape, struct plan *plan, const struct direct *d)
+{
+    size_t greatest = plan_part(shape->count, d->parts, 0).count;
+    size_t most = plan_segment_most(shape, greatest), turn = 0;
+    struct plan_address by = plan_scratch(plan, d->index < d->parts ? 4 * most : 0);
+
+    for (unsigned k = 0; k < plan_segments(shape, greatest); k++) {
+        struct plan_block mine = segment_at(shape, d, 0, k);
+        struct plan_address own = plan_in(mine.offset), sum = plan_out(mine.offset);
+
+        for (int s = 1; s < d->size; s++) {
+            struct plan_block some = segment_at(shape, d, s, k);
+
+            (d->is_inner ? plan_send_plain : plan_send)(plan, peer_at(d, s), plan_in(some.offset),
+                                                        some.count);
+        }
+        for (int s = 1; s < d->size; s++, turn++) {
+            struct plan_address at = plan_at(by, turn % 4 * most);
+
+            (d->is_inner ? plan_receive_plain : plan_receive)(plan, peer_at(d, -s), at, mine.count);
+            plan_reduce(plan, own, at, sum, mine.count);
+            own = sum;
+        }
+        if (d->size == 1)
+            plan_copy(plan, own, sum, mine.count);
+        if (!d->is_inner)
+            plan_complete(plan, sum, mine.count);
     }
 }
 
-/* Segment k of this rank's part from each other, in the order of distance. */
-static void reduce_part(const struct plan_shape *shape, struct plan *plan, unsigned k,
-                        struct plan_address by, size_t most)
+void direct_gather(const struct plan_shape *shape, struct plan *plan, const struct direct *d)
 {
-    struct plan_block mine = plan_part(shape->count, shape->ranks, shape->rank), some;
-    struct plan_address own, sum;
+    unsigned segments = plan_segments(shape, plan_part(shape->count, d->parts, 0).count);
 
-    if (k >= plan_segments(shape, mine.count))
-        return;
-    some = plan_segment(shape, mine.count, k);
-    own = plan_in(mine.offset + some.offset);
-    sum = plan_out(mine.offset + some.offset);
-    for (int s = 1; s < shape->ranks; s++) {
-        struct plan_address at = plan_at(by, (size_t)(s % 4) * most);
+    for (unsigned k = 0; k < segments; k++)
+        for (int s = 1; s < d->size; s++) {
+            struct plan_block mine = segment_at(shape, d, 0, k), some = segment_at(shape, d, -s, k);
 
-        plan_receive(plan, (shape->rank - s + shape->ranks) % shape->ranks, at, some.count);
-        plan_reduce(plan, own, at, sum, some.count);
-        own = sum;
-    }
-    plan_complete(plan, sum, some.count);
+            (d->is_inner ? plan_send_plain : plan_share)(plan, peer_at(d, s), plan_out(mine.offset),
+                                                         mine.count);
+            (d->is_inner ? plan_receive_plain : plan_receive)(plan, peer_at(d, -s),
+                                                              plan_out(some.offset), some.count);
+        }
 }
 
 void direct_allreduce(const struct plan_shape *shape, struct plan *plan)
 {
-    int ranks = shape->ranks, rank = shape->rank;
-    struct plan_block mine = plan_part(shape->count, ranks, rank);
-    size_t greatest = plan_part(shape->count, ranks, 0).count;
-    unsigned segments = plan_segments(shape, greatest);
-    size_t most = plan_segment_most(shape, greatest);
-    struct plan_address by;
+    struct direct all = {.size = shape->ranks, .index = shape->rank, .parts = shape->ranks};
 
-    if (ranks == 1) {
+    if (shape->ranks == 1) {
         plan_copy(plan, plan_in(0), plan_out(0), shape->count);
         return;
     }
-    by = plan_scratch(plan, 4 * most);
-    for (unsigned k = 0; k < segments; k++) {
-        send_parts(shape, plan, k);
-        reduce_part(shape, plan, k, by, most);
-    }
-    for (unsigned k = 0; k < segments; k++)
-        for (int s = 1; s < ranks; s++) {
-            int from = (rank - s + ranks) % ranks;
-            struct plan_block part = plan_part(shape->count, ranks, from);
-
-            if (k < plan_segments(shape, mine.count)) {
-                struct plan_block some = plan_segment(shape, mine.count, k);
-
-                plan_share(plan, (rank + s) % ranks, plan_out(mine.offset + some.offset),
-                           some.count);
-            }
-            if (k < plan_segments(shape, part.count)) {
-                struct plan_block some = plan_segment(shape, part.count, k);
-
-                plan_receive(plan, from, plan_out(part.offset + some.offset), some.count);
-            }
-        }
+    direct_reduce(shape, plan, &all);
+    direct_gather(shape, plan, &all);
 }

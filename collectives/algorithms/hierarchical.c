@@ -46,81 +46,12 @@ bool hierarchical_applies(const struct plan_shape *shape)
     return shape->topology && shape->topology->nodes > 1 && shape->topology->nodes < shape->ranks;
 }
 
-/* To the owners on this node, and as an owner from all others on it. */
-static void reduce_in_node(const struct plan_shape *shape, struct plan *plan,
-                           const struct place *place, const int *peers)
-{
-    struct plan_block mine = plan_part(shape->count, place->parts, place->index % place->parts);
-    size_t greatest = plan_part(shape->count, place->parts, 0).count;
-    bool is_owner = place->index < place->parts;
-    unsigned segments = plan_segments(shape, greatest);
-    size_t most = plan_segment_most(shape, greatest), turn = 0;
-    struct plan_address by = {PLAN_SCRATCH, 0};
-
-    if (is_owner)
-        by = plan_scratch(plan, 4 * most);
-    for (unsigned k = 0; k < segments; k++) {
-        struct plan_address own = plan_in(mine.offset), sum = plan_out(mine.offset);
-        struct plan_block some;
-
-        for (int s = 1; s < place->size; s++) {
-            int to = (place->index + s) % place->size;
-            struct plan_block part = plan_part(shape->count, place->parts, to % place->parts);
-
-            if (to < place->parts && k < plan_segments(shape, part.count)) {
-                some = plan_segment(shape, part.count, k);
-                plan_send_plain(plan, peers[to], plan_in(part.offset + some.offset), some.count);
-            }
-        }
-        if (!is_owner || k >= plan_segments(shape, mine.count))
-            continue;
-        some = plan_segment(shape, mine.count, k);
-        own = plan_at(own, some.offset);
-        sum = plan_at(sum, some.offset);
-        for (int s = 1; s < place->size; s++, turn++) {
-            struct plan_address at = plan_at(by, turn % 4 * most);
-
-            plan_receive_plain(plan, peers[(place->index - s + place->size) % place->size], at,
-                               some.count);
-            plan_reduce(plan, own, at, sum, some.count);
-            own = sum;
-        }
-        if (place->size == 1)
-            plan_copy(plan, own, sum, some.count);
-    }
-}
-
-/* The owners give their parts to all others of the node. */
-static void gather_in_node(const struct plan_shape *shape, struct plan *plan,
-                           const struct place *place, const int *peers)
-{
-    struct plan_block mine = plan_part(shape->count, place->parts, place->index % place->parts);
-    unsigned segments = plan_segments(shape, plan_part(shape->count, place->parts, 0).count);
-
-    for (unsigned k = 0; k < segments; k++)
-        for (int s = 1; s < place->size; s++) {
-            int from = (place->index - s + place->size) % place->size;
-            struct plan_block part = plan_part(shape->count, place->parts, from % place->parts);
-            struct plan_block some;
-
-            if (place->index < place->parts && k < plan_segments(shape, mine.count)) {
-                some = plan_segment(shape, mine.count, k);
-                plan_send_plain(plan, peers[(place->index + s) % place->size],
-                                plan_out(mine.offset + some.offset), some.count);
-            }
-            if (from < place->parts && k < plan_segments(shape, part.count)) {
-                some = plan_segment(shape, part.count, k);
-                plan_receive_plain(plan, peers[from], plan_out(part.offset + some.offset),
-                                   some.count);
-            }
-        }
-}
-
 void hierarchical_allreduce(const struct plan_shape *shape, struct plan *plan)
 {
     int nodes = shape->topology->nodes;
     int *sizes = plan_ints(plan, (size_t)(nodes + shape->ranks)), *peers;
     struct plan_block mine;
+    struct direct inside;
     struct place place;
 
     if (!sizes)
@@ -129,7 +60,8 @@ void hierarchical_allreduce(const struct plan_shape *shape, struct plan *plan)
     place = place_of(shape, sizes);
     for (int i = 0; i < place.size; i++)
         peers[i] = rank_of(shape, place.node, i);
-    reduce_in_node(shape, plan, &place, peers);
+    inside = (struct direct){peers, place.size, place.index, place.parts, true};
+    direct_reduce(shape, plan, &inside);
     mine = plan_part(shape->count, place.parts, place.index % place.parts);
     if (place.index < place.parts) {
         struct ring ring = {sizes, nodes, place.node};
@@ -138,7 +70,7 @@ void hierarchical_allreduce(const struct plan_shape *shape, struct plan *plan)
             sizes[n] = rank_of(shape, n, place.index);
         ring_among(shape, plan, &ring, plan_out(mine.offset), plan_out(mine.offset), mine.count);
     }
-    gather_in_node(shape, plan, &place, peers);
+    direct_gather(shape, plan, &inside);
 }
 
 /* For nodes of equal size; messages within a node and between nodes alike. */
