@@ -5,7 +5,7 @@
 #include "collectives/plan/plan.h"
 
 /* The collectives' algorithms. To add one: a file in this folder with a function that writes the
- * steps of a rank, its declaration below, and a line in the table of table.c. The unit test
+ * steps of a rank, and a line in ALGORITHMS below. The unit test
  * tests/unit/collectives/algorithms.c then runs it for many shapes and holds its messages and
  * bytes against its formula. */
 
@@ -30,7 +30,7 @@ struct algorithm {
     bool is_whole; /* blocks travel whole: shape->segment changes nothing */
 };
 
-/* Ends with a name NULL. In the order in which lists show them. */
+/* Ends with a name NULL. */
 extern const struct algorithm algorithms[];
 
 /* NULL: none of this name for the kind. */
@@ -89,34 +89,6 @@ void halving_exchange(const struct plan_shape *shape, struct plan *plan, int par
                       struct plan_address own, struct plan_block away, struct plan_block kept,
                       struct plan_address by, struct plan_address to);
 
-void ring_allreduce(const struct plan_shape *shape, struct plan *plan);
-void ring_reduce_scatter(const struct plan_shape *shape, struct plan *plan);
-void ring_all_gather(const struct plan_shape *shape, struct plan *plan);
-void chain_broadcast(const struct plan_shape *shape, struct plan *plan);
-void chain_reduce(const struct plan_shape *shape, struct plan *plan);
-void recursive_doubling_allreduce(const struct plan_shape *shape, struct plan *plan);
-void rabenseifner_allreduce(const struct plan_shape *shape, struct plan *plan);
-void swing_allreduce(const struct plan_shape *shape, struct plan *plan);
-void halving_reduce_scatter(const struct plan_shape *shape, struct plan *plan);
-void double_tree_allreduce(const struct plan_shape *shape, struct plan *plan);
-void direct_allreduce(const struct plan_shape *shape, struct plan *plan);
-void hierarchical_allreduce(const struct plan_shape *shape, struct plan *plan);
-void binomial_broadcast(const struct plan_shape *shape, struct plan *plan);
-void binomial_reduce(const struct plan_shape *shape, struct plan *plan);
-void bruck_all_gather(const struct plan_shape *shape, struct plan *plan);
-void bruck_all_to_all(const struct plan_shape *shape, struct plan *plan);
-void pairwise_all_to_all(const struct plan_shape *shape, struct plan *plan);
-void shared_allreduce(const struct plan_shape *shape, struct plan *plan);
-void shared_reduce_scatter(const struct plan_shape *shape, struct plan *plan);
-void shared_all_gather(const struct plan_shape *shape, struct plan *plan);
-void shared_broadcast(const struct plan_shape *shape, struct plan *plan);
-void shared_reduce(const struct plan_shape *shape, struct plan *plan);
-void shared_all_to_all(const struct plan_shape *shape, struct plan *plan);
-void pull_all_gather(const struct plan_shape *shape, struct plan *plan);
-void pull_broadcast(const struct plan_shape *shape, struct plan *plan);
-void pull_reduce(const struct plan_shape *shape, struct plan *plan);
-void pull_all_to_all(const struct plan_shape *shape, struct plan *plan);
-
 bool halving_applies(const struct plan_shape *shape);
 bool halving_scatter_applies(const struct plan_shape *shape);
 bool bruck_applies(const struct plan_shape *shape);
@@ -125,26 +97,51 @@ bool shared_applies(const struct plan_shape *shape);
 bool pull_applies(const struct plan_shape *shape);
 bool pull_all_to_all_applies(const struct plan_shape *shape);
 
-struct algorithm_cost ring_allreduce_cost(const struct plan_shape *shape);
-struct algorithm_cost ring_reduce_scatter_cost(const struct plan_shape *shape);
-struct algorithm_cost ring_all_gather_cost(const struct plan_shape *shape);
-struct algorithm_cost chain_broadcast_cost(const struct plan_shape *shape);
-struct algorithm_cost chain_reduce_cost(const struct plan_shape *shape);
-struct algorithm_cost recursive_doubling_allreduce_cost(const struct plan_shape *shape);
-struct algorithm_cost halving_allreduce_cost(const struct plan_shape *shape);
-struct algorithm_cost halving_reduce_scatter_cost(const struct plan_shape *shape);
-struct algorithm_cost double_tree_allreduce_cost(const struct plan_shape *shape);
-struct algorithm_cost hierarchical_allreduce_cost(const struct plan_shape *shape);
-struct algorithm_cost binomial_broadcast_cost(const struct plan_shape *shape);
-struct algorithm_cost binomial_reduce_cost(const struct plan_shape *shape);
-struct algorithm_cost bruck_all_gather_cost(const struct plan_shape *shape);
-struct algorithm_cost bruck_all_to_all_cost(const struct plan_shape *shape);
-struct algorithm_cost shared_allreduce_cost(const struct plan_shape *shape);
-struct algorithm_cost shared_reduce_scatter_cost(const struct plan_shape *shape);
-struct algorithm_cost shared_broadcast_cost(const struct plan_shape *shape);
-struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape);
-struct algorithm_cost pull_broadcast_cost(const struct plan_shape *shape);
-struct algorithm_cost pull_reduce_cost(const struct plan_shape *shape);
-struct algorithm_cost pull_blocks_cost(const struct plan_shape *shape);
+/* All of them, in the order in which lists show them: name, kind, and the rest of struct
+ * algorithm. */
+#define ALGORITHMS(LINE)                                                                           \
+    LINE("ring", ALLREDUCE, ring_allreduce, NULL, ring_allreduce_cost, by_ranks, false)            \
+    LINE("recursive-doubling", ALLREDUCE, recursive_doubling_allreduce, NULL,                      \
+         recursive_doubling_allreduce_cost, by_rounds, true)                                       \
+    LINE("rabenseifner", ALLREDUCE, rabenseifner_allreduce, halving_applies,                       \
+         halving_allreduce_cost, by_rounds_and_once, false)                                        \
+    LINE("swing", ALLREDUCE, swing_allreduce, halving_applies, halving_allreduce_cost,             \
+         by_rounds_and_once, false)                                                                \
+    LINE("double-tree", ALLREDUCE, double_tree_allreduce, NULL, double_tree_allreduce_cost,        \
+         by_rounds_and_once, false)                                                                \
+    LINE("direct", ALLREDUCE, direct_allreduce, NULL, ring_allreduce_cost, twice, false)           \
+    LINE("hierarchical", ALLREDUCE, hierarchical_allreduce, hierarchical_applies,                  \
+         hierarchical_allreduce_cost, by_nodes, false)                                             \
+    LINE("shared", ALLREDUCE, shared_allreduce, shared_applies, shared_allreduce_cost, never,      \
+         false)                                                                                    \
+    LINE("ring", REDUCE_SCATTER, ring_reduce_scatter, NULL, ring_reduce_scatter_cost, by_hops,     \
+         false)                                                                                    \
+    LINE("halving", REDUCE_SCATTER, halving_reduce_scatter, halving_scatter_applies,               \
+         halving_reduce_scatter_cost, by_rounds_and_once, false)                                   \
+    LINE("shared", REDUCE_SCATTER, shared_reduce_scatter, shared_applies,                          \
+         shared_reduce_scatter_cost, never, false)                                                 \
+    LINE("ring", ALL_GATHER, ring_all_gather, NULL, ring_all_gather_cost, once, false)             \
+    LINE("bruck", ALL_GATHER, bruck_all_gather, bruck_applies, bruck_all_gather_cost, once, true)  \
+    LINE("shared", ALL_GATHER, shared_all_gather, shared_applies, pull_blocks_cost, never, false)  \
+    LINE("pull", ALL_GATHER, pull_all_gather, pull_applies, pull_blocks_cost, never, true)         \
+    LINE("binomial", BROADCAST, binomial_broadcast, NULL, binomial_broadcast_cost, once, false)    \
+    LINE("chain", BROADCAST, chain_broadcast, NULL, chain_broadcast_cost, once, false)             \
+    LINE("shared", BROADCAST, shared_broadcast, shared_applies, shared_broadcast_cost, never,      \
+         false)                                                                                    \
+    LINE("pull", BROADCAST, pull_broadcast, pull_applies, pull_broadcast_cost, never, true)        \
+    LINE("binomial", REDUCE, binomial_reduce, NULL, binomial_reduce_cost, by_rounds, false)        \
+    LINE("chain", REDUCE, chain_reduce, NULL, chain_reduce_cost, by_hops, false)                   \
+    LINE("shared", REDUCE, shared_reduce, shared_applies, shared_reduce_cost, never, false)        \
+    LINE("pull", REDUCE, pull_reduce, pull_applies, pull_reduce_cost, never, false)                \
+    LINE("pairwise", ALL_TO_ALL, pairwise_all_to_all, NULL, ring_all_gather_cost, once, true)      \
+    LINE("bruck", ALL_TO_ALL, bruck_all_to_all, bruck_applies, bruck_all_to_all_cost, once, true)  \
+    LINE("shared", ALL_TO_ALL, shared_all_to_all, shared_applies, pull_blocks_cost, never, false)  \
+    LINE("pull", ALL_TO_ALL, pull_all_to_all, pull_all_to_all_applies, pull_blocks_cost, never,    \
+         true)
+
+#define ALGORITHM_DECLARE(name, kind, plan_function, applies, cost_function, roundings, is_whole)  \
+    void plan_function(const struct plan_shape *shape, struct plan *plan);                         \
+    struct algorithm_cost cost_function(const struct plan_shape *shape);
+ALGORITHMS(ALGORITHM_DECLARE)
 
 #endif
