@@ -190,25 +190,19 @@ static bool is_held_up(struct run *run, const struct plan_step *step, unsigned p
     return step->action == PLAN_AWAIT && !has_come(run, step, polls);
 }
 
-static void pull(struct run *run, const struct plan_step *step)
+/* Pulls or pushes. */
+static void reach(struct run *run, const struct plan_step *step)
 {
+    bool writes = step->action == PLAN_PUSH;
+    struct plan_address there = writes ? step->out : step->left;
     size_t each = run->cached->shape.element_bytes;
 
-    if (window_pull(run->window, &run->ticket, step->peer, step->left.buffer == PLAN_OUT,
-                    step->left.offset * each, at(run, step->out), step->count * each) == 0)
+    if (window_reach(run->window, &run->ticket, step->peer, there.buffer == PLAN_OUT,
+                     there.offset * each, at(run, writes ? step->left : step->out),
+                     step->count * each, writes) == 0)
         return;
-    error_set(&run->err, "read from the memory of rank %d: %m", step->peer);
-    run->has_failed = true;
-}
-
-static void push(struct run *run, const struct plan_step *step)
-{
-    size_t each = run->cached->shape.element_bytes;
-
-    if (window_push(run->window, &run->ticket, step->peer, step->out.buffer == PLAN_OUT,
-                    step->out.offset * each, at(run, step->left), step->count * each) == 0)
-        return;
-    error_set(&run->err, "write to the memory of rank %d: %m", step->peer);
+    error_set(&run->err, "%s the memory of rank %d: %m", writes ? "write to" : "read from",
+              step->peer);
     run->has_failed = true;
 }
 
@@ -260,10 +254,8 @@ static void compute(struct run *run, const struct plan_step *step)
                         &run->err) < 0)
             run->has_failed = true;
         run->bytes_coded += bytes;
-    } else if (step->action == PLAN_PULL) {
-        pull(run, step);
-    } else if (step->action == PLAN_PUSH) {
-        push(run, step);
+    } else if (step->action == PLAN_PULL || step->action == PLAN_PUSH) {
+        reach(run, step);
     } else if (step->action == PLAN_SIGNAL) {
         window_signal(run->window, &run->ticket, step->number);
     } else if (step->action == PLAN_DIVIDE) {

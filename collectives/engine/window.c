@@ -304,18 +304,11 @@ void window_announce(struct window *window, const struct window_ticket *ticket,
         buffers_of(window, ticket, window->rank)[i] = (uint64_t)(uintptr_t)buffers[i];
 }
 
-int window_pull(const struct window *window, const struct window_ticket *ticket, int peer,
-                int buffer, size_t offset, void *out, size_t bytes)
+int window_reach(const struct window *window, const struct window_ticket *ticket, int peer,
+                 int buffer, size_t offset, void *own, size_t bytes, bool writes)
 {
-    return reach(process_vm_readv, window->peers[peer].pid,
-                 buffers_of(window, ticket, peer)[buffer] + offset, out, bytes);
-}
-
-int window_push(const struct window *window, const struct window_ticket *ticket, int peer,
-                int buffer, size_t offset, const void *from, size_t bytes)
-{
-    return reach(process_vm_writev, window->peers[peer].pid,
-                 buffers_of(window, ticket, peer)[buffer] + offset, (void *)(uintptr_t)from, bytes);
+    return reach(writes ? process_vm_writev : process_vm_readv, window->peers[peer].pid,
+                 buffers_of(window, ticket, peer)[buffer] + offset, own, bytes);
 }
 
 void window_take_ticket(struct window *window, size_t part_bytes, struct window_ticket *ticket)

@@ -63,14 +63,10 @@ enum { WINDOW_BUFFERS = 2 };
 void window_announce(struct window *window, const struct window_ticket *ticket,
                      const void *const buffers[WINDOW_BUFFERS]);
 
-/* Reads bytes of a peer's buffer, from an offset on, to out. The peer has told something in the
- * call. -1 with errno: it could not be read. */
-int window_pull(const struct window *window, const struct window_ticket *ticket, int peer,
-                int buffer, size_t offset, void *out, size_t bytes);
-
-/* Writes bytes from `from` to a peer's buffer, from an offset on; else as window_pull(). */
-int window_push(const struct window *window, const struct window_ticket *ticket, int peer,
-                int buffer, size_t offset, const void *from, size_t bytes);
+/* Reads bytes of a peer's buffer, from an offset on, to own, or writes them there from own. The
+ * peer has told something in the call. -1 with errno: it could not be reached. */
+int window_reach(const struct window *window, const struct window_ticket *ticket, int peer,
+                 int buffer, size_t offset, void *own, size_t bytes, bool writes);
 
 /* Tells the others: what was written before can be read by who sees the number reached. */
 void window_signal(struct window *window, const struct window_ticket *ticket, unsigned number);
