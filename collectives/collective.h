@@ -79,8 +79,6 @@ int collective_create(MPI_Comm comm, const struct collective_options *options,
 /* All ranks, with nothing under way. NULL is fine. */
 void collective_destroy(struct collective *collective);
 
-int collective_rank(const struct collective *collective);
-int collective_ranks(const struct collective *collective);
 const struct plan_topology *collective_topology(const struct collective *collective);
 
 /* Starts a call and returns without waiting. The buffers belong to the call until its end. -1: the

@@ -160,16 +160,6 @@ void collective_destroy(struct collective *collective)
     free(collective);
 }
 
-int collective_rank(const struct collective *collective)
-{
-    return collective->rank;
-}
-
-int collective_ranks(const struct collective *collective)
-{
-    return collective->ranks;
-}
-
 const struct plan_topology *collective_topology(const struct collective *collective)
 {
     return &collective->topology;

@@ -195,7 +195,7 @@ static void explain_each(const struct state_comm *world,
     static const size_t sizes[] = {64, 4096, 65536, 1 << 20, 16 << 20};
     struct plan_shape shape = {.op = REDUCE_SUM,
                                .element_bytes = sizeof(float),
-                               .ranks = collective_ranks(world->tuned.collective),
+                               .ranks = world->ranks,
                                .topology = chooser_topology(world->tuned.chooser)};
 
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++)
@@ -250,8 +250,7 @@ void state_end(void)
         state.is_over = true;
         PMPI_Comm_get_attr(MPI_COMM_WORLD, state.key, &world, &is_found);
         if (is_found) {
-            if (has_collective(world) && collective_rank(world->tuned.collective) == 0 &&
-                is_set("MUSTER_COLLECTIVES_EXPLAIN"))
+            if (has_collective(world) && world->rank == 0 && is_set("MUSTER_COLLECTIVES_EXPLAIN"))
                 explain(world);
             PMPI_Comm_delete_attr(MPI_COMM_WORLD, state.key);
         }
