@@ -42,7 +42,7 @@ bool algorithm_applies(const struct algorithm *algorithm, const struct plan_shap
 const struct algorithm *algorithm_default(const struct plan_shape *shape);
 
 /* The segment, in elements, that is good where nothing has been measured; 0: none. */
-size_t algorithm_default_segment(const struct algorithm *algorithm, const struct plan_shape *shape);
+size_t algorithm_default_segment(const struct plan_shape *shape);
 
 /* Writes the rank's plan. -1: out of memory, or the algorithm does not apply to the shape. */
 int algorithm_plan(const struct algorithm *algorithm, const struct plan_shape *shape,

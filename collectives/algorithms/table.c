@@ -105,9 +105,8 @@ const struct algorithm *algorithm_default(const struct plan_shape *shape)
     return algorithm_find(shape->kind, name);
 }
 
-size_t algorithm_default_segment(const struct algorithm *algorithm, const struct plan_shape *shape)
+size_t algorithm_default_segment(const struct plan_shape *shape)
 {
-    (void)algorithm;
     return 262144 / shape->element_bytes;
 }
 

@@ -84,7 +84,7 @@ static const struct algorithm *algorithm_of(const struct collective *collective,
         return NULL;
     }
     if (shape->segment == 0)
-        shape->segment = algorithm_default_segment(algorithm, shape);
+        shape->segment = algorithm_default_segment(shape);
     return algorithm;
 }
 

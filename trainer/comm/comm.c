@@ -288,7 +288,7 @@ static void choose(struct comm *comm, struct collective_call *call)
     }
     call->algorithm = algorithm;
     if (call->segment_bytes == 0)
-        call->segment_bytes = algorithm_default_segment(algorithm, &shape) * shape.element_bytes;
+        call->segment_bytes = algorithm_default_segment(&shape) * shape.element_bytes;
     if (!is_both)
         wire = chooser_wire(chooser, &shape, ELEMENT_REAL, algorithm, call->segment_bytes);
     if (may_code)
