@@ -15,42 +15,47 @@
  * element, which cannot be packed. */
 enum { MOST_BYTES = INT_MAX };
 
+/* As fallback_run(). */
+static int broadcast(const struct fallback *fallback, void *buffer, struct collective_call *call)
+{
+    MPI_Datatype type = fallback->types[0];
+    size_t count = (size_t)fallback->counts[0];
+    struct state_comm *state = NULL;
+    struct types_buffer layout = {0};
+    int code;
+
+    if (types_layout(type, &layout) && layout.bytes > 0 && count * layout.bytes <= MOST_BYTES)
+        state = state_comm(fallback->comm);
+    if (state == NULL || call->root < 0 || call->root >= state->ranks)
+        return 1;
+    call->count = count * layout.bytes;
+    call->in = call->out = layout.is_plain ? buffer : state_memory(MEMORY_OUT, call->count);
+    if (call->out == NULL && !layout.is_plain)
+        return pmpi_fail(fallback->comm, MPI_ERR_NO_MEM);
+    if (!layout.is_plain && state->rank == call->root) {
+        code = types_pack(buffer, count, type, &layout, call->out);
+        if (code != MPI_SUCCESS)
+            return pmpi_fail(fallback->comm, code);
+    }
+    code = fallback_run(call->kind, fallback, state, call);
+    if (code == 0 && !layout.is_plain && state->rank != call->root) {
+        code = types_unpack(call->out, count, type, &layout, buffer);
+        if (code != MPI_SUCCESS)
+            return pmpi_fail(fallback->comm, code);
+    }
+    if (!layout.is_plain)
+        state_memory_trim(code);
+    return code;
+}
+
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     struct collective_call call = {
         .kind = COLLECTIVE_BROADCAST, .type = ELEMENT_UINT8, .root = root};
     const struct fallback fallback = {comm, {type, type}, MPI_OP_NULL, {count, count}, NULL};
-    struct state_comm *state = NULL;
-    struct types_buffer layout = {0};
-    int code = 1;
 
-    if (fallback_was_last(call.kind, &fallback))
-        return PMPI_Bcast(buffer, count, type, root, comm);
-    if (count > 0 && types_layout(type, &layout) && layout.bytes > 0 &&
-        (size_t)count * layout.bytes <= MOST_BYTES)
-        state = state_comm(comm);
-    if (state != NULL && root >= 0 && root < state->ranks) {
-        call.count = (size_t)count * layout.bytes;
-        call.in = call.out = layout.is_plain ? buffer : state_memory(MEMORY_OUT, call.count);
-        if (call.out == NULL && !layout.is_plain)
-            return pmpi_fail(comm, MPI_ERR_NO_MEM);
-        if (!layout.is_plain && state->rank == root) {
-            code = types_pack(buffer, (size_t)count, type, &layout, call.out);
-            if (code != MPI_SUCCESS)
-                return pmpi_fail(comm, code);
-        }
-        code = fallback_run(call.kind, &fallback, state, &call);
-        if (code == 0 && !layout.is_plain && state->rank != root) {
-            code = types_unpack(call.out, (size_t)count, type, &layout, buffer);
-            if (code != MPI_SUCCESS)
-                return pmpi_fail(comm, code);
-        }
-        if (!layout.is_plain)
-            state_memory_trim(code);
-    }
-    if (code == 1)
-        LEAVE_TO_MPI(COLLECTIVE_BROADCAST, call.count, PMPI_Bcast(buffer, count, type, root, comm));
-    return code;
+    TAKE_OVER(COLLECTIVE_BROADCAST, &fallback, count > 0 ? broadcast(&fallback, buffer, &call) : 1,
+              COLLECTIVE_BROADCAST, call.count, PMPI_Bcast(buffer, count, type, root, comm));
 }
 
 /* A buffer of blocks, one per rank, of a type: as bytes in counts[] and offsets[], [ranks] each. */
@@ -140,14 +145,18 @@ static int run_into_blocks(int kind, const struct fallback *fallback, struct sta
 }
 
 /* All-gather of blocks into to. As fallback_run(). */
-static int gather(int kind, const struct fallback *fallback, struct state_comm *state,
-                  const void *sendbuf, int sendcount, MPI_Datatype sendtype, struct blocks *to)
+static int gather(int kind, const struct fallback *fallback, const void *sendbuf, int sendcount,
+                  MPI_Datatype sendtype, struct blocks *to)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALL_GATHER, .type = ELEMENT_UINT8};
-    size_t *counts = pmpi_counts(2 * state->ranks);
+    struct state_comm *state = state_comm(fallback->comm);
     struct types_buffer layout;
     int code = MPI_SUCCESS;
+    size_t *counts;
 
+    if (state == NULL || (sendbuf != MPI_IN_PLACE && sendcount < 0))
+        return 1;
+    counts = pmpi_counts(2 * state->ranks);
     if (counts == NULL)
         return pmpi_fail(fallback->comm, MPI_ERR_NO_MEM);
     to->counts = counts;
@@ -202,52 +211,43 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 {
     const struct fallback fallback =
         left_of_blocks(comm, sendbuf, sendcount, sendtype, recvcount, recvtype);
-    struct state_comm *state;
     struct blocks to = {.start = recvbuf, .count = (size_t)recvcount, .type = recvtype};
-    int code = 1;
 
-    if (fallback_was_last(COLLECTIVE_ALL_GATHER, &fallback))
-        return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    state = recvcount > 0 ? state_comm(comm) : NULL;
-    if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0))
-        code = gather(COLLECTIVE_ALL_GATHER, &fallback, state, sendbuf, sendcount, sendtype, &to);
-    if (code == 1)
-        LEAVE_TO_MPI(
-            COLLECTIVE_ALL_GATHER, to.bytes,
-            PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
-    return code;
+    TAKE_OVER(COLLECTIVE_ALL_GATHER, &fallback,
+              recvcount > 0
+                  ? gather(COLLECTIVE_ALL_GATHER, &fallback, sendbuf, sendcount, sendtype, &to)
+                  : 1,
+              COLLECTIVE_ALL_GATHER, to.bytes,
+              PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
 }
 
 int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     const struct fallback fallback = {comm, {recvtype, recvtype}, MPI_OP_NULL, {0, 0}, recvcounts};
-    struct state_comm *state;
     struct blocks to = {
         .start = recvbuf, .counts_given = recvcounts, .displacements = displs, .type = recvtype};
-    int code = 1;
 
-    if (fallback_was_last(FALLBACK_ALL_GATHER_V, &fallback))
-        return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                               comm);
-    state = state_comm(comm);
-    if (state != NULL && (sendbuf == MPI_IN_PLACE || sendcount >= 0))
-        code = gather(FALLBACK_ALL_GATHER_V, &fallback, state, sendbuf, sendcount, sendtype, &to);
-    if (code == 1)
-        LEAVE_TO_MPI(COLLECTIVE_ALL_GATHER, to.bytes,
-                     PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                     recvtype, comm));
-    return code;
+    TAKE_OVER(
+        FALLBACK_ALL_GATHER_V, &fallback,
+        gather(FALLBACK_ALL_GATHER_V, &fallback, sendbuf, sendcount, sendtype, &to),
+        COLLECTIVE_ALL_GATHER, to.bytes,
+        PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm));
 }
 
-/* All-to-all of blocks. from->start NULL: in place. As fallback_run(). */
-static int exchange(int kind, const struct fallback *fallback, struct state_comm *state,
-                    struct blocks *from, bool is_in_place, struct blocks *to)
+/* All-to-all of blocks. As fallback_run(). */
+static int exchange(int kind, const struct fallback *fallback, struct blocks *from,
+                    struct blocks *to)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALL_TO_ALL, .type = ELEMENT_UINT8};
-    size_t *counts = pmpi_counts(4 * state->ranks);
+    struct state_comm *state = state_comm(fallback->comm);
+    bool is_in_place = from->start == MPI_IN_PLACE;
     int code = MPI_SUCCESS;
+    size_t *counts;
 
+    if (state == NULL || (!is_in_place && from->counts_given == NULL && from->count > INT_MAX))
+        return 1;
+    counts = pmpi_counts(4 * state->ranks);
     if (counts == NULL)
         return pmpi_fail(fallback->comm, MPI_ERR_NO_MEM);
     to->counts = counts;
@@ -293,22 +293,13 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 {
     const struct fallback fallback =
         left_of_blocks(comm, sendbuf, sendcount, sendtype, recvcount, recvtype);
-    struct state_comm *state;
     struct blocks from = {.start = sendbuf, .count = (size_t)sendcount, .type = sendtype};
     struct blocks to = {.start = recvbuf, .count = (size_t)recvcount, .type = recvtype};
-    bool is_in_place = sendbuf == MPI_IN_PLACE;
-    int code = 1;
 
-    if (fallback_was_last(COLLECTIVE_ALL_TO_ALL, &fallback))
-        return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    state = recvcount > 0 ? state_comm(comm) : NULL;
-    if (state != NULL && (is_in_place || sendcount >= 0))
-        code = exchange(COLLECTIVE_ALL_TO_ALL, &fallback, state, &from, is_in_place, &to);
-    if (code == 1)
-        LEAVE_TO_MPI(
-            COLLECTIVE_ALL_TO_ALL, to.bytes,
-            PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
-    return code;
+    TAKE_OVER(COLLECTIVE_ALL_TO_ALL, &fallback,
+              recvcount > 0 ? exchange(COLLECTIVE_ALL_TO_ALL, &fallback, &from, &to) : 1,
+              COLLECTIVE_ALL_TO_ALL, to.bytes,
+              PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
 }
 
 int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -316,23 +307,14 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
                   MPI_Datatype recvtype, MPI_Comm comm)
 {
     const struct fallback fallback = {comm, {MPI_BYTE, MPI_BYTE}, MPI_OP_NULL, {0, 0}, NULL};
-    struct state_comm *state;
     struct blocks from = {
         .start = sendbuf, .counts_given = sendcounts, .displacements = sdispls, .type = sendtype};
     struct blocks to = {
         .start = recvbuf, .counts_given = recvcounts, .displacements = rdispls, .type = recvtype};
-    int code = 1;
 
-    if (fallback_was_last(FALLBACK_ALL_TO_ALL_V, &fallback))
-        return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                              recvtype, comm);
-    state = state_comm(comm);
-    if (state != NULL)
-        code =
-            exchange(FALLBACK_ALL_TO_ALL_V, &fallback, state, &from, sendbuf == MPI_IN_PLACE, &to);
-    if (code == 1)
-        LEAVE_TO_MPI(COLLECTIVE_ALL_TO_ALL, to.bytes,
-                     PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                    rdispls, recvtype, comm));
-    return code;
+    TAKE_OVER(FALLBACK_ALL_TO_ALL_V, &fallback,
+              exchange(FALLBACK_ALL_TO_ALL_V, &fallback, &from, &to), COLLECTIVE_ALL_TO_ALL,
+              to.bytes,
+              PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                             recvtype, comm));
 }

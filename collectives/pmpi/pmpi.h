@@ -31,14 +31,23 @@ static inline size_t *pmpi_counts(int number)
     return state_memory(MEMORY_COUNTS, (size_t)number * sizeof(size_t));
 }
 
-/* Leaves it to MPI, and returns. */
-#define LEAVE_TO_MPI(kind, bytes, call)                                                            \
+/* The body of each, which returns: MPI does what it did last of the key, and what is not ours: ours
+ * is 1. kind and bytes: for the summary. */
+#define TAKE_OVER(key, fallback, ours, kind, bytes, mpi)                                           \
     do {                                                                                           \
-        double begin_s = state_has_summary() ? PMPI_Wtime() : 0;                                   \
-        int mpi_code = call;                                                                       \
+        double begin_s;                                                                            \
+        int code;                                                                                  \
+                                                                                                   \
+        if (fallback_was_last(key, fallback))                                                      \
+            return mpi;                                                                            \
+        code = ours;                                                                               \
+        if (code != 1)                                                                             \
+            return code;                                                                           \
+        begin_s = state_has_summary() ? PMPI_Wtime() : 0;                                          \
+        code = mpi;                                                                                \
         if (state_has_summary())                                                                   \
             state_count_mpi(kind, bytes, PMPI_Wtime() - begin_s);                                  \
-        return mpi_code;                                                                           \
+        return code;                                                                               \
     } while (0)
 
 #endif

@@ -54,14 +54,60 @@ static int take_operands(const void *in, void *out, size_t in_count, size_t out_
     return MPI_SUCCESS;
 }
 
-/* Runs it: as fallback_run(). */
-static int reduce(int kind, const struct fallback *fallback, struct state_comm *state,
-                  const void *in, void *out, size_t in_count, size_t out_count,
-                  struct collective_call *call)
+/* Each rank's block, and all of them. As fallback_run(). */
+static int take_counts(const struct fallback *fallback, int ranks, struct collective_call *call,
+                       size_t *all)
 {
-    struct operands operands;
-    int code = take_operands(in, out, in_count, out_count, call, &operands);
+    size_t *counts;
 
+    *all = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        if (fallback->each[rank] < 0) /* an error, which MPI tells */
+            return 1;
+        *all += (size_t)fallback->each[rank];
+    }
+    if (*all == 0)
+        return 1;
+    counts = pmpi_counts(ranks);
+    if (counts == NULL)
+        return pmpi_fail(fallback->comm, MPI_ERR_NO_MEM);
+    for (int rank = 0; rank < ranks; rank++)
+        counts[rank] = (size_t)fallback->each[rank];
+    call->counts = counts;
+    return 0;
+}
+
+/* As fallback_run(). bytes: of all that is reduced. */
+static int reduce(int kind, const struct fallback *fallback, const void *in, void *out,
+                  struct collective_call *call, size_t *bytes)
+{
+    size_t in_count = call->count, out_count = call->count;
+    struct state_comm *state = NULL;
+    struct operands operands;
+    int code = 0;
+
+    if (types_find(fallback->types[0], fallback->op, &call->type, &call->op))
+        state = state_comm(fallback->comm);
+    if (state == NULL)
+        return 1;
+    if (fallback->each != NULL)
+        code = take_counts(fallback, state->ranks, call, &in_count);
+    else if (call->kind == COLLECTIVE_REDUCE_SCATTER)
+        in_count *= (size_t)state->ranks;
+    if (code != 0)
+        return code;
+    *bytes = in_count * element_bytes(call->type);
+    if (call->counts != NULL)
+        out_count = call->counts[state->rank];
+    if (call->kind == COLLECTIVE_REDUCE && (call->root < 0 || call->root >= state->ranks))
+        return 1;
+    if (call->kind == COLLECTIVE_REDUCE && call->root != state->rank) {
+        out = NULL;
+        out_count = 0;
+    } else if (in == MPI_IN_PLACE) {
+        in = out;
+    }
+    code = take_operands(in, out, in_count, out_count, call, &operands);
     if (code != MPI_SUCCESS)
         return pmpi_fail(fallback->comm, code);
     code = fallback_run(kind, fallback, state, call);
@@ -77,21 +123,11 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype ty
 {
     struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE, .count = (size_t)count};
     const struct fallback fallback = {comm, {type, type}, op, {count, count}, NULL};
-    struct state_comm *state = NULL;
-    int code = 1;
+    size_t bytes = 0;
 
-    if (fallback_was_last(call.kind, &fallback))
-        return PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm);
-    if (count > 0 && types_find(type, op, &call.type, &call.op))
-        state = state_comm(comm);
-    if (state != NULL)
-        code = reduce(call.kind, &fallback, state, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-                      recvbuf, call.count, call.count, &call);
-    if (code == 1)
-        LEAVE_TO_MPI(COLLECTIVE_ALLREDUCE,
-                     state != NULL ? call.count * element_bytes(call.type) : 0,
-                     PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm));
-    return code;
+    TAKE_OVER(COLLECTIVE_ALLREDUCE, &fallback,
+              count > 0 ? reduce(call.kind, &fallback, sendbuf, recvbuf, &call, &bytes) : 1,
+              COLLECTIVE_ALLREDUCE, bytes, PMPI_Allreduce(sendbuf, recvbuf, count, type, op, comm));
 }
 
 int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
@@ -99,24 +135,11 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
 {
     struct collective_call call = {.kind = COLLECTIVE_REDUCE, .count = (size_t)count, .root = root};
     const struct fallback fallback = {comm, {type, type}, op, {count, count}, NULL};
-    struct state_comm *state = NULL;
-    int code = 1;
+    size_t bytes = 0;
 
-    if (fallback_was_last(call.kind, &fallback))
-        return PMPI_Reduce(sendbuf, recvbuf, count, type, op, root, comm);
-    if (count > 0 && types_find(type, op, &call.type, &call.op))
-        state = state_comm(comm);
-    if (state != NULL && root >= 0 && root < state->ranks) {
-        bool is_root = state->rank == root;
-
-        code = reduce(call.kind, &fallback, state,
-                      is_root && sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-                      is_root ? recvbuf : NULL, call.count, is_root ? call.count : 0, &call);
-    }
-    if (code == 1)
-        LEAVE_TO_MPI(COLLECTIVE_REDUCE, state != NULL ? call.count * element_bytes(call.type) : 0,
-                     PMPI_Reduce(sendbuf, recvbuf, count, type, op, root, comm));
-    return code;
+    TAKE_OVER(COLLECTIVE_REDUCE, &fallback,
+              count > 0 ? reduce(call.kind, &fallback, sendbuf, recvbuf, &call, &bytes) : 1,
+              COLLECTIVE_REDUCE, bytes, PMPI_Reduce(sendbuf, recvbuf, count, type, op, root, comm));
 }
 
 int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype type,
@@ -124,23 +147,12 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
 {
     struct collective_call call = {.kind = COLLECTIVE_REDUCE_SCATTER, .count = (size_t)recvcount};
     const struct fallback fallback = {comm, {type, type}, op, {recvcount, recvcount}, NULL};
-    struct state_comm *state = NULL;
-    size_t all = 0;
-    int code = 1;
+    size_t bytes = 0;
 
-    if (fallback_was_last(call.kind, &fallback))
-        return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm);
-    if (recvcount > 0 && types_find(type, op, &call.type, &call.op))
-        state = state_comm(comm);
-    if (state != NULL) {
-        all = call.count * (size_t)state->ranks;
-        code = reduce(call.kind, &fallback, state, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-                      recvbuf, all, call.count, &call);
-    }
-    if (code == 1)
-        LEAVE_TO_MPI(COLLECTIVE_REDUCE_SCATTER, all * element_bytes(call.type),
-                     PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm));
-    return code;
+    TAKE_OVER(COLLECTIVE_REDUCE_SCATTER, &fallback,
+              recvcount > 0 ? reduce(call.kind, &fallback, sendbuf, recvbuf, &call, &bytes) : 1,
+              COLLECTIVE_REDUCE_SCATTER, bytes,
+              PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm));
 }
 
 int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
@@ -148,33 +160,10 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
 {
     struct collective_call call = {.kind = COLLECTIVE_REDUCE_SCATTER};
     const struct fallback fallback = {comm, {type, type}, op, {0, 0}, recvcounts};
-    struct state_comm *state = NULL;
-    size_t all = 0, *counts;
-    int code = 1;
+    size_t bytes = 0;
 
-    if (fallback_was_last(FALLBACK_REDUCE_SCATTER_V, &fallback))
-        return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm);
-    if (types_find(type, op, &call.type, &call.op))
-        state = state_comm(comm);
-    for (int rank = 0; state != NULL && rank < state->ranks; rank++) {
-        if (recvcounts[rank] < 0) /* an error, which MPI tells */
-            state = NULL;
-        else
-            all += (size_t)recvcounts[rank];
-    }
-    if (state != NULL && all > 0) {
-        counts = pmpi_counts(state->ranks);
-        if (counts == NULL)
-            return pmpi_fail(comm, MPI_ERR_NO_MEM);
-        for (int rank = 0; rank < state->ranks; rank++)
-            counts[rank] = (size_t)recvcounts[rank];
-        call.counts = counts;
-        code = reduce(FALLBACK_REDUCE_SCATTER_V, &fallback, state,
-                      sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvbuf, all,
-                      counts[state->rank], &call);
-    }
-    if (code == 1)
-        LEAVE_TO_MPI(COLLECTIVE_REDUCE_SCATTER, all * element_bytes(call.type),
-                     PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm));
-    return code;
+    TAKE_OVER(FALLBACK_REDUCE_SCATTER_V, &fallback,
+              reduce(FALLBACK_REDUCE_SCATTER_V, &fallback, sendbuf, recvbuf, &call, &bytes),
+              COLLECTIVE_REDUCE_SCATTER, bytes,
+              PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm));
 }
