@@ -10,6 +10,7 @@
 #include "collectives/choose/tuned.h"
 #include "collectives/collective.h"
 #include "lib/base/clock.h"
+#include "trainer/comm/channel.h"
 #include "validate/harness/watch/stall.h"
 #include "validate/harness/watch/watch.h"
 
@@ -43,6 +44,7 @@ struct comm {
     struct rank_info rank_info;
     struct traffic traffic;
     struct pending *active, *spare;
+    struct channel *channel; /* NULL: none gets on with it */
 };
 
 static const char *number_of(int rank)
@@ -391,6 +393,13 @@ void comm_progress(struct comm *comm)
     for (struct pending *pending = comm->active; pending; pending = pending->next)
         if (collective_test(&pending->request, &err) < 0)
             watch_fault("%s", err.text);
+    if (comm->channel)
+        channel_progress(comm->channel);
+}
+
+void comm_carry(struct comm *comm, struct channel *channel)
+{
+    comm->channel = channel;
 }
 
 void *comm_gather_buffer(const struct comm *comm, size_t bytes)

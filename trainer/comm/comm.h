@@ -86,8 +86,11 @@ struct pending *comm_start_all_gather(struct comm *comm, const real *part, size_
 /* NULL is done already. Takes pending. */
 void comm_wait(struct comm *comm, struct pending *pending);
 
-/* Lets what is under way get on; for between pieces of work. */
+/* Lets what is under way get on; for between pieces of work. With it the transfers of the channel
+ * that it carries (channel.h), if any. */
 void comm_progress(struct comm *comm);
+struct channel;
+void comm_carry(struct comm *comm, struct channel *channel);
 
 /* Room for a word of that many bytes of each rank, zeros; to be freed. Ends the job where there is
  * no memory: the others would wait for a rank that has none. */

@@ -38,8 +38,7 @@ struct pipeline {
 /* A walk under way. */
 struct walk {
     struct pipeline *pipeline;
-    const struct store *inner;
-    struct store store;
+    const struct store *store;
     const int32_t *inputs, *targets;
     double scale;
     bool trains;
@@ -120,7 +119,10 @@ static int join(struct pipeline *pipeline, struct comm *comm, struct error *err)
         pipeline->before = placement_rank(placement, number - 1, pipeline->replica);
     if (number + 1 < placement->stages)
         pipeline->behind = placement_rank(placement, number + 1, pipeline->replica);
-    return channel_create(comm, LANE_IN + placement->stages + 1, &pipeline->channel, err);
+    if (channel_create(comm, LANE_IN + placement->stages + 1, &pipeline->channel, err) != 0)
+        return -1;
+    comm_carry(pipeline->island, pipeline->channel);
+    return 0;
 }
 
 int pipeline_create(const struct pipeline_options *options, struct comm *comm,
@@ -169,46 +171,6 @@ int pipeline_rows(const struct pipeline *pipeline, int *first)
 {
     return placement_share(pipeline->options.batch, pipeline->replica,
                            pipeline->options.placement->replicas, first);
-}
-
-/* The walk's store is the shard's, but that transfers get on between pieces of work. */
-static const real *parameters(void *context, int unit)
-{
-    const struct walk *walk = context;
-
-    return walk->inner->parameters(walk->inner->context, unit);
-}
-
-static void release(void *context, int unit)
-{
-    const struct walk *walk = context;
-
-    walk->inner->release(walk->inner->context, unit);
-    if (walk->pipeline->channel)
-        channel_progress(walk->pipeline->channel);
-}
-
-static real *gradients(void *context, int unit)
-{
-    const struct walk *walk = context;
-
-    return walk->inner->gradients(walk->inner->context, unit);
-}
-
-static void complete(void *context, int unit)
-{
-    const struct walk *walk = context;
-
-    walk->inner->complete(walk->inner->context, unit);
-}
-
-static void progress(void *context)
-{
-    const struct walk *walk = context;
-
-    walk->inner->progress(walk->inner->context);
-    if (walk->pipeline->channel)
-        channel_progress(walk->pipeline->channel);
 }
 
 static struct microbatch microbatch_of(const struct walk *walk, int number)
@@ -275,7 +237,7 @@ static double go_forward(struct walk *walk, int number)
         channel_wait(pipeline->channel, LANE_IN + number % pipeline->in_places);
     if (pipeline->channel) /* where this writes to: what was sent from there has gone */
         channel_wait(pipeline->channel, (is_last ? LANE_GRADIENT : LANE_OUT) + number % PLACES);
-    loss = model_forward(pipeline->model, &walk->store, &microbatch);
+    loss = model_forward(pipeline->model, walk->store, &microbatch);
     if (!is_last) {
         channel_send(pipeline->channel, LANE_OUT + number % PLACES, pipeline->behind, TAG_FORWARD,
                      model_out(pipeline->model, number), transfer_bytes(walk, number));
@@ -297,7 +259,7 @@ static void go_backward(struct walk *walk, int number)
         }
         channel_wait(pipeline->channel, lane);
     }
-    model_backward(pipeline->model, &walk->store, &microbatch);
+    model_backward(pipeline->model, walk->store, &microbatch);
     if (!stage_is_first(&pipeline->stage)) {
         channel_send(pipeline->channel, lane, pipeline->before, TAG_BACKWARD,
                      model_gradient(pipeline->model, number), transfer_bytes(walk, number));
@@ -310,8 +272,7 @@ double pipeline_walk(struct pipeline *pipeline, const struct store *store, const
                      const int32_t *targets, double scale, bool trains)
 {
     struct walk walk = {.pipeline = pipeline,
-                        .inner = store,
-                        .store = {parameters, release, gradients, complete, progress, &walk},
+                        .store = store,
                         .inputs = inputs,
                         .targets = targets,
                         .scale = scale,
