@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trainer/parallel/guard.h"
-
 int injection_parse(const char *text, struct injection *injection, struct error *err)
 {
     static const char *const names[] = {[INJECT_NAN] = "nan",
@@ -70,7 +68,7 @@ void injection_apply(const struct injection *injection, enum injection_time mome
         injection->rank != comm_rank_info(training->comm).rank || injection->step != step)
         return;
     if (injection->kind == INJECT_NAN && moment == INJECT_BEFORE_STEP)
-        guard_inject(training->guard, unit_of(training), FCW);
+        guard_inject(&training->guard, unit_of(training), FCW);
     if (((injection->kind == INJECT_FLIP || injection->kind == INJECT_WRONG) &&
          moment == INJECT_AFTER_UPDATE) ||
         (injection->kind == INJECT_ROT && moment == INJECT_AFTER_STEP))

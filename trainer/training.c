@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
-#include "trainer/parallel/guard.h"
 #include "trainer/parallel/pipeline/split.h"
 #include "trainer/parallel/verify.h"
 #include "trainer/injection.h"
@@ -71,7 +70,6 @@ static int take_memory(struct training *training, struct error *err)
     struct shard_options shard = {&options->shape, pipeline_stage(training->pipeline),
                                   options->weights_seed, (size_t)(options->bucket_mb * 1e6),
                                   options->window};
-    bool is_summed;
 
     training->inputs = calloc(tokens + 1, sizeof *training->inputs);
     training->targets = calloc(tokens + 1, sizeof *training->targets);
@@ -85,10 +83,12 @@ static int take_memory(struct training *training, struct error *err)
     if ((options->verifies || training->alone) &&
         verify_create(training->shard, training->comm, &training->verify, err) != 0)
         return -1;
-    is_summed = comm_rank_info(training->shard->comm).ranks > 1 ||
-                training->arrangement.placement.stages > 1; /* pipeline_tie() */
-    training->guard = guard_create(training->shard, is_summed, err);
-    return training->guard ? 0 : -1;
+    training->guard =
+        (struct guard){.shard = training->shard,
+                       .is_summed = comm_rank_info(training->shard->comm).ranks > 1 ||
+                                    training->arrangement.placement.stages > 1, /* pipeline_tie() */
+                       .injected_unit = -1};
+    return 0;
 }
 
 static int open_data(struct training *training, struct error *err)
@@ -172,7 +172,6 @@ int training_start(const struct train_options *options, const struct compute *co
 void training_clear(struct training *training)
 {
     token_file_close(training->file);
-    guard_destroy(training->guard);
     verify_destroy(training->verify);
     if (training->shard)
         training->shard->strategy->destroy(training->shard);
@@ -251,19 +250,19 @@ double training_evaluate(struct training *training)
 /* Forward and backward; each rank's word of it. */
 static void walk(struct training *training, struct step_word *word)
 {
+    struct store store = guard_begin(&training->guard);
     struct shard *shard = training->shard;
 
     read_batch(training);
-    guard_begin(training->guard);
     shard->strategy->begin(shard, true);
-    word->loss = pipeline_walk(training->pipeline, guard_store(training->guard), training->inputs,
-                               training->targets, row_scale(training), true);
+    word->loss = pipeline_walk(training->pipeline, &store, training->inputs, training->targets,
+                               row_scale(training), true);
     shard->strategy->finish(shard);
     if (training->arrangement.placement.stages > 1 &&
         stage_has(pipeline_stage(training->pipeline), 0))
         pipeline_tie(training->pipeline, shard->store.gradients(shard->store.context, 0));
     word->squares = shard->strategy->squares(shard, 0, TENSOR_COUNT);
-    guard_found(training->guard, word->squares, &word->bad_unit, &word->bad_tensor);
+    guard_found(&training->guard, word->squares, &word->bad_unit, &word->bad_tensor);
 }
 
 static int not_finite(const struct training *training, const struct step_result *result,

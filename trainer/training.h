@@ -7,6 +7,7 @@
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/dataset.h"
 #include "trainer/options.h"
+#include "trainer/parallel/guard.h"
 #include "trainer/parallel/pipeline/arrange.h"
 #include "trainer/parallel/strategy.h"
 
@@ -26,7 +27,7 @@ struct training {
     struct dataset dataset;
     size_t parameter_count;
     struct shard *shard;
-    struct guard *guard;               /* looks at gradients before they are sent */
+    struct guard guard;                /* looks at gradients before they are sent */
     struct verify *verify;             /* NULL: nothing is compared */
     const struct injection *injection; /* faults on purpose; NULL: none */
     int32_t *inputs, *targets;         /* this rank's rows x context */

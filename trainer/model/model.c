@@ -220,6 +220,13 @@ static void layers_forward(struct model *model, const struct store *store,
     }
 }
 
+static void complete(const struct store *store, int unit, real *gradients)
+{
+    if (store->look)
+        store->look(store->looker, unit, gradients);
+    store->complete(store->context, unit);
+}
+
 static void layers_backward(struct model *model, const struct store *store,
                             const struct microbatch *microbatch)
 {
@@ -239,7 +246,7 @@ static void layers_backward(struct model *model, const struct store *store,
             clear(model, unit, gradients);
         store->release(store->context, unit);
         if (microbatch->is_end)
-            store->complete(store->context, unit);
+            complete(store, unit, gradients);
     }
 }
 
@@ -283,5 +290,5 @@ void model_backward(struct model *model, const struct store *store,
     if (stage_is_first(stage))
         embed_backward(model, store, microbatch);
     if (microbatch->is_end && stage_has(stage, 0))
-        store->complete(store->context, 0);
+        complete(store, 0, store->gradients(store->context, 0));
 }

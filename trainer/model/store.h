@@ -20,6 +20,10 @@ struct store {
     /* Between pieces of a unit's work: lets what is under way with other ranks get on. */
     void (*progress)(void *context);
     void *context;
+
+    /* Sees a unit's gradients before they are completed; NULL: nobody does. */
+    void (*look)(void *looker, int unit, real *gradients);
+    void *looker;
 };
 
 #endif

@@ -9,18 +9,15 @@
  * others' are added the gradient's norm, which each step takes anyway, tells as much, and nothing
  * is read a second time. It also injects faults, for tests of what finds them. */
 
-struct guard;
+struct guard {
+    const struct shard *shard;
+    bool is_summed;                     /* other ranks' gradients are added to this one's */
+    int injected_unit, injected_tensor; /* -1: none */
+    int bad_unit, bad_tensor;           /* in this step; -1: none */
+};
 
-/* For a shard, which must live as long. is_summed: other ranks' gradients are added to this
- * one's. NULL with err: no memory. */
-struct guard *guard_create(const struct shard *shard, bool is_summed, struct error *err);
-void guard_destroy(struct guard *guard);
-
-/* For model_train(). */
-const struct store *guard_store(const struct guard *guard);
-
-/* Before a step. */
-void guard_begin(struct guard *guard);
+/* Before a step: the shard's store, at whose gradients the guard looks. */
+struct store guard_begin(struct guard *guard);
 
 /* After it, when the shard has finished. squares: of the gradient that it has then. The first
  * tensor, in the order of enum tensor, of the last unit completed whose gradient is not finite; -1

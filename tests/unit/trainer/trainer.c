@@ -10,7 +10,6 @@
 #include "lib/base/splitmix.h"
 #include "trainer/battery/test_case.h"
 #include "trainer/model/parameters.h"
-#include "trainer/parallel/guard.h"
 #include "trainer/training.h"
 
 /* The model against losses and gradient norms that another project's GPT-2 gave in double
@@ -200,7 +199,7 @@ static void gradients_that_are_no_numbers_are_named(void)
             options.strategy = strategies[strategy];
             start(&options, &training);
             is_int(take_step(&training, &result, &err), 0, "%s: a step", options.strategy->name);
-            guard_inject(training.guard, injected[i].unit, injected[i].tensor);
+            guard_inject(&training.guard, injected[i].unit, injected[i].tensor);
             is_int(take_step(&training, &result, &err), -1, "... one with a NaN");
             has_str(err.text, injected[i].said, "... where it is");
             training_clear(&training);
