@@ -15,7 +15,7 @@ trainer_sources = \
 	trainer/compute/cpu.c trainer/compute/cpu.h \
 	trainer/compute/cpu_attention.c \
 	trainer/compute/cpu_layernorm.c \
-	trainer/compute/cpu_linear.c trainer/compute/cpu_linear.h \
+	trainer/compute/cpu_linear.c \
 	trainer/compute/cpu_loss.c \
 	trainer/compute/cpu_pointwise.c \
 	trainer/compute/element.h \
@@ -62,7 +62,7 @@ noinst_LIBRARIES += trainer/libtrainer-bf16.a
 trainer_libtrainer_bf16_a_SOURCES = \
 	trainer/compute/bf16_avx512.c \
 	trainer/compute/bf16_gemm.c trainer/compute/bf16_gemm.h \
-	trainer/compute/bf16_linear.c trainer/compute/bf16_linear.h \
+	trainer/compute/bf16_linear.c \
 	trainer/compute/bf16_pack.c trainer/compute/bf16_pack.h \
 	trainer/compute/cpu_attention.c \
 	trainer/compute/cpu_layernorm.c \

@@ -7,18 +7,12 @@
 
 #define MUSTER_ELEMENT_BF16 1
 #include "trainer/compute/bf16_gemm.h"
-#include "trainer/compute/bf16_linear.h"
 #include "trainer/compute/cpu.h"
 
-static const struct compute bf16 = {
-    .precision = "bf16",
-    .element_bytes = sizeof(element),
-    .linear = bf16_linear,
-    .linear_real = bf16_linear_real,
-    .linear_backward_in = bf16_linear_backward_in,
-    .linear_backward_weight = bf16_linear_backward_weight,
-    CPU_OPERATIONS,
-};
+static const struct compute bf16 = {.precision = "bf16",
+                                    .element_bytes = sizeof(element),
+                                    LINEAR_FUNCTIONS(COMPUTE_MEMBER, bf16)
+                                        CPU_FUNCTIONS(COMPUTE_MEMBER)};
 
 const struct compute *compute_bf16(struct error *err)
 {

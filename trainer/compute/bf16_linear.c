@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "trainer/compute/bf16_linear.h"
+#include "trainer/compute/cpu.h"
 
 #include <string.h>
 
 #include "trainer/compute/bf16_gemm.h"
 #include "trainer/compute/bf16_pack.h"
-#include "trainer/compute/cpu.h"
 
 /* A product is cut into tiles, as in cpu_linear.c, each computed by one thread. A tile's weights
  * are rounded to bfloat16 and packed when they are needed, piece by piece where its sums are long,

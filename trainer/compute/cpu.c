@@ -8,18 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trainer/compute/cpu_linear.h"
 #include "trainer/pages.h"
 
-const struct compute compute_cpu = {
-    .precision = sizeof(real) == sizeof(float) ? "fp32" : "fp64",
-    .element_bytes = sizeof(real),
-    .linear = cpu_linear,
-    .linear_real = cpu_linear_real,
-    .linear_backward_in = cpu_linear_backward_in,
-    .linear_backward_weight = cpu_linear_backward_weight,
-    CPU_OPERATIONS,
-};
+const struct compute compute_cpu = {.precision = sizeof(real) == sizeof(float) ? "fp32" : "fp64",
+                                    .element_bytes = sizeof(real),
+                                    LINEAR_FUNCTIONS(COMPUTE_MEMBER, cpu)
+                                        CPU_FUNCTIONS(COMPUTE_MEMBER)};
 
 void compute_threads(int threads)
 {

@@ -7,29 +7,33 @@
 #include "trainer/compute/compute.h"
 #include "trainer/compute/element.h"
 
-/* The parts of compute_cpu, each in a file of its own; built once more for compute_bf16. */
+/* struct compute's members, as functions. Each precision has its own linear layers, cpu_linear.c
+ * and bf16_linear.c; the others stand in the files cpu_*.c, which are built once more for
+ * compute_bf16. */
+#define LINEAR_FUNCTIONS(EACH, prefix)                                                             \
+    EACH(prefix, linear)                                                                           \
+    EACH(prefix, linear_real)                                                                      \
+    EACH(prefix, linear_backward_in)                                                               \
+    EACH(prefix, linear_backward_weight)
+#define CPU_FUNCTIONS(EACH)                                                                        \
+    EACH(cpu, layernorm)                                                                           \
+    EACH(cpu, layernorm_backward)                                                                  \
+    EACH(cpu, attention)                                                                           \
+    EACH(cpu, attention_backward)                                                                  \
+    EACH(cpu, gelu)                                                                                \
+    EACH(cpu, gelu_backward)                                                                       \
+    EACH(cpu, add)                                                                                 \
+    EACH(cpu, sum_rows)                                                                            \
+    EACH(cpu, embed)                                                                               \
+    EACH(cpu, embed_backward)                                                                      \
+    EACH(cpu, cross_entropy)
 
-void cpu_layernorm(const activations *in, const real *weight, const real *bias, int rows,
-                   int channels, activations *out, real *mean, real *rstd);
-void cpu_layernorm_backward(const activations *dout, const activations *in, const real *weight,
-                            const real *mean, const real *rstd, int rows, int channels,
-                            activations *din, real *dweight, real *dbias);
-void cpu_attention(const activations *qkv, int batch, int time, int heads, int channels,
-                   activations *out, real *sums);
-void cpu_attention_backward(const activations *dout, const activations *qkv, const activations *out,
-                            const real *sums, int batch, int time, int heads, int channels,
-                            activations *dqkv);
-void cpu_gelu(activations *x, const real *bias, int rows, int columns, activations *out);
-void cpu_gelu_backward(const activations *x, size_t count, activations *d, activations *out);
-void cpu_add(const activations *a, const activations *b, const real *bias, int rows, int columns,
-             activations *out);
-void cpu_sum_rows(const activations *d, int rows, int columns, real *dbias);
-void cpu_embed(const int32_t *tokens, const real *wte, const real *wpe, int batch, int time,
-               int channels, activations *out);
-void cpu_embed_backward(const activations *dout, const int32_t *tokens, int batch, int time,
-                        int channels, real *dwte, real *dwpe);
-void cpu_cross_entropy(real *logits, const int32_t *targets, int rows, int vocabulary, real scale,
-                       real *losses, activations *dlogits);
+#define COMPUTE_MEMBER(prefix, name) .name = prefix##_##name,
+#define COMPUTE_DECLARE(prefix, name)                                                              \
+    __typeof__(*((const struct compute *)0)->name) prefix##_##name;
+LINEAR_FUNCTIONS(COMPUTE_DECLARE, cpu)
+LINEAR_FUNCTIONS(COMPUTE_DECLARE, bf16)
+CPU_FUNCTIONS(COMPUTE_DECLARE)
 
 /* Bytes of scratch of the calling thread, aligned to 64, kept from call to call: page faults would
  * cost more than the work. What was got before of that kind is lost. Ends the program where there
@@ -85,12 +89,5 @@ static inline real cpu_exp(real x)
     return x < -87.0f ? 0.0f : y * power.f;
 #endif
 }
-
-/* What each precision does alike, as members of a struct compute. */
-#define CPU_OPERATIONS                                                                             \
-    .layernorm = cpu_layernorm, .layernorm_backward = cpu_layernorm_backward,                      \
-    .attention = cpu_attention, .attention_backward = cpu_attention_backward, .gelu = cpu_gelu,    \
-    .gelu_backward = cpu_gelu_backward, .add = cpu_add, .sum_rows = cpu_sum_rows,                  \
-    .embed = cpu_embed, .embed_backward = cpu_embed_backward, .cross_entropy = cpu_cross_entropy
 
 #endif

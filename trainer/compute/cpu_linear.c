@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "trainer/compute/cpu_linear.h"
+#include "trainer/compute/cpu.h"
 
 #include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "trainer/compute/cpu.h"
 
 #if defined(HAVE_DNNL) && !defined(MUSTER_REAL_DOUBLE)
 #include <oneapi/dnnl/dnnl.h>
