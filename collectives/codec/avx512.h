@@ -42,17 +42,10 @@ AVX512_INLINE void fetch_to_write(const uint8_t *bytes, size_t length)
 
 #define FORTY_EIGHT ((__mmask64)0xffffffffffff)
 
-size_t codec_avx512_split(enum codec_type type, const uint8_t *values, size_t count,
-                          uint8_t *symbols, uint8_t *raw, uint8_t *zeros, uint32_t counts[256]);
-uint16_t *codec_avx512_encode(const uint8_t *symbols, size_t count, const struct codec_coder *coder,
-                              uint32_t states[CODEC_GROUP], uint16_t *end,
-                              struct codec_ahead *ahead);
-const uint8_t *codec_avx512_decode(enum codec_type type, const struct codec_decoder *decoder,
-                                   uint32_t states[CODEC_GROUP], const uint8_t *words,
-                                   const uint8_t *words_end, const uint8_t *raw, size_t groups,
-                                   uint8_t *values, struct codec_ahead *ahead);
-bool codec_avx512_decode_two(enum codec_type type, struct codec_run runs[2], size_t groups,
-                             struct codec_ahead *ahead);
+__typeof__(*((const struct codec_path *)0)->split) codec_avx512_split;
+__typeof__(*((const struct codec_path *)0)->encode) codec_avx512_encode;
+__typeof__(*((const struct codec_path *)0)->decode) codec_avx512_decode;
+__typeof__(*((const struct codec_path *)0)->decode_two) codec_avx512_decode_two;
 
 #endif
 #endif

@@ -177,11 +177,8 @@ size_t codec_portable_split(enum codec_type type, const uint8_t *values, size_t 
                             uint8_t *symbols, uint8_t *raw, uint8_t *zeros); /* without counts */
 /* counts is added to */
 void codec_portable_count(const uint8_t *symbols, size_t count, uint32_t counts[256]);
-uint16_t *codec_portable_encode(const uint8_t *symbols, size_t count,
-                                const struct codec_coder *coder, uint32_t states[CODEC_GROUP],
-                                uint16_t *end, struct codec_ahead *ahead);
-void codec_portable_merge(enum codec_type type, const uint8_t *symbols, const uint8_t *raw,
-                          size_t count, uint8_t *values);
+__typeof__(*((const struct codec_path *)0)->encode) codec_portable_encode;
+__typeof__(*((const struct codec_path *)0)->merge) codec_portable_merge;
 
 /* codec_load16() and so on: numbers that need no alignment. */
 #define CODEC_ACCESS(bits)                                                                         \
