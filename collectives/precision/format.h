@@ -9,23 +9,19 @@ struct precision_format {
     const char *name;
     unsigned bytes;
     unsigned mantissa_bits;
-    unsigned exponent_bits;
     int bias;
-    uint32_t greatest;     /* code of the greatest finite number */
-    uint32_t overflow;     /* code of what is greater */
+    uint32_t greatest;     /* code of the greatest finite number; the next is of what is greater */
     uint32_t nan;          /* a code of NaN */
     uint32_t infinity;     /* code of infinity; codes above it are NaNs */
     uint32_t payload_bits; /* of a NaN that are kept below its quiet bit */
 };
 
 static const struct precision_format precision_formats[PRECISION_COUNT] = {
-    [PRECISION_BF16] = {"bf16", 2, 7, 8, 127, 0x7f7f, 0x7f80, 0x7fc0, 0x7f80, 6},
-    [PRECISION_FP16] = {"fp16", 2, 10, 5, 15, 0x7bff, 0x7c00, 0x7e00, 0x7c00, 9},
+    [PRECISION_BF16] = {"bf16", 2, 7, 127, 0x7f7f, 0x7fc0, 0x7f80, 6},
+    [PRECISION_FP16] = {"fp16", 2, 10, 15, 0x7bff, 0x7e00, 0x7c00, 9},
     /* infinity's code is that of 448: it has none, and what is above is NaN */
-    [PRECISION_E4M3] = {"e4m3", 1, 3, 4, 7, 0x7e, 0x7f, 0x7f, 0x7e, 0},
-    [PRECISION_E4M3_SATURATED] = {"e4m3 saturated", 1, 3, 4, 7, 0x7e, 0x7e, 0x7f, 0x7e, 0},
-    [PRECISION_E5M2] = {"e5m2", 1, 2, 5, 15, 0x7b, 0x7c, 0x7e, 0x7c, 1},
-    [PRECISION_E5M2_SATURATED] = {"e5m2 saturated", 1, 2, 5, 15, 0x7b, 0x7b, 0x7e, 0x7c, 1},
+    [PRECISION_E4M3] = {"e4m3", 1, 3, 7, 0x7e, 0x7f, 0x7e, 0},
+    [PRECISION_E5M2] = {"e5m2", 1, 2, 15, 0x7b, 0x7e, 0x7c, 1},
 };
 
 #endif

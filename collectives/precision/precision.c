@@ -53,7 +53,7 @@ INLINE uint32_t narrow_one(const struct precision_format *format, uint32_t bits)
     /* from 26 places on nothing is left of 24 bits, and nothing to round up */
     places = places > 26 ? 26 : places;
     code = (number + (1u << (places - 1)) - 1 + (number >> places & 1)) >> places;
-    code = code > format->greatest ? format->overflow : code;
+    code = code > format->greatest ? format->greatest + 1 : code;
     code =
         magnitude > 0x7f800000
             ? format->nan | (magnitude >> shift & (quiet - 1) & ((1u << format->payload_bits) - 1))
@@ -185,9 +185,7 @@ INLINE void int8_widen_all(const int8_t *in, const float *scales, size_t count, 
     CASE(PRECISION_BF16)                                                                           \
     CASE(PRECISION_FP16)                                                                           \
     CASE(PRECISION_E4M3)                                                                           \
-    CASE(PRECISION_E4M3_SATURATED)                                                                 \
-    CASE(PRECISION_E5M2)                                                                           \
-    CASE(PRECISION_E5M2_SATURATED)
+    CASE(PRECISION_E5M2)
 #define DEFINE_PATH(path, target)                                                                  \
     target static void path##_narrow(enum precision precision, const float *in, size_t count,      \
                                      void *out)                                                    \

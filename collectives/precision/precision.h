@@ -15,10 +15,8 @@
 enum precision {
     PRECISION_BF16,
     PRECISION_FP16,
-    PRECISION_E4M3,           /* too much, and infinity, become NaN: it has no infinity */
-    PRECISION_E4M3_SATURATED, /* ... become 448 */
-    PRECISION_E5M2,           /* too much becomes infinity */
-    PRECISION_E5M2_SATURATED, /* ... and infinity itself, 57344 */
+    PRECISION_E4M3, /* too much, and infinity, become NaN: it has no infinity */
+    PRECISION_E5M2, /* too much becomes infinity */
     PRECISION_COUNT
 };
 
