@@ -34,12 +34,6 @@ static void *address(void *buffer)
     return buffer;
 }
 
-static void answer(int code, MPI_Fint *ierr)
-{
-    if (ierr != NULL)
-        *ierr = code;
-}
-
 /* What the program's MPI has under the name, where that is another one: it knows its own handles
  * and where its own constants stand. */
 static void *find_other(const char *name)
@@ -48,14 +42,20 @@ static void *find_other(const char *name)
 }
 
 /* NAME of PARAMETERS under all its names; the one that begins with ompi_ is the one that is
- * written out, what is written behind this is its body. */
-#define FORTRAN(LOWER, UPPER, PARAMETERS, ARGUMENTS)                                               \
+ * written out. It gives what CALL does to ierr, the last parameter. */
+#define FORTRAN(LOWER, UPPER, PARAMETERS, ARGUMENTS, CALL)                                         \
     void ompi_##LOWER##_f PARAMETERS;                                                              \
     void mpi_##LOWER PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                       \
     void mpi_##LOWER##_ PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                    \
     void mpi_##LOWER##__ PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                   \
     void MPI_##UPPER PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                       \
-    static void do_##LOWER PARAMETERS;                                                             \
+    static void do_##LOWER PARAMETERS                                                              \
+    {                                                                                              \
+        int code = CALL;                                                                           \
+                                                                                                   \
+        if (ierr != NULL)                                                                          \
+            *ierr = code;                                                                          \
+    }                                                                                              \
     void ompi_##LOWER##_f PARAMETERS                                                               \
     {                                                                                              \
         __typeof__(&do_##LOWER) call = do_##LOWER;                                                 \
@@ -64,119 +64,87 @@ static void *find_other(const char *name)
         if (other != NULL)                                                                         \
             memcpy(&call, &other, sizeof call);                                                    \
         call ARGUMENTS;                                                                            \
-    }                                                                                              \
-    static void do_##LOWER PARAMETERS
+    }
 
-FORTRAN(init, INIT, (MPI_Fint * ierr), (ierr))
+FORTRAN(init, INIT, (MPI_Fint * ierr), (ierr), MPI_Init(NULL, NULL))
+
+static int init_thread(MPI_Fint required, MPI_Fint *provided)
 {
-    answer(MPI_Init(NULL, NULL), ierr);
+    int level = 0, code = MPI_Init_thread(NULL, NULL, required, &level);
+
+    *provided = level;
+    return code;
 }
 
 FORTRAN(init_thread, INIT_THREAD, (MPI_Fint * required, MPI_Fint *provided, MPI_Fint *ierr),
-        (required, provided, ierr))
-{
-    int level = 0;
+        (required, provided, ierr), init_thread(*required, provided))
 
-    answer(MPI_Init_thread(NULL, NULL, *required, &level), ierr);
-    *provided = level;
-}
-
-FORTRAN(finalize, FINALIZE, (MPI_Fint * ierr), (ierr))
-{
-    answer(MPI_Finalize(), ierr);
-}
+FORTRAN(finalize, FINALIZE, (MPI_Fint * ierr), (ierr), MPI_Finalize())
 
 FORTRAN(allreduce, ALLREDUCE,
         (void *in, void *out, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm,
          MPI_Fint *ierr),
-        (in, out, count, type, op, comm, ierr))
-{
-    answer(MPI_Allreduce(address(in), address(out), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
-                         PMPI_Comm_f2c(*comm)),
-           ierr);
-}
+        (in, out, count, type, op, comm, ierr),
+        MPI_Allreduce(address(in), address(out), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
+                      PMPI_Comm_f2c(*comm)))
 
 FORTRAN(reduce, REDUCE,
         (void *in, void *out, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *root,
          MPI_Fint *comm, MPI_Fint *ierr),
-        (in, out, count, type, op, root, comm, ierr))
-{
-    answer(MPI_Reduce(address(in), address(out), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
-                      *root, PMPI_Comm_f2c(*comm)),
-           ierr);
-}
+        (in, out, count, type, op, root, comm, ierr),
+        MPI_Reduce(address(in), address(out), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), *root,
+                   PMPI_Comm_f2c(*comm)))
 
 FORTRAN(reduce_scatter, REDUCE_SCATTER,
         (void *in, void *out, MPI_Fint *counts, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm,
          MPI_Fint *ierr),
-        (in, out, counts, type, op, comm, ierr))
-{
-    answer(MPI_Reduce_scatter(address(in), address(out), counts, PMPI_Type_f2c(*type),
-                              PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)),
-           ierr);
-}
+        (in, out, counts, type, op, comm, ierr),
+        MPI_Reduce_scatter(address(in), address(out), counts, PMPI_Type_f2c(*type),
+                           PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)))
 
 FORTRAN(reduce_scatter_block, REDUCE_SCATTER_BLOCK,
         (void *in, void *out, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm,
          MPI_Fint *ierr),
-        (in, out, count, type, op, comm, ierr))
-{
-    answer(MPI_Reduce_scatter_block(address(in), address(out), *count, PMPI_Type_f2c(*type),
-                                    PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)),
-           ierr);
-}
+        (in, out, count, type, op, comm, ierr),
+        MPI_Reduce_scatter_block(address(in), address(out), *count, PMPI_Type_f2c(*type),
+                                 PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)))
 
 FORTRAN(bcast, BCAST,
         (void *buffer, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root, MPI_Fint *comm,
          MPI_Fint *ierr),
-        (buffer, count, type, root, comm, ierr))
-{
-    answer(MPI_Bcast(address(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm)),
-           ierr);
-}
+        (buffer, count, type, root, comm, ierr),
+        MPI_Bcast(address(buffer), *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*comm)))
 
 FORTRAN(allgather, ALLGATHER,
         (void *in, MPI_Fint *in_count, MPI_Fint *in_type, void *out, MPI_Fint *out_count,
          MPI_Fint *out_type, MPI_Fint *comm, MPI_Fint *ierr),
-        (in, in_count, in_type, out, out_count, out_type, comm, ierr))
-{
-    answer(MPI_Allgather(address(in), *in_count, PMPI_Type_f2c(*in_type), address(out), *out_count,
-                         PMPI_Type_f2c(*out_type), PMPI_Comm_f2c(*comm)),
-           ierr);
-}
+        (in, in_count, in_type, out, out_count, out_type, comm, ierr),
+        MPI_Allgather(address(in), *in_count, PMPI_Type_f2c(*in_type), address(out), *out_count,
+                      PMPI_Type_f2c(*out_type), PMPI_Comm_f2c(*comm)))
 
 FORTRAN(allgatherv, ALLGATHERV,
         (void *in, MPI_Fint *in_count, MPI_Fint *in_type, void *out, MPI_Fint *counts,
          MPI_Fint *displacements, MPI_Fint *out_type, MPI_Fint *comm, MPI_Fint *ierr),
-        (in, in_count, in_type, out, counts, displacements, out_type, comm, ierr))
-{
-    answer(MPI_Allgatherv(address(in), *in_count, PMPI_Type_f2c(*in_type), address(out), counts,
-                          displacements, PMPI_Type_f2c(*out_type), PMPI_Comm_f2c(*comm)),
-           ierr);
-}
+        (in, in_count, in_type, out, counts, displacements, out_type, comm, ierr),
+        MPI_Allgatherv(address(in), *in_count, PMPI_Type_f2c(*in_type), address(out), counts,
+                       displacements, PMPI_Type_f2c(*out_type), PMPI_Comm_f2c(*comm)))
 
 FORTRAN(alltoall, ALLTOALL,
         (void *in, MPI_Fint *in_count, MPI_Fint *in_type, void *out, MPI_Fint *out_count,
          MPI_Fint *out_type, MPI_Fint *comm, MPI_Fint *ierr),
-        (in, in_count, in_type, out, out_count, out_type, comm, ierr))
-{
-    answer(MPI_Alltoall(address(in), *in_count, PMPI_Type_f2c(*in_type), address(out), *out_count,
-                        PMPI_Type_f2c(*out_type), PMPI_Comm_f2c(*comm)),
-           ierr);
-}
+        (in, in_count, in_type, out, out_count, out_type, comm, ierr),
+        MPI_Alltoall(address(in), *in_count, PMPI_Type_f2c(*in_type), address(out), *out_count,
+                     PMPI_Type_f2c(*out_type), PMPI_Comm_f2c(*comm)))
 
 FORTRAN(alltoallv, ALLTOALLV,
         (void *in, MPI_Fint *in_counts, MPI_Fint *in_displacements, MPI_Fint *in_type, void *out,
          MPI_Fint *out_counts, MPI_Fint *out_displacements, MPI_Fint *out_type, MPI_Fint *comm,
          MPI_Fint *ierr),
         (in, in_counts, in_displacements, in_type, out, out_counts, out_displacements, out_type,
-         comm, ierr))
-{
-    answer(MPI_Alltoallv(address(in), in_counts, in_displacements, PMPI_Type_f2c(*in_type),
-                         address(out), out_counts, out_displacements, PMPI_Type_f2c(*out_type),
-                         PMPI_Comm_f2c(*comm)),
-           ierr);
-}
+         comm, ierr),
+        MPI_Alltoallv(address(in), in_counts, in_displacements, PMPI_Type_f2c(*in_type),
+                      address(out), out_counts, out_displacements, PMPI_Type_f2c(*out_type),
+                      PMPI_Comm_f2c(*comm)))
 
 #endif
 #pragma GCC visibility pop
