@@ -3,7 +3,6 @@
 
 #include "trainer/battery/battery.h"
 
-#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,17 +63,12 @@ static int read_arguments(int argc, char **argv, struct battery *battery)
 /* The ranks of this node. */
 static int make_node_comm(struct battery *battery, struct error *err)
 {
-    MPI_Comm mpi;
-    int node = 0, rv;
+    const struct world *world = &battery->world;
+    int node = 0;
 
-    if (!battery->world.has_mpi)
-        return comm_self(&battery->node, err);
-    while (strcmp(battery->world.names[node], battery->world.names[battery->world.rank]) != 0)
+    while (strcmp(world->names[node], world->names[world->rank]) != 0)
         node++;
-    MPI_Comm_split(MPI_COMM_WORLD, node, battery->world.rank, &mpi);
-    rv = comm_create(mpi, &battery->node, err);
-    MPI_Comm_free(&mpi);
-    return rv;
+    return comm_split(battery->all, node, world->rank, &battery->node, err);
 }
 
 int battery_main(int argc, char **argv)
