@@ -45,11 +45,6 @@ bool background_load_misled(const struct machine *machine)
     return machine->background_load > background_load_max && machine->measured < 2;
 }
 
-bool background_load_is_low(double load)
-{
-    return load < background_load_max;
-}
-
 struct machine background_load_keep_better(struct machine *first, struct machine *second)
 {
     struct machine *better = second->background_load <= first->background_load ? second : first,

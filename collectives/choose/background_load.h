@@ -29,9 +29,6 @@ extern const double background_load_max;
 /* Whether the figures are of a busy machine and were not measured a second time since. */
 bool background_load_misled(const struct machine *machine);
 
-/* Of the load of the last minute, per processor: whether it is worth measuring now. */
-bool background_load_is_low(double load);
-
 /* Which of two measurements of a machine is kept: the one that others disturbed less. Clears the
  * other. It counts as measured twice, so that no third follows. */
 struct machine background_load_keep_better(struct machine *first, struct machine *second);

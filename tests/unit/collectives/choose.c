@@ -970,9 +970,6 @@ static void test_others(void)
 
     ok(background_load_misled(&first), "half of the processors: measured again");
     ok(!background_load_misled(&second), "next to nothing: not");
-    ok(background_load_is_low(0.05) && !background_load_is_low(0.6) &&
-           !background_load_is_low(INFINITY),
-       "... once the machine is quiet");
     add(&first, "ring", 0, 1000, 50);
     add(&second, "ring", 0, 1000, 5);
     first = background_load_keep_better(&first, &second);
