@@ -36,7 +36,7 @@ muster_codec_SOURCES = \
 	collectives/command/muster-codec.c \
 	collectives/command/stream.c collectives/command/stream.h \
 	# end of muster_codec_SOURCES
-muster_codec_LDADD = $(libmustercoll)
+muster_codec_LDADD = $(libmustercoll) lib/libstatistics.a
 
 # what is sent in few bits, and how far it may be off
 collectives_libmustercoll_a_SOURCES += \

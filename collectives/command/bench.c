@@ -9,6 +9,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/read_all.h"
+#include "lib/base/statistics.h"
 
 enum { VALUES_MAX = 256 << 20, ROUNDS_MAX = 1001, ROUNDS_MIN = 5 };
 
@@ -25,19 +26,6 @@ static size_t elements_of(const struct memory *memory, size_t block)
 
     return memory->count - begin < CODEC_BLOCK_ELEMENTS ? memory->count - begin
                                                         : CODEC_BLOCK_ELEMENTS;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *numbers, unsigned count)
-{
-    qsort(numbers, count, sizeof *numbers, compare);
-    return count % 2 ? numbers[count / 2] : (numbers[count / 2 - 1] + numbers[count / 2]) / 2;
 }
 
 static int measure(const struct codec_path *path, double limit_s, struct memory *memory,
@@ -64,8 +52,8 @@ static int measure(const struct codec_path *path, double limit_s, struct memory 
         return error_set(err, "path %s decodes to different values", codec_path_name(path));
     rate->path = codec_path_name(path);
     rate->rounds = rounds;
-    rate->coding_GBps = bytes / median(memory->coding_s, rounds) * 1e-9;
-    rate->decoding_GBps = bytes / median(memory->decoding_s, rounds) * 1e-9;
+    rate->coding_GBps = bytes / statistics_median(memory->coding_s, rounds) * 1e-9;
+    rate->decoding_GBps = bytes / statistics_median(memory->decoding_s, rounds) * 1e-9;
     return 0;
 }
 
