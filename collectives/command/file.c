@@ -130,10 +130,9 @@ static int output_end(const struct file_job *job, const struct stat *like, struc
 static int convert_open(const struct file_job *job, struct stream *stream, const char *input,
                         struct stream_totals *totals, struct error *err)
 {
-    int status = job->action == FILE_ENCODE ? stream_encode(stream, job->type, totals, err)
-                                            : stream_decode(stream, totals, err);
-
-    return status == 0 ? 0 : error_prefix(err, "%s", strcmp(input, "-") == 0 ? "stdin" : input);
+    if (stream_convert(stream, job->action != FILE_ENCODE, job->type, totals, err) == 0)
+        return 0;
+    return error_prefix(err, "%s", strcmp(input, "-") == 0 ? "stdin" : input);
 }
 
 static int convert_to_file(const struct file_job *job, struct stream *stream, const char *input,

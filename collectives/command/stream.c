@@ -154,20 +154,6 @@ static int encode_all(const struct stream *stream, const enum codec_type *type, 
                err);
 }
 
-int stream_encode(const struct stream *stream, const enum codec_type *type,
-                  struct stream_totals *totals, struct error *err)
-{
-    struct work work = {0};
-    int status;
-
-    *totals = (struct stream_totals){0};
-    status = work_create(&work, err);
-    if (status == 0)
-        status = encode_all(stream, type, &work, totals, err);
-    work_destroy(&work);
-    return status;
-}
-
 /* ---------------------------------------------------------------------------------- decoding */
 
 static size_t at_hand(const struct work *work)
@@ -331,7 +317,8 @@ static int decode_all(const struct stream *stream, struct work *work, struct str
     }
 }
 
-int stream_decode(const struct stream *stream, struct stream_totals *totals, struct error *err)
+int stream_convert(const struct stream *stream, bool decodes, const enum codec_type *type,
+                   struct stream_totals *totals, struct error *err)
 {
     struct work work = {0};
     int status;
@@ -339,7 +326,8 @@ int stream_decode(const struct stream *stream, struct stream_totals *totals, str
     *totals = (struct stream_totals){0};
     status = work_create(&work, err);
     if (status == 0)
-        status = decode_all(stream, &work, totals, err);
+        status = decodes ? decode_all(stream, &work, totals, err)
+                         : encode_all(stream, type, &work, totals, err);
     work_destroy(&work);
     return status;
 }

@@ -25,12 +25,10 @@ struct stream {
     void *progress_argument;
 };
 
-/* Codes all that comes. Without a type the one is taken with which the first MiB is shortest. */
-int stream_encode(const struct stream *stream, const enum codec_type *type,
-                  struct stream_totals *totals, struct error *err);
-
-/* Decodes frames until the end; at least one. */
-int stream_decode(const struct stream *stream, struct stream_totals *totals, struct error *err);
+/* Codes all that comes, or decodes frames until the end; at least one. Coding without a type takes
+ * that with which the first MiB is shortest. */
+int stream_convert(const struct stream *stream, bool decodes, const enum codec_type *type,
+                   struct stream_totals *totals, struct error *err);
 
 /* The type whose coding makes the most of these bytes. */
 enum codec_type stream_guess_type(const struct codec_path *path, const uint8_t *bytes, size_t size,
