@@ -6,7 +6,7 @@
 
 static void put_from_root(const struct sharing *s, unsigned k)
 {
-    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
+    struct plan_block some = sharing_piece(s, k);
 
     if (s->shape->rank == s->shape->root)
         plan_copy(s->plan, plan_out(some.offset), sharing_window(s, s->shape->root, k, 0),
@@ -15,7 +15,7 @@ static void put_from_root(const struct sharing *s, unsigned k)
 
 static void take_from_root(const struct sharing *s, unsigned k)
 {
-    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
+    struct plan_block some = sharing_piece(s, k);
 
     if (s->shape->rank == s->shape->root)
         return;
@@ -102,12 +102,14 @@ static struct plan_block block_from(const struct plan_shape *shape, int rank)
     return goes_by_message(shape, block) ? (struct plan_block){0, 0} : block;
 }
 
-static void put_for_each(const struct sharing *s, unsigned k)
+void sharing_put_for_each(const struct sharing *s, unsigned k)
 {
     for (int d = 1; d < s->shape->ranks; d++) {
         int to = sharing_next(s, d);
+        struct plan_block some = plan_block_piece(block_to(s->shape, to), s->each, k);
 
-        sharing_put_piece(s, k, to, block_to(s->shape, to));
+        plan_copy(s->plan, plan_in(some.offset),
+                  sharing_window(s, s->shape->rank, k, (size_t)to * s->each), some.count);
     }
 }
 
@@ -173,7 +175,7 @@ void shared_all_to_all(const struct plan_shape *shape, struct plan *plan)
     size_t greatest = greatest_known(shape);
     struct sharing s = sharing_open(shape, plan, (size_t)shape->ranks * greatest);
 
-    s.put = put_for_each;
+    s.put = sharing_put_for_each;
     s.end = take_each;
     for (int r = 0; r < shape->ranks; r++) {
         unsigned sends = sharing_pieces(block_to(shape, r).count, s.each);

@@ -191,7 +191,7 @@ static struct plan_block part_of(const struct sharing *s, struct plan_block some
 
 static void put_towards_root(const struct sharing *s, unsigned k)
 {
-    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
+    struct plan_block some = sharing_piece(s, k);
 
     for (int d = 1; d < s->shape->ranks && s->shape->rank != s->shape->root; d++) {
         struct plan_block part = part_of(s, some, sharing_next(s, d));
@@ -217,7 +217,7 @@ static void reduce_for_root(const struct sharing *s, unsigned k, struct plan_blo
 
 static void reduce_towards_root(const struct sharing *s, unsigned k)
 {
-    struct plan_block some = plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
+    struct plan_block some = sharing_piece(s, k);
 
     if (s->shape->rank != s->shape->root) {
         reduce_for_root(s, k, some);
@@ -284,16 +284,6 @@ struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape)
 
 /* ------------------------------------------------------------------------------ reduce-scatter */
 
-/* A piece of each other rank's block, in the share that is for that rank. */
-static void put_for_each(const struct sharing *s, unsigned k)
-{
-    for (int d = 1; d < s->shape->ranks; d++) {
-        int to = sharing_next(s, d);
-
-        sharing_put_piece(s, k, to, plan_shape_block(s->shape, to));
-    }
-}
-
 /* The result of a reduce-scatter in place stands where other blocks are until they are put: it
  * waits in scratch, which begins at 0. */
 static void reduce_own(const struct sharing *s, unsigned k)
@@ -316,7 +306,7 @@ void shared_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
         sharing_open(shape, plan, (size_t)shape->ranks * plan_shape_greatest_block(shape));
     size_t count = plan_shape_block(shape, shape->rank).count;
 
-    s.put = put_for_each;
+    s.put = sharing_put_for_each;
     s.end = reduce_own;
     s.rounds = sharing_pieces(plan_shape_greatest_block(shape), s.each);
     if (shape->in_place)

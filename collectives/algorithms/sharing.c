@@ -103,11 +103,3 @@ bool shared_applies(const struct plan_shape *shape)
            shape->topology->has_window && shape->topology->nodes == 1 &&
            (size_t)shape->ranks * shape->element_bytes <= PLAN_WINDOW_BYTES / 2;
 }
-
-void sharing_put_piece(const struct sharing *s, unsigned k, int to, struct plan_block block)
-{
-    struct plan_block some = plan_block_piece(block, s->each, k);
-
-    plan_copy(s->plan, plan_in(some.offset),
-              sharing_window(s, s->shape->rank, k, (size_t)to * s->each), some.count);
-}

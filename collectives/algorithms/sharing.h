@@ -88,7 +88,14 @@ static inline int sharing_next(const struct sharing *s, int distance)
     return (s->shape->rank + distance) % s->shape->ranks;
 }
 
-/* Puts the k-th piece of a block of `in` into the share that is for a rank. */
-void sharing_put_piece(const struct sharing *s, unsigned k, int to, struct plan_block block);
+/* The k-th piece of `half` of a kind's one block. */
+static inline struct plan_block sharing_piece(const struct sharing *s, unsigned k)
+{
+    return plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
+}
+
+/* Puts a piece of each other rank's block, as far as it does not go by message, into the share that
+ * is for that rank. */
+sharing_round_fn sharing_put_for_each;
 
 #endif
