@@ -14,7 +14,7 @@
 
 /* Collectives over MPI's point-to-point messages: algorithms of our own, blocking and not, several
  * at once. All ranks of the communicator start the same calls in the same order; each waits for
- * its own as it likes. Things move in collective_start(), _test(), _wait() and _run().
+ * its own as it likes. Things move in collective_start(), _progress(), _wait() and _run().
  *
  * All ranks get the same bits, whatever the algorithm, for as long as all use the same.
  *
@@ -86,12 +86,10 @@ const struct plan_topology *collective_topology(const struct collective *collect
 int collective_start(struct collective *collective, const struct collective_call *call,
                      struct collective_request **request, struct error *err);
 
-/* 1: the call has ended, the request is gone and *request NULL; 0: not yet; -1: it failed, and the
- * request is gone. Every call moves all that is under way on the collective. A request of NULL has
- * ended. */
-int collective_test(struct collective_request **request, struct error *err);
+/* Moves all that is under way, without waiting: as often as there are calls. */
+void collective_progress(struct collective *collective);
 
-/* Waits for the end. */
+/* Waits for the end; the request is gone then and *request NULL. A request of NULL has ended. */
 int collective_wait(struct collective_request **request, struct error *err);
 
 /* Starts and waits. */

@@ -162,8 +162,19 @@ static struct run *take_run(struct collective *collective, struct cached_plan *c
     return run_create(cached);
 }
 
-void request_give_back(struct collective *collective, struct collective_request *request)
+void request_release(struct collective_request *request)
 {
+    /* where a run has failed a message may still come into its room */
+    bool has_failed = request->run && request->run->has_failed;
+
+    if (request->room) {
+        request->room->is_taken = false;
+        if (request->room->bytes > ROOM_KEPT_BYTES && !has_failed) {
+            free(request->room->memory);
+            request->room->memory = NULL;
+            request->room->bytes = 0;
+        }
+    }
     if (request->run) {
         struct cached_plan *cached = request->run->cached;
 
@@ -171,15 +182,13 @@ void request_give_back(struct collective *collective, struct collective_request 
         cached->spare = request->run;
         cached->users--;
     }
-    if (request->room) {
-        request->room->is_taken = false;
-        /* where a run has failed a message may still come into it */
-        if (request->room->bytes > ROOM_KEPT_BYTES && !(request->run && request->run->has_failed)) {
-            free(request->room->memory);
-            request->room->memory = NULL;
-            request->room->bytes = 0;
-        }
-    }
+    request->room = NULL;
+    request->run = NULL;
+}
+
+void request_give_back(struct collective *collective, struct collective_request *request)
+{
+    request_release(request);
     *request = (struct collective_request){.next = collective->spare};
     collective->spare = request;
 }

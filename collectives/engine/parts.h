@@ -20,7 +20,7 @@ struct room {
 
 struct collective_request {
     struct collective *collective;
-    struct run *run;
+    struct run *run;   /* NULL: it has ended well, and what it needed is free again */
     struct room *room; /* NULL: the plan needs none */
     struct collective_request *next;
 };
@@ -48,7 +48,8 @@ struct collective {
 int request_prepare(struct collective *collective, const struct collective_call *call,
                     struct collective_request **request, struct error *err);
 
-/* The request and all that it holds go back to where they came from. */
+/* All that the request holds goes back to where it came from; and itself. */
+void request_release(struct collective_request *request);
 void request_give_back(struct collective *collective, struct collective_request *request);
 
 #endif

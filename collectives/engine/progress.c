@@ -43,6 +43,11 @@ static void count(const struct collective_request *ended)
     statistics->bytes_coded += ended->run->bytes_coded;
 }
 
+static bool has_ended(const struct collective_request *request)
+{
+    return !request->run || run_has_ended(request->run);
+}
+
 static void retire(struct collective_request *ended)
 {
     struct collective_request **link = &engine.active;
@@ -52,6 +57,8 @@ static void retire(struct collective_request *ended)
     *link = ended->next;
     ended->next = NULL;
     count(ended);
+    if (!ended->run->has_failed) /* else finish() tells how */
+        request_release(ended);
 }
 
 /* is_waiting: somebody is, who has nothing else to do. */
@@ -147,7 +154,7 @@ static int finish(struct collective_request **request, struct error *err)
     struct collective *collective = (*request)->collective;
     int status = 1;
 
-    if ((*request)->run->has_failed)
+    if ((*request)->run && (*request)->run->has_failed)
         status = error_set(err, "%s by %s: %s",
                            collective_kind_name((*request)->run->cached->shape.kind),
                            (*request)->run->cached->algorithm->name, (*request)->run->err.text);
@@ -164,21 +171,17 @@ static void progress(const struct collective *collective)
     PMPI_Iprobe(MPI_ANY_SOURCE, TAGS, collective->comm, &has_come, MPI_STATUS_IGNORE);
 }
 
-int collective_test(struct collective_request **request, struct error *err)
+void collective_progress(struct collective *collective)
 {
-    struct collective *collective;
-    int status = 0;
+    int rounds = 0;
 
-    if (!*request)
-        return 1;
-    collective = (*request)->collective;
     lock(collective);
-    if (!move_all(false) && collective->window)
-        progress(collective);
-    if (run_has_ended((*request)->run))
-        status = finish(request, err);
+    for (const struct collective_request *r = engine.active; r; r = r->next)
+        rounds++;
+    for (; rounds > 0; rounds--)
+        if (!move_all(false) && collective->window)
+            progress(collective);
     unlock(collective);
-    return status;
 }
 
 /* Between two polls of what is under way that found nothing to do. A window tells nothing by
@@ -206,7 +209,7 @@ static int wait_for(struct collective_request **request, struct error *err)
     const struct collective *collective = (*request)->collective;
     unsigned turn = 0;
 
-    while (!run_has_ended((*request)->run)) {
+    while (!has_ended(*request)) {
         if (move_all(true)) {
             turn = 0;
         } else if (collective->may_share || collective->window) {

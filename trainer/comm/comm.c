@@ -20,11 +20,6 @@
 #define ELEMENT_REAL ELEMENT_FP32
 #endif
 
-struct pending {
-    struct collective_request *request; /* NULL: it has ended */
-    struct pending *next;               /* in a list */
-};
-
 /* What was measured, and what was chosen by it: of a communicator and all its parts. */
 struct tuning {
     struct tuned *tuned;
@@ -43,7 +38,6 @@ struct comm {
     struct tuned_comm tuned_comm;         /* with a tuning: the collective is its */
     struct rank_info rank_info;
     struct traffic traffic;
-    struct pending *active, *spare;
     struct channel *channel; /* NULL: none gets on with it */
 };
 
@@ -174,16 +168,6 @@ int comm_split(struct comm *comm, int number, int key, struct comm **part, struc
     return 0;
 }
 
-static void free_list(struct pending *pending)
-{
-    while (pending) {
-        struct pending *next = pending->next;
-
-        free(pending);
-        pending = next;
-    }
-}
-
 void comm_destroy(struct comm *comm)
 {
     if (!comm)
@@ -198,8 +182,6 @@ void comm_destroy(struct comm *comm)
     }
     if (comm->mpi != MPI_COMM_NULL)
         MPI_Comm_free(&comm->mpi);
-    free_list(comm->active);
-    free_list(comm->spare);
     free(comm);
 }
 
@@ -301,25 +283,9 @@ static void choose(struct comm *comm, struct collective_call *call)
                                       wire.lossless_us});
 }
 
-/* Of those that were used before, so that a step after the first allocates nothing. */
-static struct pending *take(struct comm *comm)
-{
-    struct pending *pending = comm->spare;
-
-    if (pending)
-        comm->spare = pending->next;
-    else
-        pending = malloc(sizeof *pending);
-    if (!pending)
-        watch_fault("out of memory");
-    pending->next = comm->active;
-    comm->active = pending;
-    return pending;
-}
-
 /* count: elements of a block. */
-static struct pending *start(struct comm *comm, enum collective_kind kind, const real *in,
-                             size_t count, real *out)
+static struct collective_request *start(struct comm *comm, enum collective_kind kind,
+                                        const real *in, size_t count, real *out)
 {
     struct collective_call call = {.kind = kind,
                                    .type = ELEMENT_REAL,
@@ -328,25 +294,25 @@ static struct pending *start(struct comm *comm, enum collective_kind kind, const
                                    .out = out,
                                    .count = count,
                                    .wire = kind == COLLECTIVE_ALL_GATHER ? WIRE_AS_IS : comm->wire};
-    struct pending *pending = take(comm);
+    struct collective_request *request;
     struct error err;
 
     if (comm->algorithm)
         call.algorithm = algorithm_find(kind, comm->algorithm);
     if (comm->tuning)
         choose(comm, &call);
-    if (collective_start(comm->collective, &call, &pending->request, &err) != 0)
+    if (collective_start(comm->collective, &call, &request, &err) != 0)
         watch_fault("%s", err.text);
-    return pending;
+    return request;
 }
 
-struct pending *comm_start_allreduce(struct comm *comm, real *values, size_t count)
+struct collective_request *comm_start_allreduce(struct comm *comm, real *values, size_t count)
 {
     return comm->collective ? start(comm, COLLECTIVE_ALLREDUCE, values, count, values) : NULL;
 }
 
-struct pending *comm_start_reduce_scatter(struct comm *comm, const real *values, size_t count,
-                                          real *out)
+struct collective_request *comm_start_reduce_scatter(struct comm *comm, const real *values,
+                                                     size_t count, real *out)
 {
     if (comm->collective)
         return start(comm, COLLECTIVE_REDUCE_SCATTER, values, count, out);
@@ -354,8 +320,8 @@ struct pending *comm_start_reduce_scatter(struct comm *comm, const real *values,
     return NULL;
 }
 
-struct pending *comm_start_all_gather(struct comm *comm, const real *part, size_t count,
-                                      real *values)
+struct collective_request *comm_start_all_gather(struct comm *comm, const real *part, size_t count,
+                                                 real *values)
 {
     if (comm->collective)
         return start(comm, COLLECTIVE_ALL_GATHER, part ? part : values, count, values);
@@ -364,35 +330,26 @@ struct pending *comm_start_all_gather(struct comm *comm, const real *part, size_
     return NULL;
 }
 
-void comm_wait(struct comm *comm, struct pending *pending)
+void comm_wait(struct comm *comm, struct collective_request *request)
 {
-    struct pending **link = &comm->active;
     double start_s = clock_s();
     struct error err;
 
-    if (!pending)
+    if (!request)
         return;
     watch_waits_for(STALL_WAIT_ALL);
-    if (collective_wait(&pending->request, &err) != 0)
+    if (collective_wait(&request, &err) != 0)
         watch_fault("%s", err.text);
     watch_step();
     watch_works();
-    while (*link != pending)
-        link = &(*link)->next;
-    *link = pending->next;
-    pending->next = comm->spare;
-    comm->spare = pending;
     comm->traffic.waited_s += clock_s() - start_s;
 }
 
 void comm_progress(struct comm *comm)
 {
-    struct error err;
-
     watch_step();
-    for (struct pending *pending = comm->active; pending; pending = pending->next)
-        if (collective_test(&pending->request, &err) < 0)
-            watch_fault("%s", err.text);
+    if (comm->collective)
+        collective_progress(comm->collective);
     if (comm->channel)
         channel_progress(comm->channel);
 }

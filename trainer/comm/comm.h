@@ -71,20 +71,20 @@ enum { COMM_CHOICES = 32 };
 size_t comm_choices(const struct comm *comm, const struct comm_choice **choices);
 
 /* What is under way; done when comm_wait() has returned for it. */
-struct pending;
+struct collective_request;
 
 /* values (count): the sum over ranks takes their place. */
-struct pending *comm_start_allreduce(struct comm *comm, real *values, size_t count);
+struct collective_request *comm_start_allreduce(struct comm *comm, real *values, size_t count);
 /* values: ranks x count; out (count) becomes the sum of this rank's part. out is none of values. */
-struct pending *comm_start_reduce_scatter(struct comm *comm, const real *values, size_t count,
-                                          real *out);
+struct collective_request *comm_start_reduce_scatter(struct comm *comm, const real *values,
+                                                     size_t count, real *out);
 /* values: ranks x count; this rank's part is there, the others' come. part NULL: this rank's part
  * is in its place in values, else it is taken from there. */
-struct pending *comm_start_all_gather(struct comm *comm, const real *part, size_t count,
-                                      real *values);
+struct collective_request *comm_start_all_gather(struct comm *comm, const real *part, size_t count,
+                                                 real *values);
 
-/* NULL is done already. Takes pending. */
-void comm_wait(struct comm *comm, struct pending *pending);
+/* NULL is done already. Takes the request. */
+void comm_wait(struct comm *comm, struct collective_request *request);
 
 /* Lets what is under way get on; for between pieces of work. With it the transfers of the channel
  * that it carries (channel.h), if any. */

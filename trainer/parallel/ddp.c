@@ -17,7 +17,7 @@ struct ddp {
     real *parameters, *gradients, *first_moments, *second_moments; /* unit after unit */
     size_t bucket;                                                 /* elements */
     size_t unsent; /* gradients before this one are still to be sent off */
-    struct pending **sums;
+    struct collective_request **sums;
     size_t sum_count;
 };
 
@@ -107,7 +107,7 @@ static int create(const struct strategy *strategy, const struct shard_options *o
         destroy(&made->shard);
         return -1;
     }
-    made->sums = calloc(made->count / made->bucket + 2, sizeof(struct pending *));
+    made->sums = calloc(made->count / made->bucket + 2, sizeof(struct collective_request *));
     if (!made->sums) {
         destroy(&made->shard);
         return error_set(err, "%s: %m", strategy->name);

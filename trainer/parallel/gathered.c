@@ -8,7 +8,7 @@
 struct use {
     int unit;
     int slot; /* -1: not begun, or released */
-    struct pending *pending;
+    struct collective_request *pending;
 };
 
 struct gathered {

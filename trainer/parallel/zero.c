@@ -16,7 +16,7 @@ enum { SCATTERING = 2 }; /* reductions under way at once, each with room of its 
 
 /* Room for a unit's whole gradient (levels 2, 3), or for the part that comes out (level 1). */
 struct scatter {
-    struct pending *pending;
+    struct collective_request *pending;
     int unit; /* -1: none */
     real *room;
 };
@@ -31,9 +31,9 @@ struct zero {
     real *first_moments, *second_moments; /* parts */
     real *ends;                           /* whole gradient of unit 0; levels 2, 3 */
     struct scatter scatters[SCATTERING];
-    int next;                  /* the scatter whose turn it is */
-    struct gathered *gathered; /* level 3 */
-    struct pending **gathers;  /* of unit u's parameters after an update; levels 1, 2 */
+    int next;                            /* the scatter whose turn it is */
+    struct gathered *gathered;           /* level 3 */
+    struct collective_request **gathers; /* of unit u's parameters after an update; levels 1, 2 */
 };
 
 static size_t part_size(const struct zero *zero, int unit)
@@ -232,7 +232,7 @@ static int create_level(int level, const struct strategy *strategy,
 
     if (!made || !(made->whole_at = calloc(units + 1, sizeof *made->whole_at)) ||
         !(made->part_at = calloc(units + 1, sizeof *made->part_at)) ||
-        !(made->gathers = calloc(units, sizeof(struct pending *)))) {
+        !(made->gathers = calloc(units, sizeof(struct collective_request *)))) {
         error_set(err, "%s: %m", strategy->name);
         destroy(made ? &made->shard : NULL);
         return -1;
