@@ -48,33 +48,23 @@ struct collective_call {
     const size_t *counts, *offsets, *send_counts, *send_offsets;
     int root;
 
-    const struct algorithm *algorithm; /* one of algorithms[], of this kind; NULL: chosen */
-    size_t segment_bytes;              /* 0: chosen */
+    const struct algorithm *algorithm; /* of this kind; NULL: algorithm_default() */
+    size_t segment_bytes;              /* 0: algorithm_default_segment() */
     /* How numbers travel. Lossy formats: fp32 alone; added up in fp32, all ranks get the same bits.
      * A number is rounded once per hop, and once more in the result; by "direct" once in all on its
      * way in. Lossless: fp32, bf16, fp16. */
     enum wire_format wire;
 };
 
-struct collective_options {
-    /* Chooses where a call does not say: one of algorithms[] that applies to the shape, and where
-     * the call says no segment, shape->segment, in elements. All ranks must choose the same. What
-     * was chosen for a call holds for further ones like it. NULL: algorithm_default(). */
-    const struct algorithm *(*choose)(void *context, struct plan_shape *shape,
-                                      enum element_type type);
-    void *context;
-
-    const int *ring; /* [ranks], the order of ranks in rings, copied; NULL: as they are numbered */
-};
-
 /* A communicator of all ranks of comm, or of those on this node, in their order. An MPI error code,
  * of which comm's own error handler is not told: it is the program's. */
 int collective_split(MPI_Comm comm, bool is_of_node, MPI_Comm *made);
 
-/* All ranks of comm call it. They get a communicator of their own; comm may be freed. options: NULL
- * for none. -1: out of memory, or the ring lacks a rank. */
-int collective_create(MPI_Comm comm, const struct collective_options *options,
-                      struct collective **collective, struct error *err);
+/* All ranks of comm call it. They get a communicator of their own; comm may be freed. ring:
+ * [ranks], copied, their order in rings; NULL: as they are numbered. -1: out of memory, or the ring
+ * lacks a rank. */
+int collective_create(MPI_Comm comm, const int *ring, struct collective **collective,
+                      struct error *err);
 
 /* All ranks, with nothing under way. NULL is fine. */
 void collective_destroy(struct collective *collective);

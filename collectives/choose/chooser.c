@@ -384,18 +384,6 @@ struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *sha
     return choice;
 }
 
-const struct algorithm *chooser_choose(void *context, struct plan_shape *shape,
-                                       enum element_type type)
-{
-    struct choice choice = chooser_pick(context, shape, type);
-
-    if (choice.algorithm == NULL) /* MPI's own is not for who asks here */
-        return algorithm_default(shape);
-    if (shape->segment == 0)
-        shape->segment = choice.segment_bytes / shape->element_bytes;
-    return choice.algorithm;
-}
-
 /* ----------------------------------------------------------------------------------- explaining */
 
 void chooser_explain(struct chooser *chooser, const struct plan_shape *shape,

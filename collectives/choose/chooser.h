@@ -98,11 +98,6 @@ struct choice chooser_pick_wire(struct chooser *chooser, const struct plan_shape
 void chooser_explain_wire(const struct plan_shape *shape, const struct choice *choice,
                           const struct wire_choice *wire, FILE *stream);
 
-/* For struct collective_options' choose(): chooser_pick(), with the segment put into the shape
- * where it has none; where MPI's own is forced, algorithm_default(). */
-const struct algorithm *chooser_choose(void *chooser, struct plan_shape *shape,
-                                       enum element_type type);
-
 /* Bytes of all blocks together, as collective_kind_factor() counts. */
 size_t chooser_bytes(const struct plan_shape *shape);
 

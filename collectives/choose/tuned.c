@@ -340,7 +340,6 @@ void tuned_destroy(struct tuned *tuned)
 int tuned_comm_create(const struct tuned *tuned, MPI_Comm comm, struct tuned_comm *tuned_comm,
                       struct error *err)
 {
-    struct collective_options options = {.choose = chooser_choose};
     int status = 0;
 
     memset(tuned_comm, 0, sizeof *tuned_comm);
@@ -356,11 +355,9 @@ int tuned_comm_create(const struct tuned *tuned, MPI_Comm comm, struct tuned_com
             chooser_keep_order(tuned_comm->chooser);
         status = chooser_force(tuned_comm->chooser, tuned->force, err);
     }
-    if (status == 0) {
-        options.context = tuned_comm->chooser;
-        options.ring = chooser_topology(tuned_comm->chooser)->ring;
-        status = collective_create(comm, &options, &tuned_comm->collective, err);
-    }
+    if (status == 0)
+        status = collective_create(comm, chooser_topology(tuned_comm->chooser)->ring,
+                                   &tuned_comm->collective, err);
     if (status == 0)
         chooser_allow_window(tuned_comm->chooser, collective_topology(tuned_comm->collective));
     if (status < 0)

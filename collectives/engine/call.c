@@ -64,20 +64,12 @@ static int shape_of(const struct collective *collective, const struct collective
     return 0;
 }
 
-static const struct algorithm *algorithm_of(const struct collective *collective,
-                                            const struct collective_call *call,
+static const struct algorithm *algorithm_of(const struct collective_call *call,
                                             struct plan_shape *shape, struct error *err)
 {
-    const struct algorithm *algorithm = call->algorithm;
+    const struct algorithm *algorithm =
+        call->algorithm ? call->algorithm : algorithm_default(shape);
 
-    if (!algorithm && collective->options.choose)
-        algorithm = collective->options.choose(collective->options.context, shape, call->type);
-    else if (!algorithm)
-        algorithm = algorithm_default(shape);
-    if (!algorithm) {
-        error_set(err, "%s: no algorithm chosen", collective_kind_name(call->kind));
-        return NULL;
-    }
     if (!algorithm_applies(algorithm, shape)) {
         error_set(err, "%s: %s does not support this call", collective_kind_name(call->kind),
                   algorithm->name);
@@ -97,7 +89,7 @@ const struct algorithm *collective_algorithm(struct collective *collective,
 
     if (shape_of(collective, call, &shape, err) < 0)
         return NULL;
-    algorithm = algorithm_of(collective, call, &shape, err);
+    algorithm = algorithm_of(call, &shape, err);
     if (algorithm && segment_bytes)
         *segment_bytes = shape.segment * shape.element_bytes;
     return algorithm;
@@ -206,7 +198,7 @@ static struct cached_plan *find_plan(struct collective *collective,
         return cached;
     if (shape_of(collective, call, &shape, err) < 0)
         return NULL;
-    algorithm = algorithm_of(collective, call, &shape, err);
+    algorithm = algorithm_of(call, &shape, err);
     if (!algorithm)
         return NULL;
     collective->statistics.allocations++;

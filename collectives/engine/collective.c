@@ -86,8 +86,7 @@ int collective_split(MPI_Comm comm, bool is_of_node, MPI_Comm *made)
     return code;
 }
 
-int collective_create(MPI_Comm comm, const struct collective_options *options,
-                      struct collective **out, struct error *err)
+int collective_create(MPI_Comm comm, const int *ring, struct collective **out, struct error *err)
 {
     struct collective *collective = calloc(1, sizeof *collective);
     int status = 0, provided = MPI_THREAD_SINGLE;
@@ -96,8 +95,6 @@ int collective_create(MPI_Comm comm, const struct collective_options *options,
         return error_set(err, "out of memory for collectives");
     PMPI_Query_thread(&provided);
     collective->may_share = provided == MPI_THREAD_MULTIPLE;
-    if (options)
-        collective->options = *options;
     PMPI_Comm_rank(comm, &collective->rank);
     /* not a duplicate, which copies the program's attributes by its own functions */
     if (collective_split(comm, false, &collective->comm) != MPI_SUCCESS) {
@@ -115,8 +112,8 @@ int collective_create(MPI_Comm comm, const struct collective_options *options,
         collective->topology.node_of_rank = collective->node_of_rank;
         if (find_nodes(collective) != MPI_SUCCESS)
             status = error_set(err, "cannot determine which ranks share a node");
-        else if (options && options->ring)
-            status = copy_ring(collective, options->ring, err);
+        else if (ring)
+            status = copy_ring(collective, ring, err);
         status = agreed(collective, status, err);
     }
     if (status == 0 && collective->topology.nodes == 1 && collective->ranks > 1) {

@@ -28,7 +28,6 @@ struct collective_request {
 struct collective {
     MPI_Comm comm;
     int rank, ranks;
-    struct collective_options options;
     struct plan_topology topology;
     int *node_of_rank, *ring; /* topology's */
     bool may_share;           /* threads may call MPI at once: none may hold the lock in a wait */

@@ -478,7 +478,6 @@ static void test_wires(struct collective *collective, const struct algorithm *al
 /* A ring in another order. */
 static void test_ring_order(struct buffers *buffers)
 {
-    struct collective_options options = {0};
     struct collective *collective;
     struct error err = {""};
     int *order = malloc((size_t)ranks * sizeof *order);
@@ -486,8 +485,7 @@ static void test_ring_order(struct buffers *buffers)
 
     for (int i = 0; i < ranks; i++)
         order[i] = (i * 2 < ranks) ? 2 * i : 2 * (i - (ranks + 1) / 2) + 1;
-    options.ring = order;
-    held = collective_create(MPI_COMM_WORLD, &options, &collective, &err) == 0;
+    held = collective_create(MPI_COMM_WORLD, order, &collective, &err) == 0;
     for (const struct algorithm *a = algorithms; a->name && held; a++)
         if (strcmp(a->name, "ring") == 0) {
             struct collective_call call = {.kind = a->kind,
@@ -503,7 +501,7 @@ static void test_ring_order(struct buffers *buffers)
     check(held, "rings in an order of their own", NULL);
     order[0] = order[ranks - 1];
     if (ranks > 1)
-        check(collective_create(MPI_COMM_WORLD, &options, &collective, &err) < 0,
+        check(collective_create(MPI_COMM_WORLD, order, &collective, &err) < 0,
               "an order that lacks a rank is refused", NULL);
     free(order);
 }
