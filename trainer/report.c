@@ -226,8 +226,9 @@ static void report_traffic(const struct training *training, const struct world *
 {
     const struct shard *shard = training->shard;
     const struct shard_bytes *bytes = &shard->bytes;
+    double each_bytes = (double)training->parameter_count * sizeof(real);
     double formula =
-        shard->strategy->formula((double)training->parameter_count, world->ranks) / 1e6;
+        each_bytes * (shard->strategy->whole + (double)shard->strategy->parts / world->ranks) / 1e6;
 
     if (training->options->is_json) {
         print_record("state", "rank 0", (double)bytes->state / 1e6, "MB");
@@ -240,8 +241,7 @@ static void report_traffic(const struct training *training, const struct world *
            (double)bytes->state / 1e6, formula, (double)bytes->working / 1e6,
            (double)pipeline_activation_bytes(training->pipeline) / 1e6);
     printf("sent per rank and step: %.3f MB (formula %.3f)\n", (double)last->sent_bytes / 1e6,
-           shard->strategy->passes * (double)training->parameter_count * sizeof(real) / 1e6 *
-               (world->ranks - 1) / world->ranks);
+           shard->strategy->passes * each_bytes / 1e6 * (world->ranks - 1) / world->ranks);
     if (bytes->gathered_peak > 0)
         printf("gathered: at most %.3f MB at a time; largest unit %.3f MB\n",
                (double)bytes->gathered_peak / 1e6, (double)bytes->largest_unit / 1e6);

@@ -224,16 +224,9 @@ static void restored(struct shard *shard)
     (void)shard; /* each rank has read all of it */
 }
 
-static double formula(double count, int ranks)
-{
-    (void)ranks;
-    return 4 * sizeof(real) * count;
-}
-
 #define OPERATIONS                                                                                 \
     .create = create, .destroy = destroy, .draw = draw, .begin = begin, .finish = finish,          \
-    .squares = squares, .update = update, .pieces = pieces, .restored = restored,                  \
-    .formula = formula
+    .squares = squares, .update = update, .pieces = pieces, .restored = restored, .whole = 4
 
 const struct strategy strategy_ddp = {
     .name = "ddp",

@@ -55,6 +55,8 @@ struct strategy {
     bool
         is_replicated; /* each rank trains by itself on whole batches: a communicator of one each */
     bool is_piecewise; /* does not hold a stage, nor gradients over several microbatches */
+    int level;         /* ZeRO's */
+    int whole, parts;  /* of the state's arrays, each as large as the parameters: 4 in all */
 
     /* Takes memory; draw() is to follow. Returns 0, or -1 with err. comm must live as long. */
     int (*create)(const struct strategy *strategy, const struct shard_options *options,
@@ -84,8 +86,6 @@ struct strategy {
     /* After they were read. */
     void (*restored)(struct shard *shard);
 
-    /* Bytes of state by the formula above, for the parameters of a stage. */
-    double (*formula)(double parameters, int ranks);
     /* Times that each parameter is summed or spread in a step: a rank sends (N - 1) / N of so many
      * parameters. */
     int passes;

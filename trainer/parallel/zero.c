@@ -223,9 +223,8 @@ static int take_memory(struct zero *zero, struct error *err)
                            &zero->shard.bytes, &zero->gathered, err);
 }
 
-static int create_level(int level, const struct strategy *strategy,
-                        const struct shard_options *options, struct comm *comm,
-                        struct shard **shard, struct error *err)
+static int create(const struct strategy *strategy, const struct shard_options *options,
+                  struct comm *comm, struct shard **shard, struct error *err)
 {
     struct zero *made = calloc(1, sizeof *made);
     size_t units = (size_t)shape_units(options->shape);
@@ -241,7 +240,7 @@ static int create_level(int level, const struct strategy *strategy,
     made->shard.comm = comm;
     made->shard.options = *options;
     made->shard.store = (struct store){parameters, release, gradients, complete, progress, made};
-    made->level = level;
+    made->level = strategy->level;
     made->units = (int)units;
     lay_out(made);
     if (take_memory(made, err) != 0) {
@@ -357,33 +356,15 @@ static void restored(struct shard *shard)
         spread(zero, unit);
 }
 
-static double formula1(double count, int ranks)
-{
-    return sizeof(real) * count * (2 + 2.0 / ranks);
-}
-
-static double formula2(double count, int ranks)
-{
-    return sizeof(real) * count * (1 + 3.0 / ranks);
-}
-
-static double formula3(double count, int ranks)
-{
-    return sizeof(real) * count * 4.0 / ranks;
-}
-
 #define STRATEGY(number, text)                                                                     \
-    static int create##number(const struct strategy *strategy,                                     \
-                              const struct shard_options *options, struct comm *comm,              \
-                              struct shard **shard, struct error *err)                             \
-    {                                                                                              \
-        return create_level(number, strategy, options, comm, shard, err);                          \
-    }                                                                                              \
     const struct strategy strategy_zero##number = {                                                \
         .name = "zero" #number,                                                                    \
         .summary = text,                                                                           \
         .is_piecewise = true,                                                                      \
-        .create = create##number,                                                                  \
+        .level = number,                                                                           \
+        .whole = 3 - number,                                                                       \
+        .parts = 1 + number,                                                                       \
+        .create = create,                                                                          \
         .destroy = destroy,                                                                        \
         .draw = draw,                                                                              \
         .begin = begin,                                                                            \
@@ -392,7 +373,6 @@ static double formula3(double count, int ranks)
         .update = update,                                                                          \
         .pieces = pieces,                                                                          \
         .restored = restored,                                                                      \
-        .formula = formula##number,                                                                \
         .passes = number < 3 ? 2 : 3,                                                              \
     }
 
