@@ -45,9 +45,8 @@ static void print_error(const struct error *err)
         fprintf(stderr, "muster-train: %s\n", err->text);
 }
 
-static void complain(void *context, const char *line)
+static void complain(const char *line)
 {
-    (void)context;
     fprintf(stderr, "muster-train: %s; trying the previous checkpoint\n", line);
 }
 
@@ -73,7 +72,7 @@ static int resume(struct training *training, struct saver **saver)
     if (rv == 0) {
         strategy->pieces(training->shard, true, pieces);
         found = checkpoint_read(options->checkpoint, &problem, training->comm, pieces, wanted,
-                                &training->step, complain, NULL, &err);
+                                &training->step, complain, &err);
         rv = found < 0 ? -1 : 0;
     }
     free(pieces);

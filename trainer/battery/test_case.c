@@ -80,9 +80,8 @@ static int run_steps(struct training *training, long until, struct case_outcome 
     return 0;
 }
 
-static void ignore(void *context, const char *line)
+static void ignore(const char *line)
 {
-    (void)context;
     (void)line;
 }
 
@@ -98,8 +97,7 @@ static int store(struct training *training, const char *directory, bool loads, s
 
     shard->strategy->pieces(shard, loads, &piece);
     if (loads) {
-        rv = checkpoint_read(directory, &problem, training->comm, &piece, 1, &step, ignore, NULL,
-                             err);
+        rv = checkpoint_read(directory, &problem, training->comm, &piece, 1, &step, ignore, err);
         if (rv == 0)
             error_set(err, "%s: the written checkpoint is incomplete", directory);
         training->step = step;

@@ -443,8 +443,7 @@ static long agree_on_steps(struct comm *comm, const char *directory, long **step
 
 int checkpoint_read(const char *directory, const struct checkpoint_problem *problem,
                     struct comm *comm, const struct checkpoint_state *pieces, size_t piece_count,
-                    long *step, void (*complain)(void *context, const char *line), void *context,
-                    struct error *err)
+                    long *step, void (*complain)(const char *line), struct error *err)
 {
     long *steps, count = agree_on_steps(comm, directory, &steps, err);
     int rv = count < 0 ? -1 : 0;
@@ -460,7 +459,7 @@ int checkpoint_read(const char *directory, const struct checkpoint_problem *prob
             read_one(path, problem, steps[i], comm_rank_info(comm), pieces, piece_count, &wrong),
             &first);
         if (rv == 0 && first == comm_rank_info(comm).rank)
-            complain(context, wrong.text);
+            complain(wrong.text);
         else if (rv < 0)
             *err = wrong;
         else if (rv > 0)

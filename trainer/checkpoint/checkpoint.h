@@ -63,14 +63,13 @@ void checkpoint_prune(const char *directory, long step, int keep);
 
 /* Reads pieces of the newest checkpoint that is whole; collective over the communicator, whose
  * ranks share the work of checking. One that is not whole is told to complain on one of the ranks
- * that see it (with context; "PATH: what is wrong") and the one before it is tried. Returns 1 with
+ * that see it ("PATH: what is wrong") and the one before it is tried. Returns 1 with
  * *step; 0 when the directory has none that is whole, or is not there; -1 with err when the newest
  * whole one is of another problem, or the directory cannot be listed: the same on all ranks. The
  * arrays are good only for 1.
  */
 int checkpoint_read(const char *directory, const struct checkpoint_problem *problem,
                     struct comm *comm, const struct checkpoint_state *pieces, size_t piece_count,
-                    long *step, void (*complain)(void *context, const char *line), void *context,
-                    struct error *err);
+                    long *step, void (*complain)(const char *line), struct error *err);
 
 #endif

@@ -85,11 +85,10 @@ static void write_step(long step, int keep)
         tap_diag("%s", err.text);
 }
 
-static void complain(void *context, const char *line)
+static void complain(const char *line)
 {
     size_t length = strlen(complaints);
 
-    (void)context;
     snprintf(complaints + length, sizeof complaints - length, "%s\n", line);
 }
 
@@ -102,7 +101,7 @@ static void read_step(size_t first, size_t count, long expected)
     int rv;
 
     complaints[0] = '\0';
-    rv = checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, NULL, &err);
+    rv = checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, &err);
     if (!is_int(rv, expected >= 0, "a checkpoint is %s", expected >= 0 ? "found" : "not found"))
         tap_diag("%s", err.text);
     if (expected >= 0) {
@@ -229,7 +228,7 @@ static void every_cut_of_a_manifest_is_seen(void)
 
         if (ftruncate(fd, size) != 0)
             break;
-        checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, NULL, &err);
+        checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, &err);
         seen += step == 20;
         free_state(&state);
         if (pwrite(fd, text, (size_t)status.st_size, 0) != status.st_size)
@@ -248,13 +247,13 @@ static void other_problems_are_refused(void)
     long step = -1;
 
     other.batch = 4;
-    is_int(checkpoint_read(directory, &other, alone, &state, 1, &step, complain, NULL, &err), -1,
+    is_int(checkpoint_read(directory, &other, alone, &state, 1, &step, complain, &err), -1,
            "another batch is refused");
     has_str(err.text, "step-000000040: was written with --batch=3, this run has --batch=4",
             "... with both");
     other = problem;
     other.is_batch_fixed = false;
-    is_int(checkpoint_read(directory, &other, alone, &state, 1, &step, complain, NULL, &err), -1,
+    is_int(checkpoint_read(directory, &other, alone, &state, 1, &step, complain, &err), -1,
            "so is another use of the data");
     has_str(err.text, "was written with --fixed-batch, this run is without", "... in words");
     free_state(&state);
@@ -345,7 +344,7 @@ static void long_manifests_are_read(void)
     is_int(checkpoint_commit(directory, &manifest, 3, &err), 0, "... are written");
     is_int(stat(path_of("step-000001000/manifest"), &status), 0, "... to a manifest");
     ok(status.st_size > 8 << 20, "... of %ld bytes", (long)status.st_size);
-    is_int(checkpoint_read(directory, &large, alone, &wanted, 1, &step, complain, NULL, &err), 1,
+    is_int(checkpoint_read(directory, &large, alone, &wanted, 1, &step, complain, &err), 1,
            "... which is read");
     is_int(step, 1000, "... as that of its step");
     manifest_clear(&manifest);
