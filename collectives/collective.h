@@ -86,6 +86,10 @@ int collective_wait(struct collective_request **request, struct error *err);
 int collective_run(struct collective *collective, const struct collective_call *call,
                    struct error *err);
 
+/* What the call asks for, as a shape; -1: it makes no sense. */
+int collective_shape(const struct collective *collective, const struct collective_call *call,
+                     struct plan_shape *shape, struct error *err);
+
 /* What the call would use: the algorithm and the segment in bytes. NULL: the call makes no sense.
  */
 const struct algorithm *collective_algorithm(struct collective *collective,

@@ -15,9 +15,8 @@ static bool is_in_place(const struct collective *collective, const struct collec
            (call->kind != COLLECTIVE_REDUCE || collective->rank == call->root);
 }
 
-/* What the call asks for, as a shape; -1: it makes no sense. */
-static int shape_of(const struct collective *collective, const struct collective_call *call,
-                    struct plan_shape *shape, struct error *err)
+int collective_shape(const struct collective *collective, const struct collective_call *call,
+                     struct plan_shape *shape, struct error *err)
 {
     bool has_root = collective_kind_has_root(call->kind);
 
@@ -87,7 +86,7 @@ const struct algorithm *collective_algorithm(struct collective *collective,
     const struct algorithm *algorithm;
     struct plan_shape shape;
 
-    if (shape_of(collective, call, &shape, err) < 0)
+    if (collective_shape(collective, call, &shape, err) < 0)
         return NULL;
     algorithm = algorithm_of(call, &shape, err);
     if (algorithm && segment_bytes)
@@ -196,7 +195,7 @@ static struct cached_plan *find_plan(struct collective *collective,
 
     if (cached)
         return cached;
-    if (shape_of(collective, call, &shape, err) < 0)
+    if (collective_shape(collective, call, &shape, err) < 0)
         return NULL;
     algorithm = algorithm_of(call, &shape, err);
     if (!algorithm)

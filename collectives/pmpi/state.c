@@ -375,26 +375,17 @@ static bool is_as_last(const struct state_chosen *last, const struct collective_
 static void choose(const struct state_comm *comm, const struct collective_call *call,
                    struct state_chosen *chosen)
 {
-    struct plan_shape shape = {
-        .kind = call->kind,
-        .op = call->op,
-        .element_bytes = element_bytes(call->type),
-        .rank = comm->rank,
-        .ranks = comm->ranks,
-        .root = call->root,
-        .count = call->count,
-        .counts = call->counts,
-        .offsets = call->offsets,
-        .send_counts = call->send_counts,
-        .send_offsets = call->send_offsets,
-        .in_place = call->in == call->out,
-        .topology = chooser_topology(comm->tuned.chooser),
-    };
+    struct chooser *chooser = comm->tuned.chooser;
     struct wire_choice wire = {.wire = call->wire};
-    struct choice choice = state.chooses_wire
-                               ? chooser_pick_wire(comm->tuned.chooser, &shape, call->type, &wire)
-                               : chooser_pick(comm->tuned.chooser, &shape, call->type);
+    struct plan_shape shape;
+    struct choice choice;
 
+    *chosen = (struct state_chosen){.algorithm = NULL};
+    if (collective_shape(comm->tuned.collective, call, &shape, NULL) < 0)
+        return;
+    shape.topology = chooser_topology(chooser);
+    choice = state.chooses_wire ? chooser_pick_wire(chooser, &shape, call->type, &wire)
+                                : chooser_pick(chooser, &shape, call->type);
     *chosen = (struct state_chosen){*call, choice.algorithm, choice.segment_bytes, wire.wire,
                                     chooser_bytes(&shape)};
 }

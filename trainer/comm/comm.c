@@ -246,18 +246,15 @@ static void note_choice(struct tuning *tuning, const struct comm_choice *choice)
 static void choose(struct comm *comm, struct collective_call *call)
 {
     struct chooser *chooser = comm->tuned_comm.chooser;
-    struct plan_shape shape = {.kind = call->kind,
-                               .op = call->op,
-                               .element_bytes = sizeof(real),
-                               .rank = comm->rank_info.rank,
-                               .ranks = comm->rank_info.ranks,
-                               .count = call->count,
-                               .wire = call->wire,
-                               .topology = chooser_topology(chooser)};
+    struct plan_shape shape;
     bool may_code = comm->chooses_wire && call->kind != COLLECTIVE_ALL_GATHER, is_both = false;
     const struct algorithm *algorithm;
     struct wire_choice wire;
+    struct error err;
 
+    if (collective_shape(comm->collective, call, &shape, &err) < 0)
+        watch_fault("%s", err.text);
+    shape.topology = chooser_topology(chooser);
     if (call->algorithm) {
         algorithm = call->algorithm;
     } else if (comm->chooses_algorithm) {
