@@ -40,7 +40,7 @@ static void cached_destroy(struct cached_plan *cached)
         struct run *run = cached->spare;
 
         cached->spare = run->next;
-        run_destroy(run);
+        free(run);
     }
     free(cached);
 }

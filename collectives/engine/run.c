@@ -22,11 +22,6 @@ struct run *run_create(struct cached_plan *cached)
     return run;
 }
 
-void run_destroy(struct run *run)
-{
-    free(run);
-}
-
 void run_begin(struct run *run)
 {
     const struct plan *plan = &run->cached->plan;

@@ -39,9 +39,8 @@ struct run {
     struct run *next; /* of a list */
 };
 
-/* NULL: out of memory. */
+/* To be freed. NULL: out of memory. */
 struct run *run_create(struct cached_plan *cached);
-void run_destroy(struct run *run);
 
 /* To the beginning. The caller has set what stands before has_entered. */
 void run_begin(struct run *run);
