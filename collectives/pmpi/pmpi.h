@@ -13,6 +13,7 @@
 #pragma GCC visibility pop
 
 #include "collectives/pmpi/state.h"
+#include "collectives/pmpi/summary.h"
 
 /* Of state_memory(): what goes in and out where the program's own buffers cannot be used, and sizes
  * for each rank. */
@@ -46,7 +47,7 @@ static inline size_t *pmpi_counts(int number)
         begin_s = state_has_summary() ? PMPI_Wtime() : 0;                                          \
         code = mpi;                                                                                \
         if (state_has_summary())                                                                   \
-            state_count_mpi(kind, bytes, PMPI_Wtime() - begin_s);                                  \
+            summary_count(kind, MACHINE_MPI, bytes, PMPI_Wtime() - begin_s);                       \
         return code;                                                                               \
     } while (0)
 

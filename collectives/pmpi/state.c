@@ -419,11 +419,6 @@ bool state_has_summary(void)
     return state.has_summary;
 }
 
-void state_count_mpi(enum collective_kind kind, size_t bytes, double time_s)
-{
-    summary_count(kind, MACHINE_MPI, bytes, time_s);
-}
-
 /* -------------------------------------------------------------------------------------- memory */
 
 enum { BUFFERS = 3, BUFFER_KEPT_BYTES = 64 << 20 };

@@ -60,8 +60,7 @@ void *state_memory(int buffer, size_t bytes);
  * where that failed a message may still come into it. */
 void state_memory_trim(int code);
 
-/* For the summary: a collective that MPI did, and how long it took. */
-void state_count_mpi(enum collective_kind kind, size_t bytes, double time_s);
+/* Whether collectives are counted, those too that MPI does. */
 bool state_has_summary(void);
 
 #endif
