@@ -15,7 +15,6 @@
 #include "lib/constants/trainer_constants.h"
 #include "lib/slurm/own_name.h"
 #include "lib/base/privileges.h"
-#include "trainer/compute/compute.h"
 #include "validate/harness/launcher.h"
 #include "validate/harness/output.h"
 #include "validate/harness/program.h"
@@ -186,7 +185,7 @@ void world_set_threads(const struct world *world, int threads)
         threads =
             omp_get_num_procs() > world->local_ranks ? omp_get_num_procs() / world->local_ranks : 1;
     if (threads > 0)
-        compute_threads(threads);
+        omp_set_num_threads(threads);
 }
 
 int world_comm(const struct world *world, struct comm **comm, struct error *err)

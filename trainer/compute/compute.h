@@ -86,15 +86,12 @@ struct compute {
 };
 
 /* All in `real`: matrix products by the libraries (of floats oneDNN, where built with it, else the
- * BLAS library), the rest here; threads by OpenMP. */
+ * BLAS library), the rest here; as many threads as OpenMP says. */
 extern const struct compute compute_cpu;
 
 /* Activations in bfloat16 (8 bits of significand, the range of float): weights are rounded to it as
  * they are used, sums made in float. Matrix products by oneDNN, on AMX or AVX-512, whichever the
  * processor has. NULL with err: not built with oneDNN, or no such processor. */
 const struct compute *compute_bf16(struct error *err);
-
-/* How many threads both use; to be called before their first use. */
-void compute_threads(int threads);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "trainer/compute/cpu.h"
 
-#include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +13,6 @@ const struct compute compute_cpu = {.precision = sizeof(real) == sizeof(float) ?
                                     .element_bytes = sizeof(real),
                                     LINEAR_FUNCTIONS(COMPUTE_MEMBER, cpu)
                                         CPU_FUNCTIONS(COMPUTE_MEMBER)};
-
-void compute_threads(int threads)
-{
-    omp_set_num_threads(threads);
-}
 
 /* Gives a room of a thread back when OpenMP ends the thread. */
 static pthread_key_t room_keys[CPU_ROOMS];

@@ -140,7 +140,7 @@ static void threads_change_nothing(void)
         struct training training;
         struct error err;
 
-        compute_threads(threads);
+        omp_set_num_threads(threads);
         start(&options, &training);
         for (int step = 0; step < 2; step++)
             take_step(&training, &result, &err);
@@ -156,7 +156,7 @@ static void threads_change_nothing(void)
         training_clear(&training);
     }
     free(expected);
-    compute_threads(omp_get_num_procs());
+    omp_set_num_threads(omp_get_num_procs());
 }
 
 static void weights_that_are_no_numbers_stop(void)
