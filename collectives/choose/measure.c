@@ -191,41 +191,32 @@ static void decode(void *context, int times)
 
 /* Sums of twelve that are spread evenly, which is near enough to a normal distribution for
  * exponents. */
-static float next_normal(uint64_t *state)
-{
-    float value = -6e-3f;
-
-    for (int j = 0; j < 12; j++) {
-        *state = *state * 6364136223846793005 + 1442695040888963407;
-        value += (float)(*state >> 40) * (1e-3f / (1 << 24));
-    }
-    return value;
-}
-
-static const uint64_t normal_state = 88172645463325252;
-
 void measure_fill(float *values, size_t count)
 {
-    uint64_t state = normal_state;
+    uint64_t state = 88172645463325252;
 
-    for (size_t i = 0; i < count; i++)
-        values[i] = next_normal(&state);
+    for (size_t i = 0; i < count; i++) {
+        float value = -6e-3f;
+
+        for (int j = 0; j < 12; j++) {
+            state = state * 6364136223846793005 + 1442695040888963407;
+            value += (float)(state >> 40) * (1e-3f / (1 << 24));
+        }
+        values[i] = value;
+    }
 }
 
-static void fill_normal(enum codec_type type, void *values, size_t count)
+/* What is coded, by way of what it is decoded to. */
+static void fill_normal(const struct computing *c)
 {
-    uint64_t state = normal_state;
+    float *values = (void *)c->right;
 
-    if (type == CODEC_FP32) {
-        measure_fill(values, count);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        float value = next_normal(&state);
-
-        precision_narrow(type == CODEC_BF16 ? PRECISION_BF16 : PRECISION_FP16, &value, 1,
-                         (uint16_t *)values + i);
-    }
+    measure_fill(values, c->count);
+    if (c->codec == CODEC_FP32)
+        memcpy(c->left, values, c->count * sizeof *values);
+    else
+        precision_narrow(c->codec == CODEC_BF16 ? PRECISION_BF16 : PRECISION_FP16, values, c->count,
+                         c->left);
 }
 
 static void measure_codec(MPI_Comm comm, struct computing *c, struct machine *machine)
@@ -234,7 +225,7 @@ static void measure_codec(MPI_Comm comm, struct computing *c, struct machine *ma
 
     c->count = CODEC_BLOCK_ELEMENTS;
     bytes = (double)(c->count * codec_type_bytes(c->codec));
-    fill_normal(c->codec, c->left, c->count);
+    fill_normal(c);
     machine->encode_GBps[c->codec] = bytes / 1e3 / time_work(comm, encode, c);
     machine->decode_GBps[c->codec] = bytes / 1e3 / time_work(comm, decode, c);
     machine->ratio[c->codec] = bytes / (double)c->coded;
