@@ -54,6 +54,7 @@ lib_libmuster_a_SOURCES += \
 	lib/base/name_index.c lib/base/name_index.h \
 	lib/base/node_name.c lib/base/node_name.h \
 	lib/base/option_set.c lib/base/option_set.h \
+	lib/base/parse_name.h \
 	lib/base/path.c lib/base/path.h \
 	lib/base/privileges.c lib/base/privileges.h \
 	lib/base/quantity.c lib/base/quantity.h \

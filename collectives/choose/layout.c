@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/parse_name.h"
+
 static const char *const class_names[LINK_CLASSES] = {"node", "leaf", "across"};
 
 const char *link_class_name(enum link_class class)
@@ -15,15 +17,7 @@ const char *link_class_name(enum link_class class)
     return class_names[class];
 }
 
-bool link_class_parse(const char *name, enum link_class *class)
-{
-    for (int i = 0; i < LINK_CLASSES; i++)
-        if (strcmp(name, class_names[i]) == 0) {
-            *class = (enum link_class)i;
-            return true;
-        }
-    return false;
-}
+PARSE_NAME(link_class_parse, enum link_class, link_class_name, LINK_CLASSES)
 
 struct named {
     const char *name;

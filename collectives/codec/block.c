@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/codec/block.h"
+#include "lib/base/parse_name.h"
 
 #include <stdlib.h>
 
@@ -25,15 +26,7 @@ const char *codec_type_name(enum codec_type type)
     return type_names[type];
 }
 
-bool codec_type_parse(const char *name, enum codec_type *type)
-{
-    for (int t = 0; t < CODEC_TYPES; t++)
-        if (strcmp(name, type_names[t]) == 0) {
-            *type = (enum codec_type)t;
-            return true;
-        }
-    return false;
-}
+PARSE_NAME(codec_type_parse, enum codec_type, codec_type_name, CODEC_TYPES)
 
 size_t codec_block_bound(enum codec_type type, size_t count)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/plan/plan.h"
-
-#include <string.h>
+#include "lib/base/parse_name.h"
 
 static const struct {
     const char *name;
@@ -20,15 +19,7 @@ const char *collective_kind_name(enum collective_kind kind)
     return kinds[kind].name;
 }
 
-bool collective_kind_parse(const char *name, enum collective_kind *kind)
-{
-    for (unsigned i = 0; i < COLLECTIVE_KINDS; i++)
-        if (strcmp(kinds[i].name, name) == 0) {
-            *kind = (enum collective_kind)i;
-            return true;
-        }
-    return false;
-}
+PARSE_NAME(collective_kind_parse, enum collective_kind, collective_kind_name, COLLECTIVE_KINDS)
 
 bool collective_kind_reduces(enum collective_kind kind)
 {

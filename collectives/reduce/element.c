@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/reduce/reduce.h"
-
-#include <string.h>
-
 #include "collectives/precision/precision.h"
+#include "lib/base/parse_name.h"
 
 static const struct {
     const char *name;
@@ -40,15 +38,7 @@ const char *element_name(enum element_type type)
     return types[type].name;
 }
 
-bool element_parse(const char *name, enum element_type *type)
-{
-    for (unsigned i = 0; i < ELEMENT_TYPES; i++)
-        if (strcmp(types[i].name, name) == 0) {
-            *type = (enum element_type)i;
-            return true;
-        }
-    return false;
-}
+PARSE_NAME(element_parse, enum element_type, element_name, ELEMENT_TYPES)
 
 bool element_is_float(enum element_type type)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/wire/wire.h"
-
-#include <string.h>
+#include "lib/base/parse_name.h"
 
 static const struct {
     const char *name;
@@ -18,15 +17,7 @@ const char *wire_name(enum wire_format format)
     return formats[format].name;
 }
 
-bool wire_parse(const char *name, enum wire_format *format)
-{
-    for (unsigned i = 0; i < WIRE_FORMATS; i++)
-        if (strcmp(formats[i].name, name) == 0) {
-            *format = (enum wire_format)i;
-            return true;
-        }
-    return false;
-}
+PARSE_NAME(wire_parse, enum wire_format, wire_name, WIRE_FORMATS)
 
 bool wire_applies(enum wire_format format, enum element_type type)
 {

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MUSTER_PARSE_NAME_H
+#define MUSTER_PARSE_NAME_H
+
+#include <stdbool.h>
+#include <string.h>
+
+/* bool FUNCTION(const char *name, TYPE *value): the value of an enum, of `count` from 0 on, whose
+ * name_of() is that name; false, and *value as it was: there is none. */
+#define PARSE_NAME(function, type, name_of, count)                                                 \
+    bool function(const char *name, type *value)                                                   \
+    {                                                                                              \
+        for (int i = 0; i < (int)(count); i++)                                                     \
+            if (strcmp(name_of((type)i), name) == 0) {                                             \
+                *value = (type)i;                                                                  \
+                return true;                                                                       \
+            }                                                                                      \
+        return false;                                                                              \
+    }
+
+#endif
