@@ -118,8 +118,8 @@ bool pull_all_to_all_applies(const struct plan_shape *shape);
          false)                                                                                    \
     LINE("halving", REDUCE_SCATTER, halving_reduce_scatter, halving_scatter_applies,               \
          halving_reduce_scatter_cost, by_rounds_and_once, false)                                   \
-    LINE("shared", REDUCE_SCATTER, shared_reduce_scatter, shared_applies,                          \
-         shared_reduce_scatter_cost, never, false)                                                 \
+    LINE("shared", REDUCE_SCATTER, shared_reduce_scatter, shared_applies, shared_once_cost, never, \
+         false)                                                                                    \
     LINE("ring", ALL_GATHER, ring_all_gather, NULL, ring_all_gather_cost, once, false)             \
     LINE("bruck", ALL_GATHER, bruck_all_gather, bruck_applies, bruck_all_gather_cost, once, true)  \
     LINE("shared", ALL_GATHER, shared_all_gather, shared_applies, pull_blocks_cost, never, false)  \

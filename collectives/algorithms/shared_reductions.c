@@ -175,7 +175,7 @@ struct algorithm_cost shared_allreduce_cost(const struct plan_shape *shape)
     double others = bytes * (shape->ranks - 1) / shape->ranks;
 
     if (sharing_is_little(shape))
-        return sharing_little_cost(shape);
+        return shared_once_cost(shape);
     return (struct algorithm_cost){2, 2 * others, others};
 }
 
@@ -278,7 +278,7 @@ struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape)
     double bytes = algorithm_bytes(shape);
 
     if (sharing_is_little_for_root(shape))
-        return sharing_little_cost(shape);
+        return shared_once_cost(shape);
     return (struct algorithm_cost){2, bytes, bytes};
 }
 
@@ -315,11 +315,4 @@ void shared_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
     sharing_go(&s);
     if (shape->in_place)
         plan_copy(plan, (struct plan_address){PLAN_SCRATCH, 0}, plan_out(0), count);
-}
-
-struct algorithm_cost shared_reduce_scatter_cost(const struct plan_shape *shape)
-{
-    double block = algorithm_bytes(shape), others = shape->ranks - 1;
-
-    return (struct algorithm_cost){1, others * block, others * block};
 }

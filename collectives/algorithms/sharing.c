@@ -90,7 +90,8 @@ void sharing_go_little(const struct plan_shape *shape, struct plan *plan, sharin
     sharing_go(&s);
 }
 
-struct algorithm_cost sharing_little_cost(const struct plan_shape *shape)
+/* Who wants the sum adds up what all others have, after one wait. */
+struct algorithm_cost shared_once_cost(const struct plan_shape *shape)
 {
     double others = algorithm_bytes(shape) * (shape->ranks - 1);
 

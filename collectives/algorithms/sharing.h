@@ -51,7 +51,6 @@ bool sharing_is_little(const struct plan_shape *shape);
 bool sharing_is_little_for_root(const struct plan_shape *shape);
 void sharing_go_little(const struct plan_shape *shape, struct plan *plan, sharing_round_fn *put,
                        sharing_round_fn *end);
-struct algorithm_cost sharing_little_cost(const struct plan_shape *shape);
 
 /* What a rank tells in round k, ascending in the order in which it does so: put(0), put(1),
  * reduced(0), end(0), put(2), reduced(1), end(1), ... */
