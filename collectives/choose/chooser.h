@@ -37,11 +37,8 @@ void chooser_destroy(struct chooser *chooser); /* NULL is fine */
 
 /* The algorithm of this name is taken wherever it applies, with the first segment; MACHINE_MPI:
  * MPI's own. "ring" for all collectives, "allreduce=ring,broadcast=binomial" for some, "auto" or
- * "": chosen. -1: err names the word that is none. */
+ * "": chosen. -1: err names the word that is none. chooser NULL: only whether there is one. */
 int chooser_force(struct chooser *chooser, const char *words, struct error *err);
-
-/* Whether these are such words: 0, or -1 with err. */
-int chooser_check(const char *words, struct error *err);
 
 /* Where the ranks are and in which order a ring visits them. Lives as long as the chooser. */
 const struct plan_topology *chooser_topology(const struct chooser *chooser);

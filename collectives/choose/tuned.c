@@ -311,7 +311,7 @@ int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tune
         tuned->with_mpi = options->with_mpi;
         tuned->keeps_order = options->keeps_order;
         tuned->force = share_text(comm, rank, options->force);
-        status = tuned->force != NULL ? chooser_check(tuned->force, err)
+        status = tuned->force != NULL ? chooser_force(NULL, tuned->force, err)
                                       : error_set(err, "out of memory");
         PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
     }
