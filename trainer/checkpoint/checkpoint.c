@@ -399,11 +399,10 @@ static int read_one(const char *path, const struct checkpoint_problem *problem, 
 /* The least of what the ranks say, and the first that says it. */
 static int least(struct comm *comm, int mine, int *first)
 {
-    int ranks = comm_rank_info(comm).ranks, *all = calloc((size_t)ranks, sizeof *all), found = mine;
+    int ranks = comm_rank_info(comm).ranks, *all = comm_gather_buffer(comm, sizeof *all);
+    int found = mine;
 
     *first = comm_rank_info(comm).rank;
-    if (!all)
-        abort(); /* the others would wait for what this one says */
     comm_all_gather(comm, &mine, sizeof mine, all);
     for (int rank = ranks - 1; rank >= 0; rank--) {
         if (all[rank] <= found || rank == ranks - 1) {
