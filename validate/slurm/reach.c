@@ -23,6 +23,8 @@
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
 
+#include <slurm/slurmdb.h> /* behind release.h, which says how slurm.h is to be read */
+
 enum { DEFAULT_PORT = 6818 };
 
 bool reach_is_failure(enum reach_state state)
@@ -100,6 +102,22 @@ static int connect_to(const struct cluster_node *node, int told)
     return reason;
 }
 
+uint32_t slurmdb_setup_cluster_flags(void); /* of libslurm, in none of its headers */
+
+/* Has libslurm ask the slurmd of SLURMD_NODENAME. Built without --enable-multiple-slurmd, as
+ * SchedMD's packages are and Debian's are not, it asks that of its own host, whatever the name, but
+ * for a cluster whose record has the flag. The protocol has the number of the library. */
+static void name_heed(void)
+{
+    static slurmdb_cluster_rec_t cluster;
+
+    if (slurmdb_setup_cluster_flags() & CLUSTER_FLAG_MULTSD)
+        return;
+    cluster.flags = CLUSTER_FLAG_MULTSD;
+    cluster.rpc_version = (uint16_t)(slurm_api_version() >> 16 << 8);
+    working_cluster_rec = &cluster;
+}
+
 static void __attribute__((noreturn))
 query_node(const struct cluster_node *node, pid_t parent, int fd)
 {
@@ -127,6 +145,7 @@ query_node(const struct cluster_node *node, pid_t parent, int fd)
     }
     send_result(fd, WORD_CONNECTED, REACH_NOT_ASKED, 0);
     setenv("SLURMD_NODENAME", node->name, 1);
+    name_heed();
     if (slurm_load_slurmd_status(&status) == SLURM_SUCCESS && status) {
         send_result(fd, WORD_END, REACH_ANSWERS, 0);
         _exit(0);

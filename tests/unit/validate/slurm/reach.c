@@ -8,6 +8,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <slurm/slurm.h>
+#include <slurm/slurmdb.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -34,11 +35,36 @@ int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo
     return __real_getaddrinfo(name, port, hints, found);
 }
 
+/* Built with --enable-multiple-slurmd or, as most sites have it, without. */
+static bool has_multiple_slurmd = true;
+slurmdb_cluster_rec_t *working_cluster_rec;
+
+uint32_t slurmdb_setup_cluster_flags(void);
+uint32_t slurmdb_setup_cluster_flags(void)
+{
+    return working_cluster_rec   ? working_cluster_rec->flags
+           : has_multiple_slurmd ? CLUSTER_FLAG_MULTSD
+                                 : 0;
+}
+
+long slurm_api_version(void)
+{
+    return 0x2a0001;
+}
+
 int slurm_load_slurmd_status(slurmd_status_t **status)
 {
     static slurmd_status_t answer;
 
     sleep((unsigned)slow_slurmd_s);
+    if (!(slurmdb_setup_cluster_flags() & CLUSTER_FLAG_MULTSD)) { /* this host has no slurmd */
+        errno = ECONNREFUSED;
+        return SLURM_ERROR;
+    }
+    if (working_cluster_rec && working_cluster_rec->rpc_version != 0x2a00) {
+        errno = SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT;
+        return SLURM_ERROR;
+    }
     *status = &answer;
     return SLURM_SUCCESS;
 }
@@ -112,6 +138,9 @@ int main(void)
     int fd = listen_on(&port, 16);
 
     is_int(reached(port), REACH_ANSWERS, "a slurmd that answers");
+    has_multiple_slurmd = false;
+    is_int(reached(port), REACH_ANSWERS, "... to a libslurm that asks its own host, unless told");
+    has_multiple_slurmd = true;
     slow_slurmd_s = 5;
     is_int(reached(port), REACH_FROZEN, "one that does not answer is frozen");
     slow_slurmd_s = 0;
