@@ -11,9 +11,23 @@
 /* What fails many nodes alike fails none of them: it is told first, without a node. Those that
  * muster had drained before are not among them: each of these was found alone. */
 
-static bool is_free(const struct node_run *node_run)
+enum { ANY_LEAF = -1 }; /* all nodes, whatever their leaf switch */
+
+static int leaf_of(const struct node_run *node_run)
 {
-    return node_run->plan.role == ROLE_TEST;
+    return node_run->slurm ? node_run->slurm->leaf : ANY_LEAF;
+}
+
+/* Whether it is one that counts, on that leaf. */
+static bool is_free(const struct node_run *node_run, int leaf)
+{
+    return node_run->plan.role == ROLE_TEST && (leaf == ANY_LEAF || leaf_of(node_run) == leaf);
+}
+
+/* What a leaf switch does to the nodes behind it, which are few of a large cluster. */
+static bool is_of_switch(const struct outcome_fault *fault)
+{
+    return fault->code == FAULT_NODE_UNREACHABLE || fault->code == FAULT_LINK_DOWN;
 }
 
 /* What ails processes has many codes and often one cause. */
@@ -32,8 +46,8 @@ static bool has_fault(const struct node_run *node_run, const struct outcome_faul
            (node_run->is_cut_off && fault->code == FAULT_NODE_UNREACHABLE);
 }
 
-/* The nodes that came to that stage. */
-static size_t asked_in(const struct certify *certify, enum stage stage)
+/* The nodes of the leaf that came to that stage. */
+static size_t asked_in(const struct certify *certify, enum stage stage, int leaf)
 {
     size_t asked = 0;
 
@@ -44,13 +58,13 @@ static size_t asked_in(const struct certify *certify, enum stage stage)
         for (size_t k = 0; k < outcome->fault_count && !is_there; k++)
             is_there =
                 outcome->faults[k].verdict >= VERDICT_UNKNOWN && outcome->faults[k].stage >= stage;
-        asked += is_free(&certify->node_runs[i]) && is_there;
+        asked += is_free(&certify->node_runs[i], leaf) && is_there;
     }
     return asked;
 }
 
-/* How many nodes have such a fault: at its part, and at a part of its kind. */
-static void alike_count(const struct certify *certify, const struct outcome_fault *fault,
+/* How many nodes of the leaf have such a fault: at its part, and at a part of its kind. */
+static void alike_count(const struct certify *certify, const struct outcome_fault *fault, int leaf,
                         size_t *same, size_t *kind)
 {
     *same = *kind = 0;
@@ -58,7 +72,7 @@ static void alike_count(const struct certify *certify, const struct outcome_faul
         const struct outcome *outcome = &certify->node_runs[i].outcome;
         bool is_same = false, is_kind = false;
 
-        for (size_t k = 0; k < outcome->fault_count && is_free(&certify->node_runs[i]); k++) {
+        for (size_t k = 0; k < outcome->fault_count && is_free(&certify->node_runs[i], leaf); k++) {
             const struct outcome_fault *other = &outcome->faults[k];
 
             if (!has_fault(&certify->node_runs[i], other) || !is_alike(fault, other))
@@ -72,7 +86,8 @@ static void alike_count(const struct certify *certify, const struct outcome_faul
 }
 
 /* What was done to a node that is decided about stays done. */
-static void excuse(struct certify *certify, const struct outcome_fault *fault, bool is_kind)
+static void excuse(struct certify *certify, const struct outcome_fault *fault, int leaf,
+                   bool is_kind)
 {
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
@@ -81,8 +96,9 @@ static void excuse(struct certify *certify, const struct outcome_fault *fault, b
         for (size_t k = 0; k < outcome->fault_count;) {
             const struct outcome_fault *other = &outcome->faults[k];
 
-            if (is_free(node_run) && !node_run->is_decided && other->verdict == VERDICT_FAIL &&
-                is_alike(fault, other) && (is_kind || strcmp(fault->part, other->part) == 0)) {
+            if (is_free(node_run, leaf) && !node_run->is_decided &&
+                other->verdict == VERDICT_FAIL && is_alike(fault, other) &&
+                (is_kind || strcmp(fault->part, other->part) == 0)) {
                 outcome_excuse(outcome, k); /* it moves behind the failures */
                 k = 0;
             } else {
@@ -92,26 +108,49 @@ static void excuse(struct certify *certify, const struct outcome_fault *fault, b
     }
 }
 
+/* Whether so many nodes of its leaf have the fault at the same part that it is the switch's. */
+static bool is_of_leaf(const struct certify *certify, const struct node_run *node_run,
+                       const struct outcome_fault *fault)
+{
+    int leaf = leaf_of(node_run);
+    size_t same, kind;
+
+    if (leaf == ANY_LEAF || !is_of_switch(fault))
+        return false;
+    alike_count(certify, fault, leaf, &same, &kind);
+    return alike_is_common(same, same, asked_in(certify, fault->stage, leaf));
+}
+
 void certify_alike(struct certify *certify)
 {
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
 
-        for (size_t k = 0; k < node_run->outcome.fault_count && is_free(node_run);) {
+        for (size_t k = 0; k < node_run->outcome.fault_count && is_free(node_run, ANY_LEAF);) {
             struct outcome_fault fault = node_run->outcome.faults[k];
             size_t same, kind, asked;
 
             if (fault.verdict != VERDICT_FAIL || node_run->is_decided)
                 break; /* failures are first */
-            alike_count(certify, &fault, &same, &kind);
-            asked = asked_in(certify, fault.stage);
+            alike_count(certify, &fault, ANY_LEAF, &same, &kind);
+            asked = asked_in(certify, fault.stage, ANY_LEAF);
             if (alike_is_common(same, kind, asked))
-                excuse(certify, &fault, !alike_is_common(same, 0, asked));
+                excuse(certify, &fault, ANY_LEAF, !alike_is_common(same, 0, asked));
+            else if (is_of_leaf(certify, node_run, &fault))
+                excuse(certify, &fault, leaf_of(node_run), false);
             k += node_run->outcome.faults[k].verdict == VERDICT_FAIL &&
                  strcmp(node_run->outcome.faults[k].part, fault.part) == 0 &&
                  node_run->outcome.faults[k].code == fault.code;
         }
     }
+}
+
+/* Whether the line about what is alike is about that fault of the node: not where it is a failure
+ * of its own, on another leaf. */
+static bool is_told(const struct node_run *node_run, const struct outcome_fault *fault)
+{
+    return is_free(node_run, ANY_LEAF) && has_fault(node_run, fault) &&
+           (fault->verdict != VERDICT_FAIL || node_run->is_decided);
 }
 
 static void headline(struct certify *certify, const struct outcome_fault *fault)
@@ -125,8 +164,7 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
         bool is_one = false;
 
         for (size_t k = 0; k < outcome->fault_count; k++)
-            is_one |= is_free(&certify->node_runs[i]) &&
-                      has_fault(&certify->node_runs[i], &outcome->faults[k]) &&
+            is_one |= is_told(&certify->node_runs[i], &outcome->faults[k]) &&
                       is_alike(fault, &outcome->faults[k]);
         if (is_one)
             hostlist_append(&names, certify->node_runs[i].name);
@@ -135,8 +173,9 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
     text_put(text, sizeof text,
              "%zu of %zu nodes fail alike in %s: %s%s%s: %s; suspect the network, this host or the "
              "configuration; no node drained: %s",
-             names.count, asked_in(certify, fault->stage), stage_name(fault->stage), fault->test,
-             *fault->part ? " " : "", fault->part, fault->message, folded ? folded : "");
+             names.count, asked_in(certify, fault->stage, ANY_LEAF), stage_name(fault->stage),
+             fault->test, *fault->part ? " " : "", fault->part, fault->message,
+             folded ? folded : "");
     hostlist_append(&certify->headlines, text);
     record = RECORD(.suite = "certify", .test = "certify", .metric = "alike", .part = fault->part,
                     .value = (double)names.count, .unit = "count", .verdict = VERDICT_UNKNOWN,

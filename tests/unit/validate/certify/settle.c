@@ -590,6 +590,36 @@ static void fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece(void)
     is_int(world[6].drains, 0, "... the other not");
 }
 
+static void fail_on_leaf(int i, int leaf, enum fault_code code, const char *part)
+{
+    node_runs[i].outcome = node_runs[0].outcome;
+    slurm[i].leaf = leaf;
+    outcome_note(&node_runs[i].outcome, STAGE_CHECK, VERDICT_FAIL, code, "x", part, "x");
+}
+
+/* The leaf switch of n2, n3 and n4 lets two of them down, which are few of all. n9 and n10, of
+ * another leaf, lose a GPU each, which no switch does. */
+static void fails_none_of_a_leaf_whose_switch_is_down(void)
+{
+    static struct certify certify;
+
+    run_begin(&certify);
+    certify.conf.drain_cap_percent = 100;
+    refused_turn = 0;
+    node_runs[2].outcome = node_runs[6].outcome = node_runs[0].outcome;
+    fail_on_leaf(1, 1, FAULT_LINK_DOWN, "eth1");
+    slurm[2].leaf = 1;
+    fail_on_leaf(3, 1, FAULT_LINK_DOWN, "eth1");
+    fail_on_leaf(8, 2, FAULT_GPU_LOST, "gpu3");
+    fail_on_leaf(9, 2, FAULT_GPU_LOST, "gpu3");
+    certify_drains_decide(&certify);
+    ok(world[1].drains == 0 && world[3].drains == 0, "what a leaf switch does drains none");
+    is_int(outcome_tested(&node_runs[1].outcome), VERDICT_UNKNOWN, "... its nodes are unknown");
+    has_str(certify.headlines.count > 0 ? certify.headlines.names[0] : "",
+            "2 of 7 nodes fail alike in check: x eth1: x", "... which is told first");
+    ok(world[8].drains == 1 && world[9].drains == 1, "what it does not do is the nodes' own");
+}
+
 /* Each of them refused alone, and with all that follow. */
 static void refusals(bool all)
 {
@@ -625,6 +655,7 @@ int main(void)
     controller_goes();
     fail_alike();
     fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece();
+    fails_none_of_a_leaf_whose_switch_is_down();
     refusals(false);
     refusals(true);
     return tap_done();
