@@ -28,6 +28,7 @@ struct role_table {
     bool *is_left, *is_certified;
     bool *has_partition;   /* one that a run may be in */
     bool *is_of_partition; /* of the group's */
+    bool *is_waiting;      /* until one more node is free: links needs two */
     const char **ready;    /* names */
 };
 
@@ -42,9 +43,10 @@ static int role_table_make(const struct cluster *cluster, const struct campaign 
                                  .is_certified = calloc(count, sizeof *table->is_certified),
                                  .has_partition = calloc(count, sizeof *table->has_partition),
                                  .is_of_partition = calloc(count, sizeof *table->is_of_partition),
+                                 .is_waiting = calloc(count, sizeof *table->is_waiting),
                                  .ready = calloc(count, sizeof *table->ready)};
     if (!table->roles || !table->is_left || !table->is_certified || !table->has_partition ||
-        !table->is_of_partition || !table->ready ||
+        !table->is_of_partition || !table->is_waiting || !table->ready ||
         name_index_build((const char *const *)campaign->nodes.names, campaign->nodes.count,
                          &index) != 0)
         return -1;
@@ -68,6 +70,7 @@ static void role_table_clear(struct role_table *table)
     free(table->is_certified);
     free(table->has_partition);
     free(table->is_of_partition);
+    free(table->is_waiting);
     free(table->ready);
 }
 
@@ -85,31 +88,43 @@ static int partition_mark(const struct cluster *cluster, const struct cluster_pa
     return 0;
 }
 
+/* Whether a run may be in the partition. */
+static bool is_usable(const struct cluster_partition *partition, const char *wanted)
+{
+    return wanted ? strcmp(partition->name, wanted) == 0 : partition->is_up;
+}
+
 /* Finds the nodes of the partitions that are up, or of the wanted one. */
 static int role_table_partition(const struct cluster *cluster, const char *wanted,
                                 struct role_table *table)
 {
-    for (size_t i = 0; i < cluster->partition_count; i++) {
-        const struct cluster_partition *partition = &cluster->partitions[i];
-
-        if ((wanted ? strcmp(partition->name, wanted) == 0 : partition->is_up) &&
-            partition_mark(cluster, partition, table->has_partition) != 0)
+    for (size_t i = 0; i < cluster->partition_count; i++)
+        if (is_usable(&cluster->partitions[i], wanted) &&
+            partition_mark(cluster, &cluster->partitions[i], table->has_partition) != 0)
             return -1;
-    }
     return 0;
 }
 
-/* Counts what is left, and finds the partition that has most of what is ready. */
-static int role_table_sort(const struct cluster *cluster, const char *wanted,
-                           struct role_table *table, struct group *group)
+static enum availability availability_in(const struct cluster *cluster,
+                                         const struct role_table *table, size_t node)
 {
-    const struct cluster_partition *partition;
+    enum availability availability = availability_of(&cluster->nodes[node], table->roles[node]);
 
+    return !table->has_partition[node] ? AVAILABILITY_AWAY
+           : availability == AVAILABILITY_READY && table->is_waiting[node]
+               ? AVAILABILITY_BUSY
+               : availability;
+}
+
+/* Counts what is left, and finds the partition that has most of what is ready. */
+static void role_table_sort(const struct cluster *cluster, const char *wanted,
+                            struct role_table *table, struct group *group)
+{
+    group->ready = group->busy = group->away = 0;
     for (size_t i = 0; i < cluster->node_count; i++) {
         if (!table->is_left[i])
             continue;
-        switch (table->has_partition[i] ? availability_of(&cluster->nodes[i], table->roles[i])
-                                        : AVAILABILITY_AWAY) {
+        switch (availability_in(cluster, table, i)) {
         case AVAILABILITY_READY:
             table->ready[group->ready++] = cluster->nodes[i].name;
             break;
@@ -120,14 +135,11 @@ static int role_table_sort(const struct cluster *cluster, const char *wanted,
             group->away++;
         }
     }
-    group->partition = partition = plan_partition(cluster, wanted, table->ready, group->ready);
-    if (partition && partition_mark(cluster, partition, table->is_of_partition) != 0)
-        return -1;
-    if (!partition) {
+    group->partition = plan_partition(cluster, wanted, table->ready, group->ready);
+    if (!group->partition) {
         group->away += group->ready;
         group->ready = 0;
     }
-    return 0;
 }
 
 /* Those that the campaign has certified: what they showed then is known. For a node that is alone
@@ -147,33 +159,102 @@ static int partners_add(const struct cluster *cluster, const struct role_table *
     return 0;
 }
 
+/* Fills the group with what is ready in its partition, and partners. *alone: the node that can be
+ * tested where there is only one, and no partner; -1. Returns 0, or -1 when memory is out. */
+static int group_fill(const struct cluster *cluster, struct role_table *table, size_t most,
+                      struct group *group, long *alone)
+{
+    struct hostlist_set wanted = {0};
+    size_t testable = 0;
+    int rv = 0;
+
+    hostlist_clear(&group->wanted);
+    hostlist_clear(&group->partners);
+    *alone = -1;
+    memset(table->is_of_partition, 0, cluster->node_count * sizeof *table->is_of_partition);
+    if (!group->partition)
+        return 0;
+    rv = partition_mark(cluster, group->partition, table->is_of_partition);
+    for (size_t i = 0; rv == 0 && i < cluster->node_count; i++) {
+        if (!table->is_left[i] || !table->is_of_partition[i] ||
+            availability_in(cluster, table, i) != AVAILABILITY_READY ||
+            (most > 0 && group->wanted.count == most))
+            continue;
+        rv = hostlist_append(&group->wanted, cluster->nodes[i].name);
+        if (!role_is_testable(table->roles[i]))
+            continue;
+        testable++;
+        *alone = (long)i;
+    }
+    if (rv == 0 && testable > 0)
+        rv = hostlist_set_make(&group->wanted, &wanted);
+    if (rv == 0 && testable > 0)
+        rv = partners_add(cluster, table, &wanted, testable == 1, &group->partners);
+    hostlist_set_clear(&wanted);
+    if (testable != 1 || group->partners.count > 0)
+        *alone = -1;
+    return rv;
+}
+
+/* Whether another node of the group's partition will be free. */
+static bool is_one_busy(const struct cluster *cluster, const struct role_table *table, long alone)
+{
+    for (size_t i = 0; i < cluster->node_count; i++)
+        if (table->is_of_partition[i] && i != (size_t)alone &&
+            availability_of(&cluster->nodes[i], table->roles[i]) == AVAILABILITY_BUSY)
+            return true;
+    return false;
+}
+
+/* A node that is alone in the group's partition may have a partner in another one that it is in, or
+ * get one later: then it waits. Returns 1 where the group is to be chosen again, 0, or -1 when
+ * memory is out. */
+static int alone_place(const struct cluster *cluster, const char *wanted, size_t most, long alone,
+                       struct role_table *table, struct group *group)
+{
+    const struct cluster_partition *first = group->partition;
+    const char *name = cluster->nodes[alone].name;
+    bool is_any_busy = is_one_busy(cluster, table, alone);
+    long still = alone;
+
+    for (size_t i = 0; i < cluster->partition_count && still >= 0; i++) {
+        const struct cluster_partition *partition = &cluster->partitions[i];
+
+        if (partition == first || !is_usable(partition, wanted) ||
+            !hostlist_contains(&partition->nodes, name))
+            continue;
+        group->partition = partition;
+        if (group_fill(cluster, table, most, group, &still) != 0)
+            return -1;
+        is_any_busy |= is_one_busy(cluster, table, alone);
+    }
+    if (still < 0)
+        return 0;
+    table->is_waiting[alone] = is_any_busy;
+    group->partition = first;
+    return is_any_busy ? 1 : group_fill(cluster, table, most, group, &still);
+}
+
 int group_choose(const struct cluster *cluster, const struct campaign *campaign,
                  const char *partition, size_t most, struct group *group, struct error *err)
 {
-    struct hostlist_set wanted = {0};
     struct role_table table;
-    size_t testable = 0;
+    long alone;
     int rv;
 
     *group = (struct group){0};
     rv = role_table_make(cluster, campaign, &table);
     if (rv == 0)
         rv = role_table_partition(cluster, partition, &table);
-    if (rv == 0)
-        rv = role_table_sort(cluster, partition, &table, group);
-    for (size_t i = 0; rv == 0 && i < cluster->node_count; i++) {
-        if (!table.is_left[i] || !table.is_of_partition[i] ||
-            availability_of(&cluster->nodes[i], table.roles[i]) != AVAILABILITY_READY ||
-            (most > 0 && group->wanted.count == most))
-            continue;
-        testable += role_is_testable(table.roles[i]);
-        rv = hostlist_append(&group->wanted, cluster->nodes[i].name);
+    for (bool is_again = true; rv == 0 && is_again;) {
+        role_table_sort(cluster, partition, &table, group);
+        rv = group_fill(cluster, &table, most, group, &alone);
+        is_again = rv == 0 && alone >= 0;
+        if (is_again)
+            rv = alone_place(cluster, partition, most, alone, &table, group);
+        is_again = is_again && rv == 1;
+        rv = rv < 0 ? -1 : 0;
     }
-    if (rv == 0 && testable > 0)
-        rv = hostlist_set_make(&group->wanted, &wanted);
-    if (rv == 0 && testable > 0)
-        rv = partners_add(cluster, &table, &wanted, testable == 1, &group->partners);
-    hostlist_set_clear(&wanted);
     role_table_clear(&table);
     if (rv == 0)
         return 0;

@@ -274,6 +274,25 @@ static void groups(void)
              "one that is alone gets any free one, the certified ones first");
     nodes[7].is_allocated = true;
     is_group(&cluster, &campaign, 3, " + ; 0 4 1", "nothing is free");
+    nodes[7].is_allocated = false;
+    for (int i = 1; i < 3; i++)
+        nodes[i].is_allocated = !(nodes[i].is_idle = false);
+    is_group(&cluster, &campaign, 3, " + ; 0 4 1",
+             "one that is alone waits while others are busy: links needs two");
+    hostlist_clear(&partitions[0].nodes);
+    hostlist_expand("n[2-8]", &partitions[0].nodes, &err);
+    hostlist_expand("n1,n8", &partitions[1].nodes, &err);
+    cluster.partition_count = 2;
+    nodes[0].is_allocated = !(nodes[0].is_idle = true);
+    is_group(&cluster, &campaign, 3, "n8 + n1; 1 3 1",
+             "... but not where another partition of its has a partner");
+    hostlist_clear(&partitions[0].nodes);
+    hostlist_clear(&partitions[1].nodes);
+    hostlist_expand("n[1-8]", &partitions[0].nodes, &err);
+    cluster.partition_count = 1;
+    for (int i = 0; i < 7; i++)
+        nodes[i].is_drained = true;
+    is_group(&cluster, &campaign, 3, "n8 + ; 1 0 4", "... nor where none will be free");
     for (int i = 0; i < NODES; i++)
         nodes[i].is_allocated = nodes[i].is_reserved = nodes[i].is_drained =
             !(nodes[i].is_idle = true);
