@@ -89,6 +89,7 @@ static void run(struct certify *certify)
                             &(struct certify_step){
                                 .stage = STAGE_CHECK,
                                 .nodes = &names,
+                                .held_s = checks_held_s(&certify->conf),
                                 .deadline_s = certify_deadline_s(
                                     CERTIFY_CHECK_S + checks_held_s(&certify->conf), names.count)},
                             &program, &first, &err);

@@ -129,7 +129,7 @@ static void tick(void *context)
         }
         output->watch_at = clock_s() + CERTIFY_WATCH_EACH_S;
     } else if (!output->stop && output->has_lost &&
-               clock_s() - output->read_at > CERTIFY_SILENT_S) {
+               clock_s() - output->read_at > CERTIFY_SILENT_S + output->step->held_s) {
         output->stop = 1;
     }
 }
@@ -247,6 +247,7 @@ int certify_muster(struct certify *certify, const struct certify_step *step,
 
     certify_environment(certify, false, &environment);
     whole.tasks_per_node = 1;
+    whole.survives_loss = true;
     whole.program = program->argv;
     whole.environment = environment.entries;
     rv = certify_step(certify, &whole, first, err);

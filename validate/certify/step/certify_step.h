@@ -19,6 +19,7 @@ struct certify_step {
         *container; /* GpuContainer, whose command, if it is one, begins program; NULL: none */
     double deadline_s;
     bool survives_loss; /* its program goes on without a node that is lost: muster-links */
+    double held_s;      /* its tasks may be silent so much longer than others */
 };
 /* Runs a step; its records are added, *first is the index of the first. While a step goes on for
  * longer than a few seconds its nodes are asked whether they are still there; one that does not
@@ -31,7 +32,8 @@ struct certify_step {
 int certify_step(struct certify *certify, const struct certify_step *step, size_t *first,
                  struct error *err);
 /* Runs "muster WORDS..." (step_muster()) as one task on each of the nodes: certify_step() with the
- * step's stage, nodes, input and deadline. program is cleared. */
+ * step's stage, nodes, input, held_s and deadline. It survives the loss of a node: no task needs
+ * another. program is cleared. */
 int certify_muster(struct certify *certify, const struct certify_step *step,
                    struct arguments *program, size_t *first, struct error *err);
 

@@ -1868,6 +1868,8 @@ static void is_cut_off_in_the_stage_that_noticed(void)
     is_int(outcome_of(&certify, "n2")->verdict, VERDICT_FAIL,
            "a node that is missed at last fails");
     is_str(stage_name(stage), "check", "... in the stage that noticed");
+    ok(world.nodes[0].is_issued && world.nodes[5].is_issued,
+       "... and the others' checks go on without it");
     certify_clear(&certify);
 }
 
