@@ -19,6 +19,17 @@ static bool is_missed_by_slurm(const struct cluster *now, const char *name)
     return node && (!node->is_responding || node->is_down);
 }
 
+/* Whether it is gone by intent, as one that an administrator has rebooted or powered down. */
+static bool is_absent_in_slurm(const struct cluster *now, const char *name, char *text, size_t size)
+{
+    const struct cluster_node *node = cluster_node(now, name);
+
+    if (!node || !node->is_absent)
+        return false;
+    snprintf(text, size, "left alone: %s", node->state);
+    return true;
+}
+
 /* Whether answers that blame their nodes may be this host's fault: the controller is asked then. */
 static bool is_any_one_sided(const struct reach *answers, size_t count)
 {
@@ -73,12 +84,16 @@ static size_t reach_all(struct certify *certify, enum stage stage,
         enum verdict verdict = state == REACH_ANSWERS    ? VERDICT_PASS
                                : reach_is_failure(state) ? VERDICT_FAIL
                                                          : VERDICT_UNKNOWN;
-
         char text[256];
+        bool is_absent = reach_is_one_sided(state) &&
+                         is_absent_in_slurm(&now, node_runs[i]->name, text, sizeof text);
 
-        snprintf(text, sizeof text, "%s", answers[i].message);
-        node_runs[i]->is_cut_off =
-            reach_is_one_sided(state) && !is_missed_by_slurm(&now, node_runs[i]->name);
+        if (is_absent)
+            verdict = VERDICT_UNKNOWN;
+        else
+            snprintf(text, sizeof text, "%s", answers[i].message);
+        node_runs[i]->is_cut_off = !is_absent && reach_is_one_sided(state) &&
+                                   !is_missed_by_slurm(&now, node_runs[i]->name);
         if (node_runs[i]->is_cut_off) {
             verdict = VERDICT_UNKNOWN;
             snprintf(text, sizeof text,
@@ -94,9 +109,13 @@ static size_t reach_all(struct certify *certify, enum stage stage,
         if (verdict != VERDICT_PASS)
             silent++;
         node_runs[i]->is_silent |=
-            (verdict == VERDICT_FAIL || node_runs[i]->is_cut_off) && stage != STAGE_REACH;
+            (verdict == VERDICT_FAIL || node_runs[i]->is_cut_off || is_absent) &&
+            stage != STAGE_REACH;
         /* In a later stage an answer says nothing about that stage. */
-        if (verdict != VERDICT_PASS || stage == STAGE_REACH)
+        if (is_absent)
+            certify_fault(certify, node_runs[i], found, verdict, FAULT_NODE_AWAY, "slurm.state", "",
+                          text);
+        else if (verdict != VERDICT_PASS || stage == STAGE_REACH)
             certify_fault(certify, node_runs[i], found, verdict, reach_code(state),
                           "workers.enumerate", reach_part(state), text);
     }

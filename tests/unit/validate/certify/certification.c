@@ -148,6 +148,7 @@ static int allocations;          /* of this run */
 static int most_minutes;         /* of a job of each partition; 0: no limit */
 static int wanted_minutes;       /* of the run's longest job */
 static double missed_s;          /* ... and from when on slurmctld does not either */
+static bool is_rebooting;        /* ... as it has it rebooted once it is in the job */
 /* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step takes;
  * how long slurmctld takes to list its jobs; when the nodes were given back, and how often it was
  * asked */
@@ -383,11 +384,15 @@ static int load_all(struct cluster *cluster, struct error *err)
                                           (i > 0 && now_s < over_s + epilog_s))),
             .is_responding = strcmp(nodes[i].name, cut_off) != 0 || now_s < missed_s,
             .is_waiting = strcmp(nodes[i].name, reserved) == 0,
+            .is_absent = is_rebooting && allocations > 0 && strcmp(nodes[i].name, cut_off) == 0,
             .boot_time =
                 world.job != 0 && !strcmp(nodes[i].name, rebooted) ? time(NULL) + 10 : 1000,
             .is_reserved =
                 world.nodes[i].is_reserved || (nodes[i].kind == HEALTHY && now_s < taken_until_s)};
-        snprintf(node->state, sizeof node->state, node->is_drained ? "drained" : "idle");
+        snprintf(node->state, sizeof node->state, "%s",
+                 node->is_absent    ? "rebooting"
+                 : node->is_drained ? "drained"
+                                    : "idle");
     }
     return cluster_index(cluster, err);
 }
@@ -1873,6 +1878,27 @@ static void is_cut_off_in_the_stage_that_noticed(void)
     certify_clear(&certify);
 }
 
+static void fails_no_node_that_slurm_reboots(void)
+{
+    static struct certify certify;
+
+    cut_off = "n2";
+    is_cut_off_late = is_rebooting = true;
+    lasting_s = 10;
+    missed_s = now_s;
+    run(&certify, false);
+    cut_off = "";
+    is_rebooting = false;
+    lasting_s = 0;
+    is_int(outcome_of(&certify, "n2")->verdict, VERDICT_UNKNOWN,
+           "a node that is rebooted by intent meanwhile is unknown");
+    is_str(outcome_worst(outcome_of(&certify, "n2"))->message, "left alone: rebooting",
+           "... which is said");
+    ok(!world.nodes[1].is_drained, "... and is not drained");
+    ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... the others are certified");
+    certify_clear(&certify);
+}
+
 /* A node keeps a certificate that says more than this run's. */
 static void certificate_kept(void)
 {
@@ -3004,6 +3030,7 @@ int main(void)
     head_is_cut_off(true, INFINITY, VERDICT_UNKNOWN);
     head_is_cut_off(true, 0, VERDICT_FAIL);
     is_cut_off_in_the_stage_that_noticed();
+    fails_no_node_that_slurm_reboots();
     removes_the_certificate_where_another_node_hangs();
     waits_for_epilogs_that_are_slow();
     asks_no_node_that_is_down_to_remove_its_certificate();
