@@ -187,6 +187,7 @@ static int partitions_load(struct cluster *cluster, struct error *err)
         partition->is_default = info->flags & PART_FLAG_DEFAULT;
         partition->is_up = info->state_up & PARTITION_SCHED;
         partition->most_minutes = info->max_time < INT_MAX ? (int)info->max_time : 0; /* INFINITE */
+        partition->most_nodes = info->max_nodes < INT_MAX ? info->max_nodes : 0;
         rv = hostlist_expand(info->nodes ? info->nodes : "", &partition->nodes, err);
         if (rv == 0 && !partition->name)
             rv = error_set(err, "out of memory for the cluster's partitions");

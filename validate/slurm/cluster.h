@@ -51,7 +51,8 @@ struct cluster_partition {
     char *name;
     struct hostlist nodes;
     bool is_default, is_up;
-    int most_minutes; /* MaxTime: of a job; 0: no limit */
+    int most_minutes;  /* MaxTime: of a job; 0: no limit */
+    size_t most_nodes; /* MaxNodes: of a job that is not root's; 0: no limit */
 };
 
 struct cluster {

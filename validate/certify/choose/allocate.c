@@ -139,6 +139,42 @@ static void elsewhere_note(const struct cluster_partition *partition, const stru
     free(folded);
 }
 
+/* The battery's job has no more nodes than the partition allows (MaxNodes): the others are left, of
+ * partners all that are not needed. */
+static void most_keep(struct certify *certify, const struct cluster_partition *partition,
+                      struct hostlist *names)
+{
+    size_t most = partition ? partition->most_nodes : 0, partners = 0, left[2];
+    struct hostlist kept = {0}, beyond = {0};
+    char text[120], *folded;
+
+    if (most == 0 || names->count <= most)
+        return;
+    for (size_t i = 0; i < names->count; i++)
+        partners += certify_node_run(certify, names->names[i])->is_partner;
+    partners = partners < CERTIFY_PARTNERS ? partners : CERTIFY_PARTNERS;
+    left[false] = most > partners ? most - partners : 1;
+    left[true] = most - left[false];
+    for (size_t i = 0; i < names->count; i++) {
+        size_t *room = &left[certify_node_run(certify, names->names[i])->is_partner];
+
+        hostlist_append(*room > 0 ? &kept : &beyond, names->names[i]);
+        *room -= *room > 0;
+    }
+    text_put(text, sizeof text, "left for another run: MaxNodes=%zu of partition %.60s", most,
+             partition->name);
+    for (size_t i = 0; i < beyond.count; i++)
+        certify_verdict(certify, certify_node_run(certify, beyond.names[i]), STAGE_REACH,
+                        VERDICT_UNKNOWN, "slurm.state", "", text);
+    folded = hostlist_fold(&beyond);
+    certify_note(certify, "%s: %s; next: muster certify --campaign NAME, which has several runs",
+                 folded ? folded : "some nodes", text);
+    free(folded);
+    hostlist_clear(names);
+    hostlist_clear(&beyond);
+    *names = kept;
+}
+
 /* Those that may be allocated; the others get to know why not. */
 static size_t candidates(struct certify *certify, struct hostlist *names)
 {
@@ -162,6 +198,7 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
         hostlist_append(hostlist_set_contains(&members, list[i]) ? names : &elsewhere, list[i]);
     if (plan_elsewhere(&certify->cluster, &elsewhere, elsewhere_note, certify) != 0)
         certify_note(certify, "out of memory for the nodes of other partitions");
+    most_keep(certify, partition, names);
     hostlist_clear(&elsewhere);
     hostlist_set_clear(&members);
     free(list);

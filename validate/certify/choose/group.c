@@ -159,6 +159,17 @@ static int partners_add(const struct cluster *cluster, const struct role_table *
     return 0;
 }
 
+/* How many nodes a run may test in the partition, of which a job may not have more than MaxNodes,
+ * partners included. most: the campaign's limit; 0: none. */
+static size_t most_in(const struct cluster_partition *partition, size_t most)
+{
+    size_t room = partition->most_nodes > CERTIFY_PARTNERS
+                      ? partition->most_nodes - CERTIFY_PARTNERS
+                      : partition->most_nodes;
+
+    return room > 0 && (most == 0 || most > room) ? room : most;
+}
+
 /* Fills the group with what is ready in its partition, and partners. *alone: the node that can be
  * tested where there is only one, and no partner; -1. Returns 0, or -1 when memory is out. */
 static int group_fill(const struct cluster *cluster, struct role_table *table, size_t most,
@@ -174,6 +185,7 @@ static int group_fill(const struct cluster *cluster, struct role_table *table, s
     memset(table->is_of_partition, 0, cluster->node_count * sizeof *table->is_of_partition);
     if (!group->partition)
         return 0;
+    most = most_in(group->partition, most);
     rv = partition_mark(cluster, group->partition, table->is_of_partition);
     for (size_t i = 0; rv == 0 && i < cluster->node_count; i++) {
         if (!table->is_left[i] || !table->is_of_partition[i] ||

@@ -146,6 +146,7 @@ static int hung_loads;           /* of the table of nodes, since then */
 static double epilog_s, over_s;  /* the epilogs of all but n1 take so long; since when it hangs */
 static int allocations;          /* of this run */
 static int most_minutes;         /* of a job of each partition; 0: no limit */
+static size_t most_nodes;        /* likewise */
 static int wanted_minutes;       /* of the run's longest job */
 static double missed_s;          /* ... and from when on slurmctld does not either */
 static bool is_rebooting;        /* ... as it has it rebooted once it is in the job */
@@ -436,7 +437,8 @@ static int load(struct cluster *cluster, struct error *err)
             (struct cluster_partition){.name = strdup(i == 0 ? "p" : "q"),
                                        .is_default = i == 0,
                                        .is_up = i < (int)cluster->partition_count - partitions_down,
-                                       .most_minutes = most_minutes};
+                                       .most_minutes = most_minutes,
+                                       .most_nodes = most_nodes};
         for (int k = 0; k < NODES; k++)
             if (is_in_partition(k, i))
                 hostlist_append(&cluster->partitions[i].nodes, slurm_name(k));
@@ -655,6 +657,8 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
         change_meanwhile();
     if (strcmp(request->cluster, "made-up") != 0)
         return error_set(err, "asked %s for its nodes", request->cluster);
+    if (most_nodes > 0 && request->nodes->count > most_nodes)
+        return error_set(err, "Requested partition configuration not available now");
     snprintf(world.job_name, sizeof world.job_name, "%s", request->job_name);
     *job_id = world.job = ++last;
     return 0;
@@ -2328,6 +2332,28 @@ static void goes_on_without_a_partition_that_is_deleted(void)
     partition_kind = ONE_PARTITION;
 }
 
+/* All but n5 are free. */
+static void asks_for_no_more_nodes_than_the_partition_allows(void)
+{
+    static struct certify certify;
+    struct campaign found;
+
+    most_nodes = 2;
+    run(&certify, false);
+    ok(world.nodes[0].is_issued && world.nodes[1].is_issued,
+       "as many nodes as MaxNodes allows are certified");
+    is_int(outcome_of(&certify, "n6")->verdict, VERDICT_UNKNOWN, "... the others are unknown");
+    ok(world.nodes[3].is_drained, "... and drains of theirs are not lifted");
+    ok(has_note(&certify, "n[3-4,6]: left for another run: MaxNodes=2 of partition p"),
+       "... which is said");
+    certify_clear(&certify);
+    most_nodes = 4;
+    is_int(campaign("august", &found), COMMAND_FAIL, "a campaign takes no more at a time");
+    is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 4, "... and tests all of them");
+    campaign_clear(&found);
+    most_nodes = 0;
+}
+
 static void names_what_is_never_tested(void)
 {
     struct campaign found;
@@ -3021,6 +3047,7 @@ int main(void)
     ends_a_campaign();
     tests_the_other_partitions_of_one_that_refuses();
     goes_on_without_a_partition_that_is_deleted();
+    asks_for_no_more_nodes_than_the_partition_allows();
     names_what_is_never_tested();
     keeps_a_run_of_a_campaign_while_the_history_is_busy();
     campaign_partners_are_of_the_partition_of_their_group();
