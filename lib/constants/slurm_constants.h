@@ -15,6 +15,7 @@ ROW(integer, STEP_FAILURES_MOST, 9, "steps", "chosen 2026-11", "without an answe
 ROW(real, ALLOCATION_QUERY_S, 0.05, "s", "chosen 2026-11", "between queries of a job that pends, at first; a tenth of the wait then") \
 ROW(real, ALLOCATION_QUERY_MOST_S, 1, "s", "chosen 2026-11", "the same, at most: 50 queries in 20 s") \
 ROW(real, ALLOCATION_TICK_S, 0.1, "s", "chosen 2026-11", "between looks for a signal meanwhile") \
+ROW(integer, ALLOCATION_NODES_PER_S, 50, "nodes/s", "chosen 2026-11", "whose prologs end, at least, once a job has begun: it gets as much more time") \
 ROW(real, ALLOCATION_PENDING_S, 2, "s", "chosen 2026-11", "the scheduler has looked at a job by then") \
 ROW(integer, RESERVATION_IDLE_MIN, 10, "min", "chosen 2026-11", "a reservation that is not used ends by itself") \
 ROW(integer, UPLINK_NODES_PER_PAIR, 4, "nodes", "chosen 2026-11", "of a leaf where others run jobs, for each pair at once over its uplinks") \

@@ -147,6 +147,16 @@ static void query_wait(const struct allocation_request *request, double begin)
     }
 }
 
+/* When it is given up. One that has begun is in the prologs of its nodes, of which slurmctld hears
+ * one by one: a node that keeps it from beginning is not waited for any longer. */
+static double limit_s(const struct allocation_request *request, int ready)
+{
+    bool has_begun = ready > 0 && (ready & READY_JOB_STATE);
+
+    return request->deadline_s +
+           (has_begun ? (double)request->nodes->count / ALLOCATION_NODES_PER_S : 0);
+}
+
 /* As salloc waits: until the prologs have ended as well. A job can be lost to one that fails. */
 static int wait_ready(const struct allocation_request *request, const char *nodes, uint32_t job_id,
                       double begin, struct error *err)
@@ -179,12 +189,12 @@ static int wait_ready(const struct allocation_request *request, const char *node
         if (refusal != 0)
             return allocation_refused(err, "no allocation of", nodes, user_name(request->user),
                                       refusal);
-        if (clock_s() - begin > request->deadline_s) {
+        if (clock_s() - begin > limit_s(request, ready)) {
             struct job_status job_status = job_status_of(job_id);
             const char *reason = reason_of(&job_status);
 
             error_set(err, "no allocation of %zu nodes within %.0f s%s%s", request->nodes->count,
-                      request->deadline_s, *reason ? ": " : "", reason);
+                      limit_s(request, ready), *reason ? ": " : "", reason);
             return 1;
         }
         query_wait(request, begin);

@@ -19,7 +19,8 @@ struct allocation_request {
     const char *partition;             /* NULL: Slurm's default */
     const char *reservation;           /* NULL: none */
     int minutes;                       /* Slurm ends the job then, whatever became of us */
-    double deadline_s;                 /* for the allocation to be there and usable */
+    double deadline_s;                 /* for the allocation to be there and usable; prologs of
+                                          many nodes get more */
     const volatile sig_atomic_t *stop; /* given up once not 0; may be NULL */
     void (*on_tick)(void *context);    /* called some ten times a second; may be NULL */
     void *context;
