@@ -292,6 +292,7 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
     } else {
         return false;
     }
+    node_run->is_missed |= certify->job == JOB_CERTIFICATES;
     return true;
 }
 

@@ -113,6 +113,8 @@ static bool probe_is_named;       /* the step that asks whether the battery star
 static int without_program;   /* so many nodes, from n2 on, on which the battery does not start */
 static const char *full = ""; /* the node whose slurmd has no space left, from launch on */
 static const char *full_reason = "SlurmdSpoolDir is full";
+static const char *drained_late = ""; /* the node that an administrator drains after the tests */
+static int late_jobs;                 /* that were asked for with it then */
 static int leaving;         /* so often muster-launch loses its job to a drain, of n2, then of n6 */
 static bool is_ended_early; /* ... each time, without a drain */
 /* no job is given: its user is none, the site does not allow it, or nobody knows why; how often one
@@ -657,6 +659,12 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
         change_meanwhile();
     if (strcmp(request->cluster, "made-up") != 0)
         return error_set(err, "asked %s for its nodes", request->cluster);
+    if (hostlist_contains(request->nodes, drained_late) &&
+        world.nodes[index_of(drained_late)].is_drained) {
+        late_jobs++;
+        world.job = 0;
+        return error_set(err, "ReqNodeNotAvail");
+    }
     if (most_nodes > 0 && request->nodes->count > most_nodes)
         return error_set(err, "Requested partition configuration not available now");
     snprintf(world.job_name, sizeof world.job_name, "%s", request->job_name);
@@ -1064,6 +1072,8 @@ static int step(const struct step *wanted, const struct process *process,
         versions(wanted->nodes, process);
         return 0;
     }
+    if (strcmp(name, "muster-collectives") == 0 && *drained_late)
+        drain_one(index_of(drained_late), "fan broken");
     if (strcmp(name, "muster-launch") == 0 && hostlist_contains(wanted->nodes, full)) {
         drain_one(index_of(full), full_reason);
         result->status = 137;
@@ -2497,6 +2507,21 @@ static void full_disk(void)
     certify_clear(&certify);
 }
 
+/* The job of the certificates would wait for it. */
+static void asks_for_no_job_with_a_node_that_is_drained(void)
+{
+    static struct certify certify;
+
+    drained_late = "n2";
+    late_jobs = 0;
+    run(&certify, false);
+    drained_late = "";
+    is_int(late_jobs, 0, "no job is asked for with a node that was drained after its tests");
+    is_str(world.nodes[1].reason, "fan broken", "... whose drain stays");
+    ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... and the others are certified");
+    certify_clear(&certify);
+}
+
 /* One node that cannot start the battery keeps the others waiting; where most cannot it is no
  * node's fault. */
 static void missing_program(void)
@@ -3071,6 +3096,7 @@ int main(void)
     others_write();
     keeps_the_certificate_of_what_slurm_took_away();
     full_disk();
+    asks_for_no_job_with_a_node_that_is_drained();
     missing_program();
     dies("n2", 1, false);
     dies("n2", 9, true);
