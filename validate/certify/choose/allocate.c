@@ -350,6 +350,38 @@ static size_t changes_note(struct certify *certify, const struct hostlist *names
     return changed;
 }
 
+/* A job in the run's reservation never begins with a node that somebody has taken out of that: it
+ * is theirs. Returns how many such nodes are found. */
+static size_t freed_note(struct certify *certify, const struct hostlist *names)
+{
+    struct hostlist held = {0};
+    struct hostlist_set inside = {0};
+    struct error err;
+    size_t freed = 0;
+    int found =
+        *certify->reservation
+            ? certify->operations->reservation(certify->reservation, &held, NULL, &err)
+            : 0;
+    bool is_known = found == 1 && hostlist_set_make(&held, &inside) == 0;
+
+    for (size_t i = 0; is_known && i < names->count; i++) {
+        struct node_run *node_run = certify_node_run(certify, names->names[i]);
+
+        if (hostlist_set_contains(&inside, node_run->name) ||
+            (!outcome_is_good(&node_run->outcome) && certify->job != JOB_CERTIFICATES))
+            continue;
+        if (outcome_is_good(&node_run->outcome))
+            certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NODE_AWAY,
+                          "slurm.state", "",
+                          "left alone: it was removed from the run's reservation meanwhile");
+        node_run->is_missed |= certify->job == JOB_CERTIFICATES;
+        freed++;
+    }
+    hostlist_set_clear(&inside);
+    hostlist_clear(&held);
+    return freed;
+}
+
 /* Until the nodes are to be looked at again: seldom in a long wait, as the controller makes a table
  * of all nodes each time. */
 static void look_wait(struct certify *certify, double begin)
@@ -393,7 +425,7 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
         look_wait(certify, begin);
     }
     hostlist_clear(&ending.nodes);
-    return out;
+    return out > 0 || certify_stop ? out : freed_note(certify, names);
 }
 
 /* What the controller did not have time to save is gone with the job: the reservation, the end of

@@ -115,6 +115,7 @@ static const char *full = ""; /* the node whose slurmd has no space left, from l
 static const char *full_reason = "SlurmdSpoolDir is full";
 static const char *drained_late = ""; /* the node that an administrator drains after the tests */
 static int late_jobs;                 /* that were asked for with it then */
+static const char *freed = ""; /* the one that is taken out of the run's reservation then */
 static int leaving;         /* so often muster-launch loses its job to a drain, of n2, then of n6 */
 static bool is_ended_early; /* ... each time, without a drain */
 /* no job is given: its user is none, the site does not allow it, or nobody knows why; how often one
@@ -659,6 +660,10 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
         change_meanwhile();
     if (strcmp(request->cluster, "made-up") != 0)
         return error_set(err, "asked %s for its nodes", request->cluster);
+    if (hostlist_contains(request->nodes, freed) && !world.nodes[index_of(freed)].is_reserved) {
+        world.job = 0;
+        return error_set(err, "Requested nodes are not in the reservation");
+    }
     if (hostlist_contains(request->nodes, drained_late) &&
         world.nodes[index_of(drained_late)].is_drained) {
         late_jobs++;
@@ -1074,6 +1079,8 @@ static int step(const struct step *wanted, const struct process *process,
     }
     if (strcmp(name, "muster-collectives") == 0 && *drained_late)
         drain_one(index_of(drained_late), "fan broken");
+    if (strcmp(name, "muster-collectives") == 0 && *freed)
+        world.nodes[index_of(freed)].is_reserved = false;
     if (strcmp(name, "muster-launch") == 0 && hostlist_contains(wanted->nodes, full)) {
         drain_one(index_of(full), full_reason);
         result->status = 137;
@@ -2522,6 +2529,23 @@ static void asks_for_no_job_with_a_node_that_is_drained(void)
     certify_clear(&certify);
 }
 
+/* Somebody changes the reservation of the run. */
+static void leaves_a_node_that_is_taken_out_of_the_reservation(void)
+{
+    static struct certify certify;
+
+    freed = "n2";
+    run(&certify, false);
+    freed = "";
+    is_int(outcome_of(&certify, "n2")->verdict, VERDICT_UNKNOWN,
+           "a node that is taken out of the run's reservation is unknown");
+    has_str(outcome_worst(outcome_of(&certify, "n2"))->message,
+            "it was removed from the run's reservation meanwhile", "... which is said");
+    ok(!world.nodes[1].is_issued && world.nodes[0].is_issued && world.nodes[5].is_issued,
+       "... and the others are certified");
+    certify_clear(&certify);
+}
+
 /* One node that cannot start the battery keeps the others waiting; where most cannot it is no
  * node's fault. */
 static void missing_program(void)
@@ -3097,6 +3121,7 @@ int main(void)
     keeps_the_certificate_of_what_slurm_took_away();
     full_disk();
     asks_for_no_job_with_a_node_that_is_drained();
+    leaves_a_node_that_is_taken_out_of_the_reservation();
     missing_program();
     dies("n2", 1, false);
     dies("n2", 9, true);
