@@ -118,20 +118,12 @@ static void name_heed(void)
     working_cluster_rec = &cluster;
 }
 
-static void __attribute__((noreturn))
-query_node(const struct cluster_node *node, pid_t parent, int fd)
+/* Asks the node and tells all that comes of it. */
+static void query_node(const struct cluster_node *node, int fd)
 {
-    slurmd_status_t *status = NULL;
-    int quiet = open("/dev/null", O_WRONLY), reason;
+    slurmd_status_t *status = NULL; /* what it gets ends with the child */
+    int reason = connect_to(node, fd);
 
-    signal(SIGPIPE, SIG_DFL);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_DFL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(1);
-    dup2(quiet, 2); /* libslurm says there what we say better */
-    reason = connect_to(node, fd);
     if (reason != 0) {
         send_result(fd, WORD_END,
                     reason == -1             ? REACH_NO_ADDRESS
@@ -141,14 +133,13 @@ query_node(const struct cluster_node *node, pid_t parent, int fd)
                         ? REACH_CUT_OFF
                         : REACH_FAILED,
                     reason);
-        _exit(0);
+        return;
     }
     send_result(fd, WORD_CONNECTED, REACH_NOT_ASKED, 0);
     setenv("SLURMD_NODENAME", node->name, 1);
-    name_heed();
     if (slurm_load_slurmd_status(&status) == SLURM_SUCCESS && status) {
         send_result(fd, WORD_END, REACH_ANSWERS, 0);
-        _exit(0);
+        return;
     }
     reason = errno;
     switch (reason) {
@@ -168,16 +159,44 @@ query_node(const struct cluster_node *node, pid_t parent, int fd)
     default:
         send_result(fd, WORD_END, REACH_FAILED, reason);
     }
+}
+
+/* Who is asked: side by side by some children, each of which asks its share one after the other. A
+ * child a node would copy the page tables of a process that holds the records of thousands of nodes
+ * as often as there are nodes. */
+struct round {
+    struct cluster_node *const *nodes;
+    const size_t *wanted; /* their indexes */
+    size_t count;         /* of these */
+    size_t children;      /* the share of one: each node that is so many further */
+};
+
+static void __attribute__((noreturn))
+share_query(const struct round *round, size_t first, pid_t parent, int fd)
+{
+    int quiet = open("/dev/null", O_WRONLY);
+
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    dup2(quiet, 2); /* libslurm says there what we say better */
+    name_heed();
+    for (size_t place = first; place < round->count; place += round->children)
+        query_node(round->nodes[round->wanted[place]], fd);
     _exit(0);
 }
 
-/* One node that is being asked. */
+/* A child, and the node that it asks now. */
 struct asked {
-    size_t index;
+    size_t place; /* of the node in round->wanted; from round->count on: its share is done */
     pid_t pid;
     int fd;
     double begin; /* clock_s(); when its address was known, from then on */
-    bool is_resolved, is_connected, is_over;
+    bool is_resolved, is_connected;
+    bool is_lost; /* the child: it hangs, or has ended */
 };
 
 static void answer_set(struct reach *answer, enum reach_state state, int reason, double seconds)
@@ -220,9 +239,19 @@ static void answer_set(struct reach *answer, enum reach_state state, int reason,
     }
 }
 
-static void child_end(struct asked *asked, struct reach *answer, double deadline_s)
+static void next_begin(struct asked *asked, const struct round *round, double at)
+{
+    asked->place += round->children;
+    asked->begin = at;
+    asked->is_resolved = asked->is_connected = false;
+}
+
+/* Takes what the child has told. One that hangs with a node is of no more use. */
+static void child_take(struct asked *asked, const struct round *round, double deadline_s,
+                       struct reach *answers)
 {
     struct telling telling;
+    struct reach *answer;
     double seconds;
     ssize_t got;
 
@@ -231,15 +260,18 @@ static void child_end(struct asked *asked, struct reach *answer, double deadline
         asked->is_connected |= telling.word == WORD_CONNECTED;
         if (telling.word == WORD_RESOLVED)
             asked->begin = telling.at;
-        if (telling.word == WORD_END) {
-            answer_set(answer, telling.state, telling.reason, telling.at - asked->begin);
-            asked->is_over = true;
+        if (telling.word != WORD_END)
+            continue;
+        answer_set(&answers[round->wanted[asked->place]], telling.state, telling.reason,
+                   telling.at - asked->begin);
+        next_begin(asked, round, telling.at);
+        if (asked->place >= round->count)
             return;
-        }
     }
     seconds = clock_s() - asked->begin;
     if (got < 0 && seconds < deadline_s) /* EAGAIN, EINTR */
         return;
+    answer = &answers[round->wanted[asked->place]];
     if (seconds >= deadline_s) {
         answer_set(answer,
                    asked->is_connected  ? REACH_FROZEN
@@ -250,11 +282,14 @@ static void child_end(struct asked *asked, struct reach *answer, double deadline
         answer_set(answer, REACH_FAILED, 0, seconds);
         snprintf(answer->message, sizeof answer->message, "cannot tell: the request was lost");
     }
-    asked->is_over = true;
+    asked->is_lost = true;
+    next_begin(asked, round, clock_s());
 }
 
-static int child_start(struct asked *asked, const struct cluster_node *node, struct error *err)
+/* For the node at asked->place and those of its share behind that. */
+static int child_start(struct asked *asked, const struct round *round, struct error *err)
 {
+    const struct cluster_node *node = round->nodes[round->wanted[asked->place]];
     int pair[2];
     pid_t parent = getpid();
 
@@ -264,14 +299,14 @@ static int child_start(struct asked *asked, const struct cluster_node *node, str
     asked->begin = clock_s();
     asked->pid = fork();
     if (asked->pid == 0)
-        query_node(node, parent, pair[1]);
+        share_query(round, asked->place, parent, pair[1]);
     close(pair[1]);
     if (asked->pid < 0) {
         close(pair[0]);
         return error_set(err, "cannot query %s: %m", node->name);
     }
     asked->fd = pair[0];
-    asked->is_resolved = asked->is_connected = asked->is_over = false;
+    asked->is_resolved = asked->is_connected = asked->is_lost = false;
     return 0;
 }
 
@@ -283,39 +318,39 @@ static void child_reap(struct asked *asked)
     close(asked->fd);
 }
 
-/* Asks the wanted ones of the nodes, REACH_AT_ONCE at a time. */
-static int round_run(struct cluster_node *const *nodes, size_t count, const bool *is_wanted,
-                     double deadline_s, const volatile sig_atomic_t *stop, struct reach *answers,
-                     struct error *err)
+/* Asks them by REACH_AT_ONCE children at most. */
+static int children_run(const struct round *round, double deadline_s,
+                        const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
 {
     struct asked asked[REACH_AT_ONCE];
-    size_t running = 0, next = 0;
+    size_t running = 0;
     int rv = 0;
 
     fflush(NULL);
-    for (;;) {
+    while (rv == 0 && running < round->children) {
+        asked[running] = (struct asked){.place = running};
+        rv = child_start(&asked[running], round, err);
+        running += rv == 0;
+    }
+    while (running > 0 && rv == 0 && !(stop && *stop)) {
         struct pollfd polled[REACH_AT_ONCE];
 
-        for (; rv == 0 && running < REACH_AT_ONCE && next < count; next++) {
-            if (!is_wanted[next])
-                continue;
-            asked[running].index = next;
-            rv = child_start(&asked[running], nodes[next], err);
-            running += rv == 0;
-        }
-        if (running == 0 || rv != 0 || (stop && *stop))
-            break;
         for (size_t i = 0; i < running; i++)
             polled[i] = (struct pollfd){.fd = asked[i].fd, .events = POLLIN};
         poll(polled, running, 50);
         for (size_t i = 0; i < running;) {
             if (polled[i].revents || clock_s() - asked[i].begin >= deadline_s)
-                child_end(&asked[i], &answers[asked[i].index], deadline_s);
-            if (!asked[i].is_over) {
+                child_take(&asked[i], round, deadline_s, answers);
+            if (!asked[i].is_lost && asked[i].place < round->count) {
                 i++;
                 continue;
             }
             child_reap(&asked[i]);
+            if (asked[i].place < round->count && rv == 0 &&
+                (rv = child_start(&asked[i], round, err)) == 0) {
+                i++;
+                continue;
+            }
             running--;
             asked[i] = asked[running];
             polled[i] = polled[running];
@@ -323,6 +358,26 @@ static int round_run(struct cluster_node *const *nodes, size_t count, const bool
     }
     for (size_t i = 0; i < running; i++)
         child_reap(&asked[i]);
+    return rv;
+}
+
+/* Asks the wanted ones of the nodes. */
+static int round_run(struct cluster_node *const *nodes, size_t count, const bool *is_wanted,
+                     double deadline_s, const volatile sig_atomic_t *stop, struct reach *answers,
+                     struct error *err)
+{
+    size_t *wanted = calloc(count + 1, sizeof *wanted);
+    struct round round = {.nodes = nodes, .wanted = wanted};
+    int rv;
+
+    if (!wanted)
+        return error_set(err, "out of memory, cannot query %zu nodes", count);
+    for (size_t i = 0; i < count; i++)
+        if (is_wanted[i])
+            wanted[round.count++] = i;
+    round.children = round.count < REACH_AT_ONCE ? round.count : REACH_AT_ONCE;
+    rv = children_run(&round, deadline_s, stop, answers, err);
+    free(wanted);
     return rv;
 }
 

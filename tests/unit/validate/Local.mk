@@ -276,7 +276,7 @@ tests_unit_validate_slurm_ran_t_SOURCES = tests/unit/validate/slurm/ran.c valida
 tests_unit_validate_slurm_ran_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_reach_t_SOURCES = tests/unit/validate/slurm/reach.c validate/slurm/reach.c
 tests_unit_validate_slurm_reach_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
-tests_unit_validate_slurm_reach_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
+tests_unit_validate_slurm_reach_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo,--wrap=fork
 tests_unit_validate_slurm_retest_t_SOURCES = tests/unit/validate/slurm/retest.c validate/slurm/batch.c \
 	validate/slurm/journal.c validate/slurm/retest.c
 tests_unit_validate_slurm_revocation_t_SOURCES = tests/unit/validate/slurm/revocation.c validate/slurm/revocation.c

@@ -9,12 +9,14 @@
 #include <netinet/in.h>
 #include <slurm/slurm.h>
 #include <slurm/slurmdb.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "lib/certificate/certificate.h"
 #include "lib/certificate/seal.h"
+#include "lib/constants/slurm_constants.h"
 #include "tests/unit/tap.h"
 
 /* What is said of a node whose name, host or slurmd takes its time, each on this machine. */
@@ -23,6 +25,7 @@
 
 static double slow_name_s;
 static int slow_slurmd_s;
+static const char *slow_node = ""; /* whose slurmd it is; "": each */
 
 int __real_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
                        struct addrinfo **found);
@@ -33,6 +36,16 @@ int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo
 {
     usleep((useconds_t)(1e6 * slow_name_s));
     return __real_getaddrinfo(name, port, hints, found);
+}
+
+static int forks;
+
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+pid_t __wrap_fork(void)
+{
+    forks++;
+    return __real_fork();
 }
 
 /* Built with --enable-multiple-slurmd or, as most sites have it, without. */
@@ -56,7 +69,8 @@ int slurm_load_slurmd_status(slurmd_status_t **status)
 {
     static slurmd_status_t answer;
 
-    sleep((unsigned)slow_slurmd_s);
+    if (!*slow_node || strcmp(getenv("SLURMD_NODENAME"), slow_node) == 0)
+        sleep((unsigned)slow_slurmd_s);
     if (!(slurmdb_setup_cluster_flags() & CLUSTER_FLAG_MULTSD)) { /* this host has no slurmd */
         errno = ECONNREFUSED;
         return SLURM_ERROR;
@@ -132,6 +146,42 @@ static enum reach_state reached(uint16_t port)
     return answer.state;
 }
 
+/* Of many nodes two hang: those behind them are asked all the same. */
+static void many(void)
+{
+    enum { MANY = 5 * REACH_AT_ONCE };
+    static struct cluster_node nodes[MANY], *list[MANY];
+    static char names[MANY][8];
+    static struct reach answers[MANY];
+    char host[] = "127.0.0.1";
+    size_t answering = 0;
+    struct error err;
+    uint16_t port, closed;
+    int fd = listen_on(&port, 2 * MANY);
+
+    close(listen_on(&closed, 1));
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "n%d", i);
+        nodes[i] = (struct cluster_node){
+            .name = names[i], .address = host, .port = i == 7 ? closed : port};
+        list[i] = &nodes[i];
+    }
+    slow_node = "n3";
+    slow_slurmd_s = 5;
+    forks = 0;
+    is_int(reach_nodes(list, MANY, 2 * DEADLINE_S, NULL, answers, &err), 0, "%d nodes are asked",
+           MANY);
+    slow_node = "";
+    slow_slurmd_s = 0;
+    for (int i = 0; i < MANY; i++)
+        answering += answers[i].state == REACH_ANSWERS;
+    is_int((long long)answering, MANY - 2, "... and all that answer are heard");
+    is_int(answers[3].state, REACH_FROZEN, "... the one that hangs is frozen");
+    is_int(answers[7].state, REACH_NO_SLURMD, "... the one without slurmd has none");
+    ok(forks < MANY / 2, "... by few processes: %d", forks);
+    close(fd);
+}
+
 int main(void)
 {
     uint16_t port;
@@ -162,6 +212,7 @@ int main(void)
     is_int(reached(port), REACH_CUT_OFF, "... also where its name takes its time");
     ok(seconds >= 2 * DEADLINE_S, "... which leaves it all of its own");
     close(fd);
+    many();
     for (int state = REACH_NOT_ASKED; state <= REACH_FAILED; state++)
         is_int(reach_is_one_sided((enum reach_state)state),
                state == REACH_NO_SLURMD || state == REACH_CUT_OFF, "state %d %s another's word",
