@@ -3,6 +3,7 @@
 
 #include "validate/certify/stages/stages.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/certificate/refused.h"
@@ -18,30 +19,48 @@
 #include "validate/checks/checks.h"
 #include "validate/compare/comparison.h"
 
+/* The nodes' own notes that their gate refused a job when Slurm drained them; of each node run the
+ * index of the record and 1, 0: it has told none. */
+static void refusals_find(const struct certify *certify, size_t first, size_t *notes)
+{
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = &certify->records.items[i];
+        const struct node_run *node_run =
+            record->node && record_code(record) == FAULT_GATE_REFUSED && record->value > 0 &&
+                    record->value < 1e11
+                ? certify_node_run(certify, record->node)
+                : NULL;
+
+        if (node_run && refused_explains((time_t)record->value, node_run->slurm->reason_time))
+            notes[node_run - certify->node_runs] = i + 1;
+    }
+}
+
 /* Whose the drain of a node is that Slurm drained for a failed prolog: its own note says that its
  * gate refused a job then, or the drain is somebody else's and stands again at the end. */
 static void refusals_take(struct certify *certify, size_t first)
 {
+    size_t *notes = calloc(certify->count + 1, sizeof *notes);
+
+    if (notes)
+        refusals_find(certify, first, notes);
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
-        const struct record *note = NULL;
+        size_t place = notes ? notes[i] : 0;
+        const struct record *note = place > 0 ? &certify->records.items[place - 1] : NULL;
         char text[256];
 
         if (!node_run->plan.wants_refusal || !node_run->is_asked)
             continue;
-        for (size_t k = first; k < certify->records.count; k++) {
-            const struct record *record = &certify->records.items[k];
-
-            if (record->node && strcmp(record->node, node_run->name) == 0 &&
-                record_code(record) == FAULT_GATE_REFUSED && record->value > 0 &&
-                record->value < 1e11 &&
-                refused_explains((time_t)record->value, node_run->slurm->reason_time))
-                note = record;
-        }
         if (note) {
             node_run->plan.wants_refusal = false;
             certify_note(certify, "%s was drained by muster's gate: %s", node_run->name,
                          note->message ? note->message : "");
+            continue;
+        }
+        if (!notes) {
+            certify_verdict(certify, node_run, STAGE_CHECK, VERDICT_UNKNOWN, "slurm.state",
+                            "prolog", "out of memory for what the nodes' gates refused");
             continue;
         }
         snprintf(text, sizeof text,
@@ -51,6 +70,7 @@ static void refusals_take(struct certify *certify, size_t first)
         certify_verdict(certify, node_run, STAGE_CHECK, VERDICT_FAIL, "slurm.state", "prolog",
                         text);
     }
+    free(notes);
 }
 
 /* Which nodes have an accelerator, by what their checks told. */
