@@ -264,34 +264,50 @@ static int leaf_of(const struct certify *certify, const char *name)
 }
 
 /* One partner on each leaf switch that has a suspect, as the path between leaves may be what is at
- * fault; then those that keep a suspect report about another, as it is taken away at the end only
+ * fault. */
+static void leaf_partners_find(const struct certify *certify, const struct hostlist *readers,
+                               const struct hostlist *suspects,
+                               const struct hostlist_set *is_suspect, struct hostlist *partners)
+{
+    const char **first = calloc(certify->cluster.leaf_count + 1, sizeof *first); /* of each leaf */
+
+    for (size_t i = 0; first && i < readers->count; i++) {
+        int leaf = leaf_of(certify, readers->names[i]);
+
+        if (leaf >= 0 && !first[leaf] && !hostlist_set_contains(is_suspect, readers->names[i]))
+            first[leaf] = readers->names[i];
+    }
+    for (size_t k = 0; first && k < suspects->count; k++) {
+        int leaf = leaf_of(certify, suspects->names[k]);
+
+        if (leaf < 0 || !first[leaf])
+            continue;
+        hostlist_append(partners, first[leaf]);
+        first[leaf] = NULL; /* one is enough */
+    }
+    free(first);
+}
+
+/* Those; then those that keep a suspect report about another, as it is taken away at the end only
  * where it is; then others, until there are enough. */
 static void partners_find(const struct certify *certify, const struct hostlist *readers,
                           const struct hostlist *suspects, struct hostlist *partners)
 {
-    for (size_t k = 0; k < suspects->count; k++) {
-        int leaf = leaf_of(certify, suspects->names[k]);
-        bool has_one = leaf < 0;
+    struct hostlist_set is_suspect = {0};
 
-        for (size_t i = 0; i < partners->count && !has_one; i++)
-            has_one = leaf_of(certify, partners->names[i]) == leaf;
-        for (size_t i = 0; i < readers->count && !has_one; i++) {
-            const char *name = readers->names[i];
-
-            has_one = leaf_of(certify, name) == leaf && !hostlist_contains(suspects, name);
-            if (has_one)
-                hostlist_append(partners, name);
-        }
-    }
+    if (hostlist_set_make(suspects, &is_suspect) != 0)
+        return;
+    leaf_partners_find(certify, readers, suspects, &is_suspect, partners);
     for (int is_any = 0; is_any < 2; is_any++)
         for (size_t i = 0; i < readers->count && (!is_any || partners->count < SUSPECTS_PARTNERS);
              i++) {
             const char *name = readers->names[i];
 
-            if ((is_any || is_holder(certify, name)) && !hostlist_contains(suspects, name) &&
+            if ((is_any || is_holder(certify, name)) && !hostlist_set_contains(&is_suspect, name) &&
                 !hostlist_contains(partners, name))
                 hostlist_append(partners, name);
         }
+    hostlist_set_clear(&is_suspect);
 }
 
 /* Those of the partition that the run is to be in: partners of another one could outvote the nodes
@@ -299,20 +315,28 @@ static void partners_find(const struct certify *certify, const struct hostlist *
 static void beside_find(const struct cluster_partition *partition, const struct hostlist *others,
                         struct hostlist *beside)
 {
+    struct hostlist_set members = {0};
+
+    if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
+        return;
     for (size_t i = 0; i < others->count; i++)
-        if (!partition || hostlist_contains(&partition->nodes, others->names[i]))
+        if (!partition || hostlist_set_contains(&members, others->names[i]))
             hostlist_append(beside, others->names[i]);
+    hostlist_set_clear(&members);
 }
 
 void certify_keep(struct certify *certify, const struct cluster_partition *partition,
                   const struct hostlist *others, const struct hostlist *wanted)
 {
     struct hostlist tested = {0}, partners = {0}, beside = {0};
+    struct hostlist_set is_wanted = {0}, is_partner = {0};
     size_t kept = 0;
 
+    if (hostlist_set_make(wanted, &is_wanted) != 0)
+        certify_note(certify, "out of memory for %zu nodes", wanted->count);
     for (size_t i = 0; i < certify->count; i++)
         if (role_is_testable(certify->node_runs[i].plan.role) &&
-            hostlist_contains(wanted, certify->node_runs[i].name))
+            hostlist_set_contains(&is_wanted, certify->node_runs[i].name))
             hostlist_append(&tested, certify->node_runs[i].name);
     if (tested.count > 0) {
         if (!partition)
@@ -321,14 +345,17 @@ void certify_keep(struct certify *certify, const struct cluster_partition *parti
         beside_find(partition, others, &beside);
         partners_find(certify, &beside, &tested, &partners);
     }
+    (void)hostlist_set_make(&partners, &is_partner); /* without memory there are none */
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run node_run = certify->node_runs[i];
 
-        node_run.is_partner = hostlist_contains(&partners, node_run.name);
-        if (node_run.is_partner || hostlist_contains(wanted, node_run.name))
+        node_run.is_partner = hostlist_set_contains(&is_partner, node_run.name);
+        if (node_run.is_partner || hostlist_set_contains(&is_wanted, node_run.name))
             certify->node_runs[kept++] = node_run;
     }
     certify->count = kept;
+    hostlist_set_clear(&is_partner);
+    hostlist_set_clear(&is_wanted);
     hostlist_clear(&tested);
     hostlist_clear(&partners);
     hostlist_clear(&beside);
