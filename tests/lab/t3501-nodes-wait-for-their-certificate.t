@@ -29,7 +29,7 @@ is "$status $words" '0 nothing to do' 'all of them'
 lab run sbatch -Q -w n3 -J user --wrap 'sleep 1' --uid=nobody -o /dev/null
 certify --dry-run
 is "$status" 3 'a dry run takes none out' || show
-like "$words" 'n1: left alone: it waits in reservation muster' 'and says so'
+like "$words" 'n\[1-4\]: left alone: it waits in reservation muster' 'and says so'
 certify
 is "$status $(verdicts)" '0 n1 pass n2 pass' 'half of them are tested' || show
 like "$words" 'left for another run: n\[3-4\] \(TestCap=50%\)' 'the others are left'

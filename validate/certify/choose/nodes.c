@@ -149,13 +149,50 @@ static int partners_add(struct certify *certify, struct error *err)
     return rv;
 }
 
-/* Without names: all but what is somebody else's; that is told in one line. */
+/* A node that is somebody else's, and why. */
+struct left_node {
+    const char *name;
+    size_t order;
+    char why[sizeof((struct plan *)0)->message];
+};
+
+static int compare_left(const void *a, const void *b)
+{
+    const struct left_node *one = a, *other = b;
+    int order = strcmp(one->why, other->why);
+
+    return order != 0 ? order : (one->order > other->order) - (one->order < other->order);
+}
+
+/* A line for all of the same reason: on a busy cluster most nodes are in use. */
+static void left_note(struct certify *certify, struct left_node *left, size_t count)
+{
+    if (count > 1)
+        qsort(left, count, sizeof *left, compare_left);
+    for (size_t i = 0, end; i < count; i = end) {
+        struct hostlist names = {0};
+        char *folded;
+
+        for (end = i; end < count && strcmp(left[end].why, left[i].why) == 0; end++)
+            hostlist_append(&names, left[end].name);
+        folded = hostlist_fold(&names);
+        certify_note(certify, "%s: %s", folded ? folded : left[i].name, left[i].why);
+        free(folded);
+        hostlist_clear(&names);
+    }
+}
+
+/* Without names: all but what is somebody else's, which is told. */
 static int select_all(struct certify *certify, const struct hostlist *only, struct error *err)
 {
     struct hostlist_set wanted = {0};
+    struct left_node *left = calloc(certify->cluster.node_count + 1, sizeof *left);
+    size_t left_count = 0;
 
-    if (only && hostlist_set_make(only, &wanted) != 0)
-        return error_set(err, "out of memory for %zu nodes", only->count);
+    if (!left || (only && hostlist_set_make(only, &wanted) != 0)) {
+        free(left);
+        return error_set(err, "out of memory for %zu nodes", certify->cluster.node_count);
+    }
     for (size_t i = 0; i < certify->cluster.node_count; i++) {
         struct cluster_node *node = &certify->cluster.nodes[i];
         struct plan plan;
@@ -163,12 +200,17 @@ static int select_all(struct certify *certify, const struct hostlist *only, stru
         if (only && !hostlist_set_contains(&wanted, node->name))
             continue;
         plan_node(node, certify->options.is_dry_run, false, &plan);
-        if (plan.role != ROLE_LEAVE)
+        if (plan.role != ROLE_LEAVE) {
             node_run_add(certify, node);
-        else if (!certify->options.is_idle) /* there most nodes are in use */
-            certify_note(certify, "%s: %s", node->name, plan.message);
+        } else if (!certify->options.is_idle) { /* there most nodes are in use */
+            left[left_count] = (struct left_node){.name = node->name, .order = left_count};
+            text_put(left[left_count].why, sizeof left[left_count].why, "%s", plan.message);
+            left_count++;
+        }
     }
+    left_note(certify, left, left_count);
     hostlist_set_clear(&wanted);
+    free(left);
     return 0;
 }
 

@@ -1807,6 +1807,21 @@ static void reboots(const char *name)
 
 /* The head does not reach n2, for ever or once it is in the job; slurmctld misses it after so long.
  */
+/* Jobs have n1, n2 and n6. */
+static void tells_what_is_left_alone_by_its_reason(void)
+{
+    static struct certify certify;
+
+    taken_until_s = now_s + 3600;
+    run(&certify, false);
+    taken_until_s = 0;
+    ok(has_note(&certify, "n[1-2,6]: left alone: it is in a reservation"),
+       "nodes that are left alone for the same reason are in one line");
+    ok(has_note(&certify, "n5: left alone: drained by someone else: fan broken"),
+       "... for another in another");
+    certify_clear(&certify);
+}
+
 static void head_is_cut_off(bool is_late, double after_s, enum verdict verdict)
 {
     static struct certify certify;
@@ -3101,6 +3116,7 @@ int main(void)
     keeps_a_run_of_a_campaign_while_the_history_is_busy();
     campaign_partners_are_of_the_partition_of_their_group();
     asks_for_nodes_that_no_record_names();
+    tells_what_is_left_alone_by_its_reason();
     head_is_cut_off(false, 0, VERDICT_FAIL);
     head_is_cut_off(false, INFINITY, VERDICT_UNKNOWN);
     head_is_cut_off(true, INFINITY, VERDICT_UNKNOWN);
