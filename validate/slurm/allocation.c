@@ -35,6 +35,9 @@ static const struct {
     {ESLURM_ACCESS_DENIED, "RootOnly and AllocNodes of the partition must allow jobs of %s"},
     {ESLURM_USER_ID_MISSING,
      "DisableRootJobs in slurm.conf must be no, and slurmctld's host must know the user %s"},
+    {ESLURM_INVALID_NODE_COUNT, "MinNodes and MaxNodes of the partition must allow jobs of %s of "
+                                "so many nodes; or certify more or fewer at a time: "
+                                "--nodes-at-a-time"},
     {ESLURM_INVALID_TIME_LIMIT, "MaxTime of the partition must allow jobs of %s that last as long "
                                 "as the tests may; or give them less by --time-limit"},
 };
@@ -76,6 +79,7 @@ static const struct {
     {WAIT_QOS_MAX_WALL_PER_JOB, ESLURM_ACCOUNTING_POLICY},
     {WAIT_QOS_MAX_CPU_PER_JOB, ESLURM_ACCOUNTING_POLICY},
     {WAIT_PART_TIME_LIMIT, ESLURM_INVALID_TIME_LIMIT},
+    {WAIT_PART_NODE_LIMIT, ESLURM_INVALID_NODE_COUNT},
 };
 
 /* 0: it may start yet. */
