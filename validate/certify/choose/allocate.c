@@ -227,6 +227,7 @@ static void allocation_drop(struct certify *certify)
     int count;
 
     for (int i = 0; i < 20; i++) {
+        double asked = clock_s();
         bool is_any = false;
 
         count = certify->operations->jobs(certify->job_name, &jobs, NULL);
@@ -237,7 +238,8 @@ static void allocation_drop(struct certify *certify)
         free(jobs);
         if (count == 0 || (count > 0 && !is_any && i > 5))
             break;
-        usleep(200000);
+        /* a controller with very many jobs is given as long to rest as it took to list them */
+        usleep((useconds_t)(1e6 * fmax(0.2, fmin(1, clock_s() - asked))));
     }
 }
 
