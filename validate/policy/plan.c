@@ -79,7 +79,7 @@ const struct cluster_partition *plan_partition(const struct cluster *cluster, co
 
         if (wanted && strcmp(partition->name, wanted) == 0)
             return partition;
-        if (wanted || !partition->is_up)
+        if (wanted || !partition->is_up || partition->is_closed)
             continue;
         hostlist_set_make(&partition->nodes, &nodes); /* without memory it has none */
         for (size_t k = 0; k < count; k++)

@@ -33,9 +33,9 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
 /* Whether a run tests nodes of that role. */
 bool role_is_testable(enum plan_role role);
 
-/* The partition to allocate in: wanted when given, else of those that are up the one that has most
- * of the named nodes (the default one, then the first, where there are several). NULL when there is
- * none. */
+/* The partition to allocate in: wanted when given, else of those that are up and take jobs the one
+ * that has most of the named nodes (the default one, then the first, where there are several). NULL
+ * when there is none. */
 const struct cluster_partition *plan_partition(const struct cluster *cluster, const char *wanted,
                                                const char *const *names, size_t count);
 

@@ -186,6 +186,7 @@ static int partitions_load(struct cluster *cluster, struct error *err)
         partition->name = copy(info->name);
         partition->is_default = info->flags & PART_FLAG_DEFAULT;
         partition->is_up = info->state_up & PARTITION_SCHED;
+        partition->is_closed = !(info->state_up & PARTITION_SUBMIT);
         partition->most_minutes = info->max_time < INT_MAX ? (int)info->max_time : 0; /* INFINITE */
         partition->most_nodes = info->max_nodes < INT_MAX ? info->max_nodes : 0;
         rv = hostlist_expand(info->nodes ? info->nodes : "", &partition->nodes, err);

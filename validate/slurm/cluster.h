@@ -50,7 +50,8 @@ struct cluster_node {
 struct cluster_partition {
     char *name;
     struct hostlist nodes;
-    bool is_default, is_up;
+    bool is_default, is_up; /* up: jobs start there */
+    bool is_closed;         /* but no more can be submitted: DRAIN */
     int most_minutes;  /* MaxTime: of a job; 0: no limit */
     size_t most_nodes; /* MaxNodes: of a job that is not root's; 0: no limit */
 };

@@ -91,7 +91,8 @@ static int partition_mark(const struct cluster *cluster, const struct cluster_pa
 /* Whether a run may be in the partition. */
 static bool is_usable(const struct cluster_partition *partition, const char *wanted)
 {
-    return wanted ? strcmp(partition->name, wanted) == 0 : partition->is_up;
+    return wanted ? strcmp(partition->name, wanted) == 0
+                  : partition->is_up && !partition->is_closed;
 }
 
 /* Finds the nodes of the partitions that are up, or of the wanted one. */

@@ -181,6 +181,8 @@ static void partitions(void)
     is_str(plan_partition(&cluster, "off", names, 2)->name, "off", "the one that was asked for");
     ok(!plan_partition(&cluster, "none", names, 2), "none where the one asked for is not there");
     ok(!plan_partition(&cluster, NULL, names + 2, 1), "none where only one that is down has them");
+    list[1].is_closed = true;
+    is_str(plan_partition(&cluster, NULL, names, 2)->name, "gpu", "none that takes no more jobs");
     for (int i = 0; i < 3; i++)
         hostlist_clear(&list[i].nodes);
 }
