@@ -13,6 +13,15 @@ size_t cap_nodes(size_t nodes, double percent, size_t least)
     return cap < least ? least : cap;
 }
 
+size_t cap_base(const struct cluster *cluster)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < cluster->node_count; i++)
+        count += !(cluster->nodes[i].is_cloud && cluster->nodes[i].is_absent);
+    return count;
+}
+
 bool cap_is_taken(const struct cluster_node *node)
 {
     return (node->is_drained || node->is_down) && reason_is_ours(node->reason);

@@ -14,6 +14,10 @@
 /* percent of `nodes` nodes, rounded up, no less than `least`. */
 size_t cap_nodes(size_t nodes, double percent, size_t least);
 
+/* How many nodes a share is of: all that there are. Those that a cloud has not made are none: with
+ * them the share would be more than all others. */
+size_t cap_base(const struct cluster *cluster);
+
 /* Whether muster has taken the node from service: it is drained or down by a reason of muster's. */
 bool cap_is_taken(const struct cluster_node *node);
 

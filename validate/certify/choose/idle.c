@@ -115,7 +115,7 @@ static void chosen_note(struct certify *certify, const struct idle_node *node, c
 int certify_idle(struct certify *certify, struct error *err)
 {
     size_t most =
-        cap_nodes(certify->cluster.node_count, certify->conf.idle_cap_percent, IDLE_NODES_LEAST);
+        cap_nodes(cap_base(&certify->cluster), certify->conf.idle_cap_percent, IDLE_NODES_LEAST);
     struct hostlist names = {0}, chosen = {0}, others = {0};
     struct hostlist_set is_free = {0};
     struct facts facts;

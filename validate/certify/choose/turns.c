@@ -106,7 +106,7 @@ static void turns_choose(const struct certify *certify, const struct hostlist *b
                          struct turn_node *nodes)
 {
     size_t cap =
-        cap_nodes(certify->cluster.node_count, certify->conf.test_cap_percent, CAP_TESTS_LEAST);
+        cap_nodes(cap_base(&certify->cluster), certify->conf.test_cap_percent, CAP_TESTS_LEAST);
     struct ends ends;
     bool has_ends = ends_read(certify, &ends, NULL) == 0;
 

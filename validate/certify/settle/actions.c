@@ -118,7 +118,7 @@ static void settle(struct certify *certify, struct batch *comments)
 
 static size_t drain_cap(const struct certify *certify)
 {
-    return cap_nodes(certify->cluster.node_count, certify->conf.drain_cap_percent,
+    return cap_nodes(cap_base(&certify->cluster), certify->conf.drain_cap_percent,
                      CAP_DRAINS_LEAST);
 }
 
@@ -415,7 +415,7 @@ void certify_drains_decide(struct certify *certify)
                      "NOT DRAINED: %s failed too, but muster has drained %zu node%s and may drain "
                      "at most %zu of %zu (DrainCap=%.0f%%)",
                      folded ? folded : "others", certify->drained, text_plural(certify->drained),
-                     drain_cap(certify), certify->cluster.node_count,
+                     drain_cap(certify), cap_base(&certify->cluster),
                      certify->conf.drain_cap_percent);
     free(folded);
     hostlist_clear(&spared);

@@ -84,7 +84,7 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
     cluster_clear(cluster);
     if (cluster_load_nodes(cluster, err) != 0)
         return -1;
-    cap = cap_nodes(cluster->node_count, conf->drain_cap_percent, CAP_DRAINS_LEAST);
+    cap = cap_nodes(cap_base(cluster), conf->drain_cap_percent, CAP_DRAINS_LEAST);
     refusals_count(cluster, name, brake->cause, &refusals);
     *is_in = refusals.is_in;
     brake->when = time(NULL);
@@ -93,7 +93,7 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
     snprintf(brake->message, sizeof brake->message,
              "%zu of %zu nodes are \"%s\", and %zu others are drained; at most %d may refuse jobs "
              "for one cause (GateBrake), and %zu in total (DrainCap)",
-             refusals.alike + 1, cluster->node_count, brake->cause, refusals.taken,
+             refusals.alike + 1, cap_base(cluster), brake->cause, refusals.taken,
              conf->gate_brake, cap);
     if (!refusals.is_in)
         snprintf(brake->message, sizeof brake->message,

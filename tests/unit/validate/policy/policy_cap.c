@@ -18,9 +18,23 @@ static void takings(void)
     ok(!cap_is_taken(&nodes[4]) && cap_counts(&nodes[4]), "... the latter are not muster's own");
 }
 
+/* 10 % of 2,000 that a cloud may make, and of 100 that are there, are more than all of these. */
+static void clouds(void)
+{
+    struct cluster_node nodes[] = {{.is_idle = true},
+                                   {.is_absent = true},
+                                   {.is_cloud = true},
+                                   {.is_cloud = true, .is_absent = true},
+                                   {.is_cloud = true, .is_absent = true}};
+
+    is_int(cap_base(&(struct cluster){.nodes = nodes, .node_count = 5}), 3,
+           "what a cloud has not made is no part of what a share is of");
+}
+
 int main(void)
 {
     takings();
+    clouds();
     is_int(cap_nodes(4, 25, CAP_DRAINS_LEAST), 1, "a quarter of 4");
     is_int(cap_nodes(5, 25, CAP_DRAINS_LEAST), 2, "a quarter of 5, rounded up");
     is_int(cap_nodes(100, 0, CAP_DRAINS_LEAST), 1, "never less than one drained");
