@@ -106,7 +106,8 @@ uint32_t slurmdb_setup_cluster_flags(void); /* of libslurm, in none of its heade
 
 /* Has libslurm ask the slurmd of SLURMD_NODENAME. Built without --enable-multiple-slurmd, as
  * SchedMD's packages are and Debian's are not, it asks that of its own host, whatever the name, but
- * for a cluster whose record has the flag. The protocol has the number of the library. */
+ * for a cluster whose record has the flag. The protocol has the number of the library. The record
+ * names no controller: libslurm must not have to ask that where a node is. */
 static void name_heed(void)
 {
     static slurmdb_cluster_rec_t cluster;
@@ -136,6 +137,10 @@ static void query_node(const struct cluster_node *node, int fd)
         return;
     }
     send_result(fd, WORD_CONNECTED, REACH_NOT_ASKED, 0);
+    if (working_cluster_rec && node->is_unlisted) {
+        send_result(fd, WORD_END, REACH_ANSWERS, ENOTSUP);
+        return;
+    }
     setenv("SLURMD_NODENAME", node->name, 1);
     if (slurm_load_slurmd_status(&status) == SLURM_SUCCESS && status) {
         send_result(fd, WORD_END, REACH_ANSWERS, 0);
@@ -208,7 +213,10 @@ static void answer_set(struct reach *answer, enum reach_state state, int reason,
     answer->seconds = seconds;
     switch (state) {
     case REACH_ANSWERS:
-        snprintf(text, size, "slurmd answers in %.0f ms", 1e3 * seconds);
+        snprintf(text, size,
+                 reason ? "slurmd takes a connection in %.0f ms; libslurm here can ask no more"
+                        : "slurmd answers in %.0f ms",
+                 1e3 * seconds);
         break;
     case REACH_NO_SLURMD:
         snprintf(text, size, "slurmd is not running (connection refused); start it");

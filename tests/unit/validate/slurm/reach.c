@@ -71,6 +71,8 @@ int slurm_load_slurmd_status(slurmd_status_t **status)
 
     if (!*slow_node || strcmp(getenv("SLURMD_NODENAME"), slow_node) == 0)
         sleep((unsigned)slow_slurmd_s);
+    if (working_cluster_rec && strcmp(getenv("SLURMD_NODENAME"), "dynamic") == 0)
+        sleep(5); /* for the controller that the record does not name */
     if (!(slurmdb_setup_cluster_flags() & CLUSTER_FLAG_MULTSD)) { /* this host has no slurmd */
         errno = ECONNREFUSED;
         return SLURM_ERROR;
@@ -130,12 +132,17 @@ static void fill(uint16_t port)
     usleep(100000);
 }
 
-static double seconds; /* of the last answer */
+static double seconds;   /* of the last answer */
+static bool is_unlisted; /* the node that is asked */
 
 static enum reach_state reached(uint16_t port)
 {
-    char name[] = "n1", host[] = "127.0.0.1";
-    struct cluster_node node = {.name = name, .address = host, .port = port}, *nodes[] = {&node};
+    char name[] = "n1", dynamic[] = "dynamic", host[] = "127.0.0.1";
+    struct cluster_node node = {.name = is_unlisted ? dynamic : name,
+                                .address = host,
+                                .port = port,
+                                .is_unlisted = is_unlisted},
+                        *nodes[] = {&node};
     struct reach answer = {.state = REACH_NOT_ASKED};
     struct error err;
 
@@ -190,7 +197,11 @@ int main(void)
     is_int(reached(port), REACH_ANSWERS, "a slurmd that answers");
     has_multiple_slurmd = false;
     is_int(reached(port), REACH_ANSWERS, "... to a libslurm that asks its own host, unless told");
+    is_unlisted = true;
+    is_int(reached(port), REACH_ANSWERS, "... which finds no dynamic node: it takes connections");
     has_multiple_slurmd = true;
+    is_int(reached(port), REACH_ANSWERS, "a dynamic node's that answers");
+    is_unlisted = false;
     slow_slurmd_s = 5;
     is_int(reached(port), REACH_FROZEN, "one that does not answer is frozen");
     slow_slurmd_s = 0;
