@@ -94,6 +94,7 @@ static bool node_take(const node_info_t *info, struct cluster_node *node)
     node->boot_time = info->boot_time;
     node->cpus = info->cpus;
     node->leaf = -1;
+    node->is_older = release_is_older(info->version);
     cluster_node_state(info->node_state, node);
     return node->name && node->address && node->gres && node->features && node->reason &&
            node->comment && node->extra;

@@ -44,6 +44,7 @@ struct cluster_node {
                          intent */
     bool is_cloud;    /* made when a job needs it */
     bool is_unlisted; /* slurm.conf may not have it or not its address: dynamic or of a cloud */
+    bool is_older;    /* its slurmd: of an older release than libslurm here, as amid an upgrade */
     bool is_invalid;  /* its registration was refused: INVALID_REG */
     char state[32];   /* as sinfo says it, roughly: "idle", "down", "drained", "allocated*" */
 };

@@ -137,7 +137,7 @@ static void query_node(const struct cluster_node *node, int fd)
         return;
     }
     send_result(fd, WORD_CONNECTED, REACH_NOT_ASKED, 0);
-    if (working_cluster_rec && node->is_unlisted) {
+    if (node->is_older || (working_cluster_rec && node->is_unlisted)) {
         send_result(fd, WORD_END, REACH_ANSWERS, ENOTSUP);
         return;
     }

@@ -3,6 +3,16 @@
 
 #include "validate/slurm/release.h"
 
+bool release_is_older(const char *version)
+{
+    unsigned major, minor;
+
+    return version && sscanf(version, "%u.%u", &major, &minor) == 2 &&
+           SLURM_VERSION_NUM(major, minor, 0) <
+               SLURM_VERSION_NUM((unsigned)SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER),
+                                 (unsigned)SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER), 0);
+}
+
 uint32_t release_job_id(const slurm_job_info_t *job)
 {
 #ifdef HAVE_SLURM_JOB_INFO_T_JOB_ID

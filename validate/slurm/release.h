@@ -37,6 +37,9 @@ void release_node_set_extra(update_node_msg_t *update, char *extra);
  * and, unless interface is NULL, to keep control traffic on it ("": on TCP). Appends up to 6 to
  * entries, with text for those that name the interface. Returns how many. */
 size_t release_mpi_environment(const char *interface, char text[2][128], const char **entries);
+/* Whether a daemon of that version, as "24.05.3", or NULL, is of an older release than libslurm: it
+ * understands nothing that this says, as libslurm does not know whom it speaks to. */
+bool release_is_older(const char *version);
 /* Whether its slurmstepd refuses connections of mpi/pmix at times: before 23.02. */
 bool release_pmix_refuses(void);
 

@@ -113,6 +113,23 @@ static void unlisted_nodes(void)
     }
 }
 
+static void older_releases(void)
+{
+    const unsigned major = SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER),
+                   minor = SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER);
+    char version[32];
+
+    snprintf(version, sizeof version, "%u.%02u.0-0rc1", major, minor);
+    ok(!release_is_older(version), "%s is not older", version);
+    snprintf(version, sizeof version, "%u.%02u.9", major, minor - 1);
+    ok(release_is_older(version), "%s is", version);
+    snprintf(version, sizeof version, "%u.%02u", major - 1, 11u);
+    ok(release_is_older(version), "%s is", version);
+    snprintf(version, sizeof version, "%u.%02u.1", major + 1, 2u);
+    ok(!release_is_older(version), "%s is newer", version);
+    ok(!release_is_older(NULL) && !release_is_older(""), "none is not older");
+}
+
 static void states(void)
 {
     const uint32_t idle = NODE_STATE_IDLE, cloud = NODE_STATE_IDLE | NODE_STATE_CLOUD;
@@ -229,6 +246,7 @@ int main(void)
     open_despite_warnings();
     states();
     unlisted_nodes();
+    older_releases();
     reservations_of_runs();
     nodes_wait_without_end();
     mean_clusters();

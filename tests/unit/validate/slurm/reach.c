@@ -50,6 +50,7 @@ pid_t __wrap_fork(void)
 
 /* Built with --enable-multiple-slurmd or, as most sites have it, without. */
 static bool has_multiple_slurmd = true;
+static bool has_slurmd_hung_up;
 slurmdb_cluster_rec_t *working_cluster_rec;
 
 uint32_t slurmdb_setup_cluster_flags(void);
@@ -77,7 +78,8 @@ int slurm_load_slurmd_status(slurmd_status_t **status)
         errno = ECONNREFUSED;
         return SLURM_ERROR;
     }
-    if (working_cluster_rec && working_cluster_rec->rpc_version != 0x2a00) {
+    if (has_slurmd_hung_up ||
+        (working_cluster_rec && working_cluster_rec->rpc_version != 0x2a00)) {
         errno = SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT;
         return SLURM_ERROR;
     }
@@ -132,8 +134,8 @@ static void fill(uint16_t port)
     usleep(100000);
 }
 
-static double seconds;   /* of the last answer */
-static bool is_unlisted; /* the node that is asked */
+static double seconds;             /* of the last answer */
+static bool is_unlisted, is_older; /* the node that is asked */
 
 static enum reach_state reached(uint16_t port)
 {
@@ -141,7 +143,8 @@ static enum reach_state reached(uint16_t port)
     struct cluster_node node = {.name = is_unlisted ? dynamic : name,
                                 .address = host,
                                 .port = port,
-                                .is_unlisted = is_unlisted},
+                                .is_unlisted = is_unlisted,
+                                .is_older = is_older},
                         *nodes[] = {&node};
     struct reach answer = {.state = REACH_NOT_ASKED};
     struct error err;
@@ -202,6 +205,11 @@ int main(void)
     has_multiple_slurmd = true;
     is_int(reached(port), REACH_ANSWERS, "a dynamic node's that answers");
     is_unlisted = false;
+    has_slurmd_hung_up = is_older = true;
+    is_int(reached(port), REACH_ANSWERS, "one of an older release, which understands no question");
+    is_older = false;
+    is_int(reached(port), REACH_NO_MUNGE, "one that hangs up");
+    has_slurmd_hung_up = false;
     slow_slurmd_s = 5;
     is_int(reached(port), REACH_FROZEN, "one that does not answer is frozen");
     slow_slurmd_s = 0;
