@@ -13,7 +13,9 @@
 #include "validate/report/recordfile.h"
 #include "lib/base/name_index.h"
 
-#define CAMPAIGN_RECORD "records.suite = 'certify' AND records.test = 'campaign'"
+/* By the index of nodes: few records are of none. */
+#define CAMPAIGN_RECORD                                                                            \
+    "records.node IS NULL AND records.suite = 'certify' AND records.test = 'campaign'"
 
 bool campaign_is_name(const char *name)
 {
@@ -29,24 +31,31 @@ struct reading {
     struct campaign *campaign;
     struct name_index index; /* of its nodes */
     char *run;               /* the newest so far */
-    struct hostlist told;    /* the nodes that it named */
+    struct hostlist lists;   /* the nodes that it named, folded, in several records where they are
+                                many */
+    struct hostlist told;    /* ... and each of them */
     int *tries;              /* of each node */
 };
 
-/* The nodes of a run may be in several records. */
-static int told_take(struct reading *reading, const char *text)
+/* The nodes of the newest run. Those of all runs would be as many as nodes and runs. */
+static int told_take(struct reading *reading, struct error *err)
 {
-    struct hostlist part;
     int rv = 0;
 
-    if (!*text || hostlist_expand(text, &part, NULL) != 0) {
-        reading->campaign->is_named = false;
-        return 0;
+    for (size_t i = 0; rv == 0 && i < reading->lists.count; i++) {
+        struct hostlist part;
+
+        if (hostlist_expand(reading->lists.names[i], &part, NULL) != 0) {
+            reading->campaign->is_named = false;
+            continue;
+        }
+        for (size_t k = 0; rv == 0 && k < part.count; k++)
+            rv = hostlist_append(&reading->told, part.names[k]);
+        hostlist_clear(&part);
     }
-    for (size_t i = 0; rv == 0 && i < part.count; i++)
-        rv = hostlist_append(&reading->told, part.names[i]);
-    hostlist_clear(&part);
-    return rv;
+    return rv == 0 ? 0
+                   : error_set(err, "out of memory for the nodes of campaign %s",
+                               reading->campaign->name);
 }
 
 static int run_row(sqlite3_stmt *statement, void *context)
@@ -59,7 +68,7 @@ static int run_row(sqlite3_stmt *statement, void *context)
     if (!reading->run || strcmp(run, reading->run) != 0) {
         if (campaign->runs++ == 0 || begin < campaign->begin)
             campaign->begin = begin;
-        hostlist_clear(&reading->told);
+        hostlist_clear(&reading->lists);
         campaign->is_named = true;
         free(reading->run);
         reading->run = strdup(run);
@@ -71,7 +80,11 @@ static int run_row(sqlite3_stmt *statement, void *context)
     campaign->last = sqlite3_column_double(statement, 0);
     campaign->wanted = (size_t)sqlite3_column_double(statement, 3);
     text_put(campaign->level, sizeof campaign->level, "%s", database_text(statement, 2));
-    return told_take(reading, database_text(statement, 4));
+    if (!*database_text(statement, 4)) {
+        campaign->is_named = false;
+        return 0;
+    }
+    return hostlist_append(&reading->lists, database_text(statement, 4));
 }
 
 /* The runs of the campaign, and which nodes they are about: those given, else those of the newest.
@@ -93,6 +106,8 @@ static int read_runs(const char *path, const struct hostlist *nodes, struct read
             .context = reading},
         err);
 
+    if (count > 0 && told_take(reading, err) != 0)
+        count = -1;
     if (count == 0)
         campaign->begin = (double)time(NULL);
     campaign->is_named = nodes || (campaign->is_named && reading->told.count >= campaign->wanted);
@@ -199,6 +214,7 @@ int campaign_read(const char *path, const char *name, const char *cluster,
     if (count >= 0 && read_states(path, &reading, err) != 0)
         count = -1;
     name_index_clear(&reading.index);
+    hostlist_clear(&reading.lists);
     hostlist_clear(&reading.told);
     free(reading.run);
     free(reading.tries);

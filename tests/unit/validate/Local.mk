@@ -207,6 +207,7 @@ tests_unit_validate_command_revoke_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cl
 tests_unit_validate_command_revoke_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_history_campaign_t_SOURCES = tests/unit/validate/history/campaign.c \
 	validate/certify/choose/group.c
+tests_unit_validate_history_campaign_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sqlite3_finalize
 tests_unit_validate_history_campaign_t_LDADD = $(libhistory) lib/libstatistics.a \
 	validate/policy/libpolicy.a $(libreport) $(unit_libs)
 tests_unit_validate_history_history_t_LDADD = $(libhistory) $(libreport) \

@@ -4,6 +4,7 @@
 #include "validate/history/campaign.h"
 
 #include <math.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +212,40 @@ static void knows_thousands_of_nodes(void)
     records_clear(&records);
 }
 
+static int scanned; /* rows that were read one by one */
+
+int __real_sqlite3_finalize(sqlite3_stmt *statement);
+int __wrap_sqlite3_finalize(sqlite3_stmt *statement);
+int __wrap_sqlite3_finalize(sqlite3_stmt *statement)
+{
+    if (statement)
+        scanned += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
+    return __real_sqlite3_finalize(statement);
+}
+
+/* It is read every few seconds while nodes are awaited. */
+static void reads_no_records_of_nodes(void)
+{
+    struct record record = RECORD(.suite = "certify", .test = "certify", .run = "t0", .time = now,
+                                  .node = "n1", .verdict = VERDICT_FAIL);
+    struct records records = {0};
+    struct campaign campaign;
+    struct error err;
+
+    for (int i = 0; i < MANY; i++)
+        records_add(&records, &record);
+    is_int(history_add(path,
+                       &(struct history_run){
+                           .run = "t0", .level = "quick", .time = now, .seconds = 60},
+                       NULL, 0, &records, 0, &err),
+           0, "a run with %d records of nodes", MANY);
+    records_clear(&records);
+    scanned = 0;
+    is_int(campaign_read(path, "spring", NULL, &campaign, &err), 1, "a campaign beside it");
+    campaign_clear(&campaign);
+    ok(scanned < MANY / 10, "... is read without those: %d rows", scanned);
+}
+
 static void is_group(const struct cluster *cluster, const struct campaign *campaign, size_t most,
                      const char *expected, const char *what)
 {
@@ -332,6 +367,7 @@ int main(void)
     histories();
     heeds_its_own_cluster();
     knows_thousands_of_nodes();
+    reads_no_records_of_nodes();
     groups();
     unlink(path);
     return tap_done();
