@@ -53,7 +53,7 @@ for command in $commands; do
 done
 
 # the programs: those that were built
-for program in launch links collectives gpu train codec; do
+for program in launch links collectives gpu host train codec; do
     [ -x "$top_builddir/muster-$program" ] || continue
     help=$("$top_builddir/muster-$program" --help </dev/null)
     is "$(of_page "$top_srcdir/doc/muster-$program.1" | grep -vxE -- '-h|-V|--help|--version')" \
