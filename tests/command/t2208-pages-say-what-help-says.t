@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Each sub-command and program has a manual page with the options and the usage of its --help, and no
-# others; and its help fits 80 columns.
+# others; and its help fits 80 columns. The metrics that muster report writes are in its page.
 set -u
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 top_builddir=${top_builddir:-.}
@@ -51,6 +51,10 @@ for command in $commands; do
     is "$("$muster" "$command" --help | grep -E '^.{81}')" '' '... within 80 columns'
     ok '... which muster(1) lists' grep -qxF ".BR muster\\-$command (1)" "$top_srcdir/doc/muster.1.in"
 done
+
+is "$(plain "$top_srcdir/doc/muster-report.1" | grep -oE '\bmuster_[a-z_]+' | sort -u)" \
+    "$(grep -oE '"muster_[a-z_]+"' "$top_srcdir/validate/report/prometheus.c" | tr -d '"' | sort -u)" \
+    'muster-report(1) has the metrics of the format prometheus'
 
 # the programs: those that were built
 for program in launch links collectives gpu host train codec; do
