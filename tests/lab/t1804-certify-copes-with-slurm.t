@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A prolog that fails or hangs, a program of the battery whose first rank dies in the midst of it, a
-# controller that is down, one that dies and another takes over, a job of the battery that is cancelled,
+# controller that is down, one that dies and another takes over, a job of the battery that is canceled,
 # a gate that refuses nodes without a certificate, names that are not there:
 # each has its verdict or its message.
 . "$(dirname "$0")/../tap.sh"
@@ -101,8 +101,8 @@ certify_until '^estimate for' -w n1,n2
 lab run scancel --user=muster
 wait $pid
 is "$(verdicts) $(states)" 'n1 unknown n2 unknown n1 idle n2 idle n3 idle n4 idle' \
-    'a job that is cancelled in the midst of it: nobody is certified, nobody is drained' || show
-like "$(cat "$work/words")" 'job [0-9]+ was cancelled, or ended by Slurm, before the tests finished' '... it is said why' || show
+    'a job that is canceled in the midst of it: nobody is certified, nobody is drained' || show
+like "$(cat "$work/words")" 'job [0-9]+ was canceled, or ended by Slurm, before the tests finished' '... it is said why' || show
 ok '... and nothing is left' nothing_left
 
 certify --mpi none -w n1,n2

@@ -209,7 +209,7 @@ KIND(PREEMPTS_HIGHER, "preempts-higher", WARN, \
     "give the QOS that preempts the higher priority, or take the other off its list with preempt-=") \
 KIND(REQUEUE_OFF, "requeue-off", FAIL, \
     "preempted jobs should be requeued, but JobRequeue is 0", \
-    "they are cancelled instead, unless the user gave --requeue", \
+    "they are canceled instead, unless the user gave --requeue", \
     "slurm.conf(5), PreemptMode: REQUEUE", \
     "set JobRequeue=1, or PreemptMode=CANCEL if intended") \
 KIND(SUSPEND_WITHOUT_GANG, "suspend-without-gang", FAIL, \

@@ -202,7 +202,7 @@ static double longest_s(const struct preemption *preemption, const struct site_r
     return isnan(wall_s) ? most_s : fmin(wall_s, most_s);
 }
 
-/* GraceTime and PreemptExemptTime are for jobs that are requeued or cancelled. */
+/* GraceTime and PreemptExemptTime are for jobs that are requeued or canceled. */
 static void check_times(struct policy_findings *findings, const char *object, const char *key,
                         const char *mode, const char *grace, double grace_s, const char *exempt,
                         double most_s)

@@ -98,7 +98,7 @@ static const char *user_name(const struct user *user)
 
 /* The job as the controller has it. */
 struct job_status {
-    bool is_known, is_pending, is_over; /* over: a prolog failed, or somebody cancelled it */
+    bool is_known, is_pending, is_over; /* over: a prolog failed, or somebody canceled it */
     int refusal;                        /* it will never start: what a refusal would say; or 0 */
     char why[160];                      /* what the controller says of it; "" */
 };

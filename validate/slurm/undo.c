@@ -202,7 +202,7 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
 {
     const char *name = entry->name;
     uid_t uid = *entry->rest ? (uid_t)strtoul(entry->rest, NULL, 10) : geteuid();
-    double begin = clock_s(), cancelled = 0;
+    double begin = clock_s(), canceled = 0;
     bool is_seen = false, is_down = false;
 
     for (;;) {
@@ -228,12 +228,12 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
             return count < 0 ? -1 : error_set(err, "job %s still exists", name);
         }
         if (left > 0 && alive == 0) {
-            cancelled = cancelled > 0 ? cancelled : clock_s();
-            if (!is_down && clock_s() - cancelled > UNDO_EPILOG_S) {
+            canceled = canceled > 0 ? canceled : clock_s();
+            if (!is_down && clock_s() - canceled > UNDO_EPILOG_S) {
                 silent_down(undoing);
                 is_down = true;
             }
-            if (clock_s() - cancelled > UNDO_COMPLETING_S)
+            if (clock_s() - canceled > UNDO_COMPLETING_S)
                 return 0;
         }
         /* a controller with very many jobs takes its time for them: it is given as much to rest */

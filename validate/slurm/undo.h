@@ -53,7 +53,7 @@ int undo_note_resume(struct undo *undo, const char *node, const char *reason, st
  * that is full, and this process alone remembers it: the first time that this is so; -1 with err
  * when it could not be noted at all. */
 /* The node has stopped answering in the middle of the job, and is drained with that reason. Once
- * the job is cancelled, and does not end within seconds, it is set down with it, if it has it
+ * the job is canceled, and does not end within seconds, it is set down with it, if it has it
  * still: so the job is over for Slurm and its other nodes are free. Never before: while an
  * exclusive job runs, Slurm (22.05 to 26.05) does not count down no_share_job_cnt of a node that is
  * taken out of it, and keeps later jobs that name the node waiting, "Requested nodes are busy",

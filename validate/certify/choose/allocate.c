@@ -298,7 +298,7 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
     return true;
 }
 
-/* The nodes on which a job that was cancelled has not ended, and since when it is these. */
+/* The nodes on which a job that was canceled has not ended, and since when it is these. */
 struct ending {
     struct hostlist nodes;
     double since;
@@ -330,7 +330,7 @@ static bool ending_is_stuck(struct ending *ending, const struct cluster *now,
 
 /* What became of the nodes since they were looked at: Slurm has drained one whose prolog failed, a
  * job came first on another. has_our_job: they are in a job of ours; ending: what is left of one
- * that was cancelled, or NULL. Returns how many of them are no longer to be had. */
+ * that was canceled, or NULL. Returns how many of them are no longer to be had. */
 static size_t changes_note(struct certify *certify, const struct hostlist *names, bool has_our_job,
                            struct ending *ending)
 {
@@ -633,7 +633,7 @@ bool certify_allocate_again(struct certify *certify)
     certify->job_id = 0;
     if (state == CLUSTER_JOB_OVER && allocation_failed(certify, &names) == 0) {
         most_text(certify, certify->job, text, sizeof text);
-        error_set(&err, "job %u was cancelled, or ended by Slurm, before the tests finished%s%s",
+        error_set(&err, "job %u was canceled, or ended by Slurm, before the tests finished%s%s",
                   before, *text ? "; " : "", text);
         lack_note(certify, &names, FAULT_NOT_MEASURED, &err);
     } else {

@@ -18,7 +18,7 @@ int certify_job_minutes(const struct certify *certify, enum certify_job job);
  * Slurm does so once a prolog has failed, which may be a moment after the allocation seemed to be
  * there, and a controller may lose a job (cluster.h): ends the stage's progress and tries to have
  * another job with the nodes that are still to be had. Where no node explains the end, somebody
- * cancelled the job: then there is no other one, and all its nodes are unknown. Returns false, and
+ * canceled the job: then there is no other one, and all its nodes are unknown. Returns false, and
  * nothing is done, when the job is there. */
 bool certify_allocate_again(struct certify *certify);
 /* Those of the job's nodes that Slurm has drained or set down since are left alone: unknown.

@@ -150,7 +150,7 @@ void day_look(struct day_job *job, const char *text, double after_s)
     }
     if (!job->is_over)
         return;
-    /* EndTime is read as StartTime is. What is cancelled while it waits begins and ends at once. */
+    /* EndTime is read as StartTime is. What is canceled while it waits begins and ends at once. */
     slurm_line_value(&line, "EndTime", value, sizeof value);
     snprintf(ended, sizeof ended, "JobState=X StartTime=%s", value);
     seen_job_read(ended, &end);

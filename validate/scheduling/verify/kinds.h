@@ -31,7 +31,7 @@
          "see that PreemptType, PreemptMode and the Preempt list or PriorityTier allow it, and "   \
          "that GraceTime and PreemptExemptTime are short enough")                                  \
     CODE(PREEMPT_MODE, "preempt-mode-differs", "a preempted job does not end as was stated",       \
-         "a job that is cancelled instead of requeued is lost", "preempt.html, PreemptMode",       \
+         "a job that is canceled instead of requeued is lost", "preempt.html, PreemptMode",        \
          "set PreemptMode of the cluster, the partition or the QOS, and JobRequeue")               \
     CODE(RESERVATION_CLOSED, "reservation-closed", "who was stated may not use the reservation",   \
          "the nodes are kept for others", "reservations.html",                                     \

@@ -4,7 +4,7 @@
 #include "validate/scheduling/verify/run.h"
 
 /* Reserved=: what is reserved. A job of those that it is for is accepted in the site's reservation,
- * and one of others is not. Neither is to begin before an hour has passed, and both are cancelled
+ * and one of others is not. Neither is to begin before an hour has passed, and both are canceled
  * at once: nothing runs there. */
 
 static const struct intent_key keys[] = {

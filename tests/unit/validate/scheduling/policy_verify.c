@@ -181,7 +181,7 @@ static void test_preemption(void)
     is_str(judge_of(&verify_preempt, JOBS(REQUEUED, RUNS)), "pass", "started, the other requeued");
     has_str(result.found, "started after 1 s", "... with the time it took");
     is_str(judge_of(&verify_preempt, JOBS(CANCELLED, RUNS)), "preempt-mode-differs",
-           "the other one cancelled");
+           "the other one canceled");
     statement.mode = INTENT_ANY_MODE;
     is_str(judge_of(&verify_preempt, JOBS(CANCELLED, RUNS)), "pass", "... where that was stated");
     is_str(judge_of(&verify_preempt, JOBS(RUNS, RUNS)), "not-preempted", "both run");
@@ -299,7 +299,7 @@ static void test_look(void)
              SHOWN("CANCELLED", "Restarts=0 SubmitTime=2026-11-25T17:16:01 "
                                 "StartTime=2026-11-25T17:18:01 EndTime=2026-11-25T17:18:01"),
              1);
-    ok(isnan(job.started_s), "what is cancelled while it waits has not started");
+    ok(isnan(job.started_s), "what is canceled while it waits has not started");
     job = (struct day_job){.submitted_s = NAN, .started_s = NAN, .ended_s = NAN};
     day_look(&job,
              SHOWN("COMPLETED", "Restarts=0 SubmitTime=2026-11-25T17:16:01 "
