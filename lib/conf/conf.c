@@ -25,8 +25,8 @@ static const struct conf_key keys[] = {
      "The interfaces that carry jobs' data; empty: all physical ones of the best kind but the "
      "management interface."},
     {"NominalSpeed", KIND_SPEEDS, AT(nominal_speeds), 1, 1e8, "",
-     "The speed that links should have where the kernel does not tell the truth; empty: what the "
-     "kernel says."},
+     "The speed that links should have, for those whose speed the kernel reports wrongly; empty: "
+     "what the kernel reports."},
     {"MTU", KIND_INTEGER, AT(mtu_bytes), 68, 65535, "majority",
      "The MTU that the fabric's interfaces must have, in bytes; majority: that of most nodes.",
      "majority", 0},
@@ -40,17 +40,16 @@ static const struct conf_key keys[] = {
     {"SetEnvironment", KIND_YES_NO, AT(set_environment), 0, 0, "yes",
      "Whether the plugin sets the variables of UCX, NCCL, Open MPI and torch for each task."},
     {"CheckSteps", KIND_YES_NO, AT(check_steps), 0, 0, "yes",
-     "Whether the plugin tells a step's user where its GPUs, devices and limits are not what it "
-     "was "
+     "Whether the plugin warns a step's user if its GPUs, devices or limits are not what it was "
      "given or needs."},
     {"MasterPorts", KIND_PORTS, AT(master_port_first), 1024, 65535, "29500-29999",
      "The TCP ports that MASTER_PORT is taken from."},
     {"NearestRails", KIND_YES_NO, AT(nearest_rails), 0, 0, "yes",
-     "Whether a task gets in UCX_NET_DEVICES only the rails nearest to its GPUs or, where it has "
-     "none, to the socket that it is bound to."},
+     "Whether UCX_NET_DEVICES of a task names only the rails nearest to its GPUs or, without GPUs, "
+     "to the socket that it is bound to."},
     {"RailsAreRouted", KIND_YES_NO, AT(routed_rails), 0, 0, "no",
-     "Whether each rail reaches the other nodes' other rails also where they are in different IP "
-     "networks or InfiniBand subnets. Without that NearestRails is left off there."},
+     "Whether each rail reaches the other rails of the other nodes, even in other IP networks or "
+     "InfiniBand subnets. With no, NearestRails is off there."},
     {"GPUByLocalRank", KIND_YES_NO, AT(gpu_by_local_rank), 0, 0, "no",
      "Whether a task that sees as many GPUs as its node has tasks uses the one of its local rank."},
     {"Island", KIND_ISLAND, AT(islands), 0, 0, "",
@@ -78,32 +77,31 @@ static const struct conf_key keys[] = {
     {"HistoryKeep", KIND_LONG_TIME, AT(history_keep_s), 86400, 36600.0 * 86400, "730d",
      "How long muster certify keeps runs in HistoryFile."},
     {"Reference", KIND_FILE, AT(reference_path), 0, 0, MUSTER_PKGDATADIR "/reference.conf",
-     "What others measure on known hardware: hints, each with its source; empty: none."},
+     "The table of what others measure on known hardware, as hints; empty: none."},
     {"Golden", KIND_FILE, AT(golden_path), 0, 0, "",
-     "What nodes should be, as muster compare --save-golden writes it; empty: what most of them "
-     "are."},
+     "The expected state of nodes, as muster compare --save-golden wrote it; empty: that of most."},
     {"CompareBy", KIND_COMPARE, AT(compare_by), 0, 0, "gres",
-     "What of Slurm's two nodes must have in common, besides their hardware, to be compared."},
+     "The properties in Slurm that two nodes must share, besides their hardware, to be compared."},
     {"Report", KIND_REPORT, AT(reports), 0, 0, "",
-     "A report that muster certify writes after each run that was not dry: %r in its path is the "
+     "A report that muster certify writes after each run but a dry one: %r in its path is the "
      "run's name."},
     {"CertificateValidity", KIND_LONG_TIME, AT(certificate_valid_s), 60, 3660.0 * 86400, "7d",
-     "How long a certificate holds."},
+     "How long a certificate is valid."},
     {"WriteExtra", KIND_YES_NO, AT(write_extra), 0, 0, "yes",
-     "Whether muster certify writes level and end of a certificate into the node's Extra, where "
-     "Slurm's jobs may ask for it."},
+     "Whether muster certify writes level and end of a certificate into the node's Extra, so that "
+     "jobs can request them."},
     {"OnMissing", KIND_POLICY, AT(on_missing), 0, 0, "log",
      "What happens to a job on a node that has no certificate."},
     {"OnExpired", KIND_POLICY, AT(on_expired), 0, 0, "log",
      "What happens to a job on a node whose certificate has expired."},
     {"OnChanged", KIND_POLICY, AT(on_changed), 0, 0, "log",
-     "What happens to a job on a node that is not what it was when it was certified."},
+     "What happens to a job on a node that has changed since it was certified."},
     {"OnUnverifiable", KIND_POLICY, AT(on_unverifiable), 0, 0, "log",
      "What happens to a job on a node whose MUNGE key does not decode the seal of its "
      "certificate."},
     {"GateBrake", KIND_INTEGER, AT(gate_brake), 1, 1000000, "3",
-     "At most so many nodes refuse jobs for the same cause, and all of them within DrainCap; each "
-     "asks by muster check --health. off: no limit, and no health check needed.",
+     "At most this number of nodes refuse jobs for the same cause, within DrainCap. A node needs a "
+     "permission, which muster check --health gets. off: no limit and no permission.",
      "off", 0},
     {"LinkNominalPercent", KIND_PERCENT, AT(link_nominal_percent), 0, 100, "80%",
      "A link fails below this share of its nominal speed."},
@@ -112,8 +110,8 @@ static const struct conf_key keys[] = {
     {"LatencyPeersRatio", KIND_DECIMAL, AT(latency_peers_ratio), 1, 1000, "5",
      "A link is warned about above this multiple of its peers' median latency."},
     {"LinkTimes", KIND_INTEGER, AT(link_times), 1, 100, "auto",
-     "How often all pairs of nodes are measured, at moments of their own; auto: up to four times "
-     "where there are few nodes.",
+     "How often all pairs of nodes are measured, if there is time; auto: up to four times if there "
+     "are few nodes.",
      "auto", 0},
     {"Concurrency", KIND_INTEGER, AT(concurrency), 1, 100000, "auto",
      "Pairs of nodes that muster certify measures at once. auto: as many as there are, but no more "
@@ -128,13 +126,11 @@ static const struct conf_key keys[] = {
     {"ClockOffsetMs", KIND_DECIMAL, AT(clock_offset_ms), 0.001, 3.6e6, "1000",
      "How far the clocks of two nodes may be apart, in milliseconds."},
     {"AllowFailedRails", KIND_INTEGER, AT(allow_failed_rails), 0, 64, "none",
-     "A node with at most so many failed rails, and a good one, is certified all the same; tasks "
-     "are "
-     "kept off the failed ones.",
+     "A node with at most this number of bad rails, and a good one, is certified; tasks are kept "
+     "off the bad ones.",
      "none", 0},
     {"DrainCap", KIND_PERCENT, AT(drain_cap_percent), 0, 100, "25%",
-     "At most this share of the cluster's nodes is drained by muster at a time, never less than "
-     "one "
+     "At most this share of the cluster's nodes is drained by muster at a time, but at least one "
      "node."},
     {"Strikes", KIND_INTEGER, AT(strikes), 1, 100, "3",
      "How often the same part must fail near its limit within StrikeWindow before its node is "
@@ -142,28 +138,28 @@ static const struct conf_key keys[] = {
     {"StrikeWindow", KIND_LONG_TIME, AT(strike_window_s), 60, 366.0 * 86400, "1d",
      "How long a failure near the limit is remembered against a node."},
     {"TestCap", KIND_PERCENT, AT(test_cap_percent), 0, 100, "100%",
-     "At most this share of the cluster's nodes is in tests at a time, never less than two nodes."},
+     "At most this share of the cluster's nodes is in tests at a time, but at least two nodes."},
     {"IdleCap", KIND_PERCENT, AT(idle_cap_percent), 0, 100, "2%",
-     "At most this share of the cluster's nodes is chosen by one muster certify --idle, never less "
-     "than two nodes."},
+     "At most this share of the cluster's nodes is chosen by one muster certify --idle, but at "
+     "least two nodes."},
     {"IdleGrace", KIND_TIME, AT(idle_grace_s), 5, 3600, "30s",
      "How soon muster certify --idle gives its nodes back to a job that wants them."},
     {"GpuLibraryPath", KIND_PATH_LIST, AT(gpu_library_path), 0, 0, "",
-     "The directories that libraries of accelerators are looked for in first, such as "
-     "libnvidia-ml.so.1 and libnvrtc.so.12; empty: only where the system finds them."},
+     "The directories that are searched first for libraries of accelerators, such as "
+     "libnvidia-ml.so.1 and libnvrtc.so.12; empty: only the usual places."},
     {"GpuContainer", KIND_WORDS, AT(gpu_container), 0, 0, "",
      "The container that muster certify and preflight run muster-gpu in: options of srun such as "
      "--container-image=FILE (pyxis), or a command such as apptainer exec --nv FILE."},
     {"GpuDeadline", KIND_TIME, AT(gpu_deadline_s), 1, 300, "15s",
-     "How long such a library may take to tell of all accelerators; after that its driver hangs."},
+     "How long such a library may take to report on all accelerators; then it is killed."},
     {"KernelLog", KIND_KERNEL, AT(kernel_rules), 0, 0, "",
-     "What an event of the kernel log comes to, instead of what muster-codes(7) says."},
+     "The consequence of an event of the kernel log, instead of that of muster-codes(7)."},
     {"Mounts", KIND_PATHS, AT(mounts), 0, 0, "",
      "File systems that must be mounted and answer; with :rw behind it, not read-only."},
     {"Services", KIND_SERVICES, AT(services), 0, 0, "", "Services of systemd that must run."},
     {"DiskTestPath", KIND_FILE, AT(disk_test_path), 0, 0, "",
-     "The folder on a local disk of each node in which muster-host tests that; empty: none is "
-     "tested."},
+     "The folder on a local disk of each node in which muster-host tests that disk; empty: no disk "
+     "is tested."},
     {"HealthDrain", KIND_YES_NO, AT(health_drain), 0, 0, "no",
      "Whether muster check --health drains its own node when a part of it is missing or dead."},
     {"QuickBudget", KIND_TIME, AT(quick_budget_s), 1, PROGRAM_TIME_LIMIT_MOST_S, "auto",
@@ -175,7 +171,8 @@ static const struct conf_key keys[] = {
     {"FullBudget", KIND_TIME, AT(full_budget_s), 1, PROGRAM_TIME_LIMIT_MOST_S, "auto",
      "How long muster certify --level full may take. auto: by nodes, rails and rounds.", "auto", 0},
     {"Preflight", KIND_PREFLIGHT, AT(preflight), 0, 0, "off",
-     "What srun runs on a step's nodes before the step starts, unless --preflight says otherwise."},
+     "The preflight that srun runs on a step's nodes before the step, unless --preflight says "
+     "otherwise."},
     {"PreflightBudget", KIND_TIME, AT(preflight_budget_s), 5, 3600, "30s",
      "How long a preflight may take; what is not known by then does not hold up the step."},
     {"PreflightGpus", KIND_YES_NO, AT(preflight_gpus), 0, 0, "yes",
