@@ -64,4 +64,9 @@ for program in launch links collectives gpu host train codec; do
         "$(of_help <<<"$help" | grep -vxE -- '-h|-V|--help|--version')" "muster-$program has a page with its options"
     is "$(grep -E '^.{81}' <<<"$help")" '' '... and help within 80 columns'
 done
+if [ -x "$top_builddir/muster-launch" ]; then
+    is "$(grep -oE 'Up to [0-9]+ ranks' "$top_srcdir/doc/muster-launch.1" | tr U u)" \
+        "$("$top_builddir/muster-launch" --help </dev/null | tr -s ' \n' ' ' | grep -oE 'up to [0-9]+ ranks')" \
+        'of so many ranks muster-launch has all pairs meet'
+fi
 done_testing

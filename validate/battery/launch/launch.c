@@ -16,6 +16,9 @@ struct launch_options {
     struct messages_plan messages;
 };
 
+#define TEXT_OF(number) #number
+#define TEXT_OF_VALUE(macro) TEXT_OF(macro)
+#define MOST TEXT_OF_VALUE(MESSAGES_ALL_PAIRS_RANKS)
 #define FIELD(member) OPTION_FIELD(struct launch_options, member)
 
 static const struct option_row option_table[] = {
@@ -24,10 +27,10 @@ static const struct option_row option_table[] = {
     OPTION('\0', "expect-ranks-per-node", "K", "expected ranks per node", LONG,
            FIELD(ranks_per_node), OPTION_RANGE(1, 65536)),
     OPTION('\0', "rounds", "K", "messages: at most K rounds", LONG, FIELD(rounds),
-           OPTION_RANGE(1, 1 << 24), .initial = "all pairs of up to 32 ranks"),
+           OPTION_RANGE(1, 1 << 24), .initial = "all pairs of up to " MOST " ranks"),
     OPTION('\0', "confidence", "P",
            "messages: enough rounds to find a bad rank with this confidence (default without "
-           "--rounds and with more than 32 ranks: 0.999, or 0.99 with --quick)",
+           "--rounds and with more than " MOST " ranks: 0.999, or 0.99 with --quick)",
            CALL, FIELD(messages.confidence), .take = option_confidence),
     OPTION('\0', "quick", NULL, "messages: up to 64 KiB instead of 1 MiB", FLAG,
            FIELD(messages.is_quick)),

@@ -33,10 +33,6 @@ struct exchange {
     double sent_bytes; /* to other nodes */
 };
 
-/* So many ranks: all pairs. Above it fewer rounds name a bad rank as surely, and all of them would
- * take time that grows with the ranks. */
-enum { ALL_PAIRS_RANKS = 16 };
-
 /* By which way a rank's messages to other nodes left. */
 struct way {
     double sent_bytes, tcp_bytes;
@@ -245,7 +241,7 @@ static struct schedule *make_schedule(const struct program *program,
     struct schedule *schedule;
     struct error err;
 
-    if (plan->rounds == 0 && plan->confidence == 0 && program->size > ALL_PAIRS_RANKS)
+    if (plan->rounds == 0 && plan->confidence == 0 && program->size > MESSAGES_ALL_PAIRS_RANKS)
         request.confidence = plan->is_quick ? 0.99 : 0.999;
     if (schedule_make(&request, &schedule, &err) != 0)
         watch_fault("%s", err.text);
