@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/splitmix.h"
 #include "validate/diagnose/likelihood.h"
@@ -631,8 +630,6 @@ static void check_dips(void)
     ok(low > 0.1 && low < 0.25, "... few of which are deep: %.3f", low);
 }
 
-#define ROW(kind, name, value, unit, origin, meaning) {#name, &(name), 1, unit, origin, meaning},
-
 /* Groups of depths bound what each of theirs gains, whatever part is looked at beside whichever. */
 static void check_groups(rate_of *rate)
 {
@@ -672,34 +669,10 @@ static void check_groups(rate_of *rate)
     observations_clear(&observations);
 }
 
-/* The page has the constants as they are. */
-static void check_page(void)
-{
-    static const struct constant constants[] = {MODEL_CONSTANTS(ROW)};
-    const char *top = getenv("top_srcdir");
-    static char page[65536];
-    char path[4096], row[256];
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s/doc/attribution.md", top ? top : ".");
-    file = fopen(path, "r");
-    if (!ok(file && fread(page, 1, sizeof page - 1, file) > 0, "%s is there", path))
-        return;
-    fclose(file);
-    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
-        const struct constant *one = &constants[i];
-
-        snprintf(row, sizeof row, "| %s | %g | %s | %s |", one->name + strlen("MODEL_"),
-                 *one->values, one->unit, one->meaning);
-        ok(strstr(page, row) != NULL, "the page has %s", row);
-    }
-}
-
 int main(void)
 {
     check_bins();
     check_dips();
-    check_page();
     check_groups(cable_one_way);
     check_groups(at_times);
     check_nothing();

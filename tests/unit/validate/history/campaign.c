@@ -234,14 +234,14 @@ static void reads_no_records_of_nodes(void)
 
     for (int i = 0; i < MANY; i++)
         records_add(&records, &record);
-    is_int(history_add(path,
-                       &(struct history_run){
-                           .run = "t0", .level = "quick", .time = now, .seconds = 60},
-                       NULL, 0, &records, 0, &err),
+    is_int(history_add(
+               path,
+               &(struct history_run){.run = "t0", .level = "quick", .time = now, .seconds = 60},
+               NULL, 0, &records, 0, &err),
            0, "a run with %d records of nodes", MANY);
     records_clear(&records);
     scanned = 0;
-    is_int(campaign_read(path, "spring", NULL, &campaign, &err), 1, "a campaign beside it");
+    is_int(campaign_read(path, "spring", NULL, NULL, &campaign, &err), 1, "a campaign beside it");
     campaign_clear(&campaign);
     ok(scanned < MANY / 10, "... is read without those: %d rows", scanned);
 }
