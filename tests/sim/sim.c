@@ -255,7 +255,7 @@ static void play_kind(enum fault_kind kind, int runs, bool is_large)
 static const struct setting short_settings[] = {
     {"fat tree", FABRIC_TREE, 64, 2, 16, 1, FEW, &lab_noise, 0.02, 10, true},
     {"fat tree", FABRIC_TREE, 64, 2, 16, 1, FEW, &worse_noise, 0, 5, true},
-    {"rail-optimised", FABRIC_RAILS, 256, 4, 32, 1, FEW, &lab_noise, 0.02, 1, true},
+    {"rail-optimized", FABRIC_RAILS, 256, 4, 32, 1, FEW, &lab_noise, 0.02, 1, true},
 };
 
 static const struct setting long_settings[] = {
@@ -265,13 +265,13 @@ static const struct setting long_settings[] = {
     {"fat tree", FABRIC_TREE, 64, 2, 16, 1, ALL, &worse_noise, 0.02, 10, false},
     {"fat tree", FABRIC_TREE, 256, 2, 16, 1, FEW, &lab_noise, 0.02, 10, true},
     {"fat tree", FABRIC_TREE, 256, 2, 16, 1, ALL, &lab_noise, 0.02, 1, false},
-    {"rail-optimised", FABRIC_RAILS, 256, 8, 32, 1, FEW, &lab_noise, 0.02, 2, true},
+    {"rail-optimized", FABRIC_RAILS, 256, 8, 32, 1, FEW, &lab_noise, 0.02, 2, true},
     {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &lab_noise, 0.005, 2, true},
     {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &lab_noise, 0.02, 2, true},
     {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, FEW, &worse_noise, 0.02, 1, true},
     {"fat tree, 2:1", FABRIC_TREE, 1024, 2, 32, 2, FEW, &lab_noise, 0.02, 1, true},
-    {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, FEW, &lab_noise, 0.02, 1, true},
-    {"rail-optimised", FABRIC_RAILS, 1024, 4, 32, 1, FEW, &worse_noise, 0.02, 1, true},
+    {"rail-optimized", FABRIC_RAILS, 1024, 4, 32, 1, FEW, &lab_noise, 0.02, 1, true},
+    {"rail-optimized", FABRIC_RAILS, 1024, 4, 32, 1, FEW, &worse_noise, 0.02, 1, true},
     {"fat tree", FABRIC_TREE, 4096, 2, 32, 1, FEW, &lab_noise, 0.01, 1, true},
     {"fat tree", FABRIC_TREE, 1024, 2, 32, 1, ALL, &lab_noise, 0.01, 1, false},
 };
