@@ -96,4 +96,8 @@ is "$?" 3 'a root that is no node: cannot tell'
 GLOO_SOCKET_IFNAME=mine0 "$muster" explain --all --ntasks-per-node 1 >"$dir/live" 2>"$dir/err"
 is "$?" 0 'this machine'
 like "$(<"$dir/live")" 'GLOO_SOCKET_IFNAME left alone' "... with this shell's variables"
+mkdir "$dir/slurm"
+echo "NodeName=rack7-9 NodeHostname=$(</proc/sys/kernel/hostname)" >"$dir/slurm/slurm.conf"
+like "$(env -u SLURMD_NODENAME SLURM_CONF="$dir/slurm/slurm.conf" "$muster" explain)" '^node    rack7-9, 1 of 1$' \
+    '... by the name that slurm.conf has for it, which lines of muster.conf have, too'
 done_testing

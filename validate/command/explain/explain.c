@@ -244,6 +244,8 @@ static int read_and_explain(struct view *view)
     struct explain_step *step = &view->step;
     int status = command_node_open(view->name, step->root, step->config, &view->node_view);
 
+    if (!step->node && !step->root) /* by which lines of muster.conf name it */
+        step->node = command_node(NULL, "");
     if (status == COMMAND_PASS)
         status = explain(view);
     for (size_t i = 0; i < view->count; i++)
@@ -330,7 +332,7 @@ static const struct option_row rows[] = {
            .take = take_job, .initial = "1.0"),
     OPTION('j', "json", NULL, "print one JSON object for each task", FLAG, FIELD(is_json)),
     OPTION('\0', "node", "NAME", "name of this node in the step", TEXT, FIELD(step.node),
-           .initial = "host name of this node"),
+           .initial = "$SLURMD_NODENAME, or this host's name in slurm.conf"),
     OPTION('n', "nodes", "LIST", "the step's nodes, in Slurm's notation", TEXT, FIELD(step.nodes),
            .initial = "this node"),
     OPTION('\0', "ntasks", "N", "the step's tasks", LONG, FIELD(step.ntasks),

@@ -16,7 +16,7 @@ enum { EXPLAIN_VARIABLES = 128, EXPLAIN_WORDS = 4096 };
 
 struct explain_step {
     const char *root, *config;       /* NULL: this machine, its configuration */
-    const char *node;                /* NULL: the inventory's host name */
+    const char *node;                /* Slurm's name; NULL: the inventory's host name */
     const char *nodes;               /* of the step, in Slurm's notation; NULL: node alone */
     const char *partition, *account; /* NULL: not told */
     long job, step, ntasks, ntasks_per_node, rank; /* -1: not told */
