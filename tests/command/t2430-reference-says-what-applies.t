@@ -27,6 +27,9 @@ like "$text" 'nccl.all_reduce +460 GB/s +threshold +1 ' '... what muster does no
 unlike "$text" 'MI300X' '... and no line of other hardware'
 like "$(reference --root "$dir/h100" --all)" 'not: GPU MI300X \(here NVIDIA H100 80GB HBM3\)' '--all says why not'
 like "$(reference --root "$dir/ethernet")" ' 0 of [0-9]+ lines' 'a plain node has none'
+mkdir "$dir/slurm"
+echo "NodeName=rack7-9 NodeHostname=$(</proc/sys/kernel/hostname)" >"$dir/slurm/slurm.conf"
+like "$(SLURM_CONF=$dir/slurm/slurm.conf SLURMD_NODENAME='' reference)" '^rack7-9: ' 'this node has its name in slurm.conf'
 if [ -x "$top_builddir/tests/record-check" ]; then
     reference --json --root "$dir/h100" >"$dir/json"
     ok 'the records are of the schema' env ASAN_OPTIONS=detect_leaks=0 \

@@ -119,11 +119,12 @@ static void print_lines(const struct node_options *node_view, const struct refer
 
 static int run(const struct node_options *options, const struct node_view *node_view)
 {
+    const char *node = options->root ? node_view->inventory->hostname : command_node(NULL, "");
     struct reference reference;
     struct records facts = {0};
     struct error err;
     struct checks checks = {.root = node_view->root,
-                            .node = node_view->inventory->hostname,
+                            .node = node,
                             .conf = &node_view->conf,
                             .inventory = node_view->inventory,
                             .fabric = &node_view->fabric,
@@ -135,7 +136,7 @@ static int run(const struct node_options *options, const struct node_view *node_
         return COMMAND_USAGE;
     }
     check_config(&checks, "host.config");
-    print_lines(options, &reference, &facts, node_view->inventory->hostname);
+    print_lines(options, &reference, &facts, node);
     records_clear(&facts);
     reference_clear(&reference);
     return COMMAND_PASS;
