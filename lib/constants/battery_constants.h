@@ -40,6 +40,14 @@ ROW(real, CHANNEL_STREAM_POLL_S, 20e-6, "s", "chosen 2026-11", "TCP's next bytes
 ROW(real, SAMPLES_TIGHT_SHARE, 0.05, "of the median", "chosen 2026-11", "an interval of confidence so narrow is enough") \
 ROW(real, SAMPLES_DEVIATION_LEAST_SHARE, 0.05, "of the median", "chosen 2026-11", "the deviation by which outliers are counted, at least") \
 /* muster-host */ \
+ROW(real, GPU_RATE_LEAST_SHARE, 0.85, "ratio", "chosen 2026-11", "of the median of its peers: devices of one model differ by 5 to 10 % in clock under a power limit (Sinha et al., SC'22)") \
+ROW(real, GPU_RATE_TOGETHER_LEAST_SHARE, 0.8, "ratio", "chosen 2026-11", "the same while all devices of the node compute") \
+ROW(real, GPU_MEMORY_LEAST_SHARE, 0.9, "ratio", "chosen 2026-11", "of the median of its peers: memory does not differ as clocks do") \
+ROW(real, GPU_MEMORY_TOGETHER_LEAST_SHARE, 0.85, "ratio", "chosen 2026-11", "the same while all devices of the node copy") \
+ROW(real, GPU_HOST_PATH_LEAST_SHARE, 0.7, "ratio", "chosen 2026-11", "of the median of its peers, of copies between host and device") \
+ROW(real, GPU_PEER_LEAST_SHARE, 0.7, "ratio", "chosen 2026-11", "of its reference, of a path between two devices") \
+ROW(real, GPU_NIC_LEAST_SHARE, 0.5, "ratio", "chosen 2026-11", "of what an RDMA port does in host memory, to or from a device near it") \
+ROW(real, GPU_COLLECTIVE_LEAST_SHARE, 0.85, "ratio", "chosen 2026-11", "of the median of nodes with as many devices, of a collective") \
 ROW(real, HOST_CORE_LEAST_SHARE, 0.75, "ratio", "chosen 2026-11", "of the median of its peers' cores: all cores of a model reach one clock, one at half its clock 0.5") \
 ROW(real, HOST_MEMORY_LEAST_SHARE, 0.9, "ratio", "chosen 2026-11", "of the median of its peers' NUMA nodes, as of GPU memory: one of eight memory channels lost is 0.875") \
 ROW(real, HOST_DISK_LEAST_SHARE, 0.5, "ratio", "chosen 2026-11", "of the median of its peers' disks, which differ by age and by what is on them") \

@@ -31,6 +31,8 @@ ROW(integer, DEVICE_POLL_FIRST_US, 20, "us", "chosen 2026-11", "between looks wh
 ROW(integer, DEVICE_POLL_MOST_US, 50000, "us", "chosen 2026-11", "the same, at most: one that waits for long is seen asleep on a busy node too") \
 ROW(integer, BLAS_WORKSPACE_MB, 32, "MB", "standard 2026-11: cuBLAS, cublasSetWorkspace(): recommended on Hopper", "of device memory, at most, for a product by the vendor's library") \
 ROW(real, BLAS_WORKSPACE_SHARE, 0.004, "of the memory", "chosen 2026-11", "the same of device memory: a small device keeps its memory for the matrices") \
+ROW(real, SUBNET_MESH_USUAL_SHARE, 0.65, "of the switches", "chosen 2026-11", "of a mesh, that have as many cables to others as is usual there; with borders fewer have") \
+ROW(real, SUBNET_SMALL_UPLINKS_SHARE, 0.5, "ratio", "chosen 2026-11", "of the uplinks of its like that a switch has at most, and no more nodes to each, to be meant so: the last leaf of a cluster that is not full") \
 ROW(integer, SUBNET_COUNTERS_MS, 100, "ms", "chosen 2026-11", "for the counters of a port of the subnet") \
 ROW(real, CHECK_SPACE_S, 2, "s", "chosen 2026-11", "for all local file systems: a root on NFS may hang") \
 ROW(real, CHECK_MOUNT_S, 2, "s", "chosen 2026-11", "for one mount: a busy file server answers within 0.1 s") \

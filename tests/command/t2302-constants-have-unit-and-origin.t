@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster conf --all prints each tuned constant with unit and origin, and rooms have no other ones than
-# those of lib/constants: a name with a unit or a share at its end that is set to a number stands there.
+# those of lib/constants: a name with a unit or a share at its end that is set to a number stands there, and
+# a macro that is a fraction.
 set -u
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 . "$top_srcdir/tests/tap.sh"
@@ -44,6 +45,7 @@ bin_limit of a table: wide bins below it, fine ones above
 RESOLUTION_S of slurm.conf
 ROUNDS_MIN the least number
 SECOND_US one second
+START_HALF_WIDTH of the weights that a training begins with
 WINDOW_MINUTES of slurm.conf
 WINDOW_MOST_MINUTES of slurm.conf
 YEAR_2100_S a date
@@ -51,14 +53,17 @@ YEAR_2100_S a date
 
 found() { # DIR: "PATH NAME" of each constant
     (cd "$1" && grep -rE '^ *(#define|enum|static const|[A-Z][A-Z0-9_]* = )' --include='*.[ch]' --exclude-dir=constants \
-        lib spank validate collectives trainer) | sed 's|/\*[^*]*\*/||g; s/#define \([A-Za-z0-9_]*\)/\1 =/' | awk -F: '
+        lib spank validate collectives trainer) | sed 's|/\*[^*]*\*/||g; s/#define \([A-Za-z0-9_]*\)/define \1 =/' | awk -F: '
         {
             path = $1
             sub(/^[^:]*:/, "")
+            is_macro = /^ *define /
             while (match($0, /[A-Za-z][A-Za-z0-9_]* += +\(?[-0-9.]+/)) {
-                name = substr($0, RSTART, RLENGTH)
+                name = value = substr($0, RSTART, RLENGTH)
                 sub(/ .*/, "", name)
-                if (toupper(name) ~ /(^|_)(S|MS|US|MIN|MINUTES|SHARE|PERCENT|RATIO|TRIES|LIMIT)$/)
+                sub(/.* \(?/, "", value)
+                if (toupper(name) ~ /(^|_)(S|MS|US|MIN|MINUTES|SHARE|PERCENT|RATIO|TRIES|LIMIT)$/ ||
+                    (is_macro && value ~ /^0\./))
                     print path, name
                 $0 = substr($0, RSTART + RLENGTH)
             }
@@ -83,12 +88,14 @@ refused() { # DIR
 mkdir -p "$work"/{lib/base,lib/constants,spank,collectives,trainer,validate/checks}
 printf '%s\n' 'enum { NAMES = 4, WAIT_S = 3 };' 'static const double low_share = 0.1;' '#define PATIENCE_S 60.0' \
     'enum {' '    LOCK_MS = 10 /* TIME_S = 3 */' '};' 'enum { KINDS = 3 };' '    double limit_s = 0;' \
+    '#define LEAST 0.7' '#define VERSION 2' \
     >"$work/validate/checks/example.c"
 echo 'enum { SECOND_US = 1000000 };' >"$work/lib/base/example.c"
 is "$(refused "$work")" 'validate/checks/example.c WAIT_S
 validate/checks/example.c low_share
 validate/checks/example.c PATIENCE_S
-validate/checks/example.c LOCK_MS' 'what is no row is found, and nothing else'
+validate/checks/example.c LOCK_MS
+validate/checks/example.c LEAST' 'what is no row is found, and nothing else'
 
 is "$(refused "$top_srcdir")" '' 'no tuned constants but those of lib/constants'
 all=$(found "$top_srcdir")

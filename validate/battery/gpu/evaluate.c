@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/statistics.h"
+#include "lib/constants/battery_constants.h"
 
 static const char *const test_names[GPU_TESTS] = {
     [GPU_TEST_COMPUTE] = "gpu.compute",         [GPU_TEST_REPEATABLE] = "gpu.repeatable",
@@ -43,51 +44,57 @@ enum gpu_test gpu_test_of(enum worker_task task)
 }
 
 const struct figure_spec figure_specs[FIGURES] = {
-    [FIGURE_FP32] = {TASK_COMPUTE, PRECISION_FP32, false, "rate_fp32", "GFLOP/s", 0.85,
+    [FIGURE_FP32] = {TASK_COMPUTE, PRECISION_FP32, false, "rate_fp32", "GFLOP/s",
+                     &GPU_RATE_LEAST_SHARE, FAULT_GPU_SLOW},
+    [FIGURE_FP64] = {TASK_COMPUTE, PRECISION_FP64, false, "rate_fp64", "GFLOP/s",
+                     &GPU_RATE_LEAST_SHARE, FAULT_GPU_SLOW},
+    [FIGURE_BLAS_FP64] = {TASK_BLAS, BLAS_FP64, false, "rate_fp64_blas", "GFLOP/s",
+                          &GPU_RATE_LEAST_SHARE, FAULT_GPU_SLOW},
+    [FIGURE_TF32] = {TASK_BLAS, BLAS_TF32, false, "rate_tf32", "GFLOP/s", &GPU_RATE_LEAST_SHARE,
                      FAULT_GPU_SLOW},
-    [FIGURE_FP64] = {TASK_COMPUTE, PRECISION_FP64, false, "rate_fp64", "GFLOP/s", 0.85,
+    [FIGURE_BF16] = {TASK_BLAS, BLAS_BF16, false, "rate_bf16", "GFLOP/s", &GPU_RATE_LEAST_SHARE,
                      FAULT_GPU_SLOW},
-    [FIGURE_BLAS_FP64] = {TASK_BLAS, BLAS_FP64, false, "rate_fp64_blas", "GFLOP/s", 0.85,
-                          FAULT_GPU_SLOW},
-    [FIGURE_TF32] = {TASK_BLAS, BLAS_TF32, false, "rate_tf32", "GFLOP/s", 0.85, FAULT_GPU_SLOW},
-    [FIGURE_BF16] = {TASK_BLAS, BLAS_BF16, false, "rate_bf16", "GFLOP/s", 0.85, FAULT_GPU_SLOW},
-    [FIGURE_FP16] = {TASK_BLAS, BLAS_FP16, false, "rate_fp16", "GFLOP/s", 0.85, FAULT_GPU_SLOW},
-    [FIGURE_FP8] = {TASK_BLAS, BLAS_FP8, false, "rate_fp8", "GFLOP/s", 0.85, FAULT_GPU_SLOW},
-    [FIGURE_INT8] = {TASK_BLAS, BLAS_INT8, false, "rate_int8", "GFLOP/s", 0.85, FAULT_GPU_SLOW},
-    [FIGURE_COPY] = {TASK_MEMORY, ACCESS_COPY, false, "memory_copy", "GB/s", 0.9,
-                     FAULT_GPU_MEMORY_SLOW},
-    [FIGURE_READ] = {TASK_MEMORY, ACCESS_READ, false, "memory_read", "GB/s", 0.9,
-                     FAULT_GPU_MEMORY_SLOW},
-    [FIGURE_WRITE] = {TASK_MEMORY, ACCESS_WRITE, false, "memory_write", "GB/s", 0.9,
-                      FAULT_GPU_MEMORY_SLOW},
-    [FIGURE_TRIAD] = {TASK_MEMORY, ACCESS_TRIAD, false, "memory_triad", "GB/s", 0.9,
-                      FAULT_GPU_MEMORY_SLOW},
-    [FIGURE_TO_DEVICE] = {TASK_HOST, COPY_TO_DEVICE, false, "to_device", "GB/s", 0.7,
-                          FAULT_GPU_HOST_PATH_SLOW},
-    [FIGURE_TO_HOST] = {TASK_HOST, COPY_TO_HOST, false, "to_host", "GB/s", 0.7,
-                        FAULT_GPU_HOST_PATH_SLOW},
+    [FIGURE_FP16] = {TASK_BLAS, BLAS_FP16, false, "rate_fp16", "GFLOP/s", &GPU_RATE_LEAST_SHARE,
+                     FAULT_GPU_SLOW},
+    [FIGURE_FP8] = {TASK_BLAS, BLAS_FP8, false, "rate_fp8", "GFLOP/s", &GPU_RATE_LEAST_SHARE,
+                    FAULT_GPU_SLOW},
+    [FIGURE_INT8] = {TASK_BLAS, BLAS_INT8, false, "rate_int8", "GFLOP/s", &GPU_RATE_LEAST_SHARE,
+                     FAULT_GPU_SLOW},
+    [FIGURE_COPY] = {TASK_MEMORY, ACCESS_COPY, false, "memory_copy", "GB/s",
+                     &GPU_MEMORY_LEAST_SHARE, FAULT_GPU_MEMORY_SLOW},
+    [FIGURE_READ] = {TASK_MEMORY, ACCESS_READ, false, "memory_read", "GB/s",
+                     &GPU_MEMORY_LEAST_SHARE, FAULT_GPU_MEMORY_SLOW},
+    [FIGURE_WRITE] = {TASK_MEMORY, ACCESS_WRITE, false, "memory_write", "GB/s",
+                      &GPU_MEMORY_LEAST_SHARE, FAULT_GPU_MEMORY_SLOW},
+    [FIGURE_TRIAD] = {TASK_MEMORY, ACCESS_TRIAD, false, "memory_triad", "GB/s",
+                      &GPU_MEMORY_LEAST_SHARE, FAULT_GPU_MEMORY_SLOW},
+    [FIGURE_TO_DEVICE] = {TASK_HOST, COPY_TO_DEVICE, false, "to_device", "GB/s",
+                          &GPU_HOST_PATH_LEAST_SHARE, FAULT_GPU_HOST_PATH_SLOW},
+    [FIGURE_TO_HOST] = {TASK_HOST, COPY_TO_HOST, false, "to_host", "GB/s",
+                        &GPU_HOST_PATH_LEAST_SHARE, FAULT_GPU_HOST_PATH_SLOW},
     [FIGURE_TO_DEVICE_PAGEABLE] = {TASK_HOST, COPY_TO_DEVICE_PAGEABLE, false, "to_device_pageable",
-                                   "GB/s", 0, FAULT_NONE},
+                                   "GB/s", NULL, FAULT_NONE},
     [FIGURE_TO_HOST_PAGEABLE] = {TASK_HOST, COPY_TO_HOST_PAGEABLE, false, "to_host_pageable",
-                                 "GB/s", 0, FAULT_NONE},
+                                 "GB/s", NULL, FAULT_NONE},
     [FIGURE_FP32_TOGETHER] = {TASK_COMPUTE, PRECISION_FP32, true, "rate_fp32_together", "GFLOP/s",
-                              0.8, FAULT_GPU_SLOW},
+                              &GPU_RATE_TOGETHER_LEAST_SHARE, FAULT_GPU_SLOW},
     [FIGURE_FP64_TOGETHER] = {TASK_COMPUTE, PRECISION_FP64, true, "rate_fp64_together", "GFLOP/s",
-                              0.8, FAULT_GPU_SLOW},
-    [FIGURE_BF16_TOGETHER] = {TASK_BLAS, BLAS_BF16, true, "rate_bf16_together", "GFLOP/s", 0.8,
-                              FAULT_GPU_SLOW},
-    [FIGURE_COPY_TOGETHER] = {TASK_MEMORY, ACCESS_COPY, true, "memory_copy_together", "GB/s", 0.85,
-                              FAULT_GPU_MEMORY_SLOW},
+                              &GPU_RATE_TOGETHER_LEAST_SHARE, FAULT_GPU_SLOW},
+    [FIGURE_BF16_TOGETHER] = {TASK_BLAS, BLAS_BF16, true, "rate_bf16_together", "GFLOP/s",
+                              &GPU_RATE_TOGETHER_LEAST_SHARE, FAULT_GPU_SLOW},
+    [FIGURE_COPY_TOGETHER] = {TASK_MEMORY, ACCESS_COPY, true, "memory_copy_together", "GB/s",
+                              &GPU_MEMORY_TOGETHER_LEAST_SHARE, FAULT_GPU_MEMORY_SLOW},
     /* devices share switches and sockets: not the same for all */
-    [FIGURE_TO_DEVICE_TOGETHER] = {TASK_HOST, COPY_TO_DEVICE, true, "to_device_together", "GB/s", 0,
-                                   FAULT_NONE},
-    [FIGURE_TO_HOST_TOGETHER] = {TASK_HOST, COPY_TO_HOST, true, "to_host_together", "GB/s", 0,
+    [FIGURE_TO_DEVICE_TOGETHER] = {TASK_HOST, COPY_TO_DEVICE, true, "to_device_together", "GB/s",
+                                   NULL, FAULT_NONE},
+    [FIGURE_TO_HOST_TOGETHER] = {TASK_HOST, COPY_TO_HOST, true, "to_host_together", "GB/s", NULL,
                                  FAULT_NONE},
     /* not beside peers, whose ports may be others: gpu_is_nic_low() */
-    [FIGURE_NIC_LOOPBACK] = {TASK_NIC, NIC_LOOPBACK, false, "nic_loopback", "GB/s", 0, FAULT_NONE},
-    [FIGURE_NIC_TO_DEVICE] = {TASK_NIC, NIC_TO_DEVICE, false, "nic_to_device", "GB/s", 0,
+    [FIGURE_NIC_LOOPBACK] = {TASK_NIC, NIC_LOOPBACK, false, "nic_loopback", "GB/s", NULL,
+                             FAULT_NONE},
+    [FIGURE_NIC_TO_DEVICE] = {TASK_NIC, NIC_TO_DEVICE, false, "nic_to_device", "GB/s", NULL,
                               FAULT_NONE},
-    [FIGURE_NIC_FROM_DEVICE] = {TASK_NIC, NIC_FROM_DEVICE, false, "nic_from_device", "GB/s", 0,
+    [FIGURE_NIC_FROM_DEVICE] = {TASK_NIC, NIC_FROM_DEVICE, false, "nic_from_device", "GB/s", NULL,
                                 FAULT_NONE},
 };
 
@@ -170,16 +177,16 @@ bool gpu_is_low(const struct gpu_node *nodes, size_t count, size_t node, int dev
                 enum figure figure)
 {
     const struct gpu_device *own = &nodes[node].devices[device];
-    double least = figure_specs[figure].least;
+    const double *least = figure_specs[figure].least;
 
-    return own->best[figure] > 0 && least > 0 &&
-           own->best[figure] < least * gpu_reference(nodes, count, own->model, figure);
+    return own->best[figure] > 0 && least &&
+           own->best[figure] < *least * gpu_reference(nodes, count, own->model, figure);
 }
 
 bool gpu_is_nic_low(const struct gpu_device *device, enum figure figure)
 {
     return device->is_nic_near && figure != FIGURE_NIC_LOOPBACK && device->best[figure] > 0 &&
-           device->best[figure] < GPU_NIC_LEAST * device->best[FIGURE_NIC_LOOPBACK];
+           device->best[figure] < GPU_NIC_LEAST_SHARE * device->best[FIGURE_NIC_LOOPBACK];
 }
 
 bool gpu_is_peer_low(const struct gpu_node *nodes, size_t count, size_t node, int from, int to)
@@ -187,7 +194,8 @@ bool gpu_is_peer_low(const struct gpu_node *nodes, size_t count, size_t node, in
     const struct gpu_device *own = &nodes[node].devices[from];
 
     return own->to_peer[to] > 0 &&
-           own->to_peer[to] < GPU_PEER_LEAST * gpu_peer_reference(nodes, count, node, from, to);
+           own->to_peer[to] <
+               GPU_PEER_LEAST_SHARE * gpu_peer_reference(nodes, count, node, from, to);
 }
 
 /* ---------------------------------------------------------------- records */
@@ -269,14 +277,14 @@ static void report_figure(struct reporter *reporter, const struct gpu_device *de
 {
     const struct figure_spec *spec = &figure_specs[figure];
     struct record record;
-    bool is_low = spec->least > 0 && device->best[figure] < spec->least * reference;
+    bool is_low = spec->least && device->best[figure] < *spec->least * reference;
 
     if (device->best[figure] <= 0)
         return;
     record = RECORD(.low = device->lowest[figure], .high = device->best[figure],
                     .samples = (unsigned)device->samples[figure]);
-    if (isfinite(reference) && spec->least > 0) {
-        record.limit = spec->least * reference;
+    if (isfinite(reference) && spec->least) {
+        record.limit = *spec->least * reference;
         record.limit_source = "peers";
     }
     if (is_low)
@@ -452,7 +460,7 @@ static void report_nic(struct reporter *reporter, const struct gpu_device *devic
         if (device->best[figure] <= 0)
             continue;
         if (figure != FIGURE_NIC_LOOPBACK && device->is_nic_near) {
-            record.limit = GPU_NIC_LEAST * loopback;
+            record.limit = GPU_NIC_LEAST_SHARE * loopback;
             record.limit_source = "expected";
         }
         if (is_low)
@@ -511,7 +519,7 @@ static void report_peers(struct reporter *reporter, int from)
         snprintf(reporter->part, sizeof reporter->part, "gpu%d gpu%d", device->part,
                  node->devices[to].part);
         if (isfinite(reference))
-            record = RECORD(.limit = GPU_PEER_LEAST * reference, .limit_source = "peers");
+            record = RECORD(.limit = GPU_PEER_LEAST_SHARE * reference, .limit_source = "peers");
         if (device->wrong_from_peer[to] > 0 && !is_wrong_itself(device) &&
             !is_wrong_itself(&node->devices[to])) {
             code = FAULT_GPU_PEER_DAMAGED;
@@ -522,7 +530,7 @@ static void report_peers(struct reporter *reporter, int from)
             snprintf(reporter->message, sizeof reporter->message,
                      "the driver reports no peer access between the two; other pairs of the node "
                      "have it");
-        } else if (value < GPU_PEER_LEAST * reference) {
+        } else if (value < GPU_PEER_LEAST_SHARE * reference) {
             code = FAULT_GPU_PEER_SLOW;
             snprintf(reporter->message, sizeof reporter->message,
                      "reaches %.4g GB/s, its peers %.4g GB/s", value, reference);

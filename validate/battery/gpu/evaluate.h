@@ -57,13 +57,12 @@ struct figure_spec {
     int kind;
     bool is_together; /* measured on all devices of the node at once */
     const char *metric, *unit;
-    double least; /* share of the peers' median below which a device is at fault */
+    const double *least; /* share of the peers' median; a device below is at fault. NULL: none */
     enum fault_code code;
 };
 
-/* The limits: devices of one model differ by 5 to 10 % in clock under a power limit (an A100 system
- * by Sinha et al., SC'22, "Not all GPUs are created equal": up to 9 %, outliers beyond); memory
- * does not. Of what all devices do at once less is asked. */
+/* Sinha et al., SC'22, is "Not all GPUs are created equal": of an A100 system clocks differ by up
+ * to 9 %, outliers beyond. */
 extern const struct figure_spec figure_specs[FIGURES];
 
 struct gpu_wrong {
@@ -129,12 +128,6 @@ bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b);
  * median of them; of two devices the better direction; NAN where it cannot be told. */
 double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from,
                           int to);
-
-/* Paths that carry less than this share of their reference are at fault. */
-#define GPU_PEER_LEAST 0.7
-
-/* A port reaches a device near it with this share of what it does in host memory, at least. */
-#define GPU_NIC_LEAST 0.5
 
 /* What device of which node is low in that figure, or towards that peer, and is to be measured
  * again. */

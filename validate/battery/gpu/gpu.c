@@ -227,7 +227,7 @@ static void measure_all(struct crew *crew)
         for (int figure = 0; figure < FIGURES; figure++)
             if (is_wanted(crew, figure_specs[figure].task) &&
                 figure_specs[figure].task != TASK_NIC &&
-                (figure_specs[figure].least > 0 || !crew->options->is_quick))
+                (figure_specs[figure].least || !crew->options->is_quick))
                 measure(crew, (enum figure)figure, ~0U);
     }
     if (is_wanted(crew, TASK_REPEAT)) {

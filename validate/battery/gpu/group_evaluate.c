@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "lib/base/statistics.h"
-
-/* Nodes of one kind differ little: their devices' clocks count for nothing here. */
-#define GROUP_LEAST 0.85
+#include "lib/constants/battery_constants.h"
 
 struct reporter {
     const struct gpu_node *devices;
@@ -103,8 +101,8 @@ bool group_is_low(const struct gpu_node *devices, const struct group_node *nodes
     for (int i = 0; i < COLLECTIVES && reporter.samples; i++) {
         double value = group_bandwidth(&nodes[node].within, (enum collective)i);
 
-        is_low = is_low ||
-                 (value > 0 && value < GROUP_LEAST * reference_of(&reporter, (enum collective)i));
+        is_low = is_low || (value > 0 && value < GPU_COLLECTIVE_LEAST_SHARE *
+                                                     reference_of(&reporter, (enum collective)i));
     }
     free(reporter.samples);
     return is_low;
@@ -148,7 +146,8 @@ static bool pair_is_slow(const struct reporter *reporter, int i, int k, int with
     const struct group_node *own = &reporter->nodes[reporter->node];
 
     return own->pairs[i][k].state == PAIR_DONE &&
-           pair_bandwidth(own, i, k) < GPU_PEER_LEAST * pair_reference(reporter, i, k, without);
+           pair_bandwidth(own, i, k) <
+               GPU_PEER_LEAST_SHARE * pair_reference(reporter, i, k, without);
 }
 
 static bool is_bad(int state)
@@ -314,10 +313,10 @@ static void report_rates(struct reporter *reporter, const struct group_result *r
         if (value <= 0)
             continue;
         if (isfinite(reference)) {
-            record.limit = GROUP_LEAST * reference;
+            record.limit = GPU_COLLECTIVE_LEAST_SHARE * reference;
             record.limit_source = "peers";
         }
-        if (value < GROUP_LEAST * reference) {
+        if (value < GPU_COLLECTIVE_LEAST_SHARE * reference) {
             code = FAULT_GPU_COLLECTIVE_SLOW;
             write_parts(reporter, suspects_of(reporter, true));
             snprintf(reporter->message, sizeof reporter->message,
@@ -358,8 +357,9 @@ static void report_pair(struct reporter *reporter, int i, int k, unsigned parts,
     const struct gpu_node *devices = &reporter->devices[reporter->node];
     double value = pair_bandwidth(&reporter->nodes[reporter->node], i, k),
            reference = pair_reference(reporter, i, k, without);
-    struct record record = RECORD(.node = reporter->names[reporter->node], .unit = "GB/s",
-                                  .limit = GPU_PEER_LEAST * reference, .limit_source = "peers");
+    struct record record =
+        RECORD(.node = reporter->names[reporter->node], .unit = "GB/s",
+               .limit = GPU_PEER_LEAST_SHARE * reference, .limit_source = "peers");
 
     write_parts(reporter, parts);
     snprintf(reporter->message, sizeof reporter->message,
@@ -439,11 +439,11 @@ static void report_suspect(struct reporter *reporter)
                  is_wrong ? "wrong" : "not completed");
         report_line(reporter, "device", NAN,
                     is_wrong ? FAULT_GPU_COLLECTIVE_WRONG : FAULT_GPU_COLLECTIVE_HUNG, &record);
-    } else if (is_suspect(reporter, GROUP_LEAST * reference)) {
+    } else if (is_suspect(reporter, GPU_COLLECTIVE_LEAST_SHARE * reference)) {
         double value = statistics_median(samples, GROUP_ROUNDS);
 
         record.unit = "GB/s";
-        record.limit = GROUP_LEAST * reference;
+        record.limit = GPU_COLLECTIVE_LEAST_SHARE * reference;
         record.limit_source = "peers";
         snprintf(
             reporter->message, sizeof reporter->message,

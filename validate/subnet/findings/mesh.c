@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a mesh this share of the switches has as many cables to others as is usual there; in one with
- * borders fewer have. */
-#define MESH_ALIKE 0.65
+#include "lib/constants/checks_constants.h"
 
 /* "r3-1 port 6, r3-2": switches that lack a cable, with the port that is empty where it is one. */
 static void name_poor(const struct tier *tier, const int *poor, int count, char *text, size_t size)
@@ -112,7 +110,7 @@ void tier_judge_mesh(struct tier *tier)
     int times, usual = tier_mode(tier->across, tier->lower_count, &times), count = 0, lacking = 0;
     int *poor = tier->scratch;
 
-    if (MESH_ALIKE * tier->lower_count > times)
+    if (SUBNET_MESH_USUAL_SHARE * tier->lower_count > times)
         return;
     for (int i = 0; i < tier->lower_count; i++)
         if (tier->across[i] < usual) {

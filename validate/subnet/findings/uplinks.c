@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/subnet/findings/tier.h"
 #include "lib/base/text.h"
+#include "lib/constants/checks_constants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A switch with at most this share of its like's uplinks, and no more nodes to each, was meant so:
- * the last leaf of a cluster that is not full. */
-#define MEANT_SMALL 0.5
 
 static struct subnet_finding *add(struct tier *tier, int a, const char *text)
 {
@@ -103,7 +100,7 @@ static void judge_missing(struct tier *tier, int a, int *peers)
     for (int i = 0; i < count; i++)
         tier->scratch[i] = tier->down[peers[i]];
     down = tier_mode(tier->scratch, count, &(int){0});
-    if (tier->up[a] <= MEANT_SMALL * usual &&
+    if (tier->up[a] <= SUBNET_SMALL_UPLINKS_SHARE * usual &&
         (double)tier->down[a] * usual <= (double)down * tier->up[a])
         return;
     named = name_missing(tier, a, peers, count, missing, sizeof missing);
