@@ -14,6 +14,8 @@ ROW(real, FLOW_LINGER_S, 0.005, "s", "chosen 2026-11", "the server looks for mor
 ROW(real, FLOW_UNDER_WAY_S, 0.1, "s", "chosen 2026-11", "of a stream at full rate may be under way") \
 ROW(real, FLOW_RESEND_S, 0.2, "s", "chosen 2026-11", "without an answer, and a word is sent again") \
 /* accelerators */ \
+ROW(integer, GPU_DEVICES_MOST, 128, "devices", "standard 2026-11: NVIDIA MIG, 7 instances on each of 16 GPUs; AMD CPX mode, 8 devices on each of 8", "of a node are tested") \
+ROW(integer, GPU_PEERS_MOST, 15, "devices", "chosen 2026-11", "with each of which a device copies and does an all-reduce: all others of 16; the time of more grows with the devices, not with their square") \
 ROW(integer, GPU_OPEN_LIMIT, 3, "deadlines", "chosen 2026-11", "for libraries to open: they may come from a slow file system") \
 ROW(integer, GPU_KEPT_LIMIT, 3, "deadlines", "chosen 2026-11", "more, at most, for a device's process that other processes keep from the processors") \
 ROW(integer, GPU_REPEAT_S, 60, "s", "chosen 2026-11", "for the arithmetic that is repeated, in all") \

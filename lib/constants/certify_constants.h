@@ -70,7 +70,7 @@ ROW(integer, CERTIFY_GRACE_S, 3, "s", "chosen 2026-11", "between SIGTERM and SIG
 ROW(integer, CERTIFY_WATCH_AFTER_S, 5, "s", "chosen 2026-11", "a step runs before the nodes are looked at") \
 ROW(integer, CERTIFY_WATCH_EACH_S, 10, "s", "chosen 2026-11", "between looks at the nodes of a step") \
 ROW(integer, CERTIFY_WATCH_MOST, 512, "nodes", "chosen 2026-11", "of a step that are looked at in one go: its output waits meanwhile") \
-ROW(integer, CERTIFY_RECORDS_OF_NODE, 8192, "records", "chosen 2026-11", "that are taken of what a program says of a node: 384 cores and 16 GPUs have a third of it") \
+ROW(integer, CERTIFY_RECORDS_OF_NODE, 8192, "records", "chosen 2026-11", "that are taken of what a program says of a node: 384 cores or 128 devices of GPUs have two thirds of it") \
 ROW(integer, CERTIFY_RECORDS_OF_PAIR, 64, "records", "chosen 2026-11", "that are taken besides of each pair of nodes: 16 rails, both ways, latency and bandwidth") \
 ROW(integer, CERTIFY_TEXT_OF_NODE, 1048576, "bytes", "chosen 2026-11", "of texts, each kept once, in the records of a node") \
 ROW(integer, CERTIFY_SILENT_S, 12, "s", "chosen 2026-11", "a node is silent before it is taken for lost") \

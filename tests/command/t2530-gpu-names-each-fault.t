@@ -118,6 +118,9 @@ like "$(cat "$work/json")" 'not tested: .*/driver/libcuda.so.1 is not loaded: .*
     'a library that others could change is not loaded'
 CUDA_VISIBLE_DEVICES='' gpu new ''
 is "$status/$text" '0/- gpu.compute device -' 'a job without devices has none to test'
+gpu new $'devices 18\ngpu17.slow_link.16 0.4' --tests=paths
+is "$status/$text" '1/gpu_peer_slow gpu.paths to_peer gpu17 gpu16' 'of 18 devices all are tested'
+is "$(jq -r 'select(.metric == "to_peer") | .part' "$work/json" | wc -l)" 36 '... each with its neighbors'
 gpu new '' --devices=1 --tests=repeatable
 is "$(jq -r '.part // empty' "$work/json" | sort -u)" gpu1 'one device, one test'
 mkdir "$work/manager" "$work/later"
@@ -152,7 +155,7 @@ is "$(jq -r '[.driver, (.faults | length), (.steps | map(select(.name == "gpu-qu
     (.figures | map(select(.metric == "rate_fp32")) | length)] | join("/")' "$work/device/results.json")" \
     'stand-ins of tests/gpu/0/1/3' '... and its results have each device, and say that it was no driver'
 ok '... with a recording of the node' test -s "$work/device/node.tree"
-for option in devices=x:'expected numbers from 0 to 15, such as 0-3,6, found "x"' \
+for option in devices=x:'expected numbers from 0 to 127, such as 0-3,6, found "x"' \
     tests=fast:'expected some of compute,repeatable,memory,paths,collectives, found "fast"'; do
     like "$("$program" "--${option%%:*}" 2>&1)" "^muster-gpu: option --${option%%=*}: ${option#*:} " "--${option%%:*} is refused"
 done

@@ -38,7 +38,7 @@ enum {
     UNKNOWN = 999
 };
 
-enum { DEVICES = 16, ALLOCATIONS = 256, PAGE = 4096 };
+enum { DEVICES = 160, ALLOCATIONS = 256, PAGE = 4096 };
 
 /* What differs between CUDA and HIP. */
 #ifdef STAND_IN_HIP
@@ -266,8 +266,7 @@ API(cuDeviceGetName, char *name, int size, int device)
 API(cuDeviceGetPCIBusId, char *id, int size, int device)
 {
     ENTER(device);
-    snprintf(id, (size_t)size, "0000:%02X:00.0",
-             device < 8 ? buses[device] : 0xe0U + (unsigned)device);
+    snprintf(id, (size_t)size, "%04X:%02X:00.0", (unsigned)device / 8, buses[device % 8]);
     return OK;
 }
 

@@ -42,11 +42,14 @@ EXTRA_DIST += validate/battery/verbs/absent.c
 
 # What drives accelerators needs no MPI either.
 noinst_LIBRARIES += validate/battery/gpu/libgpu.a
-libgpu = validate/battery/gpu/libgpu.a $(verbs_libs) validate/accelerator/libdevice.a validate/accelerator/libaccelerator.a lib/libstatistics.a lib/libmuster.a
+libgpu = validate/battery/gpu/libgpu.a $(verbs_libs) validate/accelerator/libdevice.a validate/accelerator/libaccelerator.a \
+	validate/schedule/libschedule.a lib/libstatistics.a lib/libmuster.a
 validate_battery_gpu_libgpu_a_SOURCES = \
+	validate/battery/gpu/device_set.c validate/battery/gpu/device_set.h \
 	validate/battery/gpu/evaluate.c validate/battery/gpu/evaluate.h \
 	validate/battery/gpu/group_evaluate.c validate/battery/gpu/group_evaluate.h \
 	validate/battery/gpu/group_worker.c \
+	validate/battery/gpu/peer_rounds.c validate/battery/gpu/peer_rounds.h \
 	validate/battery/gpu/products.c validate/battery/gpu/products.h \
 	validate/battery/gpu/usage.c validate/battery/gpu/usage.h \
 	validate/battery/gpu/worker.c validate/battery/gpu/worker.h \

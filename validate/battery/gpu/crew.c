@@ -124,13 +124,12 @@ bool crew_forget_busy(struct crew *crew)
             continue;
         memcpy(left.model, device->model, sizeof left.model);
         *device = left;
-        for (int k = 0; k < node->count; k++) {
-            node->devices[k].to_peer[i] = 0;
-            node->devices[k].has_atomics_to[i] = false;
-            node->devices[k].wrong_atomics_to[i] = 0;
-        }
+        for (int k = 0; k < node->count; k++)
+            gpu_path_forget(&node->devices[k], i);
         is_busy = true;
     }
+    for (int k = 0; k < node->count && is_busy; k++)
+        node->devices[k].pair_count = 0;
     usage_clear(&usage);
     return is_busy;
 }
@@ -156,15 +155,16 @@ void crew_open(struct crew *crew)
         usage_clear(&usage);
         return;
     }
-    if (!crew->options->devices)
+    if (!crew->options->has_devices)
         node->device_count = answer.device_count;
-    node->count = answer.device_count > WORKERS ? WORKERS : answer.device_count;
+    node->count =
+        answer.device_count > GPU_DEVICES_MOST ? GPU_DEVICES_MOST : answer.device_count;
     open_range(crew, 1, node->count, &answer);
     if (crew->options->skips_busy)
         leave_busy(crew, &usage);
     usage_clear(&usage);
     for (int i = 0; i < node->count; i++)
-        if (crew->options->devices && !(crew->options->devices >> i & 1))
+        if (crew->options->has_devices && !device_set_has(&crew->options->devices, i))
             worker_end(&crew->workers[i]);
 }
 
@@ -202,12 +202,12 @@ void crew_find_nics(struct crew *crew)
     free(affinity);
 }
 
-void crew_open_again(struct crew *crew, unsigned devices)
+void crew_open_again(struct crew *crew, const struct device_set *devices)
 {
     struct worker_answer answer;
 
     for (int i = 0; i < crew->node->count; i++)
-        if ((devices >> i & 1) && crew->workers[i].fd < 0)
+        if (device_set_has(devices, i) && crew->workers[i].fd < 0)
             open_begin(crew, i, &answer);
     open_wait(crew, crew->node->count, &answer);
 }

@@ -2,6 +2,7 @@
 #ifndef MUSTER_GPU_CREW_H
 #define MUSTER_GPU_CREW_H
 
+#include "validate/battery/gpu/device_set.h"
 #include "validate/battery/gpu/evaluate.h"
 #include "validate/harness/program.h"
 
@@ -10,16 +11,17 @@
 struct gpu_options {
     bool is_quick;
     bool skips_busy;
-    unsigned tests;   /* a bit for each enum gpu_test; 0: all */
-    unsigned devices; /* a bit each; 0: all */
+    unsigned tests; /* a bit for each enum gpu_test; 0: all */
+    bool has_devices;
+    struct device_set devices; /* the wanted ones, where has_devices */
 };
 
 struct crew {
     struct program *program;
     const struct gpu_options *options;
-    struct worker workers[WORKERS];
-    struct gpu_node *node;           /* of this rank */
-    struct worker_nic nics[WORKERS]; /* a port for each device */
+    struct worker workers[GPU_DEVICES_MOST];
+    struct gpu_node *node;                    /* of this rank; devices: [GPU_DEVICES_MOST] */
+    struct worker_nic nics[GPU_DEVICES_MOST]; /* a port for each device */
     double deadline_s;
 };
 
@@ -34,8 +36,8 @@ bool crew_forget_busy(struct crew *crew);
 /* Finds the RDMA port nearest to each device, or, where nearness is not known, one of them. */
 void crew_find_nics(struct crew *crew);
 
-/* Starts anew the workers of those devices, a bit each, that were ended. */
-void crew_open_again(struct crew *crew, unsigned devices);
+/* Starts anew the workers of those devices that were ended. */
+void crew_open_again(struct crew *crew, const struct device_set *devices);
 
 /* Notes why a device is not asked any more, and ends its worker. */
 void crew_lose(struct crew *crew, int index, const struct worker_request *request,

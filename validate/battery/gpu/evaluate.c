@@ -98,6 +98,56 @@ const struct figure_spec figure_specs[FIGURES] = {
                                 FAULT_NONE},
 };
 
+/* ---------------------------------------------------------------- paths and pairs */
+
+const struct gpu_path *gpu_path_find(const struct gpu_device *device, int to)
+{
+    for (int i = 0; i < device->path_count; i++)
+        if (device->paths[i].to == to)
+            return &device->paths[i];
+    return NULL;
+}
+
+struct gpu_path *gpu_path_make(struct gpu_device *device, int to)
+{
+    for (int i = 0; i < device->path_count; i++)
+        if (device->paths[i].to == to)
+            return &device->paths[i];
+    if (device->path_count == GPU_PEERS_MOST)
+        return NULL;
+    device->paths[device->path_count] = (struct gpu_path){.to = to};
+    return &device->paths[device->path_count++];
+}
+
+void gpu_path_forget(struct gpu_device *device, int to)
+{
+    int kept = 0;
+
+    for (int i = 0; i < device->path_count; i++)
+        if (device->paths[i].to != to)
+            device->paths[kept++] = device->paths[i];
+    device->path_count = kept;
+}
+
+const struct gpu_pair *gpu_pair_find(const struct gpu_device *device, int with)
+{
+    for (int i = 0; i < device->pair_count; i++)
+        if (device->pairs[i].with == with)
+            return &device->pairs[i];
+    return NULL;
+}
+
+void gpu_pair_put(struct gpu_device *device, const struct gpu_pair *pair)
+{
+    for (int i = 0; i < device->pair_count; i++)
+        if (device->pairs[i].with == pair->with) {
+            device->pairs[i] = *pair;
+            return;
+        }
+    if (device->pair_count < GPU_PEERS_MOST)
+        device->pairs[device->pair_count++] = *pair;
+}
+
 /* ---------------------------------------------------------------- references */
 
 double gpu_middle(const double *samples, size_t count)
@@ -110,9 +160,12 @@ double gpu_middle(const double *samples, size_t count)
 double gpu_reference(const struct gpu_node *nodes, size_t count, const char *model,
                      enum figure figure)
 {
-    double *samples = malloc((count * WORKERS + 1) * sizeof *samples), reference;
-    size_t found = 0;
+    double *samples, reference;
+    size_t most = 1, found = 0;
 
+    for (size_t i = 0; i < count; i++)
+        most += (size_t)nodes[i].count;
+    samples = malloc(most * sizeof *samples);
     for (size_t i = 0; samples && i < count; i++)
         for (int k = 0; k < nodes[i].count; k++)
             if (nodes[i].devices[k].best[figure] > 0 &&
@@ -123,6 +176,13 @@ double gpu_reference(const struct gpu_node *nodes, size_t count, const char *mod
     return reference;
 }
 
+void gpu_references(const struct gpu_node *nodes, size_t count, const char *model,
+                    double references[FIGURES])
+{
+    for (int figure = 0; figure < FIGURES; figure++)
+        references[figure] = gpu_reference(nodes, count, model, (enum figure)figure);
+}
+
 bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b)
 {
     return strcmp(a->model, b->model) == 0 && strcmp(a->pci, b->pci) == 0;
@@ -130,8 +190,10 @@ bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b)
 
 static size_t add_pair(const struct gpu_node *node, int from, int to, double *samples, size_t found)
 {
-    if (from < node->count && to < node->count && node->devices[from].to_peer[to] > 0)
-        samples[found++] = node->devices[from].to_peer[to];
+    const struct gpu_path *path = gpu_path_find(&node->devices[from], to);
+
+    if (path && path->GBps > 0)
+        samples[found++] = path->GBps;
     return found;
 }
 
@@ -147,8 +209,8 @@ double gpu_common(const double *samples, size_t count)
 
 double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from, int to)
 {
-    size_t size = 2 * count > WORKERS * WORKERS ? 2 * count : WORKERS * WORKERS, found = 0;
-    double *samples = malloc(size * sizeof *samples), reference;
+    size_t most = 2 * count + (size_t)nodes[node].count * GPU_PEERS_MOST, found = 0;
+    double *samples = malloc(most * sizeof *samples), reference;
     const struct gpu_device *own = nodes[node].devices;
 
     if (!samples)
@@ -163,8 +225,8 @@ double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t nod
     if (found < 6) {
         found = 0;
         for (int i = 0; i < nodes[node].count; i++)
-            for (int k = 0; k < nodes[node].count; k++)
-                found = add_pair(&nodes[node], i, k, samples, found);
+            for (int k = 0; k < own[i].path_count; k++)
+                found = add_pair(&nodes[node], i, own[i].paths[k].to, samples, found);
         reference = gpu_common(samples, found);
     } else {
         reference = gpu_middle(samples, found);
@@ -173,14 +235,11 @@ double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t nod
     return reference;
 }
 
-bool gpu_is_low(const struct gpu_node *nodes, size_t count, size_t node, int device,
-                enum figure figure)
+bool gpu_is_low(const struct gpu_device *device, enum figure figure, double reference)
 {
-    const struct gpu_device *own = &nodes[node].devices[device];
     const double *least = figure_specs[figure].least;
 
-    return own->best[figure] > 0 && least &&
-           own->best[figure] < *least * gpu_reference(nodes, count, own->model, figure);
+    return device->best[figure] > 0 && least && device->best[figure] < *least * reference;
 }
 
 bool gpu_is_nic_low(const struct gpu_device *device, enum figure figure)
@@ -191,11 +250,10 @@ bool gpu_is_nic_low(const struct gpu_device *device, enum figure figure)
 
 bool gpu_is_peer_low(const struct gpu_node *nodes, size_t count, size_t node, int from, int to)
 {
-    const struct gpu_device *own = &nodes[node].devices[from];
+    const struct gpu_path *path = gpu_path_find(&nodes[node].devices[from], to);
 
-    return own->to_peer[to] > 0 &&
-           own->to_peer[to] <
-               GPU_PEER_LEAST_SHARE * gpu_peer_reference(nodes, count, node, from, to);
+    return path && path->GBps > 0 &&
+           path->GBps < GPU_PEER_LEAST_SHARE * gpu_peer_reference(nodes, count, node, from, to);
 }
 
 /* ---------------------------------------------------------------- records */
@@ -277,7 +335,7 @@ static void report_figure(struct reporter *reporter, const struct gpu_device *de
 {
     const struct figure_spec *spec = &figure_specs[figure];
     struct record record;
-    bool is_low = spec->least && device->best[figure] < *spec->least * reference;
+    bool is_low = gpu_is_low(device, figure, reference);
 
     if (device->best[figure] <= 0)
         return;
@@ -322,11 +380,14 @@ static bool is_path_alone_wrong(const struct reporter *reporter)
     int wrong = 0, all = 0;
 
     for (size_t i = 0; i < reporter->count; i++)
-        for (int k = 0; k < reporter->nodes[i].count; k++)
-            for (int to = 0; to < reporter->nodes[i].count; to++) {
-                wrong += reporter->nodes[i].devices[k].wrong_atomics_to[to] > 0;
-                all += reporter->nodes[i].devices[k].has_atomics_to[to];
+        for (int k = 0; k < reporter->nodes[i].count; k++) {
+            const struct gpu_device *device = &reporter->nodes[i].devices[k];
+
+            for (int p = 0; p < device->path_count; p++) {
+                wrong += device->paths[p].wrong_atomics > 0;
+                all += device->paths[p].has_atomics;
             }
+        }
     return 2 * wrong < all;
 }
 
@@ -475,20 +536,21 @@ static void report_nic(struct reporter *reporter, const struct gpu_device *devic
 }
 
 /* Atomic additions of the device in the memory of another one. */
-static void report_atomics_to(struct reporter *reporter, const struct gpu_device *device, int to)
+static void report_atomics_to(struct reporter *reporter, const struct gpu_device *device,
+                              const struct gpu_path *path)
 {
     struct record record = RECORD_INIT;
     bool is_alone;
 
-    if (device->wrong_atomics_to[to] == 0 || is_wrong_itself(device) ||
-        is_wrong_itself(&reporter->nodes[reporter->node].devices[to]))
+    if (path->wrong_atomics == 0 || is_wrong_itself(device) ||
+        is_wrong_itself(&reporter->nodes[reporter->node].devices[path->to]))
         return;
     is_alone = is_path_alone_wrong(reporter);
     snprintf(reporter->message, sizeof reporter->message,
              "atomic additions of the one in the memory of the other gave %u wrong counters%s",
-             device->wrong_atomics_to[to],
+             path->wrong_atomics,
              is_alone ? "" : "; not judged: half of the paths have some");
-    report_line(reporter, "gpu.paths", "atomics", device->wrong_atomics_to[to], "count",
+    report_line(reporter, "gpu.paths", "atomics", path->wrong_atomics, "count",
                 is_alone ? FAULT_GPU_PEER_DAMAGED : FAULT_NOT_MEASURED, &record);
 }
 
@@ -496,8 +558,8 @@ static void report_atomics_to(struct reporter *reporter, const struct gpu_device
 static bool has_direct_paths(const struct gpu_node *node)
 {
     for (int i = 0; i < node->count; i++)
-        for (int k = 0; k < node->count; k++)
-            if (node->devices[i].is_direct[k])
+        for (int k = 0; k < node->devices[i].path_count; k++)
+            if (node->devices[i].paths[k].is_direct)
                 return true;
     return false;
 }
@@ -508,10 +570,12 @@ static void report_peers(struct reporter *reporter, int from)
     const struct gpu_device *device = &node->devices[from];
     bool has_direct = has_direct_paths(node);
 
-    for (int to = 0; to < node->count; to++) {
+    for (int i = 0; i < device->path_count; i++) {
+        const struct gpu_path *path = &device->paths[i];
         struct record record = RECORD_INIT;
-        double reference, value = device->to_peer[to];
+        double reference, value = path->GBps;
         enum fault_code code = FAULT_NONE;
+        int to = path->to;
 
         if (value <= 0)
             continue;
@@ -520,12 +584,12 @@ static void report_peers(struct reporter *reporter, int from)
                  node->devices[to].part);
         if (isfinite(reference))
             record = RECORD(.limit = GPU_PEER_LEAST_SHARE * reference, .limit_source = "peers");
-        if (device->wrong_from_peer[to] > 0 && !is_wrong_itself(device) &&
+        if (path->wrong_words > 0 && !is_wrong_itself(device) &&
             !is_wrong_itself(&node->devices[to])) {
             code = FAULT_GPU_PEER_DAMAGED;
             snprintf(reporter->message, sizeof reporter->message,
-                     "%u words were damaged in the round trip", device->wrong_from_peer[to]);
-        } else if (has_direct && !device->is_direct[to]) {
+                     "%u words were damaged in the round trip", path->wrong_words);
+        } else if (has_direct && !path->is_direct) {
             code = FAULT_GPU_NO_PEER_ACCESS;
             snprintf(reporter->message, sizeof reporter->message,
                      "the driver reports no peer access between the two; other pairs of the node "
@@ -536,7 +600,7 @@ static void report_peers(struct reporter *reporter, int from)
                      "reaches %.4g GB/s, its peers %.4g GB/s", value, reference);
         }
         report_line(reporter, "gpu.paths", "to_peer", value, "GB/s", code, &record);
-        report_atomics_to(reporter, device, to);
+        report_atomics_to(reporter, device, path);
     }
 }
 
@@ -593,15 +657,6 @@ static void report_node(struct reporter *reporter)
                     "paths between NICs and GPUs");
 }
 
-/* References change with the model only. */
-static void find_references(const struct reporter *reporter, const char *model,
-                            double references[FIGURES])
-{
-    for (int figure = 0; figure < FIGURES; figure++)
-        references[figure] =
-            gpu_reference(reporter->nodes, reporter->count, model, (enum figure)figure);
-}
-
 void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const *names,
                   gpu_report_fn *report, void *context)
 {
@@ -617,8 +672,8 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
         for (int k = 0; k < nodes[i].count; k++) {
             const struct gpu_device *device = &nodes[i].devices[k];
 
-            if (!model || strcmp(model, device->model) != 0)
-                find_references(&reporter, device->model, references);
+            if (!model || strcmp(model, device->model) != 0) /* with it the references change */
+                gpu_references(nodes, count, device->model, references);
             model = device->model;
             snprintf(reporter.part, sizeof reporter.part, "gpu%d", device->part);
             report_given_up(&reporter, device);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "lib/base/record.h"
+#include "lib/constants/battery_constants.h"
 #include "validate/accelerator/device/blas.h"
 #include "validate/battery/gpu/worker.h"
 
@@ -69,6 +70,25 @@ struct gpu_wrong {
     unsigned long long count, index, found, expected; /* of the first one */
 };
 
+/* The path from a device to another one of its node. */
+struct gpu_path {
+    int to;               /* index of that device */
+    float GBps;           /* 10^9 byte/s; 0: not measured */
+    bool is_direct;       /* the driver says peer access */
+    bool has_atomics;     /* additions in the other one's memory were tested */
+    unsigned wrong_words; /* in what went there and back */
+    unsigned wrong_atomics;
+};
+
+enum pair_state { PAIR_NONE, PAIR_DONE, PAIR_WRONG, PAIR_BROKEN /* it hung, or failed */ };
+
+/* An all-reduce of a device and another one of its node. */
+struct gpu_pair {
+    int with; /* index of that device */
+    enum pair_state state;
+    float ms, bytes;
+};
+
 struct gpu_device {
     enum worker_outcome outcome; /* WORKER_DONE, or why it was given up, at which task */
     enum worker_task task;
@@ -85,13 +105,11 @@ struct gpu_device {
     enum blas_precision wrong_blas_precision;
     char no_blas[160];    /* why products of the vendor's library were not tested */
     bool is_memory_short; /* something was not tested for want of memory */
-    float to_peer[WORKERS];
-    bool is_direct[WORKERS];
-    unsigned wrong_from_peer[WORKERS];
+    struct gpu_path paths[GPU_PEERS_MOST];
+    struct gpu_pair pairs[GPU_PEERS_MOST];
+    int path_count, pair_count;
     struct gpu_wrong wrong_atomics; /* in its memory */
     float additions;
-    unsigned wrong_atomics_to[WORKERS];
-    bool has_atomics_to[WORKERS];
     char nic[64];          /* the port of the NIC figures, "mlx5_0:1"; "": none */
     bool is_nic_near;      /* no port is nearer */
     char no_nic[160];      /* why its path to the device was not tested */
@@ -106,8 +124,18 @@ struct gpu_node {
     bool is_shared; /* others have come to use a device: collectives are not judged */
     int count;
     int device_count; /* that the driver has; 0: not all were wanted */
-    struct gpu_device devices[WORKERS];
+    struct gpu_device *devices; /* [count], in the driver's order */
 };
+
+/* The path to the device of that index; NULL: there is none. path_make() adds it, and returns NULL
+ * where the device has GPU_PEERS_MOST others. */
+const struct gpu_path *gpu_path_find(const struct gpu_device *device, int to);
+struct gpu_path *gpu_path_make(struct gpu_device *device, int to);
+void gpu_path_forget(struct gpu_device *device, int to);
+
+/* The same of the all-reduce with that device. */
+const struct gpu_pair *gpu_pair_find(const struct gpu_device *device, int with);
+void gpu_pair_put(struct gpu_device *device, const struct gpu_pair *pair);
 
 /* The median, of two samples the better one, NAN of fewer; and where three quarters of them are
  * within a fifth of it, else NAN. */
@@ -118,6 +146,8 @@ double gpu_common(const double *samples, size_t count);
  * one; NAN of one alone. */
 double gpu_reference(const struct gpu_node *nodes, size_t count, const char *model,
                      enum figure figure);
+void gpu_references(const struct gpu_node *nodes, size_t count, const char *model,
+                    double references[FIGURES]);
 
 /* Whether two devices of two nodes are of one model and at one PCI address: as a machine of another
  * kind has them elsewhere, and on other paths. */
@@ -129,10 +159,9 @@ bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b);
 double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from,
                           int to);
 
-/* What device of which node is low in that figure, or towards that peer, and is to be measured
- * again. */
-bool gpu_is_low(const struct gpu_node *nodes, size_t count, size_t node, int device,
-                enum figure figure);
+/* Whether the device is low in that figure beside that reference, or towards that peer, and is to
+ * be measured again. */
+bool gpu_is_low(const struct gpu_device *device, enum figure figure, double reference);
 bool gpu_is_nic_low(const struct gpu_device *device, enum figure figure);
 bool gpu_is_peer_low(const struct gpu_node *nodes, size_t count, size_t node, int from, int to);
 

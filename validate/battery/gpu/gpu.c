@@ -13,6 +13,7 @@
 #include "lib/constants/battery_constants.h"
 #include "validate/battery/gpu/crew.h"
 #include "validate/battery/gpu/group.h"
+#include "validate/battery/gpu/peer_rounds.h"
 #include "validate/battery/gpu/usage.h"
 #include "validate/harness/program.h"
 #include "validate/harness/sleeping_wait.h"
@@ -32,6 +33,7 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
                  const struct worker_answer *answer)
 {
     struct gpu_device *device = &crew->node->devices[index];
+    struct gpu_path *path;
     float value = (float)answer->value;
 
     if (answer->outcome == WORKER_NOT_TESTED && request->task == TASK_BLAS &&
@@ -83,10 +85,13 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
             add_wrong(&device->wrong_memory, answer);
         break;
     case TASK_PEER:
-        if (value > device->to_peer[request->peer])
-            device->to_peer[request->peer] = value;
-        device->is_direct[request->peer] = answer->is_direct;
-        device->wrong_from_peer[request->peer] += (unsigned)answer->wrong;
+        path = gpu_path_make(device, request->peer);
+        if (!path)
+            break;
+        if (value > path->GBps)
+            path->GBps = value;
+        path->is_direct = answer->is_direct;
+        path->wrong_words += (unsigned)answer->wrong;
         break;
     case TASK_NIC:
         if (answer->outcome == WORKER_WRONG && answer->wrong > 0)
@@ -95,11 +100,13 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
             snprintf(device->nic_failure, sizeof device->nic_failure, "%.159s", answer->text);
         break;
     case TASK_ATOMICS:
-        if (request->peer >= 0) {
-            device->has_atomics_to[request->peer] = value > 0;
-            device->wrong_atomics_to[request->peer] = (unsigned)answer->wrong;
-            break;
+        path = request->peer >= 0 ? gpu_path_make(device, request->peer) : NULL;
+        if (path) {
+            path->has_atomics = value > 0;
+            path->wrong_atomics = (unsigned)answer->wrong;
         }
+        if (request->peer >= 0)
+            break;
         device->additions = value;
         if (answer->outcome == WORKER_WRONG)
             add_wrong(&device->wrong_atomics, answer);
@@ -107,16 +114,16 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
     }
 }
 
-/* Asks the devices of the set, a bit each, and waits for all. The answers of a figure go there. */
-static void crew_measure(struct crew *crew, unsigned set, const struct worker_request *request,
-                         const enum figure *figure)
+/* Asks the devices of the set and waits for all. The answers of a figure go there. */
+static void crew_measure(struct crew *crew, struct device_set set,
+                         const struct worker_request *request, const enum figure *figure)
 {
     struct worker_answer answer;
     struct worker_request own = *request;
     int index, count = crew->node->count;
 
     for (int i = 0; i < count; i++) {
-        if (!(set >> i & 1) || crew->workers[i].fd < 0)
+        if (!device_set_has(&set, i) || crew->workers[i].fd < 0)
             continue;
         own.device = crew->node->devices[i].ordinal;
         own.nic = crew->nics[i];
@@ -146,18 +153,18 @@ static void crew_measure(struct crew *crew, unsigned set, const struct worker_re
 
 /* ---------------------------------------------------------------- what is measured */
 
-static void measure(struct crew *crew, enum figure figure, unsigned set)
+static void measure(struct crew *crew, enum figure figure, struct device_set set)
 {
     const struct figure_spec *spec = &figure_specs[figure];
     struct worker_request request = {.task = spec->task, .kind = spec->kind};
 
     if (spec->is_together) {
-        crew_measure(crew, ~0U, &request, &figure);
+        crew_measure(crew, device_set_all(), &request, &figure);
         return;
     }
     for (int i = 0; i < crew->node->count; i++)
-        if (set >> i & 1)
-            crew_measure(crew, 1U << i, &request, &figure);
+        if (device_set_has(&set, i))
+            crew_measure(crew, device_set_one(i), &request, &figure);
 }
 
 static bool is_wanted(const struct crew *crew, enum worker_task task)
@@ -165,8 +172,18 @@ static bool is_wanted(const struct crew *crew, enum worker_task task)
     return !crew->options->tests || (crew->options->tests >> gpu_test_of(task) & 1);
 }
 
-/* Each device with each other one; quick: with its neighbors, as a device that is opened in another
- * one's process takes a third of a second. */
+/* Each device with those of peer_rounds.h; quick: with its neighbors, as a device that is opened in
+ * another one's process takes a third of a second. */
+static bool is_path_wanted(const struct crew *crew, int from, int to)
+{
+    int count = crew->node->count;
+
+    if (from == to || crew->workers[from].fd < 0 || crew->workers[to].fd < 0)
+        return false;
+    return crew->options->is_quick ? to == (from + 1) % count || from == (to + 1) % count
+                                   : peer_is_measured(count, from, to);
+}
+
 static void measure_peers(struct crew *crew)
 {
     int count = crew->node->count;
@@ -175,15 +192,15 @@ static void measure_peers(struct crew *crew)
         for (int k = 0; k < count; k++) {
             struct worker_request request = {.task = TASK_PEER,
                                              .peer = crew->node->devices[k].ordinal};
-            bool is_neighbor = k == (i + 1) % count || i == (k + 1) % count;
+            const struct gpu_path *path;
 
-            if (i != k && (is_neighbor || !crew->options->is_quick) && crew->workers[i].fd >= 0 &&
-                crew->workers[k].fd >= 0) {
-                crew_measure(crew, 1U << i, &request, NULL);
-                request.task = TASK_ATOMICS;
-                if (crew->node->devices[i].is_direct[k])
-                    crew_measure(crew, 1U << i, &request, NULL);
-            }
+            if (!is_path_wanted(crew, i, k))
+                continue;
+            crew_measure(crew, device_set_one(i), &request, NULL);
+            request.task = TASK_ATOMICS;
+            path = gpu_path_find(&crew->node->devices[i], k);
+            if (path && path->is_direct)
+                crew_measure(crew, device_set_one(i), &request, NULL);
         }
 }
 
@@ -197,7 +214,7 @@ static void measure_nics(struct crew *crew)
              figure <= FIGURE_NIC_FROM_DEVICE && *crew->nics[i].device; figure++)
             for (int k = 0; k < 1 + AGAIN && !*device->no_nic; k++)
                 if (k == 0 || gpu_is_nic_low(device, (enum figure)figure))
-                    measure(crew, (enum figure)figure, 1U << i);
+                    measure(crew, (enum figure)figure, device_set_one(i));
     }
 }
 
@@ -210,7 +227,7 @@ static void measure_repeatable(struct crew *crew)
     int parts = crew->options->is_quick ? 1 : 40;
 
     for (int i = 0; i < parts && (i == 0 || clock_s() < until); i++)
-        crew_measure(crew, ~0U, &request, NULL);
+        crew_measure(crew, device_set_all(), &request, NULL);
 }
 
 static void measure_all(struct crew *crew)
@@ -219,8 +236,8 @@ static void measure_all(struct crew *crew)
 
     if (is_wanted(crew, TASK_BLAS)) { /* all at once, as the library takes long to load */
         program_phase(crew->program, "loading libraries");
-        crew_measure(crew, ~0U, &(struct worker_request){.task = TASK_BLAS, .kind = BLAS_FP64},
-                     NULL);
+        crew_measure(crew, device_set_all(),
+                     &(struct worker_request){.task = TASK_BLAS, .kind = BLAS_FP64}, NULL);
     }
     for (int round = 0; round < rounds; round++) {
         program_phase(crew->program, "rates, round %d of %d", round + 1, rounds);
@@ -228,7 +245,7 @@ static void measure_all(struct crew *crew)
             if (is_wanted(crew, figure_specs[figure].task) &&
                 figure_specs[figure].task != TASK_NIC &&
                 (figure_specs[figure].least || !crew->options->is_quick))
-                measure(crew, (enum figure)figure, ~0U);
+                measure(crew, (enum figure)figure, device_set_all());
     }
     if (is_wanted(crew, TASK_REPEAT)) {
         program_phase(crew->program, "products");
@@ -236,14 +253,15 @@ static void measure_all(struct crew *crew)
     }
     if (is_wanted(crew, TASK_PATTERN)) {
         program_phase(crew->program, "memory patterns");
-        crew_measure(crew, ~0U,
+        crew_measure(crew, device_set_all(),
                      &(struct worker_request){.task = TASK_PATTERN,
                                               .amount = crew->options->is_quick ? 3 : 6},
                      NULL);
     }
     if (is_wanted(crew, TASK_ATOMICS)) {
         program_phase(crew->program, "atomics");
-        crew_measure(crew, ~0U, &(struct worker_request){.task = TASK_ATOMICS, .peer = -1}, NULL);
+        crew_measure(crew, device_set_all(),
+                     &(struct worker_request){.task = TASK_ATOMICS, .peer = -1}, NULL);
     }
     if (is_wanted(crew, TASK_PEER)) {
         program_phase(crew->program, "paths between devices");
@@ -281,23 +299,29 @@ static void note_condition(struct crew *crew, int index)
 static void measure_again(struct crew *crew, const struct gpu_node *nodes)
 {
     size_t count = (size_t)crew->program->node_count, own = (size_t)crew->program->node;
+    const struct gpu_device *device, *last = NULL;
+    double references[FIGURES];
 
     program_phase(crew->program, "low rates again");
     for (int k = 0; k < crew->node->count; k++) {
         bool is_low = false;
 
+        device = &nodes[own].devices[k];
+        if (!last || strcmp(last->model, device->model) != 0)
+            gpu_references(nodes, count, device->model, references);
+        last = device;
         for (int figure = 0; figure < FIGURES; figure++)
-            if (gpu_is_low(nodes, count, own, k, (enum figure)figure)) {
+            if (gpu_is_low(device, (enum figure)figure, references[figure])) {
                 is_low = true;
                 for (int i = 0; i < AGAIN; i++)
-                    measure(crew, (enum figure)figure, 1U << k);
+                    measure(crew, (enum figure)figure, device_set_one(k));
             }
         if (is_low && crew->workers[k].fd >= 0)
             note_condition(crew, k);
         for (int to = 0; to < crew->node->count; to++)
             for (int i = 0; i < AGAIN && gpu_is_peer_low(nodes, count, own, k, to); i++)
-                crew_measure(crew, 1U << k, &(struct worker_request){.task = TASK_PEER, .peer = to},
-                             NULL);
+                crew_measure(crew, device_set_one(k),
+                             &(struct worker_request){.task = TASK_PEER, .peer = to}, NULL);
     }
 }
 
@@ -326,12 +350,13 @@ static int take_devices(const char *value, void *context, struct error *err)
     struct range range;
     int rv;
 
-    while ((rv = range_next(&rest, &range)) == 1 && range.last < WORKERS)
+    while ((rv = range_next(&rest, &range)) == 1 && range.last < GPU_DEVICES_MOST)
         for (long i = range.first; i <= range.last; i++)
-            options->devices |= 1U << i;
-    if (rv != 0 || !options->devices)
+            device_set_add(&options->devices, (int)i);
+    options->has_devices = device_set_count(&options->devices) > 0;
+    if (rv != 0 || !options->has_devices)
         return error_set(err, "expected numbers from 0 to %d, such as 0-3,6, found \"%s\"",
-                         WORKERS - 1, value);
+                         GPU_DEVICES_MOST - 1, value);
     return 0;
 }
 
@@ -369,11 +394,26 @@ static void print_record(struct record *record, void *context)
     output_record(record);
 }
 
+/* What all nodes have measured, to all of them or to rank 0. most: devices of a node; devices: of
+ * all nodes, so many of each. */
+static void gather(const struct crew *crew, size_t most, struct gpu_node *nodes,
+                   struct gpu_device *devices,
+                   void (*collect)(const void *own, void *all, int size_bytes, MPI_Comm comm))
+{
+    MPI_Comm leaders = crew->program->leaders;
+
+    collect(crew->node, nodes, sizeof *nodes, leaders);
+    collect(crew->node->devices, devices, (int)(most * sizeof *devices), leaders);
+    for (int i = 0; i < crew->program->node_count; i++)
+        nodes[i].devices = devices + (size_t)i * most;
+}
+
 static void run_node(struct program *program, const struct gpu_options *options)
 {
-    struct gpu_node *nodes = calloc((size_t)program->node_count, sizeof *nodes);
-    struct group_node *groups = calloc((size_t)program->node_count, sizeof *groups);
-    struct gpu_node *own = calloc(1, sizeof *own);
+    size_t count = (size_t)program->node_count, most;
+    struct gpu_node *nodes = calloc(count, sizeof *nodes), *own = calloc(1, sizeof *own);
+    struct group_node *groups = calloc(count, sizeof *groups);
+    struct gpu_device *devices;
     struct crew crew = {.program = program,
                         .options = options,
                         .node = own,
@@ -381,30 +421,38 @@ static void run_node(struct program *program, const struct gpu_options *options)
 
     if (!nodes || !groups || !own)
         watch_fault("out of memory");
-    for (int i = 0; i < WORKERS; i++)
+    own->devices = calloc(GPU_DEVICES_MOST, sizeof *own->devices);
+    if (!own->devices)
+        watch_fault("out of memory");
+    for (int i = 0; i < GPU_DEVICES_MOST; i++)
         crew.workers[i].fd = -1;
     crew_open(&crew);
     measure_all(&crew);
-    sleeping_allgather(own, nodes, sizeof *own, program->leaders);
+    most = (size_t)(-sleeping_least(-own->count, program->leaders));
+    devices = calloc(count * most + 1, sizeof *devices);
+    if (!devices)
+        watch_fault("out of memory");
+    gather(&crew, most, nodes, devices, sleeping_allgather);
     measure_again(&crew, nodes);
-    sleeping_allgather(own, nodes, sizeof *own, program->leaders);
+    gather(&crew, most, nodes, devices, sleeping_allgather);
     if (is_wanted(&crew, TASK_GROUP_RUN))
         group_measure(&crew, nodes, groups);
-    for (int i = 0; i < WORKERS; i++)
+    for (int i = 0; i < GPU_DEVICES_MOST; i++)
         worker_end(&crew.workers[i]);
     own->is_shared = options->skips_busy && own->count > 0 && crew_forget_busy(&crew);
     fold_node(own);
-    sleeping_gather(own, nodes, sizeof *own, program->leaders);
+    gather(&crew, most, nodes, devices, sleeping_gather);
     if (program->rank == 0) {
-        for (int i = 0; i < program->node_count; i++)
+        for (size_t i = 0; i < count; i++)
             if (nodes[i].is_shared)
                 groups[i] = (struct group_node){0};
-        gpu_evaluate(nodes, (size_t)program->node_count, program->node_name, print_record, NULL);
-        group_evaluate(nodes, groups, (size_t)program->node_count, program->node_name, print_record,
-                       NULL);
+        gpu_evaluate(nodes, count, program->node_name, print_record, NULL);
+        group_evaluate(nodes, groups, count, program->node_name, print_record, NULL);
     }
+    free(devices);
     free(groups);
     free(nodes);
+    free(own->devices);
     free(own);
 }
 

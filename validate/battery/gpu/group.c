@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/constants/battery_constants.h"
+#include "validate/battery/gpu/peer_rounds.h"
 #include "validate/harness/sleeping_wait.h"
 #include "validate/schedule/tournament.h"
 
@@ -20,9 +21,9 @@ enum {
 
 /* Devices that make a communicator; of a group across nodes this node's share of it. */
 struct group {
-    unsigned members; /* of this node, a bit each */
-    int base;         /* rank of the first */
-    bool is_root;     /* its first member makes the id */
+    struct device_set members; /* of this node */
+    int base;                  /* rank of the first */
+    bool is_root;              /* its first member makes the id */
     struct nccl_id id;
     int version;            /* of the library, where the id was made; 0: it was not loaded */
     int times;              /* an operation is done */
@@ -33,7 +34,7 @@ struct group {
 
 struct run {
     struct crew *crew;
-    struct group groups[WORKERS / 2 + 1];
+    struct group groups[GPU_DEVICES_MOST / 2 + 1];
     int count, collectives;
     const struct group_node *nodes; /* of a group across nodes; NULL: within */
     int partner; /* the other node of the group; ALL; this one: it has none, and rests */
@@ -49,16 +50,11 @@ struct told {
 
 /* ---------------------------------------------------------------- a step */
 
-static int first_of(unsigned set)
-{
-    return __builtin_ctz(set);
-}
-
 static struct group *group_of(struct run *run, int device)
 {
     struct group *group = run->groups;
 
-    while (!(group->members >> device & 1))
+    while (!device_set_has(&group->members, device))
         group++;
     return group;
 }
@@ -110,7 +106,7 @@ static void take(struct run *run, int device, const struct worker_request *reque
     if (answer->outcome == WORKER_DONE || answer->outcome == WORKER_WRONG)
         add_times(group, answer->value, answer->value);
     if (answer->outcome == WORKER_WRONG) {
-        result->wrong_devices |= 1U << device;
+        device_set_add(&result->wrong_devices, device);
         result->wrong += answer->wrong;
         if (result->outcome == WORKER_WRONG && result->collective == collective &&
             device < group->told)
@@ -174,6 +170,14 @@ static void share(struct run *run, struct group *group, enum worker_task task, i
     free(all);
 }
 
+/* Whether the task is that device's. The id is made by the root's first member. */
+static bool has_task(const struct group *group, enum worker_task task, int device)
+{
+    if (task == TASK_GROUP_ID)
+        return group->is_root && device == device_set_next(&group->members, -1);
+    return device_set_has(&group->members, device);
+}
+
 /* Asks the members of the groups that have not failed. Once one has failed the group's processes
  * are ended: what they wait for does not come. */
 static void step(struct run *run, enum worker_task task, int kind)
@@ -184,10 +188,6 @@ static void step(struct run *run, enum worker_task task, int kind)
     int index;
 
     for (struct group *group = run->groups; group < run->groups + run->count; group++) {
-        unsigned asked = task != TASK_GROUP_ID ? group->members
-                         : group->is_root      ? group->members & -group->members
-                                               : 0;
-
         group->highest = group->lowest = 0;
         request.id = group->id;
         request.size = group->result.ranks;
@@ -195,7 +195,7 @@ static void step(struct run *run, enum worker_task task, int kind)
         request.bytes = (unsigned long long)group->result.bytes;
         request.rank = group->base;
         for (int k = 0; k < crew->node->count && !has_failed(group); k++)
-            if (asked >> k & 1) {
+            if (has_task(group, task, k)) {
                 worker_send(&crew->workers[k], &request, limit_of(run, task));
                 request.rank++;
             }
@@ -209,7 +209,7 @@ static void step(struct run *run, enum worker_task task, int kind)
         share(run, run->count > 0 ? run->groups : NULL, task, kind);
     for (struct group *group = run->groups; group < run->groups + run->count; group++)
         for (int k = 0; k < crew->node->count && has_failed(group); k++)
-            if (group->members >> k & 1)
+            if (device_set_has(&group->members, k))
                 worker_end(&crew->workers[k]);
 }
 
@@ -234,14 +234,15 @@ static void run_collective(struct run *run, int collective)
 
 static void run_groups(struct run *run)
 {
-    unsigned devices = 0;
+    struct device_set devices = {{0}};
 
     for (int i = 0; i < run->count; i++) {
-        devices |= run->groups[i].members;
+        for (int k = -1; (k = device_set_next(&run->groups[i].members, k)) >= 0;)
+            device_set_add(&devices, k);
         run->groups[i].result.is_measured = true;
         run->groups[i].result.collective = -1;
     }
-    crew_open_again(run->crew, devices);
+    crew_open_again(run->crew, &devices);
     step(run, TASK_GROUP_ID, 0);
     step(run, TASK_GROUP_JOIN, 0);
     for (int i = 0; i < run->count; i++)
@@ -255,30 +256,30 @@ static void run_groups(struct run *run)
 /* ---------------------------------------------------------------- within a node */
 
 /* Devices that can be in a group: a physical device once, as NCCL wants it. */
-static unsigned usable(const struct crew *crew)
+static struct device_set usable(const struct crew *crew)
 {
-    unsigned set = 0;
+    struct device_set set = {{0}};
 
     for (int i = 0; i < crew->node->count; i++) {
         bool is_second = false;
 
         for (int k = 0; k < i; k++)
-            is_second = is_second || ((set >> k & 1) &&
+            is_second = is_second || (device_set_has(&set, k) &&
                                       crew->node->devices[k].part == crew->node->devices[i].part);
         if (!is_second && crew->workers[i].fd >= 0)
-            set |= 1U << i;
+            device_set_add(&set, i);
     }
     return set;
 }
 
-static void measure_within(struct crew *crew, unsigned set, struct group_node *own)
+static void measure_within(struct crew *crew, const struct device_set *set, struct group_node *own)
 {
     struct run run = {.crew = crew, .count = 1, .collectives = COLLECTIVES};
     struct group *group = &run.groups[0];
 
-    group->members = set;
+    group->members = *set;
     group->is_root = true;
-    group->result.ranks = __builtin_popcount(set);
+    group->result.ranks = device_set_count(set);
     run_groups(&run);
     for (int i = 0; i < COLLECTIVES; i++) /* the best counts */
         if (own->within.ms[i] > 0 && own->within.ms[i] < group->result.ms[i])
@@ -296,37 +297,45 @@ static enum pair_state pair_state(enum worker_outcome outcome)
                                                                     : PAIR_BROKEN;
 }
 
-/* All pairs in rounds; where one is broken, which takes a deadline, so many rounds as tell which of
- * its devices is. */
-static void measure_pairs(struct crew *crew, unsigned set, struct group_node *own)
+/* What the two devices of a group did is noted with each of them. */
+static void pair_put(struct gpu_node *node, const struct group *group)
 {
-    int list[WORKERS], count = 0;
-    bool is_broken = own->within.outcome > WORKER_WRONG;
+    int a = device_set_next(&group->members, -1), b = device_set_next(&group->members, a);
+    struct gpu_pair pair = {.with = b,
+                            .state = pair_state(group->result.outcome),
+                            .ms = group->result.ms[COLLECTIVE_ALL_REDUCE],
+                            .bytes = group->result.bytes};
 
-    for (; set; set &= set - 1)
-        list[count++] = first_of(set);
-    for (int round = 0; round < (is_broken ? BROKEN_ROUNDS : tournament_rounds(count)); round++) {
+    gpu_pair_put(&node->devices[a], &pair);
+    pair.with = a;
+    gpu_pair_put(&node->devices[b], &pair);
+}
+
+/* The pairs of peer_rounds.h; where one is broken, which takes a deadline, so many rounds as tell
+ * which of its devices is. */
+static void measure_pairs(struct crew *crew, const struct device_set *set, bool is_broken)
+{
+    int list[GPU_DEVICES_MOST], count = 0;
+
+    for (int i = -1; (i = device_set_next(set, i)) >= 0;)
+        list[count++] = i;
+    for (int round = 0; round < (is_broken ? BROKEN_ROUNDS : peer_rounds(count)); round++) {
         struct run run = {.crew = crew, .collectives = 1};
 
         for (int i = 0; i < count; i++) {
-            int partner = tournament_partner(count, round, i);
+            int partner = peer_partner(count, round, i);
 
-            if (partner > i)
-                run.groups[run.count++] =
-                    (struct group){.members = 1U << list[i] | 1U << list[partner],
-                                   .is_root = true,
-                                   .result.ranks = 2};
+            if (partner <= i)
+                continue;
+            run.groups[run.count] = (struct group){.members = device_set_one(list[i]),
+                                                   .is_root = true,
+                                                   .result.ranks = 2};
+            device_set_add(&run.groups[run.count++].members, list[partner]);
         }
         run_groups(&run);
         for (int i = 0; i < run.count; i++) {
-            const struct group *group = &run.groups[i];
-            int a = first_of(group->members), b = first_of(group->members & (group->members - 1));
-
-            own->pairs[a][b].state = (unsigned char)pair_state(group->result.outcome);
-            own->pairs[a][b].ms = group->result.ms[COLLECTIVE_ALL_REDUCE];
-            own->pairs[a][b].bytes = group->result.bytes;
-            own->pairs[b][a] = own->pairs[a][b];
-            is_broken = is_broken || has_failed(group);
+            pair_put(crew->node, &run.groups[i]);
+            is_broken = is_broken || has_failed(&run.groups[i]);
         }
     }
 }
@@ -335,7 +344,7 @@ static void measure_pairs(struct crew *crew, unsigned set, struct group_node *ow
 
 /* A group of the devices of two nodes, or of all; all leaders call it, also of nodes that rest. */
 static void measure_across(struct crew *crew, const struct group_node *nodes, int partner,
-                           unsigned set, struct group_result *result)
+                           const struct device_set *set, struct group_result *result)
 {
     struct run run = {.crew = crew, .nodes = nodes, .partner = partner, .root = -1};
     struct group *group = &run.groups[0];
@@ -350,7 +359,7 @@ static void measure_across(struct crew *crew, const struct group_node *nodes, in
             group->base += nodes[i].count;
         group->result.ranks += nodes[i].count;
     }
-    group->members = set;
+    group->members = *set;
     group->is_root = run.root == own;
     run.count = is_in(&run, own);
     run.collectives = partner == ALL ? COLLECTIVES : 1;
@@ -358,8 +367,9 @@ static void measure_across(struct crew *crew, const struct group_node *nodes, in
     *result = group->result;
 }
 
-static void measure_node_pairs(struct crew *crew, const struct group_node *nodes, unsigned set,
-                               bool is_broken, struct group_node *own)
+static void measure_node_pairs(struct crew *crew, const struct group_node *nodes,
+                               const struct device_set *set, bool is_broken,
+                               struct group_node *own)
 {
     int count = 0, position = -1, most = is_broken ? BROKEN_ROUNDS : GROUP_ROUNDS;
     int *list = calloc((size_t)crew->program->node_count, sizeof *list);
@@ -395,8 +405,8 @@ static void nodes_allgather(struct crew *crew, const struct group_node *own,
     sleeping_allgather(own, nodes, sizeof *own, crew->program->leaders);
 }
 
-static void measure_all_nodes(struct crew *crew, unsigned set, struct group_node *own,
-                              struct group_node *nodes)
+static void measure_all_nodes(struct crew *crew, const struct device_set *set,
+                              struct group_node *own, struct group_node *nodes)
 {
     enum worker_outcome outcome = WORKER_DONE;
     int count = 0;
@@ -432,30 +442,31 @@ void group_measure(struct crew *crew, const struct gpu_node *devices, struct gro
 {
     size_t count = (size_t)crew->program->node_count, node = (size_t)crew->program->node;
     struct group_node *own = calloc(1, sizeof *own);
-    unsigned set = usable(crew);
+    struct device_set set = usable(crew);
     bool is_low;
 
     if (!own)
         watch_fault("out of memory");
     program_phase(crew->program, "collectives of each node");
-    if (set != 0) /* of one it tells whether NCCL works with it */
-        measure_within(crew, set, own);
-    if (set != 0 && own->version == 0) {
+    own->count = device_set_count(&set);
+    if (own->count > 0) /* of one it tells whether NCCL works with it */
+        measure_within(crew, &set, own);
+    if (own->count > 0 && own->version == 0) {
         own->outcome = own->within.outcome;
         snprintf(own->text, sizeof own->text, "%s", own->within.text);
         own->within.is_measured = false;
-        set = 0;
+        own->count = 0;
+        set = (struct device_set){{0}};
     }
-    own->count = __builtin_popcount(set);
     nodes_allgather(crew, own, nodes);
     is_low = group_is_low(devices, nodes, count, node);
     for (int i = 0; i < AGAIN && is_low && own->within.outcome == WORKER_DONE; i++)
-        measure_within(crew, set, own);
+        measure_within(crew, &set, own);
     if (is_worth_pairs(crew, own, is_low))
-        measure_pairs(crew, set, own);
+        measure_pairs(crew, &set, own->within.outcome > WORKER_WRONG);
     own->is_across = own->count > 0 && own->version == group_version(nodes, count) &&
                      own->within.outcome == WORKER_DONE;
     nodes_allgather(crew, own, nodes);
-    measure_all_nodes(crew, set, own, nodes);
+    measure_all_nodes(crew, &set, own, nodes);
     free(own);
 }

@@ -25,8 +25,13 @@ struct reporter {
 static struct reporter reporter_of(const struct gpu_node *devices, const struct group_node *nodes,
                                    size_t count)
 {
-    size_t most = count * GROUP_ROUNDS + WORKERS * WORKERS;
+    size_t most = count * GROUP_ROUNDS + 1;
 
+    for (size_t i = 0; i < count; i++) {
+        size_t pairs = (size_t)devices[i].count * GPU_PEERS_MOST;
+
+        most = pairs > most ? pairs : most;
+    }
     return (struct reporter){.devices = devices,
                              .nodes = nodes,
                              .count = count,
@@ -110,9 +115,15 @@ bool group_is_low(const struct gpu_node *devices, const struct group_node *nodes
 
 /* ---------------------------------------------------------------- suspects */
 
-static double pair_bandwidth(const struct group_node *node, int i, int k)
+static double pair_bandwidth(const struct gpu_pair *pair)
 {
-    return bandwidth(COLLECTIVE_ALL_REDUCE, 2, node->pairs[i][k].bytes, node->pairs[i][k].ms);
+    return bandwidth(COLLECTIVE_ALL_REDUCE, 2, pair->bytes, pair->ms);
+}
+
+/* What the pair did on that node; NULL: it was not measured. */
+static const struct gpu_pair *pair_of(const struct gpu_node *node, int i, int k)
+{
+    return i < node->count ? gpu_pair_find(&node->devices[i], k) : NULL;
 }
 
 /* What samples have in common; two may differ by how they are connected. */
@@ -125,29 +136,35 @@ static double common(const struct reporter *reporter, size_t count)
  * what the node's pairs without that device (-1: all) have in common. */
 static double pair_reference(const struct reporter *reporter, int i, int k, int without)
 {
-    const struct group_node *own = &reporter->nodes[reporter->node];
+    const struct gpu_node *own = &reporter->devices[reporter->node];
     size_t found = 0;
 
-    for (size_t n = 0; n < reporter->count; n++)
-        if (reporter->nodes[n].pairs[i][k].state == PAIR_DONE && is_alike(reporter, n))
-            reporter->samples[found++] = pair_bandwidth(&reporter->nodes[n], i, k);
+    for (size_t n = 0; n < reporter->count; n++) {
+        const struct gpu_pair *pair = pair_of(&reporter->devices[n], i, k);
+
+        if (pair && pair->state == PAIR_DONE && is_alike(reporter, n))
+            reporter->samples[found++] = pair_bandwidth(pair);
+    }
     if (found > 2)
         return gpu_middle(reporter->samples, found);
     found = 0;
-    for (int a = 0; a < WORKERS; a++)
-        for (int b = a + 1; b < WORKERS; b++)
-            if (own->pairs[a][b].state == PAIR_DONE && a != without && b != without)
-                reporter->samples[found++] = pair_bandwidth(own, a, b);
+    for (int a = 0; a < own->count; a++)
+        for (int p = 0; p < own->devices[a].pair_count; p++) {
+            const struct gpu_pair *pair = &own->devices[a].pairs[p];
+
+            if (pair->with > a && pair->state == PAIR_DONE && a != without && pair->with != without)
+                reporter->samples[found++] = pair_bandwidth(pair);
+        }
     return common(reporter, found);
 }
 
-static bool pair_is_slow(const struct reporter *reporter, int i, int k, int without)
+/* Of a pair of device i's. */
+static bool pair_is_slow(const struct reporter *reporter, int i, const struct gpu_pair *pair,
+                         int without)
 {
-    const struct group_node *own = &reporter->nodes[reporter->node];
-
-    return own->pairs[i][k].state == PAIR_DONE &&
-           pair_bandwidth(own, i, k) <
-               GPU_PEER_LEAST_SHARE * pair_reference(reporter, i, k, without);
+    return pair->state == PAIR_DONE &&
+           pair_bandwidth(pair) <
+               GPU_PEER_LEAST_SHARE * pair_reference(reporter, i, pair->with, without);
 }
 
 static bool is_bad(int state)
@@ -155,27 +172,28 @@ static bool is_bad(int state)
     return state == PAIR_WRONG || state == PAIR_BROKEN;
 }
 
-/* The node's devices that are bad, or slow, in all their pairs, at least two, while others are not:
- * a bit each. */
-static unsigned suspects_of(const struct reporter *reporter, bool is_slow)
+/* The node's devices that are bad, or slow, in all their pairs, at least two, while others are not.
+ */
+static struct device_set suspects_of(const struct reporter *reporter, bool is_slow)
 {
-    unsigned suspects = 0;
+    const struct gpu_node *node = &reporter->devices[reporter->node];
+    struct device_set suspects = {{0}};
     int seen = 0;
 
-    for (int i = 0; i < WORKERS; i++) {
+    for (int i = 0; i < node->count; i++) {
         int measured = 0, bad = 0;
 
-        for (int k = 0; k < WORKERS; k++) {
-            int state = reporter->nodes[reporter->node].pairs[i][k].state;
+        for (int p = 0; p < node->devices[i].pair_count; p++) {
+            const struct gpu_pair *pair = &node->devices[i].pairs[p];
 
-            measured += state != PAIR_NONE;
-            bad += is_slow ? pair_is_slow(reporter, i, k, i) : is_bad(state);
+            measured += pair->state != PAIR_NONE;
+            bad += is_slow ? pair_is_slow(reporter, i, pair, i) : is_bad((int)pair->state);
         }
         seen += measured > 0;
         if (measured >= 2 && bad == measured)
-            suspects |= 1U << i;
+            device_set_add(&suspects, i);
     }
-    return 2 * __builtin_popcount(suspects) < seen ? suspects : 0;
+    return 2 * device_set_count(&suspects) < seen ? suspects : (struct device_set){{0}};
 }
 
 /* What the pairs of nodes without that one have in common. */
@@ -235,17 +253,23 @@ static enum fault_code code_of(enum worker_outcome outcome)
     return codes[outcome] ? codes[outcome] : FAULT_NOT_MEASURED;
 }
 
-/* "gpu1 gpu5", by the inventory's numbers. */
-static void write_parts(struct reporter *reporter, unsigned devices)
+/* "gpu1 gpu5", by the inventory's numbers; as many as there is room for. */
+static void write_parts(struct reporter *reporter, const struct device_set *devices)
 {
     const struct gpu_node *node = &reporter->devices[reporter->node];
     size_t length = 0, size = sizeof reporter->part;
+    char part[24];
 
     reporter->part[0] = '\0';
-    for (int i = 0; i < node->count && length < size; i++)
-        if (devices >> i & 1)
-            length += (size_t)snprintf(reporter->part + length, size - length, "%sgpu%d",
-                                       length > 0 ? " " : "", node->devices[i].part);
+    for (int i = 0; i < node->count; i++) {
+        if (!device_set_has(devices, i))
+            continue;
+        snprintf(part, sizeof part, "%sgpu%d", length > 0 ? " " : "", node->devices[i].part);
+        if (length + strlen(part) >= size)
+            return;
+        strcpy(reporter->part + length, part);
+        length += strlen(part);
+    }
 }
 
 static void write_version(int version, char text[32])
@@ -309,6 +333,7 @@ static void report_rates(struct reporter *reporter, const struct group_result *r
         double reference = name ? reference_of(reporter, collective) : NAN;
         struct record record = RECORD(.node = name, .unit = "GB/s");
         enum fault_code code = FAULT_NONE;
+        struct device_set suspects;
 
         if (value <= 0)
             continue;
@@ -317,8 +342,9 @@ static void report_rates(struct reporter *reporter, const struct group_result *r
             record.limit_source = "peers";
         }
         if (value < GPU_COLLECTIVE_LEAST_SHARE * reference) {
+            suspects = suspects_of(reporter, true);
             code = FAULT_GPU_COLLECTIVE_SLOW;
-            write_parts(reporter, suspects_of(reporter, true));
+            write_parts(reporter, &suspects);
             snprintf(reporter->message, sizeof reporter->message,
                      "%s of %d devices reaches %.4g GB/s, its peers %.4g GB/s", collective_names[i],
                      result->ranks, value, reference);
@@ -339,7 +365,7 @@ static void report_within(struct reporter *reporter)
     const struct group_result *result = &reporter->nodes[reporter->node].within;
     const char *name = reporter->names[reporter->node];
     struct record record = RECORD(.node = name);
-    unsigned suspects = suspects_of(reporter, false);
+    struct device_set suspects = suspects_of(reporter, false);
 
     if (!result->is_measured)
         return;
@@ -347,46 +373,55 @@ static void report_within(struct reporter *reporter)
     if (result->outcome == WORKER_DONE)
         return;
     write_end(result, reporter->message, sizeof reporter->message);
-    write_parts(reporter, suspects ? suspects : result->wrong_devices);
+    write_parts(reporter,
+                device_set_count(&suspects) > 0 ? &suspects : &result->wrong_devices);
     report_line(reporter, "device", NAN, code_of(result->outcome), &record);
 }
 
 /* The pair of a slow device that is the slowest; or a slow pair. */
-static void report_pair(struct reporter *reporter, int i, int k, unsigned parts, int without)
+static void report_pair(struct reporter *reporter, int i, const struct gpu_pair *pair,
+                        const struct device_set *parts, int without)
 {
     const struct gpu_node *devices = &reporter->devices[reporter->node];
-    double value = pair_bandwidth(&reporter->nodes[reporter->node], i, k),
-           reference = pair_reference(reporter, i, k, without);
-    struct record record =
-        RECORD(.node = reporter->names[reporter->node], .unit = "GB/s",
-               .limit = GPU_PEER_LEAST_SHARE * reference, .limit_source = "peers");
+    double value = pair_bandwidth(pair),
+           reference = pair_reference(reporter, i, pair->with, without);
+    struct record record = RECORD(.node = reporter->names[reporter->node], .unit = "GB/s",
+                                  .limit = GPU_PEER_LEAST_SHARE * reference, .limit_source = "peers");
 
     write_parts(reporter, parts);
     snprintf(reporter->message, sizeof reporter->message,
              "all_reduce of gpu%d and gpu%d%s reaches %.4g GB/s, the other pairs %.4g GB/s",
-             devices->devices[i].part, devices->devices[k].part,
+             devices->devices[i].part, devices->devices[pair->with].part,
              without >= 0 ? ", and with each other device," : "", value, reference);
     report_line(reporter, "all_reduce", value, FAULT_GPU_COLLECTIVE_SLOW, &record);
 }
 
 static void report_pairs(struct reporter *reporter)
 {
-    const struct group_node *node = &reporter->nodes[reporter->node];
-    unsigned slow = suspects_of(reporter, true);
+    const struct gpu_node *node = &reporter->devices[reporter->node];
+    struct device_set slow = suspects_of(reporter, true), parts;
 
-    for (int i = 0; i < WORKERS; i++) {
-        int slowest = -1;
+    for (int i = 0; i < node->count; i++) {
+        const struct gpu_device *device = &node->devices[i];
+        const struct gpu_pair *slowest = NULL;
 
-        for (int k = 0; k < WORKERS; k++) {
-            if (node->pairs[i][k].state != PAIR_DONE)
+        for (int p = 0; p < device->pair_count; p++) {
+            const struct gpu_pair *pair = &device->pairs[p];
+
+            if (pair->state != PAIR_DONE)
                 continue;
-            if (slowest < 0 || node->pairs[i][k].ms > node->pairs[i][slowest].ms)
-                slowest = k;
-            if (k > i && !((slow >> i | slow >> k) & 1) && pair_is_slow(reporter, i, k, -1))
-                report_pair(reporter, i, k, 1U << i | 1U << k, -1);
+            if (!slowest || pair->ms > slowest->ms)
+                slowest = pair;
+            if (pair->with < i || device_set_has(&slow, i) || device_set_has(&slow, pair->with) ||
+                !pair_is_slow(reporter, i, pair, -1))
+                continue;
+            parts = device_set_one(i);
+            device_set_add(&parts, pair->with);
+            report_pair(reporter, i, pair, &parts, -1);
         }
-        if (slow >> i & 1)
-            report_pair(reporter, i, slowest, 1U << i, i);
+        parts = device_set_one(i);
+        if (device_set_has(&slow, i))
+            report_pair(reporter, i, slowest, &parts, i);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "validate/battery/gpu/device_set.h"
 #include "validate/battery/gpu/evaluate.h"
 
 /* Collectives of groups of devices: all of a node, all of all nodes, pairs of devices and of nodes;
@@ -11,11 +12,11 @@
 
 /* What came of a group, of an all-reduce of two or of all collectives of more. */
 struct group_result {
-    bool is_measured;            /* it was begun; and: */
-    enum worker_outcome outcome; /* WORKER_DONE; WORKER_WRONG; or why it ended */
-    int collective;              /* of what is not done; -1: the devices did not come together */
-    unsigned wrong_devices;      /* of this node, a bit each */
-    unsigned long long wrong;    /* elements, of this node */
+    bool is_measured;                /* it was begun; and: */
+    enum worker_outcome outcome;     /* WORKER_DONE; WORKER_WRONG; or why it ended */
+    int collective;                  /* of what is not done; -1: the devices did not meet */
+    struct device_set wrong_devices; /* of this node */
+    unsigned long long wrong;        /* elements, of this node */
     int ranks;
     float bytes;           /* of an operation */
     float ms[COLLECTIVES]; /* of the slowest rank; 0: not measured */
@@ -32,17 +33,11 @@ struct group_node {
     bool is_across; /* in the group of all nodes: its version is the one that most have */
     struct group_result within, across;
     struct {
+        int partner;         /* node */
         unsigned char state; /* enum pair_state */
-        float ms, bytes;
-    } pairs[WORKERS][WORKERS]; /* of devices, in the driver's order; the same both ways */
-    struct {
-        int partner; /* node */
-        unsigned char state;
-        float bandwidth; /* GB/s on the bus */
+        float bandwidth;     /* GB/s on the bus */
     } rounds[GROUP_ROUNDS];
 };
-
-enum pair_state { PAIR_NONE, PAIR_DONE, PAIR_WRONG, PAIR_BROKEN /* it hung, or failed */ };
 
 /* Bus bandwidth, GB/s; 0: not measured. */
 double group_bandwidth(const struct group_result *result, enum collective collective);
@@ -51,7 +46,7 @@ double group_bandwidth(const struct group_result *result, enum collective collec
 int group_version(const struct group_node *nodes, size_t count);
 
 /* Whether the group within that node is slow in some collective beside those of nodes like it.
- * devices: of the model and how many. */
+ * devices: of the model and how many; their pairs are what pairs of devices did. */
 bool group_is_low(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
                   size_t node);
 

@@ -24,8 +24,8 @@ enum { LAUNCHES_MOST = 200, SEED = 4711, PATTERNS = 6 };
 
 static struct {
     struct device_library library;
-    struct device device, peers[WORKERS];
-    bool is_peer_open[WORKERS];
+    struct device device, peers[GPU_DEVICES_MOST];
+    bool is_peer_open[GPU_DEVICES_MOST];
     bool has_atomics; /* the path to the peer that was opened last */
     struct worker_answer answer;
     struct error err;
@@ -290,7 +290,8 @@ static int peer(const struct worker_request *request)
     size_t size = copy_size();
     device_address here[2] = {0}, there = 0;
     struct kernel_work work;
-    int status = request->peer >= 0 && request->peer < WORKERS ? open_peer(request->peer) : -1;
+    int status =
+        request->peer >= 0 && request->peer < GPU_DEVICES_MOST ? open_peer(request->peer) : -1;
 
     for (int i = 0; i < 2 && status == 0; i++)
         status = allocate(size, &here[i]);

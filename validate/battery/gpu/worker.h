@@ -10,7 +10,7 @@
  * the driver is killed, or left behind, and costs its own device. Requests and answers are
  * datagrams of these structures, one answer to each request. */
 
-enum { WORKER_FD = 3 /* of its end */, WORKERS = 16 /* of a node, at most */ };
+enum { WORKER_FD = 3 /* of its end */ };
 
 enum worker_task {
     TASK_OPEN,

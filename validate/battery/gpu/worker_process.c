@@ -136,7 +136,7 @@ static void bury(struct worker *worker, struct worker_answer *answer)
 
 int worker_wait(struct worker *workers, int count, struct worker_answer *answer)
 {
-    struct pollfd fds[WORKERS];
+    struct pollfd fds[GPU_DEVICES_MOST];
     double kept_s = 0; /* by others from the processors: those of a group wait for each other */
     bool is_asked = false;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/tap.h"
+#include "validate/battery/gpu/device_set.h"
 #include "validate/battery/gpu/evaluate.h"
+#include "validate/battery/gpu/peer_rounds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,14 +11,17 @@
 /* Nodes of made-up devices, and what is said of them: lines "CODE NODE PART METRIC". */
 enum { NODES = 4, DEVICES = 4 };
 static struct gpu_node nodes[NODES];
+static struct gpu_device devices[NODES][DEVICES];
 static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
 static char said[4096];
 
 static void healthy(int count)
 {
     memset(nodes, 0, sizeof nodes);
+    memset(devices, 0, sizeof devices);
     for (int i = 0; i < NODES; i++) {
         nodes[i].count = count;
+        nodes[i].devices = devices[i];
         for (int k = 0; k < count; k++) {
             struct gpu_device *device = &nodes[i].devices[k];
 
@@ -24,12 +29,30 @@ static void healthy(int count)
             device->ordinal = device->part = k;
             for (int figure = 0; figure < FIGURES; figure++)
                 device->best[figure] = device->lowest[figure] = 100 + (float)((i + k) % 3);
-            for (int to = 0; to < count; to++) {
-                device->to_peer[to] = to != k ? 300 : 0;
-                device->is_direct[to] = to != k;
-            }
+            for (int to = 0; to < count; to++)
+                if (to != k)
+                    *gpu_path_make(device, to) =
+                        (struct gpu_path){.to = to, .GBps = 300, .is_direct = true};
         }
     }
+}
+
+static struct gpu_path *path(int node, int from, int to)
+{
+    return gpu_path_make(&nodes[node].devices[from], to);
+}
+
+static void node_copy(int to, int from)
+{
+    memcpy(devices[to], devices[from], sizeof devices[to]);
+    nodes[to].count = nodes[from].count;
+}
+
+static bool is_low(int node, int device, enum figure figure)
+{
+    const struct gpu_device *own = &nodes[node].devices[device];
+
+    return gpu_is_low(own, figure, gpu_reference(nodes, NODES, own->model, figure));
 }
 
 static void take_record(struct record *record, void *context)
@@ -55,8 +78,8 @@ static void rates(void)
     is_str(evaluated(NODES), "", "healthy devices of four nodes");
     nodes[2].devices[1].best[FIGURE_FP32] = 80;
     is_str(evaluated(NODES), "gpu_slow n3 gpu1 rate_fp32\n", "a slow device among many");
-    ok(gpu_is_low(nodes, NODES, 2, 1, FIGURE_FP32), "... is to be measured again");
-    ok(!gpu_is_low(nodes, NODES, 2, 0, FIGURE_FP32), "... and no other");
+    ok(is_low(2, 1, FIGURE_FP32), "... is to be measured again");
+    ok(!is_low(2, 0, FIGURE_FP32), "... and no other");
     healthy(1);
     nodes[0].devices[0].best[FIGURE_COPY] = 50;
     is_str(evaluated(2), "gpu_memory_slow n1 gpu0 memory_copy\n", "the slower of two");
@@ -77,35 +100,38 @@ static void rates(void)
 static void paths(void)
 {
     healthy(DEVICES);
-    nodes[3].devices[1].to_peer[2] = 100;
+    path(3, 1, 2)->GBps = 100;
     is_str(evaluated(NODES), "gpu_peer_slow n4 gpu1 gpu2 to_peer\n", "a slow path, by other nodes");
     ok(gpu_is_peer_low(nodes, NODES, 3, 1, 2), "... is to be measured again");
-    nodes[0] = nodes[3];
+    node_copy(0, 3);
     is_str(evaluated(1), "gpu_peer_slow n1 gpu1 gpu2 to_peer\n",
            "... and by the node's other paths");
     for (int i = 0; i < DEVICES; i++) /* pairs on a switch, and pairs over the sockets */
         for (int k = 0; k < DEVICES; k++)
-            nodes[0].devices[i].to_peer[k] = i == k ? 0 : i / 2 == k / 2 ? 300 : 100;
+            if (i != k)
+                path(0, i, k)->GBps = i / 2 == k / 2 ? 300 : 100;
     is_str(evaluated(1), "", "paths of several kinds are not compared");
     for (int n = 0; n < NODES; n++)
-        nodes[n] = nodes[0];
-    nodes[1].devices[0].to_peer[3] = 50;
+        if (n > 0)
+            node_copy(n, 0);
+    path(1, 0, 3)->GBps = 50;
     is_str(evaluated(NODES), "gpu_peer_slow n2 gpu0 gpu3 to_peer\n",
            "... but with the same path of other nodes");
     snprintf(nodes[1].devices[3].pci, sizeof nodes[1].devices[3].pci, "0000:41:00.0");
     is_str(evaluated(NODES), "", "... not with that of machines that have the device elsewhere");
     healthy(DEVICES);
-    nodes[1].devices[0].is_direct[1] = false;
+    path(1, 0, 1)->is_direct = false;
     is_str(evaluated(NODES), "gpu_no_peer_access n2 gpu0 gpu1 to_peer\n", "no peer access");
     for (int i = 0; i < DEVICES; i++)
         for (int k = 0; k < DEVICES; k++)
-            nodes[1].devices[i].is_direct[k] = false;
+            if (i != k)
+                path(1, i, k)->is_direct = false;
     is_str(evaluated(NODES), "", "... where no pair has it, it is no fault");
-    nodes[0].devices[2].wrong_from_peer[1] = 3;
+    path(0, 2, 1)->wrong_words = 3;
     is_str(evaluated(NODES), "gpu_peer_damaged n1 gpu2 gpu1 to_peer\n", "damaged copies");
     nodes[0].devices[1].wrong_memory.count = 1;
-    nodes[0].devices[2].wrong_atomics_to[1] = 1;
-    nodes[0].devices[2].has_atomics_to[1] = true;
+    path(0, 2, 1)->wrong_atomics = 1;
+    path(0, 2, 1)->has_atomics = true;
     is_str(evaluated(NODES), "gpu_memory_wrong n1 gpu1 wrong\n",
            "... with a device that is wrong itself are that device's");
 }
@@ -209,6 +235,60 @@ static void nics(void)
            "a hang in the NIC's driver is not the GPU's");
 }
 
+/* Whether each two of so many GPUs have a pair, each GPU being some devices. */
+static bool has_all_gpus(int gpus, int each)
+{
+    bool has[16][16] = {{false}};
+
+    for (int i = 0; i < gpus * each; i++)
+        for (int k = 0; k < gpus * each; k++)
+            if (peer_is_measured(gpus * each, i, k))
+                has[i / each][k / each] = true;
+    for (int i = 0; i < gpus; i++)
+        for (int k = 0; k < gpus; k++)
+            if (i != k && !has[i][k])
+                return false;
+    return true;
+}
+
+static int peers_of(int count, int device)
+{
+    int peers = 0;
+
+    for (int k = 0; k < count; k++)
+        peers += peer_is_measured(count, device, k);
+    return peers;
+}
+
+static void many_devices(void)
+{
+    struct device_set set = {{0}};
+    struct gpu_device device = {.path_count = 0};
+
+    is_int(peers_of(1, 0), 0, "one device has no peer");
+    is_int(peers_of(8, 5), 7, "one of eight has all others");
+    is_int(peers_of(16, 15), 15, "... one of sixteen too");
+    is_int(peers_of(64, 40), GPU_PEERS_MOST, "... one of 64 no more than these");
+    ok(peers_of(17, 0) >= GPU_PEERS_MOST - 1, "... and one of an odd number rests once, at most");
+    ok(has_all_gpus(8, 8) && has_all_gpus(8, 7) && has_all_gpus(16, 7) && has_all_gpus(4, 6),
+       "each two GPUs of some devices have a pair");
+    is_int(device_set_next(&set, -1), -1, "an empty set");
+    device_set_add(&set, 3);
+    device_set_add(&set, 64);
+    device_set_add(&set, GPU_DEVICES_MOST - 1);
+    is_int(device_set_count(&set), 3, "a set of three devices");
+    is_int(device_set_next(&set, 3), 64, "... in order");
+    is_int(device_set_next(&set, 64), GPU_DEVICES_MOST - 1, "... up to the last there can be");
+    is_int(device_set_next(&set, GPU_DEVICES_MOST - 1), -1, "... and no further");
+    ok(device_set_has(&set, 64) && !device_set_has(&set, 0), "... has these and no other");
+    for (int to = 0; to < GPU_PEERS_MOST; to++)
+        gpu_path_make(&device, 100 + to);
+    ok(!gpu_path_make(&device, 5), "a device has room for so many paths");
+    gpu_path_forget(&device, 100);
+    ok(!gpu_path_find(&device, 100) && gpu_path_find(&device, 101) && gpu_path_make(&device, 5),
+       "... and for another when one is forgotten");
+}
+
 /* Nodes whose devices were not looked at, for want of a library or of a device. */
 static void nodes_left_out(void)
 {
@@ -235,5 +315,6 @@ int main(void)
     paths();
     outcomes();
     nics();
+    many_devices();
     return tap_done();
 }

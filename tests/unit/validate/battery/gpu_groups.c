@@ -9,26 +9,29 @@
 /* Nodes of made-up groups, and what is said of them: lines "CODE NODE PART METRIC". */
 enum { NODES = 5, DEVICES = 8 };
 static struct gpu_node devices[NODES];
+static struct gpu_device of_node[NODES][DEVICES];
 static struct group_node nodes[NODES];
 static const char *const names[NODES] = {"n1", "n2", "n3", "n4", "n5"};
 static char said[4096];
 
 static void pair_set(int node, int i, int k, enum pair_state state, float ms)
 {
-    nodes[node].pairs[i][k].state = (unsigned char)state;
-    nodes[node].pairs[i][k].ms = ms;
-    nodes[node].pairs[i][k].bytes = 1e6F;
-    nodes[node].pairs[k][i] = nodes[node].pairs[i][k];
+    gpu_pair_put(&of_node[node][i],
+                 &(struct gpu_pair){.with = k, .state = state, .ms = ms, .bytes = 1e6F});
+    gpu_pair_put(&of_node[node][k],
+                 &(struct gpu_pair){.with = i, .state = state, .ms = ms, .bytes = 1e6F});
 }
 
 static void healthy(int count)
 {
     memset(devices, 0, sizeof devices);
+    memset(of_node, 0, sizeof of_node);
     memset(nodes, 0, sizeof nodes);
     for (int i = 0; i < NODES; i++) {
         struct group_result *within = &nodes[i].within;
 
         devices[i].count = nodes[i].count = count;
+        devices[i].devices = of_node[i];
         for (int k = 0; k < count; k++) {
             snprintf(devices[i].devices[k].model, sizeof devices[i].devices[k].model, "H100");
             devices[i].devices[k].part = k;
