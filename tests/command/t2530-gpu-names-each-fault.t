@@ -99,6 +99,9 @@ is "$status" 3 '... and unknown'
 finds 'gpu1.memory_usable 448' 'not_measured gpu.memory device gpu1' \
     'nor is a product for whose workspace there is none, which is not the library'"'"'s fault' --tests=compute
 finds 'gpu2.lost 1' 'gpu_failed gpu.compute device gpu2' 'a lost device' --tests=repeatable
+finds 'gpu2.return.cuDevicePrimaryCtxRetain 2' 'not_measured gpu.compute device gpu2' \
+    'a device whose memory others hold is not tested' --tests=repeatable
+is "$status" 3 '... and unknown'
 finds 'return.cuInit 803' 'gpu_driver_mismatch gpu.compute device -' 'versions that do not fit'
 finds 'crash cuLaunchKernel' $'gpu_library_crashed gpu.repeatable device gpu0\ngpu_library_crashed gpu.repeatable device gpu1\ngpu_library_crashed gpu.repeatable device gpu2' \
     'a driver that crashes' --tests=repeatable

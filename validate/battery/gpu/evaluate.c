@@ -285,9 +285,20 @@ static void report_line(struct reporter *reporter, const char *test, const char 
     reporter->message[0] = '\0';
 }
 
-/* What an error of the driver (cuda.h) says of the node: 46 a device that others have for
- * themselves, 802 a fabric manager that is not there yet, 803 versions that do not fit. What comes
- * while the vendor's library multiplies may be its own, or our use of it. */
+/* Whether an error of the driver (cuda.h, hip_runtime_api.h) is the device's own: of its memory
+ * (214, 226), of its links (220), of a kernel that it ran, which are right on others (700, 702, 714
+ * to 719), or one that it has no name for (999). All others may come from elsewhere: memory that
+ * others hold (2), a device that they have for themselves (46), MPS of the user or of others (805
+ * to 811), libraries of a container that do not fit the device (209, 804), a fabric manager that is
+ * not there yet (802), or our own use of the driver. */
+static bool is_of_device(int error)
+{
+    return error == 214 || error == 220 || error == 226 || error == 700 || error == 702 ||
+           (error >= 714 && error <= 719) || error == 999;
+}
+
+/* What a device that was given up says of the node. 803: versions that do not fit. What comes while
+ * the vendor's library multiplies may be its own, or our use of it. */
 static enum fault_code code_of(enum worker_outcome outcome, enum worker_task task, int error)
 {
     switch (outcome) {
@@ -296,9 +307,10 @@ static enum fault_code code_of(enum worker_outcome outcome, enum worker_task tas
     case WORKER_DIED:
         return FAULT_GPU_LIBRARY_CRASHED;
     case WORKER_ERROR:
-        return task == TASK_BLAS || error == 46 || error == 802 ? FAULT_NOT_MEASURED
-               : error == 803                                   ? FAULT_GPU_DRIVER_MISMATCH
-                                                                : FAULT_GPU_FAILED;
+        return task == TASK_BLAS      ? FAULT_NOT_MEASURED
+               : error == 803         ? FAULT_GPU_DRIVER_MISMATCH
+               : is_of_device(error)  ? FAULT_GPU_FAILED
+                                      : FAULT_NOT_MEASURED;
     case WORKER_DONE:
     case WORKER_WRONG:
     case WORKER_NOT_TESTED:

@@ -147,7 +147,12 @@ static void outcomes(void)
         {WORKER_SLOW, 0, "not_measured", "a slow host is no hang"},
         {WORKER_DIED, 0, "gpu_library_crashed", "a library that crashes"},
         {WORKER_ERROR, 719, "gpu_failed", "an error of the device"},
+        {WORKER_ERROR, 999, "gpu_failed", "one that it has no name for"},
+        {WORKER_ERROR, 214, "gpu_failed", "one of its memory"},
+        {WORKER_ERROR, 2, "not_measured", "memory that another holds"},
         {WORKER_ERROR, 46, "not_measured", "a device that another has for itself"},
+        {WORKER_ERROR, 805, "not_measured", "MPS that does not answer"},
+        {WORKER_ERROR, 804, "not_measured", "a library of a container that the device is not for"},
         {WORKER_ERROR, 803, "gpu_driver_mismatch", "versions that do not fit"},
     };
     char expected[128];
