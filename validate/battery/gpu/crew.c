@@ -70,6 +70,8 @@ static void open_wait(struct crew *crew, int end, struct worker_answer *answer)
             continue;
         if (*answer->model)
             snprintf(device->model, sizeof device->model, "%s", answer->model);
+        if (answer->multiprocessors > 0)
+            device->multiprocessors = answer->multiprocessors;
         if (*answer->pci) {
             snprintf(device->pci, sizeof device->pci, "%s", answer->pci);
             device->part = part_of(crew->program->inventory, answer->pci, index);
@@ -123,6 +125,7 @@ bool crew_forget_busy(struct crew *crew)
             !usage_forbids(&usage, device->pci, left.text, sizeof left.text))
             continue;
         memcpy(left.model, device->model, sizeof left.model);
+        left.multiprocessors = device->multiprocessors;
         *device = left;
         for (int k = 0; k < node->count; k++)
             gpu_path_forget(&node->devices[k], i);

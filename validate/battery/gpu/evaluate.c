@@ -157,7 +157,18 @@ double gpu_middle(const double *samples, size_t count)
     return count > 2 ? statistics_median(samples, count) : NAN;
 }
 
-double gpu_reference(const struct gpu_node *nodes, size_t count, const char *model,
+bool gpu_is_same_model(const struct gpu_device *a, const struct gpu_device *b)
+{
+    int small = a->multiprocessors, large = b->multiprocessors;
+
+    if (small > large) {
+        small = b->multiprocessors;
+        large = a->multiprocessors;
+    }
+    return strcmp(a->model, b->model) == 0 && 3 * small >= 2 * large;
+}
+
+double gpu_reference(const struct gpu_node *nodes, size_t count, const struct gpu_device *model,
                      enum figure figure)
 {
     double *samples, reference;
@@ -169,14 +180,14 @@ double gpu_reference(const struct gpu_node *nodes, size_t count, const char *mod
     for (size_t i = 0; samples && i < count; i++)
         for (int k = 0; k < nodes[i].count; k++)
             if (nodes[i].devices[k].best[figure] > 0 &&
-                strcmp(nodes[i].devices[k].model, model) == 0)
+                gpu_is_same_model(&nodes[i].devices[k], model))
                 samples[found++] = nodes[i].devices[k].best[figure];
     reference = samples ? gpu_middle(samples, found) : NAN;
     free(samples);
     return reference;
 }
 
-void gpu_references(const struct gpu_node *nodes, size_t count, const char *model,
+void gpu_references(const struct gpu_node *nodes, size_t count, const struct gpu_device *model,
                     double references[FIGURES])
 {
     for (int figure = 0; figure < FIGURES; figure++)
@@ -185,7 +196,7 @@ void gpu_references(const struct gpu_node *nodes, size_t count, const char *mode
 
 bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b)
 {
-    return strcmp(a->model, b->model) == 0 && strcmp(a->pci, b->pci) == 0;
+    return gpu_is_same_model(a, b) && strcmp(a->pci, b->pci) == 0;
 }
 
 static size_t add_pair(const struct gpu_node *node, int from, int to, double *samples, size_t found)
@@ -378,7 +389,7 @@ static bool is_alone_wrong(const struct reporter *reporter, const struct gpu_dev
         for (int k = 0; k < reporter->nodes[i].count; k++) {
             const struct gpu_device *other = &reporter->nodes[i].devices[k];
 
-            if (strcmp(other->model, device->model) == 0 && other->outcome == WORKER_DONE) {
+            if (gpu_is_same_model(other, device) && other->outcome == WORKER_DONE) {
                 wrong += ((const struct gpu_wrong *)((const char *)other + offset))->count > 0;
                 all++;
             }
@@ -674,7 +685,7 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
 {
     struct reporter reporter = {
         .nodes = nodes, .count = count, .report = report, .context = context};
-    const char *model = NULL;
+    const struct gpu_device *last = NULL;
     double references[FIGURES];
 
     for (size_t i = 0; i < count; i++) {
@@ -684,9 +695,9 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
         for (int k = 0; k < nodes[i].count; k++) {
             const struct gpu_device *device = &nodes[i].devices[k];
 
-            if (!model || strcmp(model, device->model) != 0) /* with it the references change */
-                gpu_references(nodes, count, device->model, references);
-            model = device->model;
+            if (!last || !gpu_is_same_model(last, device)) /* with it the references change */
+                gpu_references(nodes, count, device, references);
+            last = device;
             snprintf(reporter.part, sizeof reporter.part, "gpu%d", device->part);
             report_given_up(&reporter, device);
             for (int figure = 0; figure < FIGURES; figure++)

@@ -96,6 +96,7 @@ struct gpu_device {
     int error;
     int ordinal, part; /* in the driver's order, and "gpuN" by the node's inventory */
     char model[64], pci[16], text[160];
+    int multiprocessors; /* fewer in a partition of a GPU, whose model has the same name */
     float best[FIGURES], lowest[FIGURES]; /* 0: not measured */
     int samples[FIGURES];
     char condition[160]; /* of a slow one, while it was at work: usage_condition() */
@@ -142,11 +143,15 @@ void gpu_pair_put(struct gpu_device *device, const struct gpu_pair *pair);
 double gpu_middle(const double *samples, size_t count);
 double gpu_common(const double *samples, size_t count);
 
+/* Whether two devices are of one model, and of one size but for a third: a partition of a GPU has
+ * its name, and half of it at most. */
+bool gpu_is_same_model(const struct gpu_device *a, const struct gpu_device *b);
+
 /* What that figure should be: the median over all devices of that model; of two devices the better
  * one; NAN of one alone. */
-double gpu_reference(const struct gpu_node *nodes, size_t count, const char *model,
+double gpu_reference(const struct gpu_node *nodes, size_t count, const struct gpu_device *model,
                      enum figure figure);
-void gpu_references(const struct gpu_node *nodes, size_t count, const char *model,
+void gpu_references(const struct gpu_node *nodes, size_t count, const struct gpu_device *model,
                     double references[FIGURES]);
 
 /* Whether two devices of two nodes are of one model and at one PCI address: as a machine of another

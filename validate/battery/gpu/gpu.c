@@ -307,8 +307,8 @@ static void measure_again(struct crew *crew, const struct gpu_node *nodes)
         bool is_low = false;
 
         device = &nodes[own].devices[k];
-        if (!last || strcmp(last->model, device->model) != 0)
-            gpu_references(nodes, count, device->model, references);
+        if (!last || !gpu_is_same_model(last, device))
+            gpu_references(nodes, count, device, references);
         last = device;
         for (int figure = 0; figure < FIGURES; figure++)
             if (gpu_is_low(device, (enum figure)figure, references[figure])) {

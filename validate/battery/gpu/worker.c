@@ -371,6 +371,7 @@ static int open_device(const char *path, const struct worker_request *request)
         status = device_open(&worker.library, request->device, &worker.device, &worker.err);
     snprintf(worker.answer.model, sizeof worker.answer.model, "%.63s", worker.device.name);
     snprintf(worker.answer.pci, sizeof worker.answer.pci, "%s", worker.device.pci);
+    worker.answer.multiprocessors = worker.device.multiprocessors;
     if (status == 0)
         status = device_load_kernels(&worker.device, &worker.err);
     if (status < 0 && outcome == DEVICE_USABLE)

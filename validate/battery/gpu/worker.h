@@ -77,7 +77,8 @@ struct worker_answer {
     unsigned long long wrong;                  /* elements */
     unsigned long long index, found, expected; /* of the first one */
     bool is_direct;                            /* TASK_PEER: the driver says peer access */
-    int device_count;                          /* TASK_OPEN */
+    int device_count;                          /* TASK_OPEN; and: */
+    int multiprocessors;                       /* of the device; HIP: compute units */
     int version;                               /* TASK_GROUP_ID: of NCCL */
     struct nccl_id id;
     char model[64], pci[16];

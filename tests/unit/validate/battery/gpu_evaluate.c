@@ -52,7 +52,7 @@ static bool is_low(int node, int device, enum figure figure)
 {
     const struct gpu_device *own = &nodes[node].devices[device];
 
-    return gpu_is_low(own, figure, gpu_reference(nodes, NODES, own->model, figure));
+    return gpu_is_low(own, figure, gpu_reference(nodes, NODES, own, figure));
 }
 
 static void take_record(struct record *record, void *context)
@@ -90,6 +90,12 @@ static void rates(void)
     for (int k = 0; k < DEVICES; k++)
         nodes[1].devices[k].best[FIGURE_FP32] = 30;
     is_str(evaluated(NODES), "", "devices of another model have their own measure");
+    healthy(DEVICES);
+    for (int k = 0; k < DEVICES; k++) {
+        nodes[1].devices[k].multiprocessors = 38;
+        nodes[1].devices[k].best[FIGURE_FP32] = 12;
+    }
+    is_str(evaluated(NODES), "", "... and so have partitions of the same one");
     healthy(DEVICES);
     nodes[0].devices[2].best[FIGURE_TO_HOST] = 20;
     is_str(evaluated(NODES), "gpu_host_path_slow n1 gpu2 to_host\n", "a slow path to the host");
