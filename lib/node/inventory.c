@@ -99,6 +99,18 @@ const struct nic *inventory_nic(const struct inventory *inventory, const char *n
     return NULL;
 }
 
+long inventory_gpu_at(const struct inventory *inventory, const char *pci)
+{
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        if (strcmp(inventory->gpus[i].location.pci, pci) == 0)
+            return (long)i;
+    for (size_t i = 0; i < inventory->gpu_count; i++)
+        if (inventory->gpus[i].vendor == GPU_AMD &&
+            location_is_same_device(inventory->gpus[i].location.pci, pci))
+            return (long)i;
+    return -1;
+}
+
 const struct rdma_port *inventory_rdma_of(const struct inventory *inventory, const char *netdev)
 {
     if (!netdev[0])

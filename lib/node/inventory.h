@@ -41,6 +41,9 @@ struct location {
 double location_speed_limit(const struct location *location);
 int location_width_limit(const struct location *location);
 
+/* Whether two PCI addresses differ in the function at most. */
+bool location_is_same_device(const char *pci, const char *other);
+
 struct nic {
     char name[INVENTORY_NAME];
     char driver[INVENTORY_NAME]; /* without a device the kind: "veth", "bond", "bridge" ... */
@@ -157,6 +160,10 @@ void inventory_free(struct inventory *inventory);
 
 /* The NIC of that name, or NULL. */
 const struct nic *inventory_nic(const struct inventory *inventory, const char *name);
+
+/* The index of the GPU at that PCI address, or -1. AMD's older drivers have the number of a
+ * partition in place of the function (kfd_topology.c): that is the GPU of the same device. */
+long inventory_gpu_at(const struct inventory *inventory, const char *pci);
 
 /* The first RDMA port that shares netdev, or NULL. */
 const struct rdma_port *inventory_rdma_of(const struct inventory *inventory, const char *netdev);

@@ -129,6 +129,13 @@ int location_width_limit(const struct location *location)
                : location->link_width_max;
 }
 
+bool location_is_same_device(const char *pci, const char *other)
+{
+    size_t length = strcspn(pci, ".");
+
+    return length > 0 && length == strcspn(other, ".") && strncmp(pci, other, length) == 0;
+}
+
 void location_read(const char *root, const char *device, struct location *location)
 {
     char path[SYSFS_PATH], resolved[SYSFS_PATH];

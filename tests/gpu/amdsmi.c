@@ -122,9 +122,12 @@ API(amdsmi_get_processor_type, processor_t device, uint32_t *type)
 API(amdsmi_get_gpu_device_bdf, processor_t device, uint64_t *bdf)
 {
     static const unsigned buses[8] = {0x0c, 0x22, 0x38, 0x5c, 0x9f, 0xaf, 0xbf, 0xdf};
+    int each;
 
     ENTER(device, bdf);
-    *bdf = (uint64_t)buses[device_index(device) % 8] << 8;
+    each = (int)state_number(-1, "partitions", 1);
+    *bdf = (uint64_t)buses[device_index(device) / each % 8] << 8 |
+           (uint64_t)(device_index(device) % each);
     return OK;
 }
 

@@ -369,13 +369,10 @@ static bool is_taken(const long *places, size_t count, long place)
 void accelerator_places(const struct accelerator_report *report, const struct inventory *inventory,
                         long places[ACCELERATOR_MAX])
 {
-    for (size_t i = 0; i < report->count; i++) {
-        places[i] = -1;
-        for (size_t j = 0; j < inventory->gpu_count; j++)
-            if (report->accelerators[i].pci[0] &&
-                strcmp(report->accelerators[i].pci, inventory->gpus[j].location.pci) == 0)
-                places[i] = (long)j;
-    }
+    for (size_t i = 0; i < report->count; i++)
+        places[i] = report->accelerators[i].pci[0]
+                        ? inventory_gpu_at(inventory, report->accelerators[i].pci)
+                        : -1;
     /* a lost device does not tell where it is: it is one that no other device is */
     for (size_t i = 0; i < report->count; i++)
         for (size_t j = 0;

@@ -38,7 +38,8 @@ size_t accelerator_evaluate(const struct accelerator_report *report,
                             const struct accelerator_view *view, accelerator_finding_fn *found,
                             void *context);
 
-/* The place in the inventory of each of the report's devices, or -1. */
+/* The place in the inventory of each of the report's devices, or -1. Partitions of a GPU have one
+ * place. */
 void accelerator_places(const struct accelerator_report *report, const struct inventory *inventory,
                         long places[ACCELERATOR_MAX]);
 

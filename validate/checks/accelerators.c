@@ -184,6 +184,15 @@ static void record_accelerator(const struct facts *facts, const char *part,
                         device->values[told[i].id].number / told[i].divisor, told[i].unit);
 }
 
+/* Whether an earlier device is of the same GPU, which the node has one fact of. */
+static bool is_told(const long *places, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (places[i] >= 0 && places[i] == places[index])
+            return true;
+    return false;
+}
+
 void facts_accelerators(const struct facts *facts)
 {
     const struct checks *checks = facts->checks;
@@ -200,6 +209,8 @@ void facts_accelerators(const struct facts *facts)
                         "", "%s", report->library_version);
         accelerator_places(report, checks->inventory, places);
         for (size_t i = 0; i < report->count; i++) {
+            if (is_told(places, i))
+                continue;
             snprintf(part, sizeof part, "gpu%ld", places[i] >= 0 ? places[i] : (long)i);
             record_accelerator(facts, part, &report->accelerators[i]);
             if (report->accelerators[i].partition[0])

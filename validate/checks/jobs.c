@@ -24,6 +24,21 @@ enum { TOLD = 100 };
 
 /* ---------------------------------------------------------------- accelerators */
 
+/* Partitions of a GPU count what is its, each for itself: the highest counts. */
+static void raise_counter(struct part_counters *counters, const char *part, const char *counter,
+                          uint64_t value)
+{
+    for (size_t i = 0; i < counters->count; i++) {
+        struct part_counter *item = &counters->items[i];
+
+        if (strcmp(item->part, part) == 0 && strcmp(item->counter, counter) == 0) {
+            item->value = value > item->value ? value : item->value;
+            return;
+        }
+    }
+    part_counters_add(counters, part, counter, value);
+}
+
 static void add_device(struct part_counters *counters, const char *part,
                        const struct accelerator *device)
 {
@@ -41,12 +56,12 @@ static void add_device(struct part_counters *counters, const char *part,
         {ACCELERATOR_LINK_RECOVERIES_FAILED, "link_recoveries_failed"},
     };
 
-    part_counters_add(counters, part, "", 0);
+    raise_counter(counters, part, "", 0);
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
         const struct accelerator_value *value = &device->values[counted[i].id];
 
         if (value->answer == ANSWER_PRESENT && value->number > 0)
-            part_counters_add(counters, part, counted[i].counter, (uint64_t)value->number);
+            raise_counter(counters, part, counted[i].counter, (uint64_t)value->number);
     }
 }
 

@@ -35,10 +35,9 @@ void crew_lose(struct crew *crew, int index, const struct worker_request *reques
 
 static int part_of(const struct inventory *inventory, const char *pci, int ordinal)
 {
-    for (size_t i = 0; inventory && i < inventory->gpu_count; i++)
-        if (strcmp(inventory->gpus[i].location.pci, pci) == 0)
-            return (int)i;
-    return ordinal;
+    long found = inventory ? inventory_gpu_at(inventory, pci) : -1;
+
+    return found >= 0 ? (int)found : ordinal;
 }
 
 /* Starts a worker for a device and has it open it. answer: of one that cannot be started. */

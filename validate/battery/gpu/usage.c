@@ -48,18 +48,11 @@ static const struct accelerator *find(const struct usage *usage, const char *pci
     return NULL;
 }
 
-bool usage_forbids(const struct usage *usage, const char *pci, char *text, size_t size)
+static bool is_busy(const struct accelerator *device, char *text, size_t size)
 {
-    const struct accelerator *device = find(usage, pci);
-    const struct accelerator_value *processes, *used;
+    const struct accelerator_value *processes = &device->values[ACCELERATOR_PROCESSES];
+    const struct accelerator_value *used = &device->values[ACCELERATOR_MEMORY_USED];
 
-    if (!device) {
-        text_put(text, size, "cannot tell whether others use it: %s",
-                 usage->report ? "the management library does not have it" : usage->reason);
-        return true;
-    }
-    processes = &device->values[ACCELERATOR_PROCESSES];
-    used = &device->values[ACCELERATOR_MEMORY_USED];
     if (processes->answer != ANSWER_PRESENT)
         text_put(text, size,
                  "cannot tell whether others use it: the management library does not "
@@ -72,6 +65,26 @@ bool usage_forbids(const struct usage *usage, const char *pci, char *text, size_
     else
         return false;
     return true;
+}
+
+/* Partitions of a GPU may have one address, and the two libraries may number them differently. */
+bool usage_forbids(const struct usage *usage, const char *pci, char *text, size_t size)
+{
+    bool is_exact = find(usage, pci) != NULL, is_found = false;
+
+    for (size_t i = 0; usage->report && i < usage->report->count; i++) {
+        const struct accelerator *device = &usage->report->accelerators[i];
+
+        if (is_exact ? strcmp(device->pci, pci) != 0 : !location_is_same_device(device->pci, pci))
+            continue;
+        is_found = true;
+        if (is_busy(device, text, size))
+            return true;
+    }
+    if (!is_found)
+        text_put(text, size, "cannot tell whether others use it: %s",
+                 usage->report ? "the management library does not have it" : usage->reason);
+    return !is_found;
 }
 
 static void append(char *text, size_t size, const char *format, ...)

@@ -537,6 +537,11 @@ static void amd(void)
     node.gpus[0].ecc_uncorrected = -1;
     look("devices 1\ngpu0.ecc_volatile_uncorrected 1\n");
     has_str(said, "gpu_memory_errors gpu0 ", "... and here where it does not");
+    inventory_has("0000:22:00.0", "amdgpu");
+    node.gpus[1].vendor = GPU_AMD;
+    look("devices 16\npartitions 8\ngpu9.temperature 101\n");
+    is_str(said, "gpu_hot gpu1 AMD Instinct MI300X at 0000:22:00.1 is at 101 C\n",
+           "a partition is named by its GPU, which has the function 0");
     memset(&node, 0, sizeof node);
 
     with(GPU_AMD, "amdsmi-old", "libamd_smi.so");
