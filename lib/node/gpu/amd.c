@@ -165,6 +165,8 @@ static int filter_list(struct gpu_choice *choice, const char *name, const char *
         }
         if (place < 0)
             return gpu_choice_fail(choice, "the driver does not report which GPU that is");
+        if (isdigit((unsigned char)*token) && gpu_choice_has_partitions(choice))
+            return gpu_choice_fail(choice, "the indices are of partitions, not of GPUs");
         if (!gpu_choice_names_one(choice, token, rest, place < (long)choice->count))
             break;
         if (!is_id && why_no_index != NULL)
@@ -186,8 +188,6 @@ static int filter_visible(struct gpu_choice *choice)
 
     if (!gpu_choice_sort(choice))
         why_no_index = "the driver does not report how it numbers the GPUs";
-    else if (choice->count > 1 && gpu_choice_has_partitions(choice))
-        why_no_index = "the indices are of partitions, not of GPUs";
     if (list != NULL && filter_list(choice, "ROCR_VISIBLE_DEVICES", list, true, why_no_index) < 0)
         return -1;
     list = choice->getenv_fn(name, choice->context);
@@ -217,6 +217,7 @@ const struct gpu_vendor_info gpu_vendor_amd = {
     .driver_difference = "RCCL and ROCm need the same driver version on all nodes of a job",
     .auto_detect = {"rsmi"},
     .common_files = {{"/dev/kfd", "ROCm", false}},
+    .has_partition_files = true,
     .is_other_device = is_other_device,
     .read = read_gpu,
     .filter = filter_visible,

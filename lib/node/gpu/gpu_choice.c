@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/node/gpu/vendor.h"
+
 enum { SHOWN = 40 /* characters of a value that a fact shows */ };
 
 int gpu_choice_start(struct gpu_choice *choice, enum gpu_vendor vendor,
@@ -21,6 +23,8 @@ int gpu_choice_start(struct gpu_choice *choice, enum gpu_vendor vendor,
         if (gpu->vendor != vendor || (gpu->device_file[0] == '\0' && !has_driver))
             continue;
         answer = gpu->device_file[0] != '\0' ? open_fn(gpu->device_file, open_context) : -1;
+        if (answer == 0 && gpu->is_partitioned && gpu_vendor_info(vendor)->has_partition_files)
+            answer = -1; /* another partition's file may be open to it */
         if (answer > 0)
             choice->gpus[choice->count++] = i;
         if (answer >= 0)

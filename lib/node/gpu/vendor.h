@@ -38,6 +38,9 @@ struct gpu_vendor_info {
     struct gpu_common_file common_files[3]; /* path NULL last */
     const char *peer_modules[4]; /* kernel modules that let NICs read its memory, NULL last */
 
+    /* Each partition of a GPU has a device file of its own; device_file is that of the first. */
+    bool has_partition_files;
+
     /* Whether a function of an accelerator's class (one of the four above) is no accelerator for
      * jobs: a display chip, a processor's own graphics. NULL: all are. */
     bool (*is_other_device)(const char *pci, long long class, long long device);

@@ -48,9 +48,10 @@ struct visible_gpus {
  * on after it. Without a
  * variable: all GPUs that can be opened.
  * Not known: MIG names that cannot be traced to one GPU, indices where several GPUs have MIG
- * instances, are of different models (CUDA puts the fastest first) or have no number from their
- * driver, tiles that are not told, a device file whose permission cannot be asked. Nothing is read
- * but the inventory, the variables and open_fn's answers. */
+ * instances or one of AMD's has partitions, are of different models (CUDA puts the fastest first)
+ * or have no number from their driver, tiles that are not told, a device file whose permission
+ * cannot be asked or, of a partitioned GPU of AMD's, is refused: a partition has its own. Nothing
+ * is read but the inventory, the variables and open_fn's answers. */
 void visible_gpus_read(const struct inventory *inventory, gpu_getenv_fn *getenv_fn, void *context,
                        visible_gpus_open_fn *open_fn, void *open_context,
                        struct visible_gpus *visible);

@@ -185,6 +185,9 @@ static void amd(void)
     node->gpus[2].is_partitioned = true;
     sees("89012345", "ROCR_VISIBLE_DEVICES=2", "?", "indices of partitions");
     sees("89012345", NULL, "0 1 3 4 5 6 7 2", "... without a list, all");
+    sees("0", "ROCR_VISIBLE_DEVICES=0,1", "?", "... also of one GPU alone");
+    sees("0", "ROCR_VISIBLE_DEVICES=1,2", "?", "... that are past the number of GPUs");
+    sees("1", NULL, "?", "one whose first file cannot be opened may have others that can");
     node->gpus[2].is_partitioned = false;
     node->gpus[2].ordinal = -1;
     sees("89012345", "ROCR_VISIBLE_DEVICES=2", "?", "KFD does not tell its numbers");
