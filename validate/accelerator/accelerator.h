@@ -110,6 +110,7 @@ enum accelerator_state {
     ACCELERATOR_LOST,           /* fell off the bus, says the library */
     ACCELERATOR_RESET_REQUIRED, /* nothing works before, says the library */
     ACCELERATOR_UNREADABLE,     /* another error: in error */
+    ACCELERATOR_HIDDEN,         /* this process may not use it: it is not its job's */
 };
 
 struct accelerator {

@@ -338,6 +338,8 @@ static void evaluate_device(struct evaluation *evaluation, long index)
         find(evaluation, index, FAULT_NOT_MEASURED, ACCELERATOR_VALUE_COUNT, NAN,
              "cannot be read: %s returned %d", evaluation->report->library, device->error);
         return;
+    case ACCELERATOR_HIDDEN:
+        return;
     case ACCELERATOR_OK:
         break;
     }
@@ -375,8 +377,10 @@ void accelerator_places(const struct accelerator_report *report, const struct in
                         : -1;
     /* a lost device does not tell where it is: it is one that no other device is */
     for (size_t i = 0; i < report->count; i++)
-        for (size_t j = 0;
-             places[i] < 0 && !report->accelerators[i].pci[0] && j < inventory->gpu_count; j++)
+        for (size_t j = 0; places[i] < 0 && !report->accelerators[i].pci[0] &&
+                           report->accelerators[i].state != ACCELERATOR_HIDDEN &&
+                           j < inventory->gpu_count;
+             j++)
             if (is_expected(report, &inventory->gpus[j]) &&
                 !is_taken(places, report->count, (long)j))
                 places[i] = (long)j;

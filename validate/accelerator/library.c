@@ -135,10 +135,12 @@ static void read_device(struct reading *reading, unsigned index, struct accelera
     int result = reader->open(reading, index);
 
     if (result != 0) {
+        struct reading_status status = status_of(reading, result);
+
         device->error = result;
-        device->state = status_of(reading, result).state;
-        if (device->state == ACCELERATOR_OK)
-            device->state = ACCELERATOR_UNREADABLE;
+        device->state = status.state != ACCELERATOR_OK          ? status.state
+                        : status.answer == ANSWER_NO_PERMISSION ? ACCELERATOR_HIDDEN
+                                                                : ACCELERATOR_UNREADABLE;
         return;
     }
     reader->identify(reading, device);

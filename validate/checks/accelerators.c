@@ -104,15 +104,18 @@ static bool is_foreign(pid_t pid, char name[64])
 
 static void report_read(const struct health *health, const struct accelerator_report *report)
 {
-    size_t untold = accelerator_untold(report);
+    size_t untold = accelerator_untold(report), count = 0;
     char text[96] = "";
+
+    for (size_t i = 0; i < report->count; i++)
+        count += report->accelerators[i].state != ACCELERATOR_HIDDEN;
 
     if (untold > 0)
         snprintf(text, sizeof text, "; %zu value%s not available: older library, or no permission",
                  untold, text_plural(untold));
     checks_record(health->checks, health->test, "gpu", VERDICT_PASS,
-                  "%zu %s device%s without faults according to %s%s%s%s", report->count,
-                  gpu_vendor_name(report->vendor), text_plural(report->count), report->library,
+                  "%zu %s device%s without faults according to %s%s%s%s", count,
+                  gpu_vendor_name(report->vendor), text_plural(count), report->library,
                   report->library_version[0] ? " " : "", report->library_version, text);
 }
 

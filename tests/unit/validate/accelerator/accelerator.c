@@ -146,6 +146,8 @@ static void faults(void)
     finds("gpu3.reset_required 1",
           "gpu_reset_required gpu3 NVIDIA must be reset before it works again\n",
           "a GPU that must be reset");
+    finds("gpu3.return.nvmlDeviceGetHandleByIndex_v2 4", "",
+          "a GPU that this process may not use is not its to judge");
     finds("gpu3.recovery_action 2",
           "gpu_reboot_required " AT3 "needs a node reboot according to its driver\n",
           "the driver's own verdict");
