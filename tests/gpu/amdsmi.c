@@ -446,10 +446,12 @@ API(amdsmi_get_gpu_xgmi_link_status, processor_t device, struct link_status *lin
     ENTER(device, links);
     memset(links, 0, sizeof *links);
     links->total = XGMI_LINKS;
-    for (int i = 0; i < XGMI_LINKS; i++)
-        links->status[i] = i == device_index(device) % XGMI_LINKS                     ? 2
-                           : i - (i > device_index(device)) < NUMBER("links_down", 0) ? 0
-                                                                                      : 1;
+    for (int i = 0; i < XGMI_LINKS; i++) {
+        bool is_own = i == device_index(device) % XGMI_LINKS;
+        bool is_down = i - (i > device_index(device)) < NUMBER("links_down", 0);
+
+        links->status[i] = is_own || NUMBER("no_links", 0) ? 2 : is_down ? 0 : 1;
+    }
     return OK;
 }
 

@@ -226,6 +226,9 @@ static bool is_left_over(const struct evaluation *evaluation, const struct accel
 static bool has_links_on_board(const struct evaluation *evaluation,
                                const struct accelerator *device)
 {
+    if (accelerator_number(device, ACCELERATOR_MIG) == 1 &&
+        accelerator_number(device, ACCELERATOR_LINKS) == 0)
+        return false; /* a partition of which no link is told: another one of its GPU has them */
     return (evaluation->report->vendor != GPU_NVIDIA && evaluation->report->vendor != GPU_AMD) ||
            accelerator_number(device, ACCELERATOR_FABRIC_STATE) >= FABRIC_STARTED_NOT ||
            device->fabric_cluster[0] ||

@@ -522,6 +522,11 @@ static void amd(void)
     finds("gpu3.memory_used 50000000000\ngpu3.compute_partition CPX\ngpu3.memory_partition NPS4",
           "", "... is not known of a partitioned one");
     is_str(report->accelerators[3].partition, "CPX/NPS4", "... whose partition is told");
+    finds("gpu3.compute_partition CPX\ngpu3.no_links 1", "",
+          "a partition of which no links are told has none down");
+    finds("gpu3.no_links 1",
+          "gpu_link_down " AMD3 "has 0 xGMI links up, another device of the node has 7\n",
+          "... a whole GPU has");
     misbehaves("amdsmi_get_temp_metric", "amdsmi_get_clock_info");
     look("return.amdsmi_init 7\n");
     is_int(report->outcome, OUTCOME_ERROR, "an error of its start");
