@@ -129,6 +129,7 @@ struct gpu {
     int ordinal; /* its number where that is not the order of PCI addresses: AMD's KFD node (of the
                     first partition), Gaudi's module number; -1 elsewhere or not told */
     bool is_partitioned; /* NVIDIA: has MIG instances; AMD: is several KFD nodes (DPX ... CPX) */
+    bool is_excluded;    /* NVIDIA: its driver is told to leave it alone (NVreg_ExcludedGpus) */
     int tile_count;      /* Intel: dies that programs may see as devices; 0 elsewhere or not told */
 };
 

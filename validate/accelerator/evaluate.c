@@ -360,7 +360,8 @@ static void evaluate_device(struct evaluation *evaluation, long index)
 
 static bool is_expected(const struct accelerator_report *report, const struct gpu *gpu)
 {
-    return gpu->vendor == report->vendor && gpu->driver[0] && strcmp(gpu->driver, "vfio-pci") != 0;
+    return gpu->vendor == report->vendor && gpu->driver[0] && !gpu->is_excluded &&
+           strcmp(gpu->driver, "vfio-pci") != 0;
 }
 
 static bool is_taken(const long *places, size_t count, long place)

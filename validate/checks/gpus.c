@@ -53,6 +53,10 @@ static void check_drivers(const struct checks *checks, const char *test)
             checks_fault(checks, test, part_name(i, part), FAULT_GPU_PASSED_THROUGH,
                          "%s %s at %s is reserved for virtual machines (vfio-pci)",
                          gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
+        else if (gpu->is_excluded)
+            checks_record(checks, test, part_name(i, part), VERDICT_SKIP,
+                          "%s %s at %s is excluded by an option of its driver (NVreg_ExcludedGpus)",
+                          gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
     }
 }
 

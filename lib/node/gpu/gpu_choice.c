@@ -20,7 +20,8 @@ int gpu_choice_start(struct gpu_choice *choice, enum gpu_vendor vendor,
         bool has_driver = gpu->driver[0] != '\0' && strcmp(gpu->driver, "vfio-pci") != 0;
         int answer;
 
-        if (gpu->vendor != vendor || (gpu->device_file[0] == '\0' && !has_driver))
+        if (gpu->vendor != vendor || gpu->is_excluded ||
+            (gpu->device_file[0] == '\0' && !has_driver))
             continue;
         answer = gpu->device_file[0] != '\0' ? open_fn(gpu->device_file, open_context) : -1;
         if (answer == 0 && gpu->is_partitioned && gpu_vendor_info(vendor)->has_partition_files)

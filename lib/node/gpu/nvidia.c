@@ -45,7 +45,7 @@ static bool has_mig_instances(const char *root, long minor)
 
 static void read_gpu(const char *root, const char *device, struct gpu *gpu)
 {
-    char minor[16] = "";
+    char minor[16] = "", excluded[8] = "";
     char *text =
         sysfs_file(root, 16384, "proc/driver/nvidia/gpus/%s/information", gpu->location.pci);
 
@@ -60,6 +60,8 @@ static void read_gpu(const char *root, const char *device, struct gpu *gpu)
     gpu_read_key(text, "Video BIOS", gpu->firmware, sizeof gpu->firmware);
     if (strchr(gpu->firmware, '?'))
         gpu->firmware[0] = '\0';
+    gpu_read_key(text, "GPU Excluded", excluded, sizeof excluded);
+    gpu->is_excluded = strcmp(excluded, "Yes") == 0;
     gpu_read_key(text, "Device Minor", minor, sizeof minor);
     if (minor[0] >= '0' && minor[0] <= '9') {
         snprintf(gpu->device_file, sizeof gpu->device_file, "/dev/nvidia%ld",

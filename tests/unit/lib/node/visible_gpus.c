@@ -96,6 +96,9 @@ static void nvidia_indices(void)
     sees("?", NULL, "?", "it cannot be asked");
     has_str(see("?")->fact, "whether /dev/nvidia0 can be opened", "... and that is said");
     sees(ALL, "CUDA_VISIBLE_DEVICES=2,0", "2 0", "in the order of the list");
+    node->gpus[1].is_excluded = true;
+    sees(ALL, "CUDA_VISIBLE_DEVICES=1", "2", "a GPU that the driver leaves alone has no index");
+    node->gpus[1].is_excluded = false;
     sees("4567", "CUDA_VISIBLE_DEVICES=0,1", "4 5", "index 0 is the first that can be opened");
     is_str(see("4567")->fact, "CUDA_VISIBLE_DEVICES=0,1 of 4 NVIDIA GPUs that can be opened",
            "... and the fact says so");
@@ -256,8 +259,11 @@ static void drivers(void)
     tree_put(root, "proc/driver/nvidia/capabilities/gpu5/mig/config", "DeviceFileMinor: 1");
     tree_put(root, "proc/driver/nvidia/gpus/0000:43:00.0/information",
              "GPU UUID: \t GPU-????????\n"
-             "Video BIOS: \t ??.??.??.??.??\n");
+             "Video BIOS: \t ??.??.??.??.??\n"
+             "GPU Excluded:\t Yes\n");
     node = inventory_read(root, &err);
+    is_int(node->gpus[0].is_excluded, 0, "a GPU that the driver runs");
+    is_int(node->gpus[1].is_excluded, 1, "... and one that it is told to leave alone");
     is_str(node->gpus[0].firmware, "96.00.74.00.01", "the firmware of a GPU in use");
     is_str(node->gpus[1].firmware, "", "... that of another is not told");
     is_str(node->gpus[1].serial, "", "... nor is its UUID");

@@ -253,6 +253,10 @@ static void places(void)
     has_str(said, "gpu_lost gpu2 H100 at 0000:2a:00.0 is on the PCI bus, but ",
             "a GPU that is not listed is lost");
     ok(!strstr(said, "gpu1"), "unless it is kept for virtual machines");
+    node.gpus[2].is_excluded = true;
+    look("devices 1\n");
+    is_str(said, "", "... or excluded by the site");
+    node.gpus[2].is_excluded = false;
     look("devices 2\ngpu1.links_down 18\ngpu.fabric_state 0\n");
     is_str(said, "", "the bridge of a card that is listed may lead to one that is not");
     look("devices 2\ngpu1.pcie_width 8\n");
