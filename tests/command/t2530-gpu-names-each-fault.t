@@ -126,6 +126,8 @@ is "$status/$text" '1/gpu_peer_slow gpu.paths to_peer gpu17 gpu16' 'of 18 device
 is "$(jq -r 'select(.metric == "to_peer") | .part' "$work/json" | wc -l)" 36 '... each with its neighbors'
 gpu new '' --devices=1 --tests=repeatable
 is "$(jq -r '.part // empty' "$work/json" | sort -u)" gpu1 'one device, one test'
+gpu new $'gpu0.lost 1\ngpu2.lost 1' --devices=1 --tests=repeatable
+is "$status/$text" 0/ '... whatever the others are like'
 mkdir "$work/manager" "$work/later"
 cp -p "$work/new"/* "$work/manager"
 library nvml.so manager/libnvidia-ml.so.1

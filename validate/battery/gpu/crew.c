@@ -80,12 +80,27 @@ static void open_wait(struct crew *crew, int end, struct worker_answer *answer)
     }
 }
 
-/* Opens the devices from first to before end, all at once. */
-static void open_range(struct crew *crew, int first, int end, struct worker_answer *answer)
+static bool is_wanted(const struct crew *crew, int index)
 {
-    for (int i = first; i < end; i++)
-        open_begin(crew, i, answer);
-    open_wait(crew, end, answer);
+    return !crew->options->has_devices || device_set_has(&crew->options->devices, index);
+}
+
+/* Opens the wanted devices but the first, all at once. */
+static void open_others(struct crew *crew, struct worker_answer *answer)
+{
+    for (int i = 1; i < crew->node->count; i++) {
+        crew->node->devices[i].ordinal = crew->node->devices[i].part = i;
+        if (is_wanted(crew, i))
+            open_begin(crew, i, answer);
+    }
+    open_wait(crew, crew->node->count, answer);
+}
+
+/* The first device, of which no more than the count is wanted. */
+static void leave_first(struct crew *crew)
+{
+    worker_end(&crew->workers[0]);
+    crew->node->devices[0] = (struct gpu_device){.peer = -1};
 }
 
 /* Whether the bus has a device that the drivers are for. */
@@ -146,7 +161,8 @@ void crew_open(struct crew *crew)
     program_phase(crew->program, "opening devices");
     if (crew->options->skips_busy) /* before our own processes are there */
         usage_read(crew->program->conf.gpu_library_path, crew->deadline_s, &usage);
-    open_range(crew, 0, 1, &answer);
+    open_begin(crew, 0, &answer);
+    open_wait(crew, 1, &answer);
     if (answer.device_count == 0) {
         node->outcome = answer.outcome;
         if (answer.outcome == WORKER_NO_DEVICE && has_devices(crew->program->inventory))
@@ -161,13 +177,12 @@ void crew_open(struct crew *crew)
         node->device_count = answer.device_count;
     node->count =
         answer.device_count > GPU_DEVICES_MOST ? GPU_DEVICES_MOST : answer.device_count;
-    open_range(crew, 1, node->count, &answer);
+    if (!is_wanted(crew, 0))
+        leave_first(crew);
+    open_others(crew, &answer);
     if (crew->options->skips_busy)
         leave_busy(crew, &usage);
     usage_clear(&usage);
-    for (int i = 0; i < node->count; i++)
-        if (crew->options->has_devices && !device_set_has(&crew->options->devices, i))
-            worker_end(&crew->workers[i]);
 }
 
 static void take_nic(const struct rail *rail, struct worker_nic *nic, char name[64])
