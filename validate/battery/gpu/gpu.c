@@ -204,12 +204,24 @@ static void measure_peers(struct crew *crew)
         }
 }
 
+/* Whether an earlier device is of the same GPU, whose path to the port is one for all. */
+static bool is_measured_before(const struct crew *crew, int index)
+{
+    for (int i = 0; i < index; i++)
+        if (crew->node->devices[i].part == crew->node->devices[index].part &&
+            crew->workers[i].fd >= 0)
+            return true;
+    return false;
+}
+
 /* What is slow is measured again. */
 static void measure_nics(struct crew *crew)
 {
     for (int i = 0; i < crew->node->count; i++) {
         struct gpu_device *device = &crew->node->devices[i];
 
+        if (is_measured_before(crew, i))
+            continue;
         for (int figure = FIGURE_NIC_LOOPBACK;
              figure <= FIGURE_NIC_FROM_DEVICE && *crew->nics[i].device; figure++)
             for (int k = 0; k < 1 + AGAIN && !*device->no_nic; k++)
