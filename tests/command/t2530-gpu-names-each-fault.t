@@ -124,6 +124,10 @@ is "$status/$text" '0/- gpu.compute device -' 'a job without devices has none to
 gpu new $'devices 18\ngpu17.slow_link.16 0.4' --tests=paths
 is "$status/$text" '1/gpu_peer_slow gpu.paths to_peer gpu17 gpu16' 'of 18 devices all are tested'
 is "$(jq -r 'select(.metric == "to_peer") | .part' "$work/json" | wc -l)" 36 '... each with its neighbors'
+CUDA_VISIBLE_DEVICES=MIG-2,MIG-0 gpu new 'gpu0.wrong_every 30' --tests=repeatable,paths
+is "$text" 'gpu_result_wrong gpu.repeatable wrong gpu1' 'each MIG instance is tested, by its place in the list'
+is "$(jq -r 'select(.metric == "products" or .metric == "to_peer") | "\(.metric) \(.part)"' "$work/json" | xargs)" \
+    'products gpu0' '... and no path between them'
 gpu new '' --devices=1 --tests=repeatable
 is "$(jq -r '.part // empty' "$work/json" | sort -u)" gpu1 'one device, one test'
 gpu new $'gpu0.lost 1\ngpu2.lost 1' --devices=1 --tests=repeatable

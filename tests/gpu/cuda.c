@@ -180,6 +180,12 @@ static int visible_devices(int list[DEVICES])
     }
     for (int i = 0; !visible && i < open_count; i++)
         list[count++] = open_ones[i];
+    if (visible && strncmp(visible, "MIG-", 4) == 0) { /* of instances the first one alone */
+        long number = strtol(visible + 4, NULL, 10);
+
+        list[0] = number >= 0 && number < open_count ? open_ones[number] : 0;
+        return number >= 0 && number < open_count;
+    }
     while (visible && *visible && count < DEVICES) {
         long number = strtol(visible, &end, 10);
 

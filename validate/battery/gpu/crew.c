@@ -43,11 +43,14 @@ static int part_of(const struct inventory *inventory, const char *pci, int ordin
 /* Starts a worker for a device and has it open it. answer: of one that cannot be started. */
 static void open_begin(struct crew *crew, int index, struct worker_answer *answer)
 {
-    struct worker_request request = {.task = TASK_OPEN, .device = index, .peer = -1};
+    bool is_instance = crew->instance_count > 0;
+    struct worker_request request = {
+        .task = TASK_OPEN, .device = is_instance ? 0 : index, .peer = -1};
     struct gpu_device *device = &crew->node->devices[index];
 
     device->ordinal = device->part = index;
-    if (worker_start(&crew->workers[index], crew->program->conf.gpu_library_path) == 0) {
+    if (worker_start(&crew->workers[index], crew->program->conf.gpu_library_path,
+                     is_instance ? crew->instances[index] : NULL) == 0) {
         worker_send(&crew->workers[index], &request, GPU_OPEN_LIMIT * crew->deadline_s);
         return;
     }
@@ -151,6 +154,21 @@ bool crew_forget_busy(struct crew *crew)
     return is_busy;
 }
 
+/* NVIDIA's MIG User Guide, "CUDA Device Enumeration". */
+static void find_instances(struct crew *crew)
+{
+    const char *rest = getenv("CUDA_VISIBLE_DEVICES");
+
+    while (rest && crew->instance_count < GPU_DEVICES_MOST) {
+        char *name = crew->instances[crew->instance_count];
+
+        rest = gpu_list_next(rest, name);
+        if (strncmp(name, "MIG-", strlen("MIG-")) != 0)
+            break;
+        crew->instance_count++;
+    }
+}
+
 /* The first device's worker knows how many there are. */
 void crew_open(struct crew *crew)
 {
@@ -173,6 +191,10 @@ void crew_open(struct crew *crew)
         usage_clear(&usage);
         return;
     }
+    if (answer.device_count == 1)
+        find_instances(crew);
+    if (crew->instance_count > 1)
+        answer.device_count = crew->instance_count;
     if (!crew->options->has_devices)
         node->device_count = answer.device_count;
     node->count =

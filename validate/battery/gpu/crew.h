@@ -2,6 +2,7 @@
 #ifndef MUSTER_GPU_CREW_H
 #define MUSTER_GPU_CREW_H
 
+#include "lib/node/gpu/gpu_choice.h"
 #include "validate/battery/gpu/device_set.h"
 #include "validate/battery/gpu/evaluate.h"
 #include "validate/harness/program.h"
@@ -23,6 +24,10 @@ struct crew {
     struct gpu_node *node;                    /* of this rank; devices: [GPU_DEVICES_MOST] */
     struct worker_nic nics[GPU_DEVICES_MOST]; /* a port for each device */
     double deadline_s;
+    /* The MIG instances that CUDA_VISIBLE_DEVICES names: a process sees no more than the first of
+     * them, so each worker is given its own. 0: there are none. */
+    char instances[GPU_DEVICES_MOST][GPU_LIST_WORD];
+    int instance_count;
 };
 
 /* Starts a worker for each device, which opens it; node says what came of it. With skips_busy those

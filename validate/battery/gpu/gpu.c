@@ -178,7 +178,8 @@ static bool is_path_wanted(const struct crew *crew, int from, int to)
 {
     int count = crew->node->count;
 
-    if (from == to || crew->workers[from].fd < 0 || crew->workers[to].fd < 0)
+    if (from == to || crew->instance_count > 0 || crew->workers[from].fd < 0 ||
+        crew->workers[to].fd < 0)
         return false;
     return crew->options->is_quick ? to == (from + 1) % count || from == (to + 1) % count
                                    : peer_is_measured(count, from, to);

@@ -255,13 +255,14 @@ static void run_groups(struct run *run)
 
 /* ---------------------------------------------------------------- within a node */
 
-/* Devices that can be in a group: a physical device once, as NCCL wants it. */
+/* Devices that can be in a group: a physical device once, as NCCL wants it; of MIG instances, which
+ * it has no paths between, one. */
 static struct device_set usable(const struct crew *crew)
 {
     struct device_set set = {{0}};
 
     for (int i = 0; i < crew->node->count; i++) {
-        bool is_second = false;
+        bool is_second = crew->instance_count > 0 && device_set_count(&set) > 0;
 
         for (int k = 0; k < i; k++)
             is_second = is_second || (device_set_has(&set, k) &&

@@ -112,8 +112,9 @@ struct worker {
     unsigned looks, at_work; /* how often it was looked at since, and found running or ready to */
 };
 
-/* Starts one, with path for the libraries. Returns 0, or -1 with errno. */
-int worker_start(struct worker *worker, const char *path);
+/* Starts one, with path for the libraries, and with visible as its CUDA_VISIBLE_DEVICES (NULL: as
+ * here). Returns 0, or -1 with errno. */
+int worker_start(struct worker *worker, const char *path, const char *visible);
 
 /* Sends the request; the answer must come within limit_s, and as long again as any of the workers
  * that are asked was kept from the processors, up to GPU_KEPT_LIMIT of limit_s. A worker that was
