@@ -130,6 +130,9 @@ is "$(jq -r 'select(.metric == "products" or .metric == "to_peer") | "\(.metric)
     'products gpu0' '... and no path between them'
 gpu new '' --devices=1 --tests=repeatable
 is "$(jq -r '.part // empty' "$work/json" | sort -u)" gpu1 'one device, one test'
+gpu new 'devices 4' --devices=0,2 --tests=paths
+is "$(jq -r 'select(.metric == "to_peer") | .part' "$work/json" | xargs)" 'gpu0 gpu2 gpu2 gpu0' \
+    '... of two devices the paths between them'
 gpu new $'gpu0.lost 1\ngpu2.lost 1' --devices=1 --tests=repeatable
 is "$status/$text" 0/ '... whatever the others are like'
 mkdir "$work/manager" "$work/later"

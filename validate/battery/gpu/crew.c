@@ -83,7 +83,7 @@ static void open_wait(struct crew *crew, int end, struct worker_answer *answer)
     }
 }
 
-static bool is_wanted(const struct crew *crew, int index)
+bool crew_wants(const struct crew *crew, int index)
 {
     return !crew->options->has_devices || device_set_has(&crew->options->devices, index);
 }
@@ -93,7 +93,7 @@ static void open_others(struct crew *crew, struct worker_answer *answer)
 {
     for (int i = 1; i < crew->node->count; i++) {
         crew->node->devices[i].ordinal = crew->node->devices[i].part = i;
-        if (is_wanted(crew, i))
+        if (crew_wants(crew, i))
             open_begin(crew, i, answer);
     }
     open_wait(crew, crew->node->count, answer);
@@ -199,7 +199,7 @@ void crew_open(struct crew *crew)
         node->device_count = answer.device_count;
     node->count =
         answer.device_count > GPU_DEVICES_MOST ? GPU_DEVICES_MOST : answer.device_count;
-    if (!is_wanted(crew, 0))
+    if (!crew_wants(crew, 0))
         leave_first(crew);
     open_others(crew, &answer);
     if (crew->options->skips_busy)

@@ -34,6 +34,9 @@ struct crew {
  * that others use are given up at once. */
 void crew_open(struct crew *crew);
 
+/* Whether the device of that index is to be tested. */
+bool crew_wants(const struct crew *crew, int index);
+
 /* With skips_busy, when all workers have ended: what was measured of a device that others have come
  * to use is forgotten, and so is what it did with others. Returns whether there is one. */
 bool crew_forget_busy(struct crew *crew);

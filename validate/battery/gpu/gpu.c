@@ -172,37 +172,41 @@ static bool is_wanted(const struct crew *crew, enum worker_task task)
     return !crew->options->tests || (crew->options->tests >> gpu_test_of(task) & 1);
 }
 
-/* Each device with those of peer_rounds.h; quick: with its neighbors, as a device that is opened in
- * another one's process takes a third of a second. */
-static bool is_path_wanted(const struct crew *crew, int from, int to)
+/* Whether the paths between two of so many devices, of these indices, are measured: those of
+ * peer_rounds.h; quick: of neighbors, as a device that is opened in another one's process takes a
+ * third of a second. */
+static bool is_pair_wanted(bool is_quick, int count, int one, int other)
 {
-    int count = crew->node->count;
+    if (is_quick)
+        return other == (one + 1) % count || one == (other + 1) % count;
+    return peer_is_measured(count, one, other);
+}
 
-    if (from == to || crew->instance_count > 0 || crew->workers[from].fd < 0 ||
-        crew->workers[to].fd < 0)
-        return false;
-    return crew->options->is_quick ? to == (from + 1) % count || from == (to + 1) % count
-                                   : peer_is_measured(count, from, to);
+static void measure_path(struct crew *crew, int from, int to)
+{
+    struct worker_request request = {.task = TASK_PEER, .peer = crew->node->devices[to].ordinal};
+    const struct gpu_path *path;
+
+    if (crew->workers[from].fd < 0 || crew->workers[to].fd < 0)
+        return;
+    crew_measure(crew, device_set_one(from), &request, NULL);
+    request.task = TASK_ATOMICS;
+    path = gpu_path_find(&crew->node->devices[from], to);
+    if (path && path->is_direct)
+        crew_measure(crew, device_set_one(from), &request, NULL);
 }
 
 static void measure_peers(struct crew *crew)
 {
-    int count = crew->node->count;
+    int list[GPU_DEVICES_MOST], count = 0;
 
+    for (int i = 0; i < crew->node->count && crew->instance_count == 0; i++)
+        if (crew_wants(crew, i))
+            list[count++] = i;
     for (int i = 0; i < count; i++)
-        for (int k = 0; k < count; k++) {
-            struct worker_request request = {.task = TASK_PEER,
-                                             .peer = crew->node->devices[k].ordinal};
-            const struct gpu_path *path;
-
-            if (!is_path_wanted(crew, i, k))
-                continue;
-            crew_measure(crew, device_set_one(i), &request, NULL);
-            request.task = TASK_ATOMICS;
-            path = gpu_path_find(&crew->node->devices[i], k);
-            if (path && path->is_direct)
-                crew_measure(crew, device_set_one(i), &request, NULL);
-        }
+        for (int k = 0; k < count; k++)
+            if (i != k && is_pair_wanted(crew->options->is_quick, count, i, k))
+                measure_path(crew, list[i], list[k]);
 }
 
 /* Whether an earlier device is of the same GPU, whose path to the port is one for all. */
