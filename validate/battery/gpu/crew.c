@@ -33,11 +33,14 @@ void crew_lose(struct crew *crew, int index, const struct worker_request *reques
     worker_end(&crew->workers[index]);
 }
 
-static int part_of(const struct inventory *inventory, const char *pci, int ordinal)
+static void find_place(const struct inventory *inventory, struct gpu_device *device)
 {
-    long found = inventory ? inventory_gpu_at(inventory, pci) : -1;
+    long found = inventory ? inventory_gpu_at(inventory, device->pci) : -1;
 
-    return found >= 0 ? (int)found : ordinal;
+    if (found < 0)
+        return;
+    device->part = (int)found;
+    device->numa_node = inventory->gpus[found].location.numa_node;
 }
 
 /* Starts a worker for a device and has it open it. answer: of one that cannot be started. */
@@ -49,6 +52,7 @@ static void open_begin(struct crew *crew, int index, struct worker_answer *answe
     struct gpu_device *device = &crew->node->devices[index];
 
     device->ordinal = device->part = index;
+    device->numa_node = -1;
     if (worker_start(&crew->workers[index], crew->program->conf.gpu_library_path,
                      is_instance ? crew->instances[index] : NULL) == 0) {
         worker_send(&crew->workers[index], &request, GPU_OPEN_LIMIT * crew->deadline_s);
@@ -76,7 +80,7 @@ static void open_wait(struct crew *crew, int end, struct worker_answer *answer)
             device->multiprocessors = answer->multiprocessors;
         if (*answer->pci) {
             snprintf(device->pci, sizeof device->pci, "%s", answer->pci);
-            device->part = part_of(crew->program->inventory, answer->pci, index);
+            find_place(crew->program->inventory, device);
         }
         if (answer->outcome != WORKER_DONE)
             crew_lose(crew, index, &(struct worker_request){.task = TASK_OPEN, .peer = -1}, answer);
@@ -136,7 +140,8 @@ bool crew_forget_busy(struct crew *crew)
         struct gpu_device *device = &node->devices[i], left = {.outcome = WORKER_NOT_TESTED,
                                                                .peer = -1,
                                                                .ordinal = device->ordinal,
-                                                               .part = device->part};
+                                                               .part = device->part,
+                                                               .numa_node = device->numa_node};
 
         if (device->outcome != WORKER_DONE ||
             !usage_forbids(&usage, device->pci, left.text, sizeof left.text))

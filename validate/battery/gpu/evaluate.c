@@ -218,6 +218,18 @@ double gpu_common(const double *samples, size_t count)
     return count == 2 || 4 * near >= 3 * count ? reference : NAN;
 }
 
+/* Whether two paths of a node are both within a GPU, both within a NUMA node, or neither: nodes are
+ * built with faster ones within. */
+static bool is_same_kind(const struct gpu_device *devices, int from, int to, int other_from,
+                         int other_to)
+{
+    bool is_one_gpu = devices[from].part == devices[to].part;
+    bool is_one_numa = devices[from].numa_node == devices[to].numa_node;
+
+    return is_one_gpu == (devices[other_from].part == devices[other_to].part) &&
+           is_one_numa == (devices[other_from].numa_node == devices[other_to].numa_node);
+}
+
 double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from, int to)
 {
     size_t most = 2 * count + (size_t)nodes[node].count * GPU_PEERS_MOST, found = 0;
@@ -237,7 +249,8 @@ double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t nod
         found = 0;
         for (int i = 0; i < nodes[node].count; i++)
             for (int k = 0; k < own[i].path_count; k++)
-                found = add_pair(&nodes[node], i, own[i].paths[k].to, samples, found);
+                if (is_same_kind(own, from, to, i, own[i].paths[k].to))
+                    found = add_pair(&nodes[node], i, own[i].paths[k].to, samples, found);
         reference = gpu_common(samples, found);
     } else {
         reference = gpu_middle(samples, found);

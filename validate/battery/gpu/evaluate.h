@@ -97,6 +97,7 @@ struct gpu_device {
     int ordinal, part; /* in the driver's order, and "gpuN" by the node's inventory */
     char model[64], pci[16], text[160];
     int multiprocessors; /* fewer in a partition of a GPU, whose model has the same name */
+    int numa_node;       /* -1: not known */
     float best[FIGURES], lowest[FIGURES]; /* 0: not measured */
     int samples[FIGURES];
     char condition[160]; /* of a slow one, while it was at work: usage_condition() */
@@ -159,8 +160,9 @@ void gpu_references(const struct gpu_node *nodes, size_t count, const struct gpu
 bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b);
 
 /* What the path between two devices should carry: of three nodes and more the median over the same
- * pair, at the same places, and its reverse; else, where most pairs of the node are alike, the
- * median of them; of two devices the better direction; NAN where it cannot be told. */
+ * pair, at the same places, and its reverse; else, where most paths of its kind in the node are
+ * alike (within a GPU, within a NUMA node, beyond), the median of them; of two devices the better
+ * direction; NAN where it cannot be told. */
 double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from,
                           int to);
 

@@ -127,10 +127,7 @@ static void crew_measure(struct crew *crew, struct device_set set,
             continue;
         own.device = crew->node->devices[i].ordinal;
         own.nic = crew->nics[i];
-        own.numa_node = -1;
-        for (size_t k = 0; crew->program->inventory && k < crew->program->inventory->gpu_count; k++)
-            if ((int)k == crew->node->devices[i].part)
-                own.numa_node = crew->program->inventory->gpus[k].location.numa_node;
+        own.numa_node = crew->node->devices[i].numa_node;
         worker_send(&crew->workers[i], &own,
                     crew->deadline_s * (worker_loads(request->task) ? GPU_OPEN_LIMIT : 1));
     }

@@ -103,6 +103,19 @@ static void rates(void)
     is_str(evaluated(NODES), "", "what was not measured is not slow");
 }
 
+/* Three quarters of the first node's paths are between its first three devices. */
+static void most_within(float within, float beyond)
+{
+    healthy(DEVICES);
+    for (int i = 0; i < DEVICES; i++)
+        nodes[0].devices[i].path_count = 0;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            if (i != k)
+                path(0, i, k)->GBps = within;
+    path(0, 0, 3)->GBps = path(0, 3, 0)->GBps = beyond;
+}
+
 static void paths(void)
 {
     healthy(DEVICES);
@@ -117,6 +130,21 @@ static void paths(void)
             if (i != k)
                 path(0, i, k)->GBps = i / 2 == k / 2 ? 300 : 100;
     is_str(evaluated(1), "", "paths of several kinds are not compared");
+    most_within(25, 10);
+    for (int i = 0; i < DEVICES; i++)
+        nodes[0].devices[i].numa_node = i == 3;
+    is_str(evaluated(1), "", "nor those of a NUMA node with those between two");
+    most_within(900, 50);
+    for (int i = 0; i < DEVICES; i++)
+        nodes[0].devices[i].part = i == 3;
+    is_str(evaluated(1), "", "nor those within a GPU with those between two");
+    path(0, 0, 1)->GBps = 300;
+    is_str(evaluated(1), "gpu_peer_slow n1 gpu0 gpu0 to_peer\n", "... but with each other");
+    healthy(DEVICES);
+    for (int i = 0; i < DEVICES; i++) /* pairs on a switch, and pairs over the sockets */
+        for (int k = 0; k < DEVICES; k++)
+            if (i != k)
+                path(0, i, k)->GBps = i / 2 == k / 2 ? 300 : 100;
     for (int n = 0; n < NODES; n++)
         if (n > 0)
             node_copy(n, 0);
