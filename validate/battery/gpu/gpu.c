@@ -244,6 +244,35 @@ static void measure_repeatable(struct crew *crew)
         crew_measure(crew, device_set_all(), &request, NULL);
 }
 
+/* How many devices before it are of the same GPU. */
+static int number_in_gpu(const struct crew *crew, int index)
+{
+    int number = 0;
+
+    for (int i = 0; i < index; i++)
+        number += crew->node->devices[i].part == crew->node->devices[index].part;
+    return number;
+}
+
+/* One device of each GPU at a time: MIG's compute instances share the memory of a GPU instance, and
+ * the second would find none that is free. */
+static void measure_patterns(struct crew *crew)
+{
+    struct worker_request request = {.task = TASK_PATTERN,
+                                     .amount = crew->options->is_quick ? 3 : 6};
+    struct device_set set;
+    int number = 0;
+
+    do {
+        set = (struct device_set){{0}};
+        for (int i = 0; i < crew->node->count; i++)
+            if (number_in_gpu(crew, i) == number)
+                device_set_add(&set, i);
+        crew_measure(crew, set, &request, NULL);
+        number++;
+    } while (device_set_count(&set) > 0);
+}
+
 static void measure_all(struct crew *crew)
 {
     int rounds = crew->options->is_quick ? 1 : 5; /* what is low is measured again */
@@ -267,10 +296,7 @@ static void measure_all(struct crew *crew)
     }
     if (is_wanted(crew, TASK_PATTERN)) {
         program_phase(crew->program, "memory patterns");
-        crew_measure(crew, device_set_all(),
-                     &(struct worker_request){.task = TASK_PATTERN,
-                                              .amount = crew->options->is_quick ? 3 : 6},
-                     NULL);
+        measure_patterns(crew);
     }
     if (is_wanted(crew, TASK_ATOMICS)) {
         program_phase(crew->program, "atomics");
