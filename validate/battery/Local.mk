@@ -51,6 +51,7 @@ validate_battery_gpu_libgpu_a_SOURCES = \
 	validate/battery/gpu/group_worker.c \
 	validate/battery/gpu/peer_rounds.c validate/battery/gpu/peer_rounds.h \
 	validate/battery/gpu/products.c validate/battery/gpu/products.h \
+	validate/battery/gpu/references.c \
 	validate/battery/gpu/usage.c validate/battery/gpu/usage.h \
 	validate/battery/gpu/worker.c validate/battery/gpu/worker.h \
 	validate/battery/gpu/worker_process.c \
