@@ -51,8 +51,11 @@ static void open_begin(struct crew *crew, int index, struct worker_answer *answe
         .task = TASK_OPEN, .device = is_instance ? 0 : index, .peer = -1};
     struct gpu_device *device = &crew->node->devices[index];
 
-    device->ordinal = device->part = index;
-    device->numa_node = -1;
+    device->ordinal = index;
+    if (!*device->pci) { /* else it is opened again */
+        device->part = index;
+        device->numa_node = -1;
+    }
     if (worker_start(&crew->workers[index], crew->program->conf.gpu_library_path,
                      is_instance ? crew->instances[index] : NULL) == 0) {
         worker_send(&crew->workers[index], &request, GPU_OPEN_LIMIT * crew->deadline_s);
