@@ -89,6 +89,7 @@ finds $'gpu.no_atomics 1\ngpu0.lost_add_to.2 1000' '' '... where the driver says
 finds 'gpu0.slow_link.2 0.4' 'gpu_peer_slow gpu.paths to_peer gpu0 gpu2' 'a slow path between two' --tests=paths
 finds 'gpu1.bad_link.0 1' $'gpu_peer_damaged gpu.paths to_peer gpu0 gpu1\ngpu_peer_damaged gpu.paths to_peer gpu1 gpu0' \
     'a path that damages data, by what went there and back' --tests=paths
+finds 'peers_most 1' '' 'a device with fewer peers at a time than the node has is healthy' --tests=paths
 finds 'gpu1.no_peer.2 1' 'gpu_no_peer_access gpu.paths to_peer gpu1 gpu2' 'peer access that is missing' --tests=paths
 is "$status" 0 '... is a warning'
 finds 'gpu1.slow_host 0.5' $'gpu_host_path_slow gpu.paths to_device gpu1\ngpu_host_path_slow gpu.paths to_host gpu1' \

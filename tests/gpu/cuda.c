@@ -35,6 +35,8 @@ enum {
     NOT_SUPPORTED = 801,
     ILLEGAL_ADDRESS = 700,
     PEER_ACCESS_ALREADY_ENABLED = 704,
+    PEER_ACCESS_NOT_ENABLED = 705,
+    TOO_MANY_PEERS = 711,
     UNKNOWN = 999
 };
 
@@ -303,11 +305,25 @@ API(cuDeviceGetP2PAttribute, int *value, int attribute, int device, int peer)
 
 static int enable_peer(int peer)
 {
+    int peers = 0;
+
     if (link_factor(current->index, "no_peer", peer, 0) != 0)
         return PEER_ACCESS_UNSUPPORTED;
     if (current->has_peer[peer])
         return PEER_ACCESS_ALREADY_ENABLED;
+    for (int i = 0; i < DEVICES; i++)
+        peers += current->has_peer[i];
+    if (peers >= state_number(-1, "peers_most", DEVICES))
+        return TOO_MANY_PEERS;
     current->has_peer[peer] = true;
+    return OK;
+}
+
+static int disable_peer(int peer)
+{
+    if (!current->has_peer[peer])
+        return PEER_ACCESS_NOT_ENABLED;
+    current->has_peer[peer] = false;
     return OK;
 }
 
@@ -323,6 +339,12 @@ API(hipDeviceEnablePeerAccess, int peer, unsigned flags)
 {
     ENTER_CURRENT;
     return flags == 0 ? enable_peer(peer) : INVALID_VALUE;
+}
+
+API(hipDeviceDisablePeerAccess, int peer)
+{
+    ENTER_CURRENT;
+    return disable_peer(peer);
 }
 
 #ifndef STAND_IN_OLD /* since ROCm 6.0 */
@@ -361,6 +383,12 @@ API(cuCtxEnablePeerAccess, const struct device *peer, unsigned flags)
 {
     ENTER_CURRENT;
     return flags == 0 ? enable_peer(peer->index) : INVALID_VALUE;
+}
+
+API(cuCtxDisablePeerAccess, const struct device *peer)
+{
+    ENTER_CURRENT;
+    return peer ? disable_peer(peer->index) : INVALID_CONTEXT;
 }
 #endif
 

@@ -302,6 +302,16 @@ int device_reach(struct device *device, const struct device *peer, bool *can, bo
                : device_error(device->library, device->ordinal, "enable_peer", status, err);
 }
 
+void device_leave(struct device *device, const struct device *peer)
+{
+    const struct device_functions *call = &device->library->call;
+
+    if (call->disable_peer_device)
+        call->disable_peer_device(peer->number);
+    else
+        call->disable_peer(peer->context);
+}
+
 int device_begin(struct device *device, struct error *err)
 {
     CALL(device, event_record, device->begin, NULL);

@@ -48,8 +48,10 @@ enum device_vendor { DEVICE_CUDA, DEVICE_HIP, DEVICE_VENDORS };
     FUNCTION(context_retain, "cuDevicePrimaryCtxRetain", NULL, (void **context, int device))       \
     FUNCTION(context_set, "cuCtxSetCurrent", NULL, (void *context))                                \
     FUNCTION(enable_peer, "cuCtxEnablePeerAccess", NULL, (void *context, unsigned flags))          \
+    FUNCTION(disable_peer, "cuCtxDisablePeerAccess", NULL, (void *context))                        \
     FUNCTION(use, NULL, "hipSetDevice", (int device))                                              \
     FUNCTION(enable_peer_device, NULL, "hipDeviceEnablePeerAccess", (int peer, unsigned flags))    \
+    FUNCTION(disable_peer_device, NULL, "hipDeviceDisablePeerAccess", (int peer))                  \
     FUNCTION(properties, NULL, "hipGetDevicePropertiesR0600", (void *properties, int device))      \
     FUNCTION(memory_info, "cuMemGetInfo_v2", "hipMemGetInfo", (size_t * free, size_t * total))     \
     FUNCTION(allocate, "cuMemAlloc_v2", "hipMalloc", (device_address * address, size_t size))      \
@@ -199,6 +201,10 @@ int device_use(struct device *device, struct error *err);
  * tells whether its atomics do. */
 int device_reach(struct device *device, const struct device *peer, bool *can, bool *has_atomics,
                  struct error *err);
+
+/* Gives up what device_reach() gave: without NVSwitch a device may have eight peers at a time, of
+ * all processes together (CUDA C++ Programming Guide, "Peer-to-Peer Memory Access"). */
+void device_leave(struct device *device, const struct device *peer);
 
 /* Compiles our kernels for the device (0.3 to 1 s) and loads them. */
 int device_load_kernels(struct device *device, struct error *err);

@@ -259,6 +259,8 @@ static int open_peer(int peer)
 {
     int status = 0;
 
+    if (peer < 0 || peer >= GPU_DEVICES_MOST)
+        return error_set(&worker.err, "no device has the number %d", peer);
     if (!worker.is_peer_open[peer])
         status = device_open(&worker.library, peer, &worker.peers[peer], &worker.err);
     if (status == 0)
@@ -268,6 +270,12 @@ static int open_peer(int peer)
     worker.is_peer_open[peer] = true;
     return device_reach(&worker.device, &worker.peers[peer], &worker.answer.is_direct,
                         &worker.has_atomics, &worker.err);
+}
+
+static void leave_peer(int peer)
+{
+    if (worker.answer.is_direct)
+        device_leave(&worker.device, &worker.peers[peer]);
 }
 
 /* Memory of the device, or of the peer; the device is used then. */
@@ -290,8 +298,7 @@ static int peer(const struct worker_request *request)
     size_t size = copy_size();
     device_address here[2] = {0}, there = 0;
     struct kernel_work work;
-    int status =
-        request->peer >= 0 && request->peer < GPU_DEVICES_MOST ? open_peer(request->peer) : -1;
+    int status = open_peer(request->peer);
 
     for (int i = 0; i < 2 && status == 0; i++)
         status = allocate(size, &here[i]);
@@ -312,6 +319,7 @@ static int peer(const struct worker_request *request)
         status = verify(KERNEL_PATTERN_VERIFY, &work);
     release(here, 2);
     release(&there, 1);
+    leave_peer(request->peer);
     return status;
 }
 
@@ -332,16 +340,14 @@ static void verify_counters(const unsigned long long counters[COUNTERS],
     }
 }
 
-static int atomics(const struct worker_request *request)
+/* In the memory of the peer; -1: of the device. */
+static int add(int peer)
 {
     unsigned blocks = device_blocks(&worker.device);
     unsigned long long counters[COUNTERS] = {0}, threads = 64ULL * blocks;
     struct kernel_work work = {.count = ADDITIONS, .pattern = COUNTERS, .seed = SEED};
-    int status = request->peer < 0 ? 0 : open_peer(request->peer);
+    int status = allocate_at(peer, sizeof counters, &work.to);
 
-    if (status != 0 || (request->peer >= 0 && !worker.has_atomics))
-        return status;
-    status = allocate_at(request->peer, sizeof counters, &work.to);
     if (status == 0)
         status = device_copy(&worker.device, work.to, counters, sizeof counters, true, &worker.err);
     if (status == 0)
@@ -353,6 +359,19 @@ static int atomics(const struct worker_request *request)
         verify_counters(counters, &work, threads);
     release(&work.to, 1);
     worker.answer.value = (double)threads * ADDITIONS * COUNTERS;
+    return status;
+}
+
+static int atomics(const struct worker_request *request)
+{
+    int status;
+
+    if (request->peer < 0)
+        return add(request->peer);
+    status = open_peer(request->peer);
+    if (status == 0 && worker.has_atomics)
+        status = add(request->peer);
+    leave_peer(request->peer);
     return status;
 }
 
