@@ -131,7 +131,8 @@ static bool is_at_work(const struct worker *worker)
 
 bool worker_loads(enum worker_task task)
 {
-    return task == TASK_OPEN || task == TASK_BLAS;
+    return task == TASK_OPEN || task == TASK_BLAS || task == TASK_GROUP_ID ||
+           task == TASK_GROUP_JOIN;
 }
 
 static void give_up(struct worker *worker, bool was_kept, struct worker_answer *answer)
