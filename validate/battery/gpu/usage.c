@@ -67,15 +67,14 @@ static bool is_busy(const struct accelerator *device, char *text, size_t size)
     return true;
 }
 
-/* Partitions of a GPU may have one address, and the two libraries may number them differently. */
 bool usage_forbids(const struct usage *usage, const char *pci, char *text, size_t size)
 {
-    bool is_exact = find(usage, pci) != NULL, is_found = false;
+    bool is_found = false;
 
     for (size_t i = 0; usage->report && i < usage->report->count; i++) {
         const struct accelerator *device = &usage->report->accelerators[i];
 
-        if (is_exact ? strcmp(device->pci, pci) != 0 : !location_is_same_device(device->pci, pci))
+        if (!location_is_same_device(device->pci, pci))
             continue;
         is_found = true;
         if (is_busy(device, text, size))

@@ -18,7 +18,8 @@ void usage_read(const char *path, double deadline_s, struct usage *usage);
 void usage_clear(struct usage *usage);
 
 /* Whether the device of that PCI address is to be left alone, since other processes compute on it,
- * its memory is in use, or that cannot be told; with text. */
+ * its memory is in use, or that cannot be told; with text. A partition is, too, where they do so on
+ * another one of its GPU: it has its power and its memory's bandwidth with them. */
 bool usage_forbids(const struct usage *usage, const char *pci, char *text, size_t size);
 
 /* What may slow the device now: "at 1170 of 1980 MHz, 87 C, thermal slowdown (hardware), limited to
