@@ -103,6 +103,9 @@ finds 'gpu2.lost 1' 'gpu_failed gpu.compute device gpu2' 'a lost device' --tests
 finds 'gpu2.return.cuDevicePrimaryCtxRetain 2' 'not_measured gpu.compute device gpu2' \
     'a device whose memory others hold is not tested' --tests=repeatable
 is "$status" 3 '... and unknown'
+deadline=3 finds 'gpu0.hang cuDevicePrimaryCtxRetain' 'not_measured gpu.compute device gpu0' \
+    'a device that hangs when it is opened' --tests=repeatable
+is "$(jq -r 'select(.metric == "products") | .part' "$work/json" | xargs)" 'gpu1 gpu2' '... does not keep the others from being tested'
 finds 'return.cuInit 803' 'gpu_driver_mismatch gpu.compute device -' 'versions that do not fit'
 finds 'crash cuLaunchKernel' $'gpu_library_crashed gpu.repeatable device gpu0\ngpu_library_crashed gpu.repeatable device gpu1\ngpu_library_crashed gpu.repeatable device gpu2' \
     'a driver that crashes' --tests=repeatable

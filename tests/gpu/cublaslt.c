@@ -139,7 +139,7 @@ static bool is_supported(const struct product *product, const struct layout *a,
     char type[16];
 
     snprintf(type, sizeof type, "%d", a->type);
-    if (state_lists("blas_without", type))
+    if (state_lists(-1, "blas_without", type))
         return false;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].type == a->type && rows[i].type == b->type &&

@@ -89,12 +89,12 @@ static inline double state_factor(int device, const char *key, double standard)
     return text ? strtod(text, NULL) : standard;
 }
 
-/* Whether the value of the key, a list of words, has the word. */
-static inline int state_lists(const char *key, const char *word)
+/* Whether the value of the key, a list of words, has the word. device: as of state_text(). */
+static inline int state_lists(int device, const char *key, const char *word)
 {
     size_t length = strlen(word);
 
-    for (const char *at = state_text(-1, key, ""); *at; at += strspn(at, " ")) {
+    for (const char *at = state_text(device, key, ""); *at; at += strspn(at, " ")) {
         if (strncmp(at, word, length) == 0 && (at[length] == '\0' || at[length] == ' '))
             return 1;
         at += strcspn(at, " ");
@@ -108,10 +108,10 @@ static inline int state_enter(int device, const char *function)
 {
     char key[128];
 
-    if (state_lists("hang", function))
+    if (state_lists(-1, "hang", function) || (device >= 0 && state_lists(device, "hang", function)))
         for (;;)
             pause();
-    if (state_lists("crash", function))
+    if (state_lists(-1, "crash", function))
         abort();
     snprintf(key, sizeof key, "return.%s", function);
     return (int)state_number(device, key, 0);

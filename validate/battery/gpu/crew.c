@@ -43,27 +43,41 @@ static void find_place(const struct inventory *inventory, struct gpu_device *dev
     device->numa_node = inventory->gpus[found].location.numa_node;
 }
 
-/* Starts a worker for a device and has it open it. answer: of one that cannot be started. */
-static void open_begin(struct crew *crew, int index, struct worker_answer *answer)
+/* Gives the device's worker, which is started where there is none, that task. answer: of one that
+ * cannot be started. */
+static void begin(struct crew *crew, int index, enum worker_task task, struct worker_answer *answer)
 {
     bool is_instance = crew->instance_count > 0;
-    struct worker_request request = {
-        .task = TASK_OPEN, .device = is_instance ? 0 : index, .peer = -1};
+    struct worker_request request = {.task = task, .device = is_instance ? 0 : index, .peer = -1};
     struct gpu_device *device = &crew->node->devices[index];
+    struct worker *worker = &crew->workers[index];
 
     device->ordinal = index;
     if (!*device->pci) { /* else it is opened again */
         device->part = index;
         device->numa_node = -1;
     }
-    if (worker_start(&crew->workers[index], crew->program->conf.gpu_library_path,
-                     is_instance ? crew->instances[index] : NULL) == 0) {
-        worker_send(&crew->workers[index], &request, GPU_OPEN_LIMIT * crew->deadline_s);
+    if (worker->fd >= 0 || worker_start(worker, crew->program->conf.gpu_library_path,
+                                        is_instance ? crew->instances[index] : NULL) == 0) {
+        worker_send(worker, &request, GPU_OPEN_LIMIT * crew->deadline_s);
         return;
     }
     *answer = (struct worker_answer){.outcome = WORKER_DIED};
     snprintf(answer->text, sizeof answer->text, "cannot start: %s", strerror(errno));
     crew_lose(crew, index, &request, answer);
+}
+
+/* By the first device's worker. answer: its answer. Returns how many devices there are. */
+static int count_devices(struct crew *crew, struct worker_answer *answer)
+{
+    int index;
+
+    begin(crew, 0, TASK_COUNT, answer);
+    while ((index = worker_wait(crew->workers, 1, answer)) != -2)
+        program_step(crew->program);
+    if (answer->device_count == 0)
+        crew_lose(crew, 0, &(struct worker_request){.task = TASK_COUNT, .peer = -1}, answer);
+    return answer->device_count;
 }
 
 /* Waits for all that open. answer: of the last to answer. */
@@ -95,22 +109,17 @@ bool crew_wants(const struct crew *crew, int index)
     return !crew->options->has_devices || device_set_has(&crew->options->devices, index);
 }
 
-/* Opens the wanted devices but the first, all at once. */
-static void open_others(struct crew *crew, struct worker_answer *answer)
+/* Opens the wanted devices, all at once. */
+static void open_all(struct crew *crew, struct worker_answer *answer)
 {
-    for (int i = 1; i < crew->node->count; i++) {
+    for (int i = 0; i < crew->node->count; i++) {
         crew->node->devices[i].ordinal = crew->node->devices[i].part = i;
         if (crew_wants(crew, i))
-            open_begin(crew, i, answer);
+            begin(crew, i, TASK_OPEN, answer);
+        else
+            worker_end(&crew->workers[i]); /* which has counted them */
     }
     open_wait(crew, crew->node->count, answer);
-}
-
-/* The first device, of which no more than the count is wanted. */
-static void leave_first(struct crew *crew)
-{
-    worker_end(&crew->workers[0]);
-    crew->node->devices[0] = (struct gpu_device){.peer = -1};
 }
 
 /* Whether the bus has a device that the drivers are for. */
@@ -177,39 +186,34 @@ static void find_instances(struct crew *crew)
     }
 }
 
-/* The first device's worker knows how many there are. */
 void crew_open(struct crew *crew)
 {
     struct gpu_node *node = crew->node;
     struct worker_answer answer = {.outcome = WORKER_DIED};
     struct usage usage = {0};
+    int count;
 
     program_phase(crew->program, "opening devices");
     if (crew->options->skips_busy) /* before our own processes are there */
         usage_read(crew->program->conf.gpu_library_path, crew->deadline_s, &usage);
-    open_begin(crew, 0, &answer);
-    open_wait(crew, 1, &answer);
-    if (answer.device_count == 0) {
+    count = count_devices(crew, &answer);
+    if (count == 0) {
         node->outcome = answer.outcome;
         if (answer.outcome == WORKER_NO_DEVICE && has_devices(crew->program->inventory))
             node->outcome = WORKER_NOT_TESTED;
         node->error = answer.error;
-        snprintf(node->text, sizeof node->text, "%.199s",
-                 *node->devices[0].text ? node->devices[0].text : answer.text);
+        snprintf(node->text, sizeof node->text, "%.199s", node->devices[0].text);
         usage_clear(&usage);
         return;
     }
-    if (answer.device_count == 1)
+    if (count == 1)
         find_instances(crew);
     if (crew->instance_count > 1)
-        answer.device_count = crew->instance_count;
+        count = crew->instance_count;
     if (!crew->options->has_devices)
-        node->device_count = answer.device_count;
-    node->count =
-        answer.device_count > GPU_DEVICES_MOST ? GPU_DEVICES_MOST : answer.device_count;
-    if (!crew_wants(crew, 0))
-        leave_first(crew);
-    open_others(crew, &answer);
+        node->device_count = count;
+    node->count = count > GPU_DEVICES_MOST ? GPU_DEVICES_MOST : count;
+    open_all(crew, &answer);
     if (crew->options->skips_busy)
         leave_busy(crew, &usage);
     usage_clear(&usage);
@@ -255,6 +259,6 @@ void crew_open_again(struct crew *crew, const struct device_set *devices)
 
     for (int i = 0; i < crew->node->count; i++)
         if (device_set_has(devices, i) && crew->workers[i].fd < 0)
-            open_begin(crew, i, &answer);
+            begin(crew, i, TASK_OPEN, &answer);
     open_wait(crew, crew->node->count, &answer);
 }

@@ -32,6 +32,7 @@ enum gpu_test gpu_test_of(enum worker_task task)
     case TASK_GROUP_RUN:
     case TASK_GROUP_LEAVE:
         return GPU_TEST_COLLECTIVES;
+    case TASK_COUNT:
     case TASK_OPEN:
     case TASK_COMPUTE:
     case TASK_BLAS:

@@ -55,6 +55,7 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
         return;
     }
     switch (request->task) {
+    case TASK_COUNT:
     case TASK_OPEN:
     case TASK_GROUP_ID:
     case TASK_GROUP_JOIN:

@@ -26,6 +26,7 @@ static struct {
     struct device_library library;
     struct device device, peers[GPU_DEVICES_MOST];
     bool is_peer_open[GPU_DEVICES_MOST];
+    bool is_loaded;   /* the libraries */
     bool has_atomics; /* the path to the peer that was opened last */
     struct worker_answer answer;
     struct error err;
@@ -377,32 +378,48 @@ static int atomics(const struct worker_request *request)
 
 /* ---------------------------------------------------------------- the process */
 
+/* Loads the libraries, once. Returns 0, or what open_device() does. */
+static int load(const char *path)
+{
+    enum device_outcome outcome;
+
+    if (worker.is_loaded)
+        return 0;
+    outcome = device_load(path, &worker.library, &worker.err);
+    worker.is_loaded = outcome == DEVICE_USABLE;
+    worker.answer.device_count = worker.library.count;
+    if (worker.is_loaded)
+        return 0;
+    worker.answer.outcome = outcome == DEVICE_FAILED      ? WORKER_ERROR
+                            : outcome == DEVICE_NO_DRIVER ? WORKER_NO_DEVICE
+                                                          : WORKER_NOT_TESTED;
+    return outcome == DEVICE_FAILED ? worker.library.error : -1;
+}
+
+/* With the outcome of what failed. */
 static int open_device(const char *path, const struct worker_request *request)
 {
-    enum device_outcome outcome = device_load(path, &worker.library, &worker.err);
-    int status = outcome == DEVICE_FAILED ? worker.library.error : -1;
+    int status = load(path);
 
     worker.answer.device_count = worker.library.count;
-    worker.answer.outcome = outcome == DEVICE_USABLE || outcome == DEVICE_FAILED ? WORKER_ERROR
-                            : outcome == DEVICE_NO_DRIVER                        ? WORKER_NO_DEVICE
-                                                          : WORKER_NOT_TESTED;
-    if (outcome == DEVICE_USABLE)
-        status = device_open(&worker.library, request->device, &worker.device, &worker.err);
+    if (status != 0)
+        return status;
+    status = device_open(&worker.library, request->device, &worker.device, &worker.err);
     snprintf(worker.answer.model, sizeof worker.answer.model, "%.63s", worker.device.name);
     snprintf(worker.answer.pci, sizeof worker.answer.pci, "%s", worker.device.pci);
     worker.answer.multiprocessors = worker.device.multiprocessors;
     if (status == 0)
         status = device_load_kernels(&worker.device, &worker.err);
-    if (status < 0 && outcome == DEVICE_USABLE)
-        worker.answer.outcome = WORKER_NOT_TESTED; /* the compiler's */
-    if (status == 0)
-        worker.answer.outcome = WORKER_DONE;
+    if (status != 0)
+        worker.answer.outcome = status < 0 ? WORKER_NOT_TESTED /* the compiler's */ : WORKER_ERROR;
     return status;
 }
 
 static int do_task(const char *path, const struct worker_request *request)
 {
     switch (request->task) {
+    case TASK_COUNT:
+        return load(path);
     case TASK_OPEN:
         return open_device(path, request);
     case TASK_COMPUTE:
@@ -449,7 +466,7 @@ int worker_main(const char *path)
         worker.answer = (struct worker_answer){.outcome = WORKER_DONE};
         worker.err.text[0] = '\0';
         status = do_task(path, &request);
-        if (status != 0 && request.task != TASK_OPEN)
+        if (status != 0 && request.task != TASK_COUNT && request.task != TASK_OPEN)
             worker.answer.outcome =
                 status == DEVICE_OUT_OF_MEMORY || status < 0 ? WORKER_NOT_TESTED : WORKER_ERROR;
         worker.answer.error = status;

@@ -13,6 +13,7 @@
 enum { WORKER_FD = 3 /* of its end */ };
 
 enum worker_task {
+    TASK_COUNT, /* loads the driver's library; device_count */
     TASK_OPEN,
     TASK_COMPUTE,     /* kind: enum precision; value: GFLOP/s */
     TASK_BLAS,        /* kind: enum blas_precision; value: GFLOP/s, 0: the device has it not */
@@ -77,8 +78,8 @@ struct worker_answer {
     unsigned long long wrong;                  /* elements */
     unsigned long long index, found, expected; /* of the first one */
     bool is_direct;                            /* TASK_PEER: the driver says peer access */
-    int device_count;                          /* TASK_OPEN; and: */
-    int multiprocessors;                       /* of the device; HIP: compute units */
+    int device_count;                          /* TASK_COUNT, TASK_OPEN */
+    int multiprocessors;                       /* TASK_OPEN; HIP: compute units */
     int version;                               /* TASK_GROUP_ID: of NCCL */
     struct nccl_id id;
     char model[64], pci[16];

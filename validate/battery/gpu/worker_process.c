@@ -131,7 +131,7 @@ static bool is_at_work(const struct worker *worker)
 
 bool worker_loads(enum worker_task task)
 {
-    return task == TASK_OPEN || task == TASK_BLAS || task == TASK_GROUP_ID ||
+    return task == TASK_COUNT || task == TASK_OPEN || task == TASK_BLAS || task == TASK_GROUP_ID ||
            task == TASK_GROUP_JOIN;
 }
 
