@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "lib/constants/battery_constants.h"
 
@@ -101,6 +102,8 @@ const struct figure_spec figure_specs[FIGURES] = {
 struct reporter {
     const struct gpu_node *nodes;
     size_t count, node;
+    double *peers; /* of nodes like this what a path should carry, [most][most]; NAN: not yet */
+    size_t most;   /* devices of a node */
     const char *name;
     gpu_report_fn *report;
     void *context;
@@ -416,6 +419,18 @@ static bool has_direct_paths(const struct gpu_node *node)
     return false;
 }
 
+static double peer_reference(const struct reporter *reporter, int from, int to)
+{
+    double *known = &reporter->peers[(size_t)from * reporter->most + (size_t)to];
+
+    if (isnan(*known))
+        *known = gpu_peer_reference_of_nodes(reporter->nodes, reporter->count, reporter->node, from,
+                                             to);
+    return isfinite(*known) ? *known
+                            : gpu_peer_reference(reporter->nodes, reporter->count, reporter->node,
+                                                 from, to);
+}
+
 static void report_peers(struct reporter *reporter, int from)
 {
     const struct gpu_node *node = &reporter->nodes[reporter->node];
@@ -431,7 +446,7 @@ static void report_peers(struct reporter *reporter, int from)
 
         if (value <= 0)
             continue;
-        reference = gpu_peer_reference(reporter->nodes, reporter->count, reporter->node, from, to);
+        reference = peer_reference(reporter, from, to);
         snprintf(reporter->part, sizeof reporter->part, "gpu%d gpu%d", device->part,
                  node->devices[to].part);
         if (isfinite(reference))
@@ -509,6 +524,27 @@ static void report_node(struct reporter *reporter)
                     "paths between NICs and GPUs");
 }
 
+/* Returns 0, or -1 without memory. */
+static int peers_make(struct reporter *reporter)
+{
+    for (size_t i = 0; i < reporter->count; i++)
+        if ((size_t)reporter->nodes[i].count > reporter->most)
+            reporter->most = (size_t)reporter->nodes[i].count;
+    reporter->peers = malloc((reporter->most * reporter->most + 1) * sizeof *reporter->peers);
+    return reporter->peers ? 0 : -1;
+}
+
+/* What is known of paths holds for nodes like the one before. */
+static void peers_keep(struct reporter *reporter)
+{
+    const struct gpu_node *node = &reporter->nodes[reporter->node];
+
+    if (reporter->node > 0 && gpu_is_same_node(node - 1, node))
+        return;
+    for (size_t i = 0; i < reporter->most * reporter->most; i++)
+        reporter->peers[i] = NAN;
+}
+
 void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const *names,
                   gpu_report_fn *report, void *context)
 {
@@ -516,10 +552,12 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
         .nodes = nodes, .count = count, .report = report, .context = context};
     const struct gpu_device *last = NULL;
     double references[FIGURES];
+    int rv = peers_make(&reporter);
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; rv == 0 && i < count; i++) {
         reporter.node = i;
         reporter.name = names[i];
+        peers_keep(&reporter);
         report_node(&reporter);
         for (int k = 0; k < nodes[i].count; k++) {
             const struct gpu_device *device = &nodes[i].devices[k];
@@ -539,4 +577,5 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
             report_peers(&reporter, k);
         }
     }
+    free(reporter.peers);
 }

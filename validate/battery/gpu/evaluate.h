@@ -159,12 +159,19 @@ void gpu_references(const struct gpu_node *nodes, size_t count, const struct gpu
  * kind has them elsewhere, and on other paths. */
 bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b);
 
+/* Whether two nodes have as many devices, all at the same places. */
+bool gpu_is_same_node(const struct gpu_node *a, const struct gpu_node *b);
+
 /* What the path between two devices should carry: of three nodes and more the median over the same
  * pair, at the same places, and its reverse; else, where most paths of its kind in the node are
  * alike (within a GPU, within a NUMA node, beyond), the median of them; of two devices the better
  * direction; NAN where it cannot be told. */
 double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from,
                           int to);
+
+/* By the nodes alone, the same of all that are alike; NAN where there are fewer than three. */
+double gpu_peer_reference_of_nodes(const struct gpu_node *nodes, size_t count, size_t node,
+                                   int from, int to);
 
 /* Whether the device is low in that figure beside that reference, or towards that peer, and is to
  * be measured again. */

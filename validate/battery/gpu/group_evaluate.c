@@ -14,28 +14,53 @@
 struct reporter {
     const struct gpu_node *devices;
     const struct group_node *nodes;
-    size_t count, node;
-    double *samples; /* for as many as there may be */
+    size_t count, node, *kinds; /* kinds: of each node the first one that is like it */
+    double *samples;            /* for as many as there may be */
+    double *pairs; /* of nodes like this what a pair should reach, [most][most]; NAN: not yet */
+    size_t most;   /* devices of a node */
     const char *const *names;
     gpu_report_fn *report;
     void *context;
     char part[64], metric[32], message[400];
 };
 
+/* Nodes of as many devices of the same models at the same places, and as many in their group. */
+static size_t kind_of(const struct gpu_node *devices, const struct group_node *nodes,
+                      const size_t *kinds, size_t node)
+{
+    for (size_t i = 0; i < node; i++)
+        if (kinds[i] == i && nodes[i].count == nodes[node].count &&
+            gpu_is_same_node(&devices[i], &devices[node]))
+            return i;
+    return node;
+}
+
+/* Release with reporter_clear(). samples NULL: no memory. */
 static struct reporter reporter_of(const struct gpu_node *devices, const struct group_node *nodes,
                                    size_t count)
 {
-    size_t most = count * GROUP_ROUNDS + 1;
+    struct reporter reporter = {.devices = devices, .nodes = nodes, .count = count};
+    size_t samples = count * GROUP_ROUNDS + 1;
 
-    for (size_t i = 0; i < count; i++) {
-        size_t pairs = (size_t)devices[i].count * GPU_PEERS_MOST;
+    for (size_t i = 0; i < count; i++)
+        if ((size_t)devices[i].count > reporter.most)
+            reporter.most = (size_t)devices[i].count;
+    if (samples < reporter.most * GPU_PEERS_MOST)
+        samples = reporter.most * GPU_PEERS_MOST;
+    reporter.kinds = malloc((count + 1) * sizeof *reporter.kinds);
+    reporter.pairs = malloc((reporter.most * reporter.most + 1) * sizeof *reporter.pairs);
+    if (reporter.kinds && reporter.pairs)
+        reporter.samples = malloc(samples * sizeof *reporter.samples);
+    for (size_t i = 0; i < count && reporter.samples; i++)
+        reporter.kinds[i] = kind_of(devices, nodes, reporter.kinds, i);
+    return reporter;
+}
 
-        most = pairs > most ? pairs : most;
-    }
-    return (struct reporter){.devices = devices,
-                             .nodes = nodes,
-                             .count = count,
-                             .samples = malloc(most * sizeof(double))};
+static void reporter_clear(struct reporter *reporter)
+{
+    free(reporter->kinds);
+    free(reporter->samples);
+    free(reporter->pairs);
 }
 
 static double bandwidth(enum collective collective, int ranks, double bytes, double ms)
@@ -68,19 +93,9 @@ int group_version(const struct group_node *nodes, size_t count)
     return best;
 }
 
-/* A node of as many devices of the same models at the same places. */
 static bool is_alike(const struct reporter *reporter, size_t other)
 {
-    const struct gpu_node *own = &reporter->devices[reporter->node];
-    const struct gpu_node *its = &reporter->devices[other];
-
-    if (reporter->nodes[reporter->node].count != reporter->nodes[other].count ||
-        own->count != its->count)
-        return false;
-    for (int i = 0; i < own->count; i++)
-        if (!gpu_is_same_place(&own->devices[i], &its->devices[i]))
-            return false;
-    return true;
+    return reporter->kinds[reporter->node] == reporter->kinds[other];
 }
 
 static double reference_of(const struct reporter *reporter, enum collective collective)
@@ -109,7 +124,7 @@ bool group_is_low(const struct gpu_node *devices, const struct group_node *nodes
         is_low = is_low || (value > 0 && value < GPU_COLLECTIVE_LEAST_SHARE *
                                                      reference_of(&reporter, (enum collective)i));
     }
-    free(reporter.samples);
+    reporter_clear(&reporter);
     return is_low;
 }
 
@@ -132,11 +147,9 @@ static double common(const struct reporter *reporter, size_t count)
     return count > 2 ? gpu_common(reporter->samples, count) : NAN;
 }
 
-/* What the pair should reach: of three nodes of the kind and more the median of the same pair; else
- * what the node's pairs without that device (-1: all) have in common. */
-static double pair_reference(const struct reporter *reporter, int i, int k, int without)
+/* What the pair reaches on three nodes of the kind and more: the median. NAN: on fewer. */
+static double reference_of_nodes(const struct reporter *reporter, int i, int k)
 {
-    const struct gpu_node *own = &reporter->devices[reporter->node];
     size_t found = 0;
 
     for (size_t n = 0; n < reporter->count; n++) {
@@ -145,9 +158,21 @@ static double pair_reference(const struct reporter *reporter, int i, int k, int 
         if (pair && pair->state == PAIR_DONE && is_alike(reporter, n))
             reporter->samples[found++] = pair_bandwidth(pair);
     }
-    if (found > 2)
-        return gpu_middle(reporter->samples, found);
-    found = 0;
+    return found > 2 ? gpu_middle(reporter->samples, found) : NAN;
+}
+
+/* What the pair should reach: as on other nodes of the kind, or else what the node's pairs without
+ * that device (-1: all) have in common. */
+static double pair_reference(const struct reporter *reporter, int i, int k, int without)
+{
+    const struct gpu_node *own = &reporter->devices[reporter->node];
+    double *known = &reporter->pairs[(size_t)i * reporter->most + (size_t)k];
+    size_t found = 0;
+
+    if (isnan(*known))
+        *known = reference_of_nodes(reporter, i, k);
+    if (isfinite(*known))
+        return *known;
     for (int a = 0; a < own->count; a++)
         for (int p = 0; p < own->devices[a].pair_count; p++) {
             const struct gpu_pair *pair = &own->devices[a].pairs[p];
@@ -498,6 +523,9 @@ void group_evaluate(const struct gpu_node *devices, const struct group_node *nod
     reporter.report = report;
     reporter.context = context;
     for (; reporter.node < count && reporter.samples; reporter.node++) {
+        if (reporter.node == 0 || !is_alike(&reporter, reporter.node - 1))
+            for (size_t i = 0; i < reporter.most * reporter.most; i++)
+                reporter.pairs[i] = NAN;
         if (nodes[reporter.node].count == 0 && nodes[reporter.node].outcome == WORKER_DONE)
             continue;
         report_library(&reporter, version);
@@ -507,5 +535,5 @@ void group_evaluate(const struct gpu_node *devices, const struct group_node *nod
     }
     if (reporter.samples)
         report_across(&reporter);
-    free(reporter.samples);
+    reporter_clear(&reporter);
 }

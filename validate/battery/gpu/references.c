@@ -112,6 +112,16 @@ bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b)
     return gpu_is_same_model(a, b) && strcmp(a->pci, b->pci) == 0;
 }
 
+bool gpu_is_same_node(const struct gpu_node *a, const struct gpu_node *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (int i = 0; i < a->count; i++)
+        if (!gpu_is_same_place(&a->devices[i], &b->devices[i]))
+            return false;
+    return true;
+}
+
 static size_t add_pair(const struct gpu_node *node, int from, int to, double *samples, size_t found)
 {
     const struct gpu_path *path = gpu_path_find(&node->devices[from], to);
@@ -143,33 +153,45 @@ static bool is_same_kind(const struct gpu_device *devices, int from, int to, int
            is_one_numa == (devices[other_from].numa_node == devices[other_to].numa_node);
 }
 
-double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from, int to)
+double gpu_peer_reference_of_nodes(const struct gpu_node *nodes, size_t count, size_t node,
+                                   int from, int to)
 {
-    size_t most = 2 * count + (size_t)nodes[node].count * GPU_PEERS_MOST, found = 0;
-    double *samples = malloc(most * sizeof *samples), reference;
+    double *samples = malloc((2 * count + 1) * sizeof *samples), reference;
     const struct gpu_device *own = nodes[node].devices;
+    size_t found = 0;
 
-    if (!samples)
-        return NAN;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; samples && i < count; i++)
         if (nodes[i].count == nodes[node].count &&
             gpu_is_same_place(&nodes[i].devices[from], &own[from]) &&
             gpu_is_same_place(&nodes[i].devices[to], &own[to])) {
             found = add_pair(&nodes[i], from, to, samples, found);
             found = add_pair(&nodes[i], to, from, samples, found);
         }
-    if (found < 6) {
-        found = 0;
-        for (int i = 0; i < nodes[node].count; i++)
-            for (int k = 0; k < own[i].path_count; k++)
-                if (is_same_kind(own, from, to, i, own[i].paths[k].to))
-                    found = add_pair(&nodes[node], i, own[i].paths[k].to, samples, found);
-        reference = gpu_common(samples, found);
-    } else {
-        reference = gpu_middle(samples, found);
-    }
+    reference = found >= 6 ? gpu_middle(samples, found) : NAN;
     free(samples);
     return reference;
+}
+
+/* By the paths of its kind of its own node. */
+static double reference_of_own(const struct gpu_node *node, int from, int to)
+{
+    size_t most = (size_t)node->count * GPU_PEERS_MOST, found = 0;
+    double *samples = malloc((most + 1) * sizeof *samples), reference;
+
+    for (int i = 0; samples && i < node->count; i++)
+        for (int k = 0; k < node->devices[i].path_count; k++)
+            if (is_same_kind(node->devices, from, to, i, node->devices[i].paths[k].to))
+                found = add_pair(node, i, node->devices[i].paths[k].to, samples, found);
+    reference = samples ? gpu_common(samples, found) : NAN;
+    free(samples);
+    return reference;
+}
+
+double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from, int to)
+{
+    double reference = gpu_peer_reference_of_nodes(nodes, count, node, from, to);
+
+    return isfinite(reference) ? reference : reference_of_own(&nodes[node], from, to);
 }
 
 bool gpu_is_low(const struct gpu_device *device, enum figure figure, double reference)
