@@ -107,7 +107,7 @@ struct reporter {
     const char *name;
     gpu_report_fn *report;
     void *context;
-    char part[32], message[320];
+    char part[32], model[96], message[320];
 };
 
 /* code: FAULT_NONE: pass. Of a fault the verdict is the catalogue's. */
@@ -176,7 +176,7 @@ static void report_given_up(struct reporter *reporter, const struct gpu_device *
                  reporter->nodes[reporter->node].devices[device->peer].part);
     if (device->outcome == WORKER_NOT_TESTED)
         record.verdict = VERDICT_SKIP;
-    snprintf(reporter->message, sizeof reporter->message, "%s%s%s: %s", device->model, peer,
+    snprintf(reporter->message, sizeof reporter->message, "%s%s%s: %s", reporter->model, peer,
              device->outcome == WORKER_NOT_TESTED ? " not tested" : "", device->text);
     report_line(reporter, test_names[gpu_test_of(device->task)], "device", NAN, NULL,
                 device->outcome == WORKER_NOT_TESTED
@@ -202,7 +202,7 @@ static void report_figure(struct reporter *reporter, const struct gpu_device *de
     }
     if (is_low)
         snprintf(reporter->message, sizeof reporter->message,
-                 "%s reaches %.4g, its peers %.4g %s%s%s", device->model,
+                 "%s reaches %.4g, its peers %.4g %s%s%s", reporter->model,
                  (double)device->best[figure], reference, spec->unit,
                  *device->condition ? "; " : "", device->condition);
     report_line(reporter, test_names[gpu_test_of(spec->task)], spec->metric, device->best[figure],
@@ -259,7 +259,7 @@ static void report_blas(struct reporter *reporter, const struct gpu_device *devi
              "%llu wrong elements in products of the vendor's library on %s, first in %s, element "
              "%llu: found %lld, expected %lld%s; repeat with muster-gpu --devices=%d "
              "--tests=compute",
-             wrong->count, device->model, blas_formats[device->wrong_blas_precision].name,
+             wrong->count, reporter->model, blas_formats[device->wrong_blas_precision].name,
              wrong->index, (long long)wrong->found, (long long)wrong->expected,
              is_alone ? "" : "; not judged: half of the devices of this model have some",
              device->ordinal);
@@ -283,7 +283,8 @@ static void report_atomics(struct reporter *reporter, const struct gpu_device *d
     snprintf(reporter->message, sizeof reporter->message,
              "%.0f atomic additions in the memory of %s gave %llu wrong counters, the first one "
              "0x%llx instead of 0x%llx%s; repeat with muster-gpu --devices=%d --tests=memory",
-             (double)device->additions, device->model, wrong->count, wrong->found, wrong->expected,
+             (double)device->additions, reporter->model, wrong->count, wrong->found,
+             wrong->expected,
              is_alone ? "" : "; not judged: half of the devices of this model have some",
              device->ordinal);
     report_line(reporter, "gpu.memory", "atomics", device->additions, "count",
@@ -299,7 +300,7 @@ static void report_contents(struct reporter *reporter, const struct gpu_device *
         snprintf(reporter->message, sizeof reporter->message,
                  "%llu wrong elements in %.0f products on %s, the first one %llu: found %lld, "
                  "expected %lld; repeat with muster-gpu --devices=%d --tests=repeatable",
-                 wrong->count, (double)device->products, device->model, wrong->index,
+                 wrong->count, (double)device->products, reporter->model, wrong->index,
                  (long long)wrong->found, (long long)wrong->expected, device->ordinal);
         report_line(reporter, "gpu.repeatable", "wrong", (double)wrong->count, "count",
                     FAULT_GPU_RESULT_WRONG, &record);
@@ -314,7 +315,7 @@ static void report_contents(struct reporter *reporter, const struct gpu_device *
             reporter->message, sizeof reporter->message,
             "%llu wrong words in %.0f MB of %s, the first one at byte 0x%llx: bits 0x%llx differ; "
             "repeat with muster-gpu --devices=%d --tests=memory",
-            wrong->count, (double)device->tested_mb, device->model, 8 * wrong->index,
+            wrong->count, (double)device->tested_mb, reporter->model, 8 * wrong->index,
             wrong->found ^ wrong->expected, device->ordinal);
         report_line(reporter, "gpu.memory", "wrong", (double)wrong->count, "count",
                     FAULT_GPU_MEMORY_WRONG, &record);
@@ -324,7 +325,7 @@ static void report_contents(struct reporter *reporter, const struct gpu_device *
     if (device->is_memory_short) {
         record = (struct record)RECORD_INIT;
         snprintf(reporter->message, sizeof reporter->message, "%s: only partly tested: %s",
-                 device->model, device->text);
+                 reporter->model, device->text);
         report_line(reporter, "gpu.memory", "device", NAN, NULL, FAULT_NOT_MEASURED, &record);
     }
 }
@@ -344,7 +345,7 @@ static void report_nic_contents(struct reporter *reporter, const struct gpu_devi
 
     if (*device->nic_failure) {
         snprintf(reporter->message, sizeof reporter->message,
-                 "writes between %s and the memory of %s failed: %s", device->nic, device->model,
+                 "writes between %s and the memory of %s failed: %s", device->nic, reporter->model,
                  device->nic_failure);
         report_line(reporter, "gpu.paths", "nic", NAN, NULL, FAULT_GPU_NIC_FAILED, &record);
     }
@@ -356,7 +357,7 @@ static void report_nic_contents(struct reporter *reporter, const struct gpu_devi
         reporter->message, sizeof reporter->message,
         "data between %s and the memory of %s was damaged, first at byte %llu: found 0x%02llx, "
         "expected 0x%02llx%s",
-        device->nic, device->model, wrong->index, wrong->found, wrong->expected,
+        device->nic, reporter->model, wrong->index, wrong->found, wrong->expected,
         is_alone ? "" : "; not judged: half of the devices of this model have such data");
     report_line(reporter, "gpu.paths", "nic", NAN, NULL,
                 is_alone ? FAULT_GPU_NIC_DAMAGED : FAULT_NOT_MEASURED, &record);
@@ -383,7 +384,7 @@ static void report_nic(struct reporter *reporter, const struct gpu_device *devic
             snprintf(reporter->message, sizeof reporter->message,
                      "%s moves %.4g GB/s %s memory of %s, %.4g GB/s in host memory", device->nic,
                      (double)device->best[figure], figure == FIGURE_NIC_TO_DEVICE ? "to" : "from",
-                     device->model, loopback);
+                     reporter->model, loopback);
         report_line(reporter, "gpu.paths", spec->metric, device->best[figure], spec->unit,
                     is_low ? FAULT_GPU_NIC_SLOW : FAULT_NONE, &record);
     }
@@ -545,6 +546,21 @@ static void peers_keep(struct reporter *reporter)
         reporter->peers[i] = NAN;
 }
 
+/* A part that several devices have does not tell which of them it is. */
+static void write_model(struct reporter *reporter, const struct gpu_device *device)
+{
+    const struct gpu_node *node = &reporter->nodes[reporter->node];
+    int same = 0;
+
+    for (int i = 0; i < node->count; i++)
+        same += node->devices[i].part == device->part;
+    if (same > 1)
+        snprintf(reporter->model, sizeof reporter->model, "%s (device %d)", device->model,
+                 device->ordinal);
+    else
+        snprintf(reporter->model, sizeof reporter->model, "%s", device->model);
+}
+
 void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const *names,
                   gpu_report_fn *report, void *context)
 {
@@ -566,6 +582,7 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
                 gpu_references(nodes, count, device, references);
             last = device;
             snprintf(reporter.part, sizeof reporter.part, "gpu%d", device->part);
+            write_model(&reporter, device);
             report_given_up(&reporter, device);
             for (int figure = 0; figure < FIGURES; figure++)
                 if (figure_specs[figure].task != TASK_NIC)

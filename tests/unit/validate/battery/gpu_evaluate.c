@@ -13,7 +13,7 @@ enum { NODES = 4, DEVICES = 4 };
 static struct gpu_node nodes[NODES];
 static struct gpu_device devices[NODES][DEVICES];
 static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
-static char said[4096];
+static char said[4096], last_message[400];
 
 static void healthy(int count)
 {
@@ -60,6 +60,8 @@ static void take_record(struct record *record, void *context)
     size_t length = strlen(said);
 
     (void)context;
+    if (record->verdict != VERDICT_PASS && record->message)
+        snprintf(last_message, sizeof last_message, "%s", record->message);
     if (record->verdict != VERDICT_PASS)
         snprintf(said + length, sizeof said - length, "%s %s %s %s\n",
                  catalog_fault(record->code)->name, record->node, record->part, record->metric);
@@ -96,6 +98,10 @@ static void rates(void)
         nodes[1].devices[k].best[FIGURE_FP32] = 12;
     }
     is_str(evaluated(NODES), "", "... and so have partitions of the same one");
+    nodes[1].devices[3].best[FIGURE_FP32] = 6;
+    nodes[1].devices[3].part = 1;
+    is_str(evaluated(NODES), "gpu_slow n2 gpu1 rate_fp32\n", "... that are named by their GPU");
+    is_str(last_message, "H100 (device 3) reaches 6, its peers 12 GFLOP/s", "... and by number");
     healthy(DEVICES);
     nodes[0].devices[2].best[FIGURE_TO_HOST] = 20;
     is_str(evaluated(NODES), "gpu_host_path_slow n1 gpu2 to_host\n", "a slow path to the host");
