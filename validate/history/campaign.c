@@ -58,9 +58,8 @@ static int told_take(struct reading *reading, struct error *err)
                                reading->campaign->name);
 }
 
-static int run_row(sqlite3_stmt *statement, void *context)
+static int run_take(struct reading *reading, sqlite3_stmt *statement)
 {
-    struct reading *reading = context;
     struct campaign *campaign = reading->campaign;
     const char *run = database_text(statement, 5), *cluster = database_text(statement, 6);
     double begin = sqlite3_column_double(statement, 0) - sqlite3_column_double(statement, 1);
@@ -93,21 +92,24 @@ static int read_runs(const char *path, const struct hostlist *nodes, struct read
                      struct error *err)
 {
     struct campaign *campaign = reading->campaign;
-    int count = database_query(
-        path,
-        &(struct database_query){
-            .query = "SELECT runs.time, runs.seconds, runs.level, records.value, records.message,"
-                     " run, cluster FROM records JOIN runs USING (run) WHERE " CAMPAIGN_RECORD
-                     " AND records.part = ?1 AND dry_run = 0 AND " DATABASE_OF_CLUSTER
-                     " ORDER BY runs.time, run, records.rowid",
-            .texts = {campaign->name},
-            .cluster = campaign->cluster,
-            .row = run_row,
-            .context = reading},
-        err);
+    struct database_rows rows =
+        database_query(path,
+                       "SELECT runs.time, runs.seconds, runs.level, records.value, records.message,"
+                       " run, cluster FROM records JOIN runs USING (run) WHERE " CAMPAIGN_RECORD
+                       " AND records.part = ?1 AND dry_run = 0 AND " DATABASE_OF_CLUSTER
+                       " ORDER BY runs.time, run, records.rowid",
+                       err);
+    int rv = 0, count;
 
+    database_bind_text(rows.statement, 1, campaign->name);
+    database_bind_text(rows.statement, 5, campaign->cluster);
+    while (rv == 0 && database_next(&rows))
+        rv = run_take(reading, rows.statement);
+    count = database_end(&rows, err);
+    if (rv != 0)
+        return error_set(err, "no memory");
     if (count > 0 && told_take(reading, err) != 0)
-        count = -1;
+        return -1;
     if (count == 0)
         campaign->begin = (double)time(NULL);
     campaign->is_named = nodes || (campaign->is_named && reading->told.count >= campaign->wanted);
@@ -116,21 +118,34 @@ static int read_runs(const char *path, const struct hostlist *nodes, struct read
     if (!nodes)
         nodes = &reading->told;
     campaign->wanted = nodes->count;
-    for (size_t i = 0; i < nodes->count && count >= 0; i++)
-        if (hostlist_append(&campaign->nodes, nodes->names[i]) != 0)
-            count = error_set(err, "out of memory for %zu nodes", nodes->count);
+    if (hostlist_append_all(&campaign->nodes, (const char *const *)nodes->names, nodes->count) != 0)
+        return error_set(err, "out of memory for %zu nodes", nodes->count);
     return count;
 }
 
-static int name_row(sqlite3_stmt *statement, void *context)
+/* Adds the nodes that were tested since the campaign began. Returns 0, or -1 with err. */
+static int names_read(const char *path, const struct campaign *campaign, struct hostlist *names,
+                      struct error *err)
 {
-    return hostlist_append(context, database_text(statement, 0));
+    struct database_rows rows =
+        database_query(path,
+                       "SELECT DISTINCT node FROM nodes JOIN runs USING (run)"
+                       " WHERE nodes.time >= ?1 AND " DATABASE_OF_CLUSTER " ORDER BY node",
+                       err);
+    int rv = 0;
+
+    sqlite3_bind_double(rows.statement, 1, campaign->begin);
+    database_bind_text(rows.statement, 5, campaign->cluster);
+    while (rv == 0 && database_next(&rows))
+        rv = hostlist_append(names, database_text(rows.statement, 0));
+    if (rv != 0)
+        error_set(err, "no memory");
+    return database_end(&rows, err) < 0 ? -1 : rv;
 }
 
 /* The newest comes last. */
-static int node_row(sqlite3_stmt *statement, void *context)
+static void node_take(struct reading *reading, sqlite3_stmt *statement)
 {
-    struct reading *reading = context;
     struct campaign *campaign = reading->campaign;
     long place = name_index_find(&reading->index, database_text(statement, 0));
     int verdict = verdict_parse(database_text(statement, 2));
@@ -139,7 +154,7 @@ static int node_row(sqlite3_stmt *statement, void *context)
     enum campaign_state *state;
 
     if (place < 0)
-        return 0;
+        return;
     state = &campaign->states[place];
     if (is_certified &&
         certificate_level(database_text(statement, 1)) >= certificate_level(campaign->level))
@@ -149,7 +164,28 @@ static int node_row(sqlite3_stmt *statement, void *context)
     else if (verdict == VERDICT_UNKNOWN && is_try && *state == CAMPAIGN_LEFT &&
              ++reading->tries[place] >= CAMPAIGN_TRIES)
         *state = CAMPAIGN_UNKNOWN;
-    return 0;
+}
+
+static int nodes_take(const char *path, struct reading *reading, struct error *err)
+{
+    /* that a job or another run had it is no try */
+    struct database_rows rows = database_query(
+        path,
+        "SELECT nodes.node, nodes.level, verdict, certified_until,"
+        " nodes.run IN (SELECT run FROM records WHERE " CAMPAIGN_RECORD " AND records.part = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM records WHERE records.run = nodes.run AND"
+        " records.node = nodes.node AND suite = 'certify' AND records.test = 'certify' AND"
+        " code = ?2) FROM nodes JOIN runs USING (run) WHERE nodes.time >= ?4 AND dry_run = 0"
+        " AND " DATABASE_OF_CLUSTER " ORDER BY nodes.time",
+        err);
+
+    database_bind_text(rows.statement, 1, reading->campaign->name);
+    database_bind_text(rows.statement, 2, catalog_fault(FAULT_NODE_AWAY)->name);
+    sqlite3_bind_double(rows.statement, 4, reading->campaign->begin);
+    database_bind_text(rows.statement, 5, reading->campaign->cluster);
+    while (database_next(&rows))
+        node_take(reading, rows.statement);
+    return database_end(&rows, err) < 0 ? -1 : 0;
 }
 
 static int read_states(const char *path, struct reading *reading, struct error *err)
@@ -159,16 +195,7 @@ static int read_states(const char *path, struct reading *reading, struct error *
     int rv = 0;
 
     if (!campaign->is_named && /* then those that were tested are known */
-        database_query(path,
-                       &(struct database_query){
-                           .query =
-                               "SELECT DISTINCT node FROM nodes JOIN runs USING (run)"
-                               " WHERE nodes.time >= ?4 AND " DATABASE_OF_CLUSTER " ORDER BY node",
-                           .number = campaign->begin,
-                           .cluster = campaign->cluster,
-                           .row = name_row,
-                           .context = nodes},
-                       err) < 0)
+        names_read(path, campaign, nodes, err) != 0)
         return -1;
     campaign->states = calloc(nodes->count + 1, sizeof *campaign->states);
     reading->tries = calloc(nodes->count + 1, sizeof *reading->tries);
@@ -176,29 +203,13 @@ static int read_states(const char *path, struct reading *reading, struct error *
         name_index_build((const char *const *)nodes->names, nodes->count, &reading->index) != 0)
         return error_set(err, "out of memory for %zu nodes", nodes->count);
     if (*campaign->level)
-        rv = database_query(
-            path,
-            &(struct database_query){
-                /* that a job or another run had it is no try */
-                .query = "SELECT nodes.node, nodes.level, verdict, certified_until,"
-                         " nodes.run IN (SELECT run FROM records WHERE " CAMPAIGN_RECORD
-                         " AND records.part = ?1) AND NOT EXISTS (SELECT 1 FROM records WHERE"
-                         " records.run = nodes.run AND records.node = nodes.node AND"
-                         " suite = 'certify' AND records.test = 'certify' AND code = ?2)"
-                         " FROM nodes JOIN runs USING (run) WHERE nodes.time >= ?4 AND dry_run = 0"
-                         " AND " DATABASE_OF_CLUSTER " ORDER BY nodes.time",
-                .texts = {campaign->name, catalog_fault(FAULT_NODE_AWAY)->name},
-                .number = campaign->begin,
-                .cluster = campaign->cluster,
-                .row = node_row,
-                .context = reading},
-            err);
+        rv = nodes_take(path, reading, err);
     for (size_t i = 0; i < nodes->count; i++)
         campaign->counts[campaign->states[i]]++;
     if (campaign->wanted > nodes->count) /* not all are known by name */
         campaign->counts[CAMPAIGN_LEFT] += campaign->wanted - nodes->count;
     campaign->wanted = campaign->wanted < nodes->count ? nodes->count : campaign->wanted;
-    return rv < 0 ? -1 : 0;
+    return rv;
 }
 
 int campaign_read(const char *path, const char *name, const char *cluster,
@@ -258,36 +269,26 @@ int campaign_records(const struct campaign *campaign, struct records *records)
     return records_add_nodes(campaign, &campaign->nodes, records);
 }
 
-struct listing {
-    struct hostlist *names, *clusters;
-};
-
-static int listing_row(sqlite3_stmt *statement, void *context)
-{
-    const struct listing *listing = context;
-
-    return hostlist_append(listing->names, database_text(statement, 0)) == 0
-               ? hostlist_append(listing->clusters, database_text(statement, 1))
-               : -1;
-}
-
 int campaign_list(const char *path, const char *name, struct hostlist *names,
                   struct hostlist *clusters, struct error *err)
 {
-    struct listing listing = {names, clusters};
+    struct database_rows rows =
+        database_query(path,
+                       "SELECT part, cluster FROM records JOIN runs USING (run)"
+                       " WHERE " CAMPAIGN_RECORD " AND part NOT NULL AND (?1 IS NULL OR part = ?1)"
+                       " GROUP BY part, cluster ORDER BY min(records.time)",
+                       err);
+    int rv = 0;
 
-    return database_query(path,
-                          &(struct database_query){
-                              .query = "SELECT part, cluster FROM records JOIN runs USING (run)"
-                                       " WHERE " CAMPAIGN_RECORD " AND part NOT NULL"
-                                       " AND (?1 IS NULL OR part = ?1)"
-                                       " GROUP BY part, cluster ORDER BY min(records.time)",
-                              .texts = {name},
-                              .row = listing_row,
-                              .context = &listing},
-                          err) < 0
-               ? -1
-               : 0;
+    database_bind_text(rows.statement, 1, name);
+    while (rv == 0 && database_next(&rows)) {
+        rv = hostlist_append(names, database_text(rows.statement, 0));
+        if (rv == 0)
+            rv = hostlist_append(clusters, database_text(rows.statement, 1));
+    }
+    if (rv != 0)
+        error_set(err, "no memory");
+    return database_end(&rows, err) < 0 ? -1 : rv;
 }
 
 void campaign_describe(const struct campaign *campaign, char *text, size_t size)

@@ -269,32 +269,33 @@ bool database_insert(sqlite3_stmt *statement)
     return is_done;
 }
 
-int database_query(const char *path, const struct database_query *question, struct error *err)
+struct database_rows database_query(const char *path, const char *query, struct error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    sqlite3 *database;
+    struct database_rows rows = {.path = path, .status = SQLITE_DONE};
     enum database_file file;
-    int count = 0, rv;
 
-    database = database_read(path, &file, err);
-    if (!database)
-        return file == DATABASE_NONE ? 0 : -1;
-    if (sqlite3_prepare_v2(database, question->query, -1, &statement, NULL) != SQLITE_OK) {
-        database_failed(database, path, err);
-        sqlite3_close(database);
-        return -1;
-    }
-    for (int i = 0; i < 3 && question->texts[i]; i++)
-        sqlite3_bind_text(statement, i + 1, question->texts[i], -1, SQLITE_TRANSIENT);
-    sqlite3_bind_double(statement, 4, question->number);
-    database_bind_text(statement, 5, question->cluster);
-    while ((rv = sqlite3_step(statement)) == SQLITE_ROW && count >= 0)
-        count = question->row(statement, question->context) == 0 ? count + 1 : -1;
-    if (count < 0)
-        error_set(err, "no memory");
-    else if (rv != SQLITE_DONE)
-        count = database_failed(database, path, err);
-    sqlite3_finalize(statement);
-    sqlite3_close(database);
-    return count;
+    rows.database = database_read(path, &file, err);
+    if (!rows.database)
+        rows.count = file == DATABASE_NONE ? 0 : -1;
+    else if (sqlite3_prepare_v2(rows.database, query, -1, &rows.statement, NULL) != SQLITE_OK)
+        rows.count = database_failed(rows.database, path, err);
+    return rows;
+}
+
+bool database_next(struct database_rows *rows)
+{
+    if (!rows->statement)
+        return false;
+    rows->status = sqlite3_step(rows->statement);
+    rows->count += rows->status == SQLITE_ROW;
+    return rows->status == SQLITE_ROW;
+}
+
+int database_end(struct database_rows *rows, struct error *err)
+{
+    if (rows->status != SQLITE_DONE && rows->status != SQLITE_ROW)
+        rows->count = database_failed(rows->database, rows->path, err);
+    sqlite3_finalize(rows->statement);
+    sqlite3_close(rows->database);
+    return rows->count;
 }

@@ -86,18 +86,22 @@ bool database_run(sqlite3 *database, const char *query, const char *text, double
 /* The first value of the first row. Returns whether there is one. */
 bool database_value(sqlite3 *database, const char *query, double *found);
 
-/* A question: its rows are handed to row() one by one. */
-struct database_query {
-    const char *query;
-    const char *texts[3];                               /* ?1 ...; NULL: none */
-    double number;                                      /* ?4 */
-    const char *cluster;                                /* ?5 */
-    int (*row)(sqlite3_stmt *statement, void *context); /* -1: no memory */
-    void *context;
+/* The rows of a query, one after the other. What is bound to its statement before the first one
+ * counts; where there is none (NULL) that does nothing. */
+struct database_rows {
+    const char *path;
+    sqlite3 *database;
+    sqlite3_stmt *statement; /* NULL: there are no rows */
+    int status;              /* of the last step */
+    int count;               /* of rows so far; -1: the query failed */
 };
 
+/* To be ended in any case. */
+struct database_rows database_query(const char *path, const char *query, struct error *err);
+/* Whether there is another row, which the statement has then. */
+bool database_next(struct database_rows *rows);
 /* Returns how many rows there were, 0 also without a database, or -1 with err. */
-int database_query(const char *path, const struct database_query *question, struct error *err);
+int database_end(struct database_rows *rows, struct error *err);
 
 /* The tables of one run, filled inside a transaction that is open. */
 bool database_add(sqlite3 *database, const struct history_run *run, double now,

@@ -89,9 +89,9 @@ struct history_point {
     enum verdict verdict; /* of the node in that run */
 };
 
-/* node, part, run NULL: any. By node, part and metric, the oldest run first; of each no more than
+/* node, part NULL: any. By node, part and metric, the oldest run first; of each no more than
  * the newest `most`. */
-int history_points(const char *path, const char *node, const char *part, const char *run, int most,
+int history_points(const char *path, const char *node, const char *part, int most,
                    void (*each)(const struct history_point *point, void *context), void *context,
                    struct error *err);
 

@@ -81,9 +81,8 @@ static int take_repair(struct reading *reading, const char *part)
 }
 
 /* node, time, verdict (NULL: it was accepted), part */
-static int take_row(sqlite3_stmt *statement, void *context)
+static int take_row(struct reading *reading, sqlite3_stmt *statement)
 {
-    struct reading *reading = context;
     const char *node = database_text(statement, 0);
     bool is_accepted = sqlite3_column_type(statement, 2) == SQLITE_NULL;
     int verdict = verdict_parse(database_text(statement, 2));
@@ -103,24 +102,24 @@ static int take_row(sqlite3_stmt *statement, void *context)
 
 int offenders_read(const char *path, double since, struct offenders *offenders, struct error *err)
 {
+    struct database_rows rows =
+        database_query(path,
+                       "SELECT nodes.node, nodes.time, nodes.verdict, nodes.part FROM nodes"
+                       " JOIN runs USING (run) WHERE dry_run = 0 AND nodes.time > ?4"
+                       " UNION ALL SELECT node, time, NULL, part FROM records"
+                       " WHERE suite = 'history' AND test = 'accept' AND time > ?4 ORDER BY 1, 2",
+                       err);
     struct reading reading = {.offenders = offenders};
     size_t kept = 0;
-    int count;
+    int rv = 0;
 
     *offenders = (struct offenders){0};
-    count = database_query(
-        path,
-        &(struct database_query){
-            .query = "SELECT nodes.node, nodes.time, nodes.verdict, nodes.part FROM nodes"
-                     " JOIN runs USING (run) WHERE dry_run = 0 AND nodes.time > ?4"
-                     " UNION ALL SELECT node, time, NULL, part FROM records"
-                     " WHERE suite = 'history' AND test = 'accept' AND time > ?4"
-                     " ORDER BY 1, 2",
-            .number = since,
-            .row = take_row,
-            .context = &reading},
-        err);
-    if (count < 0) {
+    sqlite3_bind_double(rows.statement, 4, since);
+    while (rv == 0 && database_next(&rows))
+        rv = take_row(&reading, rows.statement);
+    if (rv != 0)
+        error_set(err, "no memory");
+    if (database_end(&rows, err) < 0 || rv != 0) {
         offenders_clear(offenders);
         return -1;
     }

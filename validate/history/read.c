@@ -6,38 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A statement being stepped through. */
-struct reading {
-    const char *path;
-    sqlite3 *database;
-    sqlite3_stmt *statement;
-};
-
-/* Returns 1 with the statement prepared, 0 when there is nothing to read, -1 with err. */
-static int begin(struct reading *reading, const char *path, const char *query, struct error *err)
-{
-    enum database_file file;
-
-    *reading = (struct reading){.path = path, .database = database_read(path, &file, err)};
-    if (!reading->database)
-        return file == DATABASE_NONE ? 0 : -1;
-    if (sqlite3_prepare_v2(reading->database, query, -1, &reading->statement, NULL) == SQLITE_OK)
-        return 1;
-    database_failed(reading->database, path, err);
-    sqlite3_close(reading->database);
-    return -1;
-}
-
-/* rv: of the last sqlite3_step(). Returns count, or -1 with err. */
-static int end(struct reading *reading, int rv, int count, struct error *err)
-{
-    if (rv != SQLITE_DONE && rv != SQLITE_ROW)
-        count = database_failed(reading->database, reading->path, err);
-    sqlite3_finalize(reading->statement);
-    sqlite3_close(reading->database);
-    return count;
-}
-
 static enum verdict verdict_at(sqlite3_stmt *statement, int column)
 {
     int verdict = verdict_parse(database_text(statement, column));
@@ -65,14 +33,13 @@ static enum verdict verdict_at(sqlite3_stmt *statement, int column)
 #define TESTED_NEWEST_FIRST                                                                        \
     NODES_NEWEST_FIRST("(SELECT nodes.* FROM nodes JOIN runs USING (run) WHERE dry_run = 0)")
 
-static int read_nodes(struct reading *reading,
+static int read_nodes(struct database_rows *rows,
                       void (*each)(const struct history_node *node, void *context), void *context,
                       struct error *err)
 {
-    sqlite3_stmt *statement = reading->statement;
-    int count = 0, rv;
+    sqlite3_stmt *statement = rows->statement;
 
-    for (; (rv = sqlite3_step(statement)) == SQLITE_ROW; count++)
+    while (database_next(rows))
         each(&(struct history_node){.run = database_text(statement, 0),
                                     .node = database_text(statement, 1),
                                     .time = sqlite3_column_double(statement, 2),
@@ -87,7 +54,7 @@ static int read_nodes(struct reading *reading,
                                     .code = database_text(statement, 11),
                                     .since = database_number(statement, 12)},
              context);
-    return end(reading, rv, count, err);
+    return database_end(rows, err);
 }
 
 int history_nodes(const char *path, const char *node, int most,
@@ -101,65 +68,56 @@ int history_nodes(const char *path, const char *node, int most,
                     " same.time > ifnull((SELECT max(other.time) FROM nodes other WHERE"
                     " other.node = mine.node AND other.verdict IS NOT mine.verdict), -1))"
                     " FROM " NEWEST_FIRST " WHERE nth = 1 ORDER BY node LIMIT ?2";
-    struct reading reading;
-    int rv = begin(&reading, path, node ? of_one : of_all, err);
+    struct database_rows rows = database_query(path, node ? of_one : of_all, err);
 
-    if (rv <= 0)
-        return rv;
-    if (node)
-        database_bind_text(reading.statement, 1, node);
-    sqlite3_bind_int(reading.statement, 2, most);
-    return read_nodes(&reading, each, context, err);
+    database_bind_text(rows.statement, 1, node);
+    sqlite3_bind_int(rows.statement, 2, most);
+    return read_nodes(&rows, each, context, err);
 }
 
 int history_nodes_past(const char *path, int runs,
                        void (*each)(const struct history_node *node, void *context), void *context,
                        struct error *err)
 {
-    static const char query[] = COLUMNS_NOW_OF_NEWEST ", NULL FROM " TESTED_NEWEST_FIRST
-                                                      " WHERE nth <= ?1 ORDER BY node, nth";
-    struct reading reading;
-    int rv = begin(&reading, path, query, err);
+    struct database_rows rows =
+        database_query(path,
+                       COLUMNS_NOW_OF_NEWEST ", NULL FROM " TESTED_NEWEST_FIRST
+                                             " WHERE nth <= ?1 ORDER BY node, nth",
+                       err);
 
-    if (rv <= 0)
-        return rv;
-    sqlite3_bind_int(reading.statement, 1, runs);
-    return read_nodes(&reading, each, context, err);
+    sqlite3_bind_int(rows.statement, 1, runs);
+    return read_nodes(&rows, each, context, err);
 }
 
 int history_nodes_of_runs(const char *path, const char *then, const char *now, const char *node,
                           void (*each)(const struct history_node *node, void *context),
                           void *context, struct error *err)
 {
-    static const char query[] =
+    struct database_rows rows = database_query(
+        path,
         COLUMNS_THEN ", NULL FROM nodes AS mine WHERE run IN (?1, ?2) AND (?3 IS NULL OR node = ?3)"
-                     " ORDER BY node, time";
-    struct reading reading;
-    int rv = begin(&reading, path, query, err);
+                     " ORDER BY node, time",
+        err);
 
-    if (rv <= 0)
-        return rv;
-    database_bind_text(reading.statement, 1, then);
-    database_bind_text(reading.statement, 2, now);
-    database_bind_text(reading.statement, 3, node);
-    return read_nodes(&reading, each, context, err);
+    database_bind_text(rows.statement, 1, then);
+    database_bind_text(rows.statement, 2, now);
+    database_bind_text(rows.statement, 3, node);
+    return read_nodes(&rows, each, context, err);
 }
 
 int history_job(const char *path, double job,
                 void (*each)(const struct record *record, void *context), void *context,
                 struct error *err)
 {
-    static const char query[] =
+    struct database_rows rows = database_query(
+        path,
         "SELECT DISTINCT time, suite, test, metric, node, part, value, unit, verdict, message, job,"
-        " user FROM records WHERE job = ?1 ORDER BY time, node, part, metric";
-    struct reading reading;
-    int count = 0, rv = begin(&reading, path, query, err);
+        " user FROM records WHERE job = ?1 ORDER BY time, node, part, metric",
+        err);
 
-    if (rv <= 0)
-        return rv;
-    sqlite3_bind_double(reading.statement, 1, job);
-    for (; (rv = sqlite3_step(reading.statement)) == SQLITE_ROW; count++) {
-        sqlite3_stmt *statement = reading.statement;
+    sqlite3_bind_double(rows.statement, 1, job);
+    while (database_next(&rows)) {
+        sqlite3_stmt *statement = rows.statement;
         struct record record =
             RECORD(.time = sqlite3_column_double(statement, 0),
                    .suite = database_text(statement, 1), .test = database_text(statement, 2),
@@ -171,7 +129,7 @@ int history_job(const char *path, double job,
 
         each(&record, context);
     }
-    return end(&reading, rv, count, err);
+    return database_end(&rows, err);
 }
 
 int history_run_find(const char *path, const char *wanted, struct history_run *run, char text[192],
@@ -180,86 +138,75 @@ int history_run_find(const char *path, const char *wanted, struct history_run *r
     static const char columns[] = "SELECT run, cluster, level, dry_run, time, seconds, status"
                                   " FROM runs ";
     bool is_last = strcmp(wanted, "last") == 0, is_previous = strcmp(wanted, "previous") == 0;
-    struct reading reading;
+    struct database_rows rows;
     char query[256];
-    int count = 0, rv;
+    int count;
 
     snprintf(query, sizeof query, "%s%s", columns,
              is_last ? "ORDER BY time DESC LIMIT 1"
              : is_previous
                  ? "ORDER BY time DESC LIMIT 1 OFFSET 1"
                  : "WHERE substr(run, 1, length(?1)) = ?1 ORDER BY run = ?1 DESC LIMIT 2");
-    rv = begin(&reading, path, query, err);
-    if (rv < 0)
-        return -1;
-    if (rv == 0) {
-        error_set(err, "no run in %s", path);
-        return 0;
-    }
-    if (!is_last && !is_previous)
-        database_bind_text(reading.statement, 1, wanted);
-    while ((rv = sqlite3_step(reading.statement)) == SQLITE_ROW) {
-        const char *name = database_text(reading.statement, 0);
+    rows = database_query(path, query, err);
+    database_bind_text(rows.statement, 1, wanted);
+    while (database_next(&rows)) {
+        const char *name = database_text(rows.statement, 0);
 
-        if (++count > 1)
+        if (rows.count > 1)
             continue;
         snprintf(text, 64, "%s", name);
-        snprintf(text + 64, 64, "%s", database_text(reading.statement, 1));
-        snprintf(text + 128, 64, "%s", database_text(reading.statement, 2));
+        snprintf(text + 64, 64, "%s", database_text(rows.statement, 1));
+        snprintf(text + 128, 64, "%s", database_text(rows.statement, 2));
         *run = (struct history_run){.run = text,
                                     .cluster = text + 64,
                                     .level = text + 128,
-                                    .is_dry_run = sqlite3_column_int(reading.statement, 3),
-                                    .time = sqlite3_column_double(reading.statement, 4),
-                                    .seconds = database_number(reading.statement, 5),
-                                    .status = sqlite3_column_int(reading.statement, 6)};
+                                    .is_dry_run = sqlite3_column_int(rows.statement, 3),
+                                    .time = sqlite3_column_double(rows.statement, 4),
+                                    .seconds = database_number(rows.statement, 5),
+                                    .status = sqlite3_column_int(rows.statement, 6)};
         if (strcmp(name, wanted) == 0)
             break;
     }
-    count = end(&reading, rv, count, err);
-    if (count == 0)
+    count = database_end(&rows, err);
+    if (count == 0 && !rows.statement)
+        error_set(err, "no run in %s", path);
+    else if (count == 0)
         error_set(err, "no run '%s' in %s", wanted, path);
     else if (count > 1)
         error_set(err, "several runs start with '%s'", wanted);
     return count > 1 ? 0 : count;
 }
 
-int history_points(const char *path, const char *node, const char *part, const char *run, int most,
+int history_points(const char *path, const char *node, const char *part, int most,
                    void (*each)(const struct history_point *point, void *context), void *context,
                    struct error *err)
 {
     /* +: a node is found among its runs, not among the nodes of a run, which may be 10,000 */
-    static const char query[] =
+    struct database_rows rows = database_query(
+        path,
         "SELECT node, part, metric, unit, run, time, value, verdict FROM"
         " (SELECT f.node, f.part, f.metric, f.unit, f.run, r.time, f.value, n.verdict,"
         " row_number() OVER (PARTITION BY f.node, f.part, f.metric ORDER BY r.time DESC) AS nth"
         " FROM figures f JOIN runs r ON r.run = f.run"
         " LEFT JOIN nodes n ON +n.run = f.run AND n.node = f.node"
-        " WHERE (?1 IS NULL OR f.node = ?1) AND (?2 IS NULL OR f.part = ?2)"
-        " AND (?3 IS NULL OR f.run = ?3))"
-        " WHERE nth <= ?4 ORDER BY node, part, metric, time";
-    struct reading reading;
-    int count = 0, rv = begin(&reading, path, query, err);
+        " WHERE (?1 IS NULL OR f.node = ?1) AND (?2 IS NULL OR f.part = ?2))"
+        " WHERE nth <= ?3 ORDER BY node, part, metric, time",
+        err);
 
-    if (rv <= 0)
-        return rv;
-    database_bind_text(reading.statement, 1, node);
-    database_bind_text(reading.statement, 2, part);
-    database_bind_text(reading.statement, 3, run);
-    sqlite3_bind_int(reading.statement, 4, most);
-    while ((rv = sqlite3_step(reading.statement)) == SQLITE_ROW) {
-        each(&(struct history_point){.node = database_text(reading.statement, 0),
-                                     .part = database_text(reading.statement, 1),
-                                     .metric = database_text(reading.statement, 2),
-                                     .unit = database_text(reading.statement, 3),
-                                     .run = database_text(reading.statement, 4),
-                                     .time = sqlite3_column_double(reading.statement, 5),
-                                     .value = sqlite3_column_double(reading.statement, 6),
-                                     .verdict = verdict_at(reading.statement, 7)},
+    database_bind_text(rows.statement, 1, node);
+    database_bind_text(rows.statement, 2, part);
+    sqlite3_bind_int(rows.statement, 3, most);
+    while (database_next(&rows))
+        each(&(struct history_point){.node = database_text(rows.statement, 0),
+                                     .part = database_text(rows.statement, 1),
+                                     .metric = database_text(rows.statement, 2),
+                                     .unit = database_text(rows.statement, 3),
+                                     .run = database_text(rows.statement, 4),
+                                     .time = sqlite3_column_double(rows.statement, 5),
+                                     .value = sqlite3_column_double(rows.statement, 6),
+                                     .verdict = verdict_at(rows.statement, 7)},
              context);
-        count++;
-    }
-    return end(&reading, rv, count, err);
+    return database_end(&rows, err);
 }
 
 int history_changes(const char *path, const char *node, double then, double now,
@@ -268,7 +215,8 @@ int history_changes(const char *path, const char *node, double then, double now,
 {
     /* of each node and fact the newest value at either time; a node of which nothing was known then
      * has not changed */
-    static const char query[] =
+    struct database_rows rows = database_query(
+        path,
         "WITH known AS (SELECT node, fact, time, value FROM facts WHERE ?1 IS NULL OR node ="
         " (SELECT id FROM texts WHERE text = ?1)),"
         " newest AS (SELECT node, fact, max(time) AS time, value FROM known WHERE time <= ?3"
@@ -280,82 +228,70 @@ int history_changes(const char *path, const char *node, double then, double now,
         " JOIN texts n ON n.id = newest.node JOIN texts f ON f.id = newest.fact"
         " LEFT JOIN texts b ON b.id = older.value LEFT JOIN texts a ON a.id = newest.value"
         " WHERE older.value IS NOT newest.value AND newest.node IN (SELECT node FROM older)"
-        " ORDER BY f.text, b.text, a.text, n.text";
-    struct reading reading;
-    int count = 0, rv = begin(&reading, path, query, err);
+        " ORDER BY f.text, b.text, a.text, n.text",
+        err);
 
-    if (rv <= 0)
-        return rv;
-    database_bind_text(reading.statement, 1, node);
-    sqlite3_bind_double(reading.statement, 2, then);
-    sqlite3_bind_double(reading.statement, 3, now);
-    while ((rv = sqlite3_step(reading.statement)) == SQLITE_ROW) {
-        each(&(struct history_change){.node = database_text(reading.statement, 0),
-                                      .fact = database_text(reading.statement, 1),
-                                      .time = sqlite3_column_double(reading.statement, 2),
-                                      .before =
-                                          (const char *)sqlite3_column_text(reading.statement, 3),
-                                      .after =
-                                          (const char *)sqlite3_column_text(reading.statement, 4)},
-             context);
-        count++;
-    }
-    return end(&reading, rv, count, err);
+    database_bind_text(rows.statement, 1, node);
+    sqlite3_bind_double(rows.statement, 2, then);
+    sqlite3_bind_double(rows.statement, 3, now);
+    while (database_next(&rows))
+        each(
+            &(struct history_change){.node = database_text(rows.statement, 0),
+                                     .fact = database_text(rows.statement, 1),
+                                     .time = sqlite3_column_double(rows.statement, 2),
+                                     .before = (const char *)sqlite3_column_text(rows.statement, 3),
+                                     .after = (const char *)sqlite3_column_text(rows.statement, 4)},
+            context);
+    return database_end(&rows, err);
 }
 
 int history_figures(const char *path, struct history_query *queries, size_t count,
                     struct error *err)
 {
-    static const char query[] = /* +: as above */
+    struct database_rows rows = database_query(
+        path, /* +: as above */
         "SELECT f.value FROM figures f JOIN nodes n ON +n.run = f.run AND n.node = f.node"
         " WHERE f.node = ?1 AND f.part = ?2 AND f.metric = ?3 AND n.fingerprint = ?4"
         " AND n.verdict = 'pass' AND NOT EXISTS (SELECT 1 FROM records r WHERE r.run = f.run"
         " AND r.node = f.node AND r.part = f.part AND r.limit_source = 'history')"
-        " AND n.time > " DATABASE_ACCEPTED("f.node", "f.part") " ORDER BY n.time DESC LIMIT ?5";
-    struct reading reading;
-    int rv;
+        " AND n.time > " DATABASE_ACCEPTED("f.node", "f.part") " ORDER BY n.time DESC LIMIT ?5",
+        err);
 
     for (size_t i = 0; i < count; i++)
         queries[i].figure = (struct history_figure){NAN, NAN, 0};
-    rv = begin(&reading, path, query, err);
-    if (rv <= 0)
-        return rv;
-    rv = SQLITE_DONE;
-    for (size_t i = 0; i < count && rv == SQLITE_DONE; i++) {
+    for (size_t i = 0; i < count && rows.statement && rows.status == SQLITE_DONE; i++) {
         double values[HISTORY_RUNS_MOST];
         unsigned found = 0;
 
-        database_bind_text(reading.statement, 1, queries[i].node);
-        database_bind_text(reading.statement, 2, queries[i].part);
-        database_bind_text(reading.statement, 3, queries[i].metric);
-        sqlite3_bind_int64(reading.statement, 4, (sqlite3_int64)queries[i].fingerprint);
-        sqlite3_bind_int(reading.statement, 5, HISTORY_RUNS_MOST);
-        while ((rv = sqlite3_step(reading.statement)) == SQLITE_ROW)
+        database_bind_text(rows.statement, 1, queries[i].node);
+        database_bind_text(rows.statement, 2, queries[i].part);
+        database_bind_text(rows.statement, 3, queries[i].metric);
+        sqlite3_bind_int64(rows.statement, 4, (sqlite3_int64)queries[i].fingerprint);
+        sqlite3_bind_int(rows.statement, 5, HISTORY_RUNS_MOST);
+        while (database_next(&rows))
             if (found < HISTORY_RUNS_MOST)
-                values[found++] = sqlite3_column_double(reading.statement, 0);
+                values[found++] = sqlite3_column_double(rows.statement, 0);
         history_figure_make(values, found, &queries[i].figure);
-        sqlite3_reset(reading.statement);
+        sqlite3_reset(rows.statement);
     }
-    return end(&reading, rv, 0, err);
+    return database_end(&rows, err) < 0 ? -1 : 0;
 }
 
 int history_marks(const char *path, const char *node,
                   void (*each)(const struct history_mark *mark, void *context), void *context,
                   struct error *err)
 {
-    static const char query[] =
+    struct database_rows rows = database_query(
+        path,
         "SELECT part, time, message FROM records WHERE node = ?1 AND suite = 'history'"
-        " AND test = 'accept' ORDER BY time";
-    struct reading reading;
-    int count = 0, rv = begin(&reading, path, query, err);
+        " AND test = 'accept' ORDER BY time",
+        err);
 
-    if (rv <= 0)
-        return rv;
-    database_bind_text(reading.statement, 1, node);
-    for (; (rv = sqlite3_step(reading.statement)) == SQLITE_ROW; count++)
-        each(&(struct history_mark){.part = database_text(reading.statement, 0),
-                                    .time = sqlite3_column_double(reading.statement, 1),
-                                    .why = database_text(reading.statement, 2)},
+    database_bind_text(rows.statement, 1, node);
+    while (database_next(&rows))
+        each(&(struct history_mark){.part = database_text(rows.statement, 0),
+                                    .time = sqlite3_column_double(rows.statement, 1),
+                                    .why = database_text(rows.statement, 2)},
              context);
-    return end(&reading, rv, count, err);
+    return database_end(&rows, err);
 }

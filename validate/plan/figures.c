@@ -128,15 +128,15 @@ static const char facts_query[] =
     " SELECT node, 'leaf', message, max(time) FROM records WHERE suite = 'certify' AND"
     " test = 'net.topology' AND metric = 'leaf' GROUP BY node";
 
-static int take_fact(sqlite3_stmt *statement, void *context)
+static void take_fact(sqlite3_stmt *statement, struct plan_figures *figures)
 {
-    struct plan_node *node = node_of(context, database_text(statement, 0));
+    struct plan_node *node = node_of(figures, database_text(statement, 0));
     const char *fact = database_text(statement, 1), *value = database_text(statement, 2);
     const char *metric = strrchr(fact, ' ') ? strrchr(fact, ' ') + 1 : fact; /* behind its part */
     double number = strtod(value, NULL);
 
     if (!node)
-        return 0;
+        return;
     if (catalog_is_metric(metric, METRIC_FABRIC))
         snprintf(node->class, sizeof node->class, "%s", value);
     else if (catalog_is_metric(metric, METRIC_LEAF))
@@ -147,7 +147,6 @@ static int take_fact(sqlite3_stmt *statement, void *context)
         node->gpu_mb = node->gpu_mb > 0 ? fmin(node->gpu_mb, number) : number;
     else
         node->gpus = number;
-    return 0;
 }
 
 /* ---------------------------------------------------------------- sources */
@@ -357,15 +356,13 @@ static const char pairs_query[] =
     " WHERE suite = 'links' AND test = 'links' AND metric = 'bandwidth' GROUP BY node, peer, part)"
     " GROUP BY node, peer";
 
-static int take_pair(sqlite3_stmt *statement, void *context)
+static void take_pair(sqlite3_stmt *statement, struct plan_figures *figures)
 {
-    struct plan_figures *figures = context;
     const struct plan_node *node = node_of(figures, database_text(statement, 0));
     const struct plan_node *peer = node_of(figures, database_text(statement, 1));
 
     if (node && peer && node->island >= 0 && peer->island >= 0 && node->island != peer->island)
         figures->across_mbps = fmin(figures->across_mbps, database_number(statement, 2));
-    return 0;
 }
 
 /* An island is planned as one network. */
@@ -374,15 +371,24 @@ static const char uplinks_query[] =
     " 'fail' AND run = (SELECT run FROM records WHERE suite = 'certify' ORDER BY time DESC LIMIT 1)"
     " ORDER BY value LIMIT 1";
 
-static int take_uplink(sqlite3_stmt *statement, void *context)
+static void take_uplink(sqlite3_stmt *statement, struct plan_figures *figures)
 {
-    struct plan_figures *figures = context;
-
     text_put(figures->slow_uplink, sizeof figures->slow_uplink, "%s", database_text(statement, 0));
-    return 0;
 }
 
 /* ---------------------------------------------------------------- the whole */
+
+/* Takes each row of the query. Returns 0, or -1 with err. */
+static int query_take(const struct plan_sources *sources, const char *query,
+                      void (*take)(sqlite3_stmt *row, struct plan_figures *figures),
+                      struct plan_figures *figures, struct error *err)
+{
+    struct database_rows rows = database_query(sources->history, query, err);
+
+    while (database_next(&rows))
+        take(rows.statement, figures);
+    return database_end(&rows, err) < 0 ? -1 : 0;
+}
 
 static int need(const struct plan_figures *figures, enum plan_figure_id id, const char *what,
                 const char *option, struct error *err)
@@ -421,11 +427,8 @@ int plan_figures_read(const struct plan_sources *sources, struct plan_figures *f
     end_failure(&reading);
     if (reading.is_out_of_memory)
         return error_set(err, "no memory");
-    if (history_points(sources->history, NULL, NULL, NULL, 1, take_point, figures, err) < 0 ||
-        database_query(
-            sources->history,
-            &(struct database_query){.query = facts_query, .row = take_fact, .context = figures},
-            err) < 0)
+    if (history_points(sources->history, NULL, NULL, 1, take_point, figures, err) < 0 ||
+        query_take(sources, facts_query, take_fact, figures, err) != 0)
         return -1;
     if (figures->count == 0 && sources->available == 0)
         return error_set(err, "no nodes in the history %s; give --available", sources->history);
@@ -436,14 +439,8 @@ int plan_figures_read(const struct plan_sources *sources, struct plan_figures *f
         need(figures, FIGURE_RATE, "training speed", "--rate or --measured", err) != 0 ||
         need(figures, FIGURE_MEMORY, "memory of a device", "--memory", err) != 0 ||
         make_islands(sources, figures, err) != 0 ||
-        database_query(
-            sources->history,
-            &(struct database_query){.query = pairs_query, .row = take_pair, .context = figures},
-            err) < 0 ||
-        database_query(sources->history,
-                       &(struct database_query){
-                           .query = uplinks_query, .row = take_uplink, .context = figures},
-                       err) < 0)
+        query_take(sources, pairs_query, take_pair, figures, err) != 0 ||
+        query_take(sources, uplinks_query, take_uplink, figures, err) != 0)
         return -1;
     if (cluster->island_count > 1)
         set(figures, FIGURE_ACROSS, figures->across_mbps / 1e3,

@@ -82,7 +82,7 @@ int series_each(const char *path, const char *node, const char *part, int most,
                 struct error *err)
 {
     struct gathering gathering = {.each = each, .context = context};
-    int count = history_points(path, node, part, NULL, most, add_point, &gathering, err);
+    int count = history_points(path, node, part, most, add_point, &gathering, err);
 
     if (count < 0)
         gathering.each = pass_over; /* the last one may not be whole */

@@ -255,7 +255,7 @@ static void test_figures(void)
     is_near(history_figure_floor(&figure), 100 - 4 * 14.826, 1e-9, "noise widens the margin");
 
     seen[0] = '\0';
-    is_int(history_points(path, "n1", "eth1", NULL, 2, see_point, NULL, &err), 6, "trends");
+    is_int(history_points(path, "n1", "eth1", 2, see_point, NULL, &err), 6, "trends");
     is_str(seen,
            "n1 eth1 bandwidth f08 120;n1 eth1 bandwidth f09 80;n1 eth1 receives f08 150;n1 eth1 "
            "receives f09 150;n1 eth1 sends f08 120;"
