@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
-#include "lib/base/hash.h"
 #include "lib/base/deferred_error.h"
 
 int hostlist_append(struct hostlist *list, const char *name)
@@ -53,47 +52,12 @@ bool hostlist_contains(const struct hostlist *list, const char *name)
     return false;
 }
 
-/* The place of name, or the free one where it would be. */
-static const char **set_slot(const struct hostlist_set *set, const char *name)
+int hostlist_index(const struct hostlist *list, struct name_index *index)
 {
-    size_t at;
-
-    for (at = hash_text(HASH_BEGIN, name) & (set->size - 1); set->slots[at];
-         at = (at + 1) & (set->size - 1))
-        if (strcmp(set->slots[at], name) == 0)
-            break;
-    return &set->slots[at];
-}
-
-int hostlist_set_make(const struct hostlist *list, struct hostlist_set *set)
-{
-    *set = (struct hostlist_set){.size = 8};
-    while (set->size < 2 * list->count)
-        set->size *= 2;
-    set->slots = calloc(set->size, sizeof *set->slots);
-    if (!set->slots) {
-        deferred_error_note();
-        set->size = 0;
-        return -1;
-    }
-    for (size_t i = 0; i < list->count; i++) {
-        const char **slot = set_slot(set, list->names[i]);
-
-        set->count += !*slot;
-        *slot = list->names[i];
-    }
-    return 0;
-}
-
-bool hostlist_set_contains(const struct hostlist_set *set, const char *name)
-{
-    return set->size > 0 && *set_slot(set, name);
-}
-
-void hostlist_set_clear(struct hostlist_set *set)
-{
-    free(set->slots);
-    *set = (struct hostlist_set){0};
+    if (name_index_build((const char *const *)list->names, list->count, index) == 0)
+        return 0;
+    deferred_error_note();
+    return -1;
 }
 
 /* Expands text[0..length), which has no comma outside brackets, with prefix before it. */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "lib/base/error.h"
+#include "lib/base/name_index.h"
 
 /* Slurm's notation for names: "n[1-3,07],login". Also used for interfaces: "eth[1-2]". */
 struct hostlist {
@@ -23,17 +24,9 @@ void hostlist_clear(struct hostlist *list);
 
 bool hostlist_contains(const struct hostlist *list, const char *name);
 
-/* A set of names for many questions: each is answered in the same time however long the list is.
- * The names stay the list's, which has to outlive the set. */
-struct hostlist_set {
-    const char **slots; /* size places, a power of two, NULL where none */
-    size_t size, count; /* count: different names */
-};
-
-/* Returns 0, or -1 when memory is out, with an empty set. Release with hostlist_set_clear(). */
-int hostlist_set_make(const struct hostlist *list, struct hostlist_set *set);
-bool hostlist_set_contains(const struct hostlist_set *set, const char *name);
-void hostlist_set_clear(struct hostlist_set *set);
+/* For many questions: the names stay the list's, which has to outlive the index. Returns 0, or -1
+ * when memory is out, with an empty index. Release with name_index_clear(). */
+int hostlist_index(const struct hostlist *list, struct name_index *index);
 
 /* Appends a copy of name. Returns 0, or -1 when memory is out. */
 int hostlist_append(struct hostlist *list, const char *name);

@@ -31,6 +31,7 @@ int name_index_build(const char *const *names, size_t count, struct name_index *
     for (size_t i = 0; i < count; i++) {
         struct name_place *slot = slot_of(index, names[i]);
 
+        index->count += !slot->name;
         if (!slot->name)
             *slot = (struct name_place){names[i], i};
     }

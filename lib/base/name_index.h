@@ -2,6 +2,7 @@
 #ifndef MUSTER_NAME_INDEX_H
 #define MUSTER_NAME_INDEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Where a name stands in a list, in the same time however long the list is. */
@@ -9,8 +10,9 @@ struct name_index {
     struct name_place {
         const char *name; /* borrowed; NULL: the slot is empty */
         size_t place;
-    } * slots;   /* by a hash of the name */
-    size_t size; /* of slots: a power of two; 0: there is no index */
+    } * slots;    /* by a hash of the name */
+    size_t size;  /* of slots: a power of two; 0: there is no index */
+    size_t count; /* different names */
 };
 
 /* names[i] must stay where they are as long as the index is used. Returns 0, or -1 when memory is
@@ -20,5 +22,10 @@ void name_index_clear(struct name_index *index);
 
 /* The place of the name, the first one of several; -1 when it is not there. */
 long name_index_find(const struct name_index *index, const char *name);
+
+static inline bool name_index_has(const struct name_index *index, const char *name)
+{
+    return name_index_find(index, name) >= 0;
+}
 
 #endif

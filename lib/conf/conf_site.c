@@ -110,10 +110,10 @@ static bool is_plain_name(const char *name, size_t size)
 /* No name and no node in two islands. */
 static int island_is_new(const struct conf *conf, const struct island *island, struct error *err)
 {
-    struct hostlist_set nodes;
+    struct name_index nodes;
     int result = 0;
 
-    if (hostlist_set_make(&island->nodes, &nodes) != 0)
+    if (hostlist_index(&island->nodes, &nodes) != 0)
         return error_set(err, "out of memory");
     if (nodes.count < island->nodes.count)
         result = error_set(err, "found a node of island %s twice, allowed once", island->name);
@@ -122,11 +122,11 @@ static int island_is_new(const struct conf *conf, const struct island *island, s
             result = error_set(err, "found the island \"%s\" a second time, first in line %u",
                                island->name, other->line);
         for (size_t i = 0; i < other->nodes.count && result == 0; i++)
-            if (hostlist_set_contains(&nodes, other->nodes.names[i]))
+            if (name_index_has(&nodes, other->nodes.names[i]))
                 result = error_set(err, "found node \"%.60s\" a second time, it is in island %s",
                                    other->nodes.names[i], other->name);
     }
-    hostlist_set_clear(&nodes);
+    name_index_clear(&nodes);
     return result;
 }
 

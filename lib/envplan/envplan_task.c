@@ -186,10 +186,10 @@ static void take_first_of_components(envplan_getenv_fn *getenv_fn, void *context
                                      const struct hostlist *step_hosts, long components,
                                      struct envplan_task *task)
 {
-    struct hostlist_set step;
+    struct name_index step;
     size_t found = 0;
 
-    hostlist_set_make(step_hosts, &step); /* without memory none is found */
+    hostlist_index(step_hosts, &step); /* without memory none is found */
     for (long i = 0; i < components; i++) {
         const char *text = component_nodes(getenv_fn, context, i);
         struct hostlist hosts;
@@ -197,12 +197,12 @@ static void take_first_of_components(envplan_getenv_fn *getenv_fn, void *context
         if (text == NULL || hostlist_expand(text, &hosts, NULL) < 0)
             continue;
         for (size_t j = 0; j < hosts.count; j++)
-            if (hostlist_set_contains(&step, hosts.names[j]) && found++ == 0 &&
+            if (name_index_has(&step, hosts.names[j]) && found++ == 0 &&
                 strlen(hosts.names[j]) < sizeof task->first_host)
                 snprintf(task->first_host, sizeof task->first_host, "%s", hosts.names[j]);
         hostlist_clear(&hosts);
     }
-    hostlist_set_clear(&step);
+    name_index_clear(&step);
     if (found == step_hosts->count) {
         snprintf(task->first_host_fact, sizeof task->first_host_fact,
                  "first of the components of the heterogeneous job");

@@ -27,7 +27,7 @@ static int list_add(struct islands *islands, const struct island *island,
 }
 
 /* Counts the islands that the step's nodes are in, and lists them. *in_islands: how many nodes. */
-static size_t count_islands(const struct conf *conf, const struct hostlist_set *step_nodes,
+static size_t count_islands(const struct conf *conf, const struct name_index *step_nodes,
                             const struct island **last, size_t *in_islands, struct islands *islands)
 {
     bool fits = true;
@@ -39,7 +39,7 @@ static size_t count_islands(const struct conf *conf, const struct hostlist_set *
         struct hostlist members = {0};
 
         for (size_t j = 0; j < island->nodes.count; j++)
-            if (hostlist_set_contains(step_nodes, island->nodes.names[j]) &&
+            if (name_index_has(step_nodes, island->nodes.names[j]) &&
                 hostlist_append(&members, island->nodes.names[j]) != 0)
                 fits = false;
         if (members.count > 0) {
@@ -58,10 +58,10 @@ static size_t count_islands(const struct conf *conf, const struct hostlist_set *
 static void meet(const struct conf *conf, const struct hostlist *nodes, struct islands *islands)
 {
     const struct island *last = NULL;
-    struct hostlist_set set;
+    struct name_index set;
     size_t count, in_islands;
 
-    if (hostlist_set_make(nodes, &set) != 0) {
+    if (hostlist_index(nodes, &set) != 0) {
         deferred_error_note();
         snprintf(islands->fact, sizeof islands->fact, "out of memory");
         return;
@@ -82,7 +82,7 @@ static void meet(const struct conf *conf, const struct hostlist *nodes, struct i
                  "the step's %zu nodes are in %zu island%s%s, connected by TCP only", set.count,
                  count, text_plural(count), in_islands < set.count ? " and in none" : "");
     }
-    hostlist_set_clear(&set);
+    name_index_clear(&set);
 }
 
 void islands_meet(const struct conf *conf, const char *node, const char *step_nodes,

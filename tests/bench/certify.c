@@ -289,21 +289,21 @@ static bool name_in(const char *record, const char *key, char name[32])
 static void replay(const char *path, const char *suite, const struct step *step,
                    const struct process *process)
 {
-    struct hostlist_set wanted;
+    struct name_index wanted;
     char *text = NULL, last[32] = "";
     size_t size = 0, task = SIZE_MAX;
     ssize_t length;
     FILE *file = fopen(path, "r");
 
-    if (!file || hostlist_set_make(step->nodes, &wanted) != 0)
+    if (!file || hostlist_index(step->nodes, &wanted) != 0)
         exit(2);
     while ((length = getline(&text, &size, file)) > 0) {
         char node[32] = "", peer[32] = "";
 
         text[length - 1] = '\0';
         if (!strstr(text, suite) ||
-            (name_in(text, "\"node\":\"", node) && !hostlist_set_contains(&wanted, node)) ||
-            (name_in(text, "\"peer\":\"", peer) && !hostlist_set_contains(&wanted, peer)))
+            (name_in(text, "\"node\":\"", node) && !name_index_has(&wanted, node)) ||
+            (name_in(text, "\"peer\":\"", peer) && !name_index_has(&wanted, peer)))
             continue;
         if (strcmp(node, last) != 0)
             task++;
@@ -315,7 +315,7 @@ static void replay(const char *path, const char *suite, const struct step *step,
     }
     free(text);
     fclose(file);
-    hostlist_set_clear(&wanted);
+    name_index_clear(&wanted);
 }
 
 #define PASS "\"time\":1,\"verdict\":\"pass\""
@@ -341,22 +341,22 @@ static void rounds(const struct step *step, const struct process *process)
 /* Slurm numbers tasks in its own order of nodes. */
 static void certificates(const struct step *step, const struct process *process)
 {
-    struct hostlist_set wanted;
+    struct name_index wanted;
     size_t task = 0;
 
-    if (hostlist_set_make(step->nodes, &wanted) != 0)
+    if (hostlist_index(step->nodes, &wanted) != 0)
         exit(2);
     for (size_t i = 1; i <= node_count; i++) {
         char node[32];
 
         snprintf(node, sizeof node, "n%zu", i);
-        if (hostlist_set_contains(&wanted, node))
+        if (name_index_has(&wanted, node))
             line(process,
                  "%zu: {\"suite\":\"certificate\",\"test\":\"certificate\"," PASS
                  ",\"node\":\"%s\"}",
                  task++, node);
     }
-    hostlist_set_clear(&wanted);
+    name_index_clear(&wanted);
 }
 
 static int step(const struct step *step, const struct process *process,

@@ -60,7 +60,7 @@ static int wanted_find(const struct options *options, const char *history,
 {
     const char *text = options->release ? options->release : options->nodes;
     struct hostlist named = {0}, certified = {0};
-    struct hostlist_set asked = {0}, known = {0};
+    struct name_index asked = {0}, known = {0};
     int status = COMMAND_PASS;
 
     if (text && hostlist_expand(text, &named, err) != 0)
@@ -73,25 +73,24 @@ static int wanted_find(const struct options *options, const char *history,
          node_status_valid(history, cluster->name, &certified, err) < 0))
         status = COMMAND_UNKNOWN;
     if (status == COMMAND_PASS &&
-        (hostlist_set_make(&named, &asked) != 0 || hostlist_set_make(&certified, &known) != 0)) {
+        (hostlist_index(&named, &asked) != 0 || hostlist_index(&certified, &known) != 0)) {
         error_set(err, "no memory");
         status = COMMAND_UNKNOWN;
     }
     for (size_t i = 0; i < cluster->node_count && status == COMMAND_PASS; i++) {
         const struct cluster_node *node = &cluster->nodes[i];
-        bool is_named = hostlist_set_contains(&asked, node->name);
+        bool is_named = name_index_has(&asked, node->name);
         bool is_wanted = options->release ? node->is_waiting && !is_named
-                         : options->nodes
-                             ? node->is_waiting || is_named
-                             : node->is_waiting || !hostlist_set_contains(&known, node->name);
+                         : options->nodes ? node->is_waiting || is_named
+                                          : node->is_waiting || !name_index_has(&known, node->name);
 
         if (is_wanted && hostlist_append(wanted, node->name) != 0) {
             error_set(err, "no memory");
             status = COMMAND_UNKNOWN;
         }
     }
-    hostlist_set_clear(&asked);
-    hostlist_set_clear(&known);
+    name_index_clear(&asked);
+    name_index_clear(&known);
     hostlist_clear(&named);
     hostlist_clear(&certified);
     return status;
@@ -118,15 +117,15 @@ static void change_print(const struct cluster *cluster, const struct hostlist *w
                          bool is_dry_run)
 {
     struct hostlist more = {0}, less = {0};
-    struct hostlist_set waiting;
+    struct name_index waiting;
     size_t changed;
     char *folded;
 
-    if (hostlist_set_make(wanted, &waiting) != 0)
+    if (hostlist_index(wanted, &waiting) != 0)
         return; /* it is done all the same */
     for (size_t i = 0; i < cluster->node_count; i++) {
         const struct cluster_node *node = &cluster->nodes[i];
-        bool is_wanted = hostlist_set_contains(&waiting, node->name);
+        bool is_wanted = name_index_has(&waiting, node->name);
 
         if (is_wanted != node->is_waiting)
             hostlist_append(is_wanted ? &more : &less, node->name);
@@ -142,7 +141,7 @@ static void change_print(const struct cluster *cluster, const struct hostlist *w
         printf("%s of reservation " CLUSTER_WAITING ": %s\n",
                is_dry_run ? "would be taken out" : "taken out", folded);
     free(folded);
-    hostlist_set_clear(&waiting);
+    name_index_clear(&waiting);
     hostlist_clear(&more);
     hostlist_clear(&less);
 }

@@ -44,17 +44,17 @@ static void classes_clear(struct classes *classes)
 }
 
 /* For each partition the set of its nodes. NULL without memory. */
-static struct hostlist_set *partition_sets(const struct cluster *cluster)
+static struct name_index *partition_sets(const struct cluster *cluster)
 {
-    struct hostlist_set *sets = calloc(cluster->partition_count + 1, sizeof *sets);
+    struct name_index *sets = calloc(cluster->partition_count + 1, sizeof *sets);
 
     for (size_t i = 0; sets && i < cluster->partition_count; i++)
-        hostlist_set_make(&cluster->partitions[i].nodes, &sets[i]);
+        hostlist_index(&cluster->partitions[i].nodes, &sets[i]);
     return sets;
 }
 
 static char *class_text(const struct cluster *cluster, const struct cluster_node *node, unsigned by,
-                        const struct hostlist_set *sets)
+                        const struct name_index *sets)
 {
     char *text = NULL;
     size_t size;
@@ -72,7 +72,7 @@ static char *class_text(const struct cluster *cluster, const struct cluster_node
         space = " ";
     }
     for (size_t i = 0; by & COMPARE_PARTITIONS && i < cluster->partition_count; i++)
-        if (hostlist_set_contains(&sets[i], node->name)) {
+        if (name_index_has(&sets[i], node->name)) {
             fprintf(stream, "%s%s", space, cluster->partitions[i].name);
             space = " ";
         }
@@ -85,7 +85,7 @@ static char *class_text(const struct cluster *cluster, const struct cluster_node
 
 static int classes_make(const struct cluster *cluster, unsigned by, struct classes *classes)
 {
-    struct hostlist_set *sets;
+    struct name_index *sets;
     int result = 0;
 
     *classes = (struct classes){0};
@@ -105,7 +105,7 @@ static int classes_make(const struct cluster *cluster, unsigned by, struct class
     if (!sets || !classes->classes)
         result = -1;
     for (size_t i = 0; sets && i < cluster->partition_count; i++)
-        hostlist_set_clear(&sets[i]);
+        name_index_clear(&sets[i]);
     free(sets);
     return result;
 }
@@ -158,7 +158,7 @@ int comparison_incomplete(const struct records *records, size_t first, const str
                           struct hostlist *incomplete)
 {
     struct hostlist complete = {0};
-    struct hostlist_set set = {0};
+    struct name_index set = {0};
     int status = 0;
 
     for (size_t i = first; i < records->count && status == 0; i++) {
@@ -168,11 +168,11 @@ int comparison_incomplete(const struct records *records, size_t first, const str
             status = hostlist_append(&complete, record->node);
     }
     if (status == 0)
-        status = hostlist_set_make(&complete, &set);
+        status = hostlist_index(&complete, &set);
     for (size_t i = 0; i < names->count && status == 0; i++)
-        if (!hostlist_set_contains(&set, names->names[i]))
+        if (!name_index_has(&set, names->names[i]))
             status = hostlist_append(incomplete, names->names[i]);
-    hostlist_set_clear(&set);
+    name_index_clear(&set);
     hostlist_clear(&complete);
     return status;
 }
@@ -182,7 +182,7 @@ int identities_take(const struct records *records, size_t first,
                     struct identity **identities, size_t *count, size_t *nodes)
 {
     struct hostlist told = {0};
-    struct hostlist_set set;
+    struct name_index set;
     int result = 0;
 
     *identities = NULL;
@@ -202,10 +202,10 @@ int identities_take(const struct records *records, size_t first,
             (struct identity){record->node, record->metric, record->part, record->message};
     }
     if (result == 0)
-        result = hostlist_set_make(&told, &set);
+        result = hostlist_index(&told, &set);
     if (result == 0) {
         *nodes = set.count;
-        hostlist_set_clear(&set);
+        name_index_clear(&set);
     }
     hostlist_clear(&told);
     return result;

@@ -199,8 +199,7 @@ static int read_states(const char *path, struct reading *reading, struct error *
         return -1;
     campaign->states = calloc(nodes->count + 1, sizeof *campaign->states);
     reading->tries = calloc(nodes->count + 1, sizeof *reading->tries);
-    if (!campaign->states || !reading->tries ||
-        name_index_build((const char *const *)nodes->names, nodes->count, &reading->index) != 0)
+    if (!campaign->states || !reading->tries || hostlist_index(nodes, &reading->index) != 0)
         return error_set(err, "out of memory for %zu nodes", nodes->count);
     if (*campaign->level)
         rv = nodes_take(path, reading, err);

@@ -30,7 +30,7 @@ int history_fingerprints(const struct records *records, size_t first, const stru
 {
     struct name_index index;
 
-    if (name_index_build((const char *const *)names->names, names->count, &index) != 0)
+    if (hostlist_index(names, &index) != 0)
         return -1;
     memset(fingerprints, 0, names->count * sizeof *fingerprints);
     for (size_t i = first; i < records->count; i++) {

@@ -74,17 +74,17 @@ const struct cluster_partition *plan_partition(const struct cluster *cluster, co
 
     for (size_t i = 0; i < cluster->partition_count; i++) {
         const struct cluster_partition *partition = &cluster->partitions[i];
-        struct hostlist_set nodes;
+        struct name_index nodes;
         size_t has = 0;
 
         if (wanted && strcmp(partition->name, wanted) == 0)
             return partition;
         if (wanted || !partition->is_up || partition->is_closed)
             continue;
-        hostlist_set_make(&partition->nodes, &nodes); /* without memory it has none */
+        hostlist_index(&partition->nodes, &nodes); /* without memory it has none */
         for (size_t k = 0; k < count; k++)
-            has += hostlist_set_contains(&nodes, names[k]);
-        hostlist_set_clear(&nodes);
+            has += name_index_has(&nodes, names[k]);
+        name_index_clear(&nodes);
         if (has > best_count || (has > 0 && has == best_count && partition->is_default)) {
             best = partition;
             best_count = has;
@@ -98,16 +98,16 @@ static int elsewhere_next(const struct cluster_partition *partition, struct host
                           plan_elsewhere_fn *report, void *context)
 {
     struct hostlist inside = {0}, outside = {0};
-    struct hostlist_set members = {0};
-    int rv = partition ? hostlist_set_make(&partition->nodes, &members) : 0;
+    struct name_index members = {0};
+    int rv = partition ? hostlist_index(&partition->nodes, &members) : 0;
 
     for (size_t i = 0; rv == 0 && i < names->count; i++)
-        rv = hostlist_append(
-            !partition || hostlist_set_contains(&members, names->names[i]) ? &inside : &outside,
-            names->names[i]);
+        rv = hostlist_append(!partition || name_index_has(&members, names->names[i]) ? &inside
+                                                                                     : &outside,
+                             names->names[i]);
     if (rv == 0)
         report(partition, &inside, context);
-    hostlist_set_clear(&members);
+    name_index_clear(&members);
     hostlist_clear(&inside);
     hostlist_clear(names);
     *names = outside;

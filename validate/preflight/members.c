@@ -85,9 +85,7 @@ int preflight_members_find(struct preflight *preflight, struct error *err)
     rv = names_find(preflight, components, count, err);
     if (rv == 0) {
         preflight->members = calloc(preflight->names.count + 1, sizeof *preflight->members);
-        if (!preflight->members ||
-            name_index_build((const char *const *)preflight->names.names, preflight->names.count,
-                             &preflight->by_name) != 0)
+        if (!preflight->members || hostlist_index(&preflight->names, &preflight->by_name) != 0)
             rv = error_set(err, "out of memory for %zu nodes", preflight->names.count);
     }
     for (int i = 0; i < count; i++)

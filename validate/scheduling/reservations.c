@@ -26,17 +26,17 @@ static bool are_at_once(const struct site_record *one, const struct site_record 
 static bool share_node(const char *one, const char *other, char *text, size_t size)
 {
     struct hostlist list = {0}, others = {0};
-    struct hostlist_set set = {0};
+    struct name_index set = {0};
     bool is_shared = false;
 
     if (hostlist_expand(one, &list, NULL) == 0 && hostlist_expand(other, &others, NULL) == 0 &&
-        hostlist_set_make(&others, &set) == 0)
+        hostlist_index(&others, &set) == 0)
         for (size_t i = 0; i < list.count && !is_shared; i++)
-            if (hostlist_set_contains(&set, list.names[i])) {
+            if (name_index_has(&set, list.names[i])) {
                 snprintf(text, size, "%s", list.names[i]);
                 is_shared = true;
             }
-    hostlist_set_clear(&set);
+    name_index_clear(&set);
     hostlist_clear(&list);
     hostlist_clear(&others);
     return is_shared;

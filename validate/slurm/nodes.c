@@ -104,11 +104,11 @@ bool cluster_has_end(time_t begin, time_t end)
 int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting,
                          const struct hostlist *others, struct error *err)
 {
-    struct hostlist_set reserved;
+    struct name_index reserved;
 
     if (waiting->count == 0)
         return 0;
-    if (hostlist_set_make(others, &reserved) != 0)
+    if (hostlist_index(others, &reserved) != 0)
         return error_set(err, "out of memory for the cluster's reservations");
     for (size_t i = 0; i < waiting->count; i++) {
         struct cluster_node *node = cluster_node(cluster, waiting->names[i]);
@@ -116,10 +116,10 @@ int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting
         if (!node)
             continue;
         node->is_waiting = true;
-        if (!hostlist_set_contains(&reserved, node->name))
+        if (!name_index_has(&reserved, node->name))
             node->is_reserved = false;
     }
-    hostlist_set_clear(&reserved);
+    name_index_clear(&reserved);
     return 0;
 }
 
@@ -149,10 +149,10 @@ int cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *r
         int nodes;
         bool is_run, has_jobs; /* beside */
     } *leaves = calloc(cluster->leaf_count + 1, sizeof *leaves);
-    struct hostlist_set names = {0};
+    struct name_index names = {0};
     int pairs = 0;
 
-    if (!leaves || hostlist_set_make(run, &names) != 0)
+    if (!leaves || hostlist_index(run, &names) != 0)
         pairs = 1; /* nobody's job is disturbed by what is not known */
     for (size_t i = 0; pairs == 0 && i < cluster->node_count; i++) {
         const struct cluster_node *node = &cluster->nodes[i];
@@ -160,7 +160,7 @@ int cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *r
         if (node->leaf < 0)
             continue;
         leaves[node->leaf].nodes++;
-        if (hostlist_set_contains(&names, node->name))
+        if (name_index_has(&names, node->name))
             leaves[node->leaf].is_run = true;
         else if (node->is_allocated)
             leaves[node->leaf].has_jobs = true;
@@ -173,7 +173,7 @@ int cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *r
         if (leaves[i].is_run && leaves[i].has_jobs && (pairs == 0 || share < pairs))
             pairs = share;
     }
-    hostlist_set_clear(&names);
+    name_index_clear(&names);
     free(leaves);
     return pairs;
 }

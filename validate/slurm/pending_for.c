@@ -45,7 +45,7 @@ static bool is_usable(const struct cluster_node *node)
 /* What the job's lists say. */
 struct lists {
     struct hostlist required, excluded;
-    struct hostlist_set is_required, is_excluded;
+    struct name_index is_required, is_excluded;
 };
 
 static int lists_make(const struct pending_job *job, struct lists *lists)
@@ -55,16 +55,16 @@ static int lists_make(const struct pending_job *job, struct lists *lists)
     *lists = (struct lists){0};
     return hostlist_expand(job->required, &lists->required, &err) == 0 &&
                    hostlist_expand(job->excluded, &lists->excluded, &err) == 0 &&
-                   hostlist_set_make(&lists->required, &lists->is_required) == 0 &&
-                   hostlist_set_make(&lists->excluded, &lists->is_excluded) == 0
+                   hostlist_index(&lists->required, &lists->is_required) == 0 &&
+                   hostlist_index(&lists->excluded, &lists->is_excluded) == 0
                ? 0
                : -1;
 }
 
 static void lists_clear(struct lists *lists)
 {
-    hostlist_set_clear(&lists->is_required);
-    hostlist_set_clear(&lists->is_excluded);
+    name_index_clear(&lists->is_required);
+    name_index_clear(&lists->is_excluded);
     hostlist_clear(&lists->required);
     hostlist_clear(&lists->excluded);
 }
@@ -75,8 +75,8 @@ static bool is_fit(const struct pending_job *job, const struct lists *lists,
 {
     bool is_all = lists->required.count >= job->nodes; /* these and no others */
 
-    return !hostlist_set_contains(&lists->is_excluded, node->name) &&
-           (!is_all || hostlist_set_contains(&lists->is_required, node->name)) &&
+    return !name_index_has(&lists->is_excluded, node->name) &&
+           (!is_all || name_index_has(&lists->is_required, node->name)) &&
            (!*job->features || !is_plain(job->features) ||
             is_listed(node->features, job->features));
 }
@@ -104,7 +104,7 @@ static void place_count(struct supply *supply, const struct place *place)
 }
 
 static int supply_make(const struct cluster *cluster, const struct cluster_partition *partition,
-                       const struct cluster *now, const struct hostlist_set *asked,
+                       const struct cluster *now, const struct name_index *asked,
                        struct supply *supply)
 {
     supply->places = calloc(partition->nodes.count + 1, sizeof *supply->places);
@@ -118,7 +118,7 @@ static int supply_make(const struct cluster *cluster, const struct cluster_parti
         place->node = cluster_node(cluster, name);
         if (!place->node || !is)
             continue;
-        place->is_asked = hostlist_set_contains(asked, name);
+        place->is_asked = name_index_has(asked, name);
         place->is_idle = !place->is_asked && is_usable(is) && is->is_idle && !is->is_allocated;
         place->is_some = !place->is_asked && is_usable(is) && !is->is_full;
         place_count(supply, place);
@@ -157,9 +157,9 @@ const struct pending_job *pending_for(const struct pending_job *jobs, int count,
 {
     struct supply *supplies = calloc(cluster->partition_count + 1, sizeof *supplies);
     const struct pending_job *found = NULL;
-    struct hostlist_set asked = {0};
+    struct name_index asked = {0};
 
-    if (!supplies || hostlist_set_make(nodes, &asked) != 0)
+    if (!supplies || hostlist_index(nodes, &asked) != 0)
         found = count > 0 ? jobs : NULL;
     for (int i = 0; i < count && !found && nodes->count > 0; i++)
         for (size_t k = 0; k < cluster->partition_count && !found; k++) {
@@ -175,7 +175,7 @@ const struct pending_job *pending_for(const struct pending_job *jobs, int count,
     for (size_t k = 0; supplies && k < cluster->partition_count; k++)
         free(supplies[k].places);
     free(supplies);
-    hostlist_set_clear(&asked);
+    name_index_clear(&asked);
     return found;
 }
 
@@ -183,7 +183,7 @@ int pending_leave(const struct pending_job *job, const struct cluster *cluster,
                   struct hostlist *nodes)
 {
     struct hostlist kept = {0}, taken = {0};
-    struct hostlist_set is_taken = {0};
+    struct name_index is_taken = {0};
     int rv = 0;
 
     for (size_t k = 0; k < cluster->partition_count; k++)
@@ -192,11 +192,11 @@ int pending_leave(const struct pending_job *job, const struct cluster *cluster,
              i++)
             rv = hostlist_append(&taken, cluster->partitions[k].nodes.names[i]);
     if (rv == 0)
-        rv = hostlist_set_make(&taken, &is_taken);
+        rv = hostlist_index(&taken, &is_taken);
     for (size_t i = 0; i < nodes->count && rv == 0; i++)
-        if (!hostlist_set_contains(&is_taken, nodes->names[i]))
+        if (!name_index_has(&is_taken, nodes->names[i]))
             rv = hostlist_append(&kept, nodes->names[i]);
-    hostlist_set_clear(&is_taken);
+    name_index_clear(&is_taken);
     hostlist_clear(&taken);
     hostlist_clear(nodes);
     if (rv != 0)

@@ -181,7 +181,7 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
     const struct cluster_partition *partition;
     const char **list = calloc(certify->count + 1, sizeof *list);
     struct hostlist elsewhere = {0};
-    struct hostlist_set members = {0};
+    struct name_index members = {0};
     size_t count = 0;
 
     *names = (struct hostlist){0};
@@ -192,15 +192,15 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
     partition = plan_partition(&certify->cluster, certify->options.partition, list, count);
     free(certify->partition);
     certify->partition = partition ? strdup(partition->name) : NULL;
-    if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
+    if (partition && hostlist_index(&partition->nodes, &members) != 0)
         certify_note(certify, "out of memory for the nodes of partition %s", partition->name);
     for (size_t i = 0; i < count; i++)
-        hostlist_append(hostlist_set_contains(&members, list[i]) ? names : &elsewhere, list[i]);
+        hostlist_append(name_index_has(&members, list[i]) ? names : &elsewhere, list[i]);
     if (plan_elsewhere(&certify->cluster, &elsewhere, elsewhere_note, certify) != 0)
         certify_note(certify, "out of memory for the nodes of other partitions");
     most_keep(certify, partition, names);
     hostlist_clear(&elsewhere);
-    hostlist_set_clear(&members);
+    name_index_clear(&members);
     free(list);
     return names->count;
 }
@@ -357,19 +357,18 @@ static size_t changes_note(struct certify *certify, const struct hostlist *names
 static size_t freed_note(struct certify *certify, const struct hostlist *names)
 {
     struct hostlist held = {0};
-    struct hostlist_set inside = {0};
+    struct name_index inside = {0};
     struct error err;
     size_t freed = 0;
-    int found =
-        *certify->reservation
-            ? certify->operations->reservation(certify->reservation, &held, NULL, &err)
-            : 0;
-    bool is_known = found == 1 && hostlist_set_make(&held, &inside) == 0;
+    int found = *certify->reservation
+                    ? certify->operations->reservation(certify->reservation, &held, NULL, &err)
+                    : 0;
+    bool is_known = found == 1 && hostlist_index(&held, &inside) == 0;
 
     for (size_t i = 0; is_known && i < names->count; i++) {
         struct node_run *node_run = certify_node_run(certify, names->names[i]);
 
-        if (hostlist_set_contains(&inside, node_run->name) ||
+        if (name_index_has(&inside, node_run->name) ||
             (!outcome_is_good(&node_run->outcome) && certify->job != JOB_CERTIFICATES))
             continue;
         if (outcome_is_good(&node_run->outcome))
@@ -379,7 +378,7 @@ static size_t freed_note(struct certify *certify, const struct hostlist *names)
         node_run->is_missed |= certify->job == JOB_CERTIFICATES;
         freed++;
     }
-    hostlist_set_clear(&inside);
+    name_index_clear(&inside);
     hostlist_clear(&held);
     return freed;
 }

@@ -47,8 +47,7 @@ static int role_table_make(const struct cluster *cluster, const struct campaign 
                                  .ready = calloc(count, sizeof *table->ready)};
     if (!table->roles || !table->is_left || !table->is_certified || !table->has_partition ||
         !table->is_of_partition || !table->is_waiting || !table->ready ||
-        name_index_build((const char *const *)campaign->nodes.names, campaign->nodes.count,
-                         &index) != 0)
+        hostlist_index(&campaign->nodes, &index) != 0)
         return -1;
     for (size_t i = 0; i < cluster->node_count; i++) {
         long place = name_index_find(&index, cluster->nodes[i].name);
@@ -78,13 +77,13 @@ static void role_table_clear(struct role_table *table)
 static int partition_mark(const struct cluster *cluster, const struct cluster_partition *partition,
                           bool *is_member)
 {
-    struct hostlist_set members;
+    struct name_index members;
 
-    if (hostlist_set_make(&partition->nodes, &members) != 0)
+    if (hostlist_index(&partition->nodes, &members) != 0)
         return -1;
     for (size_t i = 0; i < cluster->node_count; i++)
-        is_member[i] |= hostlist_set_contains(&members, cluster->nodes[i].name);
-    hostlist_set_clear(&members);
+        is_member[i] |= name_index_has(&members, cluster->nodes[i].name);
+    name_index_clear(&members);
     return 0;
 }
 
@@ -111,10 +110,9 @@ static enum availability availability_in(const struct cluster *cluster,
 {
     enum availability availability = availability_of(&cluster->nodes[node], table->roles[node]);
 
-    return !table->has_partition[node] ? AVAILABILITY_AWAY
-           : availability == AVAILABILITY_READY && table->is_waiting[node]
-               ? AVAILABILITY_BUSY
-               : availability;
+    return !table->has_partition[node]                                     ? AVAILABILITY_AWAY
+           : availability == AVAILABILITY_READY && table->is_waiting[node] ? AVAILABILITY_BUSY
+                                                                           : availability;
 }
 
 /* Counts what is left, and finds the partition that has most of what is ready. */
@@ -146,14 +144,14 @@ static void role_table_sort(const struct cluster *cluster, const char *wanted,
 /* Those that the campaign has certified: what they showed then is known. For a node that is alone
  * any free one, where there are not enough of these. */
 static int partners_add(const struct cluster *cluster, const struct role_table *table,
-                        const struct hostlist_set *wanted, bool is_alone, struct hostlist *partners)
+                        const struct name_index *wanted, bool is_alone, struct hostlist *partners)
 {
     for (int is_any = 0; is_any <= (is_alone && partners->count < CERTIFY_PARTNERS); is_any++)
         for (size_t i = 0; i < cluster->node_count; i++) {
             const struct cluster_node *node = &cluster->nodes[i];
 
             if (table->roles[i] == ROLE_TEST && table->is_of_partition[i] && node->is_responding &&
-                table->is_certified[i] == !is_any && !hostlist_set_contains(wanted, node->name) &&
+                table->is_certified[i] == !is_any && !name_index_has(wanted, node->name) &&
                 hostlist_append(partners, node->name) != 0)
                 return -1;
         }
@@ -176,7 +174,7 @@ static size_t most_in(const struct cluster_partition *partition, size_t most)
 static int group_fill(const struct cluster *cluster, struct role_table *table, size_t most,
                       struct group *group, long *alone)
 {
-    struct hostlist_set wanted = {0};
+    struct name_index wanted = {0};
     size_t testable = 0;
     int rv = 0;
 
@@ -200,10 +198,10 @@ static int group_fill(const struct cluster *cluster, struct role_table *table, s
         *alone = (long)i;
     }
     if (rv == 0 && testable > 0)
-        rv = hostlist_set_make(&group->wanted, &wanted);
+        rv = hostlist_index(&group->wanted, &wanted);
     if (rv == 0 && testable > 0)
         rv = partners_add(cluster, table, &wanted, testable == 1, &group->partners);
-    hostlist_set_clear(&wanted);
+    name_index_clear(&wanted);
     if (testable != 1 || group->partners.count > 0)
         *alone = -1;
     return rv;

@@ -117,17 +117,17 @@ int certify_idle(struct certify *certify, struct error *err)
     size_t most =
         cap_nodes(cap_base(&certify->cluster), certify->conf.idle_cap_percent, IDLE_NODES_LEAST);
     struct hostlist names = {0}, chosen = {0}, others = {0};
-    struct hostlist_set is_free = {0};
+    struct name_index is_free = {0};
     struct facts facts;
     int rv;
 
     if (facts_read(certify, &facts, err) != 0)
         return -1;
     rv = unwanted_find(certify, &names, err);
-    if (rv == 0 && hostlist_set_make(&names, &is_free) != 0)
+    if (rv == 0 && hostlist_index(&names, &is_free) != 0)
         rv = error_set(err, "out of memory for %zu nodes", names.count);
     for (size_t i = 0; rv == 0 && i < certify->count; i++)
-        facts.nodes[i].is_free = hostlist_set_contains(&is_free, certify->node_runs[i].name);
+        facts.nodes[i].is_free = name_index_has(&is_free, certify->node_runs[i].name);
     if (rv == 0)
         idle_choose(facts.nodes, certify->count, (double)time(NULL),
                     (double)certify->conf.certificate_valid_s, most);
@@ -140,7 +140,7 @@ int certify_idle(struct certify *certify, struct error *err)
     }
     if (rv == 0)
         certify_keep(certify, NULL, &others, &chosen);
-    hostlist_set_clear(&is_free);
+    name_index_clear(&is_free);
     hostlist_clear(&names);
     hostlist_clear(&chosen);
     hostlist_clear(&others);

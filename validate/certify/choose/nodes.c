@@ -185,11 +185,11 @@ static void left_note(struct certify *certify, struct left_node *left, size_t co
 /* Without names: all but what is somebody else's, which is told. */
 static int select_all(struct certify *certify, const struct hostlist *only, struct error *err)
 {
-    struct hostlist_set wanted = {0};
+    struct name_index wanted = {0};
     struct left_node *left = calloc(certify->cluster.node_count + 1, sizeof *left);
     size_t left_count = 0;
 
-    if (!left || (only && hostlist_set_make(only, &wanted) != 0)) {
+    if (!left || (only && hostlist_index(only, &wanted) != 0)) {
         free(left);
         return error_set(err, "out of memory for %zu nodes", certify->cluster.node_count);
     }
@@ -197,7 +197,7 @@ static int select_all(struct certify *certify, const struct hostlist *only, stru
         struct cluster_node *node = &certify->cluster.nodes[i];
         struct plan plan;
 
-        if (only && !hostlist_set_contains(&wanted, node->name))
+        if (only && !name_index_has(&wanted, node->name))
             continue;
         plan_node(node, certify->options.is_dry_run, false, &plan);
         if (plan.role != ROLE_LEAVE) {
@@ -209,7 +209,7 @@ static int select_all(struct certify *certify, const struct hostlist *only, stru
         }
     }
     left_note(certify, left, left_count);
-    hostlist_set_clear(&wanted);
+    name_index_clear(&wanted);
     free(left);
     return 0;
 }
@@ -225,15 +225,15 @@ static bool is_settling(const struct cluster_node *node)
 static long settling_find(const struct cluster *cluster, const struct hostlist *names,
                           struct hostlist *settling, struct error *err)
 {
-    struct hostlist_set wanted = {0};
-    int rv = names ? hostlist_set_make(names, &wanted) : 0;
+    struct name_index wanted = {0};
+    int rv = names ? hostlist_index(names, &wanted) : 0;
 
     *settling = (struct hostlist){0};
     for (size_t i = 0; rv == 0 && i < cluster->node_count; i++)
         if (is_settling(&cluster->nodes[i]) &&
-            (!names || hostlist_set_contains(&wanted, cluster->nodes[i].name)))
+            (!names || name_index_has(&wanted, cluster->nodes[i].name)))
             rv = hostlist_append(settling, cluster->nodes[i].name);
-    hostlist_set_clear(&wanted);
+    name_index_clear(&wanted);
     return rv == 0 ? (long)settling->count
                    : error_set(err, "out of memory for %zu nodes", cluster->node_count);
 }

@@ -45,16 +45,16 @@ static void run_describe(const struct cluster_run *run, const char *what, char *
 /* Those that were named stay, to be told; the others are none of this run's. */
 static void nodes_leave(struct certify *certify, const struct cluster_run *run)
 {
-    struct hostlist_set held;
+    struct name_index held;
     size_t kept = 0;
     char text[200];
 
-    if (hostlist_set_make(&run->nodes, &held) != 0)
+    if (hostlist_index(&run->nodes, &held) != 0)
         return;
     run_describe(run, "it", text, sizeof text);
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run node_run = certify->node_runs[i];
-        bool is_held = hostlist_set_contains(&held, node_run.name);
+        bool is_held = name_index_has(&held, node_run.name);
 
         if (is_held) {
             node_run.plan.role = ROLE_LEAVE;
@@ -64,21 +64,21 @@ static void nodes_leave(struct certify *certify, const struct cluster_run *run)
             certify->node_runs[kept++] = node_run;
     }
     certify->count = kept;
-    hostlist_set_clear(&held);
+    name_index_clear(&held);
 }
 
 /* Adds to the list those of the others that it has not. */
 static void names_join(struct hostlist *names, const struct hostlist *others)
 {
-    struct hostlist_set known;
+    struct name_index known;
 
-    if (hostlist_set_make(names, &known) != 0)
+    if (hostlist_index(names, &known) != 0)
         return;
     /* the set is of what was there before: others has each name once */
     for (size_t i = 0, count = others->count; i < count; i++)
-        if (!hostlist_set_contains(&known, others->names[i]))
+        if (!name_index_has(&known, others->names[i]))
             hostlist_append(names, others->names[i]);
-    hostlist_set_clear(&known);
+    name_index_clear(&known);
 }
 
 /* Says who holds those of the run's nodes that this one could have had. */
@@ -87,14 +87,14 @@ static void run_note(struct certify *certify, const struct cluster_run *run)
     struct hostlist named = {0}, shared = {0};
     bool has_names =
         certify->options.nodes && hostlist_expand(certify->options.nodes, &named, NULL) == 0;
-    struct hostlist_set wanted;
+    struct name_index wanted;
     char *folded = NULL, text[400];
 
-    if (hostlist_set_make(&named, &wanted) == 0) {
+    if (hostlist_index(&named, &wanted) == 0) {
         for (size_t i = 0; i < run->nodes.count; i++)
-            if (!has_names || hostlist_set_contains(&wanted, run->nodes.names[i]))
+            if (!has_names || name_index_has(&wanted, run->nodes.names[i]))
                 hostlist_append(&shared, run->nodes.names[i]);
-        hostlist_set_clear(&wanted);
+        name_index_clear(&wanted);
     }
     if (shared.count > 0)
         folded = hostlist_fold(&shared);
@@ -139,17 +139,17 @@ static enum standing standing_of(const struct certify *certify, const struct hos
     enum standing standing = STANDING_FREE;
     struct cluster_run *runs = NULL;
     int count = certify->operations->runs(certify->battery.uid, &runs, err);
-    struct hostlist_set ours;
+    struct name_index ours;
 
     if (count < 0)
         return STANDING_UNSETTLED;
-    if (hostlist_set_make(names, &ours) != 0) {
+    if (hostlist_index(names, &ours) != 0) {
         error_set(err, "out of memory for %zu nodes", names->count);
         standing = STANDING_UNSETTLED;
     }
     for (int i = 0; i < count && standing == STANDING_FREE; i++)
         for (size_t k = 0; k < runs[i].nodes.count && !is_own(certify, &runs[i]); k++)
-            if (hostlist_set_contains(&ours, runs[i].nodes.names[k])) {
+            if (name_index_has(&ours, runs[i].nodes.names[k])) {
                 char text[200];
 
                 run_describe(&runs[i], runs[i].nodes.names[k], text, sizeof text);
@@ -157,7 +157,7 @@ static enum standing standing_of(const struct certify *certify, const struct hos
                 standing = runs[i].has_job ? STANDING_TAKEN : STANDING_UNSETTLED;
                 break;
             }
-    hostlist_set_clear(&ours);
+    name_index_clear(&ours);
     cluster_runs_free(runs, count);
     return standing;
 }

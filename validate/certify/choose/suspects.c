@@ -266,15 +266,15 @@ static int leaf_of(const struct certify *certify, const char *name)
 /* One partner on each leaf switch that has a suspect, as the path between leaves may be what is at
  * fault. */
 static void leaf_partners_find(const struct certify *certify, const struct hostlist *readers,
-                               const struct hostlist *suspects,
-                               const struct hostlist_set *is_suspect, struct hostlist *partners)
+                               const struct hostlist *suspects, const struct name_index *is_suspect,
+                               struct hostlist *partners)
 {
     const char **first = calloc(certify->cluster.leaf_count + 1, sizeof *first); /* of each leaf */
 
     for (size_t i = 0; first && i < readers->count; i++) {
         int leaf = leaf_of(certify, readers->names[i]);
 
-        if (leaf >= 0 && !first[leaf] && !hostlist_set_contains(is_suspect, readers->names[i]))
+        if (leaf >= 0 && !first[leaf] && !name_index_has(is_suspect, readers->names[i]))
             first[leaf] = readers->names[i];
     }
     for (size_t k = 0; first && k < suspects->count; k++) {
@@ -293,9 +293,9 @@ static void leaf_partners_find(const struct certify *certify, const struct hostl
 static void partners_find(const struct certify *certify, const struct hostlist *readers,
                           const struct hostlist *suspects, struct hostlist *partners)
 {
-    struct hostlist_set is_suspect = {0};
+    struct name_index is_suspect = {0};
 
-    if (hostlist_set_make(suspects, &is_suspect) != 0)
+    if (hostlist_index(suspects, &is_suspect) != 0)
         return;
     leaf_partners_find(certify, readers, suspects, &is_suspect, partners);
     for (int is_any = 0; is_any < 2; is_any++)
@@ -303,11 +303,11 @@ static void partners_find(const struct certify *certify, const struct hostlist *
              i++) {
             const char *name = readers->names[i];
 
-            if ((is_any || is_holder(certify, name)) && !hostlist_set_contains(&is_suspect, name) &&
+            if ((is_any || is_holder(certify, name)) && !name_index_has(&is_suspect, name) &&
                 !hostlist_contains(partners, name))
                 hostlist_append(partners, name);
         }
-    hostlist_set_clear(&is_suspect);
+    name_index_clear(&is_suspect);
 }
 
 /* Those of the partition that the run is to be in: partners of another one could outvote the nodes
@@ -315,28 +315,28 @@ static void partners_find(const struct certify *certify, const struct hostlist *
 static void beside_find(const struct cluster_partition *partition, const struct hostlist *others,
                         struct hostlist *beside)
 {
-    struct hostlist_set members = {0};
+    struct name_index members = {0};
 
-    if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
+    if (partition && hostlist_index(&partition->nodes, &members) != 0)
         return;
     for (size_t i = 0; i < others->count; i++)
-        if (!partition || hostlist_set_contains(&members, others->names[i]))
+        if (!partition || name_index_has(&members, others->names[i]))
             hostlist_append(beside, others->names[i]);
-    hostlist_set_clear(&members);
+    name_index_clear(&members);
 }
 
 void certify_keep(struct certify *certify, const struct cluster_partition *partition,
                   const struct hostlist *others, const struct hostlist *wanted)
 {
     struct hostlist tested = {0}, partners = {0}, beside = {0};
-    struct hostlist_set is_wanted = {0}, is_partner = {0};
+    struct name_index is_wanted = {0}, is_partner = {0};
     size_t kept = 0;
 
-    if (hostlist_set_make(wanted, &is_wanted) != 0)
+    if (hostlist_index(wanted, &is_wanted) != 0)
         certify_note(certify, "out of memory for %zu nodes", wanted->count);
     for (size_t i = 0; i < certify->count; i++)
         if (role_is_testable(certify->node_runs[i].plan.role) &&
-            hostlist_set_contains(&is_wanted, certify->node_runs[i].name))
+            name_index_has(&is_wanted, certify->node_runs[i].name))
             hostlist_append(&tested, certify->node_runs[i].name);
     if (tested.count > 0) {
         if (!partition)
@@ -345,17 +345,17 @@ void certify_keep(struct certify *certify, const struct cluster_partition *parti
         beside_find(partition, others, &beside);
         partners_find(certify, &beside, &tested, &partners);
     }
-    (void)hostlist_set_make(&partners, &is_partner); /* without memory there are none */
+    (void)hostlist_index(&partners, &is_partner); /* without memory there are none */
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run node_run = certify->node_runs[i];
 
-        node_run.is_partner = hostlist_set_contains(&is_partner, node_run.name);
-        if (node_run.is_partner || hostlist_set_contains(&is_wanted, node_run.name))
+        node_run.is_partner = name_index_has(&is_partner, node_run.name);
+        if (node_run.is_partner || name_index_has(&is_wanted, node_run.name))
             certify->node_runs[kept++] = node_run;
     }
     certify->count = kept;
-    hostlist_set_clear(&is_partner);
-    hostlist_set_clear(&is_wanted);
+    name_index_clear(&is_partner);
+    name_index_clear(&is_wanted);
     hostlist_clear(&tested);
     hostlist_clear(&partners);
     hostlist_clear(&beside);

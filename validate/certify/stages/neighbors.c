@@ -37,16 +37,16 @@ static void silence_note(struct certify *certify, const struct hostlist *names,
                          const struct hostlist *listeners, size_t first)
 {
     struct hostlist told = {0}, silent = {0};
-    struct hostlist_set tellers = {0}, able = {0};
+    struct name_index tellers = {0}, able = {0};
     char *folded = NULL;
 
     for (size_t i = first; i < certify->records.count; i++)
         if (is_of(&certify->records.items[i], METRIC_NEIGHBORS))
             hostlist_append(&told, certify->records.items[i].node);
-    if (hostlist_set_make(&told, &tellers) == 0 && hostlist_set_make(listeners, &able) == 0)
+    if (hostlist_index(&told, &tellers) == 0 && hostlist_index(listeners, &able) == 0)
         for (size_t i = 0; i < names->count; i++)
-            if (hostlist_set_contains(&able, names->names[i]) &&
-                !hostlist_set_contains(&tellers, names->names[i]))
+            if (name_index_has(&able, names->names[i]) &&
+                !name_index_has(&tellers, names->names[i]))
                 hostlist_append(&silent, names->names[i]);
     if (silent.count > 0)
         folded = hostlist_fold(&silent);
@@ -54,8 +54,8 @@ static void silence_note(struct certify *certify, const struct hostlist *names,
         certify_note(certify, "LLDP: cables of %s not checked: no answer of lldpd%s%s", folded,
                      *certify->complaint.text ? ": " : "", certify->complaint.text);
     free(folded);
-    hostlist_set_clear(&tellers);
-    hostlist_set_clear(&able);
+    name_index_clear(&tellers);
+    name_index_clear(&able);
     hostlist_clear(&told);
     hostlist_clear(&silent);
 }

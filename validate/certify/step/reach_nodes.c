@@ -54,8 +54,8 @@ static enum stage stage_found(const struct node_run *node_run, enum stage stage)
 /* Reaches those nodes for which is_wanted() holds. Returns how many do not answer. */
 static size_t reach_all(struct certify *certify, enum stage stage,
                         bool (*is_wanted)(const struct node_run *node_run,
-                                          const struct hostlist_set *names),
-                        const struct hostlist_set *names)
+                                          const struct name_index *names),
+                        const struct name_index *names)
 {
     struct cluster_node **nodes = calloc(certify->count + 1, sizeof(*nodes));
     struct node_run **node_runs = calloc(certify->count + 1, sizeof(*node_runs));
@@ -126,26 +126,26 @@ static size_t reach_all(struct certify *certify, enum stage stage,
     return silent;
 }
 
-static bool is_wanted_first(const struct node_run *node_run, const struct hostlist_set *names)
+static bool is_wanted_first(const struct node_run *node_run, const struct name_index *names)
 {
     (void)names;
     return node_run->plan.role != ROLE_LEAVE;
 }
 
-static bool is_wanted_again(const struct node_run *node_run, const struct hostlist_set *names)
+static bool is_wanted_again(const struct node_run *node_run, const struct name_index *names)
 {
-    return outcome_is_good(&node_run->outcome) && hostlist_set_contains(names, node_run->name);
+    return outcome_is_good(&node_run->outcome) && name_index_has(names, node_run->name);
 }
 
 size_t certify_reach_again(struct certify *certify, const struct hostlist *names, enum stage stage)
 {
-    struct hostlist_set set;
+    struct name_index set;
     size_t silent;
 
-    if (hostlist_set_make(names, &set) != 0)
+    if (hostlist_index(names, &set) != 0)
         return 0; /* nobody can be asked */
     silent = reach_all(certify, stage, is_wanted_again, &set);
-    hostlist_set_clear(&set);
+    name_index_clear(&set);
     return silent;
 }
 
@@ -158,7 +158,7 @@ void certify_reach_last(struct certify *certify)
     hostlist_clear(&names);
 }
 
-static bool is_cut_off(const struct node_run *node_run, const struct hostlist_set *names)
+static bool is_cut_off(const struct node_run *node_run, const struct name_index *names)
 {
     (void)names;
     return node_run->is_cut_off;

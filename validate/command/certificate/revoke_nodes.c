@@ -172,20 +172,20 @@ static size_t partition_query(struct revoking *revoking, struct target **targets
     struct target **idle = calloc(count + 1, sizeof(*idle)),
                   **full = calloc(count + 1, sizeof(*full));
     const struct cluster_partition *partition = NULL;
-    struct hostlist_set members = {0};
+    struct name_index members = {0};
     size_t idle_count = 0, full_count = 0, left = 0;
 
     for (size_t i = 0; names && i < count; i++)
         names[i] = targets[i]->name;
     if (names && idle && full)
         partition = plan_partition(&revoking->cluster, NULL, names, count);
-    if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
+    if (partition && hostlist_index(&partition->nodes, &members) != 0)
         partition = NULL;
     for (size_t i = 0; i < count; i++) {
         if (!partition)
             failure_print(revoking, targets[i],
                           "not in a partition that is up; run muster revoke on the node itself");
-        else if (!hostlist_set_contains(&members, targets[i]->name))
+        else if (!name_index_has(&members, targets[i]->name))
             targets[left++] = targets[i];
         else if (cluster_node(&revoking->cluster, targets[i]->name)->is_full)
             full[full_count++] = targets[i];
@@ -197,7 +197,7 @@ static size_t partition_query(struct revoking *revoking, struct target **targets
         if (full_count > 0) /* not by halves: they are not expected to start one */
             group_query(0, full_count, true, &(struct group){revoking, full, partition->name});
     }
-    hostlist_set_clear(&members);
+    name_index_clear(&members);
     free(names);
     free(idle);
     free(full);

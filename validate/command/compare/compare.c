@@ -30,8 +30,8 @@ struct compare {
     struct options options;
     struct conf conf;
     struct records records;
-    struct hostlist incomplete;   /* nodes that did not tell all */
-    struct hostlist_set left_out; /* the same */
+    struct hostlist incomplete; /* nodes that did not tell all */
+    struct name_index left_out; /* the same */
     struct cluster cluster;
     bool has_cluster, is_incomplete;
     unsigned by;
@@ -193,29 +193,28 @@ static int choose(struct compare *compare, const struct cluster_partition *parti
 {
     struct hostlist named = {0}, full = {0};
     int rv;
-    struct hostlist_set members = {0};
+    struct name_index members = {0};
 
     if (compare->options.nodes && hostlist_expand(compare->options.nodes, &named, err) != 0)
         return -1;
-    if (partition && hostlist_set_make(&partition->nodes, &members) != 0)
+    if (partition && hostlist_index(&partition->nodes, &members) != 0)
         return error_set(err, "no memory");
     for (size_t i = 0; !compare->options.nodes && i < compare->cluster.node_count; i++)
-        if (hostlist_set_contains(&members, compare->cluster.nodes[i].name))
+        if (name_index_has(&members, compare->cluster.nodes[i].name))
             hostlist_append(&named, compare->cluster.nodes[i].name);
     for (size_t i = 0; i < named.count; i++) {
         const struct cluster_node *node = cluster_node(&compare->cluster, named.names[i]);
 
-        if (is_fit(node) && hostlist_set_contains(&members, node->name)) {
+        if (is_fit(node) && name_index_has(&members, node->name)) {
             hostlist_append(node->is_full ? &full : chosen, node->name);
             continue;
         }
         compare->is_incomplete = true;
         fprintf(stderr, "muster compare: %s: %s%s\n", named.names[i], "not queried, it is ",
-                hostlist_set_contains(&members, node->name) ? node->state
-                                                            : "in another partition: -p");
+                name_index_has(&members, node->name) ? node->state : "in another partition: -p");
     }
     rv = leave_full(compare, &full, chosen->count > 0, err);
-    hostlist_set_clear(&members);
+    name_index_clear(&members);
     hostlist_clear(&named);
     hostlist_clear(&full);
     return rv;
@@ -420,7 +419,7 @@ static bool is_complete(const void *context, const char *node)
 {
     const struct compare *compare = context;
 
-    return !hostlist_set_contains(&compare->left_out, node);
+    return !name_index_has(&compare->left_out, node);
 }
 
 static int run(struct compare *compare)
@@ -441,8 +440,7 @@ static int run(struct compare *compare)
         return COMMAND_USAGE;
     }
     status = gather(compare);
-    if (status == COMMAND_PASS &&
-        hostlist_set_make(&compare->incomplete, &compare->left_out) != 0) {
+    if (status == COMMAND_PASS && hostlist_index(&compare->incomplete, &compare->left_out) != 0) {
         fputs("muster compare: no memory\n", stderr);
         status = COMMAND_UNKNOWN;
     }
@@ -524,7 +522,7 @@ int command_compare(int argc, char **argv)
     if (status == COMMAND_PASS)
         status = run(&compare);
     records_clear(&compare.records);
-    hostlist_set_clear(&compare.left_out);
+    name_index_clear(&compare.left_out);
     hostlist_clear(&compare.incomplete);
     cluster_clear(&compare.cluster);
     conf_clear(&compare.conf);

@@ -106,22 +106,21 @@ static void qualified_names(void)
 static void sets(void)
 {
     struct hostlist list, none = {0};
-    struct hostlist_set set;
+    struct name_index set;
 
     hostlist_expand("n[1-1000],n7,login", &list, NULL);
-    is_int(hostlist_set_make(&list, &set), 0, "a set of a list");
+    is_int(hostlist_index(&list, &set), 0, "a set of a list");
     is_int(set.count, 1001, "... has each name once");
     for (size_t i = 0; i < list.count; i++)
-        if (!hostlist_set_contains(&set, list.names[i]))
+        if (!name_index_has(&set, list.names[i]))
             ok(0, "... and %s", list.names[i]);
-    ok(!hostlist_set_contains(&set, "n1001") && !hostlist_set_contains(&set, ""),
-       "... and no other");
-    hostlist_set_clear(&set);
-    ok(!hostlist_set_contains(&set, "n1"), "a set that was cleared has none");
+    ok(!name_index_has(&set, "n1001") && !name_index_has(&set, ""), "... and no other");
+    name_index_clear(&set);
+    ok(!name_index_has(&set, "n1"), "a set that was cleared has none");
     hostlist_clear(&list);
-    is_int(hostlist_set_make(&none, &set), 0, "a set of nothing");
-    ok(!hostlist_set_contains(&set, "n1"), "... has nothing");
-    hostlist_set_clear(&set);
+    is_int(hostlist_index(&none, &set), 0, "a set of nothing");
+    ok(!name_index_has(&set, "n1"), "... has nothing");
+    name_index_clear(&set);
 }
 
 int main(void)
