@@ -60,6 +60,18 @@ int hostlist_index(const struct hostlist *list, struct name_index *index)
     return -1;
 }
 
+int hostlist_unite(struct hostlist *list, const struct hostlist *more)
+{
+    struct name_index known;
+    int rv = hostlist_index(list, &known);
+
+    for (size_t i = 0; rv == 0 && i < more->count; i++)
+        if (!name_index_has(&known, more->names[i]))
+            rv = hostlist_append(list, more->names[i]);
+    name_index_clear(&known);
+    return rv;
+}
+
 /* Expands text[0..length), which has no comma outside brackets, with prefix before it. */
 static int expand_item(const char *prefix, const char *text, size_t length, struct hostlist *list,
                        struct error *err)

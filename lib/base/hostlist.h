@@ -32,6 +32,8 @@ int hostlist_index(const struct hostlist *list, struct name_index *index);
 int hostlist_append(struct hostlist *list, const char *name);
 /* The same of each of them. */
 int hostlist_append_all(struct hostlist *list, const char *const *names, size_t count);
+/* The same of those of more that were not in the list before. */
+int hostlist_unite(struct hostlist *list, const struct hostlist *more);
 
 /* The short form of the list for people and for muster's own files and options: "n[1-4,7]",
  * "n[1-2].example.org,login"; numbers between one prefix and one suffix folded into ranges and

@@ -188,7 +188,6 @@ int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err)
 /* Those that are not among the names yet; a text of Slurm's has each name once. */
 static int names_add(const char *text, struct hostlist *names, struct error *err)
 {
-    struct name_index known;
     struct hostlist more;
     int rv = 0;
 
@@ -196,12 +195,8 @@ static int names_add(const char *text, struct hostlist *names, struct error *err
         return 0;
     if (hostlist_expand(text, &more, err) != 0)
         return -1;
-    if (hostlist_index(names, &known) != 0)
+    if (hostlist_unite(names, &more) != 0)
         rv = error_set(err, "out of memory for %zu nodes", more.count);
-    for (size_t i = 0; rv == 0 && i < more.count; i++)
-        if (!name_index_has(&known, more.names[i]) && hostlist_append(names, more.names[i]) != 0)
-            rv = error_set(err, "out of memory for %zu nodes", more.count);
-    name_index_clear(&known);
     hostlist_clear(&more);
     return rv;
 }

@@ -67,20 +67,6 @@ static void nodes_leave(struct certify *certify, const struct cluster_run *run)
     name_index_clear(&held);
 }
 
-/* Adds to the list those of the others that it has not. */
-static void names_join(struct hostlist *names, const struct hostlist *others)
-{
-    struct name_index known;
-
-    if (hostlist_index(names, &known) != 0)
-        return;
-    /* the set is of what was there before: others has each name once */
-    for (size_t i = 0, count = others->count; i < count; i++)
-        if (!name_index_has(&known, others->names[i]))
-            hostlist_append(names, others->names[i]);
-    name_index_clear(&known);
-}
-
 /* Says who holds those of the run's nodes that this one could have had. */
 static void run_note(struct certify *certify, const struct cluster_run *run)
 {
@@ -121,7 +107,7 @@ void certify_others(struct certify *certify, struct hostlist *busy)
             continue;
         run_note(certify, &runs[i]);
         nodes_leave(certify, &runs[i]);
-        names_join(busy, &runs[i].nodes);
+        hostlist_unite(busy, &runs[i].nodes);
     }
     cluster_runs_free(runs, count);
 }
