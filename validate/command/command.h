@@ -111,8 +111,4 @@ void command_node_close(struct node_view *node_view);
 /* The verdict's name, padded to the longest one ("unknown"), coloured if has_colour. */
 void command_print_verdict(FILE *stream, enum verdict verdict, bool has_colour);
 
-/* Prints text, rows that end in a newline of cells that end in a tab, as a table: every column as
- * wide as its widest cell, two spaces between, none at the end of a line. */
-void command_print_table(FILE *stream, const char *text);
-
 #endif

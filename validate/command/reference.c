@@ -65,34 +65,28 @@ static void print_record(const struct reference_line *line, const char *node, co
 static void add_row(struct table *table, const struct reference_line *line, bool applies,
                     const char *why)
 {
-    table_cell(table, VERDICT_NONE, "%u", line->line);
-    table_cell(table, VERDICT_NONE, "%s", line->metric);
-    table_cell(table, VERDICT_NONE, "%g %s", line->value, line->unit);
-    table_cell(table, VERDICT_NONE, "%s%s", reference_kind_name(line->kind),
-               applies && line->kind == REFERENCE_THRESHOLD && reference_is_measured(line->metric)
-                   ? ", warns"
-                   : "");
-    if (line->nodes_least == 0)
-        table_cell(table, VERDICT_NONE, "any");
-    else
-        table_cell(table, VERDICT_NONE, "%d%s", line->nodes_least,
-                   line->nodes_most > line->nodes_least ? "+" : "");
-    table_cell(table, VERDICT_NONE, "%s", why);
-    table_cell(table, VERDICT_NONE, "%s, %s%s%s", line->source, line->seen, *line->note ? "; " : "",
-               line->note);
+    char nodes[16] = "any";
+
+    if (line->nodes_least > 0)
+        snprintf(nodes, sizeof nodes, "%d%s", line->nodes_least,
+                 line->nodes_most > line->nodes_least ? "+" : "");
+    table_cells(table, "%u\t%s\t%g %s\t%s%s\t%s\t%s\t%s, %s%s%s", line->line, line->metric,
+                line->value, line->unit, reference_kind_name(line->kind),
+                applies && line->kind == REFERENCE_THRESHOLD && reference_is_measured(line->metric)
+                    ? ", warns"
+                    : "",
+                nodes, why, line->source, line->seen, *line->note ? "; " : "", line->note);
 }
 
 static void print_lines(const struct node_options *node_view, const struct reference *reference,
                         const struct records *facts, const char *node)
 {
-    static const char *const names[] = {"LINE",  "METRIC",     "VALUE", "KIND",
-                                        "NODES", "APPLIES BY", "SOURCE"};
     struct reference_hardware hardware = hints_hardware(facts, 0, node, fastest_rail(facts));
     struct table table = {0};
     size_t count = 0;
     char why[400];
 
-    table_heading(&table, names, sizeof names / sizeof *names);
+    table_heading(&table, "LINE\tMETRIC\tVALUE\tKIND\tNODES\tAPPLIES BY\tSOURCE");
     for (size_t i = 0; i < reference->count; i++) {
         bool applies = reference_applies(&reference->lines[i], &hardware, why, sizeof why);
 
@@ -104,17 +98,12 @@ static void print_lines(const struct node_options *node_view, const struct refer
         else if (!node_view->as_json)
             add_row(&table, &reference->lines[i], applies, why);
     }
-    if (!node_view->as_json) {
+    if (!node_view->as_json)
         printf("%s: %s, %d x %s, rails of %g Gb/s: %zu of %zu lines of %s apply\n", node,
                *hardware.cpu ? hardware.cpu : "processor not told", hardware.gpus,
                *hardware.gpu ? hardware.gpu : "GPU", hardware.nic_gbps, count, reference->count,
                *reference->file ? reference->file : "no table");
-        if (table.count > table.columns) {
-            putchar('\n');
-            table_print(&table, stdout, table_has_colour(stdout));
-        }
-    }
-    table_clear(&table);
+    table_end(&table, stdout, "\n");
 }
 
 static int run(const struct node_options *options, const struct node_view *node_view)

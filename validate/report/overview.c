@@ -65,11 +65,9 @@ static void what(struct table *table, const char *part, const char *message)
 
 static void nodes_print(FILE *stream, const struct survey *survey)
 {
-    static const char *const heading[] = {"NODE", "VERDICT", "LINKS", "PART AT FAULT",
-                                          "WHAT TO DO"};
     struct table table = {0};
 
-    table_heading(&table, heading, sizeof heading / sizeof *heading);
+    table_heading(&table, "NODE\tVERDICT\tLINKS\tPART AT FAULT\tWHAT TO DO");
     for (size_t i = 0; i < survey->node_count; i++) {
         const struct survey_node *node = &survey->nodes[i];
         double worst = NAN;
@@ -82,21 +80,16 @@ static void nodes_print(FILE *stream, const struct survey *survey)
         advice = catalog_fault(node->code)->advice;
         cell(&table, VERDICT_NONE, node->name);
         cell(&table, node->verdict, verdict_word(node));
-        if (isnan(worst))
-            cell(&table, VERDICT_NONE, "-");
-        else
-            table_cell(&table, VERDICT_NONE, "%s", speed(worst, text));
+        cell(&table, VERDICT_NONE, isnan(worst) ? "-" : speed(worst, text));
         if (node->verdict >= VERDICT_WARN)
             what(&table, node->part, node->message);
         else
             cell(&table, VERDICT_NONE, "-");
         cell(&table, VERDICT_NONE, *advice ? advice : "-");
     }
-    if (survey->node_count > 0) {
-        table_print(&table, stream, table_has_colour(stream));
+    table_end(&table, stream, "");
+    if (survey->node_count > 0)
         fputc('\n', stream);
-    }
-    table_clear(&table);
 }
 
 /* Verdicts that are no node's: an uplink, a path, the whole fabric, what many nodes have alike. */

@@ -26,13 +26,6 @@ void table_clean(char *text)
     *end = '\0';
 }
 
-void table_heading(struct table *table, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        table_cell(table, VERDICT_NONE, "%s", names[i]);
-    table->columns = count;
-}
-
 void table_cell(struct table *table, enum verdict colour, const char *format, ...)
 {
     char **cells = grow(table->cells, table->count, sizeof *cells);
@@ -53,6 +46,46 @@ void table_cell(struct table *table, enum verdict colour, const char *format, ..
         table->colours[table->count++] = colour;
     }
     va_end(values);
+}
+
+static void cells_add(struct table *table, char *text, const char *end)
+{
+    char *cell;
+
+    while ((cell = strsep(&text, end)))
+        table_cell(table, VERDICT_NONE, "%s", cell);
+}
+
+void table_heading(struct table *table, const char *names)
+{
+    char *copy = strdup(names);
+
+    cells_add(table, copy, "\t");
+    free(copy);
+    table->columns = 1;
+    for (; (names = strchr(names, '\t')); names++)
+        table->columns++;
+}
+
+/* Ends a cell of a format: what is put in has none. */
+static const char cell_end[] = "\x1f";
+
+void table_cells(struct table *table, const char *format, ...)
+{
+    char *marked = strdup(format), *text = NULL;
+    va_list values;
+
+    for (char *at = marked; at && (at = strchr(at, '\t'));)
+        *at = *cell_end;
+    va_start(values, format);
+    if (!marked || vasprintf(&text, marked, values) < 0) {
+        table->out_of_memory = true;
+        text = NULL;
+    }
+    va_end(values);
+    cells_add(table, text, cell_end);
+    free(text);
+    free(marked);
 }
 
 /* Characters, not bytes: a terminal shows one of UTF-8 in one place. */
@@ -93,7 +126,7 @@ bool table_has_colour(FILE *stream)
 
 void table_print(const struct table *table, FILE *stream, bool has_colour)
 {
-    int *widths = calloc(table->columns + 1, sizeof *widths);
+    int *widths = calloc(table->columns + 1, sizeof *widths), padding = 0;
 
     for (size_t i = 0; widths && i < table->count; i++) {
         int width = width_of(table->cells[i]), *widest = &widths[i % table->columns];
@@ -102,17 +135,19 @@ void table_print(const struct table *table, FILE *stream, bool has_colour)
     }
     for (size_t i = 0; i < table->count - table->count % table->columns; i++) {
         const char *cell = table->cells[i], *colour = table_colour(table->colours[i]);
-        bool is_last = (i + 1) % table->columns == 0;
 
-        if (has_colour && *colour)
-            fprintf(stream, "%s%s\033[0m", colour, cell);
-        else
-            fputs(cell, stream);
-        if (is_last)
+        if (*cell) {
+            bool is_plain = !has_colour || !*colour;
+
+            fprintf(stream, "%*s%s%s%s", padding, "", is_plain ? "" : colour, cell,
+                    is_plain ? "" : "\033[0m");
+            padding = 0;
+        }
+        padding += widths ? widths[i % table->columns] - width_of(cell) + 2 : 2;
+        if ((i + 1) % table->columns == 0) {
             fputc('\n', stream);
-        else
-            fprintf(stream, "%*s", widths ? widths[i % table->columns] - width_of(cell) + 2 : 2,
-                    "");
+            padding = 0;
+        }
     }
     free(widths);
 }
@@ -124,4 +159,13 @@ void table_clear(struct table *table)
     free(table->cells);
     free(table->colours);
     *table = (struct table){0};
+}
+
+void table_end(struct table *table, FILE *stream, const char *before)
+{
+    if (table->count > table->columns) {
+        fputs(before, stream);
+        table_print(table, stream, table_has_colour(stream));
+    }
+    table_clear(table);
 }

@@ -18,8 +18,8 @@ struct table {
     bool out_of_memory;
 };
 
-/* The first row: the names of `count` columns. */
-void table_heading(struct table *table, const char *const *names, size_t count);
+/* The first row: the names of the columns, with tabs between. */
+void table_heading(struct table *table, const char *names);
 
 /* Makes each control character of the text, with those of UTF-8 from U+0080 on, a question mark:
  * what records and files hold must not move a terminal's cursor. Never longer than it was. */
@@ -28,8 +28,13 @@ void table_clean(char *text);
 /* A row is `columns` cells added one after the other, cleaned. VERDICT_NONE: no colour. */
 void table_cell(struct table *table, enum verdict colour, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Adds several without colour, where the format has tabs between them. */
+void table_cells(struct table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void table_print(const struct table *table, FILE *stream, bool has_colour);
 void table_clear(struct table *table);
+/* Prints it, and before in front of it, where it has a row besides the heading, and clears it. */
+void table_end(struct table *table, FILE *stream, const char *before);
 
 /* The escape sequence of a verdict's colour, "" for none. */
 const char *table_colour(enum verdict verdict);

@@ -9,20 +9,23 @@
 
 #include "lib/base/record.h"
 #include "validate/command/command.h"
+#include "validate/report/table.h"
 
-static void print_share(double share, FILE *stream)
+static void add_share(struct table *table, double share)
 {
     if (isnan(share))
-        fputs("-\t", stream);
+        table_cells(table, "-");
     else
-        fprintf(stream, "%.0f %%\t", 100 * share);
+        table_cells(table, "%.0f %%", 100 * share);
 }
 
 /* How many of the node's ranks are in which state: "R", or "3R 1T" when they differ. */
-static void print_states(const struct watch *watch, const struct watch_sample *sample, FILE *stream)
+static void add_states(struct table *table, const struct watch *watch,
+                       const struct watch_sample *sample)
 {
     static const char states[] = "RSDTtZX";
-    size_t kinds = 0, counts[sizeof states] = {0};
+    size_t kinds = 0, counts[sizeof states] = {0}, length = 0;
+    char text[160] = "-", number[24] = "";
 
     for (size_t k = 0; k < sample->rank_count; k++) {
         const char *at = strchr(states, sample->ranks[k].state);
@@ -30,25 +33,26 @@ static void print_states(const struct watch *watch, const struct watch_sample *s
         if (at && sample->ranks[k].step == watch->step)
             kinds += counts[at - states]++ == 0;
     }
-    for (size_t i = 0, printed = 0; i < sizeof states; i++)
-        if (counts[i] > 0) {
-            fprintf(stream, "%s", printed++ ? " " : "");
-            if (kinds > 1)
-                fprintf(stream, "%zu", counts[i]);
-            fputc(states[i], stream);
-        }
-    fputs(kinds ? "\t" : "-\t", stream);
+    for (size_t i = 0; i < sizeof states; i++) {
+        if (counts[i] == 0)
+            continue;
+        if (kinds > 1)
+            snprintf(number, sizeof number, "%zu", counts[i]);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s%c",
+                                   length > 0 ? " " : "", number, states[i]);
+    }
+    table_cells(table, "%s", text);
 }
 
-static void print_node(const struct watch *watch, const struct watch_node *node, FILE *stream)
+static void add_node(struct table *table, const struct watch *watch, const struct watch_node *node)
 {
     const struct watch_sample *sample = watch_newest(node);
     double cpu = 0, queued = 0;
-    size_t ranks = 0;
+    size_t ranks = 0, length = 0;
+    char rails[4096] = "";
 
-    fprintf(stream, "%s\t", node->name);
     if (!sample) {
-        fputs("no sample yet\n", stream);
+        table_cells(table, "%s\tno sample yet\t\t\t\t", node->name);
         return;
     }
     for (size_t k = 0; k < sample->rank_count; k++) {
@@ -58,37 +62,31 @@ static void print_node(const struct watch *watch, const struct watch_node *node,
         cpu += watch_cpu_share(node, &sample->ranks[k]);
         queued += watch_queued_share(node, &sample->ranks[k]);
     }
-    fprintf(stream, "%zu\t", ranks);
-    print_states(watch, sample, stream);
-    print_share(ranks ? cpu / (double)ranks : NAN, stream);
-    print_share(ranks ? queued / (double)ranks : NAN, stream);
-    for (size_t i = 0; i < sample->rail_count; i++) {
+    for (size_t i = 0; i < sample->rail_count && length < sizeof rails; i++) {
         double mbps = watch_rail_mbps(node, &sample->rails[i]);
+        char text[32] = "-";
 
-        fprintf(stream, "%s%s ", i > 0 ? "  " : "", sample->rails[i].name);
-        if (isnan(mbps))
-            fputc('-', stream);
-        else
-            fprintf(stream, "%.*f", mbps < 10 ? 1 : 0, mbps);
+        if (!isnan(mbps))
+            snprintf(text, sizeof text, "%.*f", mbps < 10 ? 1 : 0, mbps);
+        length += (size_t)snprintf(rails + length, sizeof rails - length, "%s%s %s",
+                                   i > 0 ? "  " : "", sample->rails[i].name, text);
     }
-    fputc('\n', stream);
+    table_cells(table, "%s\t%zu", node->name, ranks);
+    add_states(table, watch, sample);
+    add_share(table, ranks ? cpu / (double)ranks : NAN);
+    add_share(table, ranks ? queued / (double)ranks : NAN);
+    table_cells(table, "%s", rails);
 }
 
 void watch_print_table(const struct watch *watch, const struct watch_verdict *verdict,
                        bool has_colour, FILE *stream)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *cells = open_memstream(&text, &size);
+    struct table table = {0};
 
-    if (!cells)
-        return;
-    fputs("NODE\tRANKS\tSTATE\tCPU\tQUEUED\tRAILS (Mb/s)\n", cells);
+    table_heading(&table, "NODE\tRANKS\tSTATE\tCPU\tQUEUED\tRAILS (Mb/s)");
     for (size_t i = 0; i < watch->node_count; i++)
-        print_node(watch, &watch->nodes[i], cells);
-    if (fclose(cells) == 0)
-        command_print_table(stream, text);
-    free(text);
+        add_node(&table, watch, &watch->nodes[i]);
+    table_end(&table, stream, "");
     for (size_t i = 0; verdict->count > 1 && i < verdict->count; i++) {
         const struct watch_finding *finding = &verdict->findings[i];
 

@@ -63,14 +63,13 @@ static void certificates_print(const struct certify *certify, FILE *stream)
 
 void certify_report(struct certify *certify, FILE *stream)
 {
-    const char *heading[COLUMNS] = {"NODE", "VERDICT", [COLUMNS - 1] = "PART AT FAULT"};
-    struct table table = {0};
+    struct table table = {.columns = COLUMNS};
     size_t counts[VERDICT_FAIL + 1] = {0}, suspects = 0;
-    bool has_colour = table_has_colour(stream);
 
+    table_cells(&table, "NODE\tVERDICT");
     for (int stage = STAGE_CHECK; stage < STAGE_COUNT; stage++)
-        heading[2 + stage - STAGE_CHECK] = stage_heading((enum stage)stage);
-    table_heading(&table, heading, COLUMNS);
+        table_cells(&table, "%s", stage_heading((enum stage)stage));
+    table_cells(&table, "PART AT FAULT");
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
         enum verdict verdict = outcome_conclude(&node_run->outcome);
@@ -85,10 +84,7 @@ void certify_report(struct certify *certify, FILE *stream)
     }
     for (size_t i = 0; i < certify->headlines.count; i++)
         fprintf(stream, "%s%s\n", i == 0 ? "\n" : "", certify->headlines.names[i]);
-    if (certify->count > 0) {
-        fputc('\n', stream);
-        table_print(&table, stream, has_colour);
-    }
+    table_end(&table, stream, "\n");
     fputc('\n', stream);
     for (size_t i = 0; i < certify->notes.count; i++)
         fprintf(stream, "%s\n", certify->notes.names[i]);
@@ -113,5 +109,4 @@ void certify_report(struct certify *certify, FILE *stream)
     if (suspects > 0)
         fprintf(stream, ", %zu suspect", suspects);
     fprintf(stream, ", %.1f s, run %s\n", clock_s() - certify->begin, certify->run);
-    table_clear(&table);
 }

@@ -45,10 +45,9 @@ static void add_row(struct table *table, const struct comparison *comparison, si
     deviation_excerpt(deviation->value, against, CELL, value);
     deviation_excerpt(against, deviation->value, CELL, beside);
     table_cell(table, deviation->verdict, "%s", verdict_name(deviation->verdict));
-    table_cell(table, VERDICT_NONE, "%s", deviation->node && folded ? folded : "-");
-    table_cell(table, VERDICT_NONE, "%s", *deviation->part ? deviation->part : "-");
-    table_cell(table, VERDICT_NONE, "%s", deviation->name);
-    table_cell(table, VERDICT_NONE, "%s", deviation->expected ? value : "-");
+    table_cells(table, "%s\t%s\t%s\t%s", deviation->node && folded ? folded : "-",
+                *deviation->part ? deviation->part : "-", deviation->name,
+                deviation->expected ? value : "-");
     if (deviation->golden_line)
         table_cell(table, VERDICT_NONE, "%s (%s:%u)", beside, comparison->golden.file,
                    deviation->golden_line);
@@ -83,21 +82,16 @@ void show_groups(const struct comparison *comparison)
 
 void show_differences(const struct comparison *comparison)
 {
-    static const char *const names[] = {"VERDICT", "NODES",    "PART",          "FACT",
-                                        "FOUND",   "EXPECTED", "WHY IT MATTERS"};
     struct table table = {0};
     bool *is_said = calloc(comparison->count + 1, sizeof *is_said);
 
-    table_heading(&table, names, sizeof names / sizeof *names);
+    table_heading(&table, "VERDICT\tNODES\tPART\tFACT\tFOUND\tEXPECTED\tWHY IT MATTERS");
     for (size_t i = 0; is_said && i < comparison->count; i++)
         if (!is_said[i])
             add_row(&table, comparison, i, is_said);
-    putchar('\n');
-    if (comparison->count > 0)
-        table_print(&table, stdout, table_has_colour(stdout));
-    else
-        puts("no differences");
-    table_clear(&table);
+    table_end(&table, stdout, "\n");
+    if (comparison->count == 0)
+        puts("\nno differences");
     free(is_said);
 }
 
@@ -116,12 +110,11 @@ static int by_value(const void *left, const void *right)
 
 void show_values(const struct comparison *comparison)
 {
-    static const char *const names[] = {"PART", "FACT", "NODES", "VALUE"};
     const struct fact_table *facts = &comparison->table;
     struct table table = {0};
     struct reporter *reporters = malloc((facts->node_count + 1) * sizeof *reporters);
 
-    table_heading(&table, names, sizeof names / sizeof *names);
+    table_heading(&table, "PART\tFACT\tNODES\tVALUE");
     for (size_t key = 0; reporters && key < facts->key_count; key++) {
         size_t begin = facts->begins[key], count = facts->begins[key + 1] - begin;
 
@@ -137,18 +130,14 @@ void show_values(const struct comparison *comparison)
             for (; i < count && reporters[i].value == value; i++)
                 hostlist_append(&nodes, facts->nodes[reporters[i].node]);
             folded = hostlist_fold(&nodes);
-            table_cell(&table, VERDICT_NONE, "%s",
-                       *facts->keys[key].part ? facts->keys[key].part : "-");
-            table_cell(&table, VERDICT_NONE, "%s", facts->keys[key].name);
-            table_cell(&table, VERDICT_NONE, "%s", folded ? folded : "?");
-            table_cell(&table, VERDICT_NONE, "%s", facts->values[value]);
+            table_cells(&table, "%s\t%s\t%s\t%s",
+                        *facts->keys[key].part ? facts->keys[key].part : "-", facts->keys[key].name,
+                        folded ? folded : "?", facts->values[value]);
             free(folded);
             hostlist_clear(&nodes);
         }
     }
-    putchar('\n');
-    table_print(&table, stdout, table_has_colour(stdout));
-    table_clear(&table);
+    table_end(&table, stdout, "\n");
     free(reporters);
 }
 

@@ -24,34 +24,25 @@ static void print_record(const struct campaign *campaign)
 
 static void add_heading(struct table *table)
 {
-    static const char *const names[] = {"CAMPAIGN", "CLUSTER", "LEVEL",     "BEGAN",
-                                        "LAST RUN", "RUNS",    "CERTIFIED", "FAILED",
-                                        "UNKNOWN",  "LEFT",    "OF"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        table_cell(table, VERDICT_NONE, "%s", names[i]);
-        table->columns++;
-    }
+    table_heading(table, "CAMPAIGN\tCLUSTER\tLEVEL\tBEGAN\tLAST RUN\tRUNS\tCERTIFIED\tFAILED"
+                         "\tUNKNOWN\tLEFT\tOF");
 }
 
 static void add_row(const struct campaign *campaign, struct table *table)
 {
     const size_t *counts = campaign->counts;
-    char text[32];
+    char begin[32], last[32];
 
-    table_cell(table, VERDICT_NONE, "%s", campaign->name);
-    table_cell(table, VERDICT_NONE, "%s", *campaign->cluster ? campaign->cluster : "-");
-    table_cell(table, VERDICT_NONE, "%s", campaign->level);
-    table_cell(table, VERDICT_NONE, "%s", history_time(campaign->begin, text));
-    table_cell(table, VERDICT_NONE, "%s", history_time(campaign->last, text));
-    table_cell(table, VERDICT_NONE, "%d", campaign->runs);
+    table_cells(table, "%s\t%s\t%s\t%s\t%s\t%d", campaign->name,
+                *campaign->cluster ? campaign->cluster : "-", campaign->level,
+                history_time(campaign->begin, begin), history_time(campaign->last, last),
+                campaign->runs);
     table_cell(table, VERDICT_PASS, "%zu", counts[CAMPAIGN_CERTIFIED]);
     table_cell(table, counts[CAMPAIGN_FAILED] ? VERDICT_FAIL : VERDICT_NONE, "%zu",
                counts[CAMPAIGN_FAILED]);
     table_cell(table, counts[CAMPAIGN_UNKNOWN] ? VERDICT_UNKNOWN : VERDICT_NONE, "%zu",
                counts[CAMPAIGN_UNKNOWN]);
-    table_cell(table, VERDICT_NONE, "%zu", counts[CAMPAIGN_LEFT]);
-    table_cell(table, VERDICT_NONE, "%zu", campaign->wanted);
+    table_cells(table, "%zu\t%zu", counts[CAMPAIGN_LEFT], campaign->wanted);
 }
 
 /* "failed: n[3,7]". */
@@ -85,9 +76,8 @@ static void print_one(const struct campaign *campaign)
 
     add_heading(&table);
     add_row(campaign, &table);
-    table_print(&table, stdout, table_has_colour(stdout));
+    table_end(&table, stdout, "");
     print_all_nodes(campaign);
-    table_clear(&table);
 }
 
 int history_campaigns(const char *path, const char *name, bool as_json)
@@ -120,10 +110,8 @@ int history_campaigns(const char *path, const char *name, bool as_json)
     else if (found == 0)
         fprintf(stderr, "muster history: no campaign%s%s in %s\n", name ? " " : "",
                 name ? name : "", path);
-    if (found > 0 && !as_json && !name)
-        table_print(&table, stdout, table_has_colour(stdout));
+    table_end(&table, stdout, "");
     hostlist_clear(&names);
     hostlist_clear(&clusters);
-    table_clear(&table);
     return rv < 0 ? COMMAND_UNKNOWN : COMMAND_PASS;
 }

@@ -47,15 +47,6 @@ static int text_set(char **field, const char *text)
     return 0;
 }
 
-static void end_table(struct table *table)
-{
-    if (table->count > table->columns) {
-        putchar('\n');
-        table_print(table, stdout, table_has_colour(stdout));
-    }
-    table_clear(table);
-}
-
 static void report(const struct diff *diff, const char *test, const char *node,
                    enum verdict verdict, const char *message)
 {
@@ -102,14 +93,12 @@ static void take_node(const struct history_node *node, void *context)
 
 static int diff_verdicts(struct diff *diff, struct error *err)
 {
-    static const char *const names[] = {"NODE", "BEFORE", "AFTER", "WHY"};
-
     if (history_nodes_of_runs(diff->path, diff->then.run, diff->now.run, diff->node, take_node,
                               diff, err) < 0)
         return -1;
     if (diff->is_out_of_memory)
         return error_set(err, "no memory for the nodes");
-    table_heading(&diff->table, names, 4);
+    table_heading(&diff->table, "NODE\tBEFORE\tAFTER\tWHY");
     for (size_t i = 0; i < diff->node_count; i++) {
         const struct node_then *node = &diff->nodes[i];
         const char *was = word(node->then, node->was_suspect);
@@ -130,7 +119,7 @@ static int diff_verdicts(struct diff *diff, struct error *err)
         table_cell(&diff->table, node->now, "%s", is);
         table_cell(&diff->table, VERDICT_NONE, "%s", *node->message ? node->message : "-");
     }
-    end_table(&diff->table);
+    table_end(&diff->table, stdout, "\n");
     return 0;
 }
 
@@ -171,22 +160,18 @@ static void diff_figure(const struct series *series, void *context)
         record_write(stdout, &record);
         return;
     }
-    table_cell(&diff->table, VERDICT_NONE, "%s", *series->node ? series->node : "-");
-    table_cell(&diff->table, VERDICT_NONE, "%s", series->part);
-    table_cell(&diff->table, VERDICT_NONE, "%s", series->metric);
-    table_cell(&diff->table, VERDICT_NONE, "%.4g", then->value);
-    table_cell(&diff->table, VERDICT_NONE, "%.4g %s", now->value, series->unit);
+    table_cells(&diff->table, "%s\t%s\t%s\t%.4g\t%.4g %s", *series->node ? series->node : "-",
+                series->part, series->metric, then->value, now->value, series->unit);
     table_cell(&diff->table, is_worse ? VERDICT_WARN : VERDICT_PASS, "%+.0f %%", 100 * change);
 }
 
 static int diff_figures(struct diff *diff, struct error *err)
 {
-    static const char *const names[] = {"NODE", "PART", "FIGURE", "BEFORE", "AFTER", "CHANGE"};
     int result;
 
-    table_heading(&diff->table, names, 6);
+    table_heading(&diff->table, "NODE\tPART\tFIGURE\tBEFORE\tAFTER\tCHANGE");
     result = series_each(diff->path, diff->node, NULL, INT_MAX, diff_figure, diff, err);
-    end_table(&diff->table);
+    table_end(&diff->table, stdout, "\n");
     return result;
 }
 
@@ -204,10 +189,8 @@ static void report_fact(struct diff *diff)
         for (size_t i = 0; text && i < diff->folded.count; i++)
             report(diff, "host.config", diff->folded.names[i], VERDICT_NONE, text);
     } else if (diff->folded.count > 0) {
-        table_cell(&diff->table, VERDICT_NONE, "%s", nodes ? nodes : "?");
-        table_cell(&diff->table, VERDICT_NONE, "%s", diff->fact);
-        table_cell(&diff->table, VERDICT_NONE, "%s", diff->before);
-        table_cell(&diff->table, VERDICT_NONE, "%s", diff->after);
+        table_cells(&diff->table, "%s\t%s\t%s\t%s", nodes ? nodes : "?", diff->fact, diff->before,
+                    diff->after);
     }
     free(nodes);
     free(text);
@@ -237,16 +220,15 @@ static void take_change(const struct history_change *change, void *context)
 
 static int diff_facts(struct diff *diff, struct error *err)
 {
-    static const char *const names[] = {"NODES", "FACT", "BEFORE", "AFTER"};
     int result;
 
-    table_heading(&diff->table, names, 4);
+    table_heading(&diff->table, "NODES\tFACT\tBEFORE\tAFTER");
     result = history_changes(diff->path, diff->node, diff->then.time, diff->now.time, take_change,
                              diff, err);
     if (!diff->is_out_of_memory)
         report_fact(diff);
     hostlist_clear(&diff->folded);
-    end_table(&diff->table);
+    table_end(&diff->table, stdout, "\n");
     if (diff->is_out_of_memory)
         result = error_set(err, "no memory for the facts");
     return result;

@@ -43,8 +43,7 @@ static void add_row(const struct history_node *node, void *context)
         print_record(node);
         return;
     }
-    table_cell(table, VERDICT_NONE, "%s", node->node);
-    table_cell(table, VERDICT_NONE, "%s", history_time(node->time, text));
+    table_cells(table, "%s\t%s", node->node, history_time(node->time, text));
     table_cell(table, node->verdict, "%s", history_word(node->verdict, node->is_suspect));
     if (!listing->is_one_node)
         table_cell(table, VERDICT_NONE, "%s",
@@ -54,27 +53,11 @@ static void add_row(const struct history_node *node, void *context)
         table_cell(table, VERDICT_NONE, "-");
     else
         table_cell(table, VERDICT_NONE, "%.0f Mb/s", node->rail_mbps);
-    table_cell(table, VERDICT_NONE, "%s", *node->certified_until ? node->certified_until : "-");
-    table_cell(table, VERDICT_NONE, "%s", node->run);
+    table_cells(table, "%s\t%s", *node->certified_until ? node->certified_until : "-", node->run);
     if (*node->part && strncmp(node->message, node->part, strlen(node->part)) != 0)
         table_cell(table, VERDICT_NONE, "%s: %s", node->part, node->message);
     else
         table_cell(table, VERDICT_NONE, "%s", *node->message ? node->message : "-");
-}
-
-static void add_heading(struct listing *listing)
-{
-    static const char *const names[] = {"NODE",         "LAST",  "VERDICT",           "SINCE",
-                                        "LEVEL",        "LINKS", "CERTIFICATE UNTIL", "RUN",
-                                        "PART AT FAULT"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (listing->is_one_node && strcmp(names[i], "SINCE") == 0)
-            continue;
-        table_cell(&listing->table, VERDICT_NONE, "%s",
-                   listing->is_one_node && i == 1 ? "TIME" : names[i]);
-        listing->table.columns++;
-    }
 }
 
 struct options {
@@ -173,11 +156,15 @@ static int list_nodes(const struct options *options, const char *path, const cha
     struct listing listing = {.as_json = options->as_json, .is_one_node = node != NULL};
     int count;
 
-    add_heading(&listing);
+    table_heading(&listing.table,
+                  node
+                      ? "NODE\tTIME\tVERDICT\tLEVEL\tLINKS\tCERTIFICATE UNTIL\tRUN\tPART AT FAULT"
+                      : "NODE\tLAST\tVERDICT\tSINCE\tLEVEL\tLINKS\tCERTIFICATE UNTIL\tRUN\tPART AT "
+                        "FAULT");
     count = history_nodes(path, node, node ? options->runs : NODES_MAX, add_row, &listing, err);
-    if (count > 0 && !options->as_json)
-        table_print(&listing.table, stdout, table_has_colour(stdout));
-    table_clear(&listing.table);
+    if (count < 0)
+        table_clear(&listing.table);
+    table_end(&listing.table, stdout, "");
     return count;
 }
 

@@ -29,12 +29,9 @@ static void add_row(const struct record *record, void *context)
         record_write(stdout, record);
         return;
     }
-    table_cell(&listing->table, VERDICT_NONE, "%s", record->node);
-    table_cell(&listing->table, VERDICT_NONE, "%s", history_time(record->time, text));
-    table_cell(&listing->table, VERDICT_NONE, "%s",
-               record->part && *record->part ? record->part : "-");
-    table_cell(&listing->table, VERDICT_NONE, "%s", record->metric);
-    table_cell(&listing->table, VERDICT_NONE, "%s", record->message);
+    table_cells(
+        &listing->table, "%s\t%s\t%s\t%s\t%s", record->node, history_time(record->time, text),
+        record->part && *record->part ? record->part : "-", record->metric, record->message);
 }
 
 static void add_line(const struct job_line *line, void *context)
@@ -61,23 +58,18 @@ static void add_told(const struct record *record, void *context)
 
 int history_print_job(const struct conf *conf, const char *node, uint32_t job, bool as_json)
 {
-    static const char *const names[] = {"NODE", "TIME", "PART", "COUNTER", "WHAT"};
     struct listing listing = {.as_json = as_json, .node = node, .job = job};
     struct error err = {""};
     struct job_log log;
     int status = COMMAND_PASS;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        table_cell(&listing.table, VERDICT_NONE, "%s", names[i]);
-    listing.table.columns = sizeof names / sizeof *names;
+    table_heading(&listing.table, "NODE\tTIME\tPART\tCOUNTER\tWHAT");
     if (geteuid() == 0 && job_log_open(&log, conf->certificate_path) == 0 &&
         job_log_read(log.path, add_line, &listing, &err) < 0)
         status = COMMAND_UNKNOWN;
     if (history_job(conf->history_path, job, add_told, &listing, &err) < 0)
         status = COMMAND_UNKNOWN;
-    if (listing.count > 0 && !as_json)
-        table_print(&listing.table, stdout, table_has_colour(stdout));
-    table_clear(&listing.table);
+    table_end(&listing.table, stdout, "");
     if (status != COMMAND_PASS)
         fprintf(stderr, "muster history: %s\n", err.text);
     else if (listing.count == 0)

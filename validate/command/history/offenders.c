@@ -65,17 +65,13 @@ static void add_row(struct table *table, const struct offender *offender, int da
         record_write(stdout, &record);
         return;
     }
-    table_cell(table, VERDICT_NONE, "%s", offender->node);
-    table_cell(table, VERDICT_NONE, "%s", *offender->part ? offender->part : "-");
-    table_cell(table, VERDICT_NONE, "%u", offender->faults);
-    table_cell(table, VERDICT_NONE, "%u", offender->repairs);
-    table_cell(table, VERDICT_NONE, "%u", offender_score(offender));
-    table_cell(table, VERDICT_NONE, "%s", history_time(offender->last, text));
+    table_cells(table, "%s\t%s\t%u\t%u\t%u\t%s", offender->node,
+                *offender->part ? offender->part : "-", offender->faults, offender->repairs,
+                offender_score(offender), history_time(offender->last, text));
 }
 
 int history_print_offenders(const char *path, int days, bool as_json)
 {
-    static const char *const names[] = {"NODE", "PART", "FAULTS", "REPAIRS", "SCORE", "LAST FAULT"};
     struct offenders offenders;
     struct table table = {0};
     struct group *groups;
@@ -86,9 +82,7 @@ int history_print_offenders(const char *path, int days, bool as_json)
         fprintf(stderr, "muster history: %s\n", err.text);
         return COMMAND_UNKNOWN;
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        table_cell(&table, VERDICT_NONE, "%s", names[i]);
-    table.columns = sizeof names / sizeof *names;
+    table_heading(&table, "NODE\tPART\tFAULTS\tREPAIRS\tSCORE\tLAST FAULT");
     groups = group_by_node(&offenders, &count);
     for (size_t i = 0; groups && i < count; i++) {
         add_row(&table, &groups[i].total, days, as_json);
@@ -96,13 +90,11 @@ int history_print_offenders(const char *path, int days, bool as_json)
             if (*groups[i].parts[k].part)
                 add_row(&table, &groups[i].parts[k], days, as_json);
     }
-    if (count > 0 && !as_json)
-        table_print(&table, stdout, table_has_colour(stdout));
-    else if (count == 0)
+    table_end(&table, stdout, "");
+    if (count == 0)
         fprintf(stderr,
                 "muster history: no run failed a node in the last %d days, according to %s\n", days,
                 path);
-    table_clear(&table);
     free(groups);
     offenders_clear(&offenders);
     return COMMAND_PASS;

@@ -80,13 +80,9 @@ static void add_row(struct table *table, const char *path, const struct series *
     size_t fall = series_fall(&later, &before);
 
     series_picture(series, series_has_utf8(), PICTURE, picture, sizeof picture);
-    table_cell(table, VERDICT_NONE, "%s", *series->node ? series->node : "-");
-    table_cell(table, VERDICT_NONE, "%s", series->part);
-    table_cell(table, VERDICT_NONE, "%s", series->metric);
-    table_cell(table, VERDICT_NONE, "%s", picture);
-    table_cell(table, VERDICT_NONE, "%zu", series->count);
-    table_cell(table, VERDICT_NONE, "%.4g %s", last, series->unit);
-    table_cell(table, VERDICT_NONE, "%.4g", median_of(series));
+    table_cells(table, "%s\t%s\t%s\t%s\t%zu\t%.4g %s\t%.4g", *series->node ? series->node : "-",
+                series->part, series->metric, picture, series->count, last, series->unit,
+                median_of(series));
     if (fall < later.count)
         table_cell(table, VERDICT_WARN, "worse since %s, %.4g before",
                    history_time(later.points[fall].time, text), before);
@@ -124,17 +120,13 @@ static void add_trend(const struct series *series, void *context)
 static int print_trends(const char *path, const char *node, const char *part, int runs,
                         bool as_json, struct error *err)
 {
-    static const char *const names[] = {"NODE", "PART", "FIGURE", "RUNS, OLDEST FIRST",
-                                        "N",    "LAST", "MEDIAN", "CHANGE"};
     struct trends trends = {.path = path, .part = part, .as_json = as_json};
     int result;
 
-    table_heading(&trends.table, names, sizeof names / sizeof *names);
+    table_heading(&trends.table, "NODE\tPART\tFIGURE\tRUNS, OLDEST FIRST\tN\tLAST\tMEDIAN\tCHANGE");
     result = series_each(path, node, part, runs, add_trend, &trends, err);
-    if (result == 0 && !as_json && trends.count > 0) {
-        putchar('\n');
-        table_print(&trends.table, stdout, table_has_colour(stdout));
-    }
+    if (result == 0)
+        table_end(&trends.table, stdout, "\n");
     table_clear(&trends.table);
     return result == 0 ? trends.count : -1;
 }
@@ -178,8 +170,7 @@ static void add_change(const struct history_change *change, void *context)
         record_write(stdout, &record);
         return;
     }
-    table_cell(&steps->table, VERDICT_NONE, "%s", history_time(change->time, text));
-    table_cell(&steps->table, VERDICT_NONE, "%s", message);
+    table_cells(&steps->table, "%s\t%s", history_time(change->time, text), message);
 }
 
 static void add_mark(const struct history_mark *mark, void *context)
@@ -197,31 +188,26 @@ static void add_mark(const struct history_mark *mark, void *context)
         record_write(stdout, &record);
         return;
     }
-    table_cell(&steps->table, VERDICT_NONE, "%s", history_time(mark->time, text));
-    table_cell(&steps->table, VERDICT_NONE, "%s%s%s", mark->part, *mark->part ? " " : "", message);
+    table_cells(&steps->table, "%s\t%s%s%s", history_time(mark->time, text), mark->part,
+                *mark->part ? " " : "", message);
 }
 
 /* What changed from each run of the node to the next, and what was accepted. */
 static int print_changes(const char *path, const char *node, int runs, bool as_json,
                          struct error *err)
 {
-    static const char *const names[] = {"SINCE", "CHANGED"};
     struct steps steps = {.path = path, .node = node, .as_json = as_json};
     int result = history_nodes(path, node, runs, add_time, &steps, err);
 
     if (steps.is_out_of_memory)
         result = error_set(err, "no memory for %d runs", runs);
-    table_heading(&steps.table, names, 2);
+    table_heading(&steps.table, "SINCE\tCHANGED");
     for (size_t i = 0; i + 1 < steps.count && result >= 0; i++)
         result = history_changes(path, node, steps.times[i + 1], steps.times[i], add_change, &steps,
                                  err);
     if (result >= 0)
         result = history_marks(path, node, add_mark, &steps, err);
-    if (!as_json && steps.lines > 0) {
-        putchar('\n');
-        table_print(&steps.table, stdout, table_has_colour(stdout));
-    }
-    table_clear(&steps.table);
+    table_end(&steps.table, stdout, "\n");
     free(steps.times);
     return result < 0 ? -1 : steps.lines;
 }

@@ -58,19 +58,13 @@ static void print_record(const struct stage_value *value, int days)
 
 static void add_row(struct table *table, const struct stage_value *value)
 {
-    table_cell(table, VERDICT_NONE, "%s", value->stage);
-    table_cell(table, VERDICT_NONE, "%d", value->runs);
-    table_cell(table, VERDICT_NONE, "%.0f", value->tested);
-    table_cell(table, VERDICT_NONE, "%.0f", value->found);
-    table_cell(table, VERDICT_NONE, "%.1f %%", 100 * stage_value_chance(value));
-    table_cell(table, VERDICT_NONE, "%.1f s", value->seconds);
-    table_cell(table, VERDICT_NONE, "%.2f", stage_value_per_hour(value));
+    table_cells(table, "%s\t%d\t%.0f\t%.0f\t%.1f %%\t%.1f s\t%.2f", value->stage, value->runs,
+                value->tested, value->found, 100 * stage_value_chance(value), value->seconds,
+                stage_value_per_hour(value));
 }
 
 int history_print_values(const char *path, int days, bool as_json)
 {
-    static const char *const names[] = {"STAGE",  "RUNS", "TESTED",  "FOUND",
-                                        "CHANCE", "TIME", "PER HOUR"};
     struct listing listing = {0};
     struct table table = {0};
     struct error err;
@@ -81,23 +75,19 @@ int history_print_values(const char *path, int days, bool as_json)
     }
     if (listing.count > 0)
         qsort(listing.items, listing.count, sizeof *listing.items, compare);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        table_cell(&table, VERDICT_NONE, "%s", names[i]);
-    table.columns = sizeof names / sizeof *names;
+    table_heading(&table, "STAGE\tRUNS\tTESTED\tFOUND\tCHANCE\tTIME\tPER HOUR");
     for (size_t i = 0; i < listing.count; i++)
         if (as_json)
             print_record(&listing.items[i], days);
         else
             add_row(&table, &listing.items[i]);
-    if (listing.count > 0 && !as_json)
-        table_print(&table, stdout, table_has_colour(stdout));
-    else if (listing.count == 0)
+    table_end(&table, stdout, "");
+    if (listing.count == 0)
         fprintf(stderr,
                 "muster history: no run of the last %d days has stage times, according to %s\n",
                 days, path);
     for (size_t i = 0; i < listing.count; i++)
         free((char *)listing.items[i].stage);
     free(listing.items);
-    table_clear(&table);
     return COMMAND_PASS;
 }

@@ -2,6 +2,7 @@
 #include "lib/conf/conf.h"
 #include "lib/netif/netif_apply.h"
 #include "validate/command/command.h"
+#include "validate/report/table.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static const struct option_set set = {
 
 struct show {
     const struct options *options;
-    FILE *table;
+    struct table table;
     bool is_journal; /* what was made, and what was before: not what is wanted and found */
     bool is_unknown, is_failed;
 };
@@ -62,7 +63,7 @@ static void report(struct show *show, const char *interface, const char *setting
     if (verdict == VERDICT_FAIL)
         show->is_failed = true;
     if (!show->options->as_json) {
-        fprintf(show->table, "%s\t%s\t%s\t%s\t%s\n", interface, setting, wanted, found, state);
+        table_cells(&show->table, "%s\t%s\t%s\t%s\t%s", interface, setting, wanted, found, state);
         return;
     }
     snprintf(message, sizeof message, "%s: %s: %s %s, %s %s; %s", interface, setting,
@@ -188,34 +189,29 @@ static int plan(const struct options *options, const struct conf *conf,
     struct netif_journal journal;
     struct show show = {.options = options};
     struct error err;
-    size_t length;
-    char *text = NULL;
+    bool is_hidden;
     int status;
 
-    show.table = open_memstream(&text, &length);
-    if (!show.table) {
-        fprintf(stderr, "%s: out of memory\n", options->name);
-        return COMMAND_UNKNOWN;
-    }
-    fputs("INTERFACE\tSETTING\tWANTED\tFOUND\tSTATE\n", show.table);
+    table_heading(&show.table, "INTERFACE\tSETTING\tWANTED\tFOUND\tSTATE");
     for (size_t i = 0; i < conf->netif_line_count; i++)
         show_line(&show, machine, &conf->netif_lines[i]);
     if (conf->netif_line_count == 0 && !options->as_json)
-        fputs("-\t-\t-\t-\tmuster.conf has no Interface line\n", show.table);
+        table_cells(&show.table, "-\t-\t-\t-\tmuster.conf has no Interface line");
     /* a rename() replaces it as a whole: no lock is needed to read */
     status = journal_load(conf->interface_journal, &journal, &err);
-    if (status < 0 && geteuid() != 0) {
+    is_hidden = status < 0 && geteuid() != 0;
+    if (is_hidden) {
         status = 0;
-        fputs("\nOnly root sees the settings to restore.\n", show.table);
     } else if (status == 0) {
-        fputs("\nINTERFACE\tSETTING\tMADE\tBEFORE\tSTATE\n", show.table);
+        if (!options->as_json)
+            table_cells(&show.table, "\t\t\t\t\tINTERFACE\tSETTING\tMADE\tBEFORE\tSTATE");
         show.is_journal = true;
         for (size_t i = 0; i < journal.count; i++)
             show_entry(&show, &journal.entries[i], strcmp(journal.boot_id, machine->boot_id) == 0);
     }
-    if (fclose(show.table) == 0 && !options->as_json)
-        command_print_table(stdout, text);
-    free(text);
+    table_end(&show.table, stdout, "");
+    if (is_hidden && !options->as_json)
+        puts("\nOnly root sees the settings to restore.");
     journal_clear(&journal);
     if (status < 0) {
         fprintf(stderr, "%s: %s\n", options->name, err.text);

@@ -5,6 +5,7 @@
 #include "validate/command/command.h"
 #include "validate/command/jsontext.h"
 #include "validate/command/node/inventory.h"
+#include "validate/report/table.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -82,20 +83,22 @@ static const char *addresses_text(const struct nic *nic, char *text, size_t size
     return length ? text : "-";
 }
 
-static void print_nics(FILE *table, const struct inventory *inventory, const struct fabric *fabric)
+static void print_nics(const struct inventory *inventory, const struct fabric *fabric)
 {
+    struct table table = {0};
     char speed[WORD], mtu[WORD], numa[WORD], addresses[INVENTORY_ADDRESSES * INVENTORY_NAME];
 
-    fputs("NIC\tROLE\tSTATE\tSPEED\tMTU\tDRIVER\tPCI\tNUMA\tADDRESSES\n", table);
+    table_heading(&table, "NIC\tROLE\tSTATE\tSPEED\tMTU\tDRIVER\tPCI\tNUMA\tADDRESSES");
     for (size_t i = 0; i < inventory->nic_count; i++) {
         const struct nic *nic = &inventory->nics[i];
 
-        fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", nic->name, nic_role(nic, fabric),
-                nic_state(nic), mbps_text(nic->speed_mbps, speed), number_text(nic->mtu_bytes, mtu),
-                text_or_dash(nic->driver), text_or_dash(nic->location.pci),
-                number_text(nic->location.numa_node, numa),
-                addresses_text(nic, addresses, sizeof addresses));
+        table_cells(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", nic->name, nic_role(nic, fabric),
+                    nic_state(nic), mbps_text(nic->speed_mbps, speed),
+                    number_text(nic->mtu_bytes, mtu), text_or_dash(nic->driver),
+                    text_or_dash(nic->location.pci), number_text(nic->location.numa_node, numa),
+                    addresses_text(nic, addresses, sizeof addresses));
     }
+    table_end(&table, stdout, "\n");
 }
 
 static int port_gid_index(const struct rdma_port *port, const struct fabric *fabric)
@@ -106,21 +109,23 @@ static int port_gid_index(const struct rdma_port *port, const struct fabric *fab
     return -1;
 }
 
-static void print_rdma(FILE *table, const struct inventory *inventory, const struct fabric *fabric)
+static void print_rdma(const struct inventory *inventory, const struct fabric *fabric)
 {
+    struct table table = {0};
     char rate[WORD], pcie[WORD], numa[WORD], gid[WORD];
 
-    fputs("RDMA\tLAYER\tSTATE\tRATE\tNIC\tGID\tFIRMWARE\tPCI\tPCIE\tNUMA\n", table);
+    table_heading(&table, "RDMA\tLAYER\tSTATE\tRATE\tNIC\tGID\tFIRMWARE\tPCI\tPCIE\tNUMA");
     for (size_t i = 0; i < inventory->rdma_count; i++) {
         const struct rdma_port *port = &inventory->rdma[i];
 
-        fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", port->device, port->port,
-                link_layer_name(port->link_layer), text_or_dash(port->state),
-                mbps_text(port->rate_gbps < 0 ? -1 : port->rate_gbps * 1000, rate),
-                text_or_dash(port->netdev), number_text(port_gid_index(port, fabric), gid),
-                text_or_dash(port->firmware), text_or_dash(port->location.pci),
-                pcie_text(&port->location, pcie), number_text(port->location.numa_node, numa));
+        table_cells(&table, "%s:%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", port->device, port->port,
+                    link_layer_name(port->link_layer), text_or_dash(port->state),
+                    mbps_text(port->rate_gbps < 0 ? -1 : port->rate_gbps * 1000, rate),
+                    text_or_dash(port->netdev), number_text(port_gid_index(port, fabric), gid),
+                    text_or_dash(port->firmware), text_or_dash(port->location.pci),
+                    pcie_text(&port->location, pcie), number_text(port->location.numa_node, numa));
     }
+    table_end(&table, stdout, "\n");
 }
 
 /* Why a GID is the one to use, or is not; fabric's gid_rank() ranks them so. */
@@ -141,10 +146,11 @@ static const char *gid_use(const struct rail *rail, const struct gid *gid)
     return strncmp(gid->gid, "fe80:", 5) == 0 ? "link-local is not routed" : "-";
 }
 
-static void print_gids(FILE *table, const struct fabric *fabric)
+static void print_gids(const struct fabric *fabric)
 {
-    bool has_header = false;
+    struct table table = {0};
 
+    table_heading(&table, "GIDS\tINDEX\tTYPE\tNIC\tGID\tUSE");
     for (size_t i = 0; i < fabric->rail_count; i++) {
         const struct rail *rail = &fabric->rails[i];
 
@@ -153,70 +159,30 @@ static void print_gids(FILE *table, const struct fabric *fabric)
         for (size_t j = 0; rail->port && j < rail->port->gid_count; j++) {
             const struct gid *gid = &rail->port->gids[j];
 
-            if (!has_header)
-                fputs("GIDS\tINDEX\tTYPE\tNIC\tGID\tUSE\n", table);
-            has_header = true;
-            fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\n", rail->name, gid->index,
-                    gid_type_name(gid->type), text_or_dash(gid->netdev), gid->gid,
-                    gid_use(rail, gid));
+            table_cells(&table, "%s\t%d\t%s\t%s\t%s\t%s", rail->name, gid->index,
+                        gid_type_name(gid->type), text_or_dash(gid->netdev), gid->gid,
+                        gid_use(rail, gid));
         }
     }
+    table_end(&table, stdout, "\n");
 }
 
-static void print_gpus(FILE *table, const struct inventory *inventory)
+static void print_gpus(const struct inventory *inventory)
 {
+    struct table table = {0};
     char memory[WORD], pcie[WORD], numa[WORD];
 
-    fputs("GPU\tVENDOR\tMODEL\tDRIVER\tDEVICE\tMEMORY\tPCIE\tNUMA\tSTATE\n", table);
+    table_heading(&table, "GPU\tVENDOR\tMODEL\tDRIVER\tDEVICE\tMEMORY\tPCIE\tNUMA\tSTATE");
     for (size_t i = 0; i < inventory->gpu_count; i++) {
         const struct gpu *gpu = &inventory->gpus[i];
 
-        fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", gpu->location.pci,
-                gpu_vendor_name(gpu->vendor), gpu->model, text_or_dash(gpu->driver),
-                text_or_dash(gpu->device_file), memory_text(gpu->memory_bytes, memory),
-                pcie_text(&gpu->location, pcie), number_text(gpu->location.numa_node, numa),
-                text_or_dash(gpu->state));
+        table_cells(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", gpu->location.pci,
+                    gpu_vendor_name(gpu->vendor), gpu->model, text_or_dash(gpu->driver),
+                    text_or_dash(gpu->device_file), memory_text(gpu->memory_bytes, memory),
+                    pcie_text(&gpu->location, pcie), number_text(gpu->location.numa_node, numa),
+                    text_or_dash(gpu->state));
     }
-}
-
-/* Prints what print writes as a table, below an empty line. */
-static void print_section(void (*print)(FILE *, const struct inventory *, const struct fabric *),
-                          const struct inventory *inventory, const struct fabric *fabric)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *table = open_memstream(&text, &size);
-
-    if (!table)
-        return;
-    print(table, inventory, fabric);
-    fclose(table);
-    putchar('\n');
-    command_print_table(stdout, text);
-    free(text);
-}
-
-static void print_gpus_section(FILE *table, const struct inventory *inventory,
-                               const struct fabric *fabric)
-{
-    (void)fabric;
-    print_gpus(table, inventory);
-}
-
-static void print_gids_section(FILE *table, const struct inventory *inventory,
-                               const struct fabric *fabric)
-{
-    (void)inventory;
-    print_gids(table, fabric);
-}
-
-static bool has_roce(const struct fabric *fabric)
-{
-    for (size_t i = 0; i < fabric->rail_count; i++)
-        if (fabric->rails[i].port && fabric->rails[i].port->gid_count > 0 &&
-            fabric->rails[i].port->link_layer == LINK_ETHERNET)
-            return true;
-    return false;
+    table_end(&table, stdout, "\n");
 }
 
 static void print_drivers(const struct inventory *inventory)
@@ -237,14 +203,10 @@ static void print_people(const struct inventory *inventory, const struct fabric 
            memory_text(inventory->memory_bytes, memory));
     print_drivers(inventory);
     printf("\nfabric  %s: %s\n", fabric_class_name(fabric->class), fabric->reason);
-    if (inventory->nic_count > 0)
-        print_section(print_nics, inventory, fabric);
-    if (inventory->rdma_count > 0)
-        print_section(print_rdma, inventory, fabric);
-    if (has_roce(fabric))
-        print_section(print_gids_section, inventory, fabric);
-    if (inventory->gpu_count > 0)
-        print_section(print_gpus_section, inventory, fabric);
+    print_nics(inventory, fabric);
+    print_rdma(inventory, fabric);
+    print_gids(fabric);
+    print_gpus(inventory);
 }
 
 /* What is unknown is absent from the JSON. */

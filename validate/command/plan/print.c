@@ -44,22 +44,19 @@ const char *plan_layout_text(const struct plan *plan, char *text, size_t size)
 
 static void print_figures(const struct plan_figures *figures)
 {
-    static const char *const names[] = {"FIGURE", "VALUE", "SOURCE"};
     struct table table = {0};
 
-    table_heading(&table, names, sizeof names / sizeof *names);
+    table_heading(&table, "FIGURE\tVALUE\tSOURCE");
     for (int i = 0; i < FIGURE_COUNT; i++) {
         const struct plan_figure *figure = &figures->figures[i];
 
         if (isnan(figure->value))
             continue;
-        table_cell(&table, VERDICT_NONE, "%s", figure->name);
-        table_cell(&table, VERDICT_NONE, "%.4g%s%s", figure->value,
-                   figure->unit[0] == '1' ? "" : " ", figure->unit[0] == '1' ? "" : figure->unit);
-        table_cell(&table, VERDICT_NONE, "%s", figure->source);
+        table_cells(&table, "%s\t%.4g%s%s\t%s", figure->name, figure->value,
+                    figure->unit[0] == '1' ? "" : " ", figure->unit[0] == '1' ? "" : figure->unit,
+                    figure->source);
     }
-    table_print(&table, stdout, table_has_colour(stdout));
-    table_clear(&table);
+    table_end(&table, stdout, "");
 }
 
 static size_t usable(const struct plan_figures *figures)

@@ -163,9 +163,7 @@ static int print_day(const struct intent *intent, const struct day *day, const s
 
 static void add_row(const struct day_job *job, const struct outcome *outcome, struct table *table)
 {
-    const size_t numbers[] = {outcome->jobs, outcome->refused, outcome->never, outcome->finished,
-                              outcome->preempted};
-    char waited[24];
+    char waited[3][24], entitled[16] = "-";
 
     if (as_json)
         policy_print_json(json_pack(
@@ -176,30 +174,25 @@ static void add_row(const struct day_job *job, const struct outcome *outcome, st
             outcome->waited_s[1], "waited_most_s", outcome->waited_s[2], "share", outcome->share,
             "entitled_share",
             isnan(outcome->entitled_share) ? json_null() : json_real(outcome->entitled_share)));
-    table_cell(table, VERDICT_NONE, "%s", job->account);
-    table_cell(table, VERDICT_NONE, "%s", job->qos);
-    for (int i = 0; i < 5; i++)
-        table_cell(table, VERDICT_NONE, "%zu", numbers[i]);
     for (int i = 0; i < 3; i++)
-        table_cell(table, VERDICT_NONE, "%s",
-                   day_duration(outcome->waited_s[i], waited, sizeof waited));
-    table_cell(table, VERDICT_NONE, "%.0f %%", 100 * outcome->share);
-    if (isnan(outcome->entitled_share))
-        table_cell(table, VERDICT_NONE, "-");
-    else
-        table_cell(table, VERDICT_NONE, "%.0f %%", 100 * outcome->entitled_share);
+        day_duration(outcome->waited_s[i], waited[i], sizeof waited[i]);
+    if (!isnan(outcome->entitled_share))
+        snprintf(entitled, sizeof entitled, "%.0f %%", 100 * outcome->entitled_share);
+    table_cells(table, "%s\t%s\t%zu\t%zu\t%zu\t%zu\t%zu\t%s\t%s\t%s\t%.0f %%\t%s", job->account,
+                job->qos, outcome->jobs, outcome->refused, outcome->never, outcome->finished,
+                outcome->preempted, waited[0], waited[1], waited[2], 100 * outcome->share,
+                entitled);
 }
 
 static int print_outcomes(const struct day *day, const struct site *site)
 {
-    static const char *const names[] = {"ACCOUNT",       "QOS",      "JOBS",         "REFUSED",
-                                        "NEVER STARTED", "FINISHED", "PREEMPTED",    "WAITED",
-                                        "90 %",          "MOST",     "ACCOUNT USED", "ENTITLED"};
     struct table table = {0};
     struct outcome outcome;
     int rv = 0;
 
-    table_heading(&table, names, sizeof names / sizeof *names);
+    table_heading(&table,
+                  "ACCOUNT\tQOS\tJOBS\tREFUSED\tNEVER STARTED\tFINISHED\tPREEMPTED\tWAITED\t90 %"
+                  "\tMOST\tACCOUNT USED\tENTITLED");
     for (size_t i = 0; rv == 0 && i < day->count; i++) {
         const struct day_job *job = &day->jobs[i];
         bool is_new = true;

@@ -208,11 +208,10 @@ static int switch_compare(const void *a, const void *b)
 
 static void print_switches(const struct subnet *subnet)
 {
-    char *text = NULL, level[24], rate[48], across[16] = "";
-    bool has_across = false;
-    size_t size;
     size_t *order = calloc(subnet->device_count + 1, sizeof *order), count = 0;
-    FILE *table = order ? open_memstream(&text, &size) : NULL;
+    char level[24], rate[48];
+    struct table table = {0};
+    bool has_across = false;
 
     for (size_t i = 0; order && i < subnet->device_count; i++)
         if (subnet->devices[i].kind == SUBNET_SWITCH)
@@ -220,32 +219,27 @@ static void print_switches(const struct subnet *subnet)
     sorted = subnet;
     if (order)
         qsort(order, count, sizeof *order, switch_compare);
-    if (!table) {
-        free(order);
-        return;
-    }
     for (size_t i = 0; i < count; i++)
         has_across = has_across || count_cables(subnet, (int)order[i]).across > 0;
-    fprintf(table, "SWITCH\tID\tLEVEL\tUP\tDOWN%s\tFASTEST LINK\tNODES\n",
-            has_across ? "\tACROSS" : "");
+    table_heading(&table, has_across ? "SWITCH\tID\tLEVEL\tUP\tDOWN\tACROSS\tFASTEST LINK\tNODES"
+                                     : "SWITCH\tID\tLEVEL\tUP\tDOWN\tFASTEST LINK\tNODES");
     for (size_t i = 0; i < count; i++) {
         const struct subnet_device *device = &subnet->devices[order[i]];
         struct cables cables = count_cables(subnet, (int)order[i]);
         char *nodes = nodes_on(subnet, (int)order[i]);
 
+        table_cells(&table, "%s\t%s\t%s\t%d\t%d", device->name[0] ? device->name : "-", device->id,
+                    level_name(device->level, level), cables.up, cables.down + cables.nodes);
         if (has_across)
-            snprintf(across, sizeof across, "\t%d", cables.across);
-        fprintf(table, "%s\t%s\t%s\t%d\t%d%s\t%s\t%s\n", device->name[0] ? device->name : "-",
-                device->id, level_name(device->level, level), cables.up, cables.down + cables.nodes,
-                across, subnet_rate_text(subnet, cables.rate, rate, sizeof rate),
-                nodes && *nodes ? nodes : "-");
+            table_cells(&table, "%d", cables.across);
+        table_cells(&table, "%s\t%s", subnet_rate_text(subnet, cables.rate, rate, sizeof rate),
+                    nodes && *nodes ? nodes : "-");
         free(nodes);
     }
     free(order);
-    fclose(table);
-    command_print_table(stdout, text);
+    table_print(&table, stdout, false);
+    table_clear(&table);
     putchar('\n');
-    free(text);
 }
 
 static int switch_count(const struct subnet *subnet)

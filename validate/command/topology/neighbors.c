@@ -7,6 +7,7 @@
 #include "lib/constants/command_constants.h"
 #include "lib/fabric/fabric.h"
 #include "validate/command/command.h"
+#include "validate/report/table.h"
 #include "validate/slurm/process.h"
 #include "validate/subnet/subnet.h"
 
@@ -68,26 +69,20 @@ static int query_lldpd(struct answer *answer, struct error *err)
 static void print_people(const struct subnet_neighbors *neighbors)
 {
     const struct subnet unnamed = {.is_ethernet = true};
-    char *text = NULL, rate[48];
-    size_t size;
-    FILE *table = open_memstream(&text, &size);
+    struct table table = {0};
+    char rate[48];
 
-    if (!table)
-        return;
-    fputs("INTERFACE\tSWITCH\tID\tPORT\tSPEED\n", table);
+    table_heading(&table, "INTERFACE\tSWITCH\tID\tPORT\tSPEED");
     for (size_t i = 0; i < neighbors->count; i++) {
         const struct subnet_neighbor *item = &neighbors->items[i];
 
-        fprintf(table, "%s\t%s\t%s\t%s\t%s\n", item->interface, *item->name ? item->name : "-",
-                item->chassis, item->port,
-                subnet_rate_text(&unnamed, item->rate, rate, sizeof rate));
+        table_cells(&table, "%s\t%s\t%s\t%s\t%s", item->interface, *item->name ? item->name : "-",
+                    item->chassis, item->port,
+                    subnet_rate_text(&unnamed, item->rate, rate, sizeof rate));
     }
-    fclose(table);
-    if (neighbors->count > 0)
-        command_print_table(stdout, text);
-    else
+    table_end(&table, stdout, "");
+    if (neighbors->count == 0)
         puts("no switch found by LLDP");
-    free(text);
 }
 
 /* "leaf1 Eth1/5", "-" for no name; a name with blanks has underscores there. */

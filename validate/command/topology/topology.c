@@ -3,6 +3,7 @@
 #include "lib/base/sysfs.h"
 #include "validate/command/command.h"
 #include "validate/command/topology/fabric.h"
+#include "validate/report/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,59 +77,63 @@ static void read_cpus(const struct view *view, const struct location *location, 
                    location->numa_node);
 }
 
-static void print_matrix(FILE *table, const struct view *view)
+static void print_matrix(const struct view *view)
 {
-    char name[NAME], cpus[256];
+    struct table table = {.columns = device_count(view) + 3};
+    char name[NAME], cpus[256], numa[16];
 
+    table_cells(&table, "%s", "");
     for (size_t i = 0; i < device_count(view); i++)
-        fprintf(table, "\t%s", name_of(view, i, "GPU", name));
-    fputs("\tCPU AFFINITY\tNUMA\n", table);
+        table_cells(&table, "%s", name_of(view, i, "GPU", name));
+    table_cells(&table, "CPU AFFINITY\tNUMA");
     for (size_t i = 0; i < device_count(view); i++) {
         const struct location *location = location_of(view, i);
 
-        fputs(name_of(view, i, "GPU", name), table);
+        table_cells(&table, "%s", name_of(view, i, "GPU", name));
         for (size_t j = 0; j < device_count(view); j++) {
             enum affinity_level level = i == j ? AFFINITY_SAME : level_of(view, i, j);
 
-            fprintf(table, "\t%s",
-                    i == j                      ? "X"
-                    : level == AFFINITY_UNKNOWN ? "?"
-                                                : affinity_level_name(level));
+            table_cells(&table, "%s",
+                        i == j                      ? "X"
+                        : level == AFFINITY_UNKNOWN ? "?"
+                                                    : affinity_level_name(level));
         }
         read_cpus(view, location, cpus, sizeof cpus);
-        fprintf(table, "\t%s", cpus[0] ? cpus : "-");
-        if (location->numa_node >= 0)
-            fprintf(table, "\t%d\n", location->numa_node);
-        else
-            fputs("\t-\n", table);
+        snprintf(numa, sizeof numa, "%d", location->numa_node);
+        table_cells(&table, "%s\t%s", cpus[0] ? cpus : "-", location->numa_node >= 0 ? numa : "-");
     }
+    table_end(&table, stdout, "");
+    putchar('\n');
 }
 
 /* Drivers put the vendor into the name; "10de:2330" needs it. */
-static void print_model(FILE *table, const struct gpu *gpu)
+static void print_model(struct table *table, const struct gpu *gpu)
 {
-    if (strchr(gpu->model, ':'))
-        fprintf(table, "%s %s\t\n", gpu_vendor_name(gpu->vendor), gpu->model);
-    else
-        fprintf(table, "%s\t\n", gpu->model);
+    bool is_number = strchr(gpu->model, ':');
+
+    table_cells(table, "%s%s%s\t", is_number ? gpu_vendor_name(gpu->vendor) : "",
+                is_number ? " " : "", gpu->model);
 }
 
-static void print_devices(FILE *table, const struct view *view)
+static void print_devices(const struct view *view)
 {
+    struct table table = {0};
     char name[NAME];
 
-    fputs("DEVICE\tPCI\tWHAT\tSTATE\n", table);
+    table_heading(&table, "DEVICE\tPCI\tWHAT\tSTATE");
     for (size_t i = 0; i < device_count(view); i++) {
         const struct location *location = location_of(view, i);
 
-        fprintf(table, "%s\t%s\t", name_of(view, i, "GPU", name),
-                location->pci[0] ? location->pci : "-");
+        table_cells(&table, "%s\t%s", name_of(view, i, "GPU", name),
+                    location->pci[0] ? location->pci : "-");
         if (is_gpu(view, i))
-            print_model(table, &view->node_view.inventory->gpus[i]);
+            print_model(&table, &view->node_view.inventory->gpus[i]);
         else
-            fprintf(table, "%s\t%s\n", fabric_class_name(rail_of(view, i)->class),
-                    rail_is_up(rail_of(view, i)) ? "up" : "down");
+            table_cells(&table, "%s\t%s", fabric_class_name(rail_of(view, i)->class),
+                        rail_is_up(rail_of(view, i)) ? "up" : "down");
     }
+    table_end(&table, stdout, "");
+    putchar('\n');
 }
 
 /* The rails of a GPU as "a b", and their level: they all have the same. */
@@ -217,21 +222,6 @@ static void print_service(const struct view *view)
     }
 }
 
-static void print_section(void (*print)(FILE *, const struct view *), const struct view *view)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *table = open_memstream(&text, &size);
-
-    if (!table)
-        return;
-    print(table, view);
-    fclose(table);
-    command_print_table(stdout, text);
-    putchar('\n');
-    free(text);
-}
-
 static void print_people(const struct view *view)
 {
     printf("node    %s%s\nfabric  %s: %s\n\n", view->node,
@@ -241,7 +231,7 @@ static void print_people(const struct view *view)
         puts("No GPUs and no rails.");
         return;
     }
-    print_section(print_matrix, view);
+    print_matrix(view);
     puts("X     the device itself\n"
          "SAME  one PCI function\n"
          "PIX   one PCIe switch, or two functions of one device\n"
@@ -250,7 +240,7 @@ static void print_people(const struct view *view)
          "NODE  several host bridges of one NUMA node\n"
          "SYS   across NUMA nodes\n"
          "?     unknown\n");
-    print_section(print_devices, view);
+    print_devices(view);
     print_service(view);
 }
 

@@ -133,14 +133,12 @@ static void parsing(void)
 
 static void tables(void)
 {
-    struct table table = {.columns = 3};
+    struct table table = {0};
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
 
-    table_cell(&table, VERDICT_NONE, "NODE");
-    table_cell(&table, VERDICT_NONE, "V");
-    table_cell(&table, VERDICT_NONE, "MESSAGE");
+    table_heading(&table, "NODE\tV\tMESSAGE");
     table_cell(&table, VERDICT_NONE, "n\xc3\xa9");
     table_cell(&table, VERDICT_FAIL, "FAILED");
     table_cell(&table, VERDICT_NONE, "eth%d", 1);
@@ -155,6 +153,16 @@ static void tables(void)
     has_str(text, "\033[1;31mFAILED\033[0m  eth1", "colours do not count as width");
     free(text);
     table_clear(&table);
+    stream = open_memstream(&text, &size);
+    table_heading(&table, "A\tB\t%");
+    table_end(&table, stream, "\n");
+    table_heading(&table, "A\tB\t%");
+    table_cells(&table, "%s\t%d\t", "a\tb", 12);
+    table_end(&table, stream, "\n");
+    fclose(stream);
+    is_str(text, "\nA    B   %\na?b  12\n",
+           "cells of a format, none from a value, no table without a row");
+    free(text);
 }
 
 static void endings(void)
