@@ -219,105 +219,65 @@ static int submit(job_desc_msg_t *wanted, uint32_t *job_id)
     return 0;
 }
 
-/* Asks whether it would have the job, now or later; *job_id stays. Returns 0 or Slurm's errno. */
-static int would_run(job_desc_msg_t *wanted, uint32_t *job_id)
+/* The folded nodes, malloc'd, and what a job of them is asked for with; NULL with err. */
+static char *wanted_make(const struct allocation_request *request, job_desc_msg_t *job,
+                         struct error *err)
 {
-    will_run_response_msg_t *answer = NULL;
+    char *nodes = hostlist_fold_for_slurm(request->nodes);
 
-    (void)job_id;
-    wanted->user_id = getuid();
-    wanted->group_id = getgid();
-    if (slurm_job_will_run2(wanted, &answer) != SLURM_SUCCESS)
-        return errno ? errno : ESLURM_INTERNAL;
-    return 0; /* slurm.h has nothing to free the answer with: it ends with the child */
-}
-
-/* What a job is asked for with. */
-struct wanted {
-    char *nodes, *name, *cluster, *partition, *reservation;
-    char directory[2];
-    job_desc_msg_t job;
-};
-
-static void wanted_clear(struct wanted *wanted)
-{
-    free(wanted->nodes);
-    free(wanted->name);
-    free(wanted->cluster);
-    free(wanted->partition);
-    free(wanted->reservation);
-}
-
-/* To be cleared in any case. */
-static int wanted_make(const struct allocation_request *request, struct wanted *wanted,
-                       struct error *err)
-{
-    *wanted =
-        (struct wanted){.nodes = hostlist_fold_for_slurm(request->nodes),
-                        .name = strdup(request->job_name),
-                        .cluster = strdup(request->cluster),
-                        .partition = request->partition ? strdup(request->partition) : NULL,
-                        .reservation = request->reservation ? strdup(request->reservation) : NULL,
-                        .directory = "/"};
-    if (!wanted->nodes || !wanted->name || !wanted->cluster ||
-        (request->partition && !wanted->partition) ||
-        (request->reservation && !wanted->reservation))
-        return error_set(err, "out of memory for an allocation of %zu nodes",
-                         request->nodes->count);
-    slurm_init_job_desc_msg(&wanted->job);
-    wanted->job.name = wanted->name;
-    wanted->job.req_nodes = wanted->nodes;
-    wanted->job.min_nodes = wanted->job.max_nodes = (uint32_t)request->nodes->count;
-    wanted->job.clusters = wanted->cluster;
-    wanted->job.partition = wanted->partition;
-    wanted->job.reservation = wanted->reservation;
-    wanted->job.shared = JOB_SHARED_NONE;
-    wanted->job.pn_min_memory = 0; /* all of it */
-    wanted->job.time_limit = (uint32_t)request->minutes;
-    wanted->job.kill_on_node_fail = 0; /* the loss of a node is a result, not the end */
-    wanted->job.work_dir = wanted->directory;
-    return 0;
+    if (!nodes)
+        error_set(err, "out of memory for an allocation of %zu nodes", request->nodes->count);
+    slurm_init_job_desc_msg(job);
+    job->name = release_text(request->job_name);
+    job->req_nodes = nodes;
+    job->min_nodes = job->max_nodes = (uint32_t)request->nodes->count;
+    job->clusters = release_text(request->cluster);
+    job->partition = release_text(request->partition);
+    job->reservation = release_text(request->reservation);
+    job->shared = JOB_SHARED_NONE;
+    job->pn_min_memory = 0; /* all of it */
+    job->time_limit = (uint32_t)request->minutes;
+    job->kill_on_node_fail = 0; /* the loss of a node is a result, not the end */
+    job->work_dir = release_text("/");
+    return nodes;
 }
 
 int allocation_check(const struct allocation_request *request, struct error *err)
 {
-    struct wanted wanted;
-    uint32_t none;
-    int reason, rv = wanted_make(request, &wanted, err);
+    job_desc_msg_t job;
+    char *nodes = wanted_make(request, &job, err);
+    uint32_t start;
+    int reason, rv = 0;
 
-    if (rv == 0) {
-        reason = as_user(request->user, would_run, &wanted.job, &none);
-        if (refusal_next(reason))
-            rv = allocation_refused(err, "no allocation of", wanted.nodes, request->user->name,
-                                    reason);
-    }
-    wanted_clear(&wanted);
+    if (!nodes)
+        return -1;
+    reason = as_user(request->user, as_user_would_start, &job, &start);
+    if (refusal_next(reason))
+        rv = allocation_refused(err, "no allocation of", nodes, request->user->name, reason);
+    free(nodes);
     return rv;
 }
 
 int allocation_get(const struct allocation_request *request, uint32_t *job_id, struct error *err)
 {
     double begin = clock_s();
-    struct wanted wanted;
+    job_desc_msg_t job;
+    char *nodes = wanted_make(request, &job, err);
     int reason, rv;
 
     *job_id = 0;
-    rv = wanted_make(request, &wanted, err);
-    if (rv != 0)
-        goto done;
-    reason = request->user ? as_user(request->user, submit, &wanted.job, job_id)
-                           : submit(&wanted.job, job_id);
+    if (!nodes)
+        return -1;
+    reason = request->user ? as_user(request->user, submit, &job, job_id) : submit(&job, job_id);
     if (reason != 0) {
-        rv = allocation_refused(err, "no allocation of", wanted.nodes, user_name(request->user),
-                                reason);
-        goto done;
+        rv = allocation_refused(err, "no allocation of", nodes, user_name(request->user), reason);
+    } else {
+        if (request->before != 0)
+            cluster_job_cancel(request->before, NULL);
+        rv = wait_ready(request, nodes, *job_id, begin, err);
     }
-    if (request->before != 0)
-        cluster_job_cancel(request->before, NULL);
-    rv = wait_ready(request, wanted.nodes, *job_id, begin, err);
-done:
     if (rv != 0)
         *job_id = 0;
-    wanted_clear(&wanted);
+    free(nodes);
     return rv;
 }

@@ -49,3 +49,15 @@ int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted
     close(ends[0]);
     return reason;
 }
+
+int as_user_would_start(job_desc_msg_t *wanted, uint32_t *start)
+{
+    will_run_response_msg_t *answer = NULL;
+
+    wanted->user_id = getuid();
+    wanted->group_id = getgid();
+    if (slurm_job_will_run2(wanted, &answer) != SLURM_SUCCESS || !answer)
+        return errno ? errno : ESLURM_INTERNAL;
+    *start = (uint32_t)answer->start_time;
+    return 0; /* slurm.h has nothing to free the answer with: it ends with the child */
+}

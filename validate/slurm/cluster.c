@@ -106,7 +106,7 @@ static int nodes_load(struct cluster *cluster, const char *name, struct error *e
     node_info_msg_t *found = NULL;
     bool has_memory;
 
-    if ((name ? slurm_load_node_single(&found, (char *)(size_t)name, SHOW_ALL)
+    if ((name ? slurm_load_node_single(&found, release_text(name), SHOW_ALL)
               : slurm_load_node(0, &found, SHOW_ALL)) != SLURM_SUCCESS)
         return slurm_failed(err, "cannot query the controller for its nodes");
     cluster->nodes = calloc(found->record_count + 1, sizeof *cluster->nodes);
@@ -367,82 +367,58 @@ void cluster_clear(struct cluster *cluster)
     *cluster = (struct cluster){0};
 }
 
-static int node_update(const char *nodes, uint32_t state, const char *reason, struct error *err)
+static int nodes_update(update_node_msg_t *update, const char *nodes, const char *what,
+                        struct error *err)
+{
+    update->node_names = release_text(nodes);
+    return slurm_update_node(update) == SLURM_SUCCESS
+               ? 0
+               : error_set(err, "%s: cannot %s: %s", nodes, what, slurm_strerror(errno));
+}
+
+static int state_update(const char *nodes, uint32_t state, const char *what, const char *reason,
+                        struct error *err)
 {
     update_node_msg_t update;
-    char *names = copy(nodes), *why = reason ? copy(reason) : NULL;
-    int rv = 0;
 
-    if (!names || (reason && !why)) {
-        rv = error_set(err, "no memory");
-    } else {
-        slurm_init_update_node_msg(&update);
-        update.node_names = names;
-        update.node_state = state;
-        update.reason = why;
-        release_node_uid(&update, getuid());
-        if (slurm_update_node(&update) != SLURM_SUCCESS)
-            rv = error_set(err, "%s: cannot %s: %s", nodes,
-                           state == NODE_STATE_DRAIN  ? "drain"
-                           : state == NODE_STATE_DOWN ? "set down"
-                                                      : "resume",
-                           slurm_strerror(errno));
-    }
-    free(names);
-    free(why);
-    return rv;
+    slurm_init_update_node_msg(&update);
+    update.node_state = state;
+    update.reason = release_text(reason);
+    release_node_uid(&update, getuid());
+    return nodes_update(&update, nodes, what, err);
 }
 
 int cluster_drain(const char *nodes, const char *reason, struct error *err)
 {
-    return node_update(nodes, NODE_STATE_DRAIN, reason, err);
+    return state_update(nodes, NODE_STATE_DRAIN, "drain", reason, err);
 }
 
 int cluster_down(const char *nodes, const char *reason, struct error *err)
 {
-    return node_update(nodes, NODE_STATE_DRAIN, reason, err) == 0
-               ? node_update(nodes, NODE_STATE_DOWN, reason, err)
+    return cluster_drain(nodes, reason, err) == 0
+               ? state_update(nodes, NODE_STATE_DOWN, "set down", reason, err)
                : -1;
 }
 
 int cluster_resume(const char *nodes, struct error *err)
 {
-    return node_update(nodes, NODE_RESUME, NULL, err);
-}
-
-static void comment_set(update_node_msg_t *update, char *text)
-{
-    update->comment = text;
-}
-
-/* Writes one text of the nodes; what: its name, set puts it into the request. */
-static int text_update(const char *nodes, const char *what, const char *value,
-                       void (*set)(update_node_msg_t *update, char *text), struct error *err)
-{
-    update_node_msg_t update;
-    char *names = copy(nodes), *text = copy(value);
-    int rv = 0;
-
-    if (!names || !text) {
-        rv = error_set(err, "no memory");
-    } else {
-        slurm_init_update_node_msg(&update);
-        update.node_names = names;
-        set(&update, text);
-        if (slurm_update_node(&update) != SLURM_SUCCESS)
-            rv = error_set(err, "%s: cannot write %s: %s", nodes, what, slurm_strerror(errno));
-    }
-    free(names);
-    free(text);
-    return rv;
+    return state_update(nodes, NODE_RESUME, "resume", NULL, err);
 }
 
 int cluster_set_comment(const char *nodes, const char *comment, struct error *err)
 {
-    return text_update(nodes, "Comment", comment, comment_set, err);
+    update_node_msg_t update;
+
+    slurm_init_update_node_msg(&update);
+    update.comment = release_text(comment);
+    return nodes_update(&update, nodes, "write Comment", err);
 }
 
 int cluster_set_extra(const char *nodes, const char *extra, struct error *err)
 {
-    return text_update(nodes, "Extra", extra, release_node_set_extra, err);
+    update_node_msg_t update;
+
+    slurm_init_update_node_msg(&update);
+    release_node_set_extra(&update, release_text(extra));
+    return nodes_update(&update, nodes, "write Extra", err);
 }

@@ -19,18 +19,14 @@ int cluster_reserve(const char *name, const char *nodes, const char *users, int 
                     struct error *err)
 {
     resv_desc_msg_t wanted;
-    char *made, *names = strdup(nodes), *title = strdup(name), *all = NULL;
+    char *made, *all;
     int rv = 0;
 
     if (asprintf(&all, "root%s%s", users ? "," : "", users ? users : "") < 0)
-        all = NULL;
-    if (!names || !title || !all) {
-        rv = error_set(err, "no memory");
-        goto done;
-    }
+        return error_set(err, "no memory");
     slurm_init_resv_desc_msg(&wanted);
-    wanted.name = title;
-    wanted.node_list = names;
+    wanted.name = release_text(name);
+    wanted.node_list = release_text(nodes);
     wanted.users = all;
     wanted.start_time = time(NULL);
     wanted.flags = RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS | RESERVE_FLAG_SPEC_NODES;
@@ -43,59 +39,42 @@ int cluster_reserve(const char *name, const char *nodes, const char *users, int 
     if (!made)
         rv = allocation_refused(err, "cannot reserve", nodes, users ? users : "root", errno);
     free(made);
-done:
     free(all);
-    free(names);
-    free(title);
     return rv;
 }
 
 int cluster_wait(const struct hostlist *names, bool is_there, struct error *err)
 {
     resv_desc_msg_t wanted;
-    char *folded = hostlist_fold_for_slurm(names), title[] = CLUSTER_WAITING, users[] = "root",
-         *made;
+    char *folded;
     int rv = 0;
 
-    if (names->count == 0 || !folded) {
-        rv = folded ? 0 : error_set(err, "no memory");
-        free(folded);
-        return rv == 0 && is_there ? cluster_unreserve(CLUSTER_WAITING, err) : rv;
-    }
+    if (names->count == 0)
+        return is_there ? cluster_unreserve(CLUSTER_WAITING, err) : 0;
+    folded = hostlist_fold_for_slurm(names);
+    if (!folded)
+        return error_set(err, "no memory");
     slurm_init_resv_desc_msg(&wanted);
-    wanted.name = title;
+    wanted.name = release_text(CLUSTER_WAITING);
     wanted.node_list = folded;
-    if (is_there) {
-        /* INFINITE minutes are counted from its begin */
-        wanted.end_time = time(NULL) + RESERVATION_ENDLESS_S;
-        if (slurm_update_reservation(&wanted) != SLURM_SUCCESS)
-            rv = error_set(err, "cannot put %s in reservation %s: %s", folded, title,
-                           slurm_strerror(errno));
-    } else {
-        wanted.users = users;
-        wanted.start_time = time(NULL);
-        wanted.duration = INFINITE;
-        wanted.flags = RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS | RESERVE_FLAG_SPEC_NODES;
-        made = slurm_create_reservation(&wanted);
-        if (!made)
-            rv = error_set(err, "cannot reserve %s: %s", folded, slurm_strerror(errno));
-        free(made);
-    }
+    /* INFINITE minutes are counted from its begin */
+    wanted.end_time = time(NULL) + RESERVATION_ENDLESS_S;
+    if (!is_there)
+        rv = cluster_reserve(CLUSTER_WAITING, folded, NULL, 0, err);
+    else if (slurm_update_reservation(&wanted) != SLURM_SUCCESS)
+        rv = error_set(err, "cannot put %s in reservation %s: %s", folded, CLUSTER_WAITING,
+                       slurm_strerror(errno));
     free(folded);
     return rv;
 }
 
 int cluster_unreserve(const char *name, struct error *err)
 {
-    reservation_name_msg_t gone = {.name = strdup(name)};
-    int rv = 0;
+    reservation_name_msg_t gone = {.name = release_text(name)};
 
-    if (!gone.name)
-        return error_set(err, "no memory");
     if (slurm_delete_reservation(&gone) != SLURM_SUCCESS && errno != ESLURM_RESERVATION_INVALID)
-        rv = error_set(err, "cannot delete reservation %s: %s", name, slurm_strerror(errno));
-    free(gone.name);
-    return rv;
+        return error_set(err, "cannot delete reservation %s: %s", name, slurm_strerror(errno));
+    return 0;
 }
 
 int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *err)

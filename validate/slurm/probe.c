@@ -50,29 +50,15 @@ static int submit(job_desc_msg_t *wanted, uint32_t *id)
     return 0;
 }
 
-static int would_start(job_desc_msg_t *wanted, uint32_t *start)
-{
-    will_run_response_msg_t *answer = NULL;
-
-    wanted->user_id = getuid();
-    wanted->group_id = getgid();
-    if (slurm_job_will_run2(wanted, &answer) != SLURM_SUCCESS || !answer)
-        return errno ? errno : ESLURM_INTERNAL;
-    *start = (uint32_t)answer->start_time;
-    return 0; /* slurm.h has nothing to free the answer with: it ends with the child */
-}
-
 static char *text_or_null(const char *text)
 {
-    return *text ? (char *)(uintptr_t)text : NULL;
+    return *text ? release_text(text) : NULL;
 }
 
 static enum probe_answer request_send(const struct probe_request *request, as_user_fn *function,
                                       uint32_t *value, char *text, size_t size)
 {
-    char script[64], gres[2][128],
-        *environment[] = {(char *)(uintptr_t) "PATH=/usr/bin:/bin", NULL}, directory[] = "/",
-        nowhere[] = "/dev/null";
+    char script[64], gres[2][128], *environment[] = {release_text("PATH=/usr/bin:/bin"), NULL};
     job_desc_msg_t job;
     int reason;
 
@@ -101,8 +87,8 @@ static enum probe_answer request_send(const struct probe_request *request, as_us
     /* what cannot start soon goes by itself, where nobody is left to cancel it */
     job.deadline = time(NULL) + PROBE_LATER_S + request->wait_s +
                    60 * ((time_t)request->minutes + PROBE_MOST_MIN);
-    job.work_dir = directory;
-    job.std_out = job.std_err = job.std_in = nowhere;
+    job.work_dir = release_text("/");
+    job.std_out = job.std_err = job.std_in = release_text("/dev/null");
     job.script = script;
     job.environment = environment;
     job.env_size = 1;
@@ -130,7 +116,7 @@ enum probe_answer probe_would_start(const struct probe_request *request, time_t 
                                     size_t size)
 {
     uint32_t seconds = 0;
-    enum probe_answer answer = request_send(request, would_start, &seconds, text, size);
+    enum probe_answer answer = request_send(request, as_user_would_start, &seconds, text, size);
 
     *start = seconds;
     return answer;

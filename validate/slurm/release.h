@@ -14,6 +14,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* A text of a request, which libslurm only reads. */
+static inline char *release_text(const char *text)
+{
+    return (char *)(uintptr_t)text;
+}
+
 uint32_t release_job_id(const slurm_job_info_t *job);
 uint32_t release_granted_id(const resource_allocation_response_msg_t *granted);
 uint32_t release_submitted_id(const submit_response_msg_t *submitted);
