@@ -247,44 +247,21 @@ done:
     return rv;
 }
 
-struct leaves {
-    struct cluster *cluster;
-    struct error *err;
-    int rv;
-};
-
-static void leaf_receive(const char *line, bool is_error, void *context)
-{
-    struct leaves *leaves = context;
-
-    if (!is_error && leaves->rv == 0)
-        leaves->rv = leaf_add(leaves->cluster, line, leaves->err);
-}
-
 /* From scontrol, a switch per line: libslurm loads the topology's plugin for it, which from 24.11
  * on needs symbols that only Slurm's own commands have, and ends the process. No topology, or one
  * without switches, is not an error: the leaves stay unknown. */
 static int topology_load(struct cluster *cluster, struct error *err)
 {
-    struct arguments words = {0};
-    struct leaves leaves = {cluster, err, 0};
-    struct process_result result;
-    struct error ignored;
-    int rv;
+    static const char *const words[] = {"scontrol", "-o", "show", "topology", NULL};
+    char *text, *rest, *line;
+    int rv = 0;
 
-    arguments_add(&words, "scontrol");
-    arguments_add(&words, "-o");
-    arguments_add(&words, "show");
-    arguments_add(&words, "topology");
-    rv = words.out_of_memory ? -1
-                             : process_run(&(struct process){.argv = words.argv,
-                                                             .deadline_s = TOPOLOGY_S,
-                                                             .grace_s = 1,
-                                                             .on_line = leaf_receive,
-                                                             .context = &leaves},
-                                           &result, &ignored);
-    arguments_clear(&words);
-    return rv == 0 ? leaves.rv : 0;
+    if (process_output(words, TOPOLOGY_S, &text, NULL) != 0)
+        return 0;
+    for (rest = text; rv == 0 && (line = strsep(&rest, "\n"));)
+        rv = leaf_add(cluster, line, err);
+    free(text);
+    return rv;
 }
 
 static int name_load(struct cluster *cluster, struct error *err)

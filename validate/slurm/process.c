@@ -20,7 +20,7 @@
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/user.h"
 
-enum { LINE_MAX_BYTES = 65536 };
+enum { LINE_MAX_BYTES = 65536, OUTPUT_MAX_BYTES = 1 << 30 };
 
 const char *const process_to_read[] = {"LC_ALL=C", "SLURM_TIME_FORMAT=standard", "TZ=UTC0", NULL};
 
@@ -326,5 +326,43 @@ done:
     close_pair(failed);
     free(streams[0].text);
     free(streams[1].text);
+    return rv;
+}
+
+static void keep_line(const char *line, bool is_error, void *context)
+{
+    if (!is_error && ftell(context) < OUTPUT_MAX_BYTES)
+        fprintf(context, "%s\n", line);
+}
+
+int process_output(const char *const *words, double deadline_s, char **text, struct error *err)
+{
+    struct process_result result = {0};
+    size_t size;
+    FILE *stream;
+    int rv;
+
+    *text = NULL;
+    stream = open_memstream(text, &size);
+    if (!stream)
+        return error_set(err, "no memory");
+    rv = process_run(&(struct process){.argv = (char *const *)(uintptr_t)words,
+                                       .environment = process_to_read,
+                                       .deadline_s = deadline_s,
+                                       .grace_s = 1,
+                                       .on_line = keep_line,
+                                       .context = stream},
+                     &result, err);
+    if (fclose(stream) != 0 && rv == 0)
+        rv = error_set(err, "no memory");
+    if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0))
+        rv = error_set(err, "%s: %s", words[0],
+                       *result.complaint.text            ? result.complaint.text
+                       : result.end == PROCESS_TIMED_OUT ? "no answer in time"
+                                                         : "no error message was given");
+    if (rv != 0) {
+        free(*text);
+        *text = NULL;
+    }
     return rv;
 }

@@ -62,6 +62,11 @@ extern const char *const process_to_read[];
  */
 int process_run(const struct process *process, struct process_result *result, struct error *err);
 
+/* Runs a command, whose words end with NULL, in that environment. Returns 0 with what it wrote to
+ * standard output in *text, malloc'd, or -1 with err: what it said when it failed, or that it did
+ * not end within deadline_s. */
+int process_output(const char *const *words, double deadline_s, char **text, struct error *err);
+
 /* An argument vector that is put together piece by piece. */
 struct arguments {
     char **argv; /* always ends with NULL once something was added */

@@ -71,50 +71,29 @@ void ran_take_line(const char *line, struct ran *asked, size_t count)
     }
 }
 
-struct lines {
-    struct ran *asked;
-    size_t count;
-};
-
-static void line_receive(const char *line, bool is_error, void *context)
-{
-    const struct lines *lines = context;
-
-    if (!is_error)
-        ran_take_line(line, lines->asked, lines->count);
-}
-
 /* What fails here is a cluster without accounting. */
 static void accounting_query(struct ran *asked, size_t count)
 {
-    struct lines lines = {asked, count};
-    struct arguments words = {0};
-    struct process_result result;
-    char *jobs = NULL;
+    char *jobs = NULL, *text, *rest, *line;
     size_t size = 0;
     FILE *stream = open_memstream(&jobs, &size);
 
-    for (size_t i = 0; stream && i < count; i++)
+    if (!stream)
+        return;
+    fputs("--jobs=", stream);
+    for (size_t i = 0, listed = 0; i < count; i++)
         if (!ran_is_true(&asked[i]))
-            fprintf(stream, "%s%u", ftell(stream) > 0 ? "," : "", asked[i].job_id);
-    if (stream && fclose(stream) == 0 && size > 0) {
-        arguments_add(&words, "sacct");
-        arguments_add(&words, "--noheader");
-        arguments_add(&words, "--parsable2");
-        arguments_add(&words, "--allocations");
-        arguments_add(&words, "--allusers");
-        arguments_add(&words, "--duplicates"); /* each run of a job that was requeued */
-        arguments_add(&words, "--format=JobID,JobIDRaw,UID,Start,End,NodeList");
-        arguments_add(&words, "--jobs=%s", jobs);
-        if (!words.out_of_memory)
-            process_run(&(struct process){.argv = words.argv,
-                                          .environment = process_to_read,
-                                          .deadline_s = RAN_ACCOUNTING_S,
-                                          .grace_s = 1,
-                                          .on_line = line_receive,
-                                          .context = &lines},
-                        &result, NULL);
-        arguments_clear(&words);
+            fprintf(stream, "%s%u", listed++ > 0 ? "," : "", asked[i].job_id);
+    if (fclose(stream) == 0 && size > strlen("--jobs=") &&
+        process_output(
+            (const char *const[]){"sacct", "--noheader", "--parsable2", "--allocations",
+                                  "--allusers",
+                                  "--duplicates", /* each run of a job that was requeued */
+                                  "--format=JobID,JobIDRaw,UID,Start,End,NodeList", jobs, NULL},
+            RAN_ACCOUNTING_S, &text, NULL) == 0) {
+        for (rest = text; (line = strsep(&rest, "\n"));)
+            ran_take_line(line, asked, count);
+        free(text);
     }
     free(jobs);
 }

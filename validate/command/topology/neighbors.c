@@ -13,57 +13,16 @@
 
 /* What this node's lldpd has heard, for people and, as records, for muster certify. */
 
-enum { TEXT_MAX = 4 << 20 };
-
-struct answer {
-    FILE *stream;
-    char *text;
-    size_t size;
-};
-
-static void take_line(const char *line, bool is_error, void *context)
+/* Returns 0 with a malloc'd *text, or -1 with err. */
+static int query_lldpd(char **text, struct error *err)
 {
-    struct answer *answer = context;
+    static const char *const words[] = {"lldpcli",   "-f",      "json", "show",
+                                        "neighbors", "details", NULL};
+    struct error why;
 
-    if (!is_error && ftell(answer->stream) < TEXT_MAX)
-        fprintf(answer->stream, "%s\n", line);
-}
-
-/* Returns 0, or -1 with err. */
-static int query_lldpd(struct answer *answer, struct error *err)
-{
-    static const char *const words[] = {"lldpcli", "-f", "json", "show", "neighbors", "details"};
-    struct arguments program = {0};
-    struct process_result result;
-    int rv;
-
-    answer->stream = open_memstream(&answer->text, &answer->size);
-    if (!answer->stream)
-        return error_set(err, "no memory");
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        arguments_add(&program, "%s", words[i]);
-    rv = program.out_of_memory ? error_set(err, "no memory")
-                               : process_run(&(struct process){.argv = program.argv,
-                                                               .deadline_s = NEIGHBORS_S,
-                                                               .grace_s = 1,
-                                                               .on_line = take_line,
-                                                               .context = answer},
-                                             &result, err);
-    arguments_clear(&program);
-    if (rv != 0)
-        return error_prefix(err, "lldpcli (of lldpd)");
-    if (fclose(answer->stream) != 0) {
-        answer->stream = NULL;
-        return error_set(err, "no memory");
-    }
-    answer->stream = NULL;
-    if (result.end == PROCESS_TIMED_OUT)
-        return error_set(err, "lldpcli did not answer within %d s", NEIGHBORS_S);
-    if (result.end != PROCESS_EXITED || result.status != 0)
-        return error_set(err, "lldpcli ended with status %d: %s: is lldpd running?", result.status,
-                         *result.complaint.text ? result.complaint.text
-                                                : "no error message was given");
-    return 0;
+    return process_output(words, NEIGHBORS_S, text, &why) == 0
+               ? 0
+               : error_set(err, "%s: is lldpd running?", why.text);
 }
 
 static void print_people(const struct subnet_neighbors *neighbors)
@@ -147,9 +106,9 @@ int command_topology_neighbors(int argc, char **argv)
 {
     static struct node_view node_view;
     struct node_options options = {0};
-    struct answer answer = {0};
     struct subnet_neighbors neighbors = {0};
     const char *node;
+    char *text = NULL;
     struct error err;
     int status = command_options(&set, argc, argv, &options);
 
@@ -161,8 +120,8 @@ int command_topology_neighbors(int argc, char **argv)
         return status;
     }
     node = command_node(NULL, "");
-    if (query_lldpd(&answer, &err) != 0 ||
-        subnet_neighbors_read(&neighbors, node, answer.text, answer.size, &err) != 0) {
+    if (query_lldpd(&text, &err) != 0 ||
+        subnet_neighbors_read(&neighbors, node, text, strlen(text), &err) != 0) {
         fprintf(stderr, "%s: %s\n", argv[0], err.text);
         status = COMMAND_UNKNOWN;
     } else if (options.as_json) {
@@ -171,9 +130,7 @@ int command_topology_neighbors(int argc, char **argv)
     } else {
         print_people(&neighbors);
     }
-    if (answer.stream)
-        fclose(answer.stream);
-    free(answer.text);
+    free(text);
     subnet_neighbors_clear(&neighbors);
     command_node_close(&node_view);
     return status;
