@@ -3,6 +3,7 @@
 
 #include "validate/compare/reference.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,48 +134,20 @@ static int set_seen(struct reference_line *line, const char *value, struct error
     return 0;
 }
 
-static int set_value(struct reference_line *line, const char *value, struct error *err)
-{
-    return set_number(&line->value, "value", value, err);
-}
-
-static int set_nic(struct reference_line *line, const char *value, struct error *err)
-{
-    return set_number(&line->nic_gbps, "nic_gbps", value, err);
-}
-
-static int set_unit(struct reference_line *line, const char *value, struct error *err)
-{
-    return set_text(line->unit, sizeof line->unit, "unit", value, err);
-}
-
-static int set_gpu(struct reference_line *line, const char *value, struct error *err)
-{
-    return set_text(line->gpu, sizeof line->gpu, "gpu", value, err);
-}
-
-static int set_cpu(struct reference_line *line, const char *value, struct error *err)
-{
-    return set_text(line->cpu, sizeof line->cpu, "cpu", value, err);
-}
-
-static int set_source(struct reference_line *line, const char *value, struct error *err)
-{
-    return set_text(line->source, sizeof line->source, "source", value, err);
-}
-
-static int set_note(struct reference_line *line, const char *value, struct error *err)
-{
-    return set_text(line->note, sizeof line->note, "note", value, err);
-}
+#define PLACE(field) offsetof(struct reference_line, field)
+#define TEXT(field) PLACE(field), sizeof(((struct reference_line *)0)->field)
 
 static const struct {
     const char *name;
     int (*set)(struct reference_line *line, const char *value, struct error *err);
+    size_t place, size; /* without set, those of the field; size 0: a number */
 } keys[] = {
-    {"metric", set_metric}, {"value", set_value},   {"unit", set_unit}, {"kind", set_kind},
-    {"gpu", set_gpu},       {"gpus", set_gpus},     {"cpu", set_cpu},   {"nic_gbps", set_nic},
-    {"nodes", set_nodes},   {"source", set_source}, {"seen", set_seen}, {"note", set_note},
+    {"metric", set_metric, 0, 0}, {"value", NULL, PLACE(value), 0},
+    {"unit", NULL, TEXT(unit)},   {"kind", set_kind, 0, 0},
+    {"gpu", NULL, TEXT(gpu)},     {"gpus", set_gpus, 0, 0},
+    {"cpu", NULL, TEXT(cpu)},     {"nic_gbps", NULL, PLACE(nic_gbps), 0},
+    {"nodes", set_nodes, 0, 0},   {"source", NULL, TEXT(source)},
+    {"seen", set_seen, 0, 0},     {"note", NULL, TEXT(note)},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -183,6 +156,7 @@ static int set_key(struct reference_line *line, const char *key, const char *val
                    struct error *err)
 {
     size_t i = 0;
+    void *field;
 
     while (i < KEYS && strcmp(keys[i].name, key) != 0)
         i++;
@@ -194,7 +168,11 @@ static int set_key(struct reference_line *line, const char *key, const char *val
     if (*seen & 1u << i)
         return error_set(err, "found %s= twice, allowed once", key);
     *seen |= 1u << i;
-    return keys[i].set(line, value, err);
+    if (keys[i].set)
+        return keys[i].set(line, value, err);
+    field = (char *)line + keys[i].place;
+    return keys[i].size ? set_text(field, keys[i].size, key, value, err)
+                        : set_number(field, key, value, err);
 }
 
 /* What every line must say. */
