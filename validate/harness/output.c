@@ -116,6 +116,18 @@ void output_record(struct record *record)
     pthread_mutex_unlock(&output.lock);
 }
 
+void output_tell(struct record record, const char *message, ...)
+{
+    char text[512];
+    va_list arguments;
+
+    va_start(arguments, message);
+    vsnprintf(text, sizeof text, message, arguments);
+    va_end(arguments);
+    record.message = text;
+    output_record(&record);
+}
+
 void output_progress(const char *format, ...)
 {
     va_list arguments;

@@ -53,7 +53,6 @@ static void report_clock(void)
 
 static void report(const struct program *program, int node, struct reading reading)
 {
-    char message[160];
     struct record record =
         RECORD(.test = "host.clock", .metric = "offset", .node = program->node_name[node],
                .peer = program->node_name[0], .value = 1e3 * reading.offset_s,
@@ -62,12 +61,10 @@ static void report(const struct program *program, int node, struct reading readi
                .unit = "ms", .limit = program->conf.clock_offset_ms, .limit_source = "conf");
 
     record.verdict = fabs(record.value) > record.limit ? VERDICT_FAIL : VERDICT_PASS;
-    snprintf(message, sizeof message, "clock %.3f ms %s %s's (within %.3f ms)%s",
-             fabs(record.value), record.value < 0 ? "behind" : "ahead of", program->node_name[0],
-             1e3 * reading.error_s,
-             record.verdict == VERDICT_FAIL ? "; check the time service" : "");
-    record.message = message;
-    output_record(&record);
+    output_tell(record, "clock %.3f ms %s %s's (within %.3f ms)%s", fabs(record.value),
+                record.value < 0 ? "behind" : "ahead of", program->node_name[0],
+                1e3 * reading.error_s,
+                record.verdict == VERDICT_FAIL ? "; check the time service" : "");
 }
 
 void clock_compare(struct program *program)

@@ -97,35 +97,29 @@ static void exchange_with(struct exchange *exchange, int partner, int max_bytes)
 
 static void report_damage(const struct program *program, const struct damage *damage)
 {
-    struct record record;
-    char message[256], part[32];
+    const char *from = program->name_of[damage->from], *to = program->name_of[damage->to];
+    char part[32];
+    struct record record =
+        RECORD(.test = "mpi.messages", .metric = "damaged", .node = from, .part = part, .peer = to,
+               .value = damage->bad_messages, .unit = "count", .verdict = VERDICT_FAIL);
 
-    if (damage->received != damage->size)
-        snprintf(message, sizeof message,
-                 "rank %d on %s -> rank %d on %s: found %d bytes, expected a message of %d",
-                 damage->from, program->name_of[damage->from], damage->to,
-                 program->name_of[damage->to], damage->received, damage->size);
-    else
-        snprintf(message, sizeof message,
-                 "rank %d on %s -> rank %d on %s: byte %d of %d is 0x%02x, expected 0x%02x; %d "
-                 "messages of this pair are damaged",
-                 damage->from, program->name_of[damage->from], damage->to,
-                 program->name_of[damage->to], damage->offset, damage->size,
-                 (unsigned)damage->found, (unsigned)damage->expected, damage->bad_messages);
     snprintf(part, sizeof part, "rank %d", damage->from);
-    record =
-        RECORD(.test = "mpi.messages", .metric = "damaged", .node = program->name_of[damage->from],
-               .part = part, .peer = program->name_of[damage->to], .value = damage->bad_messages,
-               .unit = "count", .verdict = VERDICT_FAIL, .message = message);
-    output_record(&record);
+    if (damage->received != damage->size)
+        output_tell(record,
+                    "rank %d on %s -> rank %d on %s: found %d bytes, expected a message of %d",
+                    damage->from, from, damage->to, to, damage->received, damage->size);
+    else
+        output_tell(record,
+                    "rank %d on %s -> rank %d on %s: byte %d of %d is 0x%02x, expected 0x%02x; %d "
+                    "messages of this pair are damaged",
+                    damage->from, from, damage->to, to, damage->offset, damage->size,
+                    (unsigned)damage->found, (unsigned)damage->expected, damage->bad_messages);
 }
 
 /* One record per node: the messages that its ranks received. */
 static void report_nodes(const struct program *program, const int *messages, const int *damaged)
 {
     for (int node = 0; node < program->node_count; node++) {
-        struct record record;
-        char message[120];
         int count = 0, bad = 0;
 
         for (int rank = 0; rank < program->size; rank++) {
@@ -134,39 +128,30 @@ static void report_nodes(const struct program *program, const int *messages, con
             count += messages[rank];
             bad += damaged[rank];
         }
-        snprintf(message, sizeof message,
-                 bad ? "%d messages received, damaged ones from %d ranks"
-                     : "%d messages received, all as sent",
-                 count, bad);
-        record = RECORD(.test = "mpi.messages", .metric = "messages",
-                        .node = program->node_name[node], .value = count, .unit = "count");
         /* The pairs' own records blame the sender; this node only received. */
-        record.verdict = bad ? VERDICT_NONE : VERDICT_PASS;
-        record.message = message;
-        output_record(&record);
+        output_tell(RECORD(.test = "mpi.messages", .metric = "messages",
+                           .node = program->node_name[node], .value = count, .unit = "count",
+                           .verdict = bad ? VERDICT_NONE : VERDICT_PASS),
+                    bad ? "%d messages received, damaged ones from %d ranks"
+                        : "%d messages received, all as sent",
+                    count, bad);
     }
 }
 
 /* TCP although there is RDMA. A message costs more bytes than its own on the way, not fewer. */
 static void report_way(const char *node, const struct way *way)
 {
-    struct record record;
-    char message[512];
-
     if (!fabric_class_is_rdma((enum fabric_class)way->class) || way->sent_bytes <= 0 ||
         way->tcp_bytes < way->sent_bytes / 2)
         return;
-    record = RECORD(.test = "mpi.messages", .metric = "transport", .node = node, .part = way->rail,
-                    .value = way->tcp_bytes, .unit = "bytes", .verdict = VERDICT_WARN,
-                    .code = FAULT_TRANSPORT_FALLBACK);
-    snprintf(
-        message, sizeof message,
+    output_tell(
+        RECORD(.test = "mpi.messages", .metric = "transport", .node = node, .part = way->rail,
+               .value = way->tcp_bytes, .unit = "bytes", .verdict = VERDICT_WARN,
+               .code = FAULT_TRANSPORT_FALLBACK),
         "%s: MPI sent its %.3g MB to other nodes by TCP, not by RDMA, although %s is available "
         "(%s); check UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and similar settings in the environment "
         "and in MPI's files, and whether this MPI was built with UCX or libfabric",
         node, 1e-6 * way->sent_bytes, way->rail, fabric_class_name((enum fabric_class)way->class));
-    record.message = message;
-    output_record(&record);
 }
 
 /* Rank 0 adds up each node's ranks. Where `muster certify` itself has put MPI on TCP, as the
@@ -252,21 +237,17 @@ static void report_coverage(const struct program *program, int rounds)
 {
     int others = program->size - 1;
     int met = rounds < others ? rounds : others;
-    char message[160];
     struct record record = RECORD(.test = "mpi.messages", .metric = "coverage",
                                   .value = others > 0 ? (double)met / others : 1, .unit = "1",
                                   .verdict = VERDICT_PASS);
 
     if (met == others)
-        snprintf(message, sizeof message, "all pairs of %d ranks exchanged messages",
-                 program->size);
+        output_tell(record, "all pairs of %d ranks exchanged messages", program->size);
     else
-        snprintf(message, sizeof message,
-                 "each of %d ranks exchanged messages with %d of the %d others; a fault that "
-                 "affects one pair only may be in an untested pair",
-                 program->size, met, others);
-    record.message = message;
-    output_record(&record);
+        output_tell(record,
+                    "each of %d ranks exchanged messages with %d of the %d others; a fault that "
+                    "affects one pair only may be in an untested pair",
+                    program->size, met, others);
 }
 
 void messages_exchange(struct program *program, const struct messages_plan *plan)

@@ -19,27 +19,20 @@ void workers_start(struct program *program, double started)
         watch_fault("out of memory");
     sleeping_gather(&mine, all, sizeof mine, MPI_COMM_WORLD);
     for (int node = 0; node < program->node_count && program->rank == 0; node++) {
-        char message[120];
-        struct record record = RECORD(.value = -INFINITY, .low = INFINITY);
+        double last = -INFINITY, first = INFINITY;
 
         for (int rank = 0; rank < program->size; rank++) {
             if (program->node_of_rank[rank] != node)
                 continue;
-            record.value = fmax(record.value, all[rank]);
-            record.low = fmin(record.low, all[rank]);
+            last = fmax(last, all[rank]);
+            first = fmin(first, all[rank]);
         }
-        record.high = record.value;
-        record.samples = (unsigned)program->ranks_of_node[node];
-        record.test = "mpi.launch";
-        record.metric = "start";
-        record.node = program->node_name[node];
-        record.unit = "s";
-        record.verdict = VERDICT_PASS;
-        snprintf(message, sizeof message, "%d of %d ranks, MPI ready %.2f s after %s",
-                 program->ranks_of_node[node], program->size, record.value,
-                 started > 0 ? "the launch" : "the process's start");
-        record.message = message;
-        output_record(&record);
+        output_tell(
+            RECORD(.test = "mpi.launch", .metric = "start", .node = program->node_name[node],
+                   .value = last, .unit = "s", .low = first, .high = last,
+                   .samples = (unsigned)program->ranks_of_node[node], .verdict = VERDICT_PASS),
+            "%d of %d ranks, MPI ready %.2f s after %s", program->ranks_of_node[node],
+            program->size, last, started > 0 ? "the launch" : "the process's start");
     }
     free(all);
 }

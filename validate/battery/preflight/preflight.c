@@ -53,15 +53,13 @@ static const struct program_spec links_spec = {"muster-preflight", "launch", "",
 static bool is_alone(const struct program *program)
 {
     const char *tasks = getenv("SLURM_NTASKS");
-    struct record record;
 
     if (program->size > 1 || !tasks || atoi(tasks) <= 1)
         return false;
-    record = RECORD(.test = "mpi.launch", .metric = "complete", .verdict = VERDICT_UNKNOWN,
-                    .code = FAULT_LAUNCH_FAILED);
-    record.message = "MPI started each rank alone: srun's --mpi (MpiDefault of slurm.conf) does "
-                     "not match this MPI";
-    output_record(&record);
+    output_tell(RECORD(.test = "mpi.launch", .metric = "complete", .verdict = VERDICT_UNKNOWN,
+                       .code = FAULT_LAUNCH_FAILED),
+                "MPI started each rank alone: srun's --mpi (MpiDefault of slurm.conf) does not "
+                "match this MPI");
     return true;
 }
 

@@ -26,21 +26,18 @@ static int64_t sum_of(int size, int place)
 
 static void report(const struct program *program, int bad_ranks, double seconds)
 {
-    char message[160];
     struct record record = RECORD(.test = "collectives.correct", .metric = "mismatches",
                                   .part = "allreduce", .value = bad_ranks, .unit = "count",
                                   .verdict = bad_ranks > 0 ? VERDICT_FAIL : VERDICT_PASS);
 
     if (bad_ranks > 0)
-        snprintf(message, sizeof message,
-                 "allreduce over %d ranks: %d of them have wrong sums; find the rank with "
-                 "muster-collectives",
-                 program->size, bad_ranks);
+        output_tell(record,
+                    "allreduce over %d ranks: %d of them have wrong sums; find the rank with "
+                    "muster-collectives",
+                    program->size, bad_ranks);
     else
-        snprintf(message, sizeof message, "allreduce of %d integers over %d ranks: exact, %.2f ms",
-                 COUNT, program->size, 1e3 * seconds);
-    record.message = message;
-    output_record(&record);
+        output_tell(record, "allreduce of %d integers over %d ranks: exact, %.2f ms", COUNT,
+                    program->size, 1e3 * seconds);
 }
 
 void sum_check(struct program *program)

@@ -55,19 +55,17 @@ static void __attribute__((noreturn)) leave(void)
 
 static void print_record(double waited_s)
 {
-    struct record record;
-    char message[192], node[256];
+    char node[256];
 
     own_name("", node, sizeof node);
-    snprintf(message, sizeof message, "%s in %.0f s on %s, rank 0's node",
-             atomic_load(&watchdog.has_mpi)
-                 ? "MPI's first messages between all ranks did not arrive"
-                 : "MPI_Init did not return",
-             waited_s, node);
-    record = RECORD(.test = "mpi.launch", .metric = "complete", .node = node,
-                    .verdict = VERDICT_UNKNOWN, .code = FAULT_LAUNCH_FAILED, .message = message);
     output_take_over();
-    output_record(&record);
+    output_tell(RECORD(.test = "mpi.launch", .metric = "complete", .node = node,
+                       .verdict = VERDICT_UNKNOWN, .code = FAULT_LAUNCH_FAILED),
+                "%s in %.0f s on %s, rank 0's node",
+                atomic_load(&watchdog.has_mpi)
+                    ? "MPI's first messages between all ranks did not arrive"
+                    : "MPI_Init did not return",
+                waited_s, node);
     output_finish();
 }
 

@@ -55,7 +55,6 @@ static void report(const struct program *program, const struct rail_kinds *kinds
     int best = majority(program, kinds, rail, field, &having, &known);
     struct record record;
     bool is_clear = 2 * having > known;
-    char message[200];
 
     if (own < 0 || having == known || (own == best && is_clear))
         return;
@@ -63,22 +62,20 @@ static void report(const struct program *program, const struct rail_kinds *kinds
                     .node = program->node_name[node], .part = rail,
                     .verdict = is_clear ? VERDICT_FAIL : VERDICT_UNKNOWN,
                     .code = field == FIELD_MTU ? FAULT_MTU_WRONG : FAULT_RAIL_WRONG_KIND);
-    if (field == FIELD_MTU) {
-        record.value = own;
-        record.unit = "bytes";
-        snprintf(message, sizeof message, "%s has MTU %d, but %d of %d nodes have %d", rail, own,
-                 having, known, best);
-    } else {
-        snprintf(message, sizeof message, "%s is %s, but on %d of %d nodes it is %s", rail,
-                 fabric_class_name((enum fabric_class)own), having, known,
-                 fabric_class_name((enum fabric_class)best));
-    }
     if (field == FIELD_MTU && is_clear) {
         record.limit = best;
         record.limit_source = "majority";
     }
-    record.message = message;
-    output_record(&record);
+    if (field == FIELD_MTU) {
+        record.value = own;
+        record.unit = "bytes";
+        output_tell(record, "%s has MTU %d, but %d of %d nodes have %d", rail, own, having, known,
+                    best);
+    } else {
+        output_tell(record, "%s is %s, but on %d of %d nodes it is %s", rail,
+                    fabric_class_name((enum fabric_class)own), having, known,
+                    fabric_class_name((enum fabric_class)best));
+    }
 }
 
 void kinds_report(const struct program *program, const struct rail_kinds *kinds)

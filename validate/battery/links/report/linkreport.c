@@ -39,17 +39,14 @@ static void report_failure(const struct program *program, const struct link_resu
                            const char *metric)
 {
     struct record record = linkreport_record(program, result, metric);
-    char message[512];
 
     record.verdict = VERDICT_FAIL;
-    snprintf(message, sizeof message, "%s %s -> %s %s: %s%s", record.node, result->rail,
-             record.peer, result->peer_rail, result->failure,
-             is_cut(result) ? "; packets of the full MTU do not arrive" : "");
-    record.message = message;
     record.code = is_cut(result) ? FAULT_PATH_MTU_LOW : FAULT_RAIL_FAULT;
     record.value = 0;
     record.unit = "Mb/s";
-    output_record(&record);
+    output_tell(record, "%s %s -> %s %s: %s%s", record.node, result->rail, record.peer,
+                result->peer_rail, result->failure,
+                is_cut(result) ? "; packets of the full MTU do not arrive" : "");
 }
 
 static const char *stop_name(int stop)
@@ -156,16 +153,13 @@ static void report_path(const struct program *program, const struct link_result 
 static void report_damage(const struct program *program, const struct link_result *result)
 {
     struct record record = linkreport_record(program, result, "damaged");
-    char message[512];
 
     record.value = result->damaged;
     record.unit = "count";
     record.verdict = VERDICT_FAIL;
     record.code = FAULT_DATA_DAMAGED;
-    snprintf(message, sizeof message, "%s %s -> %s %s: %.0f of the last messages are damaged",
-             record.node, result->rail, record.peer, result->peer_rail, result->damaged);
-    record.message = message;
-    output_record(&record);
+    output_tell(record, "%s %s -> %s %s: %.0f of the last messages are damaged", record.node,
+                result->rail, record.peer, result->peer_rail, result->damaged);
 }
 
 /* What a NIC, or its PCIe link, counted of errors while it was used. */
@@ -173,41 +167,34 @@ static void report_errors(const struct program *program, int node, const char *r
                           const struct errors *errors)
 {
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        struct record record;
-        char message[512];
+        enum fault_code code = error_fault(kind);
 
-        if (errors->counts[kind] <= 0)
-            continue;
-        record =
-            RECORD(.test = "links", .metric = error_name(kind), .node = program->node_name[node],
-                   .part = rail, .peer = program->node_name[peer], .value = errors->counts[kind],
-                   .unit = "count", .code = error_fault(kind));
-        record.verdict = record.code != FAULT_NONE ? VERDICT_WARN : VERDICT_NONE;
-        snprintf(message, sizeof message,
-                 "%s of %s counted %.0f more %s%s while %s was at the other end%s%s", rail,
-                 record.node, record.value, record.metric, error_way(kind), record.peer,
-                 *error_meaning(kind) ? ": " : "", error_meaning(kind));
-        record.message = message;
-        output_record(&record);
+        if (errors->counts[kind] > 0)
+            output_tell(RECORD(.test = "links", .metric = error_name(kind),
+                               .node = program->node_name[node], .part = rail,
+                               .peer = program->node_name[peer], .value = errors->counts[kind],
+                               .unit = "count", .code = code,
+                               .verdict = code != FAULT_NONE ? VERDICT_WARN : VERDICT_NONE),
+                        "%s of %s counted %.0f more %s%s while %s was at the other end%s%s", rail,
+                        program->node_name[node], errors->counts[kind], error_name(kind),
+                        error_way(kind), program->node_name[peer], *error_meaning(kind) ? ": " : "",
+                        error_meaning(kind));
     }
 }
 
 static void report_path_mtu(const struct program *program, const struct link_result *result)
 {
     struct record record = linkreport_record(program, result, "path_mtu");
-    char message[256];
 
     record.value = result->path_mtu_bytes;
     record.limit = result->mtu_bytes;
     record.limit_source = "sysfs";
     record.unit = "bytes";
-    snprintf(message, sizeof message,
-             "%s %s -> %s %s: packets of %d bytes are lost, packets of %d bytes arrive; check the "
-             "MTU of the other end and of the switches between",
-             record.node, result->rail, record.peer, result->peer_rail, result->mtu_bytes,
-             result->path_mtu_bytes);
-    record.message = message;
-    output_record(&record);
+    output_tell(record,
+                "%s %s -> %s %s: packets of %d bytes are lost, packets of %d bytes arrive; check "
+                "the MTU of the other end and of the switches between",
+                record.node, result->rail, record.peer, result->peer_rail, result->mtu_bytes,
+                result->path_mtu_bytes);
 }
 
 /* The share of TCP's segments that the sender had to send again. */
@@ -315,7 +302,6 @@ void linkreport_round(const struct program *program, const struct pass_schedule 
 void linkreport_pass(const struct program *program, const struct pass_schedule *pass_schedule,
                      int rounds, bool is_wanted, double pass_s, double run_s)
 {
-    char message[200];
     struct record record =
         RECORD(.test = "links", .metric = "rounds", .part = pass_name(pass_schedule->kind),
                .value = rounds, .limit = pass_schedule->rounds, .limit_source = "expected",
@@ -325,29 +311,21 @@ void linkreport_pass(const struct program *program, const struct pass_schedule *
                                                           : VERDICT_SKIP);
 
     if (record.verdict == VERDICT_UNKNOWN)
-        snprintf(message, sizeof message,
-                 "time limit of %g s reached: %d of %d rounds measured, %d needed",
-                 program->common.time_limit_s, rounds, pass_schedule->once, pass_schedule->enough);
+        output_tell(record, "time limit of %g s reached: %d of %d rounds measured, %d needed",
+                    program->common.time_limit_s, rounds, pass_schedule->once,
+                    pass_schedule->enough);
     else
-        snprintf(message, sizeof message,
-                 "%d of %d rounds in %.1f s, %.1f s of the limit of %g s left", rounds,
-                 pass_schedule->rounds, pass_s, fmax(program->common.time_limit_s - run_s, 0),
-                 program->common.time_limit_s);
-    record.message = message;
-    output_record(&record);
+        output_tell(record, "%d of %d rounds in %.1f s, %.1f s of the limit of %g s left", rounds,
+                    pass_schedule->rounds, pass_s, fmax(program->common.time_limit_s - run_s, 0),
+                    program->common.time_limit_s);
 }
 
 void linkreport_lost(const struct program *program, int node, int sub_round)
 {
-    char message[160];
-    struct record record = RECORD(.test = "links", .metric = "complete",
-                                  .node = program->node_name[node], .verdict = VERDICT_UNKNOWN);
-
-    snprintf(message, sizeof message,
-             "%s was lost: all that it had not measured by round %d is unknown", record.node,
-             sub_round);
-    record.message = message;
-    output_record(&record);
+    output_tell(RECORD(.test = "links", .metric = "complete", .node = program->node_name[node],
+                       .verdict = VERDICT_UNKNOWN),
+                "%s was lost: all that it had not measured by round %d is unknown",
+                program->node_name[node], sub_round);
 }
 
 void linkreport_unknown(const char *format, ...)

@@ -56,19 +56,16 @@ static void report_sum(const struct pass_schedule *pass_schedule, const char *fr
                        int count, int failed)
 {
     struct record record;
-    char part[160], message[160];
+    char part[160];
     double begin_s, end_s, sum = 0;
 
     snprintf(part, sizeof part, "%s %.60s-%.60s",
              pass_schedule->kind == PASS_UPLINKS ? "uplink" : "bisection", from, to);
-    record = RECORD(.test = "links", .metric = pass_metric(pass_schedule->kind), .part = part,
-                    .message = message);
+    record = RECORD(.test = "links", .metric = pass_metric(pass_schedule->kind), .part = part);
     if (!flows_window(flows, count, &begin_s, &end_s)) {
         record.verdict = VERDICT_UNKNOWN;
-        snprintf(message, sizeof message,
-                 "%d flows, %d failed: they never all ran at the same time", count + failed,
-                 failed);
-        output_record(&record);
+        output_tell(record, "%d flows, %d failed: they never all ran at the same time",
+                    count + failed, failed);
         return;
     }
     for (int i = 0; i < count; i++) {
@@ -80,9 +77,8 @@ static void report_sum(const struct pass_schedule *pass_schedule, const char *fr
     record.value = sum;
     record.unit = "Mb/s";
     record.samples = (unsigned)count;
-    snprintf(message, sizeof message, "%d flows at once for %.0f ms, %d failed", count,
-             1e3 * (end_s - begin_s), failed);
-    output_record(&record);
+    output_tell(record, "%d flows at once for %.0f ms, %d failed", count, 1e3 * (end_s - begin_s),
+                failed);
 }
 
 void sums_report(const struct program *program, const struct pass_schedule *pass_schedule,

@@ -16,7 +16,6 @@ void verbsreport_port(const struct program *program, const struct link_result *r
 {
     struct record record =
         linkreport_record(program, result, result->is_state ? "state" : "gpu_memory");
-    char message[512];
 
     if (result->is_state) {
         record.verdict = VERDICT_FAIL;
@@ -31,12 +30,10 @@ void verbsreport_port(const struct program *program, const struct link_result *r
                      : result->has_gpu      ? VERDICT_WARN
                                             : VERDICT_SKIP;
     record.code = FAULT_GPU_HOST_COPIES;
-    snprintf(message, sizeof message, "%s%s", result->failure,
-             result->has_gpu_memory ? ""
-             : result->has_gpu      ? ": GPU data goes through host memory"
-                                    : ": no GPU found");
-    record.message = message;
-    output_record(&record);
+    output_tell(record, "%s%s", result->failure,
+                result->has_gpu_memory ? ""
+                : result->has_gpu      ? ": GPU data goes through host memory"
+                                       : ": no GPU found");
 }
 
 void verbsreport_figures(const struct program *program, const struct link_result *result,
@@ -63,7 +60,6 @@ void verbsreport_loss(const struct program *program, const struct link_result *r
 {
     struct record record = linkreport_record(program, result, "loss");
     double lost = retransmits(&result->errors) + retransmits(&result->peer_errors), packets;
-    char message[512];
 
     if (result->packet_bytes <= 0 || lost <= 0 || result->to < 0)
         return;
@@ -76,14 +72,12 @@ void verbsreport_loss(const struct program *program, const struct link_result *r
         return;
     record.verdict = VERDICT_WARN;
     record.code = FAULT_PATH_LOSS;
-    snprintf(message, sizeof message,
-             "%s %s -> %s %s: the ports counted %.0f packets out of order or retransmitted, of "
-             "about %.0f: this path loses packets; check its cables, and flow control (PFC) of %s, "
-             "%s and the switch ports between",
-             record.node, result->rail, record.peer, result->peer_rail, lost, packets, result->rail,
-             result->peer_rail);
-    record.message = message;
-    output_record(&record);
+    output_tell(record,
+                "%s %s -> %s %s: the ports counted %.0f packets out of order or retransmitted, of "
+                "about %.0f: this path loses packets; check its cables, and flow control (PFC) of "
+                "%s, %s and the switch ports between",
+                record.node, result->rail, record.peer, result->peer_rail, lost, packets,
+                result->rail, result->peer_rail);
 }
 
 /* Rails of the same direction of the same pair. */
@@ -105,7 +99,6 @@ static void report_striping(const struct program *program, const struct link_res
 {
     struct record record = linkreport_record(program, slow, "striping");
     double even_mbps = count * slow->bandwidth_mbps;
-    char message[512];
 
     record.value = even_mbps;
     record.unit = "Mb/s";
@@ -113,14 +106,12 @@ static void report_striping(const struct program *program, const struct link_res
     record.limit_source = "peers";
     record.verdict = VERDICT_WARN;
     record.code = FAULT_RAIL_UNEVEN;
-    snprintf(
-        message, sizeof message,
+    output_tell(
+        record,
         "%s %s -> %s carries %.1f Mb/s, %s %.1f: messages striped evenly over %d rails get %.1f in "
         "total, less than from %s alone; repair %s or leave it out of FabricInterfaces",
         record.node, slow->rail, record.peer, slow->bandwidth_mbps, fast->rail,
         fast->bandwidth_mbps, count, even_mbps, fast->rail, slow->rail);
-    record.message = message;
-    output_record(&record);
 }
 
 void verbsreport_striping(const struct program *program, const struct link_results *results)
