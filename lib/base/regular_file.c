@@ -14,14 +14,22 @@ int regular_file_open(const char *path, struct error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat status;
+    int saved_errno;
 
     if (fd < 0)
         return error_set(err, "%s: %m", path);
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+    if (fstat(fd, &status) != 0) {
+        error_set(err, "%s: %m", path);
+    } else if (S_ISREG(status.st_mode)) {
         return fd;
+    } else {
+        errno = EINVAL;
+        error_set(err, "%s: is not a regular file", path);
+    }
+    saved_errno = errno;
     close(fd);
-    errno = EINVAL;
-    return error_set(err, "%s: is not a regular file", path);
+    errno = saved_errno;
+    return -1;
 }
 
 static int read_text(int fd, const char *path, size_t size_max, char **text, struct error *err)

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "lib/base/base_name.h"
 #include "lib/base/grow.h"
 #include "lib/base/read_all.h"
+#include "lib/base/regular_file.h"
 #include "lib/base/deferred_error.h"
 
 static int make_path(const char *root, char *path, size_t size, const char *format,
@@ -62,32 +62,16 @@ int sysfs_path(const char *root, char *path, size_t size, const char *format, ..
 /* Reads at most size bytes. Returns how many, or -1 with errno. */
 static ssize_t read_regular(const char *path, char *buffer, size_t size)
 {
-    struct stat status;
-    ssize_t length;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    int saved_errno;
+    int fd = regular_file_open(path, NULL), saved_errno;
+    ssize_t length = fd < 0 ? -1 : read_all(fd, buffer, size);
 
-    if (fd < 0) {
-        deferred_error_note();
-        return -1;
-    }
-    if (fstat(fd, &status) < 0)
-        goto fail;
-    if (!S_ISREG(status.st_mode)) {
-        errno = EINVAL;
-        goto fail;
-    }
-    length = read_all(fd, buffer, size);
     if (length < 0)
-        goto fail;
-    close(fd);
-    return length;
-fail:
-    deferred_error_note();
+        deferred_error_note();
     saved_errno = errno;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     errno = saved_errno;
-    return -1;
+    return length;
 }
 
 static int read_line(const char *path, char *text, size_t size)

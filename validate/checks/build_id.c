@@ -2,13 +2,12 @@
 #include "validate/checks/facts.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/regular_file.h"
 #include "lib/base/sysfs.h"
 
 enum { PROGRAM_HEADERS = 64, NOTES = 4096 };
@@ -68,16 +67,14 @@ static bool find_id(int fd, char text[BUILD_ID_TEXT])
 void build_id_read(const char *root, const char *path, char text[BUILD_ID_TEXT])
 {
     char whole[SYSFS_PATH];
-    struct stat status;
     int fd;
 
     text[0] = '\0';
     if (sysfs_path(root, whole, sizeof whole, "%s", path) != 0)
         return;
-    fd = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    fd = regular_file_open(whole, NULL);
     if (fd < 0)
         return;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-        find_id(fd, text);
+    find_id(fd, text);
     close(fd);
 }

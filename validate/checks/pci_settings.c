@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/checks/facts.h"
 
-#include <fcntl.h>
 #include <linux/pci_regs.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/regular_file.h"
 #include "lib/base/sysfs.h"
 
 enum { SPACE = 4096, WITHOUT_ROOT = 64 };
@@ -51,19 +50,17 @@ void pci_settings_read(const char *root, const char *pci, struct pci_settings *s
 {
     struct space space = {.size = 0};
     char path[SYSFS_PATH];
-    struct stat status;
-    ssize_t got = -1;
+    ssize_t got;
     size_t express, access;
     int fd;
 
     *settings = (struct pci_settings){.redirects = -1};
     if (sysfs_path(root, path, sizeof path, "sys/bus/pci/devices/%s/config", pci) != 0)
         return;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    fd = regular_file_open(path, NULL);
     if (fd < 0)
         return;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-        got = pread(fd, space.bytes, sizeof space.bytes, 0);
+    got = pread(fd, space.bytes, sizeof space.bytes, 0);
     close(fd);
     if (got <= WITHOUT_ROOT)
         return;
