@@ -108,8 +108,8 @@ static void gpu_line(FILE *stream, const struct inventory *inventory, const stru
          gpu->driver[0] ? labelled("version", version, version_text, sizeof version_text) : "");
 }
 
-static char *text_of(const struct inventory *inventory, const char *const *names, size_t name_count,
-                     const struct conf *conf)
+char *fingerprint_text(const struct inventory *inventory, const char *const *names,
+                       size_t name_count, const struct conf *conf)
 {
     char *text = NULL;
     size_t length;
@@ -137,12 +137,6 @@ static char *text_of(const struct inventory *inventory, const char *const *names
     return text;
 }
 
-char *fingerprint_text(const struct inventory *inventory, const char *const *names,
-                       size_t name_count)
-{
-    return text_of(inventory, names, name_count, NULL);
-}
-
 char *fingerprint_node(const struct inventory *inventory, const struct conf *conf)
 {
     struct fabric *fabric = malloc(sizeof *fabric); /* large for a stack */
@@ -159,7 +153,7 @@ char *fingerprint_node(const struct inventory *inventory, const struct conf *con
             names[count++] = fabric->rails[i].nic->name;
     if (fabric->management)
         names[count++] = fabric->management->name;
-    text = text_of(inventory, names, count, conf);
+    text = fingerprint_text(inventory, names, count, conf);
     free(fabric);
     if (deferred_error_take() != 0) { /* without its fabric the node would look like another */
         free(text);

@@ -18,14 +18,14 @@
  * link states, virtual interfaces and virtual functions (containers) are left out. NICs with a
  * device behind them, RDMA ports and GPUs count. Bytes that are not printable ASCII come out as
  * '?'. malloc'd, ends in a newline; NULL when memory is out.
- * names: interfaces that count besides those with a device behind them. */
+ * names: interfaces that count besides those with a device behind them. Where conf, may be NULL,
+ * has the prolog set an interface's MTU, that MTU stands in its line whatever it is between jobs;
+ * where it has it bring the interface up, "up" stands there and no speed. */
 char *fingerprint_text(const struct inventory *inventory, const char *const *names,
-                       size_t name_count);
+                       size_t name_count, const struct conf *conf);
 
 /* fingerprint_text() with the names that certificates are made with: the interfaces of the rails
- * that fabric_choose() finds with conf, and the management interface. Where conf has the prolog set
- * an interface's MTU, that MTU stands in its line whatever it is between jobs; where it has it
- * bring the interface up, "up" stands there and no speed. */
+ * that fabric_choose() finds with conf, and the management interface. */
 char *fingerprint_node(const struct inventory *inventory, const struct conf *conf);
 
 /* Compares two such texts. Returns 0 when equal; else the number of lines that differ, and message

@@ -69,7 +69,7 @@ static void describes_the_node(void)
     const char *names[] = {"rail1", NULL, "absent"};
     char *text;
 
-    text = fingerprint_text(&inventory, names, 3);
+    text = fingerprint_text(&inventory, names, 3, NULL);
     is_str(text,
            "kernel: 6.1.0-13-amd64\n"
            "cpus: 96\n"
@@ -83,7 +83,7 @@ static void describes_the_node(void)
            "the node in lines: devices, and what is named; neither addresses nor passing veth");
     free(text);
     strcpy(inventory.gpus[0].model, "a\nb\033c\xc3\xa9");
-    text = fingerprint_text(&inventory, NULL, 0);
+    text = fingerprint_text(&inventory, NULL, 0, NULL);
     has_str(text, "NVIDIA a?b?c?? serial", "what cannot be printed does not get in");
     free(text);
     strcpy(inventory.gpus[0].model, "10de:2330");
@@ -120,7 +120,7 @@ static void counts_what_the_configuration_names(void)
 static void differs(const char *then, int count, const char *expected)
 {
     char message[512];
-    char *now = fingerprint_text(&inventory, NULL, 0);
+    char *now = fingerprint_text(&inventory, NULL, 0, NULL);
 
     is_int(fingerprint_compare(then, now, message, sizeof message), count, "%d lines differ",
            count);
@@ -130,7 +130,7 @@ static void differs(const char *then, int count, const char *expected)
 
 static void names_what_changed(void)
 {
-    char *then = fingerprint_text(&inventory, NULL, 0);
+    char *then = fingerprint_text(&inventory, NULL, 0, NULL);
     struct nic *eth1 = &inventory.nics[1];
 
     differs(then, 0, "");
@@ -175,10 +175,10 @@ static void leaves_out_what_is_not_stated(void)
     char *closed, *opened, key[64], message[512];
 
     strcpy(gpu->firmware, "96.00.74.00.01");
-    opened = fingerprint_text(&inventory, NULL, 0);
+    opened = fingerprint_text(&inventory, NULL, 0, NULL);
     strcpy(gpu->firmware, "");
     strcpy(gpu->serial, "");
-    closed = fingerprint_text(&inventory, NULL, 0);
+    closed = fingerprint_text(&inventory, NULL, 0, NULL);
     is_int(fingerprint_compare(opened, closed, message, sizeof message), 0,
            "a GPU that nobody uses any more is the same");
     is_int(fingerprint_compare(closed, opened, message, sizeof message), 0,
