@@ -87,7 +87,7 @@ bool accelerator_is_in(enum gpu_vendor vendor, const char *path)
 
 /* What parent and child share. The strings are the program's own: one address in both. */
 struct shared {
-    struct accelerator_report report;
+    struct accelerator_report report; /* the first member: who frees it frees all */
     struct candidate candidates[CANDIDATES_MAX];
     int candidate_count;
     const char *function;
@@ -170,7 +170,6 @@ static void take_end(const struct bounded_end *end, double deadline_s, struct sh
 struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *path,
                                             double deadline_s, struct error *err)
 {
-    struct accelerator_report *report;
     struct bounded_end end;
     struct shared *shared;
     pid_t stuck;
@@ -207,13 +206,7 @@ struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *
     }
     if (stuck == 0)
         take_end(&end, deadline_s, shared);
-    report = malloc(sizeof *report);
-    if (report)
-        *report = shared->report;
-    else
-        error_set(err, "out of memory for the accelerators: %m");
-    if (report && report->count > ACCELERATOR_MAX)
-        report->count = ACCELERATOR_MAX; /* a library that writes where it should not */
-    free(shared);
-    return report;
+    if (shared->report.count > ACCELERATOR_MAX)
+        shared->report.count = ACCELERATOR_MAX; /* a library that writes where it should not */
+    return &shared->report;
 }
