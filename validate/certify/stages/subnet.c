@@ -72,11 +72,10 @@ static enum verdict verdict_on(const struct subnet_finding *finding)
 static void finding_take(struct certify *certify, const struct subnet_finding *finding)
 {
     struct node_run *node_run = *finding->node ? certify_node_run(certify, finding->node) : NULL;
-    struct record record = RECORD_INIT;
+    struct record record = subnet_finding_record(finding);
 
     if (*finding->node && !node_run)
         return; /* of a node that this run is not about */
-    subnet_finding_record(finding, &record);
     record.suite = "certify";
     record.verdict = verdict_on(finding);
     if (node_run) {

@@ -307,10 +307,8 @@ static void write_records(const struct subnet *subnet, const struct subnet_findi
         record_write(stdout, &record);
     }
     for (size_t i = 0; i < findings->count; i++) {
-        const struct subnet_finding *finding = &findings->items[i];
-        struct record record = RECORD_INIT;
+        struct record record = subnet_finding_record(&findings->items[i]);
 
-        subnet_finding_record(finding, &record);
         record.suite = "topology";
         record_write(stdout, &record);
     }

@@ -7,44 +7,28 @@
 
 #include "lib/base/grow.h"
 
-/* The metric of its records. */
-static const char *kind_name(enum subnet_finding_kind kind)
+static const struct {
+    const char *metric;
+    enum fault_code code;
+} kinds[SUBNET_FINDING_KINDS] = {
+    [SUBNET_MISSING] = {"missing", FAULT_NOT_IN_NETWORK},
+    [SUBNET_PLACE] = {"place", FAULT_NODE_MISPLACED},
+    [SUBNET_CROSSED] = {"crossed", FAULT_RAILS_CROSSED},
+    [SUBNET_UPLINKS] = {"uplinks", FAULT_UPLINKS_MISSING},
+    [SUBNET_RATE] = {"rate", FAULT_LINK_DEGRADED},
+    [SUBNET_ERRORS] = {"errors", FAULT_LINK_ERRORS},
+    [SUBNET_CONF] = {"topology.conf", FAULT_TOPOLOGY_CONF_WRONG},
+    [SUBNET_NAMES] = {"names", FAULT_NAMES_ALIKE},
+};
+
+struct record subnet_finding_record(const struct subnet_finding *finding)
 {
-    static const char *const names[SUBNET_FINDING_KINDS] = {
-        [SUBNET_MISSING] = "missing",    [SUBNET_PLACE] = "place", [SUBNET_CROSSED] = "crossed",
-        [SUBNET_UPLINKS] = "uplinks",    [SUBNET_RATE] = "rate",   [SUBNET_ERRORS] = "errors",
-        [SUBNET_CONF] = "topology.conf", [SUBNET_NAMES] = "names",
-    };
-
-    return names[kind];
-}
-
-static enum fault_code kind_code(enum subnet_finding_kind kind)
-{
-    static const enum fault_code codes[SUBNET_FINDING_KINDS] = {
-        [SUBNET_MISSING] = FAULT_NOT_IN_NETWORK,   [SUBNET_PLACE] = FAULT_NODE_MISPLACED,
-        [SUBNET_CROSSED] = FAULT_RAILS_CROSSED,    [SUBNET_UPLINKS] = FAULT_UPLINKS_MISSING,
-        [SUBNET_RATE] = FAULT_LINK_DEGRADED,       [SUBNET_ERRORS] = FAULT_LINK_ERRORS,
-        [SUBNET_CONF] = FAULT_TOPOLOGY_CONF_WRONG, [SUBNET_NAMES] = FAULT_NAMES_ALIKE,
-    };
-
-    return codes[kind];
-}
-
-void subnet_finding_record(const struct subnet_finding *finding, struct record *record)
-{
-    record->test = "net.topology";
-    record->metric = kind_name(finding->kind);
-    record->node = finding->node;
-    record->peer = finding->peer;
-    record->part = finding->part;
-    record->value = finding->value;
-    record->limit = finding->limit;
-    record->limit_source = __builtin_isnan(finding->limit) ? NULL : "peers";
-    record->unit = finding->unit;
-    record->verdict = finding->verdict;
-    record->code = kind_code(finding->kind);
-    record->message = finding->text;
+    return RECORD(.test = "net.topology", .metric = kinds[finding->kind].metric,
+                  .node = finding->node, .peer = finding->peer, .part = finding->part,
+                  .value = finding->value, .limit = finding->limit,
+                  .limit_source = __builtin_isnan(finding->limit) ? NULL : "peers",
+                  .unit = finding->unit, .verdict = finding->verdict,
+                  .code = kinds[finding->kind].code, .message = finding->text);
 }
 
 struct subnet_finding *subnet_finding_add(struct subnet_findings *findings,

@@ -32,7 +32,7 @@ struct subnet_finding {
 };
 
 /* The finding as a record of test net.topology, without a suite. The texts stay the finding's. */
-void subnet_finding_record(const struct subnet_finding *finding, struct record *record);
+struct record subnet_finding_record(const struct subnet_finding *finding);
 
 struct subnet_findings {
     struct subnet_finding *items;
