@@ -14,6 +14,12 @@ char *text_put(char *text, size_t size, const char *format, ...)
 char *text_time(char *text, size_t size, const char *format, time_t time)
     __attribute__((format(strftime, 3, 0)));
 
+/* The text; "" for NULL. */
+static inline const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
 /* "" for one, else "s": "%zu node%s". */
 const char *text_plural(size_t count);
 

@@ -23,11 +23,6 @@ struct line {
     size_t suite; /* index of its suite */
 };
 
-static const char *text_of(const char *text)
-{
-    return text ? text : "";
-}
-
 static void escape(FILE *stream, const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text_of(text); *c; c++) {

@@ -12,11 +12,6 @@
 
 enum { FINDINGS_MAX = 40 };
 
-static const char *text_of(const char *text)
-{
-    return text ? text : "";
-}
-
 static void cell(struct table *table, enum verdict colour, const char *text)
 {
     table_cell(table, colour, "%s", text);

@@ -8,11 +8,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
-
-static const char *text_of(const char *text)
-{
-    return text ? text : "";
-}
+#include "lib/base/text.h"
 
 /* Names with numbers in them in the order of the numbers: n2 before n10. */
 static int compare_names(const void *a, const void *b)
