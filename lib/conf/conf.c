@@ -14,11 +14,12 @@
 enum { FILE_MAX = 1 << 20 };
 
 #define AT(member) offsetof(struct conf, member)
+#define TEXT(member) AT(member), 0, sizeof(((struct conf *)0)->member) - 1
 #define STATE MUSTER_LOCALSTATEDIR "/lib/muster/"
 #define RUN "/run/muster/" /* gone with the next boot, wherever localstatedir is */
 
 static const struct conf_key keys[] = {
-    {"ManagementInterface", KIND_INTERFACE, AT(management_interface), 0, 0, "",
+    {"ManagementInterface", KIND_INTERFACE, TEXT(management_interface), "",
      "The interface of logins and services, never used for a job's data; empty: the one with the "
      "default route."},
     {"FabricInterfaces", KIND_INTERFACES, AT(fabric_interfaces), 0, 0, "",
@@ -64,21 +65,21 @@ static const struct conf_key keys[] = {
      "times."},
     {"OnInterface", KIND_POLICY, AT(on_interface), 0, 0, "log",
      "What happens to a job on a node where such a setting cannot be made."},
-    {"InterfaceJournal", KIND_PATH, AT(interface_journal), 0, 0, RUN "interfaces",
+    {"InterfaceJournal", KIND_PATH, TEXT(interface_journal), RUN "interfaces",
      "Where a node keeps what its interfaces were before."},
-    {"BatteryUser", KIND_USER, AT(battery_user), 0, 0, "muster",
+    {"BatteryUser", KIND_USER, TEXT(battery_user), "muster",
      "The user that muster certify runs its MPI programs as, on all nodes; never root."},
-    {"MungeSocket", KIND_SOCKET, AT(munge_socket), 0, 0, "",
+    {"MungeSocket", KIND_FILE, TEXT(munge_socket), "",
      "The socket of the munged that seals certificates; empty: MUNGE's own."},
-    {"CertificateFile", KIND_PATH, AT(certificate_path), 0, 0, STATE "certificate",
+    {"CertificateFile", KIND_PATH, TEXT(certificate_path), STATE "certificate",
      "Where a node keeps its certificate."},
-    {"HistoryFile", KIND_PATH, AT(history_path), 0, 0, STATE "history.db",
+    {"HistoryFile", KIND_PATH, TEXT(history_path), STATE "history.db",
      "Where muster certify keeps what it has measured."},
     {"HistoryKeep", KIND_LONG_TIME, AT(history_keep_s), 86400, 36600.0 * 86400, "730d",
      "How long muster certify keeps runs in HistoryFile."},
-    {"Reference", KIND_FILE, AT(reference_path), 0, 0, MUSTER_PKGDATADIR "/reference.conf",
+    {"Reference", KIND_FILE, TEXT(reference_path), MUSTER_PKGDATADIR "/reference.conf",
      "The table of what others measure on known hardware, as hints; empty: none."},
-    {"Golden", KIND_FILE, AT(golden_path), 0, 0, "",
+    {"Golden", KIND_FILE, TEXT(golden_path), "",
      "The expected state of nodes, as muster compare --save-golden wrote it; empty: that of most."},
     {"CompareBy", KIND_COMPARE, AT(compare_by), 0, 0, "gres",
      "The properties in Slurm that two nodes must share, besides their hardware, to be compared."},
@@ -144,10 +145,10 @@ static const struct conf_key keys[] = {
      "least two nodes."},
     {"IdleGrace", KIND_TIME, AT(idle_grace_s), 5, 3600, "30s",
      "How soon muster certify --idle gives its nodes back to a job that wants them."},
-    {"GpuLibraryPath", KIND_PATH_LIST, AT(gpu_library_path), 0, 0, "",
+    {"GpuLibraryPath", KIND_PATH_LIST, TEXT(gpu_library_path), "",
      "The directories that are searched first for libraries of accelerators, such as "
      "libnvidia-ml.so.1 and libnvrtc.so.12; empty: only the usual places."},
-    {"GpuContainer", KIND_WORDS, AT(gpu_container), 0, 0, "",
+    {"GpuContainer", KIND_WORDS, TEXT(gpu_container), "",
      "The container that muster certify and preflight run muster-gpu in: options of srun such as "
      "--container-image=FILE (pyxis), or a command such as apptainer exec --nv FILE."},
     {"GpuDeadline", KIND_TIME, AT(gpu_deadline_s), 1, 300, "15s",
@@ -157,7 +158,7 @@ static const struct conf_key keys[] = {
     {"Mounts", KIND_PATHS, AT(mounts), 0, 0, "",
      "File systems that must be mounted and answer; with :rw behind it, not read-only."},
     {"Services", KIND_SERVICES, AT(services), 0, 0, "", "Services of systemd that must run."},
-    {"DiskTestPath", KIND_FILE, AT(disk_test_path), 0, 0, "",
+    {"DiskTestPath", KIND_FILE, TEXT(disk_test_path), "",
      "The folder on a local disk of each node in which muster-host tests that disk; empty: no disk "
      "is tested."},
     {"HealthDrain", KIND_YES_NO, AT(health_drain), 0, 0, "no",

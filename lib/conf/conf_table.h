@@ -8,17 +8,16 @@
  * (conf_value.c). */
 
 enum conf_kind {
-    KIND_INTERFACE,  /* char[64], may be empty */
+    KIND_INTERFACE,  /* char[], may be empty */
     KIND_INTERFACES, /* struct hostlist, may be empty */
     KIND_PATHS,      /* struct hostlist of absolute paths, may be empty */
     KIND_SERVICES,   /* struct hostlist of units of systemd, may be empty */
     KIND_SPEEDS,     /* nominal_speeds and nominal_speed_count, may be empty */
-    KIND_PATH,       /* char[256], absolute */
-    KIND_SOCKET,     /* char[108], absolute, may be empty */
-    KIND_FILE,       /* char[256], absolute, may be empty */
-    KIND_PATH_LIST,  /* char[1024], absolute, with colons between; may be empty */
-    KIND_WORDS,      /* char[1024], words of a command with blanks between; may be empty */
-    KIND_USER,       /* char[33], a user's name, never root */
+    KIND_PATH,       /* char[], absolute */
+    KIND_FILE,       /* char[], absolute, may be empty */
+    KIND_PATH_LIST,  /* char[], absolute, with colons between; may be empty */
+    KIND_WORDS,      /* char[], words of a command with blanks between; may be empty */
+    KIND_USER,       /* char[], a user's name, never root */
     KIND_INTEGER,    /* int, or the key's word where it has one */
     KIND_YES_NO,     /* bool */
     KIND_PORTS,      /* int first, last */
@@ -40,7 +39,7 @@ struct conf_key {
     const char *name;
     enum conf_kind kind;
     size_t offset;
-    double minimum, maximum;
+    double minimum, maximum; /* of a char[] its bytes */
     const char *default_text;
     const char *help;
     const char *word; /* KIND_INTEGER, KIND_TIME: a word for one value */

@@ -31,24 +31,16 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
                  "NAMES:SPEED such as eth[1-2]:200Mb/s,mlx5_[0-7]:400Gb/s (Mb/s, Gb/s, Tb/s)");
         break;
     case KIND_PATH:
-        snprintf(text, size, "an absolute path of at most %zu bytes",
-                 sizeof((struct conf *)0)->certificate_path - 1);
-        break;
-    case KIND_SOCKET:
-        snprintf(text, size, "an absolute path of at most %zu bytes, or nothing",
-                 sizeof((struct conf *)0)->munge_socket - 1);
-        break;
     case KIND_FILE:
-        snprintf(text, size, "an absolute path of at most %zu bytes, or nothing",
-                 sizeof((struct conf *)0)->golden_path - 1);
+        snprintf(text, size, "an absolute path of at most %s bytes%s", maximum,
+                 key->kind == KIND_FILE ? ", or nothing" : "");
         break;
     case KIND_PATH_LIST:
-        snprintf(text, size, "absolute paths with colons between, at most %zu bytes, or nothing",
-                 sizeof((struct conf *)0)->gpu_library_path - 1);
+        snprintf(text, size, "absolute paths with colons between, at most %s bytes, or nothing",
+                 maximum);
         break;
     case KIND_WORDS:
-        snprintf(text, size, "words of at most %zu bytes, without quotes, or nothing",
-                 sizeof((struct conf *)0)->gpu_container - 1);
+        snprintf(text, size, "words of at most %s bytes, without quotes, or nothing", maximum);
         break;
     case KIND_USER:
         snprintf(text, size, "the name of a user other than root");
@@ -286,6 +278,15 @@ static int set_speeds(const struct conf_key *key, const char *value, struct conf
     return 0;
 }
 
+static int set_text(const struct conf_key *key, const char *value, bool is_good, char *field,
+                    struct error *err)
+{
+    if (!is_good || strlen(value) > (size_t)key->maximum)
+        return not_allowed(key, value, err);
+    strcpy(field, value);
+    return 0;
+}
+
 static int set_integer(const struct conf_key *key, const char *value, int *field, struct error *err)
 {
     const char *end = value;
@@ -397,10 +398,7 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
 
     switch (key->kind) {
     case KIND_INTERFACE:
-        if (*value && !is_interface_name(value))
-            return not_allowed(key, value, err);
-        strcpy(field, value);
-        return 0;
+        return set_text(key, value, !*value || is_interface_name(value), field, err);
     case KIND_INTERFACES:
     case KIND_PATHS:
     case KIND_SERVICES:
@@ -408,35 +406,15 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
     case KIND_SPEEDS:
         return set_speeds(key, value, conf, err);
     case KIND_PATH:
-        if (*value != '/' || strlen(value) >= sizeof conf->certificate_path)
-            return not_allowed(key, value, err);
-        strcpy(field, value);
-        return 0;
-    case KIND_SOCKET:
-        if (*value && (*value != '/' || strlen(value) >= sizeof conf->munge_socket))
-            return not_allowed(key, value, err);
-        strcpy(field, value);
-        return 0;
+        return set_text(key, value, *value == '/', field, err);
     case KIND_FILE:
-        if (*value && (*value != '/' || strlen(value) >= sizeof conf->golden_path))
-            return not_allowed(key, value, err);
-        strcpy(field, value);
-        return 0;
+        return set_text(key, value, !*value || *value == '/', field, err);
     case KIND_PATH_LIST:
-        if (!is_path_list(value) || strlen(value) >= sizeof conf->gpu_library_path)
-            return not_allowed(key, value, err);
-        strcpy(field, value);
-        return 0;
+        return set_text(key, value, is_path_list(value), field, err);
     case KIND_WORDS:
-        if (strpbrk(value, "\"'\\") || strlen(value) >= sizeof conf->gpu_container)
-            return not_allowed(key, value, err);
-        strcpy(field, value);
-        return 0;
+        return set_text(key, value, !strpbrk(value, "\"'\\"), field, err);
     case KIND_USER:
-        if (!is_user_name(value))
-            return not_allowed(key, value, err);
-        strcpy(field, value);
-        return 0;
+        return set_text(key, value, is_user_name(value), field, err);
     case KIND_COMPARE:
         return conf_compare_parse(value, field) == 0 ? 0 : not_allowed(key, value, err);
     case KIND_INTEGER:
@@ -516,7 +494,6 @@ int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *
     switch (key->kind) {
     case KIND_INTERFACE:
     case KIND_PATH:
-    case KIND_SOCKET:
     case KIND_FILE:
     case KIND_PATH_LIST:
     case KIND_WORDS:
