@@ -13,25 +13,17 @@
 
 /* What a report has besides verdicts and figures, as records without a verdict. */
 
-static void fact(struct certify *certify, const char *test, const char *metric, const char *node,
-                 const char *text)
+static void tell(struct certify *certify, struct record record)
 {
-    struct record record;
-
-    if (!text || !*text)
-        return;
-    record =
-        RECORD(.suite = "certify", .test = test, .metric = metric, .node = node, .message = text);
+    record.suite = "certify";
     certify_record(certify, &record);
 }
 
-static void figure(struct certify *certify, const char *test, const char *metric, const char *node,
-                   double seconds)
+static void fact(struct certify *certify, const char *test, const char *metric, const char *node,
+                 const char *text)
 {
-    struct record record = RECORD(.suite = "certify", .test = test, .metric = metric, .node = node,
-                                  .value = seconds, .unit = "s");
-
-    certify_record(certify, &record);
+    if (text && *text)
+        tell(certify, RECORD(.test = test, .metric = metric, .node = node, .message = text));
 }
 
 static bool is_speed(const struct record *record)
@@ -50,7 +42,6 @@ static bool is_bandwidth(const struct record *record)
  * differ; not where no speed is nominal. speeds: room for all nodes. */
 static void rail_limit(struct certify *certify, const char *rail, double *speeds)
 {
-    struct record record = RECORD_INIT;
     double stated = conf_nominal_mbps(&certify->conf, rail), nominal;
 
     for (size_t i = 0; i < certify->count; i++)
@@ -66,16 +57,10 @@ static void rail_limit(struct certify *certify, const char *rail, double *speeds
     }
     nominal =
         stated > 0 ? stated : statistics_quantile(speeds, certify->count, CERTIFY_SPEED_SHARE);
-    if (!(nominal > 0))
-        return;
-    record.suite = "certify";
-    record.test = "links";
-    record.metric = "bandwidth";
-    record.part = rail;
-    record.limit = nominal * certify->conf.link_nominal_percent / 100;
-    record.unit = "Mb/s";
-    record.limit_source = "nominal";
-    certify_record(certify, &record);
+    if (nominal > 0)
+        tell(certify, RECORD(.test = "links", .metric = "bandwidth", .part = rail, .unit = "Mb/s",
+                             .limit = nominal * certify->conf.link_nominal_percent / 100,
+                             .limit_source = "nominal"));
 }
 
 static void limits(struct certify *certify)
@@ -96,15 +81,8 @@ static void limits(struct certify *certify)
 static void stage_record(struct certify *certify, enum stage stage, const char *metric,
                          const char *unit, double value)
 {
-    struct record record = RECORD_INIT;
-
-    record.suite = "certify";
-    record.test = "stage";
-    record.metric = metric;
-    record.part = stage_name(stage);
-    record.value = value;
-    record.unit = unit;
-    certify_record(certify, &record);
+    tell(certify, RECORD(.test = "stage", .metric = metric, .part = stage_name(stage),
+                         .value = value, .unit = unit));
 }
 
 /* What the tests of a stage took and found, which says in time whether they are worth it. */
@@ -137,13 +115,14 @@ void certify_facts(struct certify *certify)
         if (leaf >= 0 && (size_t)leaf < certify->cluster.leaf_count)
             fact(certify, "net.topology", "leaf", node_run->name, certify->cluster.leaves[leaf]);
         if (*node_run->certified_until)
-            figure(certify, "certificate", "expires", node_run->name,
-                   (double)node_run->certified_until_s);
+            tell(certify, RECORD(.test = "certificate", .metric = "expires", .node = node_run->name,
+                                 .value = (double)node_run->certified_until_s, .unit = "s"));
     }
     limits(certify);
     for (int stage = STAGE_REACH; stage < STAGE_CERTIFICATE && !certify_stop; stage++)
         stage_facts(certify, (enum stage)stage);
     for (size_t i = 0; i < certify->notes.count; i++)
         fact(certify, "run", "note", NULL, certify->notes.names[i]);
-    figure(certify, "run", "seconds", NULL, clock_s() - certify->begin);
+    tell(certify, RECORD(.test = "run", .metric = "seconds", .value = clock_s() - certify->begin,
+                         .unit = "s"));
 }
