@@ -19,14 +19,14 @@ enum { HEAD = 37 /* characters of it */, SIZE_MAX_BYTES = 4 << 20 };
 
 static uint32_t checksum(const char *text)
 {
-    return crc32c(0, (const uint8_t *)text, strlen(text));
+    return crc32c(0, text, strlen(text));
 }
 
 int cache_path(const char *directory, const char *place, char *path, size_t size, struct error *err)
 {
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *below = "";
     /* two different sums: one of 32 bits is too easily met by chance */
-    uint32_t left = checksum(place), right = crc32c(~0u, (const uint8_t *)place, strlen(place) / 2);
+    uint32_t left = checksum(place), right = crc32c(~0u, place, strlen(place) / 2);
     int length;
 
     if (directory != NULL && *directory != '/')

@@ -181,7 +181,7 @@ VECTORS uint32_t crc32c_vectors(uint32_t crc, const uint8_t *bytes, size_t lengt
 
 #endif
 
-uint32_t crc32c(uint32_t crc, const uint8_t *bytes, size_t length)
+uint32_t crc32c(uint32_t crc, const void *bytes, size_t length)
 {
 #ifdef __x86_64__
     if (crc32c_has_vectors())

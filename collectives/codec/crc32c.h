@@ -10,7 +10,7 @@
  * begin with. crc32c() takes the fastest of those below; crc32c_sse42() uses the instruction of SSE
  * 4.2 with that of carry-less multiplication and may be called only where the machine has both;
  * crc32c_vectors() multiplies vectors of 64 bytes, where crc32c_has_vectors(). */
-uint32_t crc32c(uint32_t crc, const uint8_t *bytes, size_t length);
+uint32_t crc32c(uint32_t crc, const void *bytes, size_t length);
 uint32_t crc32c_portable(uint32_t crc, const uint8_t *bytes, size_t length);
 #ifdef __x86_64__
 uint32_t crc32c_sse42(uint32_t crc, const uint8_t *bytes, size_t length);

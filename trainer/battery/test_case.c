@@ -62,7 +62,7 @@ static uint32_t digest_of(const struct training *training)
         return 0;
     shard->strategy->pieces(shard, true, pieces);
     for (size_t i = 0; i < count; i++)
-        crc = crc32c(crc, (const uint8_t *)pieces[i].parameters, pieces[i].count * sizeof(real));
+        crc = crc32c(crc, pieces[i].parameters, pieces[i].count * sizeof(real));
     free(pieces);
     return crc;
 }

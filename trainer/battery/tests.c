@@ -402,11 +402,11 @@ static void run_data(struct battery *battery)
         dataset_read(&dataset, step, first, count, inputs, targets);
         for (int row = first; row < first + count; row++)
             digest += crc32c((uint32_t)(step * BATCH + (uint64_t)row),
-                             (const uint8_t *)(inputs + (row - first) * TIME), TIME * 4);
+                             inputs + (row - first) * TIME, TIME * 4);
         dataset_read(&dataset, step, 0, BATCH, inputs, targets);
         for (int row = 0; row < BATCH; row++)
-            whole += crc32c((uint32_t)(step * BATCH + (uint64_t)row),
-                            (const uint8_t *)(inputs + row * TIME), TIME * 4);
+            whole +=
+                crc32c((uint32_t)(step * BATCH + (uint64_t)row), inputs + row * TIME, TIME * 4);
     }
     comm_all_gather(battery->all, &digest, sizeof digest, all);
     for (int i = 0; i < ranks; i++)

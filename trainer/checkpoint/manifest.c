@@ -90,7 +90,7 @@ char *manifest_format(const struct manifest *manifest)
             fprintf(stream, "piece %zu %zu\n", pieces[j].first, pieces[j].count);
     }
     fflush(stream);
-    crc = crc32c(0, (const uint8_t *)text, length);
+    crc = crc32c(0, text, length);
     fprintf(stream, "end %08" PRIx32 "\n", crc);
     if (fclose(stream) != 0) {
         free(text);
@@ -109,7 +109,7 @@ static int check_end(const char *text, struct error *err)
     if (!end || sscanf(end, "\nend %8" SCNx32 "%n", &crc, &used) != 1 || used != 13 ||
         strcmp(end + used, "\n") != 0)
         return error_set(err, "truncated: the last line, \"end\" and a checksum, is missing");
-    if (crc != crc32c(0, (const uint8_t *)text, (size_t)(end + 1 - text)))
+    if (crc != crc32c(0, text, (size_t)(end + 1 - text)))
         return error_set(err, "corrupt: the checksum differs from the one in the last line");
     return 0;
 }

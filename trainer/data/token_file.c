@@ -34,11 +34,6 @@ struct token_file {
     char path[512];
 };
 
-static uint32_t crc_of(uint32_t crc, const void *bytes, size_t length)
-{
-    return crc32c(crc, bytes, length);
-}
-
 static int check_header(const struct token_file *file, struct error *err)
 {
     const struct header *header = &file->header;
@@ -49,7 +44,7 @@ static int check_header(const struct token_file *file, struct error *err)
     if (header->version != FORMAT_VERSION)
         return error_set(err, "%s: found version %u, expected version %d", file->path,
                          header->version, FORMAT_VERSION);
-    if (header->header_crc != crc_of(0, header, offsetof(struct header, header_crc)))
+    if (header->header_crc != crc32c(0, header, offsetof(struct header, header_crc)))
         return error_set(err, "%s: corrupt header: wrong checksum", file->path);
     if ((header->token_bytes != 1 && header->token_bytes != 2 && header->token_bytes != 4) ||
         header->vocabulary < 2 || header->vocabulary > INT32_MAX)
@@ -152,7 +147,7 @@ int token_file_verify(const struct token_file *file, void (*progress)(void), str
     for (uint64_t first = 0; first < header->count; first += chunk) {
         uint64_t end = header->count - first < chunk ? header->count : first + chunk;
 
-        crc = crc_of(crc, file->mapped + HEADER_BYTES + first * header->token_bytes,
+        crc = crc32c(crc, file->mapped + HEADER_BYTES + first * header->token_bytes,
                      (end - first) * header->token_bytes);
         for (uint64_t i = first; i < end && beyond == header->count; i++)
             if (token_at(file, i) >= header->vocabulary)
@@ -180,7 +175,7 @@ static int copy_bytes(FILE *text, const char *text_name, FILE *tokens, const cha
     if (fseek(tokens, HEADER_BYTES, SEEK_SET) != 0)
         return error_set(err, "%s: %m", path);
     while ((length = fread(chunk, 1, sizeof chunk, text)) > 0) {
-        header->tokens_crc = crc_of(header->tokens_crc, chunk, length);
+        header->tokens_crc = crc32c(header->tokens_crc, chunk, length);
         header->count += length;
         if (fwrite(chunk, 1, length, tokens) != length)
             return error_set(err, "%s: %m", path);
@@ -200,7 +195,7 @@ int token_file_write_bytes(FILE *text, const char *text_name, const char *path, 
     if (copy_bytes(text, text_name, file.stream, path, &header, err) != 0)
         return atomic_file_discard(&file, NULL);
     memcpy(header.magic, MAGIC, sizeof header.magic);
-    header.header_crc = crc_of(0, &header, offsetof(struct header, header_crc));
+    header.header_crc = crc32c(0, &header, offsetof(struct header, header_crc));
     if (fseek(file.stream, 0, SEEK_SET) != 0 || fwrite(&header, sizeof header, 1, file.stream) != 1)
         return atomic_file_discard(&file, err);
     *count = header.count;

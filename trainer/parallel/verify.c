@@ -98,10 +98,10 @@ void verify_destroy(struct verify *verify)
 static uint32_t sum_of(const struct checkpoint_state *piece)
 {
     size_t bytes = piece->count * sizeof(real);
-    uint32_t crc = crc32c(0, (const uint8_t *)piece->parameters, bytes);
+    uint32_t crc = crc32c(0, piece->parameters, bytes);
 
-    crc = crc32c(crc, (const uint8_t *)piece->first_moments, bytes);
-    return crc32c(crc, (const uint8_t *)piece->second_moments, bytes);
+    crc = crc32c(crc, piece->first_moments, bytes);
+    return crc32c(crc, piece->second_moments, bytes);
 }
 
 static void digest_unit(const struct verify *verify, int unit, const real *parameters,
@@ -112,7 +112,7 @@ static void digest_unit(const struct verify *verify, int unit, const real *param
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
         if (shape_unit_has(shape, unit, tensor))
             digests[unit * TENSOR_COUNT + tensor] =
-                HELD | crc32c(0, (const uint8_t *)(parameters + shape_tensor_offset(shape, tensor)),
+                HELD | crc32c(0, parameters + shape_tensor_offset(shape, tensor),
                               shape_tensor_size(shape, tensor) * sizeof(real));
 }
 

@@ -555,7 +555,7 @@ static void checksums(void)
     struct random_numbers numbers = {13};
     const struct codec_path *path;
 
-    is_int(crc32c(0, (const uint8_t *)"123456789", 9), 0xe3069283, "CRC-32C of 123456789");
+    is_int(crc32c(0, "123456789", 9), 0xe3069283, "CRC-32C of 123456789");
     memset(bytes, 0, 32);
     is_int(crc32c(0, bytes, 32), 0x8a9136aa, "CRC-32C of 32 zeros, RFC 3720 B.4");
     memset(bytes, 0xff, 32);
