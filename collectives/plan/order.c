@@ -6,17 +6,13 @@
 
 enum { NOBODY = -1 };
 
-void *plan_grown(void *array, size_t count, size_t *size, size_t bytes)
+void *plan_grown(void *array, size_t count, size_t bytes)
 {
-    size_t more = *size ? 2 * *size : 64;
-    void *larger;
+    enum { LEAST = 64 };
 
-    if (count < *size)
+    if (count > 0 && (count < LEAST || (count & (count - 1))))
         return array;
-    larger = realloc(array, more * bytes);
-    if (larger)
-        *size = more;
-    return larger;
+    return realloc(array, (count > 0 ? 2 * count : LEAST) * bytes);
 }
 
 static int add_after(struct plan_order *order, struct plan_step *step, int earlier)
@@ -28,7 +24,7 @@ static int add_after(struct plan_order *order, struct plan_step *step, int earli
     for (unsigned i = step->after; i < step->after_end; i++)
         if (order->after[i] == (unsigned)earlier)
             return 0;
-    after = plan_grown(order->after, order->after_count, &order->after_size, sizeof *order->after);
+    after = plan_grown(order->after, order->after_count, sizeof *order->after);
     if (!after)
         return -1;
     order->after = after;
@@ -39,8 +35,8 @@ static int add_after(struct plan_order *order, struct plan_step *step, int earli
 
 static int add_reader(struct plan_order *order, struct plan_cell *cell, int number)
 {
-    struct plan_reader *readers = plan_grown(order->readers, order->reader_count,
-                                             &order->reader_size, sizeof *order->readers);
+    struct plan_reader *readers =
+        plan_grown(order->readers, order->reader_count, sizeof *order->readers);
 
     if (!readers)
         return -1;
@@ -52,8 +48,7 @@ static int add_reader(struct plan_order *order, struct plan_cell *cell, int numb
 
 static int add_cell(struct plan_ledger *ledger)
 {
-    struct plan_cell *cells =
-        plan_grown(ledger->cells, ledger->count, &ledger->size, sizeof *ledger->cells);
+    struct plan_cell *cells = plan_grown(ledger->cells, ledger->count, sizeof *ledger->cells);
 
     if (!cells)
         return -1;

@@ -21,16 +21,16 @@ struct plan_reader {
 
 struct plan_ledger {
     struct plan_cell *cells; /* in order, without gaps from 0 to the end of the last */
-    size_t count, size;
+    size_t count;
 };
 
 /* Begins with zeros. */
 struct plan_order {
     struct plan_ledger ledgers[PLAN_BUFFERS];
     struct plan_reader *readers;
-    size_t reader_count, reader_size;
+    size_t reader_count;
     unsigned *after; /* as plan's */
-    size_t after_count, after_size;
+    size_t after_count;
 };
 
 /* Takes the plan's next step, the number-th, and fills its after and after_end. Returns 0, or -1
@@ -42,8 +42,8 @@ unsigned *plan_order_take(struct plan_order *order);
 
 void plan_order_clear(struct plan_order *order);
 
-/* The array, of which `count` of `*size` elements of `bytes` each are used, with room for one more.
- * NULL: memory is out, and the array as it was. */
-void *plan_grown(void *array, size_t count, size_t *size, size_t bytes);
+/* The array of `count` elements of `bytes` each, with room for one more: it is doubled where it is
+ * full, as if it had never had more. NULL: memory is out, and the array as it was. */
+void *plan_grown(void *array, size_t count, size_t bytes);
 
 #endif

@@ -23,7 +23,6 @@ struct plan_maker {
     size_t slots_in_all, next_slot;
     size_t in_shift; /* in place: where PLAN_IN begins in PLAN_OUT */
     struct plan_order order;
-    size_t step_size;
     bool is_nontemporal; /* of further steps */
     bool is_out_of_memory;
 };
@@ -101,7 +100,7 @@ static void add(struct plan *plan, struct plan_step step)
     if (step.action != PLAN_PUSH)
         step.out = placed(maker, step.out);
     step.is_nontemporal = maker->is_nontemporal;
-    steps = plan_grown(plan->steps, plan->step_count, &maker->step_size, sizeof *plan->steps);
+    steps = plan_grown(plan->steps, plan->step_count, sizeof *plan->steps);
     if (steps)
         plan->steps = steps;
     if (!steps || plan_order_add(&maker->order, (int)plan->step_count, &step) != 0) {
