@@ -24,12 +24,15 @@ static double at_rate(double bytes, double rate_GBps)
 
 /* ----------------------------------------------------------------------------------- the walk */
 
+struct step_walk {
+    double begun, ended; /* us; -1: not yet */
+    double there;        /* when a receive's message came before the receive began; or -1 */
+    unsigned mate;       /* of a send its receive, of a receive its send, at the peer */
+};
+
 struct rank_walk {
     struct plan plan;
-    double *begun;  /* [steps], us; -1: not yet */
-    double *ended;  /* [steps] */
-    double *there;  /* [steps]: when a receive's message came before the receive began; or -1 */
-    unsigned *mate; /* [steps]: of a send its receive, of a receive its send, at the peer */
+    struct step_walk *steps;
     unsigned next[PLAN_STREAMS];
     unsigned under_way[PLAN_STREAMS];
     unsigned signalled; /* its last signal */
@@ -146,7 +149,7 @@ static bool launch(struct walk *walk, double now, int from, unsigned send)
     struct rank_walk *receiver = &walk->ranks[to];
     double *out = &walk->node_out_free[walk->layout->node_of_rank[from]];
     double *in = &walk->node_in_free[walk->layout->node_of_rank[to]];
-    unsigned receive = sender->mate[send];
+    unsigned receive = sender->steps[send].mate;
     enum link_class class = layout_link(walk->layout, from, to);
     double whole, busy;
 
@@ -162,10 +165,10 @@ static bool launch(struct walk *walk, double now, int from, unsigned send)
         *out = *in = now + busy;
     push(walk, now + busy, from, NOTHING);
     push(walk, is_eager(walk, step) ? now + busy : now + whole, from, send);
-    if (receiver->begun[receive] >= 0)
+    if (receiver->steps[receive].begun >= 0)
         push(walk, now + whole, to, receive);
     else
-        receiver->there[receive] = now + whole;
+        receiver->steps[receive].there = now + whole;
     return true;
 }
 
@@ -231,17 +234,18 @@ static void begin(struct walk *walk, double now, int rank, unsigned number)
     struct rank_walk *self = &walk->ranks[rank];
     const struct plan_step *step = &self->plan.steps[number];
 
-    self->begun[number] = now;
+    self->steps[number].begun = now;
     if (step->action == PLAN_SEND) {
-        if (is_eager(walk, step) || walk->ranks[step->peer].begun[self->mate[number]] >= 0)
+        if (is_eager(walk, step) ||
+            walk->ranks[step->peer].steps[self->steps[number].mate].begun >= 0)
             queue(walk, now, rank, number);
     } else if (step->action == PLAN_RECEIVE) {
         struct rank_walk *sender = &walk->ranks[step->peer];
-        unsigned send = self->mate[number];
+        unsigned send = self->steps[number].mate;
 
-        if (self->there[number] >= 0)
-            push(walk, later(now, self->there[number]), rank, number);
-        else if (!is_eager(walk, step) && sender->begun[send] >= 0)
+        if (self->steps[number].there >= 0)
+            push(walk, later(now, self->steps[number].there), rank, number);
+        else if (!is_eager(walk, step) && sender->steps[send].begun >= 0)
             queue(walk, now, step->peer, send);
     } else {
         self->processor_free = later(self->processor_free, now) + computing_us(walk, rank, step);
@@ -263,7 +267,7 @@ static void advance(struct walk *walk, double now, int rank)
                 stream == PLAN_COMPUTES || self->under_way[stream] < PLAN_MESSAGES_UNDER_WAY;
 
             for (unsigned i = step->after; i < step->after_end; i++)
-                is_ready = is_ready && self->ended[plan->after[i]] >= 0;
+                is_ready = is_ready && self->steps[plan->after[i]].ended >= 0;
             if (step->action == PLAN_AWAIT)
                 is_ready = is_ready && walk->ranks[step->peer].signalled >= step->number;
             if (!is_ready)
@@ -283,7 +287,7 @@ static void end(struct walk *walk, struct event event)
         return;
     step = &self->plan.steps[event.step];
     signals = step->action == PLAN_SIGNAL;
-    self->ended[event.step] = event.time_us;
+    self->steps[event.step].ended = event.time_us;
     self->under_way[plan_stream_of(step->action)]--;
     walk->left--;
     if (signals)
@@ -324,8 +328,8 @@ static int match(struct walk *walk, struct error *err)
                 break;
             }
             send = theirs->streams[PLAN_SENDS][(*place)++];
-            walk->ranks[from].mate[send] = receive;
-            walk->ranks[to].mate[receive] = send;
+            walk->ranks[from].steps[send].mate = receive;
+            walk->ranks[to].steps[receive].mate = send;
         }
     }
     free(next);
@@ -346,14 +350,11 @@ static int make_plans(struct walk *walk, const struct algorithm *algorithm,
         if (algorithm_plan(algorithm, &own, &self->plan, err) < 0)
             return -1;
         count = self->plan.step_count;
-        self->begun = malloc((count + 1) * sizeof *self->begun);
-        self->ended = malloc((count + 1) * sizeof *self->ended);
-        self->there = malloc((count + 1) * sizeof *self->there);
-        self->mate = calloc(count + 1, sizeof *self->mate);
-        if (self->begun == NULL || self->ended == NULL || self->there == NULL || self->mate == NULL)
+        self->steps = malloc((count + 1) * sizeof *self->steps);
+        if (self->steps == NULL)
             return error_set(err, "out of memory");
         for (size_t i = 0; i < count; i++)
-            self->begun[i] = self->ended[i] = self->there[i] = -1;
+            self->steps[i] = (struct step_walk){-1, -1, -1, 0};
         steps += count;
     }
     walk->left = steps;
@@ -368,10 +369,7 @@ static void free_walk(struct walk *walk)
         struct rank_walk *self = &walk->ranks[rank];
 
         plan_clear(&self->plan);
-        free(self->begun);
-        free(self->ended);
-        free(self->there);
-        free(self->mate);
+        free(self->steps);
     }
     free(walk->ranks);
     free(walk->node_out_free);
