@@ -76,7 +76,7 @@ struct direct {
     const int *peers; /* [size]; NULL: all ranks, as they are numbered */
     int size, index;  /* of this rank among them */
     int parts;        /* size at most */
-    bool is_inner;    /* within a node: nothing is coded, and no sum complete */
+    bool is_inner;    /* within a node: nothing is coded */
 };
 void direct_reduce(const struct plan_shape *shape, struct plan *plan, const struct direct *d);
 void direct_gather(const struct plan_shape *shape, struct plan *plan, const struct direct *d);

@@ -67,12 +67,10 @@ void binomial_reduce(const struct plan_shape *shape, struct plan *plan)
             plan_reduce(plan, mine, by[turn], plan_at(sum, part.offset), part.count);
             mine = plan_at(sum, part.offset);
         }
-        if (is_root && tree.count > 0)
-            plan_complete(plan, plan_out(part.offset), part.count);
-        else if (is_root)
-            plan_copy(plan, mine, plan_out(part.offset), part.count);
-        else
+        if (!is_root)
             plan_send(plan, tree.parent, mine, part.count);
+        else if (tree.count == 0)
+            plan_copy(plan, mine, plan_out(part.offset), part.count);
     }
 }
 

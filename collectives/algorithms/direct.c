@@ -55,8 +55,6 @@ void direct_reduce(const struct plan_shape *shape, struct plan *plan, const stru
         }
         if (d->size == 1)
             plan_copy(plan, own, sum, mine.count);
-        if (!d->is_inner)
-            plan_complete(plan, sum, mine.count);
     }
 }
 

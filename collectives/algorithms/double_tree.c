@@ -73,9 +73,7 @@ static void go_up(struct plan *plan, const struct node *node, struct plan_block 
         plan_reduce(plan, own, by[c], sum, part.count);
         own = sum;
     }
-    if (node->parent == NONE)
-        plan_complete(plan, sum, part.count);
-    else
+    if (node->parent != NONE)
         plan_send(plan, node->parent, own, part.count);
 }
 

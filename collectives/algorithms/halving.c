@@ -115,8 +115,6 @@ static void halve_and_double(const struct plan_shape *shape, struct plan *plan,
         own = plan_out(0);
         first = kept;
     }
-    block = cover(shape, places, first, 1);
-    plan_complete(plan, plan_out(block.offset), block.count);
     for (int count = 1; count < places; count *= 2) {
         int other = partner(place, --steps, places);
         struct plan_block mine = cover(shape, places, first, count);

@@ -72,16 +72,12 @@ static void work(const struct halving *h, int place)
         from = sums;
         first = kept;
     }
-    if (!is_apart) {
-        plan_complete(h->plan, plan_out(0), own.count);
+    if (!is_apart)
         return;
-    }
-    plan_complete(h->plan, plan_at(sums, own.offset), own.count);
     plan_copy(h->plan, plan_at(sums, own.offset), plan_out(0), own.count);
     if (is_double) {
         struct plan_block theirs = plan_shape_block(shape, shape->rank - 1);
 
-        plan_complete(h->plan, plan_at(sums, theirs.offset), theirs.count);
         plan_send_segments(h->plan, shape, shape->rank - 1, plan_at(sums, theirs.offset),
                            theirs.count);
     }

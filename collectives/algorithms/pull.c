@@ -87,7 +87,6 @@ void pull_reduce(const struct plan_shape *shape, struct plan *plan)
             plan_reduce(plan, own, by, sum, some.count);
             own = sum;
         }
-        plan_complete(plan, sum, some.count);
         if (!is_root)
             plan_push(plan, shape->root, sum, plan_out(at), some.count);
     }

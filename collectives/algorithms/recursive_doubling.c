@@ -48,7 +48,6 @@ void recursive_doubling_allreduce(const struct plan_shape *shape, struct plan *p
         join(plan, rank < partner, mine, theirs[turn], shape->count);
         mine = plan_out(0);
     }
-    plan_complete(plan, plan_out(0), shape->count);
     if (rank < 2 * more)
         plan_send_plain(plan, rank - 1, plan_out(0), shape->count);
 }

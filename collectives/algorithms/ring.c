@@ -33,7 +33,6 @@ void ring_among(const struct plan_shape *shape, struct plan *plan, const struct 
 
     if (ranks == 1) {
         plan_copy(plan, from, to, count);
-        plan_complete(plan, to, count);
         return;
     }
     if (is_same)
@@ -45,12 +44,6 @@ void ring_among(const struct plan_shape *shape, struct plan *plan, const struct 
         receive_and_reduce(shape, plan, before, plan_at(from, block.offset),
                            plan_at(by, is_same ? (size_t)(s % 2) * most : block.offset),
                            plan_at(to, block.offset), block.count);
-    }
-    block = plan_part(count, ranks, (position + 1) % ranks);
-    for (unsigned k = 0; k < plan_segments(shape, block.count); k++) {
-        struct plan_block part = plan_segment(shape, block.count, k);
-
-        plan_complete(plan, plan_at(to, block.offset + part.offset), part.count);
     }
     for (int s = 0; s < ranks - 1; s++) {
         struct plan_block in = plan_part(count, ranks, (position - s + ranks) % ranks);
@@ -98,7 +91,6 @@ void ring_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
         at = is_last ? plan_out(0) : by[s % 2];
         receive_and_reduce(shape, plan, before, plan_in(block.offset), by[s % 2], at, block.count);
     }
-    plan_complete(plan, plan_out(0), block.count);
 }
 
 void ring_all_gather(const struct plan_shape *shape, struct plan *plan)
@@ -183,13 +175,10 @@ void chain_reduce(const struct plan_shape *shape, struct plan *plan)
             plan_receive(plan, plan_ring_rank(shape, position + 1), sum, part.count);
             plan_reduce(plan, plan_in(part.offset), sum, is_root ? result : sum, part.count);
         }
-        if (!is_root) {
+        if (!is_root)
             plan_send(plan, plan_ring_rank(shape, position - 1), sum, part.count);
-        } else {
-            if (is_last)
-                plan_copy(plan, sum, result, part.count);
-            plan_complete(plan, result, part.count);
-        }
+        else if (is_last)
+            plan_copy(plan, sum, result, part.count);
     }
 }
 

@@ -106,7 +106,6 @@ static void reduce_share(const struct sharing *s, unsigned k, int index)
         plan_await(s->plan, sharing_next(s, d), sharing_put_number(k));
     add_others(s, k, plan_in(share.offset), s->shape->ranks, (size_t)index * s->each, sum,
                share.count);
-    plan_complete(s->plan, sum, share.count);
     plan_signal(s->plan, sharing_reduced_number(k));
 }
 
@@ -145,7 +144,6 @@ static void add_up_all(const struct sharing *s, unsigned k)
         plan_reduce(s->plan, sum, sharing_window(s, r, 0, 0), plan_out(0), s->shape->count);
         sum = plan_out(0);
     }
-    plan_complete(s->plan, sum, s->shape->count);
 }
 
 void shared_allreduce(const struct plan_shape *shape, struct plan *plan)
@@ -230,7 +228,6 @@ static void reduce_towards_root(const struct sharing *s, unsigned k)
         plan_await(s->plan, sharing_next(s, d), sharing_reduced_number(k));
         plan_reduce(s->plan, plan_in(at), sharing_window(s, sharing_next(s, d), k, part.offset),
                     plan_out(at), part.count);
-        plan_complete(s->plan, plan_out(at), part.count);
     }
 }
 
@@ -252,7 +249,6 @@ static void add_up_at_root(const struct sharing *s, unsigned k)
                     s->shape->count);
         sum = plan_out(0);
     }
-    plan_complete(s->plan, sum, s->shape->count);
 }
 
 void shared_reduce(const struct plan_shape *shape, struct plan *plan)
@@ -297,7 +293,6 @@ static void reduce_own(const struct sharing *s, unsigned k)
         return;
     add_others(s, k, plan_in(some.offset), s->shape->ranks, (size_t)s->shape->rank * s->each, sum,
                some.count);
-    plan_complete(s->plan, sum, some.count);
 }
 
 void shared_reduce_scatter(const struct plan_shape *shape, struct plan *plan)

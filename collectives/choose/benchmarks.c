@@ -167,7 +167,6 @@ static int try_size(struct benchmarks *t, struct chooser *chooser, size_t bytes,
 {
     struct plan_shape shape = {
         .kind = t->call.kind,
-        .op = REDUCE_SUM,
         .element_bytes = element_bytes(t->call.type),
         .rank = t->call.rank,
         .ranks = t->ranks,

@@ -162,7 +162,6 @@ struct plan_shape chooser_typical_shape(const struct chooser *chooser,
 {
     struct plan_shape typical = {
         .kind = shape->kind,
-        .op = shape->op,
         .element_bytes = shape->element_bytes,
         .ranks = shape->ranks,
         .count = (bytes + shape->element_bytes - 1) / shape->element_bytes,

@@ -25,7 +25,6 @@ static bool is_same(const struct cached_plan *cached, const struct collective_ca
     return a->kind == call->kind && a->type == call->type && a->count == call->count &&
            shape->in_place == in_place && a->algorithm == call->algorithm &&
            a->segment_bytes == call->segment_bytes && a->wire == call->wire &&
-           (a->op == call->op || !collective_kind_reduces(a->kind)) &&
            (a->root == call->root || !collective_kind_has_root(a->kind)) &&
            is_same_array(a->counts, call->counts, ranks) &&
            is_same_array(a->offsets, call->offsets, ranks) &&

@@ -43,7 +43,6 @@ int collective_shape(const struct collective *collective, const struct collectiv
                          collective_kind_name(call->kind));
     *shape = (struct plan_shape){
         .kind = call->kind,
-        .op = collective_kind_reduces(call->kind) ? call->op : REDUCE_SUM,
         .element_bytes = element_bytes(call->type),
         .rank = collective->rank,
         .ranks = collective->ranks,

@@ -253,9 +253,6 @@ static void compute(struct run *run, const struct plan_step *step)
         reach(run, step);
     } else if (step->action == PLAN_SIGNAL) {
         window_signal(run->window, &run->ticket, step->number);
-    } else if (step->action == PLAN_DIVIDE) {
-        reduce_divide(run->type, at(run, step->out), step->count,
-                      (unsigned)run->cached->shape.ranks);
     } else if (step->action == PLAN_COPY) {
         copy(run, step);
     }

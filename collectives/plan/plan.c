@@ -266,13 +266,6 @@ void plan_reduce(struct plan *plan, struct plan_address left, struct plan_addres
                   .action = PLAN_REDUCE, .left = left, .right = right, .out = out, .count = count});
 }
 
-void plan_complete(struct plan *plan, struct plan_address place, size_t count)
-{
-    if (plan->maker && plan->maker->shape->op == REDUCE_AVERAGE &&
-        collective_kind_reduces(plan->maker->shape->kind) && plan->maker->shape->ranks > 1)
-        add(plan, (struct plan_step){.action = PLAN_DIVIDE, .out = place, .count = count});
-}
-
 void plan_nontemporal(struct plan *plan, bool is_nontemporal)
 {
     if (plan->maker)

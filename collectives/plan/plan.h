@@ -2,7 +2,6 @@
 #ifndef MUSTER_PLAN_H
 #define MUSTER_PLAN_H
 
-#include "collectives/reduce/reduce.h"
 #include "collectives/wire/wire.h"
 #include "lib/base/error.h"
 
@@ -74,7 +73,6 @@ static inline bool plan_is_oversubscribed(const struct plan_topology *topology)
  * in `out`, all-to-all in both. */
 struct plan_shape {
     enum collective_kind kind;
-    enum reduce_op op; /* of kinds that reduce */
     size_t element_bytes;
     int rank, ranks, root; /* root: of broadcast and reduce */
     size_t count;
@@ -138,7 +136,6 @@ enum plan_action {
     PLAN_RECEIVE, /* peer to out */
     PLAN_COPY,    /* left to out */
     PLAN_REDUCE,  /* out = left op right */
-    PLAN_DIVIDE,  /* out = out / ranks */
     PLAN_ENCODE,  /* left, coded, to the slot out */
     PLAN_DECODE,  /* the slot left to out */
     PLAN_SIGNAL,  /* tells the ranks of the node `number`: all computed before can be seen */
@@ -169,8 +166,8 @@ struct plan_step {
 /* Whether the step reads `left`, and writes `out`, of this rank. */
 static inline bool plan_step_reads(const struct plan_step *step)
 {
-    return step->action != PLAN_RECEIVE && step->action != PLAN_DIVIDE &&
-           step->action != PLAN_SIGNAL && step->action != PLAN_AWAIT && step->action != PLAN_PULL;
+    return step->action != PLAN_RECEIVE && step->action != PLAN_SIGNAL &&
+           step->action != PLAN_AWAIT && step->action != PLAN_PULL;
 }
 
 static inline bool plan_step_writes(const struct plan_step *step)
@@ -222,10 +219,6 @@ void plan_reduce(struct plan *plan, struct plan_address left, struct plan_addres
 
 /* What is copied and reduced from here on goes past the caches, or no longer. */
 void plan_nontemporal(struct plan *plan, bool is_nontemporal);
-
-/* The sum at the place is complete: divides it if an average is asked for. To be called once for
- * each element of the result, before it is passed on. */
-void plan_complete(struct plan *plan, struct plan_address place, size_t count);
 
 /* Room for count elements of scratch, aligned to 64 bytes, used by nobody else. */
 struct plan_address plan_scratch(struct plan *plan, size_t count);

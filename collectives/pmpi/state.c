@@ -193,8 +193,7 @@ static void explain_each(const struct state_comm *world,
                          void explain(struct chooser *chooser, struct plan_shape *shape))
 {
     static const size_t sizes[] = {64, 4096, 65536, 1 << 20, 16 << 20};
-    struct plan_shape shape = {.op = REDUCE_SUM,
-                               .element_bytes = sizeof(float),
+    struct plan_shape shape = {.element_bytes = sizeof(float),
                                .ranks = world->ranks,
                                .topology = chooser_topology(world->tuned.chooser)};
 

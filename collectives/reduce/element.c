@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/reduce/reduce.h"
-#include "collectives/precision/precision.h"
 #include "lib/base/parse_name.h"
 
 static const struct {
@@ -20,12 +19,11 @@ static const struct {
     const char *name;
     bool takes_float;
 } ops[REDUCE_OPS] = {
-    [REDUCE_SUM] = {"sum", true},         [REDUCE_MIN] = {"min", true},
-    [REDUCE_MAX] = {"max", true},         [REDUCE_PRODUCT] = {"product", true},
-    [REDUCE_AVERAGE] = {"average", true}, [REDUCE_BAND] = {"band", false},
-    [REDUCE_BOR] = {"bor", false},        [REDUCE_BXOR] = {"bxor", false},
-    [REDUCE_LAND] = {"land", false},      [REDUCE_LOR] = {"lor", false},
-    [REDUCE_LXOR] = {"lxor", false},
+    [REDUCE_SUM] = {"sum", true},    [REDUCE_MIN] = {"min", true},
+    [REDUCE_MAX] = {"max", true},    [REDUCE_PRODUCT] = {"product", true},
+    [REDUCE_BAND] = {"band", false}, [REDUCE_BOR] = {"bor", false},
+    [REDUCE_BXOR] = {"bxor", false}, [REDUCE_LAND] = {"land", false},
+    [REDUCE_LOR] = {"lor", false},   [REDUCE_LXOR] = {"lxor", false},
 };
 
 size_t element_bytes(enum element_type type)
@@ -53,50 +51,4 @@ const char *reduce_name(enum reduce_op op)
 bool reduce_applies(enum element_type type, enum reduce_op op)
 {
     return ops[op].takes_float || !types[type].is_float;
-}
-
-/* wide: a narrow type may not hold the divisor. */
-#define CASE_DIVIDE(TYPE, type, wide)                                                              \
-    case TYPE:                                                                                     \
-        for (size_t i = 0; i < count; i++)                                                         \
-            ((type *)data)[i] = (type)((wide)((type *)data)[i] / (wide)divisor);                   \
-        break;
-
-static void divide_halves(enum precision precision, uint16_t *data, size_t count, float divisor)
-{
-    enum { SOME = 512 };
-    float wide[SOME];
-
-    for (size_t begin = 0; begin < count; begin += SOME) {
-        size_t some = count - begin < SOME ? count - begin : SOME;
-
-        precision_widen(precision, data + begin, some, wide);
-        for (size_t i = 0; i < some; i++)
-            wide[i] /= divisor;
-        precision_narrow(precision, wide, some, data + begin);
-    }
-}
-
-void reduce_divide(enum element_type type, void *data, size_t count, unsigned divisor)
-{
-    switch (type) {
-        CASE_DIVIDE(ELEMENT_INT8, int8_t, int64_t)
-        CASE_DIVIDE(ELEMENT_UINT8, uint8_t, uint64_t)
-        CASE_DIVIDE(ELEMENT_INT16, int16_t, int64_t)
-        CASE_DIVIDE(ELEMENT_UINT16, uint16_t, uint64_t)
-        CASE_DIVIDE(ELEMENT_INT32, int32_t, int64_t)
-        CASE_DIVIDE(ELEMENT_UINT32, uint32_t, uint64_t)
-        CASE_DIVIDE(ELEMENT_INT64, int64_t, int64_t)
-        CASE_DIVIDE(ELEMENT_UINT64, uint64_t, uint64_t)
-        CASE_DIVIDE(ELEMENT_FP32, float, float)
-        CASE_DIVIDE(ELEMENT_FP64, double, double)
-    case ELEMENT_FP16:
-        divide_halves(PRECISION_FP16, data, count, (float)divisor);
-        break;
-    case ELEMENT_BF16:
-        divide_halves(PRECISION_BF16, data, count, (float)divisor);
-        break;
-    default:
-        break;
-    }
 }

@@ -43,7 +43,6 @@
         type *out = o;                                                                             \
                                                                                                    \
         switch (op) {                                                                              \
-        case REDUCE_AVERAGE:                                                                       \
             CASE_EACH(REDUCE_SUM, (type)((wide)left[i] + (wide)right[i]))                          \
             CASE_EACH(REDUCE_PRODUCT, (type)((wide)left[i] * (wide)right[i]))                      \
             CASE_EACH(REDUCE_MIN, left[i] < right[i] ? left[i] : right[i])                         \
@@ -95,7 +94,6 @@ DEFINE_WHOLE(uint64, uint64_t, uint64_t)
         type *out = o;                                                                             \
                                                                                                    \
         switch (op) {                                                                              \
-        case REDUCE_AVERAGE:                                                                       \
             CASE_EACH(REDUCE_SUM, left[i] + right[i])                                              \
             CASE_EACH(REDUCE_PRODUCT, left[i] * right[i])                                          \
             CASE_EACH(REDUCE_MIN, name##_joined(left[i], right[i], true))                          \

@@ -30,7 +30,6 @@ enum reduce_op {
     REDUCE_MIN,
     REDUCE_MAX,
     REDUCE_PRODUCT,
-    REDUCE_AVERAGE, /* the sum, divided by the number of ranks at the end */
     REDUCE_BAND,
     REDUCE_BOR,
     REDUCE_BXOR,
@@ -45,7 +44,7 @@ const char *element_name(enum element_type type); /* "int8", "fp32", ... */
 bool element_parse(const char *name, enum element_type *type);
 bool element_is_float(enum element_type type);
 
-const char *reduce_name(enum reduce_op op); /* "sum", "min", "average", ... */
+const char *reduce_name(enum reduce_op op); /* "sum", "min", ... */
 
 /* Whether the operation is defined on the type: bits and truth on whole numbers only. */
 bool reduce_applies(enum element_type type, enum reduce_op op);
@@ -53,13 +52,9 @@ bool reduce_applies(enum element_type type, enum reduce_op op);
 /* out[i] = left[i] op right[i], count elements, aligned to their size. out may be left or right
  * itself and must not overlap them otherwise.
  * Whole numbers wrap around. fp16 and bf16 are computed in fp32 and rounded once, to the nearest,
- * ties to even. min and max take -0 for less than +0, and are NaN when either is. REDUCE_AVERAGE
- * adds; reduce_divide() does the rest. */
+ * ties to even. min and max take -0 for less than +0, and are NaN when either is. */
 void reduce_pair(enum element_type type, enum reduce_op op, const void *left, const void *right,
                  void *out, size_t count);
-
-/* data[i] /= divisor; whole numbers towards zero. */
-void reduce_divide(enum element_type type, void *data, size_t count, unsigned divisor);
 
 /* -------------------------------------------------------------------------------------- paths */
 

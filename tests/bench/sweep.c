@@ -152,7 +152,6 @@ static struct candidate candidate_of(const char *before, const struct algorithm 
 static struct plan_shape shape_of(const struct sweep *s)
 {
     return (struct plan_shape){.kind = s->kind,
-                               .op = REDUCE_SUM,
                                .element_bytes = element_bytes(s->type),
                                .rank = s->rank,
                                .ranks = s->ranks,

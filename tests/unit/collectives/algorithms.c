@@ -87,11 +87,10 @@ static double reduced(const struct test_case *test_case, size_t i)
             continue;
         whole = test_case->op == REDUCE_PRODUCT ? whole * (uint32_t)more : whole + (uint32_t)more;
     }
-    if (test_case->op == REDUCE_MIN || test_case->op == REDUCE_MAX)
-        return sum;
-    if (test_case->type == ELEMENT_FP32)
-        return test_case->op == REDUCE_AVERAGE ? sum / test_case->ranks : sum;
-    return test_case->op == REDUCE_AVERAGE ? whole / (uint32_t)test_case->ranks : whole;
+    return test_case->type == ELEMENT_FP32 || test_case->op == REDUCE_MIN ||
+                   test_case->op == REDUCE_MAX
+               ? sum
+               : whole;
 }
 
 /* The magnitudes of what was added to element i. */
@@ -109,7 +108,6 @@ static struct plan_shape shape_of(const struct test_case *test_case, int rank)
     static struct plan_topology topology;
     struct plan_shape shape = {
         .kind = test_case->algorithm->kind,
-        .op = test_case->op,
         .element_bytes = 4,
         .rank = rank,
         .ranks = test_case->ranks,
@@ -166,8 +164,7 @@ static double bound_of(const struct test_case *test_case, size_t i)
     if (test_case->wire == WIRE_INT8)
         return roundings * (16.0 * ranks / 127 / 2) * 1.01;
     return precision_bound(wire_precision(test_case->wire), roundings, ranks - 1,
-                           magnitudes(test_case, i)) /
-           (test_case->op == REDUCE_AVERAGE ? ranks : 1);
+                           magnitudes(test_case, i));
 }
 
 static bool is_right(const struct test_case *test_case, size_t i, double found, double expected)
@@ -490,8 +487,7 @@ static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
     bool has_blocks = has_variable_counts(algorithm->kind);
     size_t whole = has_blocks ? 1 : (size_t)ranks;
     const size_t some[] = {0, 1, 2, whole, whole * 6, whole * 3 + 1, has_blocks ? 17 : 97};
-    const enum reduce_op ops[] = {REDUCE_SUM, REDUCE_AVERAGE, REDUCE_MAX, REDUCE_PRODUCT,
-                                  REDUCE_MIN};
+    const enum reduce_op ops[] = {REDUCE_SUM, REDUCE_MAX, REDUCE_PRODUCT, REDUCE_MIN, REDUCE_SUM};
     static unsigned turn;
     bool held = true;
 
@@ -550,7 +546,6 @@ static bool wires_hold(const struct algorithm *algorithm)
                 struct test_case test_case = {
                     .algorithm = algorithm,
                     .type = ELEMENT_FP32,
-                    .op = turn % 3 ? REDUCE_SUM : REDUCE_AVERAGE,
                     .ranks = some_ranks[n],
                     .root = (int)turn % some_ranks[n],
                     .count = some[c],
@@ -679,7 +674,6 @@ static bool holds_for_much(const struct algorithm *algorithm)
         int ranks = some_ranks[i % 3];
         struct test_case test_case = {.algorithm = algorithm,
                                       .type = i % 2 ? ELEMENT_FP32 : ELEMENT_UINT32,
-                                      .op = i % 3 ? REDUCE_SUM : REDUCE_AVERAGE,
                                       .ranks = ranks,
                                       .root = ranks - 1,
                                       .count = (2 << 20) / (has_blocks ? (size_t)ranks : 1) + 1,

@@ -307,11 +307,8 @@ static void test_text(void)
 
 static struct plan_shape allreduce(const struct layout *layout, size_t count)
 {
-    return (struct plan_shape){.kind = COLLECTIVE_ALLREDUCE,
-                               .op = REDUCE_SUM,
-                               .element_bytes = 4,
-                               .ranks = layout->ranks,
-                               .count = count};
+    return (struct plan_shape){
+        .kind = COLLECTIVE_ALLREDUCE, .element_bytes = 4, .ranks = layout->ranks, .count = count};
 }
 
 static double walk(const struct machine *machine, const struct layout *layout, const char *name,
@@ -406,7 +403,6 @@ static void test_walk_of_all(void)
             (struct plan_topology){.node_of_rank = layout->node_of_rank, .nodes = layout->nodes};
         for (const struct algorithm *algorithm = algorithms; algorithm->name; algorithm++) {
             struct plan_shape shape = {.kind = algorithm->kind,
-                                       .op = REDUCE_AVERAGE,
                                        .element_bytes = 4,
                                        .ranks = ranks,
                                        .count = 10007,

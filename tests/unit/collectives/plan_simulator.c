@@ -203,8 +203,6 @@ static int compute(const struct scene *scene, struct actor *actor, const struct 
         return pull(scene, actor, step);
     } else if (step->action == PLAN_PUSH) {
         return push(scene, actor, step);
-    } else if (step->action == PLAN_DIVIDE) {
-        reduce_divide(simulation->type, at(actor, step->out), step->count, (unsigned)scene->ranks);
     } else {
         memmove(at(actor, step->out), at(actor, step->left), bytes_of(actor, step));
     }

@@ -207,25 +207,6 @@ static bool holds(enum element_type type, enum reduce_op op)
     return true;
 }
 
-static void test_division(void)
-{
-    int8_t bytes[] = {-128, -7, 7, 127};
-    uint16_t halves[2];
-    float numbers[] = {10, -1}, wide[2];
-    int64_t longs[] = {-9, 9};
-
-    reduce_divide(ELEMENT_INT8, bytes, 4, 300);
-    ok(bytes[0] == 0 && bytes[3] == 0, "a divisor that the type does not hold");
-    reduce_divide(ELEMENT_INT64, longs, 2, 4);
-    ok(longs[0] == -2 && longs[1] == 2, "whole numbers are divided towards zero");
-    precision_narrow(PRECISION_BF16, numbers, 2, halves);
-    reduce_divide(ELEMENT_BF16, halves, 2, 4);
-    precision_widen(PRECISION_BF16, halves, 2, wide);
-    ok(wide[0] == 2.5f && wide[1] == -0.25f, "bf16 is divided in fp32");
-    reduce_divide(ELEMENT_FP32, numbers, 2, 4);
-    ok(numbers[0] == 2.5f && numbers[1] == -0.25f, "fp32 is divided");
-}
-
 /* ------------------------------------------------------------------------- past the caches */
 
 /* Every length up to some lines, from and to every place in a line, and nothing beside it. */
@@ -300,7 +281,6 @@ int main(void)
     ok(!reduce_applies(ELEMENT_FP32, REDUCE_BAND) && reduce_applies(ELEMENT_INT8, REDUCE_BAND),
        "bits are of whole numbers only");
     ok(!element_parse("float", &type), "another name is none");
-    test_division();
     test_nontemporal();
     return tap_done();
 }

@@ -93,7 +93,6 @@ static void run_case(const struct algorithm *algorithm, int ranks, int root, int
     for (int rank = 0; rank < ranks; rank++) {
         nodes[rank] = rank / 2;
         shapes[rank] = (struct plan_shape){.kind = algorithm->kind,
-                                           .op = REDUCE_SUM,
                                            .element_bytes = sizeof(uint32_t),
                                            .rank = rank,
                                            .ranks = ranks,
