@@ -37,12 +37,9 @@ void chooser_destroy(struct chooser *chooser)
     if (chooser == NULL)
         return;
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++)
-        for (int type = 0; type < ELEMENT_TYPES; type++) {
-            for (int wire = 0; wire < WIRE_FORMATS; wire++)
-                free(chooser->kept[kind][type][wire]);
-            free(chooser->both[kind][type]);
-            free(chooser->wires[kind][type]);
-        }
+        for (int type = 0; type < ELEMENT_TYPES; type++)
+            for (int place = 0; place < KEPT_PLACES; place++)
+                free(chooser->kept[kind][type][place]);
     free(chooser->ring);
     free(chooser);
 }
@@ -352,10 +349,8 @@ size_t chooser_size_middle(unsigned number)
 
 void chooser_make_apply(struct choice *choice, const struct plan_shape *shape)
 {
-    struct plan_shape plain = *shape;
-
     if (choice->algorithm != NULL && !algorithm_applies(choice->algorithm, shape))
-        choice->algorithm = algorithm_default(&plain);
+        choice->algorithm = algorithm_default(shape);
 }
 
 struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *shape,

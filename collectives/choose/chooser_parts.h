@@ -17,14 +17,12 @@ enum {
 struct kept {
     bool is_known;
     struct choice choice;
-    struct wire_choice wire; /* of chooser_pick_wire() */
+    struct wire_choice wire; /* of KEPT_BOTH and KEPT_WIRE */
 };
 
-struct kept_wire {
-    const struct algorithm *algorithm; /* NULL: not known */
-    size_t segment_bytes;
-    struct wire_choice choice;
-};
+/* Places of what is kept: chooser_pick()'s for each wire, chooser_pick_wire()'s, and
+ * chooser_wire()'s for the algorithm and the segment that were last asked for. */
+enum { KEPT_BOTH = WIRE_FORMATS, KEPT_WIRE, KEPT_PLACES };
 
 struct chooser {
     const struct machine *machine;
@@ -32,10 +30,8 @@ struct chooser {
     struct plan_topology topology;
     int *ring;
     bool is_mpi_allowed;
-    char forced[COLLECTIVE_KINDS][MACHINE_NAME];                      /* "": chosen */
-    struct kept *kept[COLLECTIVE_KINDS][ELEMENT_TYPES][WIRE_FORMATS]; /* [CHOOSER_SIZES] or NULL */
-    struct kept *both[COLLECTIVE_KINDS][ELEMENT_TYPES];               /* likewise */
-    struct kept_wire *wires[COLLECTIVE_KINDS][ELEMENT_TYPES];         /* likewise */
+    char forced[COLLECTIVE_KINDS][MACHINE_NAME];                     /* "": chosen */
+    struct kept *kept[COLLECTIVE_KINDS][ELEMENT_TYPES][KEPT_PLACES]; /* [CHOOSER_SIZES] or NULL */
 };
 
 /* A shape's size on a scale of octaves, in CHOOSER_PER_OCTAVE steps each: all of a number are

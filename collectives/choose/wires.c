@@ -85,7 +85,8 @@ struct choice chooser_pick_wire(struct chooser *chooser, const struct plan_shape
                                 enum element_type type, struct wire_choice *wire)
 {
     unsigned number = chooser_size_number(shape);
-    struct kept *kept = chooser_place(&chooser->both[shape->kind][type], shape, number), made;
+    struct kept *kept = chooser_place(&chooser->kept[shape->kind][type][KEPT_BOTH], shape, number),
+                made;
     struct plan_shape as_is = *shape;
 
     as_is.wire = WIRE_AS_IS;
@@ -106,24 +107,21 @@ struct wire_choice chooser_wire(struct chooser *chooser, const struct plan_shape
                                 enum element_type type, const struct algorithm *algorithm,
                                 size_t segment_bytes)
 {
-    struct kept_wire **wires = &chooser->wires[shape->kind][type], *kept = NULL, made;
-    struct plan_shape typical;
     unsigned number = chooser_size_number(shape);
+    struct kept *kept = chooser_place(&chooser->kept[shape->kind][type][KEPT_WIRE], shape, number);
+    struct plan_shape typical;
+    struct wire_choice wire;
 
-    if (*wires == NULL)
-        *wires = calloc(CHOOSER_SIZES, sizeof **wires);
-    if (*wires != NULL)
-        kept = &(*wires)[number];
-    if (kept != NULL && kept->algorithm == algorithm && kept->segment_bytes == segment_bytes)
-        return kept->choice;
+    if (kept != NULL && kept->choice.algorithm == algorithm &&
+        kept->choice.segment_bytes == segment_bytes)
+        return kept->wire;
     typical = chooser_typical_shape(chooser, shape, chooser_size_middle(number));
     typical.wire = WIRE_AS_IS;
     typical.segment = segment_bytes / shape->element_bytes;
-    made = (struct kept_wire){algorithm, segment_bytes,
-                              choose_wire(chooser, typical, type, algorithm)};
+    wire = choose_wire(chooser, typical, type, algorithm);
     if (kept != NULL)
-        *kept = made;
-    return made.choice;
+        *kept = (struct kept){.choice = {algorithm, segment_bytes}, .wire = wire};
+    return wire;
 }
 
 void chooser_explain_wire(const struct plan_shape *shape, const struct choice *choice,
