@@ -48,8 +48,8 @@ while read -r algorithm; do
     MUSTER_COLLECTIVES=$algorithm run 4 "$program"
     is "$?" 0 "4 ranks, $algorithm"
     like "$text" '^right$' '... right'
-done < <(sed -n 's/.*{"\([a-z-]*\)", COLLECTIVE_ALLREDUCE.*/\1/p' \
-    "$top_srcdir/collectives/algorithms/table.c")
+done < <(sed -n 's/.*LINE("\([a-z-]*\)", ALLREDUCE,.*/\1/p' \
+    "$top_srcdir/collectives/algorithms/algorithm.h")
 MUSTER_COLLECTIVES=ring run 3 "$program" threads
 is "$?" 0 'three threads on communicators of their own'
 like "$text" '^right$' '... right'
