@@ -79,16 +79,21 @@ is "$(grep -o '"reason":"[a-z-]*"' "$work/hung.json" | cut -d'"' -f4 | xargs)" '
 like "$(lab on n2 muster suspects)" 'n2' '... and the administrator has a report'
 not_ok 'nothing of it is left' sh -c "'$lab_dir/lab' -L '$name' on n2 pgrep -x steps"
 
-# --- no spare
+# --- no spare, for the task of an array whose number is the array's
 script again "echo life \$SLURM_RESTART_COUNT." 'muster run -p off -- srun -K sh -c "[ -e go ] || sleep 987"'
-id=$(submit again -N2 -w n[1-2] --no-kill --open-mode=append)
-ok 'a job without a spare runs' within 60 lab on n2 pgrep -f 'sleep 987'
-lab fault slurmd-killed n2 >/dev/null
-lab on n2 pkill -KILL -f 'sleep 987'
-ok 'a node goes: it is queued again' within 60 told again 'requeueing job [0-9]* without n2'
-excludes() { [[ $(lab run scontrol -o show job "$id") == *' ExcNodeList=n2 '* ]]; }
+id=$(submit again -N2 --array=1-2 -o "$work/again.%a" --no-kill --open-mode=append)
+running() { lab run squeue -h -j "$id" -t R -o "$1"; } # FORMAT
+ok 'two jobs without a spare run' within 60 sh -c "[ \$('$lab_dir/lab' -L '$name' run squeue -h -j $id -t R | wc -l) = 2 ]"
+read -r task nodes < <(running '%A %F %K %N' | sed -n 's/^\([0-9]*\) \1 //p')
+node=$(lab run scontrol show hostnames "$nodes" | tail -n 1)
+ok '... on their nodes' within 60 lab on "$node" pgrep -f 'sleep 987'
+lab fault slurmd-killed "$node" >/dev/null
+lab on "$node" pkill -KILL -f 'sleep 987'
+ok 'a node goes: one is queued again' within 60 told "again.$task" "requeueing job [0-9]* without $node"
+excludes() { [[ $(lab run scontrol -o show job "${id}_$task") == *" ExcNodeList=$node "* ]]; }
 ok '... and excludes the node' within 60 excludes
-unlike "$(cat "$work/again")" '^status' '... and the rest of the script is not run'
+unlike "$(cat "$work/again.$task")" '^status' '... and the rest of the script is not run'
+is "$(running %K)" "$((3 - task))" '... while the other task of its array goes on'
 lab run scancel "$id"
 lab heal >/dev/null
 

@@ -82,7 +82,7 @@ static void requeue(const char *name, const char *path, const char *script, uint
     dprintf(fd, "%s: %s, where the job script ran, failed; requeueing job %u\n", name, script, id);
     signal(SIGTERM, SIG_IGN);
     if (hostlist_append(&job->excluded, script) == 0) {
-        if (own_job_requeue(id, &job->excluded, &err) == 0)
+        if (own_job_requeue(job, &err) == 0)
             error_set(&err, "job %u excludes %s", id, script);
         dprintf(fd, "%s: %s\n", name, err.text);
     }

@@ -316,8 +316,7 @@ static void requeue(struct run *run)
                   folded ? folded : "");
     free(folded);
     signal(SIGTERM, SIG_IGN);
-    rv = rv == 0 ? own_job_requeue(run->job_id, &run->job.excluded, &err)
-                 : error_set(&err, "no memory");
+    rv = rv == 0 ? own_job_requeue(&run->job, &err) : error_set(&err, "no memory");
     if (rv != 0)
         print_message(run, "%s", err.text);
     signal(SIGTERM, SIG_DFL);

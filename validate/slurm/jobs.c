@@ -151,7 +151,7 @@ int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err)
     for (uint32_t i = 0; i < found->job_step_count; i++) {
         uint32_t step = found->job_steps[i].step_id.step_id;
 
-        if (step >= SLURM_MAX_NORMAL_STEP_ID ||
+        if (!release_step_is_of(&found->job_steps[i], id) || step >= SLURM_MAX_NORMAL_STEP_ID ||
             (name && (!found->job_steps[i].name || strcmp(found->job_steps[i].name, name) != 0)))
             continue;
         if (release_step_kill(id, step, SIGKILL) != SLURM_SUCCESS && errno != ESLURM_ALREADY_DONE &&
@@ -212,7 +212,8 @@ static int step_names(uint32_t id, uint32_t step, struct cluster_component *comp
         return error_set(err, "cannot query the controller for the steps of job %u: %s", id,
                          slurm_strerror(errno));
     for (uint32_t i = 0; rv == 0 && i < steps->job_step_count; i++)
-        if (steps->job_steps[i].step_id.step_id == step) {
+        if (release_step_is_of(&steps->job_steps[i], id) &&
+            steps->job_steps[i].step_id.step_id == step) {
             size_t known = component->nodes.count;
 
             component->steps++;

@@ -14,11 +14,21 @@
 #include "lib/constants/run_constants.h"
 #include "validate/slurm/release.h"
 
+/* One task of an array has the array's own number, which means all of its tasks to requests. */
+static void name_print(const slurm_job_info_t *info, char *name, size_t size)
+{
+    if (info->array_job_id != 0 && info->array_task_id != NO_VAL)
+        snprintf(name, size, "%u_%u", info->array_job_id, info->array_task_id);
+    else
+        snprintf(name, size, "%u", release_job_id(info));
+}
+
 static int fill(const slurm_job_info_t *info, struct own_job *job, struct error *err)
 {
     if (hostlist_expand(info->nodes ? info->nodes : "", &job->nodes, err) != 0 ||
         hostlist_expand(info->exc_nodes ? info->exc_nodes : "", &job->excluded, err) != 0)
         return -1;
+    name_print(info, job->name, sizeof job->name);
     job->can_requeue = info->batch_flag && info->requeue == 1;
     job->is_heterogeneous = info->het_job_id != 0 && info->het_job_id != NO_VAL;
     job->is_running =
@@ -92,16 +102,16 @@ static int exclude(char *id, char *nodes)
     return answer_take(answer, rv);
 }
 
-int own_job_requeue(uint32_t id, const struct hostlist *excluded, struct error *err)
+int own_job_requeue(const struct own_job *job, struct error *err)
 {
-    char *folded = hostlist_fold_for_slurm(excluded), text[16];
+    char *folded = hostlist_fold_for_slurm(&job->excluded), text[sizeof job->name];
     int rv = 0;
 
-    snprintf(text, sizeof text, "%u", id);
+    memcpy(text, job->name, sizeof text);
     if (!folded)
-        return error_set(err, "out of memory for %zu nodes", excluded->count);
+        return error_set(err, "out of memory for %zu nodes", job->excluded.count);
     if (requeue(text) != SLURM_SUCCESS) {
-        rv = error_set(err, "cannot queue job %u again: %s", id, slurm_strerror(errno));
+        rv = error_set(err, "cannot queue job %s again: %s", text, slurm_strerror(errno));
         goto done;
     }
     /* Only a job that waits may exclude nodes. */
@@ -109,7 +119,7 @@ int own_job_requeue(uint32_t id, const struct hostlist *excluded, struct error *
          (rv = exclude(text, folded)) != SLURM_SUCCESS && clock_s() < end;)
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     if (rv != SLURM_SUCCESS) {
-        error_set(err, "cannot exclude %s from job %u: %s", folded, id, slurm_strerror(errno));
+        error_set(err, "cannot exclude %s from job %s: %s", folded, text, slurm_strerror(errno));
         rv = 1;
     }
 done:
@@ -128,7 +138,8 @@ int own_job_last_step(uint32_t id, long *last, struct error *err)
     for (uint32_t i = 0; i < found->job_step_count; i++) {
         uint32_t step = found->job_steps[i].step_id.step_id;
 
-        if (step < SLURM_MAX_NORMAL_STEP_ID && (long)step > *last &&
+        if (release_step_is_of(&found->job_steps[i], id) && step < SLURM_MAX_NORMAL_STEP_ID &&
+            (long)step > *last &&
             !(found->job_steps[i].name && strcmp(found->job_steps[i].name, OWN_JOB_KEEPER) == 0))
             *last = (long)step;
     }

@@ -13,6 +13,7 @@
  */
 
 struct own_job {
+    char name[32];            /* it alone, to requests: "7", or "36_3" of an array */
     struct hostlist nodes;    /* that it has now: of a job with --no-kill less those that failed */
     struct hostlist excluded; /* its ExcNodeList */
     bool can_requeue;         /* a batch job without --no-requeue */
@@ -26,10 +27,10 @@ struct own_job {
 int own_job_load(uint32_t id, struct own_job *job, struct error *err);
 void own_job_clear(struct own_job *job);
 
-/* Queues the job again and sets its ExcNodeList. Slurm ends the batch script meanwhile: the caller
- * lets no signal end it. Returns 0; 1 with err when it is queued and the list could not be set; -1
- * with err when it is not queued. */
-int own_job_requeue(uint32_t id, const struct hostlist *excluded, struct error *err);
+/* Queues the job again, with its list of nodes as ExcNodeList. Slurm ends the batch script
+ * meanwhile: the caller lets no signal end it. Returns 0; 1 with err when it is queued and the list
+ * could not be set; -1 with err when it is not queued. */
+int own_job_requeue(const struct own_job *job, struct error *err);
 
 /* Name of the keeper's step (run/keeper.h), which is not the user's, and a variable in it. */
 #define OWN_JOB_KEEPER "MUSTER_KEEPER"

@@ -26,6 +26,11 @@ uint32_t release_submitted_id(const submit_response_msg_t *submitted);
 
 /* Return SLURM_SUCCESS or SLURM_ERROR. found is released with libslurm's own function. */
 int release_steps_load(uint32_t job_id, job_step_info_response_msg_t **found);
+/* Of the job with an array's number those of all tasks are loaded. */
+static inline bool release_step_is_of(const job_step_info_t *step, uint32_t job_id)
+{
+    return step->array_job_id == 0 || step->step_id.job_id == job_id;
+}
 int release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal);
 void release_conf_free(slurm_conf_t *conf);
 

@@ -149,6 +149,7 @@ check_PROGRAMS += \
 	tests/unit/validate/slurm/labels.t \
 	tests/unit/validate/slurm/long_list.t \
 	tests/unit/validate/slurm/munge.t \
+	tests/unit/validate/slurm/own_job.t \
 	tests/unit/validate/slurm/pending.t \
 	tests/unit/validate/slurm/process.t \
 	tests/unit/validate/slurm/ran.t \
@@ -266,6 +267,11 @@ tests_unit_validate_slurm_long_list_t_SOURCES = tests/unit/validate/slurm/long_l
 	validate/slurm/long_list.c validate/slurm/process.c validate/slurm/step.c validate/slurm/user.c
 tests_unit_validate_slurm_munge_t_SOURCES = tests/unit/validate/slurm/munge.c validate/slurm/munge.c
 tests_unit_validate_slurm_munge_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=usleep
+tests_unit_validate_slurm_own_job_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
+tests_unit_validate_slurm_own_job_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_load_job,--wrap=slurm_free_job_info_msg \
+	-Wl,--wrap=slurm_requeue2,--wrap=slurm_update_job2,--wrap=release_job_id,--wrap=release_steps_load \
+	-Wl,--wrap=slurm_free_job_step_info_response_msg,--wrap=release_step_kill
+tests_unit_validate_slurm_own_job_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_slurm_pending_t_SOURCES = tests/unit/validate/slurm/pending.c validate/slurm/pending_for.c \
 	validate/slurm/nodes.c validate/slurm/state.c
 tests_unit_validate_slurm_pending_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)

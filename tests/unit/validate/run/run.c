@@ -183,7 +183,7 @@ int own_job_load(uint32_t id, struct own_job *job, struct error *err)
     static const char *const nodes[] = {"n[1-3]", "n[2-3]", "n2"};
 
     (void)id;
-    *job = (struct own_job){.is_running = true};
+    *job = (struct own_job){.name = "7", .is_running = true};
     return hostlist_expand(nodes[looks++], &job->nodes, err);
 }
 
@@ -193,9 +193,10 @@ void own_job_clear(struct own_job *job)
     hostlist_clear(&job->excluded);
 }
 
-int own_job_requeue(uint32_t id, const struct hostlist *excluded, struct error *err)
+int own_job_requeue(const struct own_job *job, struct error *err)
 {
-    ok(id == 7 && hostlist_contains(excluded, "n1"), "queued again without the script's node");
+    ok(strcmp(job->name, "7") == 0 && hostlist_contains(&job->excluded, "n1"),
+       "queued again without the script's node");
     if (requeued != 0)
         error_set(err, "refused");
     return requeued;

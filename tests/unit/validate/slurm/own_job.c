@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/own_job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "validate/slurm/cluster.h"
+#include "validate/slurm/release.h"
+
+/* Two tasks of the array 36, of which one has that number itself, and a job of no array. Slurm
+ * takes 36 for both tasks, where something is asked of them, and where their steps are listed. */
+
+static char nodes[] = "n[1-2]", app[] = "app", keeper[] = OWN_JOB_KEEPER, ours[] = "n1",
+            theirs[] = "n5";
+static slurm_job_info_t jobs[2] = {
+    {.nodes = nodes, .array_job_id = 36, .array_task_id = 3, .job_state = JOB_RUNNING},
+    {.nodes = nodes, .array_job_id = 36, .array_task_id = 1, .job_state = JOB_RUNNING}};
+static job_step_info_t steps[] = {
+    {.step_id = {.job_id = 36, .step_id = 1}, .array_job_id = 36, .name = app, .nodes = ours},
+    {.step_id = {.job_id = 37, .step_id = 1}, .array_job_id = 36, .name = keeper, .nodes = theirs},
+    {.step_id = {.job_id = 37, .step_id = 4}, .array_job_id = 36, .name = app, .nodes = theirs}};
+static char requeued[32], changed[32], excluded[32];
+static int kills;
+
+uint32_t __wrap_release_job_id(const slurm_job_info_t *job);
+uint32_t __wrap_release_job_id(const slurm_job_info_t *job)
+{
+    return job->array_job_id == 0 ? 7 : job == &jobs[0] ? 36 : 37;
+}
+
+int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags);
+int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags)
+{
+    static slurm_job_info_t single = {.nodes = nodes, .array_task_id = NO_VAL};
+    static job_info_msg_t message;
+
+    (void)flags;
+    message = id == 7 ? (job_info_msg_t){.record_count = 1, .job_array = &single}
+                      : (job_info_msg_t){.record_count = 2, .job_array = jobs};
+    *found = &message;
+    return SLURM_SUCCESS;
+}
+
+void __wrap_slurm_free_job_info_msg(job_info_msg_t *message);
+void __wrap_slurm_free_job_info_msg(job_info_msg_t *message)
+{
+    (void)message;
+}
+
+int __wrap_slurm_requeue2(char *id, uint32_t flags, job_array_resp_msg_t **answer);
+int __wrap_slurm_requeue2(char *id, uint32_t flags, job_array_resp_msg_t **answer)
+{
+    (void)flags, (void)answer;
+    snprintf(requeued, sizeof requeued, "%s", id);
+    return SLURM_SUCCESS;
+}
+
+int __wrap_slurm_update_job2(job_desc_msg_t *wanted, job_array_resp_msg_t **answer);
+int __wrap_slurm_update_job2(job_desc_msg_t *wanted, job_array_resp_msg_t **answer)
+{
+    (void)answer;
+    snprintf(changed, sizeof changed, "%s", wanted->job_id_str);
+    snprintf(excluded, sizeof excluded, "%s", wanted->exc_nodes);
+    return SLURM_SUCCESS;
+}
+
+int __wrap_release_steps_load(uint32_t id, job_step_info_response_msg_t **found);
+int __wrap_release_steps_load(uint32_t id, job_step_info_response_msg_t **found)
+{
+    static job_step_info_response_msg_t message = {.job_step_count = sizeof steps / sizeof *steps,
+                                                   .job_steps = steps};
+
+    (void)id;
+    *found = &message;
+    return SLURM_SUCCESS;
+}
+
+void __wrap_slurm_free_job_step_info_response_msg(job_step_info_response_msg_t *message);
+void __wrap_slurm_free_job_step_info_response_msg(job_step_info_response_msg_t *message)
+{
+    (void)message;
+}
+
+int __wrap_release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal);
+int __wrap_release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal)
+{
+    (void)job_id, (void)step_id, (void)signal;
+    kills++;
+    return SLURM_SUCCESS;
+}
+
+static void requeues(uint32_t id, const char *name)
+{
+    struct own_job job;
+    struct error err = {""};
+
+    is_int(own_job_load(id, &job, &err), 0, "job %u is known", id);
+    hostlist_append(&job.excluded, "n2");
+    is_int(own_job_requeue(&job, &err), 0, "... and queued again");
+    is_str(requeued, name, "... it alone");
+    is_str(changed, name, "... without nodes at fault");
+    is_str(excluded, "n2", "... which are these");
+    own_job_clear(&job);
+}
+
+static void has_steps_of_its_own(void)
+{
+    struct cluster_component *components;
+    struct error err = {""};
+    uint32_t leader, first = 1;
+    long last;
+
+    is_int(own_job_last_step(36, &last, &err), 0, "the steps of a task are known");
+    is_int(last, 1, "... not those of another one");
+    is_int(cluster_job_components(36, &first, &leader, &components, &err), 1,
+           "... nor are the nodes of these");
+    is_int(components[0].nodes.count, 1, "... its own");
+    cluster_components_free(components, 1);
+    is_int(cluster_job_cancel_steps(36, OWN_JOB_KEEPER, &err), 0, "it has no keeper to end");
+    is_int(kills, 0, "... and no step that has the number of another's is ended");
+}
+
+int main(void)
+{
+    requeues(36, "36_3");
+    requeues(37, "36_1");
+    requeues(7, "7");
+    has_steps_of_its_own();
+    return tap_done();
+}
