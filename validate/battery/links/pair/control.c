@@ -84,9 +84,10 @@ int control_receive(struct control *control, int node, void *data, size_t size_b
 
 bool control_has_message(struct control *control, int node)
 {
-    struct pollfd wait = {.fd = control->fds[node], .events = POLLIN};
+    short seen = control->polled[node].revents;
 
-    return control->fds[node] < 0 || is_lost(control, node) || poll(&wait, 1, 0) != 0;
+    control->polled[node].revents = 0;
+    return control->fds[node] < 0 || is_lost(control, node) || seen != 0;
 }
 
 void control_wait(struct control *control, const bool *is_received)

@@ -36,7 +36,9 @@ void control_close(struct control *control);
 int control_send(struct control *control, int node, const void *data, size_t size_bytes);
 int control_receive(struct control *control, int node, void *data, size_t size_bytes);
 
-/* First node: whether a message of that node has begun to arrive, or its line is lost. */
+/* First node: whether a message of that node had begun to arrive, or its line was lost, when
+ * control_wait() looked last: said once. A look of its own at each node each time that one has a
+ * word would be as many as the square of the nodes. */
 bool control_has_message(struct control *control, int node);
 
 /* First node: waits a moment until some line has a word, of those whose node is not heard yet. */
