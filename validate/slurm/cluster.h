@@ -54,8 +54,8 @@ struct cluster_partition {
     struct hostlist nodes;
     bool is_default, is_up; /* up: jobs start there */
     bool is_closed;         /* but no more can be submitted: DRAIN */
-    int most_minutes;  /* MaxTime: of a job; 0: no limit */
-    size_t most_nodes; /* MaxNodes: of a job that is not root's; 0: no limit */
+    int most_minutes;       /* MaxTime: of a job; 0: no limit */
+    size_t most_nodes;      /* MaxNodes: of a job that is not root's; 0: no limit */
 };
 
 struct cluster {

@@ -15,8 +15,8 @@ struct group {
                                  of wanted can be tested and these are too few; none where none can
                                */
     size_t ready;             /* nodes that are left and could be tested now, wanted among them */
-    size_t busy;              /* ... that will be free: jobs or reservations have them, or those that
-                                 would be their partners */
+    size_t busy;              /* ... that will be free: jobs or reservations have them, or those
+                                 that would be their partners */
     size_t away;              /* ... drained by somebody else, down by intent, in no partition that
                                  is up, of a name that is too long */
 };
