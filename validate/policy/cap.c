@@ -13,12 +13,17 @@ size_t cap_nodes(size_t nodes, double percent, size_t least)
     return cap < least ? least : cap;
 }
 
+bool cap_is_there(const struct cluster_node *node)
+{
+    return !(node->is_cloud && node->is_absent);
+}
+
 size_t cap_base(const struct cluster *cluster)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < cluster->node_count; i++)
-        count += !(cluster->nodes[i].is_cloud && cluster->nodes[i].is_absent);
+        count += cap_is_there(&cluster->nodes[i]);
     return count;
 }
 

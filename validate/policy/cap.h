@@ -18,6 +18,9 @@ size_t cap_nodes(size_t nodes, double percent, size_t least);
  * them the share would be more than all others. */
 size_t cap_base(const struct cluster *cluster);
 
+/* Whether the node is one of these. */
+bool cap_is_there(const struct cluster_node *node);
+
 /* Whether muster has taken the node from service: it is drained or down by a reason of muster's. */
 bool cap_is_taken(const struct cluster_node *node);
 

@@ -35,7 +35,7 @@ static bool is_before(const struct cluster_node *node, const struct cluster_node
 static bool is_alike(const struct cluster *cluster, const struct cluster_node *node,
                      const char *reason, time_t since, bool later)
 {
-    size_t alike = 1, alike_on_leaf = 1, on_leaf = 0;
+    size_t alike = 1, alike_on_leaf = 1, there = 0, on_leaf = 0;
 
     for (size_t i = 0; i < cluster->node_count; i++) {
         const struct cluster_node *other = &cluster->nodes[i];
@@ -44,11 +44,12 @@ static bool is_alike(const struct cluster *cluster, const struct cluster_node *n
                        difftime(since, other->reason_time) <= ALIKE_DRAINS_S &&
                        (!later || is_before(other, node));
 
-        on_leaf += is_of_leaf;
+        there += cap_is_there(other);
+        on_leaf += is_of_leaf && cap_is_there(other);
         alike += is_same;
         alike_on_leaf += is_of_leaf && is_same;
     }
-    return alike_is_common(alike, alike, cluster->node_count) ||
+    return alike_is_common(alike, alike, there) ||
            alike_is_common(alike_on_leaf, alike_on_leaf, on_leaf);
 }
 

@@ -100,6 +100,35 @@ static void decisions(void)
     is_int(health_review(&cluster, "n9", 200, 2), HEALTH_NO_NODE, "what is not there too");
 }
 
+/* Of a cloud's nodes most may not be made. */
+static void clouds(void)
+{
+    enum { NODES = 64, MADE = 4 };
+    static char names[NODES][4], none[] = "",
+                                 ours[] = "muster: link_down eth1 has no carrier 2026-11-20";
+    struct cluster_node nodes[NODES];
+    struct cluster cluster = {.nodes = nodes, .node_count = NODES};
+
+    for (int i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof names[i], "n%d", i);
+        nodes[i] = (struct cluster_node){.name = names[i],
+                                         .reason = none,
+                                         .is_idle = true,
+                                         .is_cloud = true,
+                                         .is_absent = i >= MADE,
+                                         .leaf = -1};
+    }
+    nodes[0].is_drained = true;
+    nodes[0].reason = ours;
+    nodes[0].reason_time = 100;
+    is_int(health_decide(&cluster, "n1", ours, 102, NODES), HEALTH_ALIKE,
+           "half of those that a cloud has made are many");
+    for (int i = MADE; i < NODES; i++)
+        nodes[i].is_cloud = false;
+    is_int(health_decide(&cluster, "n1", ours, 102, NODES), HEALTH_DRAIN,
+           "... not of those that are powered down");
+}
+
 /* A switch that restarts: its nodes alone lose their links. */
 static void leaves(void)
 {
@@ -208,6 +237,7 @@ int main(void)
     ends_certificates();
     decisions();
     leaves();
+    clouds();
     drains_what_fails_weeks_after_others();
     return tap_done();
 }
