@@ -12,6 +12,7 @@ validate_health_libhealth_a_SOURCES = \
 	validate/health/onset.c validate/health/onset.h \
 	validate/health/rates.c validate/health/rates.h \
 	validate/health/residue.c validate/health/residue.h \
+	validate/health/spared.c validate/health/spared.h \
 	validate/health/state_file.c validate/health/state_file.h \
 	validate/health/unreviewed.c validate/health/unreviewed.h \
 	# end of validate_health_libhealth_a_SOURCES

@@ -7,12 +7,14 @@
 
 #include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
+#include "validate/health/spared.h"
 #include "validate/health/unreviewed.h"
 #include "validate/policy/policy.h"
 
 /* What is being decided about this node. */
 struct deciding {
     const char *node, *path;
+    char spared_path[300];
     const struct conf *conf;
     struct cluster cluster;
     size_t cap;
@@ -47,12 +49,37 @@ static enum health review(struct deciding *deciding, time_t since)
     return decision;
 }
 
+/* Whether it was found not long ago that it is not drained for that. */
+static bool is_spared(const struct deciding *deciding, const char *reason)
+{
+    struct spared spared;
+
+    if (!spared_read(deciding->spared_path, time(NULL), &spared) ||
+        !reason_is_same(spared.reason, reason))
+        return false;
+    text_put(deciding->text, deciding->size, "%s", spared.text);
+    return true;
+}
+
+/* After a look at all nodes: the next one comes the later the more there are. */
+static void spared_note(const struct deciding *deciding, const char *reason)
+{
+    struct spared spared = {.when = time(NULL),
+                            .wait_s = (long)deciding->cluster.node_count / HEALTH_LOOKS_PER_S};
+
+    text_put(spared.reason, sizeof spared.reason, "%s", reason);
+    text_put(spared.text, sizeof spared.text, "%s", deciding->text);
+    (void)spared_write(deciding->spared_path, &spared);
+}
+
 static enum health drain(struct deciding *deciding, const char *reason, time_t since)
 {
     struct unreviewed drain = {.drained = time(NULL), .since = since};
     enum health decision;
     struct error err;
 
+    if (is_spared(deciding, reason))
+        return HEALTH_FOREIGN;
     if (all_load(deciding, &err) != 0) {
         text_put(deciding->text, deciding->size, "not drained: %s", err.text);
         return HEALTH_FOREIGN;
@@ -113,6 +140,7 @@ bool self_drain(const char *node, const char *reason, time_t since, const struct
     enum health decision;
 
     *text = '\0';
+    text_put(deciding.spared_path, sizeof deciding.spared_path, "%s.spared", path);
     decision = decide(&deciding, reason, since);
     switch (decision) {
     case HEALTH_CAP:
@@ -130,6 +158,8 @@ bool self_drain(const char *node, const char *reason, time_t since, const struct
     default: /* it is drained by others: that has been said */
         break;
     }
+    if ((decision == HEALTH_CAP || decision == HEALTH_ALIKE) && *reason)
+        spared_note(&deciding, reason);
     cluster_clear(&deciding.cluster);
     return decision == HEALTH_OURS && deciding.is_for_it;
 }

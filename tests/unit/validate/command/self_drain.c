@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/constants/checks_constants.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
+#include "validate/health/spared.h"
 #include "validate/health/unreviewed.h"
 #include "validate/slurm/cluster.h"
 
@@ -107,7 +109,7 @@ static bool check(const char *path, const char *reason, char text[400])
 
 int main(void)
 {
-    char *root = tree_unpack(""), path[512], text[400];
+    char *root = tree_unpack(""), path[512], spared[520], text[400];
 
     snprintf(path, sizeof path, "%s/state/unreviewed", root);
     for (int i = 0; i < NODES; i++) {
@@ -151,6 +153,27 @@ int main(void)
     has_str(text, "not drained: muster has drained 2 nodes", "... which is said");
     begin(0);
     ok(!check(path, "", text) && loads == 0, "then there is nothing to review");
+
+    /* each of those that are not drained would look at all others at each of its checks */
+    begin(0);
+    ok(!check(path, fault, text) && loads == 1, "one too many is not drained");
+    is_str(done, "", "... as the others say");
+    begin(0);
+    ok(!check(path, fault, text), "... nor at the next check");
+    is_int(loads, 0, "... which does not look at them again at once");
+    has_str(text, "not drained: muster has drained 2 nodes", "... and says the same");
+    begin(0);
+    check(path, "muster: gpu_missing gpu3 has gone 2026-11-20", text);
+    is_int(loads, 1, "... but for another fault");
+    snprintf(spared, sizeof spared, "%s.spared", path);
+    spared_write(spared, &(struct spared){.when = time(NULL) - NODES / HEALTH_LOOKS_PER_S,
+                                          .wait_s = NODES / HEALTH_LOOKS_PER_S,
+                                          .reason = "muster: link_down eth1 has no carrier "
+                                                    "2026-11-20",
+                                          .text = "not drained"});
+    begin(0);
+    check(path, fault, text);
+    is_int(loads, 1, "... and later, the later the more nodes there are");
 
     /* somebody else's drain for the same is not reviewed */
     put(0, fault, time(NULL) + 4000);
