@@ -179,3 +179,9 @@ bool brake_permits(const struct brake *brake, const char *cause, time_t now, cha
     snprintf(why, size, "%s", brake->message);
     return brake->leave == BRAKE_LEAVE;
 }
+
+bool brake_holds(const struct brake *brake, const char *cause, time_t now)
+{
+    return brake->leave == BRAKE_ON && brake->when <= now &&
+           now < brake->when + BRAKE_FRESH_S / 2 && strcmp(brake->cause, cause) == 0;
+}

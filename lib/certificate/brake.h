@@ -55,4 +55,9 @@ int brake_remove(const char *certificate_path, struct error *err);
 bool brake_permits(const struct brake *brake, const char *cause, time_t now, char *why,
                    size_t size);
 
+/* Whether it was found to be on for that cause so lately that the cluster is not looked at again:
+ * where the cause is the whole site's each node would have the controller make a table of all at
+ * each of its health checks. Pure. */
+bool brake_holds(const struct brake *brake, const char *cause, time_t now);
+
 #endif

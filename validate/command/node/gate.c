@@ -150,7 +150,13 @@ void health_gate(const char *command, const char *name, const struct inventory *
     }
     if (has_note)
         own_drain(command, name, &cluster, conf);
-    if (is_refusing) {
+    if (is_refusing && has_file && brake_holds(&before, brake.cause, time(NULL))) {
+        const struct cluster_node *node = cluster_node(&cluster, name);
+
+        rv = node ? publish(node, brake.cause, &err) : 0;
+        if (rv == 0 && node && refusals_is_in(node))
+            report(command, name, before.message);
+    } else if (is_refusing) {
         rv = check_leave(name, conf, &cluster, &brake, &is_in, &err);
         if (rv == 0 && !(has_file && before.leave == BRAKE_LIFTED))
             rv = brake_write(conf->certificate_path, &brake, &err);

@@ -151,8 +151,13 @@ static void files(void)
     ok(!brake_permits(&brake, "missing", 1100, why, sizeof why), "... not for another cause");
     ok(!brake_permits(&brake, "expired", 1000 + BRAKE_FRESH_S + 1, why, sizeof why),
        "... nor when it is old");
+    ok(!brake_holds(&brake, "expired", 1100), "a leave is asked for at each health check");
     brake.leave = BRAKE_ON;
     ok(!brake_permits(&brake, "expired", 1100, why, sizeof why), "... nor with the brake on");
+    ok(brake_holds(&brake, "expired", 1100), "... which is not asked again at once");
+    ok(!brake_holds(&brake, "expired", 1000 + BRAKE_FRESH_S / 2), "... but later");
+    ok(!brake_holds(&brake, "missing", 1100), "... and for another cause");
+    ok(!brake_holds(&brake, "expired", 900), "... nor with a clock that was set back");
     brake.leave = BRAKE_LIFTED;
     ok(brake_permits(&brake, "missing", 99999999, why, sizeof why), "lifted, it is for any cause");
     if (!mkdtemp(directory))
