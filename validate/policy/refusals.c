@@ -10,10 +10,10 @@
 
 bool refusals_is_in(const struct cluster_node *node)
 {
-    const char *part = reason_slurm_part(node->reason);
+    bool is_away = node->is_drained || node->is_down || node->is_invalid,
+         has_prolog_failed = cap_counts(node) && !cap_is_taken(node);
 
-    return !(node->is_drained || node->is_down || node->is_invalid) ||
-           (part && strcmp(part, "prolog") == 0) || reason_is_refusal(node->reason);
+    return !is_away || has_prolog_failed || reason_is_refusal(node->reason);
 }
 
 void refusals_count(const struct cluster *cluster, const char *node, const char *cause,
