@@ -381,9 +381,9 @@ void accelerator_places(const struct accelerator_report *report, const struct in
                         : -1;
     /* a lost device does not tell where it is: it is one that no other device is */
     for (size_t i = 0; i < report->count; i++)
-        for (size_t j = 0; places[i] < 0 && !report->accelerators[i].pci[0] &&
-                           report->accelerators[i].state != ACCELERATOR_HIDDEN &&
-                           j < inventory->gpu_count;
+        for (size_t j = 0;
+             places[i] < 0 && !report->accelerators[i].pci[0] &&
+             report->accelerators[i].state != ACCELERATOR_HIDDEN && j < inventory->gpu_count;
              j++)
             if (is_expected(report, &inventory->gpus[j]) &&
                 !is_taken(places, report->count, (long)j))

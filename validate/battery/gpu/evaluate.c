@@ -150,10 +150,10 @@ static enum fault_code code_of(enum worker_outcome outcome, enum worker_task tas
     case WORKER_DIED:
         return FAULT_GPU_LIBRARY_CRASHED;
     case WORKER_ERROR:
-        return task == TASK_BLAS      ? FAULT_NOT_MEASURED
-               : error == 803         ? FAULT_GPU_DRIVER_MISMATCH
-               : is_of_device(error)  ? FAULT_GPU_FAILED
-                                      : FAULT_NOT_MEASURED;
+        return task == TASK_BLAS     ? FAULT_NOT_MEASURED
+               : error == 803        ? FAULT_GPU_DRIVER_MISMATCH
+               : is_of_device(error) ? FAULT_GPU_FAILED
+                                     : FAULT_NOT_MEASURED;
     case WORKER_DONE:
     case WORKER_WRONG:
     case WORKER_NOT_TESTED:
@@ -404,8 +404,7 @@ static void report_atomics_to(struct reporter *reporter, const struct gpu_device
     is_alone = is_path_alone_wrong(reporter);
     snprintf(reporter->message, sizeof reporter->message,
              "atomic additions of the one in the memory of the other gave %u wrong counters%s",
-             path->wrong_atomics,
-             is_alone ? "" : "; not judged: half of the paths have some");
+             path->wrong_atomics, is_alone ? "" : "; not judged: half of the paths have some");
     report_line(reporter, "gpu.paths", "atomics", path->wrong_atomics, "count",
                 is_alone ? FAULT_GPU_PEER_DAMAGED : FAULT_NOT_MEASURED, &record);
 }
@@ -425,11 +424,11 @@ static double peer_reference(const struct reporter *reporter, int from, int to)
     double *known = &reporter->peers[(size_t)from * reporter->most + (size_t)to];
 
     if (isnan(*known))
-        *known = gpu_peer_reference_of_nodes(reporter->nodes, reporter->count, reporter->node, from,
-                                             to);
-    return isfinite(*known) ? *known
-                            : gpu_peer_reference(reporter->nodes, reporter->count, reporter->node,
-                                                 from, to);
+        *known =
+            gpu_peer_reference_of_nodes(reporter->nodes, reporter->count, reporter->node, from, to);
+    return isfinite(*known)
+               ? *known
+               : gpu_peer_reference(reporter->nodes, reporter->count, reporter->node, from, to);
 }
 
 static void report_peers(struct reporter *reporter, int from)

@@ -125,7 +125,7 @@ struct gpu_node {
     char text[200];
     bool is_shared; /* others have come to use a device: collectives are not judged */
     int count;
-    int device_count; /* that the driver has; 0: not all were wanted */
+    int device_count;           /* that the driver has; 0: not all were wanted */
     struct gpu_device *devices; /* [count], in the driver's order */
 };
 

@@ -328,9 +328,8 @@ static void measure_pairs(struct crew *crew, const struct device_set *set, bool 
 
             if (partner <= i)
                 continue;
-            run.groups[run.count] = (struct group){.members = device_set_one(list[i]),
-                                                   .is_root = true,
-                                                   .result.ranks = 2};
+            run.groups[run.count] = (struct group){
+                .members = device_set_one(list[i]), .is_root = true, .result.ranks = 2};
             device_set_add(&run.groups[run.count++].members, list[partner]);
         }
         run_groups(&run);
@@ -369,8 +368,7 @@ static void measure_across(struct crew *crew, const struct group_node *nodes, in
 }
 
 static void measure_node_pairs(struct crew *crew, const struct group_node *nodes,
-                               const struct device_set *set, bool is_broken,
-                               struct group_node *own)
+                               const struct device_set *set, bool is_broken, struct group_node *own)
 {
     int count = 0, position = -1, most = is_broken ? BROKEN_ROUNDS : GROUP_ROUNDS;
     int *list = calloc((size_t)crew->program->node_count, sizeof *list);

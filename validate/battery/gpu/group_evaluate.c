@@ -398,8 +398,7 @@ static void report_within(struct reporter *reporter)
     if (result->outcome == WORKER_DONE)
         return;
     write_end(result, reporter->message, sizeof reporter->message);
-    write_parts(reporter,
-                device_set_count(&suspects) > 0 ? &suspects : &result->wrong_devices);
+    write_parts(reporter, device_set_count(&suspects) > 0 ? &suspects : &result->wrong_devices);
     report_line(reporter, "device", NAN, code_of(result->outcome), &record);
 }
 
@@ -410,8 +409,9 @@ static void report_pair(struct reporter *reporter, int i, const struct gpu_pair 
     const struct gpu_node *devices = &reporter->devices[reporter->node];
     double value = pair_bandwidth(pair),
            reference = pair_reference(reporter, i, pair->with, without);
-    struct record record = RECORD(.node = reporter->names[reporter->node], .unit = "GB/s",
-                                  .limit = GPU_PEER_LEAST_SHARE * reference, .limit_source = "peers");
+    struct record record =
+        RECORD(.node = reporter->names[reporter->node], .unit = "GB/s",
+               .limit = GPU_PEER_LEAST_SHARE * reference, .limit_source = "peers");
 
     write_parts(reporter, parts);
     snprintf(reporter->message, sizeof reporter->message,
