@@ -116,7 +116,7 @@ void output_record(struct record *record)
     pthread_mutex_unlock(&output.lock);
 }
 
-void output_tell(struct record record, const char *message, ...)
+void output_report(struct record record, const char *message, ...)
 {
     char text[512];
     va_list arguments;

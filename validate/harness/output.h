@@ -17,7 +17,7 @@ void output_suite(const char *suite);
 /* Prints the record (its suite is filled in) and remembers the worst verdict. */
 void output_record(struct record *record);
 /* With its message. */
-void output_tell(struct record record, const char *message, ...)
+void output_report(struct record record, const char *message, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* A line of progress on standard error when that is a terminal; the next one overwrites it. With

@@ -39,8 +39,7 @@ bool spared_read(const char *path, time_t now, struct spared *spared)
     long wait_s;
     int begin = 0;
     bool is_read = text && sscanf(text, "%lld %ld%n", &when, &wait_s, &begin) == 2 &&
-                   text[begin] == '\n' && when <= (long long)now &&
-                   (long long)now - when < wait_s;
+                   text[begin] == '\n' && when <= (long long)now && (long long)now - when < wait_s;
 
     if (is_read) {
         const char *next;

@@ -61,10 +61,10 @@ static void report(const struct program *program, int node, struct reading readi
                .unit = "ms", .limit = program->conf.clock_offset_ms, .limit_source = "conf");
 
     record.verdict = fabs(record.value) > record.limit ? VERDICT_FAIL : VERDICT_PASS;
-    output_tell(record, "clock %.3f ms %s %s's (within %.3f ms)%s", fabs(record.value),
-                record.value < 0 ? "behind" : "ahead of", program->node_name[0],
-                1e3 * reading.error_s,
-                record.verdict == VERDICT_FAIL ? "; check the time service" : "");
+    output_report(record, "clock %.3f ms %s %s's (within %.3f ms)%s", fabs(record.value),
+                  record.value < 0 ? "behind" : "ahead of", program->node_name[0],
+                  1e3 * reading.error_s,
+                  record.verdict == VERDICT_FAIL ? "; check the time service" : "");
 }
 
 void clock_compare(struct program *program)

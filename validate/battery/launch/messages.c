@@ -105,15 +105,16 @@ static void report_damage(const struct program *program, const struct damage *da
 
     snprintf(part, sizeof part, "rank %d", damage->from);
     if (damage->received != damage->size)
-        output_tell(record,
-                    "rank %d on %s -> rank %d on %s: found %d bytes, expected a message of %d",
-                    damage->from, from, damage->to, to, damage->received, damage->size);
+        output_report(record,
+                      "rank %d on %s -> rank %d on %s: found %d bytes, expected a message of %d",
+                      damage->from, from, damage->to, to, damage->received, damage->size);
     else
-        output_tell(record,
-                    "rank %d on %s -> rank %d on %s: byte %d of %d is 0x%02x, expected 0x%02x; %d "
-                    "messages of this pair are damaged",
-                    damage->from, from, damage->to, to, damage->offset, damage->size,
-                    (unsigned)damage->found, (unsigned)damage->expected, damage->bad_messages);
+        output_report(
+            record,
+            "rank %d on %s -> rank %d on %s: byte %d of %d is 0x%02x, expected 0x%02x; %d "
+            "messages of this pair are damaged",
+            damage->from, from, damage->to, to, damage->offset, damage->size,
+            (unsigned)damage->found, (unsigned)damage->expected, damage->bad_messages);
 }
 
 /* One record per node: the messages that its ranks received. */
@@ -129,12 +130,12 @@ static void report_nodes(const struct program *program, const int *messages, con
             bad += damaged[rank];
         }
         /* The pairs' own records blame the sender; this node only received. */
-        output_tell(RECORD(.test = "mpi.messages", .metric = "messages",
-                           .node = program->node_name[node], .value = count, .unit = "count",
-                           .verdict = bad ? VERDICT_NONE : VERDICT_PASS),
-                    bad ? "%d messages received, damaged ones from %d ranks"
-                        : "%d messages received, all as sent",
-                    count, bad);
+        output_report(RECORD(.test = "mpi.messages", .metric = "messages",
+                             .node = program->node_name[node], .value = count, .unit = "count",
+                             .verdict = bad ? VERDICT_NONE : VERDICT_PASS),
+                      bad ? "%d messages received, damaged ones from %d ranks"
+                          : "%d messages received, all as sent",
+                      count, bad);
     }
 }
 
@@ -144,7 +145,7 @@ static void report_way(const char *node, const struct way *way)
     if (!fabric_class_is_rdma((enum fabric_class)way->class) || way->sent_bytes <= 0 ||
         way->tcp_bytes < way->sent_bytes / 2)
         return;
-    output_tell(
+    output_report(
         RECORD(.test = "mpi.messages", .metric = "transport", .node = node, .part = way->rail,
                .value = way->tcp_bytes, .unit = "bytes", .verdict = VERDICT_WARN,
                .code = FAULT_TRANSPORT_FALLBACK),
@@ -242,12 +243,12 @@ static void report_coverage(const struct program *program, int rounds)
                                   .verdict = VERDICT_PASS);
 
     if (met == others)
-        output_tell(record, "all pairs of %d ranks exchanged messages", program->size);
+        output_report(record, "all pairs of %d ranks exchanged messages", program->size);
     else
-        output_tell(record,
-                    "each of %d ranks exchanged messages with %d of the %d others; a fault that "
-                    "affects one pair only may be in an untested pair",
-                    program->size, met, others);
+        output_report(record,
+                      "each of %d ranks exchanged messages with %d of the %d others; a fault that "
+                      "affects one pair only may be in an untested pair",
+                      program->size, met, others);
 }
 
 void messages_exchange(struct program *program, const struct messages_plan *plan)

@@ -27,7 +27,7 @@ void workers_start(struct program *program, double started)
             last = fmax(last, all[rank]);
             first = fmin(first, all[rank]);
         }
-        output_tell(
+        output_report(
             RECORD(.test = "mpi.launch", .metric = "start", .node = program->node_name[node],
                    .value = last, .unit = "s", .low = first, .high = last,
                    .samples = (unsigned)program->ranks_of_node[node], .verdict = VERDICT_PASS),

@@ -56,10 +56,10 @@ static bool is_alone(const struct program *program)
 
     if (program->size > 1 || !tasks || atoi(tasks) <= 1)
         return false;
-    output_tell(RECORD(.test = "mpi.launch", .metric = "complete", .verdict = VERDICT_UNKNOWN,
-                       .code = FAULT_LAUNCH_FAILED),
-                "MPI started each rank alone: srun's --mpi (MpiDefault of slurm.conf) does not "
-                "match this MPI");
+    output_report(RECORD(.test = "mpi.launch", .metric = "complete", .verdict = VERDICT_UNKNOWN,
+                         .code = FAULT_LAUNCH_FAILED),
+                  "MPI started each rank alone: srun's --mpi (MpiDefault of slurm.conf) does not "
+                  "match this MPI");
     return true;
 }
 

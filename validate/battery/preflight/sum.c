@@ -31,13 +31,13 @@ static void report(const struct program *program, int bad_ranks, double seconds)
                                   .verdict = bad_ranks > 0 ? VERDICT_FAIL : VERDICT_PASS);
 
     if (bad_ranks > 0)
-        output_tell(record,
-                    "allreduce over %d ranks: %d of them have wrong sums; find the rank with "
-                    "muster-collectives",
-                    program->size, bad_ranks);
+        output_report(record,
+                      "allreduce over %d ranks: %d of them have wrong sums; find the rank with "
+                      "muster-collectives",
+                      program->size, bad_ranks);
     else
-        output_tell(record, "allreduce of %d integers over %d ranks: exact, %.2f ms", COUNT,
-                    program->size, 1e3 * seconds);
+        output_report(record, "allreduce of %d integers over %d ranks: exact, %.2f ms", COUNT,
+                      program->size, 1e3 * seconds);
 }
 
 void sum_check(struct program *program)

@@ -13,7 +13,7 @@
 
 /* What a report has besides verdicts and figures, as records without a verdict. */
 
-static void tell(struct certify *certify, struct record record)
+static void report(struct certify *certify, struct record record)
 {
     record.suite = "certify";
     certify_record(certify, &record);
@@ -23,7 +23,7 @@ static void fact(struct certify *certify, const char *test, const char *metric, 
                  const char *text)
 {
     if (text && *text)
-        tell(certify, RECORD(.test = test, .metric = metric, .node = node, .message = text));
+        report(certify, RECORD(.test = test, .metric = metric, .node = node, .message = text));
 }
 
 static bool is_speed(const struct record *record)
@@ -58,9 +58,9 @@ static void rail_limit(struct certify *certify, const char *rail, double *speeds
     nominal =
         stated > 0 ? stated : statistics_quantile(speeds, certify->count, CERTIFY_SPEED_SHARE);
     if (nominal > 0)
-        tell(certify, RECORD(.test = "links", .metric = "bandwidth", .part = rail, .unit = "Mb/s",
-                             .limit = nominal * certify->conf.link_nominal_percent / 100,
-                             .limit_source = "nominal"));
+        report(certify, RECORD(.test = "links", .metric = "bandwidth", .part = rail, .unit = "Mb/s",
+                               .limit = nominal * certify->conf.link_nominal_percent / 100,
+                               .limit_source = "nominal"));
 }
 
 static void limits(struct certify *certify)
@@ -81,8 +81,8 @@ static void limits(struct certify *certify)
 static void stage_record(struct certify *certify, enum stage stage, const char *metric,
                          const char *unit, double value)
 {
-    tell(certify, RECORD(.test = "stage", .metric = metric, .part = stage_name(stage),
-                         .value = value, .unit = unit));
+    report(certify, RECORD(.test = "stage", .metric = metric, .part = stage_name(stage),
+                           .value = value, .unit = unit));
 }
 
 /* What the tests of a stage took and found, which says in time whether they are worth it. */
@@ -115,14 +115,15 @@ void certify_facts(struct certify *certify)
         if (leaf >= 0 && (size_t)leaf < certify->cluster.leaf_count)
             fact(certify, "net.topology", "leaf", node_run->name, certify->cluster.leaves[leaf]);
         if (*node_run->certified_until)
-            tell(certify, RECORD(.test = "certificate", .metric = "expires", .node = node_run->name,
-                                 .value = (double)node_run->certified_until_s, .unit = "s"));
+            report(certify,
+                   RECORD(.test = "certificate", .metric = "expires", .node = node_run->name,
+                          .value = (double)node_run->certified_until_s, .unit = "s"));
     }
     limits(certify);
     for (int stage = STAGE_REACH; stage < STAGE_CERTIFICATE && !certify_stop; stage++)
         stage_facts(certify, (enum stage)stage);
     for (size_t i = 0; i < certify->notes.count; i++)
         fact(certify, "run", "note", NULL, certify->notes.names[i]);
-    tell(certify, RECORD(.test = "run", .metric = "seconds", .value = clock_s() - certify->begin,
-                         .unit = "s"));
+    report(certify, RECORD(.test = "run", .metric = "seconds", .value = clock_s() - certify->begin,
+                           .unit = "s"));
 }

@@ -25,11 +25,11 @@ static void refusals_find(const struct certify *certify, size_t first, size_t *n
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        const struct node_run *node_run =
-            record->node && record_code(record) == FAULT_GATE_REFUSED && record->value > 0 &&
-                    record->value < 1e11
-                ? certify_node_run(certify, record->node)
-                : NULL;
+        const struct node_run *node_run = record->node &&
+                                                  record_code(record) == FAULT_GATE_REFUSED &&
+                                                  record->value > 0 && record->value < 1e11
+                                              ? certify_node_run(certify, record->node)
+                                              : NULL;
 
         if (node_run && refused_explains((time_t)record->value, node_run->slurm->reason_time))
             notes[node_run - certify->node_runs] = i + 1;

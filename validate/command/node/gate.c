@@ -93,8 +93,8 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
     snprintf(brake->message, sizeof brake->message,
              "%zu of %zu nodes are \"%s\", and %zu others are drained; at most %d may refuse jobs "
              "for one cause (GateBrake), and %zu in total (DrainCap)",
-             refusals.alike + 1, cap_base(cluster), brake->cause, refusals.taken,
-             conf->gate_brake, cap);
+             refusals.alike + 1, cap_base(cluster), brake->cause, refusals.taken, conf->gate_brake,
+             cap);
     if (!refusals.is_in)
         snprintf(brake->message, sizeof brake->message,
                  "the node was out of service at the last muster check --health");

@@ -59,13 +59,13 @@ static void print_record(double waited_s)
 
     own_name("", node, sizeof node);
     output_take_over();
-    output_tell(RECORD(.test = "mpi.launch", .metric = "complete", .node = node,
-                       .verdict = VERDICT_UNKNOWN, .code = FAULT_LAUNCH_FAILED),
-                "%s in %.0f s on %s, rank 0's node",
-                atomic_load(&watchdog.has_mpi)
-                    ? "MPI's first messages between all ranks did not arrive"
-                    : "MPI_Init did not return",
-                waited_s, node);
+    output_report(RECORD(.test = "mpi.launch", .metric = "complete", .node = node,
+                         .verdict = VERDICT_UNKNOWN, .code = FAULT_LAUNCH_FAILED),
+                  "%s in %.0f s on %s, rank 0's node",
+                  atomic_load(&watchdog.has_mpi)
+                      ? "MPI's first messages between all ranks did not arrive"
+                      : "MPI_Init did not return",
+                  waited_s, node);
     output_finish();
 }
 

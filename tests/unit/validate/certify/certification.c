@@ -115,7 +115,7 @@ static const char *full = ""; /* the node whose slurmd has no space left, from l
 static const char *full_reason = "SlurmdSpoolDir is full";
 static const char *drained_late = ""; /* the node that an administrator drains after the tests */
 static int late_jobs;                 /* that were asked for with it then */
-static const char *freed = ""; /* the one that is taken out of the run's reservation then */
+static const char *freed = "";        /* the one that is taken out of the run's reservation then */
 static int leaving;         /* so often muster-launch loses its job to a drain, of n2, then of n6 */
 static bool is_ended_early; /* ... each time, without a drain */
 /* no job is given: its user is none, the site does not allow it, or nobody knows why; how often one
@@ -1808,7 +1808,7 @@ static void reboots(const char *name)
 /* The head does not reach n2, for ever or once it is in the job; slurmctld misses it after so long.
  */
 /* Jobs have n1, n2 and n6. */
-static void tells_what_is_left_alone_by_its_reason(void)
+static void leaves_nodes_alone_in_one_line(void)
 {
     static struct certify certify;
 
@@ -3117,7 +3117,7 @@ int main(void)
     keeps_a_run_of_a_campaign_while_the_history_is_busy();
     campaign_partners_are_of_the_partition_of_their_group();
     asks_for_nodes_that_no_record_names();
-    tells_what_is_left_alone_by_its_reason();
+    leaves_nodes_alone_in_one_line();
     head_is_cut_off(false, 0, VERDICT_FAIL);
     head_is_cut_off(false, INFINITY, VERDICT_UNKNOWN);
     head_is_cut_off(true, INFINITY, VERDICT_UNKNOWN);

@@ -78,8 +78,7 @@ int slurm_load_slurmd_status(slurmd_status_t **status)
         errno = ECONNREFUSED;
         return SLURM_ERROR;
     }
-    if (has_slurmd_hung_up ||
-        (working_cluster_rec && working_cluster_rec->rpc_version != 0x2a00)) {
+    if (has_slurmd_hung_up || (working_cluster_rec && working_cluster_rec->rpc_version != 0x2a00)) {
         errno = SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT;
         return SLURM_ERROR;
     }

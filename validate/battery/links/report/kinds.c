@@ -69,12 +69,12 @@ static void report(const struct program *program, const struct rail_kinds *kinds
     if (field == FIELD_MTU) {
         record.value = own;
         record.unit = "bytes";
-        output_tell(record, "%s has MTU %d, but %d of %d nodes have %d", rail, own, having, known,
-                    best);
+        output_report(record, "%s has MTU %d, but %d of %d nodes have %d", rail, own, having, known,
+                      best);
     } else {
-        output_tell(record, "%s is %s, but on %d of %d nodes it is %s", rail,
-                    fabric_class_name((enum fabric_class)own), having, known,
-                    fabric_class_name((enum fabric_class)best));
+        output_report(record, "%s is %s, but on %d of %d nodes it is %s", rail,
+                      fabric_class_name((enum fabric_class)own), having, known,
+                      fabric_class_name((enum fabric_class)best));
     }
 }
 

@@ -44,9 +44,9 @@ static void report_failure(const struct program *program, const struct link_resu
     record.code = is_cut(result) ? FAULT_PATH_MTU_LOW : FAULT_RAIL_FAULT;
     record.value = 0;
     record.unit = "Mb/s";
-    output_tell(record, "%s %s -> %s %s: %s%s", record.node, result->rail, record.peer,
-                result->peer_rail, result->failure,
-                is_cut(result) ? "; packets of the full MTU do not arrive" : "");
+    output_report(record, "%s %s -> %s %s: %s%s", record.node, result->rail, record.peer,
+                  result->peer_rail, result->failure,
+                  is_cut(result) ? "; packets of the full MTU do not arrive" : "");
 }
 
 static const char *stop_name(int stop)
@@ -158,8 +158,8 @@ static void report_damage(const struct program *program, const struct link_resul
     record.unit = "count";
     record.verdict = VERDICT_FAIL;
     record.code = FAULT_DATA_DAMAGED;
-    output_tell(record, "%s %s -> %s %s: %.0f of the last messages are damaged", record.node,
-                result->rail, record.peer, result->peer_rail, result->damaged);
+    output_report(record, "%s %s -> %s %s: %.0f of the last messages are damaged", record.node,
+                  result->rail, record.peer, result->peer_rail, result->damaged);
 }
 
 /* What a NIC, or its PCIe link, counted of errors while it was used. */
@@ -170,15 +170,15 @@ static void report_errors(const struct program *program, int node, const char *r
         enum fault_code code = error_fault(kind);
 
         if (errors->counts[kind] > 0)
-            output_tell(RECORD(.test = "links", .metric = error_name(kind),
-                               .node = program->node_name[node], .part = rail,
-                               .peer = program->node_name[peer], .value = errors->counts[kind],
-                               .unit = "count", .code = code,
-                               .verdict = code != FAULT_NONE ? VERDICT_WARN : VERDICT_NONE),
-                        "%s of %s counted %.0f more %s%s while %s was at the other end%s%s", rail,
-                        program->node_name[node], errors->counts[kind], error_name(kind),
-                        error_way(kind), program->node_name[peer], *error_meaning(kind) ? ": " : "",
-                        error_meaning(kind));
+            output_report(RECORD(.test = "links", .metric = error_name(kind),
+                                 .node = program->node_name[node], .part = rail,
+                                 .peer = program->node_name[peer], .value = errors->counts[kind],
+                                 .unit = "count", .code = code,
+                                 .verdict = code != FAULT_NONE ? VERDICT_WARN : VERDICT_NONE),
+                          "%s of %s counted %.0f more %s%s while %s was at the other end%s%s", rail,
+                          program->node_name[node], errors->counts[kind], error_name(kind),
+                          error_way(kind), program->node_name[peer],
+                          *error_meaning(kind) ? ": " : "", error_meaning(kind));
     }
 }
 
@@ -190,11 +190,11 @@ static void report_path_mtu(const struct program *program, const struct link_res
     record.limit = result->mtu_bytes;
     record.limit_source = "sysfs";
     record.unit = "bytes";
-    output_tell(record,
-                "%s %s -> %s %s: packets of %d bytes are lost, packets of %d bytes arrive; check "
-                "the MTU of the other end and of the switches between",
-                record.node, result->rail, record.peer, result->peer_rail, result->mtu_bytes,
-                result->path_mtu_bytes);
+    output_report(record,
+                  "%s %s -> %s %s: packets of %d bytes are lost, packets of %d bytes arrive; check "
+                  "the MTU of the other end and of the switches between",
+                  record.node, result->rail, record.peer, result->peer_rail, result->mtu_bytes,
+                  result->path_mtu_bytes);
 }
 
 /* The share of TCP's segments that the sender had to send again. */
@@ -311,21 +311,21 @@ void linkreport_pass(const struct program *program, const struct pass_schedule *
                                                           : VERDICT_SKIP);
 
     if (record.verdict == VERDICT_UNKNOWN)
-        output_tell(record, "time limit of %g s reached: %d of %d rounds measured, %d needed",
-                    program->common.time_limit_s, rounds, pass_schedule->once,
-                    pass_schedule->enough);
+        output_report(record, "time limit of %g s reached: %d of %d rounds measured, %d needed",
+                      program->common.time_limit_s, rounds, pass_schedule->once,
+                      pass_schedule->enough);
     else
-        output_tell(record, "%d of %d rounds in %.1f s, %.1f s of the limit of %g s left", rounds,
-                    pass_schedule->rounds, pass_s, fmax(program->common.time_limit_s - run_s, 0),
-                    program->common.time_limit_s);
+        output_report(record, "%d of %d rounds in %.1f s, %.1f s of the limit of %g s left", rounds,
+                      pass_schedule->rounds, pass_s, fmax(program->common.time_limit_s - run_s, 0),
+                      program->common.time_limit_s);
 }
 
 void linkreport_lost(const struct program *program, int node, int sub_round)
 {
-    output_tell(RECORD(.test = "links", .metric = "complete", .node = program->node_name[node],
-                       .verdict = VERDICT_UNKNOWN),
-                "%s was lost: all that it had not measured by round %d is unknown",
-                program->node_name[node], sub_round);
+    output_report(RECORD(.test = "links", .metric = "complete", .node = program->node_name[node],
+                         .verdict = VERDICT_UNKNOWN),
+                  "%s was lost: all that it had not measured by round %d is unknown",
+                  program->node_name[node], sub_round);
 }
 
 void linkreport_unknown(const char *format, ...)

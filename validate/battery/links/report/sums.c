@@ -64,8 +64,8 @@ static void report_sum(const struct pass_schedule *pass_schedule, const char *fr
     record = RECORD(.test = "links", .metric = pass_metric(pass_schedule->kind), .part = part);
     if (!flows_window(flows, count, &begin_s, &end_s)) {
         record.verdict = VERDICT_UNKNOWN;
-        output_tell(record, "%d flows, %d failed: they never all ran at the same time",
-                    count + failed, failed);
+        output_report(record, "%d flows, %d failed: they never all ran at the same time",
+                      count + failed, failed);
         return;
     }
     for (int i = 0; i < count; i++) {
@@ -77,8 +77,8 @@ static void report_sum(const struct pass_schedule *pass_schedule, const char *fr
     record.value = sum;
     record.unit = "Mb/s";
     record.samples = (unsigned)count;
-    output_tell(record, "%d flows at once for %.0f ms, %d failed", count, 1e3 * (end_s - begin_s),
-                failed);
+    output_report(record, "%d flows at once for %.0f ms, %d failed", count, 1e3 * (end_s - begin_s),
+                  failed);
 }
 
 void sums_report(const struct program *program, const struct pass_schedule *pass_schedule,

@@ -30,10 +30,10 @@ void verbsreport_port(const struct program *program, const struct link_result *r
                      : result->has_gpu      ? VERDICT_WARN
                                             : VERDICT_SKIP;
     record.code = FAULT_GPU_HOST_COPIES;
-    output_tell(record, "%s%s", result->failure,
-                result->has_gpu_memory ? ""
-                : result->has_gpu      ? ": GPU data goes through host memory"
-                                       : ": no GPU found");
+    output_report(record, "%s%s", result->failure,
+                  result->has_gpu_memory ? ""
+                  : result->has_gpu      ? ": GPU data goes through host memory"
+                                         : ": no GPU found");
 }
 
 void verbsreport_figures(const struct program *program, const struct link_result *result,
@@ -72,12 +72,13 @@ void verbsreport_loss(const struct program *program, const struct link_result *r
         return;
     record.verdict = VERDICT_WARN;
     record.code = FAULT_PATH_LOSS;
-    output_tell(record,
-                "%s %s -> %s %s: the ports counted %.0f packets out of order or retransmitted, of "
-                "about %.0f: this path loses packets; check its cables, and flow control (PFC) of "
-                "%s, %s and the switch ports between",
-                record.node, result->rail, record.peer, result->peer_rail, lost, packets,
-                result->rail, result->peer_rail);
+    output_report(
+        record,
+        "%s %s -> %s %s: the ports counted %.0f packets out of order or retransmitted, of "
+        "about %.0f: this path loses packets; check its cables, and flow control (PFC) of "
+        "%s, %s and the switch ports between",
+        record.node, result->rail, record.peer, result->peer_rail, lost, packets, result->rail,
+        result->peer_rail);
 }
 
 /* Rails of the same direction of the same pair. */
@@ -106,7 +107,7 @@ static void report_striping(const struct program *program, const struct link_res
     record.limit_source = "peers";
     record.verdict = VERDICT_WARN;
     record.code = FAULT_RAIL_UNEVEN;
-    output_tell(
+    output_report(
         record,
         "%s %s -> %s carries %.1f Mb/s, %s %.1f: messages striped evenly over %d rails get %.1f in "
         "total, less than from %s alone; repair %s or leave it out of FabricInterfaces",
