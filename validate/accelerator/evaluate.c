@@ -372,22 +372,38 @@ static bool is_taken(const long *places, size_t count, long place)
     return false;
 }
 
-void accelerator_places(const struct accelerator_report *report, const struct inventory *inventory,
-                        long places[ACCELERATOR_MAX])
+/* Whether a device that does not tell where it is may be that GPU. can_open: as of struct
+ * accelerator_view. */
+static bool may_be(const struct accelerator_report *report, const struct inventory *inventory,
+                   const bool *can_open, size_t gpu, const long *places)
+{
+    return is_expected(report, &inventory->gpus[gpu]) && (!can_open || can_open[gpu]) &&
+           !is_taken(places, report->count, (long)gpu);
+}
+
+static void find_places(const struct accelerator_report *report, const struct inventory *inventory,
+                        const bool *can_open, long places[ACCELERATOR_MAX])
 {
     for (size_t i = 0; i < report->count; i++)
         places[i] = report->accelerators[i].pci[0]
                         ? inventory_gpu_at(inventory, report->accelerators[i].pci)
                         : -1;
     /* a lost device does not tell where it is: it is one that no other device is */
-    for (size_t i = 0; i < report->count; i++)
-        for (size_t j = 0;
-             places[i] < 0 && !report->accelerators[i].pci[0] &&
-             report->accelerators[i].state != ACCELERATOR_HIDDEN && j < inventory->gpu_count;
-             j++)
-            if (is_expected(report, &inventory->gpus[j]) &&
-                !is_taken(places, report->count, (long)j))
+    for (size_t i = 0; i < report->count; i++) {
+        const struct accelerator *device = &report->accelerators[i];
+
+        if (device->pci[0] || device->state == ACCELERATOR_HIDDEN)
+            continue;
+        for (size_t j = 0; places[i] < 0 && j < inventory->gpu_count; j++)
+            if (may_be(report, inventory, can_open, j, places))
                 places[i] = (long)j;
+    }
+}
+
+void accelerator_places(const struct accelerator_report *report, const struct inventory *inventory,
+                        long places[ACCELERATOR_MAX])
+{
+    find_places(report, inventory, NULL, places);
 }
 
 /* GPUs that the kernel has and the library does not list. */
@@ -428,7 +444,7 @@ size_t accelerator_evaluate(const struct accelerator_report *report,
     struct evaluation evaluation = {
         .report = report, .view = view, .found = found, .context = context};
 
-    accelerator_places(report, view->inventory, evaluation.places);
+    find_places(report, view->inventory, view->can_open, evaluation.places);
     if (codes[report->outcome] != FAULT_NONE)
         find(&evaluation, -1, codes[report->outcome], ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
              report->library, report->reason);

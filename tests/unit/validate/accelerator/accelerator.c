@@ -240,6 +240,9 @@ static void inventory_has(const char *pci, const char *driver)
 
 static void places(void)
 {
+    static const bool can_open[] = {true, false, false, true};
+    const struct accelerator_view of_job = {.inventory = &node, .can_open = can_open};
+
     memset(&node, 0, sizeof node);
     inventory_has("0000:18:00.0", "nvidia");
     inventory_has("0000:19:00.0", "vfio-pci");
@@ -249,6 +252,13 @@ static void places(void)
     look("devices 2\ngpu0.lost 1\n");
     is_str(said, "gpu_lost gpu0 NVIDIA is lost: it fell off the bus\n",
            "one that does not say where it is, is the one that no other is");
+    inventory_has("0000:3a:00.0", "nvidia");
+    look("devices 2\ngpu1.lost 1\n");
+    said[0] = '\0';
+    accelerator_evaluate(report, &of_job, receive, NULL);
+    is_str(said, "gpu_lost gpu3 NVIDIA is lost: it fell off the bus\n",
+           "... in a job it is one of the job's");
+    node.gpu_count--;
     look("devices 1\n");
     has_str(said, "gpu_lost gpu2 H100 at 0000:2a:00.0 is on the PCI bus, but ",
             "a GPU that is not listed is lost");
