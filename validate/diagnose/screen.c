@@ -43,7 +43,7 @@ struct state {
     const struct diagnose_sample *samples;
     size_t count, classes, rails, leaves;
     bool *is_told; /* [count] it shared an uplink, its ends were let run, and nothing explains it */
-    unsigned char *bins; /* [count] model_bin() of its y */
+    unsigned char *bins; /* [count] model_bin() of its y, 0 of one that was alone */
     struct class *class;
     struct sum *sums; /* [part_count] by number: see part_of() */
     size_t part_count;
@@ -253,10 +253,10 @@ static void find_told(struct state *state, const struct diagnosis *diagnosis, bo
     for (size_t i = 0; i < state->count; i++) {
         const struct diagnose_sample *sample = &state->samples[i];
         bool is_flagged = flags[sample->from] || flags[sample->to];
+        bool is_shared = sample_is_shared(state->network, sample);
 
-        state->bins[i] = (unsigned char)model_bin(sample_y(sample));
-        state->is_told[i] =
-            sample_is_shared(state->network, sample) && sample->stalled <= MODEL_SEEN;
+        state->bins[i] = is_shared ? (unsigned char)model_bin(sample_y(sample)) : 0;
+        state->is_told[i] = is_shared && sample->stalled <= MODEL_SEEN;
         for (size_t k = 0; k < diagnosis->count && is_flagged && state->is_told[i]; k++)
             state->is_told[i] =
                 items[k].probability < MODEL_SURE || !passes(state, &items[k].part, i);
