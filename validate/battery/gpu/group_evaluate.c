@@ -18,6 +18,7 @@ struct reporter {
     double *samples;            /* for as many as there may be */
     double *pairs; /* of nodes like this what a pair should reach, [most][most]; NAN: not yet */
     size_t most;   /* devices of a node */
+    double rates[COLLECTIVES]; /* of nodes like this what a collective should reach; NAN: not yet */
     const char *const *names;
     gpu_report_fn *report;
     void *context;
@@ -98,17 +99,28 @@ static bool is_alike(const struct reporter *reporter, size_t other)
     return reporter->kinds[reporter->node] == reporter->kinds[other];
 }
 
-static double reference_of(const struct reporter *reporter, enum collective collective)
+/* For nodes of another kind than the one before, or the first. */
+static void reporter_forget(struct reporter *reporter)
+{
+    for (size_t i = 0; i < reporter->most * reporter->most; i++)
+        reporter->pairs[i] = NAN;
+    for (int i = 0; i < COLLECTIVES; i++)
+        reporter->rates[i] = NAN;
+}
+
+static double reference_of(struct reporter *reporter, enum collective collective)
 {
     size_t found = 0;
 
+    if (!isnan(reporter->rates[collective]))
+        return reporter->rates[collective];
     for (size_t i = 0; i < reporter->count; i++) {
         double value = group_bandwidth(&reporter->nodes[i].within, collective);
 
         if (value > 0 && is_alike(reporter, i))
             reporter->samples[found++] = value;
     }
-    return gpu_middle(reporter->samples, found);
+    return reporter->rates[collective] = gpu_middle(reporter->samples, found);
 }
 
 bool group_is_low(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
@@ -118,6 +130,8 @@ bool group_is_low(const struct gpu_node *devices, const struct group_node *nodes
     bool is_low = false;
 
     reporter.node = node;
+    if (reporter.samples)
+        reporter_forget(&reporter);
     for (int i = 0; i < COLLECTIVES && reporter.samples; i++) {
         double value = group_bandwidth(&nodes[node].within, (enum collective)i);
 
@@ -524,8 +538,7 @@ void group_evaluate(const struct gpu_node *devices, const struct group_node *nod
     reporter.context = context;
     for (; reporter.node < count && reporter.samples; reporter.node++) {
         if (reporter.node == 0 || !is_alike(&reporter, reporter.node - 1))
-            for (size_t i = 0; i < reporter.most * reporter.most; i++)
-                reporter.pairs[i] = NAN;
+            reporter_forget(&reporter);
         if (nodes[reporter.node].count == 0 && nodes[reporter.node].outcome == WORKER_DONE)
             continue;
         report_library(&reporter, version);
