@@ -207,8 +207,8 @@ AVX512 const uint8_t *codec_avx512_decode(enum codec_type type, const struct cod
     if (!raw)
         return decode_type(CODEC_BF16, true, decoder, states, words, words_end, raw, groups, values,
                            ahead);
-    return CODEC_BY_TYPE(type, decode_type, false, decoder, states, words, words_end, raw, groups,
-                         values, ahead);
+    CODEC_BY_TYPE(type, decode_type, false, decoder, states, words, words_end, raw, groups, values,
+                  ahead);
 }
 
 /* A block in hand: what its loop holds in registers. */
@@ -270,7 +270,7 @@ AVX512_INLINE bool two_of_type(enum codec_type type, struct codec_run runs[2], s
 AVX512 bool codec_avx512_decode_two(enum codec_type type, struct codec_run runs[2], size_t groups,
                                     struct codec_ahead *ahead)
 {
-    return CODEC_BY_TYPE(type, two_of_type, runs, groups, ahead);
+    CODEC_BY_TYPE(type, two_of_type, runs, groups, ahead);
 }
 
 #else

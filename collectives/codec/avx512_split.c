@@ -211,7 +211,7 @@ AVX512 size_t codec_avx512_split(enum codec_type type, const uint8_t *values, si
                                  uint8_t *symbols, uint8_t *raw, uint8_t *zeros,
                                  uint32_t counts[256])
 {
-    return CODEC_BY_TYPE(type, split, values, count, symbols, raw, zeros, counts);
+    CODEC_BY_TYPE(type, split, values, count, symbols, raw, zeros, counts);
 }
 #else
 typedef int codec_avx512_split_is_for_x86_64;

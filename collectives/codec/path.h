@@ -153,11 +153,18 @@ extern const struct codec_path codec_path_avx2;
 extern const struct codec_path codec_path_avx512;
 #endif
 
-/* function(type, ...), the type being a constant: of each there is a loop of its own. */
+/* Returns function(type, ...), the type being a constant: of each there is a loop of its own. */
 #define CODEC_BY_TYPE(type, function, ...)                                                         \
-    ((type) == CODEC_BF16   ? function(CODEC_BF16, __VA_ARGS__)                                    \
-     : (type) == CODEC_FP16 ? function(CODEC_FP16, __VA_ARGS__)                                    \
-                            : function(CODEC_FP32, __VA_ARGS__))
+    do {                                                                                           \
+        switch (type) {                                                                            \
+        case CODEC_BF16:                                                                           \
+            return function(CODEC_BF16, __VA_ARGS__);                                              \
+        case CODEC_FP16:                                                                           \
+            return function(CODEC_FP16, __VA_ARGS__);                                              \
+        default:                                                                                   \
+            return function(CODEC_FP32, __VA_ARGS__);                                              \
+        }                                                                                          \
+    } while (0)
 
 /* Bytes of the raw chunks of count elements; count beyond whole groups is a chunk of its own. */
 static inline size_t codec_raw_bytes(enum codec_type type, size_t count)

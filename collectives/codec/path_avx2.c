@@ -279,10 +279,16 @@ AVX2 static void count(const uint8_t frequent[FREQUENT], const uint8_t *symbols,
         counts[symbols[done]]++;
 }
 
+AVX2 static size_t split_type(enum codec_type type, const uint8_t *values, size_t length,
+                              uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
+{
+    CODEC_BY_TYPE(type, split, values, length, symbols, raw, zeros);
+}
+
 AVX2 static size_t avx2_split(enum codec_type type, const uint8_t *values, size_t length,
                               uint8_t *symbols, uint8_t *raw, uint8_t *zeros, uint32_t counts[256])
 {
-    size_t kept = CODEC_BY_TYPE(type, split, values, length, symbols, raw, zeros);
+    size_t kept = split_type(type, values, length, symbols, raw, zeros);
     uint8_t frequent[FREQUENT];
 
     memset(counts, 0, 256 * sizeof *counts);
@@ -433,8 +439,8 @@ AVX2 static const uint8_t *decode(enum codec_type type, const struct codec_decod
     if (!raw)
         return decode_groups(CODEC_BF16, true, decoder->table, states, words, words_end, raw,
                              groups, values, ahead);
-    return CODEC_BY_TYPE(type, decode_groups, false, decoder->table, states, words, words_end, raw,
-                         groups, values, ahead);
+    CODEC_BY_TYPE(type, decode_groups, false, decoder->table, states, words, words_end, raw, groups,
+                  values, ahead);
 }
 
 const struct codec_path codec_path_avx2 = {

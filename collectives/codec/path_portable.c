@@ -117,7 +117,7 @@ INLINE size_t split(enum codec_type type, const uint8_t *values, size_t count, u
 size_t codec_portable_split(enum codec_type type, const uint8_t *values, size_t count,
                             uint8_t *symbols, uint8_t *raw, uint8_t *zeros)
 {
-    return CODEC_BY_TYPE(type, split, values, count, symbols, raw, zeros);
+    CODEC_BY_TYPE(type, split, values, count, symbols, raw, zeros);
 }
 
 INLINE void merge(enum codec_type type, const uint8_t *symbols, const uint8_t *raw, size_t count,
@@ -260,8 +260,8 @@ static const uint8_t *portable_decode(enum codec_type type, const struct codec_d
                                       const uint8_t *words_end, const uint8_t *raw, size_t groups,
                                       uint8_t *values, struct codec_ahead *ahead)
 {
-    return CODEC_BY_TYPE(type, decode, decoder->table, states, words, words_end, raw, groups,
-                         values, ahead);
+    CODEC_BY_TYPE(type, decode, decoder->table, states, words, words_end, raw, groups, values,
+                  ahead);
 }
 
 const struct codec_path codec_path_portable = {
