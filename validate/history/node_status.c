@@ -83,7 +83,7 @@ int node_status_tested(const char *path, unsigned uid, double since, struct erro
     return database_end(&rows, err);
 }
 
-int node_status_tests(const char *path, double since,
+int node_status_tests(const char *path, const char *cluster, double since,
                       void (*each)(const struct node_tests *tests, void *context), void *context,
                       struct error *err)
 {
@@ -94,11 +94,14 @@ int node_status_tests(const char *path, double since,
         " LEFT JOIN (SELECT records.node,"
         " count(DISTINCT CASE WHEN job IS NULL AND verdict = 'warn' THEN records.run END)"
         " AS warnings, count(DISTINCT job) AS jobs FROM records JOIN runs USING (run)"
-        " WHERE records.time > ?4 AND dry_run = 0 GROUP BY records.node) AS told"
-        " ON told.node = mine.node WHERE dry_run = 0 GROUP BY mine.node",
+        " WHERE records.time > ?4 AND dry_run = 0 AND " DATABASE_OF_CLUSTER
+        " GROUP BY records.node) AS told"
+        " ON told.node = mine.node WHERE dry_run = 0 AND " DATABASE_OF_CLUSTER
+        " GROUP BY mine.node",
         err);
 
     sqlite3_bind_double(rows.statement, 4, since);
+    database_bind_text(rows.statement, 5, cluster);
     while (database_next(&rows))
         each(&(struct node_tests){.node = database_text(rows.statement, 0),
                                   .tested = sqlite3_column_double(rows.statement, 1),

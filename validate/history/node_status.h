@@ -41,7 +41,7 @@ struct node_tests {
 };
 
 /* Calls each() for the nodes of all runs. Returns how many, or -1 with err. */
-int node_status_tests(const char *path, double since,
+int node_status_tests(const char *path, const char *cluster, double since,
                       void (*each)(const struct node_tests *tests, void *context), void *context,
                       struct error *err);
 

@@ -100,21 +100,23 @@ static int take_row(struct reading *reading, sqlite3_stmt *statement)
     return verdict == VERDICT_PASS && reading->is_failing ? take_repair(reading, "") : 0;
 }
 
-int offenders_read(const char *path, double since, struct offenders *offenders, struct error *err)
+int offenders_read(const char *path, const char *cluster, double since, struct offenders *offenders,
+                   struct error *err)
 {
-    struct database_rows rows =
-        database_query(path,
-                       "SELECT nodes.node, nodes.time, nodes.verdict, nodes.part FROM nodes"
-                       " JOIN runs USING (run) WHERE dry_run = 0 AND nodes.time > ?4"
-                       " UNION ALL SELECT node, time, NULL, part FROM records"
-                       " WHERE suite = 'history' AND test = 'accept' AND time > ?4 ORDER BY 1, 2",
-                       err);
+    struct database_rows rows = database_query(
+        path,
+        "SELECT nodes.node, nodes.time, nodes.verdict, nodes.part FROM nodes"
+        " JOIN runs USING (run) WHERE dry_run = 0 AND nodes.time > ?4"
+        " AND " DATABASE_OF_CLUSTER " UNION ALL SELECT node, time, NULL, part FROM records"
+        " WHERE suite = 'history' AND test = 'accept' AND time > ?4 ORDER BY 1, 2",
+        err);
     struct reading reading = {.offenders = offenders};
     size_t kept = 0;
     int rv = 0;
 
     *offenders = (struct offenders){0};
     sqlite3_bind_double(rows.statement, 4, since);
+    database_bind_text(rows.statement, 5, cluster);
     while (rv == 0 && database_next(&rows))
         rv = take_row(&reading, rows.statement);
     if (rv != 0)

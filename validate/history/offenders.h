@@ -26,9 +26,10 @@ struct offenders {
 
 unsigned offender_score(const struct offender *offender);
 
-/* What runs that ended after `since` found. Returns 0 with the offenders to be released, or -1 with
- * err. */
-int offenders_read(const char *path, double since, struct offenders *offenders, struct error *err);
+/* What runs of the cluster, NULL: of all, that ended after `since` found. Returns 0 with the
+ * offenders to be released, or -1 with err. */
+int offenders_read(const char *path, const char *cluster, double since, struct offenders *offenders,
+                   struct error *err);
 void offenders_clear(struct offenders *offenders);
 
 #endif

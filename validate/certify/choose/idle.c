@@ -33,11 +33,13 @@ static void tests_take(const struct node_tests *tests, void *context)
     facts->nodes[place].jobs = tests->jobs;
 }
 
-static int offenders_take(struct facts *facts, const char *path, double since, struct error *err)
+static int offenders_take(struct facts *facts, const struct certify *certify, double since,
+                          struct error *err)
 {
     struct offenders offenders;
 
-    if (offenders_read(path, since, &offenders, err) != 0)
+    if (offenders_read(certify->conf.history_path, certify->cluster.name, since, &offenders, err) !=
+        0)
         return -1;
     for (size_t i = 0; i < offenders.count; i++) {
         long place = name_index_find(&facts->index, offenders.items[i].node);
@@ -58,7 +60,6 @@ static void facts_clear(struct facts *facts)
 static int facts_read(const struct certify *certify, struct facts *facts, struct error *err)
 {
     double since = (double)time(NULL) - (double)IDLE_RISK_S;
-    const char *path = certify->conf.history_path;
     const char **names = calloc(certify->count + 1, sizeof *names);
     int rv = -1;
 
@@ -67,8 +68,9 @@ static int facts_read(const struct certify *certify, struct facts *facts, struct
         names[i] = certify->node_runs[i].name;
     if (!names || !facts->nodes || name_index_build(names, certify->count, &facts->index) != 0)
         error_set(err, "out of memory for %zu nodes", certify->count);
-    else if (node_status_tests(path, since, tests_take, facts, err) >= 0)
-        rv = offenders_take(facts, path, since, err);
+    else if (node_status_tests(certify->conf.history_path, certify->cluster.name, since, tests_take,
+                               facts, err) >= 0)
+        rv = offenders_take(facts, certify, since, err);
     free(names);
     if (rv != 0)
         facts_clear(facts);

@@ -78,7 +78,7 @@ int history_print_offenders(const char *path, int days, bool as_json)
     struct error err;
     size_t count;
 
-    if (offenders_read(path, clock_epoch_s() - 86400.0 * days, &offenders, &err) != 0) {
+    if (offenders_read(path, NULL, clock_epoch_s() - 86400.0 * days, &offenders, &err) != 0) {
         fprintf(stderr, "muster history: %s\n", err.text);
         return COMMAND_UNKNOWN;
     }

@@ -11,6 +11,7 @@
 
 #include "tests/unit/tap.h"
 #include "validate/history/history.h"
+#include "validate/history/offenders.h"
 
 enum { HOUR = 3600, DAY = 24 * HOUR };
 
@@ -126,7 +127,7 @@ static void see_tests(const struct node_tests *tests, void *context)
 static const char *tests(double since)
 {
     seen[0] = '\0';
-    return node_status_tests(path, since, see_tests, NULL, NULL) < 0 ? "an error" : seen;
+    return node_status_tests(path, cluster, since, see_tests, NULL, NULL) < 0 ? "an error" : seen;
 }
 
 /* A run that knew of what a job left on the node. */
@@ -224,6 +225,19 @@ static void check_tested(void)
     is_int(tested(4294967294U), 0, "... the last one too");
 }
 
+/* Nodes that failed, by the cluster that is asked. */
+static long offending(void)
+{
+    struct offenders offenders;
+    long count;
+
+    if (offenders_read(path, cluster, now - DAY, &offenders, NULL) != 0)
+        return -1;
+    count = (long)offenders.count;
+    offenders_clear(&offenders);
+    return count;
+}
+
 /* Red and blue have a node n1 each. */
 static void check_clusters(void)
 {
@@ -237,7 +251,11 @@ static void check_clusters(void)
     is_str(suspects(now - DAY), "", "... nor a suspect of blue's");
     add("u2", 8 * HOUR, "n1", VERDICT_PASS, 0, until, false);
     is_str(certified(), "n1 613180;", "blue's is certified");
+    is_str(tests(now - DAY), "n1 8.0 8.0 0 0;", "... and was tested without a warning");
+    is_int(offending(), 0, "... and has not failed");
     cluster = "red";
+    is_str(tests(now - DAY), "n1 9.0 9.0 1 0;", "... red's was tested before, with one");
+    is_int(offending(), 1, "... and failed");
     is_str(certified(), "", "... and not red's");
     is_str(suspects(now - DAY), "n1 links eth1;", "... which is the suspect still");
     add("u3", 7 * HOUR, "n1", VERDICT_FAIL, 0, NULL, false);
