@@ -21,6 +21,7 @@ ROW(integer, LOSS_LOSING_FOR_ONE, 20, "partners", "chosen 2026-11", "that lose a
 ROW(real, LEAVES_MEASURABLE, 0.1625, "ln of a ratio", "chosen 2026-11", "across is slower than inside when medians are so far apart (0.85)") \
 ROW(real, LATENCY_ALIKE_US, 100, "us", "chosen 2026-11", "a latency so near to its peers' median is good: a hiccup of a scheduler is as long") \
 ROW(real, UPLINKS_ALIKE_SHARE, 0.5, "of the best leaf's", "chosen 2026-11", "that the uplinks of each leaf carry at least where all are slow as built") \
+ROW(real, UPLINK_CARRIES_SHARE, 0.75, "quantile", "chosen 2026-11", "of what pairs have by the uplinks of a leaf, that these carry: the other leaf of a pair may be slower") \
 ROW(real, REPORTS_ALIKE_SHARE, 0.85, "ratio", "chosen 2026-11", "the receiver's figure by the sender's, at least") \
 ROW(real, REPORTS_CONTRADICTED_SHARE, 0.2, "of its partners' figures", "chosen 2026-11", "that a node with inconsistent reports contradicts") \
 ROW(integer, REPORTS_PARTNERS_LEAST, 2, "partners", "chosen 2026-11", "whose figures it contradicts") \

@@ -39,6 +39,10 @@ void evidence_index_clear(struct findings_builder *builder);
 void evidence_value(struct findings_builder *builder, const struct suspicion *item,
                     struct finding *finding);
 
+/* What the uplinks of the finding's leaf carry of a pair at best: the upper quartile; NAN: nothing
+ * is known. */
+double evidence_uplink_mbps(struct findings_builder *builder, const struct finding *finding);
+
 /* What the rail (-1: any) has where nothing is suspected, or else everywhere: the median of the
  * samples that had their uplinks to themselves. Found once a rail. */
 double evidence_peers_mbps(struct findings_builder *builder, int rail);

@@ -160,6 +160,31 @@ void evidence_value(struct findings_builder *builder, const struct suspicion *it
     free(values);
 }
 
+/* Its pairs with leaves whose uplinks are slower are not what it carries. Of both directions
+ * that of the slower one. */
+double evidence_uplink_mbps(struct findings_builder *builder, const struct finding *finding)
+{
+    const struct part part = {.type = DIAGNOSE_UPLINK,
+                              .place = finding->leaf,
+                              .peer = -1,
+                              .rail = finding->rail,
+                              .ways = DIAGNOSE_BOTH};
+    const struct links *links = builder->evidence->links;
+    double *values = malloc((links->sample_count + 1) * sizeof *values), mbps = NAN;
+
+    builder->is_out_of_memory |= !values;
+    for (int way = DIAGNOSE_SENDS; way <= DIAGNOSE_RECEIVES && values; way++) {
+        size_t count = 0;
+
+        for (size_t i = 0; i < links->sample_count && finding->ways & way; i++)
+            if (passes(builder->evidence, &part, way, &links->samples[i]))
+                values[count++] = links->measured[i].mbps;
+        mbps = fmin(mbps, statistics_quantile(values, count, UPLINK_CARRIES_SHARE));
+    }
+    free(values);
+    return mbps;
+}
+
 /* Whether it is of nodes that nobody suspects, and nothing between them is at fault for sure. */
 static bool is_control(const struct findings_builder *builder, const struct diagnose_sample *sample)
 {

@@ -138,44 +138,63 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
         finding->kind = FINDING_AMBIGUOUS;
 }
 
-/* Uplinks of all leaves that are slow alike are as they were built, or the spine; none of them has
- * less than half of what another has, as leaves of different size may. */
+static bool is_uplink(const struct finding *finding, int rail)
+{
+    return finding->kind == FINDING_UPLINK && finding->rail == rail;
+}
+
+/* Uplinks of all leaves that are slow alike are as they were built, or the spine; one that carries
+ * less than half of what another does, as leaves of different size may, is not where most do, and
+ * those are three: which of two is slow cannot be told. */
 static void fold_uplinks(struct findings_builder *builder, int rail)
 {
     struct findings *findings = builder->findings;
-    size_t leaves = 0, left = 0;
-    double least = NAN, greatest = NAN;
-    struct finding *all, first = {0};
+    double *carried = malloc((findings->count + 1) * sizeof *carried); /* of a leaf's; else NAN */
+    double greatest = NAN, least = NAN, reference = NAN;
+    size_t leaves = 0, alike = 0, left = 0;
+    const char *other;
+    struct finding *all;
 
-    for (size_t i = 0; i < findings->count; i++) {
+    builder->is_out_of_memory |= !carried;
+    for (size_t i = 0; i < findings->count && carried; i++) {
         const struct finding *finding = &findings->items[i];
+        bool is_leaf = is_uplink(finding, rail) && finding->peer_leaf < 0;
 
-        if (finding->kind != FINDING_UPLINK || finding->rail != rail || finding->peer_leaf >= 0)
+        /* the quartile would hide what comes and goes, or is one cable of several */
+        carried[i] = !is_leaf                   ? NAN
+                     : finding->is_intermittent ? finding->value
+                                                : evidence_uplink_mbps(builder, finding);
+        leaves += is_leaf;
+        greatest = fmax(greatest, carried[i]);
+    }
+    for (size_t i = 0; i < findings->count && carried; i++) {
+        if (!(carried[i] >= greatest * UPLINKS_ALIKE_SHARE))
             continue;
-        leaves++;
-        least = fmin(least, finding->value);
-        greatest = fmax(greatest, finding->value);
+        alike++;
+        least = fmin(least, carried[i]);
+        reference = findings->items[i].reference;
     }
     if (leaves < 2 || leaves < builder->evidence->links->leaf_count ||
-        least < greatest * UPLINKS_ALIKE_SHARE)
-        return;
+        (alike < leaves && (alike < 3 || 2 * alike <= leaves)))
+        goto done;
     for (size_t i = 0; i < findings->count; i++)
-        if (findings->items[i].kind == FINDING_UPLINK && findings->items[i].rail == rail)
-            first = findings->items[i];
-        else
+        if (!is_uplink(&findings->items[i], rail) || carried[i] < greatest * UPLINKS_ALIKE_SHARE)
             findings->items[left++] = findings->items[i];
     findings->count = left;
+    other = alike < leaves ? "other " : "";
     all = builder_add(builder, FINDING_FABRIC, VERDICT_WARN);
     all->rail = rail;
     all->ways = DIAGNOSE_BOTH;
     all->value = least;
-    all->reference = first.reference;
-    snprintf(all->part, sizeof all->part, "all uplinks%s%.80s", rail >= 0 ? " " : "",
+    all->reference = reference;
+    snprintf(all->part, sizeof all->part, "all %suplinks%s%.80s", other, rail >= 0 ? " " : "",
              rail >= 0 ? builder->evidence->links->rails[rail] : "");
     snprintf(
         all->message, sizeof all->message,
-        "every uplink carries %.0f of %.0f Mb/s per pair: the spine, its routing, or the design",
-        all->value, all->reference);
+        "every %suplink carries %.0f of %.0f Mb/s per pair: the spine, its routing, or the design",
+        other, all->value, all->reference);
+done:
+    free(carried);
 }
 
 static void take_inconsistent(struct findings_builder *builder,

@@ -32,7 +32,7 @@ static inline void localization_make(const struct conf *conf, const struct hostl
                                      bool (*measure)(void *, const struct hostlist *, const char *,
                                                      enum retest_passes, size_t *))
 {
-    static const char *const leaf_names[] = {"leaf1", "leaf2", "leaf3"};
+    static const char *const leaf_names[] = {"leaf1", "leaf2", "leaf3", "leaf4"};
 
     localization = (struct localization){.source = {.records = &records,
                                                     .conf = conf,

@@ -179,6 +179,18 @@ static double slower_uplink(int from, int to, int rail)
     return (from / 3 == 0) != (to / 3 == 0) ? 10 : slow_uplinks(from, to, rail);
 }
 
+/* ... of four leaves */
+static double slower_of_four(int from, int to, int rail)
+{
+    return from / 2 == to / 2 ? 196 : from / 2 == 0 || to / 2 == 0 ? 10 : 60 + rail;
+}
+
+/* ... one way only */
+static double sends_slower(int from, int to, int rail)
+{
+    return from / 2 == to / 2 ? 196 : from / 2 == 0 ? 10 : 60 + rail;
+}
+
 static double slow_n9(int from, int to, int rail)
 {
     return (from == 8 || to == 8) && rail == 0 ? 49 : 196;
@@ -359,6 +371,13 @@ int main(void)
     hold(9, 2, 3, 200, slower_uplink);
     ok(strstr(found(), "fail uplink leaf1") && !strstr(found(), "all uplinks"),
        "... not where one leaf's are far slower: %s", found());
+    hold(8, 2, 2, 200, slower_of_four);
+    is_str(found(), "fail uplink leaf1; warn all other uplinks",
+           "... beside which three others are as they were built");
+    has_str(localization.findings.items[localization.findings.count - 1].message,
+            "every other uplink carries 6", "... with what they carry of each other's");
+    hold(8, 2, 2, 200, sends_slower);
+    ok(strstr(found(), "uplink leaf1"), "... nor where it is slower one way: %s", found());
     hold(9, 2, 4, 200, slow_n9);
     is_int((int)localization.findings.items[0].verdict, VERDICT_UNKNOWN,
            "a node alone on its leaf may be the leaf: %s", found());
