@@ -33,12 +33,16 @@ struct passing {
 static unsigned long long run_mask(const struct observations *observations, const struct part *part,
                                    const struct pair *pair, const struct run *run)
 {
+    bool up = part_carries(observations->network, part, pair->low, pair->high, part->rail);
+    bool down = part_carries(observations->network, part, pair->high, pair->low, part->rail);
     unsigned long long mask = 0;
 
-    for (unsigned i = run->begin; i < run->end && i - run->begin < 64; i++)
-        mask |= (unsigned long long)part_passes(observations->network, part, pair,
-                                                &observations->items[i])
-                << (i - run->begin);
+    for (unsigned i = run->begin; i < run->end && i - run->begin < 64; i++) {
+        const struct observation *sample = &observations->items[i];
+        bool is_of_rail = part->rail < 0 || part->rail == sample->rail;
+
+        mask |= (unsigned long long)(is_of_rail && (sample->is_up ? up : down)) << (i - run->begin);
+    }
     return mask;
 }
 
