@@ -6,6 +6,8 @@
 
 /* Products are kept within that, and its inverse. */
 static const double large = 1e150;
+static const double log_large = 346;    /* or a little more */
+static const double exp_nothing = -746; /* or less: exp() of it is 0 */
 enum { PAIRS_AT_ONCE = 4 };
 
 struct parts explanation_parts(const struct explanation *explanation, unsigned pair)
@@ -114,13 +116,16 @@ static double gains_sum(const struct gains *gains, enum model_sharing sharing, i
     int cells = gains->depths * MODEL_DUTIES;
 
     for (int cell = 0; cell < cells && gains->has_logs; cell++)
-        most = fmax(most, gains->logs[cell] + log(gains->products[cell]));
+        if (gains->logs[cell] + log_large > most)
+            most = fmax(most, gains->logs[cell] + log(gains->products[cell]));
     for (int duty = 0, cell = 0; duty < MODEL_DUTIES; duty++) {
         double prior = model_duty_priors[sharing][duty] / gains->depths;
 
         for (int end = cell + gains->depths; cell < end; cell++) {
             double value = prior * gains->products[cell];
 
+            if (gains->has_logs && gains->logs[cell] - most < exp_nothing)
+                continue;
             if (gains->has_logs)
                 value *= exp(gains->logs[cell] - most);
             if (value > greatest) {
