@@ -252,23 +252,24 @@ static void sort_rivals(struct rivals *rivals)
 }
 
 /* Takes out the part at that place, holds the rivals against it, and puts in the best explanation.
- * Returns 1 when that is another, 0, or -1 when memory is out. */
-static int revise(struct search *search, size_t place, struct rivals *rivals, double *score)
+ * *part gets its state given the others as they are now. Returns 1 when that is another, 0, or -1
+ * when memory is out. */
+static int revise(struct search *search, size_t place, struct part *part, struct rivals *rivals,
+                  double *score)
 {
     struct explanation *explanation = &search->explanation;
-    struct part part = explanation->parts[place];
 
+    *part = explanation->parts[place];
     explanation_take(explanation, place);
-    /* its state given the others as they are now */
-    explanation_weigh(explanation, &part, -INFINITY);
-    explanation_put(explanation, &part);
+    explanation_weigh(explanation, part, -INFINITY);
+    explanation_put(explanation, part);
     *score = explanation_score(explanation);
     explanation_take(explanation, explanation->count - 1);
-    if (find_rivals(search, &part, *score, rivals) != 0)
+    if (find_rivals(search, part, *score, rivals) != 0)
         return -1;
     sort_rivals(rivals);
     if (rivals->items[0].score <= *score + 1e-3) {
-        explanation_put(explanation, &part);
+        explanation_put(explanation, part);
         return 0;
     }
     for (int i = 0; i < rivals->items[0].count; i++)
@@ -388,9 +389,9 @@ static int revise_all(struct search *search)
         diagnosis_clear(search->diagnosis);
         for (size_t k = explanation->count; k-- > 0;) {
             struct rivals rivals;
-            struct part part = explanation->parts[k];
+            struct part part;
             double score;
-            int changed = revise(search, k, &rivals, &score);
+            int changed = revise(search, k, &part, &rivals, &score);
 
             if (changed < 0 || add_suspicion(search, &part, &rivals, score) != 0)
                 return -1;
