@@ -3,7 +3,9 @@
 # Examples, installed as documents: `make install` leaves the site's configuration alone.
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
+	etc/grafana-dashboard.json \
 	etc/muster.conf \
+	etc/muster.rules.yml \
 	etc/muster-certify.timer \
 	etc/muster-certify-idle.timer \
 	etc/muster-check.timer \
