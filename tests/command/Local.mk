@@ -156,6 +156,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2963-schema-says-what-a-record-is.t \
 	tests/command/t2965-proof-is-what-campaigns-gave.t \
 	tests/command/t2966-top-shows-a-run.t \
+	tests/command/t2968-prometheus-rules-hold.t \
 	# end of reports
 
 # muster-codec
