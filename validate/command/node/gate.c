@@ -68,6 +68,15 @@ out:
     return rv;
 }
 
+/* The others do not matter. Such a brake is none that holds: brake_holds(). */
+static void out_of_service(struct brake *brake)
+{
+    brake->when = time(NULL) - BRAKE_FRESH_S / 2;
+    brake->leave = BRAKE_ON;
+    snprintf(brake->message, sizeof brake->message,
+             "the node was out of service at the last muster check --health");
+}
+
 /* Publishes first, and looks at the others then: refusals.h. cluster: this node alone, then all.
  * is_in: jobs come to the node, so that it matters. */
 static int check_leave(const char *name, const struct conf *conf, struct cluster *cluster,
@@ -81,6 +90,11 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
         return error_set(err, "Slurm has no node %s", name);
     if (publish(node, brake->cause, err) != 0)
         return -1;
+    *is_in = refusals_is_in(node);
+    if (!*is_in) {
+        out_of_service(brake);
+        return 0;
+    }
     cluster_clear(cluster);
     if (cluster_load_nodes(cluster, err) != 0)
         return -1;
@@ -95,9 +109,8 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
              "for one cause (GateBrake), and %zu in total (DrainCap)",
              refusals.alike + 1, cap_base(cluster), brake->cause, refusals.taken, conf->gate_brake,
              cap);
-    if (!refusals.is_in)
-        snprintf(brake->message, sizeof brake->message,
-                 "the node was out of service at the last muster check --health");
+    if (!refusals.is_in) /* drained in between */
+        out_of_service(brake);
     return 0;
 }
 
