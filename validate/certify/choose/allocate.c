@@ -11,6 +11,7 @@
 #include "lib/base/clock.h"
 #include "lib/constants/certify_constants.h"
 #include "lib/constants/slurm_constants.h"
+#include "lib/constants/slurm_constants.h"
 #include "validate/certify/choose/others.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/actions.h"
@@ -86,13 +87,20 @@ static void most_text(const struct certify *certify, enum certify_job job, char 
                  certify->partition, wanted);
 }
 
+/* For slurmctld once, and for the prologs of three jobs. */
+static int waits_minutes(size_t nodes)
+{
+    return (int)ceil((CERTIFY_CONTROLLER_S + 3 * (double)nodes / ALLOCATION_NODES_PER_S) / 60);
+}
+
 /* Keeps all other jobs off the nodes until the run is over. It ends by itself, in case nobody is
  * left to end it, but not with a node whose drain we lift: that would be in service then. */
 static int reserve(struct certify *certify, const struct hostlist *names, struct error *err)
 {
     int minutes = certify_job_minutes(certify, JOB_CHECK) +
                   certify_job_minutes(certify, JOB_BATTERY) +
-                  certify_job_minutes(certify, JOB_CERTIFICATES) + CERTIFY_RESERVED_BESIDES_MIN;
+                  certify_job_minutes(certify, JOB_CERTIFICATES) + CERTIFY_RESERVED_BESIDES_MIN +
+                  waits_minutes(names->count);
 
     for (size_t i = 0; i < names->count; i++)
         if (certify_node_run(certify, names->names[i])->plan.role == ROLE_RETEST)
