@@ -428,9 +428,9 @@ static void reboots_find(struct certify *certify)
  * certificate. */
 static void run(struct certify *certify)
 {
+    certify_await(certify);
     if (certify_stop)
         return;
-    certify_await(certify);
     reboots_find(certify);
     certify_reach_cut_off(certify);
     certify_drains_decide(certify);
