@@ -18,7 +18,8 @@ struct deciding {
     const struct conf *conf;
     struct cluster cluster;
     size_t cap;
-    bool is_for_it; /* the drain that there is names that fault */
+    bool is_for_it;   /* the drain that there is names that fault */
+    bool is_compared; /* that fault, no more and no less, with what the others have */
     char *text;
     size_t size;
 };
@@ -124,11 +125,14 @@ static enum health decide(struct deciding *deciding, const char *reason, time_t 
     }
     own = cluster_node(&deciding->cluster, deciding->node);
     deciding->is_for_it = own && reason_has(own->reason, reason);
-    if (is_unreviewed && has_drain(own, &earlier))
+    if (is_unreviewed && has_drain(own, &earlier)) {
+        deciding->is_compared = reason_is_same(own->reason, reason);
         return review(deciding, earlier.since);
+    }
     if (is_unreviewed)
         unreviewed_remove(deciding->path);
     decision = *reason ? health_state(own) : HEALTH_FOREIGN;
+    deciding->is_compared = true;
     return decision == HEALTH_DRAIN ? drain(deciding, reason, since) : decision;
 }
 
@@ -158,7 +162,7 @@ bool self_drain(const char *node, const char *reason, time_t since, const struct
     default: /* it is drained by others: that has been said */
         break;
     }
-    if ((decision == HEALTH_CAP || decision == HEALTH_ALIKE) && *reason)
+    if ((decision == HEALTH_CAP || decision == HEALTH_ALIKE) && deciding.is_compared)
         spared_note(&deciding, reason);
     cluster_clear(&deciding.cluster);
     return decision == HEALTH_OURS && deciding.is_for_it;
