@@ -77,11 +77,16 @@ void sleeping_gather(const void *own, void *all, int size_bytes, MPI_Comm comm)
 
 void sleeping_allgather(const void *own, void *all, int size_bytes, MPI_Comm comm)
 {
+    enum { PIECE_BYTES = 1 << 30 }; /* MPI counts in int */
+    size_t all_bytes;
     int size;
 
     MPI_Comm_size(comm, &size);
     sleeping_gather(own, all, size_bytes, comm);
-    sleeping_bcast(all, size * size_bytes, 0, comm);
+    all_bytes = (size_t)size * (size_t)size_bytes;
+    for (size_t at = 0; at < all_bytes; at += PIECE_BYTES)
+        sleeping_bcast((char *)all + at,
+                       (int)(all_bytes - at < PIECE_BYTES ? all_bytes - at : PIECE_BYTES), 0, comm);
 }
 
 void sleeping_send(const void *data, int size_bytes, int rank, int tag)
