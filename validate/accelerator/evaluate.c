@@ -411,14 +411,24 @@ static void evaluate_unlisted(struct evaluation *evaluation)
 {
     const struct inventory *inventory = evaluation->view->inventory;
     const struct accelerator_report *report = evaluation->report;
+    const bool *can_open = evaluation->view->can_open;
+    size_t hidden = 0; /* devices that may be a GPU that can be opened */
 
+    for (size_t i = 0; i < report->count; i++)
+        hidden += report->accelerators[i].state == ACCELERATOR_HIDDEN;
+    for (size_t j = 0; j < inventory->gpu_count && can_open && hidden > 0; j++)
+        hidden -= is_expected(report, &inventory->gpus[j]) && !can_open[j] &&
+                  !is_taken(evaluation->places, report->count, (long)j);
     for (size_t j = 0; j < inventory->gpu_count; j++) {
         struct accelerator_finding finding = {.code = FAULT_GPU_LOST, .value = NAN, .limit = NAN};
 
         if (!is_expected(report, &inventory->gpus[j]) ||
-            is_taken(evaluation->places, report->count, (long)j) ||
-            (evaluation->view->can_open && !evaluation->view->can_open[j]))
+            is_taken(evaluation->places, report->count, (long)j) || (can_open && !can_open[j]))
             continue;
+        if (hidden > 0) {
+            hidden--;
+            continue;
+        }
         snprintf(finding.part, sizeof finding.part, "gpu%zu", j);
         snprintf(finding.message, sizeof finding.message,
                  "%s at %s is on the PCI bus, but %s does not list it", inventory->gpus[j].model,
