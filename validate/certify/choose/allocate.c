@@ -11,7 +11,6 @@
 #include "lib/base/clock.h"
 #include "lib/constants/certify_constants.h"
 #include "lib/constants/slurm_constants.h"
-#include "lib/constants/slurm_constants.h"
 #include "validate/certify/choose/others.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/actions.h"
