@@ -257,14 +257,11 @@ int group_choose(const struct cluster *cluster, const struct campaign *campaign,
     rv = role_table_make(cluster, campaign, &table);
     if (rv == 0)
         rv = role_table_partition(cluster, partition, &table);
-    for (bool is_again = true; rv == 0 && is_again;) {
+    for (bool is_again = rv == 0; is_again; is_again = rv == 1) {
         role_table_sort(cluster, partition, &table, group);
         rv = group_fill(cluster, &table, most, group, &alone);
-        is_again = rv == 0 && alone >= 0;
-        if (is_again)
+        if (rv == 0 && alone >= 0)
             rv = alone_place(cluster, partition, most, alone, &table, group);
-        is_again = is_again && rv == 1;
-        rv = rv < 0 ? -1 : 0;
     }
     role_table_clear(&table);
     if (rv == 0)
