@@ -100,23 +100,33 @@ static void decisions(void)
     is_int(health_review(&cluster, "n9", 200, 2), HEALTH_NO_NODE, "what is not there too");
 }
 
-/* Of a cloud's nodes most may not be made. */
-static void clouds(void)
+enum { NODES = 64, ON_LEAF = 8 };
+
+/* Healthy nodes n0, n1 and so on. */
+static struct cluster nodes_make(struct cluster_node *nodes)
 {
-    enum { NODES = 64, MADE = 4 };
-    static char names[NODES][4], none[] = "",
-                                 ours[] = "muster: link_down eth1 has no carrier 2026-11-20";
-    struct cluster_node nodes[NODES];
-    struct cluster cluster = {.nodes = nodes, .node_count = NODES};
+    static char names[NODES][4], none[] = "";
 
     for (int i = 0; i < NODES; i++) {
         snprintf(names[i], sizeof names[i], "n%d", i);
-        nodes[i] = (struct cluster_node){.name = names[i],
-                                         .reason = none,
-                                         .is_idle = true,
-                                         .is_cloud = true,
-                                         .is_absent = i >= MADE,
-                                         .leaf = -1};
+        nodes[i] = (struct cluster_node){
+            .name = names[i], .reason = none, .is_idle = true, .leaf = i / ON_LEAF};
+    }
+    return (struct cluster){.nodes = nodes, .node_count = NODES};
+}
+
+/* Of a cloud's nodes most may not be made. */
+static void clouds(void)
+{
+    enum { MADE = 4 };
+    static char ours[] = "muster: link_down eth1 has no carrier 2026-11-20";
+    struct cluster_node nodes[NODES];
+    struct cluster cluster = nodes_make(nodes);
+
+    for (int i = 0; i < NODES; i++) {
+        nodes[i].is_cloud = true;
+        nodes[i].is_absent = i >= MADE;
+        nodes[i].leaf = -1;
     }
     nodes[0].is_drained = true;
     nodes[0].reason = ours;
@@ -132,19 +142,12 @@ static void clouds(void)
 /* A switch that restarts: its nodes alone lose their links. */
 static void leaves(void)
 {
-    enum { NODES = 64, ON_LEAF = 8 };
-    static char names[NODES][4], none[] = "",
-                                 ours[] = "muster: link_down eth1 has no carrier 2026-11-20";
+    static char ours[] = "muster: link_down eth1 has no carrier 2026-11-20";
     struct cluster_node nodes[NODES];
-    struct cluster cluster = {.nodes = nodes, .node_count = NODES};
+    struct cluster cluster = nodes_make(nodes);
 
-    for (int i = 0; i < NODES; i++) {
-        snprintf(names[i], sizeof names[i], "n%d", i);
-        nodes[i] = (struct cluster_node){
-            .name = names[i], .reason = none, .is_idle = true, .leaf = i / ON_LEAF};
-    }
     for (int i = 0; i < 2; i++) {
-        is_int(health_decide(&cluster, names[i], ours, 102, NODES), HEALTH_DRAIN,
+        is_int(health_decide(&cluster, nodes[i].name, ours, 102, NODES), HEALTH_DRAIN,
                "node %d of a leaf is drained", i);
         nodes[i].is_drained = true;
         nodes[i].reason = ours;
@@ -161,7 +164,7 @@ static void leaves(void)
     }
     is_int(health_review(&cluster, "n1", 102, NODES), HEALTH_OURS, "... and stays so");
     for (int i = 2; i < ON_LEAF; i++)
-        is_int(health_review(&cluster, names[i], 102, NODES), HEALTH_ALIKE,
+        is_int(health_review(&cluster, nodes[i].name, 102, NODES), HEALTH_ALIKE,
                "node %d, of the same second as others of its leaf, takes it back", i);
     for (int i = 0; i < NODES; i++)
         nodes[i].leaf = -1;
@@ -172,18 +175,13 @@ static void leaves(void)
 /* Nodes that wait for a spare part of the same name, and one that loses its own weeks later. */
 static void drains_what_fails_weeks_after_others(void)
 {
-    enum { NODES = 64, ON_LEAF = 8, WEEK_S = 7 * 86400 };
-    static char names[NODES][4], none[] = "", early[] = "muster: gpu_missing gpu3 2026-11-01",
-                                 late[] = "muster: gpu_missing gpu3 2026-11-21";
+    enum { WEEK_S = 7 * 86400 };
+    static char early[] = "muster: gpu_missing gpu3 2026-11-01",
+                late[] = "muster: gpu_missing gpu3 2026-11-21";
     const time_t now = 3 * WEEK_S;
     struct cluster_node nodes[NODES];
-    struct cluster cluster = {.nodes = nodes, .node_count = NODES};
+    struct cluster cluster = nodes_make(nodes);
 
-    for (int i = 0; i < NODES; i++) {
-        snprintf(names[i], sizeof names[i], "n%d", i);
-        nodes[i] = (struct cluster_node){
-            .name = names[i], .reason = none, .is_idle = true, .leaf = i / ON_LEAF};
-    }
     for (int i = 0; i < 4; i++) {
         nodes[i].is_drained = true;
         nodes[i].reason = early;
