@@ -37,6 +37,5 @@ named() { # NODE PART
 
 show() { sed 's/^/# /' "$work/words" >&2; }
 steps_left() { lab run squeue -h -s -o '%i %j' | grep muster; }
-# that of a job that just ended is completing for a moment
-states() { sinfo_nodes -o '%T' | sed 's/^completing$/idle/' | sort -u | xargs; }
+states() { sinfo_nodes -o '%T' | sort -u | xargs; }
 suspect_reports() { lab on "$1" "$muster" suspects; } # NODE

@@ -18,7 +18,7 @@ healed() {
     is "$(lab run srun -N4 hostname | sort | xargs)" 'n1 n2 n3 n4' 'jobs run on all nodes'
 }
 
-state_of() { lab run sinfo -h -N -n "$1" -o %T; }
+state_of() { sinfo_nodes -n "$1" -o %T; }
 is_in() { state_of "$1" | grep -qx "$2"; }
 carrier() { lab on "$1" cat "/sys/class/net/$2/carrier"; }
 mtu() { lab on "$1" cat "/sys/class/net/$2/mtu"; }

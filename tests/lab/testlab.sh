@@ -57,9 +57,10 @@ lab_up() {
 
 tap_cleanup() { lab down >/dev/null; }
 
-# What sinfo says of each node. One that is idle is "planned" while Slurm's backfill has a job in mind for
-# it, or had until it looks again.
-sinfo_nodes() { lab run sinfo -h -N "$@" | sed 's/\bplanned\(\**\)$/idle\1/'; } # OPTION...
+# What sinfo says of each node. One that is idle is "completing" while the last of a job ends there, which
+# srun does not wait for, and "planned" while Slurm's backfill has a job in mind for it, or had until it
+# looks again.
+sinfo_nodes() { lab run sinfo -h -N "$@" | sed -E 's/\b(completing|planned)(\**)$/idle\2/'; } # OPTION...
 
 address() { # NODE RAIL: of eth0, eth1, eth2
     lab on "$1" ip -4 -o address show dev "eth$2" | awk '{ sub("/.*", "", $4); print $4 }'
