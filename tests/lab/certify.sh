@@ -98,11 +98,6 @@ processes() { # of muster, on the head and the nodes
     for host in head n1 n2 n3 n4; do lab on $host pgrep -a muster | sed "s/^/$host /"; done
 }
 
-says_nothing() { # COMMAND...: it succeeds, and prints nothing
-    local text
-    text=$("$@") && [ -z "$text" ]
-}
-
 nothing_left() {
     says_nothing jobs_left && says_nothing reservations && [ -z "$(journals)" ] && [ -z "$(processes)" ]
 }

@@ -50,5 +50,3 @@ held_job() { # NAME
 
 # Slurm has a job run while its prolog does.
 is_running() { [ -e "$work/runs-$1" ]; } # JOB
-
-no_jobs() { [ -z "$(lab run squeue -h)" ]; }

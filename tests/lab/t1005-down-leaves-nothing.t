@@ -34,7 +34,7 @@ before=$(machine_files)
 lab_up -n 3
 ok 'a lab that is up is seen by this test' test "$(remains | wc -l)" -gt 30
 lab run sbatch -N3 -o /dev/null --wrap 'srun sleep 1000' >/dev/null
-within 60 lab run sh -c 'squeue -h -t R | grep -q .'
+within 60 has_jobs -t running
 lab on n1 sh -c 'setsid sleep 1000 &'
 lab fault frozen n2 >/dev/null
 lab fault cut-off n3 >/dev/null

@@ -25,5 +25,5 @@ is "$(cat "$work/step")" '0 eth1,eth2
 1 eth1,eth2' 'a step from within it has them'
 is "$(grep -c 'muster: n[12]: RANK=' "$work/said")" 2 "salloc's options hold for it, and not for the shell" ||
     sed 's/^/# /' "$work/said" >&2
-ok 'nothing is left' within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+ok 'nothing is left' within 60 no_jobs
 done_testing

@@ -50,9 +50,8 @@ like "$(cat "$work/watch")" 'Nodes=n\[1-4\]' 'it was tested in a reservation'
 like "$(cat "$work/watch")" '^n3 (allocated|reserved|maint)' 'in which it ran'
 is "$(awk '/muster-certify/ { seen = 1 } /user/ && !seen { early = 1 } END { print early + 0 }' \
     "$work/watch")" 0 'so that no job of a user came first'
-ok 'the job of the user that waited for it runs now' within 60 sh -c \
-    "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h -n user -t pending)\""
-within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+ok 'the job of the user that waited for it runs now' within 60 no_jobs -n user -t pending
+within 60 no_jobs
 
 muster=$made_up_muster
 lab run scontrol update nodename=n2 state=drain reason='replace PSU'
@@ -64,12 +63,12 @@ is "$status $(verdicts)" '3 n1 pass n2 unknown n3 pass n4 pass' 'asked for by na
 is "$(states | cut -d' ' -f4) $(reason n2)" 'drained replace PSU' 'and as it was'
 resume n2
 lab run sbatch -Q -w n1 -J busy --wrap 'sleep 100' -o /dev/null
-within 60 sh -c "'$lab_dir/lab' -L '$name' run squeue -h -t running | grep -q busy"
+within 60 has_jobs -n busy -t running
 certify
 is "$status $(verdicts)" '0 n2 pass n3 pass n4 pass' 'a node with a job is left alone' || show
 is "$(lab run squeue -h -n busy -o %T)" RUNNING 'and its job runs on'
 lab run scancel -n busy
-within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+within 60 no_jobs
 
 lab fault missing-gpu n1 2 >/dev/null
 lab fault missing-gpu n2 3 >/dev/null

@@ -9,7 +9,7 @@ for node in n1 n2 n3; do
     lab on $node touch /var/lib/muster/certificate
 done
 lab run sbatch -Q -w n2 --wrap 'sleep 100' -o /dev/null
-within 60 sh -c "'$lab_dir/lab' -L '$name' run squeue -h -t running | grep -q n2"
+within 60 has_jobs -w n2 -t running
 status=0
 words=$(lab run "$muster" revoke -w 'n[1-2]' 2>&1) || status=$?
 is "$status" 0 'two nodes, one at work' || diag "$words"
@@ -51,5 +51,5 @@ words=$(lab run timeout --foreground -s INT 3 "$muster" revoke -w n1,n2 2>&1) ||
 lab heal >/dev/null
 like "$words" 'muster revoke: n1: interrupted' 'a signal ends it, and says where'
 like "$words" 'muster revoke: interrupted: not asked: n2' '... and what was not done'
-ok '... and no job stays behind' within 60 sh -c "! '$lab_dir/lab' -L '$name' run squeue -h -n muster | grep -q ."
+ok '... and no job stays behind' within 60 no_jobs -n muster
 done_testing

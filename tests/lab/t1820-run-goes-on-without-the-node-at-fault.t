@@ -83,7 +83,8 @@ not_ok 'nothing of it is left' sh -c "'$lab_dir/lab' -L '$name' on n2 pgrep -x s
 script again "echo life \$SLURM_RESTART_COUNT." 'muster run -p off -- srun -K sh -c "[ -e go ] || sleep 987"'
 id=$(submit again -N2 --exclusive --array=1-2 -o "$work/again.%a" --no-kill --open-mode=append)
 running() { lab run squeue -h -j "$id" -t R -o "$1"; } # FORMAT
-ok 'two jobs without a spare run' within 60 sh -c "[ \$('$lab_dir/lab' -L '$name' run squeue -h -j $id -t R | wc -l) = 2 ]"
+both_run() { [ "$(running %i | wc -l)" = 2 ]; }
+ok 'two jobs without a spare run' within 60 both_run
 read -r task nodes < <(running '%A %F %K %N' | sed -n 's/^\([0-9]*\) \1 //p')
 node=$(lab run scontrol show hostnames "$nodes" | tail -n 1)
 ok '... on their nodes' within 60 lab on "$node" pgrep -f 'sleep 987'

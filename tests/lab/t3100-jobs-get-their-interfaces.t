@@ -26,8 +26,7 @@ like "$(lab on n1 cat $journal)" "^eth1 [0-9]+ mtu was 9000 set 4000 jobs $a,$b$
 like "$(lab on n1 env MUSTER_CONF=/etc/muster/muster.conf "$work/muster" interfaces)" \
     "eth1 +mtu +4000 +9000 +held by jobs $a, $b" '... muster interfaces shows it'
 touch "$work/go-on-a"
-ended_a() { ! lab run squeue -h -j "$a" 2>/dev/null | grep -q .; }
-ok 'the first ends' within 60 ended_a
+ok 'the first ends' within 60 no_jobs -n job-a
 released_a() { [ "$(lab on n1 sed -n 's/^eth1 .* mtu .*jobs //p' $journal)" = "$b" ]; }
 ok '... and goes from the journal' within 60 released_a
 ok '... the second keeps its settings' eth1_is '4000 5000 2 1'

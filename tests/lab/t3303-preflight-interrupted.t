@@ -27,7 +27,7 @@ wait $waiting
 isnt $? 0 'Ctrl-C ends srun, which fails' || show
 is "$(cat "$work/out")" '' '... and no task has started'
 ok 'no step is left' within 60 gone
-ok 'no job is left' within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+ok 'no job is left' within 60 no_jobs
 
 as_user sh -c "srun -N2 --preflight=quick $work/program & echo \$! >/dev/shm/pid; wait \$!" \
     >"$work/out" 2>"$work/words" &
@@ -41,7 +41,7 @@ lab run scancel -u nobody
 
 # a frozen node does not answer: another one takes the suspect report
 plugstack head "required $plugin config=/etc/muster/muster.conf program=$muster"
-within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+within 60 no_jobs
 printf '%s\n' '#!/bin/bash' 'echo here >/dev/shm/here' 'until [ -e /dev/shm/go ]; do sleep 0.1; done' \
     "srun -Q --gres=gpu:8 --preflight=quick $work/program && echo started" \
     "$muster preflight --keep 3 --budget 120; echo kept:\$?" \

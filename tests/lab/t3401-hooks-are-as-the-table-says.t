@@ -60,13 +60,13 @@ probe() { # COMPILER-OPTION...: the probe on every host, read by slurmd when it 
         slurmd'
     within 60 is_idle
 }
-is_idle() { [ "$(sinfo_nodes -o %T | sort -u)" = idle ] && [ -z "$(lab run squeue -h)" ]; }
+is_idle() { [ "$(sinfo_nodes -o %T | sort -u)" = idle ] && no_jobs; }
 
 heal() {
     rm -f "$work/fail" "$work/ran"
     is_idle && return
     lab run scancel -u root 2>/dev/null
-    within 60 sh -c "[ -z \"\$('$lab_dir/lab' -L $name run squeue -h)\" ]"
+    within 60 no_jobs
     lab run scontrol update nodename=n1 state=resume 2>/dev/null
     within 60 is_idle
 }

@@ -40,8 +40,7 @@ is "$(lab run squeue -h -n user -o %T)" PENDING 'and no job of a user began ther
 certify --due
 is "$status $(verdicts)" '0 n3 pass n4 pass' 'then those that have no certificate yet' || show
 is "$(reservations)" '' 'the reservation goes with the last one'
-ok 'the job of the user runs' within 60 sh -c \
-    "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h -n user)\""
+ok 'the job of the user runs' within 60 no_jobs -n user
 certify --due
 is "$status $(grep -c '^no certificate is due' "$work/words")" '0 1' 'then none is due' || show
 lab run "$muster" reserve -w n1 >/dev/null

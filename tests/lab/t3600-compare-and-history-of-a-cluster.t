@@ -70,7 +70,7 @@ like "$words" '^muster compare: no node can be queried: jobs use all CPUs of n2;
 compare -w n77
 is "$status" 2 'a node that is not there'
 lab run scancel -u root
-within 60 sh -c "test -z \"\$('$lab_dir/lab' -L '$name' run squeue -h)\""
+within 60 no_jobs
 certify_settled --no-drain --level quick -w 'n[1-3]'
 is "$(verdicts)" 'n1 pass n2 pass n3 pass' 'three nodes are certified' || diag "$words"
 

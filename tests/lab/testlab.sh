@@ -62,6 +62,15 @@ tap_cleanup() { lab down >/dev/null; }
 # looks again.
 sinfo_nodes() { lab run sinfo -h -N "$@" | sed -E 's/\b(completing|planned)(\**)$/idle\2/'; } # OPTION...
 
+says_nothing() { # COMMAND...: it succeeds, and prints nothing
+    local text
+    text=$("$@") && [ -z "$text" ]
+}
+
+# Of jobs in the queue, of which one that ends is still there when srun is not.
+no_jobs() { says_nothing lab run squeue -h "$@"; } # SQUEUE-OPTION...
+has_jobs() { [ -n "$(lab run squeue -h "$@")" ]; } # SQUEUE-OPTION...
+
 address() { # NODE RAIL: of eth0, eth1, eth2
     lab on "$1" ip -4 -o address show dev "eth$2" | awk '{ sub("/.*", "", $4); print $4 }'
 }
