@@ -9,6 +9,8 @@
 #   not_ok 'false says no' false        # passes when the command fails (a status, not a signal)
 #   is "$(echo a)" a 'echo echoes'      # got, expected, name
 #   isnt "$pid" "$old" 'a new process'
+#   is_within 60 idle 'free again' state_of n1
+#                                       # is, once the command prints that, or the seconds are over
 #   like "$text" '^n[0-9]+$' 'a node'   # got, extended regular expression, name
 #   unlike "$text" 'error' 'no error'
 #   skip 2 'no GPU here'                # counts two tests as skipped
@@ -76,6 +78,20 @@ is() { # GOT EXPECTED NAME
     else
         tap_result 1 "$3" || diag "     got: $1
 expected: $2"
+        return 1
+    fi
+}
+
+is_within() { # SECONDS EXPECTED NAME COMMAND...
+    local tap_got tap_deadline=$((SECONDS + $1))
+    until tap_got=$("${@:4}") || :; [ "$tap_got" = "$2" ] || [ $SECONDS -ge $tap_deadline ]; do
+        sleep 0.1
+    done
+    if [ "$tap_got" = "$2" ]; then
+        tap_result 0 "$3"
+    else
+        tap_result 1 "$3" || diag "     got: $tap_got
+expected: $2, within $1 s"
         return 1
     fi
 }
