@@ -9,6 +9,7 @@
 #                                       # on standard error in $words
 #   named n3 eth1                       # $words name that node and part
 #   steps_left                          # the steps of muster's that the controller knows
+#   ends_clean                          # a check: none of these, and no node is drained
 
 muster_find
 [ -x "${muster%/*}/muster-preflight" ] || skip_all "the battery is not beside $muster"
@@ -38,4 +39,7 @@ named() { # NODE PART
 show() { sed 's/^/# /' "$work/words" >&2; }
 steps_left() { lab run squeue -h -s -o '%i %j' | grep muster; }
 states() { sinfo_nodes -o '%T' | sort -u | xargs; }
+# Of a step the controller may hear a moment after its srun has ended.
+steps_and_states() { echo "$(steps_left) $(states)"; }
+ends_clean() { is_within 60 ' idle' 'nothing is left' steps_and_states; }
 suspect_reports() { lab on "$1" "$muster" suspects; } # NODE

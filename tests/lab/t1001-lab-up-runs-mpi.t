@@ -8,8 +8,8 @@ lab_up -n 4
 is "$(lab run srun -N4 hostname | sort | xargs)" 'n1 n2 n3 n4' 'srun -N4 hostname'
 like "$(lab up)" "already up" 'up of a lab that is up says so'
 not_ok 'up with another number of nodes is refused' lab up -n 2
-is "$(lab status | awk '$4 == "idle" { print $1 $2 }' | xargs)" 'n1leaf1 n2leaf1 n3leaf2 n4leaf2' \
-    'status names nodes, leaves and states'
+idle_nodes() { lab status | awk '$4 == "idle" { print $1 $2 }' | xargs; }
+is_within 60 'n1leaf1 n2leaf1 n3leaf2 n4leaf2' 'status names nodes, leaves and states' idle_nodes
 is "$(lab run scontrol show topology | awk '{ print $1 }' | xargs)" \
     'SwitchName=leaf1 SwitchName=leaf2 SwitchName=spine' 'Slurm knows the switches'
 

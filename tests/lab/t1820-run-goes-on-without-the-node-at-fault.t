@@ -77,7 +77,7 @@ like "$(cat "$work/hung")" 'from [1-9]' '... which goes on from the checkpoint'
 is "$(grep -o '"reason":"[a-z-]*"' "$work/hung.json" | cut -d'"' -f4 | xargs)" 'failed hung done' \
     'programs read what was decided'
 like "$(lab on n2 muster suspects)" 'n2' '... and the administrator has a report'
-not_ok 'nothing of it is left' sh -c "'$lab_dir/lab' -L '$name' on n2 pgrep -x steps"
+ok 'nothing of it is left' within 60 no_process n2 -x steps
 
 # --- no spare, for the task of an array whose number is the array's
 script again "echo life \$SLURM_RESTART_COUNT." 'muster run -p off -- srun -K sh -c "[ -e go ] || sleep 987"'
@@ -116,5 +116,5 @@ script stopped 'muster run -p off -- srun sh -c "trap \"exit 5\" TERM; echo up; 
 submit stopped -N2 >/dev/null
 ok 'a signal goes to the command' within 60 told stopped '^status [1-9]' || sed 's/^/# /' "$work/stopped"
 like "$(cat "$work/stopped")" 'ends with status [0-9]+: stopped by a signal' '... which is not started again'
-not_ok '... and leaves no process' lab on n1 pgrep -f 'sleep 986'
+ok '... and leaves no process' within 60 no_process n1 -f 'sleep 986'
 done_testing

@@ -63,7 +63,7 @@ ok '... with the node in service' within 60 is_in n1 idle
 conf_add n1 'Interface=eth7 mtu=4000'
 as_user srun -w n1 true >/dev/null 2>&1
 isnt $? 0 'OnInterface=refuse with an interface that is not there: the job is refused'
-like "$(slurmd_log n1 | tail -n 8)" \
+like "$(slurmd_log n1)" \
     'n1: eth7: is not on this node; Interface line [0-9]+ of muster.conf; job [0-9]+ refused by OnInterface=refuse' \
     '... the log says why'
 like "$(lab on n1 cat /var/lib/muster/refused)" 'eth7: is not on this node' '... and a note'

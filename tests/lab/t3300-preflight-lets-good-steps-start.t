@@ -56,5 +56,5 @@ sed -i 's/^MpiDefault=.*/MpiDefault=none/' "$top/.lab/$name/head/etc/slurm/slurm
 flies srun -N2 --preflight=quick "$work/program"
 is "$status $said" '0 0 1' 'srun starts no MPI: the step runs' || show
 like "$words" 'cannot tell: MPI (started each rank alone|did not start).*MpiDefault .*; the step starts$' '... after one line' || show
-is "$(steps_left) $(states)" ' idle' 'nothing is left'
+ends_clean
 done_testing

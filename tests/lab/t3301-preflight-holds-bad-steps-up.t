@@ -40,5 +40,5 @@ lab fault rail-down n2 eth2 >/dev/null
 flies srun -N4 --preflight=quick "$work/program"
 is "$status" 1 'a rail without carrier' || show
 ok 'is named' named n2 'rail eth2 is down' || show
-is "$(steps_left) $(states)" ' idle' 'nothing is left'
+ends_clean
 done_testing

@@ -34,7 +34,7 @@ lab fault missing-gpu n2 >/dev/null
 ok 'a second one is beyond DrainCap, and says so' within 60 logged n2 \
     'muster check: n2 not drained: muster has drained 1 node, the maximum of DrainCap'
 is "$(states | cut -d' ' -f3-6)" 'n2 idle n3 idle' 'and stays in service'
-ok 'the one of others saw its fault too' logged n4 'slurm.gres gpu3'
+ok 'the one of others saw its fault too' within 60 logged n4 'slurm.gres gpu3'
 is "$(reason n4)" 'replace PSU' 'and keeps its reason'
 not_ok 'a good one has said nothing' logged n3 'health_check'
 lab heal >/dev/null

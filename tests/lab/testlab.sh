@@ -71,6 +71,12 @@ says_nothing() { # COMMAND...: it succeeds, and prints nothing
 no_jobs() { says_nothing lab run squeue -h "$@"; } # SQUEUE-OPTION...
 has_jobs() { [ -n "$(lab run squeue -h "$@")" ]; } # SQUEUE-OPTION...
 
+no_process() { # NODE PGREP-ARGUMENT...
+    local status=0
+    lab on "$1" pgrep "${@:2}" >/dev/null || status=$?
+    [ $status -eq 1 ]
+}
+
 address() { # NODE RAIL: of eth0, eth1, eth2
     lab on "$1" ip -4 -o address show dev "eth$2" | awk '{ sub("/.*", "", $4); print $4 }'
 }
