@@ -54,7 +54,9 @@ policies() { # ON-MISSING ON-EXPIRED ON-CHANGED
     conf_add n1 "OnMissing=$1" "OnExpired=$2" "OnChanged=$3"
 }
 
-resume() { # NODE
+# srun may tell of a refusal before slurmctld drains the node for it.
+resume() { # NODE: that is drained, or soon
+    within 60 is_in "$1" drained
     lab run scontrol update nodename="$1" state=resume
     within 60 is_in "$1" idle
 }
