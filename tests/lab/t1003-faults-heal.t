@@ -16,6 +16,7 @@ healed() {
     ok 'heal' lab heal
     like "$(lab status)" 'injected faults: none' 'no fault is left'
     is "$(lab run srun -N4 hostname | sort | xargs)" 'n1 n2 n3 n4' 'jobs run on all nodes'
+    within 60 no_jobs # what Slurm loses of a job's end it asks for again a minute later
 }
 
 state_of() { sinfo_nodes -n "$1" -o %T; }

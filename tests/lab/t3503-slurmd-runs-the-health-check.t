@@ -55,6 +55,7 @@ lab heal >/dev/null
 
 # one whose slurmd is gone while its certificate is revoked, and that is resumed by hand before it is back
 lab run scontrol update nodename=n3 comment='rack 7'
+within 60 no_jobs
 lab fault slurmd-killed n3 >/dev/null
 lab run scontrol update nodename=n3 state=down reason=dead
 words=$(lab run "$muster" revoke -w n3 2>&1) || :
