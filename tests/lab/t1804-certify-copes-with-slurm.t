@@ -59,7 +59,8 @@ lab on n3 pkill -f 'sleep 60'
 within 60 no_jobs
 # Slurm drains a node whose prolog was killed, and every 15 s again while its slurmd goes on to tell; told
 # to end, slurmd waits minutes for that
-lab on n3 sh -c 'pkill -KILL -x slurmd; while pgrep -x slurmd; do sleep 0.1; done; /usr/sbin/slurmd' >/dev/null
+end_slurmd n3 KILL
+begin_slurmd n3
 resume n3 2>/dev/null
 within 60 sh -c "test \"\$('$lab_dir/lab' -L '$name' run sinfo -h -n n3 -o %T)\" = idle"
 muster=$own_muster

@@ -56,8 +56,8 @@ probe() { # COMPILER-OPTION...: the probe on every host, read by slurmd when it 
     for host in head n1; do
         echo "required $work/probe.so $work" >"$top/.lab/$name/$host/etc/slurm/plugstack.conf"
     done
-    lab on n1 sh -c 'pkill -x slurmd; while pgrep -x slurmd >/dev/null; do sleep 0.05; done
-        slurmd'
+    end_slurmd n1 TERM
+    begin_slurmd n1
     within 60 is_idle
 }
 is_idle() { [ "$(sinfo_nodes -o %T | sort -u)" = idle ] && no_jobs; }

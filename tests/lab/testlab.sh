@@ -71,6 +71,17 @@ says_nothing() { # COMMAND...: it succeeds, and prints nothing
 no_jobs() { says_nothing lab run squeue -h "$@"; } # SQUEUE-OPTION...
 has_jobs() { [ -n "$(lab run squeue -h "$@")" ]; } # SQUEUE-OPTION...
 
+# One that is asked to end (TERM) waits for its prologs and epilogs.
+end_slurmd() { # NODE SIGNAL
+    lab on "$1" sh -c "pkill -$2 -x slurmd; while pgrep -x slurmd; do sleep 0.05; done" >/dev/null
+}
+
+# It returns before it listens, and what slurmctld cannot tell it comes a minute later.
+begin_slurmd() { # NODE
+    lab on "$1" /usr/sbin/slurmd </dev/null >/dev/null 2>&1
+    within 60 lab on "$1" bash -c "exec 3<>/dev/tcp/$1/6818"
+}
+
 no_process() { # NODE PGREP-ARGUMENT...
     local status=0
     lab on "$1" pgrep "${@:2}" >/dev/null || status=$?
