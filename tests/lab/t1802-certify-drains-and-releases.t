@@ -62,7 +62,7 @@ certify -w 'n[1-4]'
 is "$status $(verdicts)" '3 n1 pass n2 unknown n3 pass n4 pass' 'asked for by name it is unknown' || show
 is "$(states | cut -d' ' -f4) $(reason n2)" 'drained replace PSU' 'and as it was'
 resume n2
-lab run sbatch -Q -w n1 -J busy --wrap 'sleep 100' -o /dev/null
+lab run sbatch -Q -w n1 -J busy --wrap 'sleep 1000' -o /dev/null
 within 60 has_jobs -n busy -t running
 certify
 is "$status $(verdicts)" '0 n2 pass n3 pass n4 pass' 'a node with a job is left alone' || show

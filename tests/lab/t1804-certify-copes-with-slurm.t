@@ -38,10 +38,13 @@ is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained'
 ok '... and nothing is left' nothing_left
 
 made_up_battery # which a prolog does not care about
+prolog ": >$work/prolog.\$(hostname)"
+configure "Prolog=$work/prolog"
+all_run_it() { lab run srun -Q -N4 true && [ "$(compgen -G "$work/prolog.n?" | wc -l)" = 4 ]; }
+within 60 all_run_it # slurmctld does not wait for each slurmd to read its configuration
+within 60 no_jobs
 # shellcheck disable=SC2016 # the shell of the prolog expands it
 prolog '[ "$(hostname)" != n2 ]'
-configure "Prolog=$work/prolog"
-sleep 1
 certify
 is "$status $(verdicts)" '1 n1 pass n2 fail n3 pass n4 pass' 'a prolog that fails on one node' || show
 like "$(failures_of n2)" '^slurm.state prolog: drained by Slurm: Prolog error' 'is named'
@@ -49,13 +52,13 @@ is "$(reason n2)" 'Prolog error' "and Slurm's drain is left as it is"
 resume n2
 
 # shellcheck disable=SC2016
-prolog '[ "$(hostname)" != n3 ] || exec sleep 60'
+prolog '[ "$(hostname)" != n3 ] || exec sleep 600'
 certify
 is "$status $(verdicts)" '3 n1 pass n2 pass n3 unknown n4 pass' 'a prolog that hangs on one node' ||
     show
 like "$words" 'n3 .*check its prolog' 'is named, and no node fails'
 prolog true
-lab on n3 pkill -f 'sleep 60'
+lab on n3 pkill -f 'sleep 600'
 within 60 no_jobs
 # Slurm drains a node whose prolog was killed, and every 15 s again while its slurmd goes on to tell; told
 # to end, slurmd waits minutes for that

@@ -90,9 +90,16 @@ for delay in "${delays[@]}"; do
 done
 resume n2
 
+# In the battery's job, when the drained node is in the run's reservation.
+killed_with_keeper() {
+    certify_until '^estimate for'
+    lab run pkill -KILL muster
+    wait $pid
+}
+
 # Both the run and its keeper killed: the third line, the next run.
 lab run scontrol update nodename=n2 state=drain "reason=$ours"
-lab run sh -c "'$muster' certify >/dev/null 2>&1 & sleep 3; pkill -9 muster" 2>/dev/null
+killed_with_keeper
 isnt "$(journals)" '' 'with its keeper killed too a run leaves its journal'
 certify --dry-run -w n1,n2
 like "$words" 'cleaning up after run 20' 'the next run cleans up after it'
@@ -103,8 +110,9 @@ resume n2
 # As another head sees it, which has not its journal: the mark at the node and the reservation are enough.
 lab run scontrol update nodename=n2 state=drain "reason=$ours"
 lab run scontrol update nodename=n2 comment='rack 7'
-lab run sh -c "'$muster' certify >/dev/null 2>&1 & sleep 3; pkill -9 muster" 2>/dev/null
+killed_with_keeper
 lab run sh -c 'scancel -u root; scancel -u muster'
+within 60 no_jobs
 lab run sh -c 'rm /var/lib/muster/runs/*'
 like "$(lab run scontrol -o show reservation)" 'muster-20.* Duration=365-' \
     'with its journal gone too the reservation stays, and does not end by itself'
@@ -146,7 +154,7 @@ certify --campaign spring
 is "$status $(cat "$work/records")" '0 ' 'asked for once more there is nothing to do'
 ok 'nothing is left' nothing_left
 if [ -n "${MUSTER_LONG-}" ]; then
-    lab run sh -c 'sbatch -w n2 -o /dev/null --wrap "sleep 300"' >/dev/null
+    lab run sh -c 'sbatch -w n2 -o /dev/null --wrap "sleep 1000"' >/dev/null
     ok 'a job has a node' within 60 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -n n2 -o %T | grep -Eq 'mixed|allocated'"
     lab run sh -c "env --default-signal=INT '$muster' certify --campaign autumn -w 'n[1-3]' >'$work/words' 2>&1 & echo \$!" >"$work/pid"
     ok 'it waits for a busy node' within 120 grep -q 'waiting until 1 busy node' "$work/words"

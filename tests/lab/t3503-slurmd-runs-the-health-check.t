@@ -10,13 +10,21 @@ logged() { # NODE REGEX
     lab on "$1" grep -Eq "$2" /var/log/slurm/slurmd.log
 }
 
+# shellcheck disable=SC2154 # prefix is set in testlab.sh
+cat >"$work/healthcheck" <<END
+#!/bin/sh
+read -r node </etc/hostname
+: >"$work/checked.\$node"
+exec "$prefix/libexec/muster/muster-healthcheck"
+END
+chmod 755 "$work/healthcheck"
 for host in head n1 n2 n3 n4; do
-    # shellcheck disable=SC2154 # prefix is set in testlab.sh
-    printf '%s\n' "HealthCheckProgram=$prefix/libexec/muster/muster-healthcheck" HealthCheckInterval=4 |
+    printf '%s\n' "HealthCheckProgram=$work/healthcheck" HealthCheckInterval=4 |
         lab on $host sh -c 'cat >>/etc/slurm/slurm.conf'
 done
-lab run scontrol reconfigure # slurmd would not live through it without its GPU
-sleep 1
+lab run scontrol reconfigure
+all_check() { [ "$(compgen -G "$work/checked.n?" | wc -l)" = 4 ]; }
+within 60 all_check # slurmd would not live through the reconfiguration without its GPU
 lab fault missing-gpu n1 >/dev/null
 ok 'what failed stands in the log of slurmd' within 60 logged n1 \
     'health_check failed: rc:1 output:muster check: n1: slurm.gres gpu3: .*/dev/gpu3 does not exist'

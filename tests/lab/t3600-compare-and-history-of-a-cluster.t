@@ -58,7 +58,7 @@ like "$words" '^muster compare: no node n5 in this cluster' '... and named'
 
 lab heal >/dev/null
 lab run scontrol update nodename=n4 state=resume
-lab run sbatch -Q -w n2 --exclusive --wrap 'sleep 100' -o /dev/null
+lab run sbatch -Q -w n2 --exclusive --wrap 'sleep 1000' -o /dev/null
 within 60 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -n n2 -o %T | grep -q allocated"
 compare -w 'n[1-3]'
 is "$status" 3 'a node whose CPUs are all in use is left out' || diag "$words"
