@@ -27,21 +27,15 @@ gpu_numbers() { lab on "$1" sh -c 'stat -c %t:%T /dev/gpu?' | xargs; }
 good_gpus='4:14 4:15 4:16 4:17 4:18 4:19 4:1a 4:1b'
 
 inject slow-rail n2 eth1
-got=$(rate n1 n2 1)
-ok "to it $got of 20 Mb/s" between "$got" 17 22
-got=$(rate n2 n1 1)
-ok "from it $got of 20 Mb/s" between "$got" 17 22
-got=$(rate n1 n2 2)
-ok "its other rail $got of 80 Mb/s" between "$got" 60 84
+runs_at 'to it, of 20' 17 22 n1 n2 1
+runs_at 'from it, of 20' 17 22 n2 n1 1
+runs_at 'its other rail, of 80' 60 84 n1 n2 2
 healed
-got=$(rate n1 n2 1)
-ok "healed $got of 80 Mb/s" between "$got" 60 84
+runs_at 'healed, of 80' 60 84 n1 n2 1
 
 inject slow-uplink
-got=$(rate n1 n3 1)
-ok "between leaves $got of 40 Mb/s" between "$got" 34 43
-got=$(rate n1 n2 1)
-ok "within a leaf $got of 80 Mb/s" between "$got" 60 84
+runs_at 'between leaves, of 40' 34 43 n1 n3 1
+runs_at 'within a leaf, of 80' 60 84 n1 n2 1
 healed
 
 inject rail-down n3 eth2
