@@ -49,6 +49,7 @@ like "$noise" 'rank 1 on n2: rank 0 on n1 stopped answering; leaving' \
 within_s 12 '... srun returns'
 ok '... no process is left' within 60 nobody_left muster-
 
+: >"$work/records"
 as_muster srun -N4 "$work/muster-links" --json --repeats 64 >"$work/records" 2>/dev/null </dev/null &
 within 60 grep -q '"latency"' "$work/records"
 lab run scancel --signal=TERM -u muster --state=R 2>/dev/null
@@ -82,6 +83,7 @@ is "$(of '.verdict == "fail"' .node .part .metric .message)" '' '... slow is not
 
 # Whatever it does, and with a rank that hangs.
 is_ended() { # PROGRAM PHASE: hangs there
+    : >"$work/noise"
     MUSTER_PROGRESS=1 as_muster srun -N4 "$work/$1" --inject "hang:$2" --json --time-limit 60 >"$work/records" \
         2>"$work/noise" </dev/null &
     within 60 grep -q muster-progress "$work/noise" # past MPI's start
