@@ -29,7 +29,7 @@ flies salloc -Q -N4 -n 64 --gres=gpu:8 "$work/script"
 is "$status $(wc -w <<<"$said")" '0 32' 'a step that takes all of two nodes of four' || show
 like "$words" 'preflight: n\[2-3\] passed' 'exactly its nodes were tested'
 
-as_user sbatch -Q -W -N2 --preflight=quick -D "$work" -o /dev/null --wrap \
+as_user sbatch -Q -W -w 'n[1-2]' -N2 --preflight=quick -D "$work" -o /dev/null --wrap \
     "srun $work/program >/dev/shm/said 2>&1; srun --preflight=off true 2>>/dev/shm/said"
 like "$(lab on n1 cat /dev/shm/said)" 'preflight: n\[1-2\] passed' 'sbatch --preflight is for the sruns inside'
 is "$(lab on n1 grep -c preflight /dev/shm/said)" 1 "... but those with an option of their own"

@@ -14,7 +14,7 @@ alone=(--mpi=none "$work/program")
 flies srun -N1 -w n1 --preflight=quick "${alone[@]}" : -N1 -w n3 "${alone[@]}"
 is "$status $said" '0 0 1' 'a heterogeneous job of a node and a node: the step runs' || show
 like "$words" 'preflight: n\[1,3\] passed' 'after one preflight of both' || show
-flies salloc -Q -N3 srun -w n1 -N1 --preflight=quick "${alone[@]}" : -w n3 -N1 "${alone[@]}"
+flies salloc -Q -w 'n[1-3]' -N3 srun -w n1 -N1 --preflight=quick "${alone[@]}" : -w n3 -N1 "${alone[@]}"
 is "$status $said" '0 0 1' 'a heterogeneous step within a job runs' || show
 like "$words" 'preflight: n\[1,3\] passed' 'after one of the nodes of both components' || show
 flies salloc -Q -w n1 -N1 : -w n3 -N1 srun --het-group=1 --preflight=quick "${alone[@]}"
