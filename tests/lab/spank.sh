@@ -17,9 +17,6 @@ spank_lab_up() { # LAB-OPTION...
     done
 }
 
-# As a user who is not root, on the head.
-as_user() { lab run setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
-
 # Appends to a node's muster.conf.
 conf_add() { # NODE LINE...
     local node=$1

@@ -9,6 +9,7 @@
 #   lab run srun -N2 hostname           # the lab command, for this lab
 #   as_muster srun -N2 muster-launch    # as an ordinary user, BatteryUser
 #   run_as alice sbatch ...            # as one of lab up --accounting
+#   as_user srun ...                    # as one who is nobody
 #   $work                               # a directory the nodes see too, gone with the lab
 #   $release $prefix                    # Debian's release that the lab runs, and where what was
 #                                       # built for it is: MUSTER_LAB_RELEASE=trixie tests/lab/t1200*
@@ -42,6 +43,8 @@ run_as() { # USER COMMAND...
 }
 # As the user that MPI programs are: the battery refuses root.
 as_muster() { run_as muster "$@"; }
+# As nobody, who owns no file.
+as_user() { lab run setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 
 lab_up() {
     local output tool
