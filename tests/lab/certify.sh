@@ -54,7 +54,7 @@ certify_until() { # PATTERN [OPTION...]
     rm -f "$work/words" # of the run before
     certify "${@:2}" &
     pid=$!
-    within 60 grep -q "$1" "$work/words"
+    within 200 grep -q "$1" "$work/words"
 }
 
 verdicts() {

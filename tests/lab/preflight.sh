@@ -27,7 +27,7 @@ preflight_lab_up() { # LAB-OPTION...
 
 flies() {
     status=0
-    said=$(as_user timeout 90 "$@" 2>"$work/words" </dev/null | sort | xargs
+    said=$(as_user timeout 300 "$@" 2>"$work/words" </dev/null | sort | xargs
         exit "${PIPESTATUS[0]}") || status=$?
     words=$(cat "$work/words")
 }

@@ -18,7 +18,7 @@ srun --input=none -n2 -N2 sh -c 'echo \$RANK \$UCX_NET_DEVICES' | sort >$work/st
 exit
 END
 # salloc starts $SHELL, which not every caller has
-lab run env SHELL=/bin/bash timeout 60 script -qec "salloc -Q -N2 --muster-explain" /dev/null <"$work/commands" >"$work/said" 2>&1
+lab run env SHELL=/bin/bash timeout 100 script -qec "salloc -Q -N2 --muster-explain" /dev/null <"$work/commands" >"$work/said" 2>&1
 is "$(xargs <"$work/shell")" 'n1 0' 'the shell is on the first node and has no variable of muster'"'"'s' ||
     sed 's/^/# /' "$work/said" >&2
 is "$(cat "$work/step")" '0 eth1,eth2

@@ -14,7 +14,7 @@ job() { # runs a user's job on n1: whether it ran in $ran, what the gate logged 
     local before
     ran=yes
     before=$(wc -l <"$log")
-    as_user timeout 30 srun -Q -w n1 true >"$work/out" 2>&1 || ran=no
+    as_user timeout 100 srun -Q -w n1 true >"$work/out" 2>&1 || ran=no
     said=$(tail -n +$((before + 1)) "$log" | grep 'muster: ')
 }
 

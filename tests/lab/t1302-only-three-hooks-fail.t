@@ -12,15 +12,15 @@ config=config=/etc/muster/muster.conf
 all() { for host in head n1 n2; do plugstack $host "$1 $plugin $config"; done; }
 nodes() { sinfo_nodes -o %T | sort -u; }
 all_idle() { [ "$(nodes)" = idle ]; }
-job() { as_user timeout 30 srun -Q "$@" 2>&1; }
-bad_twin() { as_user env MUSTER_EXPLAIN=what timeout 30 "$@" 2>&1; }
+job() { as_user timeout 100 srun -Q "$@" 2>&1; }
+bad_twin() { as_user env MUSTER_EXPLAIN=what timeout 100 "$@" 2>&1; }
 printf '#!/bin/sh\n' >"$work/true"
 chmod 755 "$work/true"
 
 for need in required optional; do
     all $need
     for command in srun salloc sbatch; do
-        got=$(as_user timeout 30 $command -n1 --muster=what "$work/true" 2>&1)
+        got=$(as_user timeout 100 $command -n1 --muster=what "$work/true" 2>&1)
         isnt $? 0 "$need: option callback, $command: fails"
     done
 done

@@ -44,7 +44,7 @@ kill_others() { # HOST PATTERN SECONDS [OPTION...]
     local pid
     "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" "${@:4}" >"$work/words" 2>&1 </dev/null &
     pid=$!
-    within 60 lab on "$1" pgrep -f "$2"
+    within 200 lab on "$1" pgrep -f "$2"
     sleep "$3"
     seen=
     ! lab on "$1" pkill -KILL -f "$2" || seen=yes

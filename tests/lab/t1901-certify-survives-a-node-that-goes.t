@@ -15,7 +15,7 @@ certify_with() { # STAGE FAULT NODE
     "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" --level "$level" \
         >"$work/words" 2>&1 </dev/null &
     local pid=$!
-    within 60 grep -q "^  $1 " "$work/words"
+    within 200 grep -q "^  $1 " "$work/words"
     sleep 0.5
     lab fault "$2" "$3" >/dev/null
     status=0
@@ -66,12 +66,12 @@ kill_process() { # NODE once|always|stopped: in the links
     "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" >"$work/words" 2>&1 </dev/null &
     local pid=$! killer='' signal=KILL before
     [ "$2" != stopped ] || signal=STOP
-    within 60 grep -q '^  launch ' "$work/words"
+    within 200 grep -q '^  launch ' "$work/words"
     if [ "$2" = once ]; then
         # in the links' own phase, which MPI's start comes before
-        within 60 lab on "$1" pgrep -x muster-links
+        within 200 lab on "$1" pgrep -x muster-links
         before=$(sent_bytes "$1")
-        within 60 has_sent "$1" $((before + 4000000))
+        within 200 has_sent "$1" $((before + 4000000))
         lab on "$1" pkill -KILL -x muster-links || diag "no process of $1 was there to be killed"
     else
         "$lab_dir/lab" -L "$name" on "$1" sh -c 'for i in $(seq 150); do
@@ -121,5 +121,5 @@ if [ -n "${MUSTER_LONG-}" ]; then
     is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained'
 fi
 ok 'and Slurm starts jobs that name all of them' \
-    lab run timeout 15 srun -N4 -w 'n[1-4]' --exclusive true
+    lab run timeout 60 srun -N4 -w 'n[1-4]' --exclusive true
 done_testing

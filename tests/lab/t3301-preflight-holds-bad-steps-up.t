@@ -24,7 +24,7 @@ like "$(suspect_reports n3)" '^n3: a preflight of job [0-9]+, user 65534, .*: li
 printf '%s\n' '#!/bin/bash' "export PATH=${muster%/*}:\$PATH" \
     "srun -Q --preflight=quick $work/program && echo started" \
     'nodes=$(muster preflight --keep 3); echo "kept:$?:$nodes"' \
-    "timeout 30 srun -Q -N3 --gres=gpu:8 -w \"\$nodes\" $work/program" >"$work/script"
+    "timeout 100 srun -Q -N3 --gres=gpu:8 -w \"\$nodes\" $work/program" >"$work/script"
 chmod 755 "$work/script"
 flies salloc -Q -N4 --gres=gpu:8 "$work/script"
 is "$status $said" '0 0 1 2 kept:0:n[1-2,4]' \

@@ -10,16 +10,16 @@ export MUSTER_LAB_RELEASE=${MUSTER_LAB_RELEASE:-trixie}
 [ "$release" != bookworm ] || skip_all "Slurm 22.05 knows no --extra"
 extra() { lab run scontrol show node "$1" | sed -n 's/^ *Extra=//p'; }
 change() { lab run scontrol update "nodename=$1" extra="$2"; }
-# where a job that asks for it runs; nothing when it does not within seconds
+# where a job that asks for it runs
 asking() { # EXTRA SRUN-OPTION...
-    local wanted=$1
-    shift
-    lab run timeout 15 srun -Q --immediate=8 --extra "$wanted" "$@" hostname 2>/dev/null | sort | xargs
+    local s=${most_s:-60}
+    lab run timeout $((s + 7)) srun -Q --immediate="$s" --extra "$@" hostname 2>/dev/null | sort | xargs
 }
+asking_in_vain() { most_s=8 asking "$@"; }
 
 change n1 '{"rack":7}'
 is "$(extra n1)" '{"rack":7}' "the site's own Extra"
-is "$(asking 'muster_level>=1' -N1)" '' 'nobody is certified: such a job waits'
+is "$(asking_in_vain 'muster_level>=1' -N1)" '' 'nobody is certified: such a job waits'
 
 certify --no-drain --level quick -w n1,n2
 is "$status $(verdicts)" '0 n1 pass n2 pass' 'two of four are certified' || show
@@ -32,10 +32,10 @@ is "$(lab on n2 awk '$1 == "expires:" { print $2 }' /var/lib/muster/certificate)
     "the end is the certificate's"
 
 is "$(asking 'muster_level>=1' -N2)" 'n1 n2' 'a job that asks for certified nodes gets these two'
-is "$(asking 'muster_level>=1' -N3)" '' '... a third one it does not'
-is "$(asking 'muster_level>=2' -N1)" '' 'one that asks for level standard gets none'
+is "$(asking_in_vain 'muster_level>=1' -N3)" '' '... a third one it does not'
+is "$(asking_in_vain 'muster_level>=2' -N1)" '' 'one that asks for level standard gets none'
 is "$(asking "muster_expires>$((expires - 60))" -N2)" 'n1 n2' 'the end can be asked for'
-is "$(asking "muster_expires>$((expires + 60))" -N1)" '' '...'
+is "$(asking_in_vain "muster_expires>$((expires + 60))" -N1)" '' '...'
 is "$(asking 'muster_level>=1,rack=7' -N1)" n1 "together with the site's own"
 is "$(lab run srun -N4 hostname | sort | xargs)" 'n1 n2 n3 n4' 'one that does not ask gets any'
 
@@ -50,7 +50,7 @@ is "$(extra n1)" '{"rack":7}' 'revoke leaves what the site had'
 
 # what has ended
 change n4 '{"muster_level":2,"muster_expires":1000000000}'
-is "$(asking "muster_level>=1,muster_expires>$(date +%s)" -N1)" '' 'a job that asks for the end gets no node whose certificate has ended'
+is "$(asking_in_vain "muster_level>=1,muster_expires>$(date +%s)" -N1)" '' 'a job that asks for the end gets no node whose certificate has ended'
 lab run "$muster" certify --suspects >/dev/null 2>&1
 is "$(extra n4)" '' 'certify --suspects takes out what has ended, also without suspects'
 

@@ -17,12 +17,12 @@ told() { grep -q "$1" "$work/out"; }
 
 id=$(as_muster sbatch --parsable -N2 --ntasks-per-node=1 -o "$work/out" "$work/muster-train.sbatch" \
     "$work/run" "${small[@]}")
-ok 'the job begins' within 60 told '^step 30 '
+ok 'the job begins' within 200 told '^step 30 '
 like "$(grep ^stage "$work/out")" 'stage 0: 1 layer on rank 0 on n1, island east' 'an island is a stage'
 like "$(grep ^stage "$work/out")" 'stage 1: 1 layer on rank 1 on n2, island west' '... and so is the other'
 # shellcheck disable=SC2016 # for the node's shell
 lab on n2 sh -c 'kill -KILL $(pgrep -x muster-train)'
-ok 'killed on one node, it is queued again' within 60 told 'requeueing, to resume from .*/run/step-'
+ok 'killed on one node, it is queued again' within 200 told 'requeueing, to resume from .*/run/step-'
 like "$(cat "$work/out")" 'rank 1 on n2 died' '... with rank and node named'
 # Slurm has it wait two minutes, so that nothing of its first life can end steps of the second, which
 # have the same numbers. The test waits until none of its step daemons is there, and a while.
@@ -35,8 +35,8 @@ goes_on() {
         lab run scontrol update "JobId=$id" StartTime=now
     return 1
 }
-ok 'it goes on from its checkpoint' within 60 goes_on
-ok '... to its end' within 60 told '^final '
+ok 'it goes on from its checkpoint' within 200 goes_on
+ok '... to its end' within 200 told '^final '
 as_muster srun -N2 muster-train "${small[@]}" --checkpoint="$work/whole" >"$work/whole.out" 2>&1
 is "$(grep '^final' "$work/out")" "$(grep '^final' "$work/whole.out")" \
     '... with the loss of a run that nobody disturbed'
