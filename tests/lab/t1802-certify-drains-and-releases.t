@@ -113,5 +113,5 @@ like "$status $(states)" '^3 n1 [^ ]+ n2 [^ ]+ n3 [^ ]+ n4 idle$' '... they are 
 unlike "$(for node in n1 n2 n3; do reason $node; done)" '^muster:' 'nobody is drained by muster'
 like "$words" '3 of 4 nodes fail alike in reach: .*no answer from the host' 'one line says so'
 lab heal >/dev/null
-ok 'nothing is left' nothing_left
+ok 'nothing is left' within 60 nothing_left
 done_testing

@@ -25,5 +25,5 @@ is "$(states | grep -o '[a-z0-9]* drained')" 'n3 drained' 'the second time it is
 like "$(reason n3)" '^muster: rail_slow eth1 1[1-3][0-9] of ' 'for what it was'
 certify --suspects
 is "$status $(grep -c '^no suspects' "$work/words")" '0 1' 'and no suspect any more' || show
-ok 'nothing is left' nothing_left
+ok 'nothing is left' within 60 nothing_left
 done_testing
