@@ -63,13 +63,13 @@ mariadb_start() {
     host_do head sh -c "setsid mariadbd --no-defaults --user=mysql --datadir=/var/lib/mysql \
         --socket=/run/mysqld/mysqld.sock --skip-networking --innodb-flush-log-at-trx-commit=2 \
         --innodb-lock-wait-timeout=900 >>$log 2>&1 </dev/null &"
-    host_do head sh -c 'for i in $(seq 300); do
+    host_do head sh -c 'for i in $(seq 1200); do
         mariadb-admin --no-defaults --socket=/run/mysqld/mysqld.sock ping >/dev/null 2>&1 && exit; sleep 0.1; done; exit 1'
 }
 
 slurmdbd_start() {
     host_do head slurmdbd </dev/null
-    host_do head sh -c 'for i in $(seq 300); do
+    host_do head sh -c 'for i in $(seq 1200); do
         sacctmgr -n show cluster >/dev/null 2>&1 && exit; sleep 0.1; done; exit 1' ||
         die "slurmdbd does not start: $(tail -n 3 "$state/head/var/log/slurm/slurmdbd.log")"
 }

@@ -54,7 +54,7 @@ gpu_devices() { # NODE: all of them as they should be
 node_freeze() { # NODE
     local freezer _
     freezer=$(freezer_of "$1")
-    for _ in {1..100}; do
+    for _ in {1..1000}; do
         echo FROZEN >"$freezer"
         [ "$(<"$freezer")" != FROZEN ] || return 0
         sleep 0.02
@@ -239,7 +239,7 @@ node_answers() { # NODE
 # Lets the nodes the controller has lost register again, and resumes those that Slurm itself
 # took away. A node that muster or a person drained stays so.
 nodes_recover() {
-    local node status reason restarted=' ' taken deadline=$((SECONDS + 150)) # Slurm asks again for a job's end after 90
+    local node status reason restarted=' ' taken deadline=$((SECONDS + 300)) # Slurm asks again for a job's end after 90
     while :; do
         taken=
         while IFS='|' read -r node status reason; do

@@ -257,7 +257,7 @@ BATCH
 cable_wait() { # PORT: until something carries frames
     local end _
     for end in near far; do
-        for _ in {1..200}; do
+        for _ in {1..1000}; do
             ! ip -n "$(ns_of fabric)" link show "$1-$end" | grep -q LOWER_UP || continue 2
             sleep 0.02
         done

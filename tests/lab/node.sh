@@ -275,7 +275,7 @@ host_start() { # HOST
 }
 
 hosts_wait() {
-    local host pending deadline=$((SECONDS + 30 + nodes / 2))
+    local host pending deadline=$((SECONDS + 120 + nodes / 2))
     while :; do
         pending=
         for host in $(hosts); do

@@ -201,7 +201,7 @@ munged_restart() { # HOST
 }
 
 slurmctld_start() { # CONTROLLER
-    local deadline=$((SECONDS + 30))
+    local deadline=$((SECONDS + 120))
     host_do "$1" /usr/sbin/slurmctld </dev/null
     while [ $SECONDS -lt $deadline ]; do
         if host_do head timeout 5 scontrol ping 2>/dev/null | grep -q "at $1 .*UP"; then
