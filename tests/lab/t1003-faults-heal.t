@@ -87,7 +87,7 @@ is "$(lab on n3 hostname)" n3 'lab on works'
 is "$(carrier n3 eth0)$(carrier n3 eth1)$(carrier n3 eth2)" 000 'no carrier on any link'
 healed
 
-lab on n2 sh -c "while :; do date +%N >$work/beat; sleep 0.05; done" &
+"$lab_dir/lab" -L "$name" on n2 sh -c "while :; do date +%N >$work/beat; sleep 0.05; done" &
 within 60 test -s "$work/beat"
 inject frozen n2
 sleep 0.2

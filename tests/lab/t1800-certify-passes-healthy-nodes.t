@@ -37,7 +37,7 @@ END
 watch_processes() {
     watchers=
     for node in n1 n4; do
-        lab on $node sh "$work/processes" >>"$work/processes.$node" 2>/dev/null &
+        "$lab_dir/lab" -L "$name" on $node sh "$work/processes" >>"$work/processes.$node" 2>/dev/null &
         watchers="$watchers $!"
     done
 }

@@ -37,7 +37,7 @@ lab run sbatch -Q -w n3 -J user --wrap 'sleep 1' --uid=nobody -o /dev/null
 certify --dry-run
 is "$(verdicts)" 'n1 pass n2 pass n4 pass' 'a dry run does not lift the drain'
 like "$words" 'n3: .*dry run does not lift it' 'and says so'
-lab run sh -c 'while :; do squeue -h -o "%u %j %T %N" -t running; scontrol -o show reservation |
+"$lab_dir/lab" -L "$name" run sh -c 'while :; do squeue -h -o "%u %j %T %N" -t running; scontrol -o show reservation |
     grep -o "Nodes=[^ ]*"; sinfo -h -n n3 -o "n3 %T"; sleep 0.05; done' >"$work/watch" 2>&1 &
 watcher=$!
 certify

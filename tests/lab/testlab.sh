@@ -37,6 +37,8 @@ muster_find() { # sets muster; skips the test where it is not installed
 }
 
 lab() { "$lab_dir/lab" -L "$name" "$@"; }
+# Beside a test ("$lab_dir/lab" -L "$name" ... &) without the function, which is a process in between: what
+# ends $! ends the command.
 
 run_as() { # USER COMMAND...
     lab run setpriv --reuid="$1" --regid="$1" --init-groups "${@:2}"
