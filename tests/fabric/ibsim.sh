@@ -53,7 +53,7 @@ subnet_up() { # FILE [HOST]
     exec {subnet_console}<>"$subnet_dir/console"
     "${subnet_in[@]}" env IBSIM_SOCKNAME="$subnet_socket" ibsim -s "$1" <"$subnet_dir/console" >"$subnet_dir/ibsim.log" 2>&1 {subnet_console}>&- &
     subnet_pid=$!
-    for ((i = 0; i < 100; i++)); do
+    for ((i = 0; i < 600; i++)); do
         grep -q 'sim>' "$subnet_dir/ibsim.log" 2>/dev/null && break
         kill -0 "$subnet_pid" 2>/dev/null || { sed 's/^/# /' "$subnet_dir/ibsim.log"; return 1; }
         sleep 0.1

@@ -38,18 +38,11 @@ cable() { # NODE LEAF PORT
     ip -n "$tag-$2" link set "$3" master br0 up
     ip -n "$tag-$1" link set eth1 up
 }
-say() { # NAME: quick, and now
-    local i
-    for ((i = 0; i < 50; i++)); do
-        lldpcli -u "$dir/$1/socket" configure lldp tx-interval 1 >/dev/null 2>&1 && return
-        sleep 0.1
-    done
-    return 1
-}
-hear() { # until all nodes have heard a leaf, at most ten seconds
-    local i node heard
+say() { within 60 lldpcli -u "$dir/$1/socket" configure lldp tx-interval 1; } # NAME: quick, and now
+hear() { # until all nodes have heard a leaf, at most a minute
+    local end=$((SECONDS + 60)) node heard
     mkdir -p "$dir/lldp"
-    for ((i = 0; i < 100; i++)); do
+    while [ $SECONDS -lt $end ]; do
         heard=0
         for node in n1 n2 n3 n4; do
             lldpcli -u "$dir/$node/socket" -f json show neighbors details >"$dir/lldp/$node.json" 2>/dev/null
@@ -86,13 +79,13 @@ is "$(grep -c '^fail' <<<"$text")" 1 '... and nothing else'
 
 ip -n "$tag-leaf2" link del swp9
 cable n2 leaf1 swp2
-for ((i = 0; i < 100; i++)); do
+is_well() {
     hear leaf1
     judge
     # a switch that was not heard of yet is no fault
-    [ "$status" -eq 0 ] && grep -q '^leaf1 ' <<<"$text" && break
-    sleep 0.1
-done
+    [ "$status" -eq 0 ] && grep -q '^leaf1 ' <<<"$text"
+}
+within 60 is_well
 is "$status" 0 'where it belongs it is well' || diag "$text"
 like "$text" '^leaf1 +[0-9a-f:]+ +leaf .* n\[1-2\]$' '... on the leaf that LLDP says'
 
