@@ -91,7 +91,7 @@ slurm_up() { # PLUGIN
         slurm_node_up "${node#n}"
     done
     ready="$(wc -w <<<"${slurm_nodes:-n1 n2}") idle"
-    for try in {1..300}; do
+    for try in {1..900}; do
         [ "$(sinfo -h -o %t -N 2>/dev/null | sort | uniq -c | xargs)" != "$ready" ] || return 0
         sleep 0.2
     done

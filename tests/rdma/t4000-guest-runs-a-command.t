@@ -43,20 +43,9 @@ mkdir "$work/tmp"
 export TMPDIR=$work/tmp
 folders() { find "$TMPDIR" -maxdepth 1 -name 'muster-guest.*' | sort; }
 emulators() { pgrep -f "mount_tag=share.*$work|path=$work,mount_tag=share"; }
-gone() {
-    for _ in {1..50}; do
-        emulators >/dev/null || return 0
-        sleep 0.1
-    done
-    return 1
-}
-started() {
-    for _ in {1..100}; do
-        ! emulators >/dev/null || return 0
-        sleep 0.1
-    done
-    return 1
-}
+have_gone() { ! emulators; }
+gone() { within 60 have_gone; }
+started() { within 60 emulators; }
 guest --time-limit 2 sleep 60 2>"$work/err"
 is $? 124 'a command past its time limit is ended'
 like "$(cat "$work/err")" '^guest: the time limit of 2 s was reached$' '... which is said'
