@@ -80,9 +80,10 @@ for user in as_user as_muster; do
         $user srun -Q -w $node sh -c '[ "$SLURMD_NODENAME" != n2 ]' 2>/dev/null
     done
 done
+within 60 no_jobs # the epilog writes the node's log of jobs, or leaves one out on a busy machine
 suspects
 is "$status" 0 'a node on which all jobs fail' || show
-like "$words" '^n2: 6 of [0-9]+ jobs there failed within 60 s, of 2 users; ' '... is a suspect, and why' || show
+like "$words" '^n2: [4-6] of [0-9]+ jobs there failed within 60 s, of 2 users; ' '... is a suspect, and why' || show
 like "$words" '1 of 4 free nodes: n2' '... the only one' || show
 is "$(states)" idle '... which is tested, and not drained for that'
 done_testing
