@@ -150,7 +150,7 @@ three() { # PROGRAM OPTION...: on n1, n2 and n3
     local program=$1 begin=$EPOCHREALTIME
     shift
     status=0
-    MUSTER_PROGRESS=1 as_muster timeout 60 srun -N3 -w 'n[1-3]' \
+    MUSTER_PROGRESS=1 as_muster timeout 200 srun -N3 -w 'n[1-3]' \
         "$work/$program" --json "$@" >"$work/records" 2>"$work/noise" </dev/null || status=$?
     seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
 }

@@ -14,7 +14,7 @@ program=$(realpath "$program")
 is_sanitized "$program" && skip_all 'a sanitized program has less time for its messages'
 lab_up -n 4
 
-ratio=$(timeout 60 "$lab_dir/lab" -L "$name" run env OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp \
+ratio=$(timeout 200 "$lab_dir/lab" -L "$name" run env OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp \
     OMPI_MCA_btl_tcp_if_include=eth1 OMPI_MCA_mpi_yield_when_idle=1 \
     srun -N4 --ntasks-per-node=1 --mpi=pmix "$program")
 is "$?" 0 'a broadcast of 1 MiB over rails of 200 Mb/s'
