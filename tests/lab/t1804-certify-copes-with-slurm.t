@@ -65,7 +65,8 @@ within 60 no_jobs
 end_slurmd n3 KILL
 begin_slurmd n3
 resume n3 2>/dev/null
-within 60 sh -c "test \"\$('$lab_dir/lab' -L '$name' run sinfo -h -n n3 -o %T)\" = idle"
+is_idle() { [ "$(sinfo_nodes -n "$1" -o %T)" = idle ]; } # NODE
+within 60 is_idle n3
 muster=$own_muster
 # as if no argument could hold the nodes' names
 MUSTER_ARGUMENT_BYTES=5 certify
@@ -185,7 +186,7 @@ if [ -n "${MUSTER_LONG-}" ]; then
 fi
 
 lab on backup pkill -x slurmctld
-within 60 sh -c "! '$lab_dir/lab' -L '$name' on backup pgrep -x slurmctld"
+within 60 no_process backup -x slurmctld
 certify
 is "$status" 3 'no controller: cannot tell'
 like "$words" 'Unable to contact slurm controller' 'which is said'

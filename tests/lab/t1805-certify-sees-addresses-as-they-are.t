@@ -7,9 +7,8 @@
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
-address() { lab on "$1" ip -4 -o addr show dev "$2" | awk '{ sub("/.*", "", $4); print $4; exit }'; }
 check() { lab on "$1" "$muster" check --only net 2>&1; }
-net=$(address n1 eth1)
+net=$(address n1 1)
 net=${net%.*}
 
 lab on n1 ip -batch - <<BATCH
@@ -34,7 +33,7 @@ addr add ${net%.*}.2.1/24 dev eth2
 BATCH
 is "$(lab on n1 ip -4 -o addr show dev eth2 | wc -l)" 1 'as it was'
 
-own=$(address n2 eth1)
+own=$(address n2 1)
 lab on n2 ip addr del "$own/24" dev eth1
 lab on n2 ip addr add "$net.3/24" dev eth1
 like "$(check n2)" "^unknown +net.addresses +eth1 +another host, MAC [0-9a-f:]*:03, also answers to the address $net.3 of eth1" \

@@ -34,7 +34,7 @@ delays=(0.03 0.09 0.2 0.8 2.5 4.2)
 for delay in "${delays[@]}"; do
     interrupted KILL $delay
     ok "killed after $delay s (status $status): nothing is left" within 60 nothing_left
-    ok 'all nodes are idle' within 60 sh -c "test \"\$('$lab_dir/lab' -L '$name' run sinfo -h -o '%T')\" = idle"
+    is_within 60 'n1 idle n2 idle n3 idle n4 idle' 'all nodes are idle' states
     ok 'what certificates there are, are whole' whole_certificates
 done
 
@@ -155,7 +155,7 @@ is "$status $(cat "$work/records")" '0 ' 'asked for once more there is nothing t
 ok 'nothing is left' within 60 nothing_left
 if [ -n "${MUSTER_LONG-}" ]; then
     lab run sh -c 'sbatch -w n2 -o /dev/null --wrap "sleep 1000"' >/dev/null
-    ok 'a job has a node' within 60 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -n n2 -o %T | grep -Eq 'mixed|allocated'"
+    ok 'a job has a node' within 60 has_jobs -w n2 -t running
     lab run sh -c "env --default-signal=INT '$muster' certify --campaign autumn -w 'n[1-3]' >'$work/words' 2>&1 & echo \$!" >"$work/pid"
     ok 'it waits for a busy node' within 120 grep -q 'waiting until 1 busy node' "$work/words"
     lab run sh -c "kill -INT $(cat "$work/pid")"

@@ -6,6 +6,8 @@
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
+is_drained() { [[ $(lab run sinfo -h -n "$1" -o %T) == *drain* ]]; } # NODE
+
 logged() { # NODE REGEX
     lab on "$1" grep -Eq "$2" /var/log/slurm/slurmd.log
 }
@@ -35,8 +37,7 @@ lab fault missing-gpu n4 >/dev/null
 for node in n1 n2 n3 n4; do
     echo HealthDrain=yes | lab on $node sh -c 'cat >>/etc/muster/muster.conf'
 done
-ok 'then it drains its node' within 60 sh -c \
-    "'$lab_dir/lab' -L '$name' run sinfo -h -n n1 -o %T | grep -q drain"
+ok 'then it drains its node' within 60 is_drained n1
 like "$(reason n1)" '^muster: gres_mismatch gpu3 ' 'with a reason that a technician can act on'
 lab fault missing-gpu n2 >/dev/null
 ok 'a second one is beyond DrainCap, and says so' within 60 logged n2 \
@@ -52,8 +53,7 @@ is "$status $(states | cut -d' ' -f1-6)" '0 n1 idle n2 idle n3 idle' \
 
 # the kernel log: an entry drains once
 lab fault kernel-log n2 'nvme nvme0: Disabling device after reset failure: -19' >/dev/null
-ok 'an entry of the kernel log drains its node' within 60 sh -c \
-    "'$lab_dir/lab' -L '$name' run sinfo -h -n n2 -o %T | grep -q drain"
+ok 'an entry of the kernel log drains its node' within 60 is_drained n2
 like "$(reason n2)" '^muster: disk_failed nvme0 ' '... with its code and part'
 ok '... which is noted' within 60 lab on n2 grep -q '^nvme failed nvme0 1 .* 1 nvme nvme0: ' /run/muster/kernel-log
 lab run scontrol update nodename=n2 state=resume
@@ -72,8 +72,7 @@ like "$words" 'n3: its certificate is revoked in Slurm: its next health check re
 lab run scontrol update nodename=n3 state=resume
 lab on n3 test -e /var/lib/muster/certificate || diag 'it was gone before'
 lab heal >/dev/null
-ok 'the node, resumed by hand, removes it by itself' within 60 sh -c \
-    "! '$lab_dir/lab' -L '$name' on n3 test -e /var/lib/muster/certificate"
+ok 'the node, resumed by hand, removes it by itself' within 60 lab on n3 test ! -e /var/lib/muster/certificate
 ok 'and its Comment is what the site wrote' within 60 sh -c \
     "'$lab_dir/lab' -L '$name' run scontrol show node n3 | grep -qx '   Comment=rack 7'" ||
     diag "$(lab run scontrol show node n3)" "$(lab on n3 tail -n 20 /var/log/slurm/slurmd.log)"
