@@ -45,6 +45,15 @@ battery() { # RANKS-PER-NODE PROGRAM OPTION...
     noise=$(cat "$work/noise")
 }
 
+# Again, up to twice, until the command says that the figures are good: a busy machine takes away from
+# them and never adds.
+battery_until() { # COMMAND RANKS-PER-NODE PROGRAM OPTION...
+    for _ in 1 2 3; do
+        battery "${@:2}"
+        ! "$1" || break
+    done
+}
+
 # The fields of the records for which a Python expression holds, where .test is the field test.
 of() { # EXPRESSION FIELD...
     python3 - "$work/records" "$@" <<'END'
