@@ -75,7 +75,11 @@ certify_settled() {
 
 is_unsettled() { [[ $(verdicts) == *unknown* ]] && show; }
 
-states() { sinfo_nodes -o '%N %T' | sed 's/\*$//' | sort -u | xargs; }
+# One that is drained is draining while its last job ends.
+states() {
+    within 20 no_jobs -t completing
+    sinfo_nodes -o '%N %T' | sed 's/\*$//' | sort -u | xargs
+}
 reason() { lab run sinfo -h -N -n "$1" -o %E; }
 resume() { lab run scontrol update "nodename=$1" state=resume; }
 

@@ -34,6 +34,7 @@ like "$(lab on n3 "$muster" check --only preflight)" '^warn +preflight.suspects 
 suspects
 is "$status" 1 'the suspect is tested, and fails' || show
 like "$words" '3 nodes tested' 'it and two partners, not all four' || show
+within 60 no_jobs
 like "$(lab run sinfo -h -N -n n3 -o '%T %E')" '^drained muster: rail_slow eth1 [0-9]+ of 200 Mb/s' \
     'it is drained by what was measured now'
 is "$(suspect_reports n3)" 'no suspect reports' 'and its suspect report is gone'
