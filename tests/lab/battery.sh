@@ -45,6 +45,19 @@ battery() { # RANKS-PER-NODE PROGRAM OPTION...
     noise=$(cat "$work/noise")
 }
 
+# A command beside the test, until FILE has PATTERN; as with battery(), again where it ends before. Its
+# process is $beside.
+begin_beside() { # PATTERN FILE COMMAND...
+    for _ in 1 2 3; do
+        : >"$2"
+        "${@:3}" &
+        beside=$!
+        within 100 is_far "$1" "$2"
+        ! kill -0 $beside 2>/dev/null && ! grep -q "$1" "$2" || break
+    done
+}
+is_far() { grep -q "$1" "$2" || ! kill -0 $beside; }
+
 # Again, up to twice, until the command says that the figures are good: a busy machine takes away from
 # them and never adds.
 battery_until() { # COMMAND RANKS-PER-NODE PROGRAM OPTION...

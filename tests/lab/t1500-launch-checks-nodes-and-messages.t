@@ -49,13 +49,18 @@ is "$(of '.verdict == "fail"' .node .part | sort | uniq -c | xargs)" '3 n3 rank 
     '... named by all that it met'
 
 # By way of a few ranks all know of all: without that each of 8 would connect to 24 on other nodes.
-OMPI_MCA_btl_tcp_if_include=eth0 as_muster srun -N4 --ntasks-per-node=8 "$work/muster-launch" --time-limit 20 \
-    --inject 'hang:0@messages round 2' >/dev/null 2>&1 </dev/null &
-most=0
-while kill -0 $! 2>/dev/null; do
-    count=$(lab on n4 ss -Htn state established src "$(lab on n4 hostname -i)" 2>/dev/null | wc -l)
-    [ "$count" -le "$most" ] || most=$count
-    sleep 0.3
+for _ in 1 2 3; do # again where it crashes in MPI_Init, as in battery()
+    OMPI_MCA_btl_tcp_if_include=eth0 as_muster srun -N4 --ntasks-per-node=8 "$work/muster-launch" --time-limit 20 \
+        --inject 'hang:0@messages round 2' >/dev/null 2>&1 </dev/null &
+    most=0
+    while kill -0 $! 2>/dev/null; do
+        count=$(lab on n4 ss -Htn state established src "$(lab on n4 hostname -i)" 2>/dev/null | wc -l)
+        [ "$count" -le "$most" ] || most=$count
+        sleep 0.3
+    done
+    status=0
+    wait $! || status=$?
+    [ $status = 139 ] || break
 done
 like "$most" '^([1-9][0-9]|1[0-2][0-9])$' 'until the messages 8 ranks of a node have 129 connections at most, not 192'
 

@@ -49,12 +49,11 @@ like "$noise" 'rank 1 on n2: rank 0 on n1 stopped answering; leaving' \
 within_s 12 '... srun returns'
 ok '... no process is left' within 60 nobody_left muster-
 
-: >"$work/records"
-as_muster srun -N4 "$work/muster-links" --json --repeats 64 >"$work/records" 2>/dev/null </dev/null &
-within 60 grep -q '"latency"' "$work/records"
+measures_long() { as_muster srun -N4 "$work/muster-links" --json --repeats 64 >"$work/records" 2>/dev/null </dev/null; }
+begin_beside '"latency"' "$work/records" measures_long
 lab run scancel --signal=TERM -u muster --state=R 2>/dev/null
 status=0
-wait $! || status=$?
+wait $beside || status=$?
 is "$(of '.verdict in ("fail", "unknown")' .verdict .metric)" 'unknown complete' \
     'SIGTERM: an unknown, and no node fails'
 like "$records$(cat "$work/records")" 'stopped by SIGTERM' '... it says why'
@@ -82,16 +81,17 @@ like "$status" '^[03]$' 'a rank without a processor: passed or unknown'
 is "$(of '.verdict == "fail"' .node .part .metric .message)" '' '... slow is not hung'
 
 # Whatever it does, and with a rank that hangs.
-is_ended() { # PROGRAM PHASE: hangs there
-    : >"$work/noise"
+hangs() { # PROGRAM PHASE
     MUSTER_PROGRESS=1 as_muster srun -N4 "$work/$1" --inject "hang:$2" --json --time-limit 60 >"$work/records" \
-        2>"$work/noise" </dev/null &
-    within 60 grep -q muster-progress "$work/noise" # past MPI's start
+        2>"$work/noise" </dev/null
+}
+is_ended() { # PROGRAM PHASE: hangs there
+    begin_beside muster-progress "$work/noise" hangs "$@" # past MPI's start
     sleep 0.5
     begin=$EPOCHREALTIME
     lab run scancel --signal=TERM -u muster --state=R 2>/dev/null
     status=0
-    wait $! || status=$?
+    wait $beside || status=$?
     seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
     within_s 3 "SIGTERM ends $1 that hangs, and srun returns"
     is "$(of '.verdict == "fail"' .message)" '' '... no node fails'
