@@ -14,10 +14,7 @@ battery_dir=${MUSTER_BATTERY:-$prefix/bin}
 [ -x "$battery_dir/muster-launch" ] ||
     skip_all "no battery in $battery_dir: install muster to .lab/prefix, or set MUSTER_BATTERY"
 command -v python3 >/dev/null || skip_all 'no python3 to read records with'
-record_check=${RECORD_CHECK:-}
-for path in "$top/.lab/build/tests/record-check" "$top/tests/record-check"; do
-    [ -n "$record_check" ] || [ ! -x "$path" ] || record_check=$path
-done
+record_check_find
 
 lab_up -n 4
 cp "$battery_dir"/muster-{launch,links,collectives} "$work/" # where the nodes see them
@@ -79,8 +76,6 @@ for line in open(path):
         print(*(record.get(field.lstrip(".")) for field in fields), flush=True)
 END
 }
-
-check_records() { "$record_check" "$top/doc/records.md" <"$work/records"; }
 
 valid() { # NAME
     if [ -z "$record_check" ]; then

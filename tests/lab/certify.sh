@@ -25,18 +25,14 @@ muster_find
 [ -x "${muster%/*}/muster-collectives" ] || skip_all "the battery is not beside $muster"
 command -v jq >/dev/null || skip_all 'no jq here'
 
-record_check=${RECORD_CHECK:-}
-for path in "$top/.lab/build/tests/record-check" "$top/tests/record-check"; do
-    [ -n "$record_check" ] || [ ! -x "$path" ] || record_check=$path
-done
-
+record_check_find
 lab_up -n 4 "${lab_options[@]}"
 # all pairs once, for the sake of time; campaign-faults tries what comes and goes
-echo LinkTimes=1 >>"$top/.lab/$name/head/etc/muster/muster.conf"
+conf_add head LinkTimes=1
 
 valid() { # NAME: every record is as doc/records.md says
     if [ -n "$record_check" ]; then
-        ok "$1" sh -c "'$record_check' '$top/doc/records.md' <'$work/records'"
+        ok "$1" check_records
     else
         ok "$1" sh -c "jq -c 'select(.suite and .test and .time and .run)' '$work/records' |
             wc -l | grep -qx '$(wc -l <"$work/records")'"

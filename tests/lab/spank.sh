@@ -17,13 +17,6 @@ spank_lab_up() { # LAB-OPTION...
     done
 }
 
-# Appends to a node's muster.conf.
-conf_add() { # NODE LINE...
-    local node=$1
-    shift
-    printf '%s\n' "$@" >>"$top/.lab/$name/$node/etc/muster/muster.conf"
-}
-
 # Sets what plugstack.conf says on a host; read again with each job and step.
 plugstack() { # HOST LINE...
     local host=$1

@@ -7,10 +7,7 @@
 . "$(dirname "$0")/spank.sh"
 
 spank_lab_up -n 2
-for host in head n1 n2; do
-    echo LaunchParameters=use_interactive_step >>"$top/.lab/$name/$host/etc/slurm/slurm.conf"
-done
-lab run scontrol reconfigure
+slurm_conf_add LaunchParameters=use_interactive_step
 # the shell reads its commands from a terminal, which is where its own output goes as well
 cat >"$work/commands" <<END
 hostname >$work/shell; env | grep -cE '^($muster_names)=' >>$work/shell

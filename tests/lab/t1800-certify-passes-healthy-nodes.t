@@ -58,8 +58,8 @@ certify_and_report() {
 }
 certify_in=(certify certify_and_report)
 for round in 1 2; do
-    [ $round -eq 1 ] || lab run sh -c 'echo "Report=prometheus:/var/lib/muster/muster.prom
-Report=json:/var/lib/muster/%r.jsonl" >>/etc/muster/muster.conf'
+    [ $round -eq 1 ] || conf_add head Report=prometheus:/var/lib/muster/muster.prom \
+        Report=json:/var/lib/muster/%r.jsonl
     "${certify_in[round - 1]}"
     ! is_unsettled || "${certify_in[round - 1]}"
     is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' "run $round certifies all four" ||

@@ -10,14 +10,6 @@ lab_options=(--backup-controller)
 . "$(dirname "$0")/certify.sh"
 . "$(dirname "$0")/madeup.sh"
 
-configure() { # LINE...: more of slurm.conf, on all hosts
-    local host
-    for host in head backup n1 n2 n3 n4; do
-        printf '%s\n' "$@" | lab on $host sh -c 'cat >>/etc/slurm/slurm.conf'
-    done
-    lab run scontrol reconfigure
-}
-
 prolog() { # SHELL-COMMAND
     printf '#!/bin/sh\n%s\n' "$1" >"$work/prolog.new"
     chmod +x "$work/prolog.new"
@@ -26,7 +18,7 @@ prolog() { # SHELL-COMMAND
 
 is "$(certificates)" '' 'no node has a certificate'
 for node in n1 n2 n3 n4; do
-    printf '%s\n' OnMissing=refuse GateBrake=off | lab on $node sh -c 'cat >>/etc/muster/muster.conf'
+    conf_add $node OnMissing=refuse GateBrake=off
 done
 # The first controller dies in the midst of it, with jobs that it has not saved yet.
 certify_until '^estimate for'
@@ -39,7 +31,7 @@ ok '... and nothing is left' within 60 nothing_left
 
 made_up_battery # which a prolog does not care about
 prolog ": >$work/prolog.\$(hostname)"
-configure "Prolog=$work/prolog"
+slurm_conf_add "Prolog=$work/prolog"
 all_run_it() { lab run srun -Q -N4 true && [ "$(compgen -G "$work/prolog.n?" | wc -l)" = 4 ]; }
 within 60 all_run_it # slurmctld does not wait for each slurmd to read its configuration
 within 60 no_jobs
@@ -113,11 +105,11 @@ ok '... and nothing is left' within 60 nothing_left
 certify --mpi none -w n1,n2
 is "$status $(verdicts)" '3 n1 unknown n2 unknown' 'MPI that does not start under this srun' || show
 like "$words" "check that srun's --mpi, or MpiDefault of slurm.conf, matches its MPI" '... is asked about' || show
-configure DisableRootJobs=YES
+slurm_conf_add DisableRootJobs=YES
 certify -w n1,n2
 is "$status" 3 "root's jobs are refused" || show
 like "$words" 'Invalid user id; DisableRootJobs in slurm.conf must be no' '... and by what is said' || show
-configure DisableRootJobs=NO
+slurm_conf_add DisableRootJobs=NO
 
 # n2 lies about n1, and about itself without end; somebody's reason would steer the terminal.
 muster=$made_up_muster

@@ -9,7 +9,7 @@
 
 muster_find
 lab_up -n 16
-printf 'DrainCap=100\nLinkTimes=1\n' >>"$top/.lab/$name/head/etc/muster/muster.conf"
+conf_add head DrainCap=100 LinkTimes=1
 
 made_up_battery
 

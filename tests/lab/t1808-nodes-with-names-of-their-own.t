@@ -11,7 +11,7 @@ lab_options=(--plugin-required --names "n1.example.org,n2.example.org,alpha,beta
 names='alpha beta n1.example.org n2.example.org'
 is "$(lab on n1 hostname) $(lab on n3 hostname)" 'n1 n3' 'hosts have names of their own'
 for host in head n1 n2 n3 n4; do
-    lab on $host sed -i '$aOnMissing=refuse\nGateBrake=off' /etc/muster/muster.conf
+    conf_add $host OnMissing=refuse GateBrake=off
 done
 certify_settled -l quick
 is "$status $(verdicts)" "0 $(sed 's/ / pass /g' <<<"$names") pass" 'all are certified' || show

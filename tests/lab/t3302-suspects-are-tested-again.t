@@ -15,7 +15,7 @@ suspects() {
     words=$(cat "$work/words")
 }
 
-lab run sh -c 'echo "Report=json:/var/lib/muster/%r.jsonl" >>/etc/muster/muster.conf'
+conf_add head Report=json:/var/lib/muster/%r.jsonl
 flies srun -N4 true # the prolog makes the directories of suspect reports
 suspects
 is "$status" 0 'no suspect report: nothing to do' || show

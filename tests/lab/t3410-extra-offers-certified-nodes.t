@@ -56,7 +56,7 @@ is "$(extra n4)" '' 'certify --suspects takes out what has ended, also without s
 
 # where the site wants none of it
 for host in head n1 n2 n3 n4; do
-    echo WriteExtra=no >>"$top/.lab/$name/$host/etc/muster/muster.conf"
+    conf_add $host WriteExtra=no
 done
 certify --no-drain --level quick -w n3,n4
 is "$status $(extra n4)" '0 ' 'WriteExtra=no' || show

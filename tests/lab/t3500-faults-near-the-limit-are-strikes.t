@@ -7,7 +7,7 @@
 . "$(dirname "$0")/certify.sh"
 
 # The absolute floor is 100 Mb/s; 85 % of the peers are some 165.
-printf '%s\n' LinkNominalPercent=50% Strikes=2 | lab run sh -c 'cat >>/etc/muster/muster.conf'
+conf_add head LinkNominalPercent=50% Strikes=2
 lab fault slow-rail n3 eth1 130 >/dev/null
 certify --dry-run
 is "$status" 1 'a dry run' || show

@@ -13,7 +13,7 @@ muster_says() {
     words=$(lab run "$muster" "$@" 2>&1) || status=$?
 }
 
-echo TestCap=50% | lab run sh -c 'cat >>/etc/muster/muster.conf'
+conf_add head TestCap=50%
 muster_says reserve --dry-run
 is "$status $words" '0 would wait for muster certify in reservation muster: n[1-4]' \
     'without a certificate all would wait'

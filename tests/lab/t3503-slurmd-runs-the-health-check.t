@@ -20,11 +20,7 @@ read -r node </etc/hostname
 exec "$prefix/libexec/muster/muster-healthcheck"
 END
 chmod 755 "$work/healthcheck"
-for host in head n1 n2 n3 n4; do
-    printf '%s\n' "HealthCheckProgram=$work/healthcheck" HealthCheckInterval=4 |
-        lab on $host sh -c 'cat >>/etc/slurm/slurm.conf'
-done
-lab run scontrol reconfigure
+slurm_conf_add "HealthCheckProgram=$work/healthcheck" HealthCheckInterval=4
 all_check() { [ "$(compgen -G "$work/checked.n?" | wc -l)" = 4 ]; }
 within 60 all_check # slurmd would not live through the reconfiguration without its GPU
 lab fault missing-gpu n1 >/dev/null
@@ -35,7 +31,7 @@ is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'and drains nobody unless the s
 lab run scontrol update nodename=n4 state=drain reason='replace PSU'
 lab fault missing-gpu n4 >/dev/null
 for node in n1 n2 n3 n4; do
-    echo HealthDrain=yes | lab on $node sh -c 'cat >>/etc/muster/muster.conf'
+    conf_add $node HealthDrain=yes
 done
 ok 'then it drains its node' within 60 is_drained n1
 like "$(reason n1)" '^muster: gres_mismatch gpu3 ' 'with a reason that a technician can act on'

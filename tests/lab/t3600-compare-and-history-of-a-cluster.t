@@ -82,7 +82,7 @@ for i in 1 2 3 4 5; do
         "$work/records" | "$add" "$database" "old$i" $((1000 + i)) || bail 'history-add'
 done
 echo 'metric=links.bandwidth value=900 unit=Mb/s kind=threshold source=a.test seen=2026-01' >"$work/reference"
-echo "Reference=$work/reference" >>"$top/.lab/$name/head/etc/muster/muster.conf"
+conf_add head "Reference=$work/reference"
 lab fault slow-rail n2 eth1 >/dev/null
 certify --no-drain --level quick -w 'n[1-3]'
 is "$(verdicts)" 'n1 pass n2 fail n3 pass' 'a slow rail fails its node, a hint fails nobody' || diag "$words"

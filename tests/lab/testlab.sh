@@ -36,6 +36,15 @@ muster_find() { # sets muster; skips the test where it is not installed
     [ -x "$muster" ] || skip_all "no $muster: install muster to .lab/prefix, or name it in MUSTER"
 }
 
+record_check_find() { # sets record_check; empty where it is not built
+    local path
+    record_check=${RECORD_CHECK:-}
+    for path in "$top/.lab/build/tests/record-check" "$top/tests/record-check"; do
+        [ -n "$record_check" ] || [ ! -x "$path" ] || record_check=$path
+    done
+}
+check_records() { "$record_check" "$top/doc/records.md" <"$work/records"; }
+
 lab() { "$lab_dir/lab" -L "$name" "$@"; }
 # Beside a test ("$lab_dir/lab" -L "$name" ... &) without the function, which is a process in between: what
 # ends $! ends the command.
@@ -61,6 +70,20 @@ lab_up() {
 }
 
 tap_cleanup() { lab down >/dev/null; }
+
+# More of a host's muster.conf.
+conf_add() { # HOST LINE...
+    printf '%s\n' "${@:2}" >>"$top/.lab/$name/$1/etc/muster/muster.conf"
+}
+
+# More of slurm.conf on all hosts, which slurmctld has read then, and each slurmd a moment later.
+slurm_conf_add() { # LINE...
+    local file
+    for file in "$top/.lab/$name"/{head,backup,n*[0-9]}/etc/slurm/slurm.conf; do
+        [ ! -e "$file" ] || printf '%s\n' "$@" >>"$file"
+    done
+    lab run scontrol reconfigure
+}
 
 # What sinfo says of each node. One that is idle is "completing" while the last of a job ends there, which
 # srun does not wait for, and "planned" while Slurm's backfill has a job in mind for it, or had until it
