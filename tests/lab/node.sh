@@ -110,7 +110,7 @@ hierarchies_unmount() {
     for mount in "$state"/cgroup/*; do
         mountpoint -q "$mount" || continue
         hierarchy_settle "$mount"
-        for _ in {1..100}; do
+        for _ in {1..1000}; do
             umount "$mount" 2>/dev/null || sleep 0.02
             mountpoint -q "$mount" || break
         done
@@ -195,7 +195,7 @@ cgroups_processes() {
 # Kills every process of the lab, and waits until the last has gone.
 processes_kill() {
     local root pids try
-    for try in {1..500}; do
+    for try in {1..3000}; do
         pids=$(cgroups_processes | grep -vx -e $$ -e $BASHPID || true)
         [ -n "$pids" ] || return 0
         # shellcheck disable=SC2086 # a list
@@ -214,7 +214,7 @@ processes_kill() {
 cgroups_delete() {
     local root _
     for root in $(cgroup_roots); do
-        for _ in {1..100}; do
+        for _ in {1..1000}; do
             find "$root" -depth -type d -exec rmdir {} + 2>/dev/null && break
             [ -d "$root" ] || break
             sleep 0.02
