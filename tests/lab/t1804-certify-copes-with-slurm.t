@@ -56,9 +56,8 @@ within 60 no_jobs
 # to end, slurmd waits minutes for that
 end_slurmd n3 KILL
 begin_slurmd n3
-resume n3 2>/dev/null
-is_idle() { [ "$(sinfo_nodes -n "$1" -o %T)" = idle ]; } # NODE
-within 60 is_idle n3
+resumed() { resume "$1" 2>/dev/null; [ "$(sinfo_nodes -n "$1" -o %T)" = idle ]; } # NODE
+within 60 resumed n3
 muster=$own_muster
 # as if no argument could hold the nodes' names
 MUSTER_ARGUMENT_BYTES=5 certify
