@@ -16,7 +16,7 @@ others_are_measured() {
 
 for fault in frozen cut-off; do
     : >"$work/records"
-    { within 60 grep -q latency "$work/records" && lab fault $fault n3 >/dev/null; } &
+    { within 100 grep -q latency "$work/records" && lab fault $fault n3 >/dev/null; } &
     battery 1 muster-links --passes pairs
     wait
     is "$(of '.metric == "frozen"' .node .part .verdict)" 'n3 rank 2 fail' "$fault: n3 is named"

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/battery.sh"
 
 during() { # COMMAND...: once the first round has begun
-    within 60 grep -q 'of [0-9]* rounds' "$work/noise" && sleep 1 && "$@"
+    within 100 grep -q 'of [0-9]* rounds' "$work/noise" && sleep 1 && "$@"
 }
 for rail in 0 1 2; do routes+="route add blackhole $(address n3 $rail)/32"$'\n'; done
 cut() { # n2 from n3, on all networks

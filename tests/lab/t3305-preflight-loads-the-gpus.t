@@ -51,7 +51,7 @@ flies srun -N1 -w n4 --gres=gpu:8 --preflight=quick "$work/program"
 is "$status $said" '0 0' 'a library that is too old holds nothing up' || show
 like "$(lines)" '^muster preflight: n4: not tested: libcuda.so.1 is too old' '... and is named' || show
 conf_add head PreflightGpus=no
-flies srun -N1 -w n2 --gres=gpu:8 --preflight=quick "$work/program"
+flies srun -Q -N1 -w n2 --gres=gpu:8 --preflight=quick "$work/program"
 is "$status $said $words" '0 0 ' 'PreflightGpus=no leaves GPUs alone' || show
 ends_clean
 done_testing
